@@ -1,0 +1,192 @@
+//! A change set: everything a command will do to the tree, as values, before any of it is done.
+
+use crate::tree::{Content, Owner, RelPath};
+
+/// What happens to one file. The word is the same in a dry run, in a real one and in JSON.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Action {
+    /// A file that was not there.
+    Create,
+    /// A Tool file that was deleted by hand comes back.
+    Restore,
+    /// An unedited file gets its new content.
+    Update,
+    /// A file with edits gets the new content merged in.
+    Merge,
+    /// A file is replaced because the command line said so.
+    Overwrite,
+    /// A file goes away.
+    Delete,
+}
+
+impl Action {
+    /// The word that reports and JSON use.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Create => "create",
+            Self::Restore => "restore",
+            Self::Update => "update",
+            Self::Merge => "merge",
+            Self::Overwrite => "overwrite",
+            Self::Delete => "delete",
+        }
+    }
+}
+
+/// One file before and after.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// Where.
+    pub path: RelPath,
+    /// What happens, as it is told.
+    pub action: Action,
+    /// Who owns the file; `None` for `PROJECT` and the memory, which are the tool's record and no output of a template.
+    pub owner: Option<Owner>,
+    /// What was there when the change was planned; applying refuses if it is not there any more.
+    pub before: Option<Vec<u8>>,
+    /// What will be there.
+    pub after: Option<Content>,
+}
+
+/// Something a human has to look at, though nothing is in the way of the command (exit code 3).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// The file.
+    pub path: RelPath,
+    /// What is the matter with it.
+    pub what: NoteKind,
+}
+
+/// The kinds of [`Note`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NoteKind {
+    /// A Tool file was edited by hand; nothing new is desired, so the edit stays for now.
+    Edited,
+    /// An edited file is no longer part of the project; it stays and is the user's alone.
+    Orphaned,
+    /// A User file that a Tool file names is gone.
+    Missing,
+    /// A Shared file could not be merged because the text it was made from is lost.
+    BaseLost,
+    /// A file in the way was kept because the command line said so.
+    Kept,
+}
+
+impl NoteKind {
+    /// One word for JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Edited => "edited",
+            Self::Orphaned => "orphaned",
+            Self::Missing => "missing",
+            Self::BaseLost => "base-lost",
+            Self::Kept => "kept",
+        }
+    }
+
+    /// The sentence for a terminal.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Edited => {
+                "is generated, and was edited by hand; the edit is kept until the file has to change"
+            }
+            Self::Orphaned => {
+                "is no longer part of the project, but was edited; it stays and is yours alone"
+            }
+            Self::Missing => {
+                "is gone, and a generated file names it, so the project does not build; `create api` with `--force` writes it again"
+            }
+            Self::BaseLost => {
+                "was edited, and the text it was made from is lost; it is kept as it is"
+            }
+            Self::Kept => {
+                "was in the way and was kept as it is; what it should hold now was not written"
+            }
+        }
+    }
+}
+
+/// Something in the way: nothing is written until it is settled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The file.
+    pub path: RelPath,
+    /// Why the tool will not write there.
+    pub why: ConflictKind,
+}
+
+/// The kinds of [`Conflict`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConflictKind {
+    /// A file that the tool did not make stands where it wants to create one.
+    Exists,
+    /// A Tool file was edited by hand, and has to change.
+    Edited,
+    /// Both sides changed the same lines of a Shared file.
+    Overlap,
+    /// The merged text would no longer parse; the text says how.
+    Unparsable(String),
+    /// A directory, link or device stands where a file belongs; the text names it.
+    Obstacle(String),
+}
+
+impl ConflictKind {
+    /// One word for JSON.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Exists => "exists",
+            Self::Edited => "edited",
+            Self::Overlap => "overlap",
+            Self::Unparsable(_) => "unparsable",
+            Self::Obstacle(_) => "obstacle",
+        }
+    }
+
+    /// Whether a [`Policy`] can settle it.
+    pub fn can_be_settled(&self) -> bool {
+        !matches!(self, Self::Obstacle(_))
+    }
+
+    /// The reason, as a fragment after the path.
+    pub fn reason(&self) -> String {
+        match self {
+            Self::Exists => "exists already and was not made by operator-forge".to_owned(),
+            Self::Edited => "is generated, was edited by hand, and has to change now".to_owned(),
+            Self::Overlap => "was edited in the lines that have to change now".to_owned(),
+            Self::Unparsable(how) => format!("would not parse after merging: {how}"),
+            Self::Obstacle(what) => format!("cannot be written: {what}"),
+        }
+    }
+}
+
+/// What to do with an existing or edited file in the way.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Policy {
+    /// Refuse the command.
+    #[default]
+    Abort,
+    /// Leave the file as it is and remember what would have been written.
+    Keep,
+    /// Replace it.
+    Take,
+}
+
+/// All of a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ChangeSet {
+    /// In the order of their paths; `PROJECT` and the memory last.
+    pub changes: Vec<Change>,
+    /// For a human, afterwards.
+    pub notes: Vec<Note>,
+    /// For a human, before.
+    pub conflicts: Vec<Conflict>,
+}
+
+impl ChangeSet {
+    /// The changes a user sees: everything but the memory under `.operator-forge/`.
+    pub fn visible(&self) -> impl Iterator<Item = &Change> {
+        self.changes
+            .iter()
+            .filter(|change| !change.path.as_str().starts_with(".operator-forge/"))
+    }
+}

@@ -1,0 +1,37 @@
+//! Candidates from the project in the current directory. A project that cannot be read offers nothing.
+
+use std::collections::BTreeSet;
+
+use clap_complete::CompletionCandidate;
+
+use crate::project::{FILE, Key, Project};
+
+/// The project's groups.
+pub fn groups() -> Vec<CompletionCandidate> {
+    candidates(|key| key.group.to_string())
+}
+
+/// The project's versions.
+pub fn versions() -> Vec<CompletionCandidate> {
+    candidates(|key| key.version.to_string())
+}
+
+/// The project's kinds.
+pub fn kinds() -> Vec<CompletionCandidate> {
+    candidates(|key| key.kind.to_string())
+}
+
+fn candidates(part: impl Fn(&Key) -> String) -> Vec<CompletionCandidate> {
+    let Some(project) = std::fs::read(FILE)
+        .ok()
+        .and_then(|bytes| Project::read(&bytes).ok())
+    else {
+        return Vec::new();
+    };
+    let words: BTreeSet<String> = project.resources().map(|(key, _)| part(key)).collect();
+    words
+        .into_iter()
+        .filter(|word| !word.is_empty())
+        .map(CompletionCandidate::new)
+        .collect()
+}

@@ -1,0 +1,102 @@
+//! `create api`: a custom resource, a controller, or both.
+
+use std::collections::BTreeSet;
+
+use super::{Edit, Workspace, reconcile};
+use crate::{
+    cli::{Api, Global},
+    error::Result,
+    name::{ControllerName, Group, Kind, Plural, ShortName, Version},
+    project::{CreateApi, Project},
+    prompt::Prompt,
+    report::Report,
+    template,
+    tree::RelPath,
+};
+
+const EXAMPLE: &str = "operator-forge create api --group cache --version v1alpha1 --kind Memcached";
+const NO_GROUP: (&str, &str) = (
+    "it may only be left out in a project with a domain",
+    EXAMPLE,
+);
+const NO_VERSION: (&str, &str) = ("every API has a version, such as v1alpha1", EXAMPLE);
+const NO_KIND: (&str, &str) = ("it names the type, in CamelCase", EXAMPLE);
+
+pub fn run(flags: &Global, api: &Api, report: &Report) -> Result<u8> {
+    let remarks = api.foreign.answer()?;
+    let (workspace, before) = Workspace::open(&flags.directory)?;
+    let request = request(&before, api, Prompt::new(!flags.no_input))?;
+    let project = before.create_api(&request)?;
+    let files = template::files_of(&project, &request)?;
+    let next = next(&files, &request);
+    let forced = if api.force { files } else { BTreeSet::new() };
+    let edit = Edit {
+        command: "create api",
+        project,
+        forced,
+        remarks,
+        next,
+    };
+    reconcile(&workspace, &edit, flags, report)
+}
+
+fn request(project: &Project, api: &Api, prompt: Prompt) -> Result<CreateApi> {
+    let group = match &api.group {
+        Some(text) => Group::parse(text)?,
+        None if !project.domain.as_str().is_empty() && !prompt.is_allowed() => Group::parse("")?,
+        None => prompt.value("--group", "API group", None, NO_GROUP, |text| {
+            Ok(Group::parse(text)?)
+        })?,
+    };
+    let version = api.version.as_deref();
+    let version = prompt.value("--version", "API version", version, NO_VERSION, |text| {
+        Ok(Version::parse(text)?)
+    })?;
+    let kind = prompt.value("--kind", "Kind", api.kind.as_deref(), NO_KIND, |text| {
+        Ok(Kind::parse(text)?)
+    })?;
+    let plural = api.plural.as_deref().map(Plural::parse).transpose()?;
+    let controller_name = api
+        .controller_name
+        .as_deref()
+        .map(ControllerName::parse)
+        .transpose()?;
+    let short_names = api
+        .short_name
+        .iter()
+        .map(|text| ShortName::parse(text))
+        .collect::<Result<Vec<_>, _>>()?;
+    let resource = prompt.yes("--resource", "Define the type?", api.resource, true)?;
+    let controller = prompt.yes("--controller", "Add a controller?", api.controller, true)?;
+    Ok(CreateApi {
+        group,
+        version,
+        kind,
+        plural,
+        namespaced: api.namespaced,
+        resource,
+        controller,
+        controller_name,
+        short_names,
+        force: api.force,
+    })
+}
+
+fn next(files: &BTreeSet<RelPath>, request: &CreateApi) -> Vec<(String, Option<String>)> {
+    let mut next = Vec::new();
+    let first = |start: &str| files.iter().find(|path| path.as_str().starts_with(start));
+    if let Some(path) = first("src/api/") {
+        next.push((
+            format!("say what {} is, in {path}", request.kind.as_str()),
+            None,
+        ));
+    }
+    if let Some(path) = first("src/controllers/") {
+        next.push((format!("say what to do about it, in {path}"), None));
+    }
+    next.push((
+        "derive CRDs and RBAC, then test:".to_owned(),
+        Some("make manifests && make test".to_owned()),
+    ));
+    next
+}

@@ -1,0 +1,125 @@
+//! `init`: a new project.
+
+use std::path::{Path, PathBuf};
+
+use super::{Edit, Workspace, reconcile, shell_word};
+use crate::{
+    cli::{Global, Init, Vcs},
+    error::{Failure, Result},
+    git,
+    name::{Domain, ProjectName},
+    project::{Header, InitOptions, License, Owner, Project},
+    report::Report,
+};
+
+pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
+    let root = match &init.dir {
+        Some(dir) => flags.directory.join(dir),
+        None => flags.directory.clone(),
+    };
+    let mut remarks = init.foreign.answer()?;
+    let workspace = Workspace::fresh(&root)?;
+    let project = Project::init(options(&root, init)?);
+    remarks.extend(parent_workspace(&root));
+    let mut next = Vec::new();
+    if root != Path::new(".") {
+        next.push((
+            "go there:".to_owned(),
+            Some(format!(
+                "cd {}",
+                shell_word(root.strip_prefix(".").unwrap_or(&root))
+            )),
+        ));
+    }
+    next.push((
+        "add an API:".to_owned(),
+        Some(
+            "operator-forge create api --group cache --version v1alpha1 --kind Memcached"
+                .to_owned(),
+        ),
+    ));
+    let makes_repository = init.vcs == Vcs::Git && !git::is_inside_repository(&root);
+    let edit = Edit {
+        command: "init",
+        project,
+        forced: Default::default(),
+        remarks,
+        next,
+    };
+    let code = reconcile(&workspace, &edit, flags, report)?;
+    if makes_repository && !flags.dry_run {
+        git::init(&root).map_err(|why| {
+            Failure::refused(format!(
+                "the project was made, but `git init` failed: {why}"
+            ))
+            .help(format!("git -C {} init", shell_word(&root)))
+        })?;
+    }
+    Ok(code)
+}
+
+fn options(root: &Path, init: &Init) -> Result<InitOptions> {
+    Ok(InitOptions {
+        domain: Domain::parse(init.domain.as_deref().unwrap_or("my.domain"))?,
+        name: match &init.project_name {
+            Some(name) => ProjectName::parse(name)?,
+            None => directory_name(root)?,
+        },
+        owner: Owner::parse(init.owner.as_deref().unwrap_or_default())?,
+        license: License::parse(init.license.as_deref().unwrap_or("apache2"))?,
+        header: init.license_file.as_deref().map(header).transpose()?,
+        namespaced: init.namespaced.unwrap_or(false),
+    })
+}
+
+/// The directory's own name in lower case, as kubebuilder takes it.
+fn directory_name(root: &Path) -> Result<ProjectName> {
+    let full = std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
+    let clean: PathBuf = full.components().collect();
+    let name = clean
+        .file_name()
+        .map(|name| name.to_string_lossy().to_lowercase())
+        .unwrap_or_default();
+    ProjectName::parse(&name).map_err(|invalid| {
+        Failure::from(invalid).note("without `--project-name` it is what the directory is called")
+    })
+}
+
+fn header(file: &Path) -> Result<Header> {
+    let text = std::fs::read_to_string(file).map_err(|error| {
+        Failure::refused(format!(
+            "cannot read `--license-file {}`: {error}",
+            file.display()
+        ))
+        .note("it holds the comment that begins every source file")
+        .help("--license apache2")
+    })?;
+    Header::parse(&text)
+}
+
+/// What to add where the new project lies inside a Cargo workspace: it is a workspace of its own.
+fn parent_workspace(root: &Path) -> Option<String> {
+    let full = std::path::absolute(root).ok()?;
+    let clean: PathBuf = full.components().collect();
+    for ancestor in clean.ancestors().skip(1) {
+        let Ok(text) = std::fs::read_to_string(ancestor.join("Cargo.toml")) else {
+            continue;
+        };
+        let Ok(manifest) = text.parse::<toml_edit::DocumentMut>() else {
+            continue;
+        };
+        if manifest.contains_key("workspace") {
+            let member = clean
+                .strip_prefix(ancestor)
+                .ok()?
+                .to_string_lossy()
+                .replace('\\', "/");
+            return Some(format!(
+                "`{}` is a Cargo workspace and this project is one of its own: add `exclude = [\"{member}\"]` to its \
+                 `[workspace]`",
+                ancestor.join("Cargo.toml").display()
+            ));
+        }
+    }
+    None
+}

@@ -1,0 +1,160 @@
+//! The project that a command works on: its directory, its `PROJECT` and its memory.
+
+use std::path::{Path, PathBuf};
+
+use crate::{
+    error::{Failure, Result},
+    memory::{self, Memory},
+    project::{self, FILE, Project},
+    reconcile::Last,
+    template,
+    tree::{self, Digest, Found, RelPath},
+};
+
+/// A directory and what it says of itself.
+pub struct Workspace {
+    /// The project's directory.
+    pub root: PathBuf,
+    /// The project as `PROJECT` has it now; `None` before `init`.
+    pub project: Option<Project>,
+}
+
+impl Workspace {
+    /// A directory that is to become a project.
+    ///
+    /// Errors: it is one already, or was one and lost its `PROJECT`.
+    pub fn fresh(root: &Path) -> Result<Self> {
+        check_directory(root)?;
+        let found = tree::find(root, &RelPath::parse(FILE)?)?;
+        if let Found::File(bytes) = &found {
+            // A project of another kind, or one that cannot be read, deserves that answer.
+            Project::read(bytes)?;
+        }
+        if found != Found::Absent {
+            return Err(
+                Failure::refused(format!("`{}` is a project already", root.display()))
+                    .note("it has a PROJECT file")
+                    .help("operator-forge create api --group GROUP --version v1alpha1 --kind KIND"),
+            );
+        }
+        if tree::find(root, &RelPath::parse(memory::LOCK)?)? != Found::Absent {
+            return Err(lost_project(root));
+        }
+        Ok(Self {
+            root: root.to_path_buf(),
+            project: None,
+        })
+    }
+
+    /// The project at `root`.
+    ///
+    /// Errors: there is none (a parent directory that has one is named), or its `PROJECT` cannot be used.
+    pub fn open(root: &Path) -> Result<(Self, Project)> {
+        check_directory(root)?;
+        let project = match tree::find(root, &RelPath::parse(FILE)?)? {
+            Found::File(bytes) => {
+                if let Some(applied) = applied(root, &bytes)? {
+                    project::check_unchanging(&bytes, &applied)?;
+                }
+                Project::read(&bytes)?
+            }
+            Found::Obstacle(what) => {
+                return Err(Failure::refused(format!("cannot read `PROJECT`: {what}"))
+                    .help("git checkout -- PROJECT"));
+            }
+            Found::Absent if tree::find(root, &RelPath::parse(memory::LOCK)?)? != Found::Absent => {
+                return Err(lost_project(root));
+            }
+            Found::Absent => return Err(no_project(root)),
+        };
+        project.check_templates()?;
+        Ok((
+            Self {
+                root: root.to_path_buf(),
+                project: Some(project.clone()),
+            },
+            project,
+        ))
+    }
+
+    /// What was last applied. A lost lock is rebuilt: what `PROJECT` asks for counts as applied where a file is.
+    pub fn memory(&self) -> Result<Memory> {
+        let lock = RelPath::parse(memory::LOCK)?;
+        let Some(project) = self
+            .project
+            .as_ref()
+            .filter(|_| matches!(tree::find(&self.root, &lock), Ok(Found::Absent)))
+        else {
+            return Memory::load(&self.root);
+        };
+        let mut rebuilt = Memory {
+            templates: template::SET,
+            ..Memory::default()
+        };
+        for (path, file) in template::tree(project)? {
+            if matches!(tree::find(&self.root, &path)?, Found::File(_)) {
+                let row = Last {
+                    owner: file.owner,
+                    any_of: vec![Digest::of(&path, &file.content)],
+                };
+                rebuilt.rows.insert(path, row);
+            }
+        }
+        Ok(rebuilt)
+    }
+}
+
+/// The project as it was last applied, if that can be read and is not the one in `current`.
+fn applied(root: &Path, current: &[u8]) -> Result<Option<Project>> {
+    let path = RelPath::parse(memory::APPLIED_PROJECT)?;
+    Ok(match tree::find(root, &path)? {
+        Found::File(bytes) if bytes != current => Project::read(&bytes).ok(),
+        _ => None,
+    })
+}
+
+fn check_directory(root: &Path) -> Result<()> {
+    if root.exists() && !root.is_dir() {
+        return Err(
+            Failure::refused(format!("`{}` is not a directory", root.display()))
+                .note("a project is a directory")
+                .help(format!("operator-forge -C {}-project …", root.display())),
+        );
+    }
+    Ok(())
+}
+
+fn lost_project(root: &Path) -> Failure {
+    Failure::refused(format!("`{}` has lost its PROJECT file", root.display()))
+        .note(format!(
+            "`{}` says that there was one; its last applied text is kept beside it",
+            memory::LOCK
+        ))
+        .help(format!("cp {} PROJECT", memory::APPLIED_PROJECT))
+}
+
+fn no_project(root: &Path) -> Failure {
+    let full = std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
+    match full
+        .ancestors()
+        .skip(1)
+        .find(|ancestor| ancestor.join(FILE).is_file())
+    {
+        Some(parent) => {
+            let above = path_up(&full, parent);
+            Failure::refused(format!("no `{FILE}` in `{}`", root.display()))
+                .note("a directory above it has one")
+                .help(format!(
+                    "cd {}",
+                    root.strip_prefix(".").unwrap_or(root).join(above).display()
+                ))
+        }
+        None => project::missing(root),
+    }
+}
+
+/// `..` as often as it takes to get from `from` to its ancestor `to`.
+fn path_up(from: &Path, to: &Path) -> String {
+    let levels = from.components().count() - to.components().count();
+    vec![".."; levels].join("/")
+}

@@ -1,0 +1,81 @@
+//! What a command says when it cannot do what was asked.
+//!
+//! Invariant: every failure a user can cause is a [`Failure`] with a pasteable `help`; anything else is a bug or the
+//! operating system's word, wrapped with the path it was about.
+
+use std::fmt;
+
+/// The result of everything that can refuse.
+pub type Result<T, E = Failure> = std::result::Result<T, E>;
+
+/// Why a command ends without success; decides the exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Understood and refused, or failed on the way: exit code 1.
+    Refused,
+    /// The command line itself is wrong: exit code 2.
+    Usage,
+}
+
+/// A refusal: what was found, where and why, and what to type instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Decides the exit code.
+    pub kind: Kind,
+    /// A lower-case fragment with the user's own text in backticks.
+    pub error: String,
+    /// Reasons and circumstances, one sentence fragment each.
+    pub notes: Vec<String>,
+    /// Lines that can be pasted, or say what to change.
+    pub help: Vec<String>,
+}
+
+impl Failure {
+    /// A refusal (exit code 1).
+    pub fn refused(error: impl Into<String>) -> Self {
+        Self {
+            kind: Kind::Refused,
+            error: error.into(),
+            notes: Vec::new(),
+            help: Vec::new(),
+        }
+    }
+
+    /// A usage error (exit code 2).
+    pub fn usage(error: impl Into<String>) -> Self {
+        Self {
+            kind: Kind::Usage,
+            ..Self::refused(error)
+        }
+    }
+
+    /// Adds a reason.
+    #[must_use]
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Adds a line that helps.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help.push(help.into());
+        self
+    }
+
+    /// The exit code of DESIGN §5: 1 refused or failed, 2 usage.
+    pub fn exit_code(&self) -> u8 {
+        match self.kind {
+            Kind::Refused => 1,
+            Kind::Usage => 2,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.error)
+    }
+}
+
+impl std::error::Error for Failure {}

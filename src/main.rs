@@ -1,0 +1,32 @@
+//! Parses, runs, prints the error, chooses the exit code.
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+use operator_forge::{
+    cli::{self, Cli},
+    command,
+    report::Report,
+};
+
+fn main() -> ExitCode {
+    clap_complete::CompleteEnv::with_factory(Cli::command).complete();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let Some(failure) = cli::refusal(&error) else {
+                error.exit()
+            };
+            Report::before_flags().failure(&failure);
+            return ExitCode::from(failure.exit_code());
+        }
+    };
+    let report = Report::new(&cli.global);
+    match command::run(&cli, &report) {
+        Ok(code) => ExitCode::from(code),
+        Err(failure) => {
+            report.failure(&failure);
+            ExitCode::from(failure.exit_code())
+        }
+    }
+}

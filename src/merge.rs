@@ -1,0 +1,141 @@
+//! Three-way merge of Shared files: the driver follows from the file's name.
+//!
+//! Invariants: a merge is a pure function of three texts; one side unchanged gives the other side exactly; the result
+//! of a merge still parses if the user's side parsed, or the merge is a conflict.
+
+mod lines;
+mod text;
+mod toml;
+mod yaml;
+
+use crate::{change::ConflictKind, tree::RelPath};
+
+/// How the texts of one file are merged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Driver {
+    /// Line by line, as git does.
+    Text,
+    /// Line by line; the result must still be a Rust file.
+    Rust,
+    /// By key: order, comments and format of the user's file are kept.
+    Toml,
+    /// Lists by entry, everything else line by line; the result must still be YAML.
+    Yaml,
+    /// A set of lines, as in an ignore file.
+    Lines,
+}
+
+impl Driver {
+    /// The driver for a file of this name.
+    pub fn of(path: &RelPath) -> Self {
+        match path.extension() {
+            "rs" => Self::Rust,
+            "toml" => Self::Toml,
+            "yaml" | "yml" => Self::Yaml,
+            "gitignore" | "dockerignore" | "gitattributes" => Self::Lines,
+            _ => Self::Text,
+        }
+    }
+
+    /// Whether it can merge into a file that was there before the project, where there is no common base.
+    pub fn is_keyed(self, path: &RelPath) -> bool {
+        match self {
+            Self::Toml | Self::Lines => true,
+            Self::Yaml => path.as_str().ends_with("kustomization.yaml"),
+            Self::Text | Self::Rust => false,
+        }
+    }
+
+    /// Merges what changed from `base` to `theirs` (the new template) into `ours` (the user's file).
+    pub fn merge(self, base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKind> {
+        if base == theirs || ours == theirs {
+            return Ok(ours.to_owned());
+        }
+        if base == ours {
+            return Ok(theirs.to_owned());
+        }
+        let merged = match self {
+            Self::Text | Self::Rust => text::merge(base, ours, theirs),
+            Self::Toml => toml::merge(base, ours, theirs),
+            Self::Yaml => yaml::merge(base, ours, theirs),
+            Self::Lines => Ok(lines::merge(base, ours, theirs)),
+        }?;
+        match self.parses(&merged) {
+            Err(how) if self.parses(ours).is_ok() => Err(ConflictKind::Unparsable(how)),
+            _ => Ok(merged),
+        }
+    }
+
+    fn parses(self, text: &str) -> Result<(), String> {
+        match self {
+            Self::Text | Self::Lines => Ok(()),
+            Self::Rust => syn::parse_file(text)
+                .map(drop)
+                .map_err(|error| error.to_string()),
+            Self::Toml => text
+                .parse::<toml_edit::DocumentMut>()
+                .map(drop)
+                .map_err(|error| error.to_string()),
+            Self::Yaml => yaml::parses(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const DRIVERS: [Driver; 5] = [
+        Driver::Text,
+        Driver::Rust,
+        Driver::Toml,
+        Driver::Yaml,
+        Driver::Lines,
+    ];
+
+    #[test]
+    fn a_merge_that_no_longer_parses_is_a_conflict() {
+        let base = "fn a() {\n    one();\n}\n\nfn b() {\n    two();\n}\n\nfn c() {}\n";
+        let ours = "fn a() {\n    one();\n\n\nfn b() {\n    two();\n}\n}\nfn c() {}\n";
+        let theirs = "fn a() {\n    one();\n}\n\nfn b() {\n    two();\n}\n\nfn c() {}\n}\n";
+        assert!(matches!(
+            Driver::Rust.merge(base, ours, theirs),
+            Err(ConflictKind::Unparsable(_) | ConflictKind::Overlap)
+        ));
+    }
+
+    proptest! {
+        #[test]
+        fn one_side_unchanged_gives_the_other(base in any_text(), other in any_text()) {
+            for driver in DRIVERS {
+                prop_assert_eq!(driver.merge(&base, &base, &other).unwrap(), other.as_str());
+                prop_assert_eq!(driver.merge(&base, &other, &base).unwrap(), other.as_str());
+                prop_assert_eq!(driver.merge(&base, &other, &other).unwrap(), other.as_str());
+            }
+        }
+
+        #[test]
+        fn no_text_panics(base in any_text(), ours in any_text(), theirs in any_text()) {
+            for driver in DRIVERS {
+                let _ = driver.merge(&base, &ours, &theirs);
+            }
+        }
+    }
+
+    fn any_text() -> impl Strategy<Value = String> {
+        proptest::collection::vec(
+            prop_oneof![
+                Just("resources:\n".to_owned()),
+                Just("[table]\n".to_owned()),
+                "- [a-c]\n",
+                "[a-c] = [0-9]\n",
+                "[a-c]: [0-9]\n",
+                "[ -~]{0,12}\n",
+            ],
+            0..8,
+        )
+        .prop_map(|lines| lines.concat())
+    }
+}

@@ -1,0 +1,215 @@
+//! Names: each newtype is a text that Kubernetes, Cargo and rustc all accept, or an [`Invalid`] that says why not.
+//!
+//! Invariants: a value of these types never needs another check; every suggestion in a `help:` would be accepted; what
+//! a name becomes in Rust (modules, types, packages) is decided in [`rust`], never in templates.
+
+pub mod kubernetes;
+pub mod plural;
+mod rule;
+pub mod rust;
+mod version;
+
+#[cfg(test)]
+mod cases;
+#[cfg(test)]
+mod tests;
+
+use std::borrow::Borrow;
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+pub use self::version::{Stage, Version};
+use crate::error::Failure;
+use crate::name::rule::Fault;
+
+/// Why a text is not the name it was meant to be.
+///
+/// As a [`Failure`] it speaks of the flag; as text (for `PROJECT`) of the field, in the three lines of a refusal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Invalid {
+    /// What was to be named: `kind`.
+    pub what: &'static str,
+    /// The flag that takes it: `--kind`.
+    pub flag: &'static str,
+    /// The text that was found.
+    pub found: String,
+    /// What is wrong with it: a lower-case fragment.
+    pub fault: String,
+    /// The rule and where it comes from.
+    pub rule: &'static str,
+    /// A text that would have been accepted.
+    pub suggestion: Option<String>,
+}
+
+impl From<Invalid> for Failure {
+    fn from(invalid: Invalid) -> Self {
+        let Invalid {
+            flag,
+            found,
+            fault,
+            rule,
+            suggestion,
+            ..
+        } = invalid;
+        if found.starts_with('-') {
+            let value = flag
+                .trim_start_matches('-')
+                .replace('-', "_")
+                .to_uppercase();
+            return Self::usage(format!("`{flag}` has no value: the next word is `{found}`"))
+                .note(format!("a value cannot start with `-`: {rule}"))
+                .help(format!("{flag} <{value}> {found}"));
+        }
+        let failure =
+            Self::usage(format!("invalid value `{found}` for `{flag}`: {fault}")).note(rule);
+        match suggestion {
+            Some(suggestion) => failure.help(format!("{flag} {suggestion}")),
+            None => failure.help(format!("operator-forge --help explains `{flag}`")),
+        }
+    }
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            what,
+            found,
+            fault,
+            rule,
+            ..
+        } = self;
+        write!(f, "invalid {what} `{found}`: {fault}\nnote: {rule}")?;
+        match &self.suggestion {
+            Some(suggestion) => write!(f, "\nhelp: {what}: {suggestion}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Invalid {}
+
+/// Declares a newtype over a checked text: its flag, its rule as a sentence, and the check itself.
+macro_rules! names {
+    ($($(#[$doc:meta])* $name:ident($what:literal, $flag:literal, $rule:expr) = $check:expr;)+) => {$(
+        $(#[$doc])*
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(String);
+
+        impl $name {
+            #[doc = concat!("Parses the value of `", $flag, "`; [`Invalid`] explains what is wrong and suggests a fix.")]
+            pub fn parse(text: &str) -> Result<Self, Invalid> {
+                let check: fn(&str) -> Result<(), Fault> = $check;
+                check(text).map_err(|fault| fault.of($what, $flag, $rule, text))?;
+                Ok(Self(text.to_owned()))
+            }
+
+            /// The text as it was given.
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl Borrow<str> for $name {
+            fn borrow(&self) -> &str {
+                &self.0
+            }
+        }
+        text_serde!($name, $what);
+    )+};
+}
+
+/// Reads and writes a checked name as a string. The check runs inside the visitor, so that the format's error points
+/// at the value itself.
+macro_rules! text_serde {
+    ($name:ident, $what:literal) => {
+        impl Serialize for $name {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                serializer.collect_str(self)
+            }
+        }
+
+        impl<'de> Deserialize<'de> for $name {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                struct Visitor;
+                impl de::Visitor<'_> for Visitor {
+                    type Value = $name;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str(concat!("a ", $what))
+                    }
+                    fn visit_str<E: de::Error>(self, text: &str) -> Result<$name, E> {
+                        $name::parse(text).map_err(E::custom)
+                    }
+                }
+                deserializer.deserialize_str(Visitor)
+            }
+        }
+    };
+}
+use text_serde;
+
+names! {
+    /// The suffix of the project's API groups, such as `example.com`; may be empty if every group is a full name.
+    Domain("domain", "--domain", rule::SUBDOMAIN) = |text| match text {
+        "" => Ok(()),
+        _ => rule::subdomain(text),
+    };
+    /// What stands before the domain in an API group, such as `cache`; may be empty if the domain is not.
+    Group("group", "--group", rule::SUBDOMAIN) = |text| match text {
+        "" => Ok(()),
+        _ => rule::subdomain(text),
+    };
+    /// The kind of a custom resource, such as `Memcached`: a Rust type and, in lower case, a DNS label.
+    Kind("kind", "--kind", rule::KIND) = rule::kind;
+    /// The resource name of a kind in URLs and RBAC rules, such as `memcacheds`.
+    Plural("plural", "--plural", rule::LABEL_1035) = |text| rule::label(text, rule::Start::Letter, 63);
+    /// A short name for kubectl, such as `mc`.
+    ShortName("shortName", "--short-name", rule::LABEL_1035) = |text| rule::label(text, rule::Start::Letter, 63);
+    /// The name of a controller other than the default one of its kind.
+    ControllerName("name", "--controller-name", rule::LABEL_1035) = |text| rule::label(text, rule::Start::Letter, 63);
+    /// The project's name: the prefix of every object that its manifests create.
+    ProjectName("projectName", "--project-name", rule::PROJECT_NAME) =
+        |text| rule::label(text, rule::Start::Any, ProjectName::MAX);
+}
+
+impl Domain {
+    /// What kubebuilder and we take when nothing is said.
+    pub const DEFAULT: &str = "my.domain";
+}
+
+impl ProjectName {
+    /// The longest project name: with `-metrics` it names a Service, a DNS label of at most 63 characters.
+    pub const MAX: usize = 63 - "-metrics".len();
+}
+
+impl Kind {
+    /// The longest kind: the API server checks `<kind>List`, which it derives, as a DNS label of at most 63 characters.
+    pub const MAX: usize = 63 - "list".len();
+
+    /// The kind in lower case: the CRD's singular.
+    pub fn singular(&self) -> String {
+        self.0.to_ascii_lowercase()
+    }
+}
+
+impl Plural {
+    /// The plural of a kind for which none was given. Always valid: no rule adds more than four characters to a kind.
+    pub fn of(kind: &Kind) -> Self {
+        Self(plural::pluralize(&kind.singular()))
+    }
+}
+
+/// The API group of a group in a domain: `cache` in `example.com` is `cache.example.com`.
+pub fn api_group(group: &Group, domain: &Domain) -> String {
+    match (group.as_str(), domain.as_str()) {
+        (group, "") => group.to_owned(),
+        ("", domain) => domain.to_owned(),
+        (group, domain) => format!("{group}.{domain}"),
+    }
+}

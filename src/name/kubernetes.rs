@@ -1,0 +1,166 @@
+//! Kubernetes' own types: which there are, and where k8s-openapi keeps them.
+//!
+//! A controller for one of them needs no CRD: `create api --group apps --version v1 --kind Deployment
+//! --resource=false`. The table holds every type of k8s-openapi 0.29 (feature `v1_37`) that can be listed and watched. It
+//! was read from the `impl Resource` blocks beside an `impl ListableResource` in that crate's source, and a
+//! controller for each row was generated and compiled.
+
+mod table;
+
+use self::table::GROUPS;
+use super::{Kind, Plural, Version};
+
+/// One of Kubernetes' own types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoreType {
+    /// What `--group` says, kubebuilder's way: `core`, `apps`, `networking`, `rbac.authorization`.
+    pub group: &'static str,
+    /// The API group in RBAC rules: empty for `core`, otherwise `apps` or `networking.k8s.io`.
+    pub api_group: &'static str,
+    /// The module of k8s-openapi that holds the group: `api::apps`.
+    pub module: &'static str,
+    /// The API version, also the module below.
+    pub version: &'static str,
+    /// The kind, also the type's name.
+    pub kind: &'static str,
+    /// The resource name in RBAC rules.
+    pub plural: &'static str,
+    /// Whether its objects live in namespaces.
+    pub namespaced: bool,
+}
+
+impl CoreType {
+    /// What `PROJECT` records as the domain beside the group: `k8s.io`, or nothing for the groups without one.
+    pub fn domain(&self) -> &'static str {
+        if self.api_group.ends_with(".k8s.io") {
+            "k8s.io"
+        } else {
+            ""
+        }
+    }
+
+    /// The Rust path of the type: `k8s_openapi::api::apps::v1::Deployment`.
+    pub fn path(&self) -> String {
+        format!(
+            "k8s_openapi::{}::{}::{}",
+            self.module, self.version, self.kind
+        )
+    }
+}
+
+/// All of them, by group, version and kind.
+pub fn all() -> impl Iterator<Item = CoreType> {
+    GROUPS
+        .iter()
+        .flat_map(|&(group, api_group, module, kinds)| {
+            kinds
+                .iter()
+                .map(move |&(version, kind, plural, namespaced)| CoreType {
+                    group,
+                    api_group,
+                    module,
+                    version,
+                    kind,
+                    plural,
+                    namespaced,
+                })
+        })
+}
+
+/// The group that `--group` means, under its short name (`networking`) or its full one (`networking.k8s.io`).
+pub fn group(flag: &str) -> Option<&'static str> {
+    GROUPS
+        .iter()
+        .map(|row| (row.0, row.1))
+        .find(|(group, api)| flag == *group || flag == *api && !api.is_empty())
+        .map(|row| row.0)
+}
+
+/// The type of a group (short or full name), version and kind.
+pub fn find(group: &str, version: Version, kind: &Kind) -> Option<CoreType> {
+    let (group, version) = (self::group(group)?, version.to_string());
+    all().find(|t| t.group == group && t.version == version && t.kind == kind.as_str())
+}
+
+/// The type that was probably meant in one of Kubernetes' groups (or, if the group is empty, anywhere): the same kind in
+/// another version, or the kind that starts most like this one.
+pub fn nearest(group: &str, kind: &Kind) -> Option<CoreType> {
+    let kind = kind.as_str();
+    if group.is_empty() {
+        return all().find(|t| t.kind == kind);
+    }
+    let group = self::group(group)?;
+    let alike = |t: &CoreType| {
+        t.kind
+            .bytes()
+            .zip(kind.bytes())
+            .take_while(|(a, b)| a == b)
+            .count()
+    };
+    all()
+        .filter(|t| t.group == group && alike(t) >= 3)
+        .max_by_key(|t| {
+            // Of several versions the first, which is the stable one.
+            (t.kind == kind, alike(t), std::cmp::Reverse(t.version))
+        })
+}
+
+impl From<CoreType> for Plural {
+    fn from(core: CoreType) -> Self {
+        Self(core.plural.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_and_full_group_names_find_the_same_type() {
+        let (version, kind) = (
+            Version::parse("v1").unwrap(),
+            Kind::parse("Ingress").unwrap(),
+        );
+        let short = find("networking", version, &kind).unwrap();
+        assert_eq!(find("networking.k8s.io", version, &kind), Some(short));
+        assert_eq!(short.path(), "k8s_openapi::api::networking::v1::Ingress");
+        assert_eq!(
+            (short.domain(), short.plural, short.namespaced),
+            ("k8s.io", "ingresses", true)
+        );
+        assert_eq!(find("", version, &kind), None);
+        assert_eq!(group("core"), Some("core"));
+        assert_eq!(group(""), None);
+    }
+
+    #[test]
+    fn nearest_types() {
+        let check = |group: &str, kind: &str, expected: Option<&str>| {
+            let nearest = nearest(group, &Kind::parse(kind).unwrap());
+            assert_eq!(nearest.map(|core| core.path()).as_deref(), expected);
+        };
+        check(
+            "apps",
+            "Deploymint",
+            Some("k8s_openapi::api::apps::v1::Deployment"),
+        );
+        check(
+            "resource.k8s.io",
+            "DeviceClass",
+            Some("k8s_openapi::api::resource::v1::DeviceClass"),
+        );
+        check("", "Pod", Some("k8s_openapi::api::core::v1::Pod"));
+        check("apps", "Foo", None);
+        check("cache", "Deployment", None);
+    }
+
+    #[test]
+    fn every_row_is_made_of_valid_names() {
+        for core in all() {
+            Version::parse(core.version).unwrap();
+            Kind::parse(core.kind).unwrap();
+            Plural::parse(core.plural).unwrap();
+        }
+        assert!(all().count() > 80);
+    }
+}

@@ -1,0 +1,138 @@
+//! The English plural of a kind in lower case.
+//!
+//! A part of format 1 of `PROJECT` (an absent `plural` means this function's answer), so it is frozen: a change would
+//! rename users' CRDs. It agrees with kubebuilder's inflector (gobuffalo/flect) and with kube-rs's wherever those agree
+//! and English does; `cases` lists where not.
+
+/// `memcached` is `memcacheds`, `policy` is `policies`, `ingress` is `ingresses`, `redis` stays.
+///
+/// Expects lower-case ASCII; any text has some answer.
+pub fn pluralize(singular: &str) -> String {
+    if let Ok(row) = WORDS.binary_search_by_key(&singular, |row| row.0) {
+        return WORDS[row].1.to_owned();
+    }
+    for (end, plural) in ENDINGS {
+        if let Some(stem) = singular.strip_suffix(end) {
+            return format!("{stem}{plural}");
+        }
+    }
+    match singular.strip_suffix('y') {
+        Some(stem) if !stem.is_empty() && !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => {
+            format!("{stem}ies")
+        }
+        _ if singular.ends_with('s') => singular.to_owned(),
+        _ => format!("{singular}s"),
+    }
+}
+
+/// What kube-rs's derive would take if no `plural` were given: where it differs, the attribute is needed.
+pub fn by_kube(singular: &str) -> String {
+    let stem = singular
+        .strip_suffix('y')
+        .filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']));
+    match stem {
+        Some(stem) if !stem.is_empty() => format!("{stem}ies"),
+        _ if ["s", "x", "z", "ch", "sh"]
+            .iter()
+            .any(|end| singular.ends_with(end)) =>
+        {
+            format!("{singular}es")
+        }
+        _ => format!("{singular}s"),
+    }
+}
+
+/// Endings, the first that fits.
+const ENDINGS: &[(&str, &str)] = &[
+    ("alias", "aliases"),
+    ("child", "children"),
+    ("criterion", "criteria"),
+    ("data", "data"),
+    ("datum", "data"),
+    ("human", "humans"),
+    ("index", "indices"),
+    ("matrix", "matrices"),
+    ("media", "media"),
+    ("person", "people"),
+    ("quiz", "quizzes"),
+    ("vertex", "vertices"),
+    ("man", "men"),
+    ("eaf", "eaves"),
+    ("oaf", "oaves"),
+    ("lf", "lves"),
+    ("ife", "ives"),
+    ("sis", "ses"),
+    ("ss", "sses"),
+    ("us", "uses"),
+    ("x", "xes"),
+    ("z", "zes"),
+    ("ch", "ches"),
+    ("sh", "shes"),
+];
+
+/// Words with a plural of their own, alone only: `axis`, but not `praxis`.
+#[rustfmt::skip]
+const WORDS: &[(&str, &str)] = &[
+    ("adieu", "adieux"), ("aircraft", "aircraft"), ("alumna", "alumnae"), ("alumnus", "alumni"),
+    ("apex", "apices"), ("appendix", "appendices"), ("aquarium", "aquaria"), ("auditorium", "auditoria"),
+    ("axis", "axes"), ("bacillus", "bacilli"), ("beef", "beef"), ("bison", "bison"), ("buffalo", "buffaloes"),
+    ("cactus", "cacti"), ("chassis", "chassis"), ("coccus", "cocci"), ("codex", "codices"),
+    ("corpus", "corpora"), ("deer", "deer"), ("die", "dice"), ("differentia", "differentiae"),
+    ("fabliau", "fabliaux"), ("fish", "fish"), ("focus", "foci"), ("foot", "feet"), ("ganglion", "ganglia"),
+    ("genus", "genera"), ("goose", "geese"), ("graffiti", "graffiti"), ("helix", "helices"),
+    ("larva", "larvae"), ("latex", "latices"), ("lexicon", "lexica"), ("locus", "loci"), ("louse", "lice"),
+    ("medium", "media"), ("minutia", "minutiae"), ("mitochondrion", "mitochondria"), ("moose", "moose"),
+    ("mouse", "mice"), ("noumenon", "noumena"), ("nucleus", "nuclei"), ("ox", "oxen"),
+    ("phenomenon", "phenomena"), ("police", "police"), ("postcava", "postcavae"), ("potato", "potatoes"),
+    ("praecava", "praecavae"), ("radius", "radii"), ("radix", "radices"), ("salmon", "salmon"),
+    ("sheep", "sheep"), ("shrimp", "shrimp"), ("swine", "swine"), ("syllabus", "syllabi"),
+    ("symposium", "symposia"), ("taxon", "taxa"), ("testis", "testes"), ("thief", "thieves"),
+    ("tomato", "tomatoes"), ("tooth", "teeth"), ("trout", "trout"), ("tuna", "tuna"), ("uva", "uvae"),
+    ("vertebra", "vertebrae"), ("vita", "vitae"), ("vortex", "vortices"), ("you", "you"),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(singular: &str, plural: &str) {
+        assert_eq!(pluralize(singular), plural);
+    }
+
+    #[test]
+    fn ordinary_kinds() {
+        check("memcached", "memcacheds");
+        check("policy", "policies");
+        check("gateway", "gateways");
+        check("ingress", "ingresses");
+        check("status", "statuses");
+        check("box", "boxes");
+        check("batch", "batches");
+        check("prometheus", "prometheuses");
+        check("repo", "repos");
+        check("myindex", "myindices");
+        check("y", "ys");
+    }
+
+    #[test]
+    fn plural_words_stay_as_in_kubebuilder() {
+        check("endpoints", "endpoints");
+        check("redis", "redis");
+        check("settings", "settings");
+        check("metadata", "metadata");
+    }
+
+    #[test]
+    fn words_are_sorted_for_the_search() {
+        assert!(WORDS.is_sorted_by(|a, b| a.0 < b.0));
+    }
+
+    /// Kubernetes' own resources, which its authors named by hand.
+    #[test]
+    fn agrees_with_kubernetes() {
+        for core in crate::name::kubernetes::all() {
+            check(&core.kind.to_lowercase(), core.plural);
+        }
+    }
+}

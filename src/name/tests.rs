@@ -1,0 +1,313 @@
+//! Every kind of wrong name: what is said, and that following the help would be accepted.
+
+use proptest::prelude::*;
+
+use super::*;
+
+#[track_caller]
+fn check<T: fmt::Debug>(
+    parse: fn(&str) -> Result<T, Invalid>,
+    text: &str,
+    error: &str,
+    help: &str,
+) {
+    let failure = Failure::from(parse(text).unwrap_err());
+    assert_eq!(failure.error, error);
+    assert_eq!(failure.help, [help]);
+    assert_eq!(failure.notes.len(), 1);
+    assert_eq!(failure.exit_code(), 2);
+}
+
+#[test]
+fn kinds() {
+    let check = |text, error, help| check(Kind::parse, text, error, help);
+    check(
+        "foo",
+        "invalid value `foo` for `--kind`: it starts with a lower-case letter",
+        "--kind Foo",
+    );
+    check(
+        "Foo-Bar",
+        "invalid value `Foo-Bar` for `--kind`: `-` is not allowed",
+        "--kind FooBar",
+    );
+    check(
+        "F00_",
+        "invalid value `F00_` for `--kind`: `_` is not allowed",
+        "--kind F00",
+    );
+    check(
+        "2Foo",
+        "invalid value `2Foo` for `--kind`: it starts with a digit",
+        "--kind Foo",
+    );
+    check(
+        "HTTP route",
+        "invalid value `HTTP route` for `--kind`: it contains a space",
+        "--kind HTTPRoute",
+    );
+    let long = "K".repeat(60);
+    let help = format!("--kind {}", &long[..59]);
+    check(
+        &long,
+        &format!("invalid value `{long}` for `--kind`: it has 60 characters, 59 are allowed"),
+        &help,
+    );
+}
+
+#[test]
+fn versions() {
+    let check = |text, error, help| check(Version::parse, text, error, help);
+    check(
+        "1.0",
+        "invalid value `1.0` for `--version`: it does not start with `v`",
+        "--version v1",
+    );
+    check(
+        "V1",
+        "invalid value `V1` for `--version`: the `V` is upper case",
+        "--version v1",
+    );
+    check(
+        "beta",
+        "invalid value `beta` for `--version`: it does not start with `v`",
+        "--version v1beta1",
+    );
+    check(
+        "v1.2",
+        "invalid value `v1.2` for `--version`: `.2` after the number is not `alpha` or `beta`",
+        "--version v1",
+    );
+    check(
+        "v1alpha",
+        "invalid value `v1alpha` for `--version`: no number from 1 to 4294967295 follows the stage",
+        "--version v1alpha1",
+    );
+    check(
+        "v01",
+        "invalid value `v01` for `--version`: no number from 1 to 4294967295 follows the `v`",
+        "--version v1",
+    );
+    check(
+        "v1beta2x",
+        "invalid value `v1beta2x` for `--version`: `x` is too much",
+        "--version v1beta2",
+    );
+    check(
+        "",
+        "invalid value `` for `--version`: it is empty",
+        "--version v1",
+    );
+}
+
+#[test]
+fn groups_and_domains() {
+    check(
+        Group::parse,
+        "Cache",
+        "invalid value `Cache` for `--group`: `C` is upper case",
+        "--group cache",
+    );
+    check(
+        Group::parse,
+        "a_b",
+        "invalid value `a_b` for `--group`: `_` is not allowed",
+        "--group a-b",
+    );
+    check(
+        Domain::parse,
+        "example..com",
+        "invalid value `example..com` for `--domain`: it contains `..`",
+        "--domain example.com",
+    );
+    check(
+        Domain::parse,
+        "example.com.",
+        "invalid value `example.com.` for `--domain`: it ends with `.`",
+        "--domain example.com",
+    );
+    check(
+        Domain::parse,
+        "example.-com",
+        "invalid value `example.-com` for `--domain`: in `-com`: it starts with `-`",
+        "--domain example.com",
+    );
+    check(
+        Domain::parse,
+        "https://example.com",
+        "invalid value `https://example.com` for `--domain`: in `https://example`: `:` is not allowed",
+        "--domain https-example.com",
+    );
+    assert!(Group::parse("").is_ok() && Domain::parse("").is_ok());
+}
+
+#[test]
+fn labels() {
+    check(
+        ProjectName::parse,
+        "My_Project",
+        "invalid value `My_Project` for `--project-name`: `M` is upper case",
+        "--project-name my-project",
+    );
+    let long = "p".repeat(56);
+    check(
+        ProjectName::parse,
+        &long,
+        &format!(
+            "invalid value `{long}` for `--project-name`: it has 56 characters, 55 are allowed"
+        ),
+        &format!("--project-name {}", &long[..55]),
+    );
+    check(
+        Plural::parse,
+        "2foos",
+        "invalid value `2foos` for `--plural`: it starts with a digit",
+        "--plural foos",
+    );
+    check(
+        ShortName::parse,
+        "mc-",
+        "invalid value `mc-` for `--short-name`: it ends with `-`",
+        "--short-name mc",
+    );
+    check(
+        ControllerName::parse,
+        "Backup Controller",
+        "invalid value `Backup Controller` for `--controller-name`: `B` is upper case",
+        "--controller-name backup-controller",
+    );
+}
+
+#[test]
+fn a_flag_that_ate_the_next_flag() {
+    check(
+        Group::parse,
+        "--version",
+        "`--group` has no value: the next word is `--version`",
+        "--group <GROUP> --version",
+    );
+    check(
+        Version::parse,
+        "-k",
+        "`--version` has no value: the next word is `-k`",
+        "--version <VERSION> -k",
+    );
+    check(
+        ProjectName::parse,
+        "--domain=x",
+        "`--project-name` has no value: the next word is `--domain=x`",
+        "--project-name <PROJECT_NAME> --domain=x",
+    );
+}
+
+#[test]
+fn nothing_to_suggest_still_helps() {
+    check(
+        Kind::parse,
+        "数据",
+        "invalid value `数据` for `--kind`: `数` is not allowed",
+        "operator-forge --help explains `--kind`",
+    );
+}
+
+#[test]
+fn versions_by_age_priority_and_storage() {
+    let mut versions: Vec<Version> = [
+        "v10",
+        "v2",
+        "v1alpha2",
+        "v1",
+        "v1beta1",
+        "v2beta3",
+        "v1alpha10",
+        "v2alpha1",
+    ]
+    .map(|text| Version::parse(text).unwrap())
+    .into();
+    let texts = |versions: &[Version]| versions.iter().map(ToString::to_string).collect::<Vec<_>>();
+    versions.sort();
+    assert_eq!(
+        texts(&versions),
+        [
+            "v1alpha2",
+            "v1alpha10",
+            "v1beta1",
+            "v1",
+            "v2alpha1",
+            "v2beta3",
+            "v2",
+            "v10"
+        ]
+    );
+    versions.sort_by_key(|version| version.priority());
+    assert_eq!(
+        texts(&versions),
+        [
+            "v10",
+            "v2",
+            "v1",
+            "v2beta3",
+            "v1beta1",
+            "v2alpha1",
+            "v1alpha10",
+            "v1alpha2"
+        ]
+    );
+
+    let storage =
+        |texts: &[&str]| Version::storage(texts.iter().map(|text| Version::parse(text).unwrap()));
+    assert_eq!(
+        storage(&["v1alpha1", "v1beta2", "v1beta1"])
+            .unwrap()
+            .to_string(),
+        "v1beta1"
+    );
+    assert_eq!(
+        storage(&["v2", "v1alpha1", "v1"]).unwrap().to_string(),
+        "v1"
+    );
+    assert_eq!(storage(&[]), None);
+}
+
+/// Texts near and far from names.
+fn texts() -> impl Strategy<Value = String> {
+    prop_oneof![
+        "[a-zA-Z0-9._ -]{0,70}",
+        "[vV]?[0-9.]{0,12}(alpha|beta|rc)?[0-9]{0,3}",
+        "[a-z.-]{240,260}",
+        any::<String>()
+    ]
+}
+
+fn check_suggestion<T: fmt::Display>(parse: fn(&str) -> Result<T, Invalid>, text: &str) {
+    match parse(text) {
+        Ok(name) => assert_eq!(name.to_string(), text),
+        Err(Invalid {
+            suggestion: Some(suggestion),
+            ..
+        }) => assert!(parse(&suggestion).is_ok(), "{suggestion:?}"),
+        Err(_) => (),
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_suggested_is_accepted(text in texts()) {
+        check_suggestion(Domain::parse, &text);
+        check_suggestion(Group::parse, &text);
+        check_suggestion(Version::parse, &text);
+        check_suggestion(Kind::parse, &text);
+        check_suggestion(Plural::parse, &text);
+        check_suggestion(ProjectName::parse, &text);
+    }
+
+    #[test]
+    fn every_kind_has_a_plural_a_module_and_a_type(text in "[A-Z][a-zA-Z0-9]{0,58}") {
+        let kind = Kind::parse(&text).unwrap();
+        prop_assert!(Plural::parse(Plural::of(&kind).as_str()).is_ok());
+        let module = rust::Module::of_kind(&kind);
+        let file = module.file();
+        let plain = file.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+        prop_assert!(plain && !file.contains("__") && !file.starts_with(|c: char| c.is_ascii_digit()));
+    }
+}

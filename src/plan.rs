@@ -1,0 +1,286 @@
+//! From what is desired, remembered and found to a change set. Pure: the disk was read before, and nothing is written.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::{
+    change::{Action, Change, ChangeSet, Conflict, ConflictKind, Note, NoteKind, Policy},
+    error::Result,
+    memory::{self, Memory},
+    merge::Driver,
+    reconcile::{Desired, Last, Remember, Verdict, reconcile},
+    tree::{self, Content, Digest, File, Found, Owner, RelPath, Tree},
+};
+
+/// Everything a plan depends on.
+pub struct Inputs<'a> {
+    /// The lock.
+    pub memory: &'a Memory,
+    /// What `PROJECT` asks for.
+    pub desired: &'a Tree,
+    /// What stands at every path of [`paths`].
+    pub found: &'a BTreeMap<RelPath, Found>,
+    /// The template set that rendered `desired`.
+    pub templates: u32,
+    /// The text of `PROJECT` after the command.
+    pub project: &'a str,
+    /// What to do where a file is in the way.
+    pub policy: Policy,
+    /// Paths that the command line named to be written whatever they hold.
+    pub forced: &'a BTreeSet<RelPath>,
+}
+
+/// The paths to look at before planning: all that is desired or remembered, the record itself, and the bases.
+pub fn paths(memory: &Memory, desired: &Tree) -> Result<BTreeSet<RelPath>> {
+    let mut paths: BTreeSet<RelPath> = desired.keys().chain(memory.rows.keys()).cloned().collect();
+    let shared = |file: &&RelPath| {
+        desired
+            .get(file)
+            .is_some_and(|file| file.owner == Owner::Shared)
+            || memory
+                .rows
+                .get(file)
+                .is_some_and(|row| row.owner == Owner::Shared)
+    };
+    let bases: Result<Vec<RelPath>> = paths.iter().filter(shared).map(memory::base_path).collect();
+    paths.extend(bases?);
+    for path in ["PROJECT", memory::APPLIED_PROJECT, memory::LOCK] {
+        paths.insert(RelPath::parse(path)?);
+    }
+    Ok(paths)
+}
+
+/// Plans the whole command.
+///
+/// Errors: only paths that cannot be stored; everything about contents is a conflict or a note in the result.
+pub fn plan(inputs: &Inputs<'_>) -> Result<ChangeSet> {
+    let mut set = ChangeSet::default();
+    let mut rows = BTreeMap::new();
+    let all: BTreeSet<&RelPath> = inputs
+        .desired
+        .keys()
+        .chain(inputs.memory.rows.keys())
+        .collect();
+    for path in all {
+        if let Some(row) = plan_file(inputs, path, &mut set) {
+            rows.insert(path.clone(), row);
+        }
+    }
+    record(inputs, rows, &mut set)?;
+    Ok(set)
+}
+
+fn found<'a>(inputs: &'a Inputs<'_>, path: &RelPath) -> &'a Found {
+    inputs.found.get(path).unwrap_or(&Found::Absent)
+}
+
+/// Plans one file and returns the row that the lock will hold.
+fn plan_file(inputs: &Inputs<'_>, path: &RelPath, set: &mut ChangeSet) -> Option<Last<Digest>> {
+    let last = inputs.memory.rows.get(path);
+    let file = inputs.desired.get(path);
+    let disk = match found(inputs, path) {
+        Found::Absent => None,
+        Found::File(bytes) => Some(bytes),
+        Found::Obstacle(what) => {
+            if file.is_some() {
+                let why = ConflictKind::Obstacle(what.clone());
+                set.conflicts.push(Conflict {
+                    path: path.clone(),
+                    why,
+                });
+            }
+            return None;
+        }
+    };
+    let desired = file.map(|file| Desired {
+        owner: file.owner,
+        keyed: Driver::of(path).is_keyed(path),
+        content: Digest::of(path, &file.content),
+    });
+    // Most files are as they should be, and equal bytes need one hash.
+    let on_disk = disk.map(|bytes| match (file, &desired) {
+        (Some(file), Some(desired)) if *bytes == *file.content => desired.content,
+        _ => Digest::of(path, bytes),
+    });
+    let verdict = reconcile(last, on_disk.as_ref(), desired.as_ref());
+    let remembered = match verdict.remember() {
+        Remember::Nothing => None,
+        Remember::Last => last.cloned(),
+        Remember::Desired => desired.map(as_row),
+    };
+    let mut change = |action, after: Option<Content>| {
+        let before = disk.cloned();
+        let after = after.map(|new| match &before {
+            Some(old) => tree::with_line_ends_of(old, new),
+            None => new,
+        });
+        let owner = file.map(|file| file.owner).or(last.map(|row| row.owner));
+        set.changes.push(Change {
+            path: path.clone(),
+            action,
+            owner,
+            before,
+            after,
+        });
+    };
+    let Some(file) = file else {
+        match verdict {
+            Verdict::Delete => change(Action::Delete, None),
+            Verdict::Orphan => set.notes.push(Note {
+                path: path.clone(),
+                what: NoteKind::Orphaned,
+            }),
+            _ => {}
+        }
+        return remembered;
+    };
+    if inputs.forced.contains(path) && verdict != Verdict::Unchanged {
+        let action = if disk.is_some() {
+            Action::Overwrite
+        } else {
+            Action::Create
+        };
+        change(action, Some(file.content.clone()));
+        return desired.map(as_row);
+    }
+    let mut note = |what| {
+        set.notes.push(Note {
+            path: path.clone(),
+            what,
+        });
+    };
+    let mut conflict = None;
+    match verdict {
+        Verdict::Create => change(Action::Create, Some(file.content.clone())),
+        Verdict::Restore => change(Action::Restore, Some(file.content.clone())),
+        Verdict::Write => change(Action::Update, Some(file.content.clone())),
+        Verdict::Merge | Verdict::Adopt => match merge(inputs, path, last, disk, file) {
+            Ok(Some(merged)) if disk.is_some_and(|old| *old == merged.as_bytes()) => {}
+            Ok(Some(merged)) => change(Action::Merge, Some(merged.into_bytes().into())),
+            Ok(None) => note(NoteKind::BaseLost),
+            Err(why) => conflict = Some(why),
+        },
+        Verdict::Exists => conflict = Some(ConflictKind::Exists),
+        Verdict::Edited => conflict = Some(ConflictKind::Edited),
+        Verdict::KeepEdited if file.owner == Owner::Tool => note(NoteKind::Edited),
+        Verdict::StaysDeleted if file.named => note(NoteKind::Missing),
+        _ => {}
+    }
+    match (conflict, inputs.policy) {
+        (None, _) => {}
+        (Some(why), Policy::Abort) => set.conflicts.push(Conflict {
+            path: path.clone(),
+            why,
+        }),
+        (Some(_), Policy::Keep) => note(NoteKind::Kept),
+        (Some(_), Policy::Take) => change(Action::Overwrite, Some(file.content.clone())),
+    }
+    remembered
+}
+
+fn as_row(desired: Desired<Digest>) -> Last<Digest> {
+    Last {
+        owner: desired.owner,
+        any_of: vec![desired.content],
+    }
+}
+
+/// The merged text; `None` where the text that was last applied is lost.
+fn merge(
+    inputs: &Inputs<'_>,
+    path: &RelPath,
+    last: Option<&Last<Digest>>,
+    disk: Option<&Vec<u8>>,
+    file: &File,
+) -> Result<Option<String>, ConflictKind> {
+    let text = |bytes: &[u8]| {
+        String::from_utf8(tree::unix_line_ends(bytes).into_owned())
+            .map_err(|_| ConflictKind::Unparsable("it is not UTF-8 text".to_owned()))
+    };
+    let base = match last {
+        None => String::new(),
+        Some(last) => match memory::base_path(path).map(|base| found(inputs, &base)) {
+            Ok(Found::File(bytes)) if last.any_of.contains(&Digest::of(path, bytes)) => {
+                text(bytes)?
+            }
+            _ => return Ok(None),
+        },
+    };
+    let ours = text(disk.map_or(&[], |bytes| bytes))?;
+    Driver::of(path)
+        .merge(&base, &ours, &text(&file.content)?)
+        .map(Some)
+}
+
+/// Adds the changes of the record: the bases of Shared files, both copies of `PROJECT`, and the lock, which comes last.
+fn record(
+    inputs: &Inputs<'_>,
+    rows: BTreeMap<RelPath, Last<Digest>>,
+    set: &mut ChangeSet,
+) -> Result<()> {
+    let mut put = |path: RelPath, after: Option<Content>| {
+        let before = match found(inputs, &path) {
+            Found::Absent => None,
+            Found::File(bytes) => Some(bytes.clone()),
+            Found::Obstacle(what) => {
+                set.conflicts.push(Conflict {
+                    path,
+                    why: ConflictKind::Obstacle(what.clone()),
+                });
+                return;
+            }
+        };
+        let action = match (&before, &after) {
+            (Some(old), Some(new)) if tree::unix_line_ends(old) == tree::unix_line_ends(new) => {
+                return;
+            }
+            (None, None) => return,
+            (None, Some(_)) => Action::Create,
+            (Some(_), Some(_)) => Action::Update,
+            (Some(_), None) => Action::Delete,
+        };
+        set.changes.push(Change {
+            path,
+            action,
+            owner: None,
+            before,
+            after,
+        });
+    };
+    let shared = |row: Option<&Last<Digest>>| row.is_some_and(|row| row.owner == Owner::Shared);
+    for path in inputs
+        .memory
+        .rows
+        .keys()
+        .chain(rows.keys())
+        .collect::<BTreeSet<_>>()
+    {
+        let row = rows.get(path);
+        if shared(row) {
+            if let Some(file) = inputs.desired.get(path)
+                && row.is_some_and(|row| row.any_of.contains(&Digest::of(path, &file.content)))
+            {
+                put(memory::base_path(path)?, Some(file.content.clone()));
+            }
+        } else if shared(inputs.memory.rows.get(path)) {
+            put(memory::base_path(path)?, None);
+        }
+    }
+    let memory = Memory {
+        templates: inputs.templates,
+        rows,
+    };
+    let project = inputs.project.as_bytes().to_vec();
+    put(
+        RelPath::parse(memory::APPLIED_PROJECT)?,
+        Some(project.clone().into()),
+    );
+    put(RelPath::parse("PROJECT")?, Some(project.into()));
+    put(
+        RelPath::parse(memory::LOCK)?,
+        Some(memory.write().into_bytes().into()),
+    );
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,240 @@
+//! Plans of a little project: one file of each owner.
+
+use super::*;
+
+/// A tree, its memory and how to plan it.
+struct World {
+    memory: Memory,
+    disk: BTreeMap<RelPath, Found>,
+    policy: Policy,
+    forced: BTreeSet<RelPath>,
+}
+
+fn path(text: &str) -> RelPath {
+    RelPath::parse(text).unwrap()
+}
+
+fn desired(files: &[(&str, Owner, &str)]) -> Tree {
+    let file = |owner, text: &str| File {
+        owner,
+        content: text.as_bytes().to_vec().into(),
+        named: owner == Owner::User,
+    };
+    files
+        .iter()
+        .map(|(at, owner, text)| (path(at), file(*owner, text)))
+        .collect()
+}
+
+impl World {
+    fn new() -> Self {
+        Self {
+            memory: Memory::default(),
+            disk: BTreeMap::new(),
+            policy: Policy::Abort,
+            forced: BTreeSet::new(),
+        }
+    }
+
+    fn plan(&self, desired: &Tree) -> ChangeSet {
+        plan(&Inputs {
+            memory: &self.memory,
+            desired,
+            found: &self.disk,
+            templates: 1,
+            project: "project",
+            policy: self.policy,
+            forced: &self.forced,
+        })
+        .unwrap()
+    }
+
+    /// Applies the plan for `desired` and returns it.
+    fn apply(&mut self, desired: &Tree) -> ChangeSet {
+        let set = self.plan(desired);
+        assert!(set.conflicts.is_empty(), "{:?}", set.conflicts);
+        for change in &set.changes {
+            let found = match &change.after {
+                Some(bytes) => Found::File(bytes.to_vec()),
+                None => Found::Absent,
+            };
+            self.disk.insert(change.path.clone(), found);
+        }
+        if let Some(Found::File(lock)) = self.disk.get(&path(memory::LOCK)) {
+            self.memory = Memory::parse(std::str::from_utf8(lock).unwrap()).unwrap();
+        }
+        set
+    }
+
+    fn write(&mut self, at: &str, text: &str) {
+        self.disk
+            .insert(path(at), Found::File(text.as_bytes().to_vec()));
+    }
+
+    fn read(&self, at: &str) -> Option<String> {
+        match self.disk.get(&path(at)) {
+            Some(Found::File(bytes)) => Some(String::from_utf8(bytes.clone()).unwrap()),
+            _ => None,
+        }
+    }
+}
+
+const OLD: [(&str, Owner, &str); 3] = [
+    ("Makefile", Owner::Shared, "a\nb\nc\nd\n"),
+    ("tool", Owner::Tool, "1\n"),
+    ("user", Owner::User, "u\n"),
+];
+const NEW: [(&str, Owner, &str); 3] = [
+    ("Makefile", Owner::Shared, "a\nb\nc\nD\n"),
+    ("tool", Owner::Tool, "2\n"),
+    ("user", Owner::User, "v\n"),
+];
+
+#[test]
+fn unedited_files_follow_and_user_files_stay() {
+    let mut world = World::new();
+    world.apply(&desired(&OLD));
+    world.apply(&desired(&NEW));
+    assert_eq!(world.read("Makefile").as_deref(), Some("a\nb\nc\nD\n"));
+    assert_eq!(world.read("tool").as_deref(), Some("2\n"));
+    assert_eq!(world.read("user").as_deref(), Some("u\n"));
+    assert_eq!(world.plan(&desired(&NEW)), ChangeSet::default());
+}
+
+#[test]
+fn edits_of_shared_files_are_merged_with_their_line_ends() {
+    let mut world = World::new();
+    world.apply(&desired(&OLD));
+    world.write("Makefile", "A\r\nb\r\nc\r\nd\r\n");
+    let set = world.apply(&desired(&NEW));
+    assert_eq!(
+        world.read("Makefile").as_deref(),
+        Some("A\r\nb\r\nc\r\nD\r\n")
+    );
+    assert_eq!(set.changes[0].action, Action::Merge);
+    assert_eq!(world.plan(&desired(&NEW)), ChangeSet::default());
+}
+
+#[test]
+fn a_lost_base_keeps_the_file_and_says_so_once() {
+    let mut world = World::new();
+    world.apply(&desired(&OLD));
+    world.write("Makefile", "A\nb\nc\nd\n");
+    world
+        .disk
+        .insert(path(".operator-forge/base/Makefile"), Found::Absent);
+    let set = world.apply(&desired(&NEW));
+    assert_eq!(world.read("Makefile").as_deref(), Some("A\nb\nc\nd\n"));
+    assert_eq!(
+        set.notes,
+        [Note {
+            path: path("Makefile"),
+            what: NoteKind::BaseLost
+        }]
+    );
+    assert_eq!(world.plan(&desired(&NEW)), ChangeSet::default());
+}
+
+#[test]
+fn an_edited_tool_file_is_a_note_and_then_a_conflict() {
+    let mut world = World::new();
+    world.apply(&desired(&OLD));
+    world.write("tool", "mine\n");
+    let set = world.plan(&desired(&OLD));
+    assert_eq!(
+        set.notes,
+        [Note {
+            path: path("tool"),
+            what: NoteKind::Edited
+        }]
+    );
+    assert!(set.changes.is_empty());
+    let conflict = Conflict {
+        path: path("tool"),
+        why: ConflictKind::Edited,
+    };
+    assert_eq!(world.plan(&desired(&NEW)).conflicts, [conflict]);
+    world.policy = Policy::Keep;
+    world.apply(&desired(&NEW));
+    assert_eq!(world.read("tool").as_deref(), Some("mine\n"));
+    world.policy = Policy::Take;
+    let set = world.plan(&desired(&OLD));
+    assert!(
+        set.changes
+            .iter()
+            .any(|change| change.action == Action::Overwrite)
+    );
+}
+
+#[test]
+fn deletions_are_respected_and_missing_names_are_told() {
+    let mut world = World::new();
+    world.apply(&desired(&OLD));
+    for file in ["Makefile", "tool", "user"] {
+        world.disk.insert(path(file), Found::Absent);
+    }
+    let set = world.apply(&desired(&NEW));
+    assert_eq!(world.read("Makefile"), None);
+    assert_eq!(world.read("tool").as_deref(), Some("2\n"));
+    assert_eq!(world.read("user"), None);
+    assert_eq!(
+        set.notes,
+        [Note {
+            path: path("user"),
+            what: NoteKind::Missing
+        }]
+    );
+}
+
+#[test]
+fn what_is_not_desired_goes_unless_it_was_edited() {
+    let mut world = World::new();
+    world.apply(&desired(&OLD));
+    world.write("user", "mine\n");
+    let set = world.apply(&Tree::new());
+    assert_eq!(world.read("Makefile"), None);
+    assert_eq!(world.read(".operator-forge/base/Makefile"), None);
+    assert_eq!(world.read("user").as_deref(), Some("mine\n"));
+    assert_eq!(
+        set.notes,
+        [Note {
+            path: path("user"),
+            what: NoteKind::Orphaned
+        }]
+    );
+    assert!(world.memory.rows.is_empty());
+}
+
+#[test]
+fn foreign_files_are_conflicts_unless_they_can_be_merged_by_key() {
+    let mut world = World::new();
+    world.write("Cargo.toml", "[dependencies]\nmine = \"1\"\n");
+    world.write("user", "mine\n");
+    world
+        .disk
+        .insert(path("dir"), Found::Obstacle("`dir` is a directory".into()));
+    let wanted = desired(&[
+        (
+            "Cargo.toml",
+            Owner::Shared,
+            "[dependencies]\nkube = \"5\"\n",
+        ),
+        ("dir", Owner::User, "x"),
+        ("user", Owner::User, "u\n"),
+    ]);
+    let set = world.plan(&wanted);
+    let kinds: Vec<&str> = set
+        .conflicts
+        .iter()
+        .map(|conflict| conflict.why.word())
+        .collect();
+    assert_eq!(kinds, ["obstacle", "exists"]);
+    world.disk.insert(path("dir"), Found::Absent);
+    world.forced.insert(path("user"));
+    world.apply(&wanted);
+    assert_eq!(world.read("user").as_deref(), Some("u\n"));
+    assert_eq!(
+        world.read("Cargo.toml").as_deref(),
+        Some("[dependencies]\nmine = \"1\"\nkube = \"5\"\n")
+    );
+}

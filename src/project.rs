@@ -1,0 +1,172 @@
+//! The spec of a project: what `PROJECT` says, typed, and the rules that hold between its parts.
+//!
+//! Invariants: a [`Project`] outside this module keeps every rule, whether it came from a command or from a file edited
+//! by hand; edits are pure functions; equal projects are written as equal bytes.
+
+mod compare;
+mod edit;
+mod file;
+mod license;
+mod rules;
+mod view;
+
+#[cfg(test)]
+mod clashes;
+#[cfg(test)]
+mod laws;
+#[cfg(test)]
+pub mod testing;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use serde_yaml::Mapping;
+
+pub use self::compare::check_unchanging;
+pub use self::edit::{CreateApi, InitOptions};
+pub use self::file::{FILE, missing};
+pub use self::license::{Header, License, Owner};
+pub use self::view::{ApiView, ControllerView, KindView};
+use crate::error::Failure;
+use crate::name::{
+    ControllerName, Domain, Group, Kind, Plural, ProjectName, ShortName, Version, api_group,
+};
+
+/// The layout that `PROJECT` names, and the key of our settings under `plugins`.
+pub const LAYOUT: &str = "rust.operator-forge/v1";
+
+/// The version of the templates in this binary. A project made by another one is for `operator-forge update`.
+pub const TEMPLATES: u32 = 1;
+
+/// Fields that this version does not know. They are kept and written back.
+type Extra = Mapping;
+
+/// A project: the desired state that every command edits or reconciles.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Project {
+    /// The suffix of its API groups; may be empty.
+    pub domain: Domain,
+    /// The prefix of the objects in its manifests.
+    pub name: ProjectName,
+    /// Whether the operator watches the namespaces it is told (a Role each) instead of the cluster.
+    pub namespaced: bool,
+    /// Our own settings.
+    pub settings: Settings,
+    layout: Vec<String>,
+    resources: BTreeMap<Key, Resource>,
+    plugins: Extra,
+    extra: Extra,
+}
+
+/// Our settings under `plugins`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Settings {
+    /// The version of the templates that made the project.
+    pub templates: u32,
+    /// The license of generated Rust files.
+    pub license: License,
+    /// The copyright holder; may be empty.
+    pub owner: Owner,
+    /// The text of `--license-file`, if the license is [`License::Custom`].
+    pub header: Option<Header>,
+    extra: Extra,
+}
+
+impl Settings {
+    /// The comment at the top of generated Rust files with the blank line below it; empty if there is nothing to say.
+    pub fn header_comment(&self) -> String {
+        license::header(self.license, &self.owner, self.header.as_ref())
+    }
+}
+
+/// What a resource is known by; `PROJECT` is sorted by it: group, kind, domain, then version by age.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key {
+    /// The group without the domain.
+    pub group: Group,
+    /// The kind.
+    pub kind: Kind,
+    /// The domain: the project's for its own APIs, `k8s.io` or empty for Kubernetes' types.
+    pub domain: Domain,
+    /// The version.
+    pub version: Version,
+}
+
+/// An entry of `resources`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Resource {
+    /// The resource name in URLs and RBAC rules.
+    pub plural: Plural,
+    /// Set where the project defines this API.
+    pub api: Option<Api>,
+    /// Whether its default controller watches this version.
+    pub controller: bool,
+    /// A type of Kubernetes itself.
+    pub core: bool,
+    /// The names of further controllers, with fields we do not know.
+    controllers: BTreeMap<ControllerName, Extra>,
+    options: Extra,
+    options_entry: Extra,
+    extra: Extra,
+}
+
+/// What is particular to an API that the project defines.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Api {
+    /// Whether its objects live in namespaces.
+    pub namespaced: bool,
+    /// Short names for kubectl, in the user's order.
+    pub short_names: Vec<ShortName>,
+    extra: Extra,
+}
+
+impl Key {
+    /// The API group as the API server knows it: `cache.example.com`; empty for Kubernetes' `core`.
+    pub fn api_group(&self, core: bool) -> String {
+        match self.group.as_str() {
+            "core" if core => String::new(),
+            _ => api_group(&self.group, &self.domain),
+        }
+    }
+}
+
+impl fmt::Display for Key {
+    /// `cache/v1alpha1, Kind Memcached`, as kubectl and kubebuilder write it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let group = if self.group.as_str().is_empty() {
+            self.domain.as_str()
+        } else {
+            self.group.as_str()
+        };
+        write!(f, "{group}/{}, Kind {}", self.version, self.kind)
+    }
+}
+
+impl Project {
+    /// Refuses a project whose templates are not this binary's: only `update` changes the recorded version.
+    pub fn check_templates(&self) -> Result<(), Failure> {
+        let theirs = self.settings.templates;
+        if theirs == TEMPLATES {
+            return Ok(());
+        }
+        let failure = Failure::refused(format!(
+            "`PROJECT` was made from template set {theirs}, this operator-forge has template set {TEMPLATES}"
+        ));
+        Err(if theirs < TEMPLATES {
+            failure
+                .note("only `update` moves a project to newer templates, so that a new binary changes nothing unasked")
+                .help("operator-forge update")
+        } else {
+            failure
+                .note("an older binary cannot tell what a newer one meant")
+                .help("cargo install operator-forge, then operator-forge update")
+        })
+    }
+
+    /// The resources in the order of `PROJECT`.
+    pub fn resources(&self) -> impl Iterator<Item = (&Key, &Resource)> {
+        self.resources.iter()
+    }
+}

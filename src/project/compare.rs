@@ -1,0 +1,68 @@
+//! What may not change once a project was applied.
+
+use serde::Deserialize;
+
+use super::{CreateApi, Project};
+use crate::{error::Failure, name::rust::Module};
+
+/// What `PROJECT` says of the two, whatever else is wrong with it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Unchanging {
+    #[serde(default)]
+    domain: String,
+    project_name: Option<String>,
+}
+
+/// Refuses the text of a `PROJECT` whose domain or name is not that of the project that was last applied.
+///
+/// The domain is part of every stored object's API group, and the name of every object in a cluster, so changing one
+/// would not rename what exists but leave it behind. It is checked before everything else, because other rules would
+/// advise to make the rest of the file agree.
+pub fn check_unchanging(text: &[u8], applied: &Project) -> Result<(), Failure> {
+    let Ok(now) = serde_yaml::from_slice::<Unchanging>(text) else {
+        return Ok(());
+    };
+    let domain = applied.domain.as_str();
+    let name = applied.name.as_str();
+    let settings = [
+        (
+            "domain",
+            now.domain.as_str(),
+            domain,
+            "the API group of every stored object ends with it",
+        ),
+        (
+            "projectName",
+            now.project_name.as_deref().unwrap_or(name),
+            name,
+            "every object in a cluster is named by it",
+        ),
+    ];
+    match settings.into_iter().find(|(_, now, then, _)| now != then) {
+        None => Ok(()),
+        Some((field, now, then, why)) => Err(Failure::refused(format!(
+            "`{field}` was changed from `{then}` to `{now}` in `PROJECT`"
+        ))
+        .note(format!("it cannot change in a project that exists: {why}"))
+        .help(format!("put it back: {field}: {then}"))),
+    }
+}
+
+impl CreateApi {
+    /// The module of the controller that it makes.
+    pub fn controller_module(&self) -> Module {
+        match &self.controller_name {
+            Some(name) => Module::of_controller(name),
+            None => Module::of_kind(&self.kind),
+        }
+    }
+
+    /// The module of its group, in the project that it was applied to.
+    pub fn group_module(&self, project: &Project) -> Module {
+        match self.key_in(project) {
+            Some(key) => Module::of_group(&key.group, &key.domain),
+            None => Module::of_group(&self.group, &project.domain),
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! What the subcommands do to a project: pure functions.
+
+use std::collections::BTreeMap;
+
+use serde_yaml::Mapping;
+
+use super::rules::{self, Violation};
+use super::{Api, Header, Key, LAYOUT, License, Owner, Project, Resource, Settings, TEMPLATES};
+use crate::error::Failure;
+use crate::name::{
+    ControllerName, Domain, Group, Kind, Plural, ProjectName, ShortName, Version, kubernetes,
+};
+
+/// What `init` takes.
+#[derive(Clone, Debug)]
+pub struct InitOptions {
+    /// `--domain`; may be empty.
+    pub domain: Domain,
+    /// `--project-name`, or what the directory is called.
+    pub name: ProjectName,
+    /// `--owner`; may be empty.
+    pub owner: Owner,
+    /// `--license`. With a header it becomes [`License::Custom`].
+    pub license: License,
+    /// The text of `--license-file`.
+    pub header: Option<Header>,
+    /// `--namespaced`.
+    pub namespaced: bool,
+}
+
+/// What `create api` takes.
+#[derive(Clone, Debug)]
+pub struct CreateApi {
+    /// `--group`; may be empty.
+    pub group: Group,
+    /// `--version`.
+    pub version: Version,
+    /// `--kind`.
+    pub kind: Kind,
+    /// `--plural`; without it that of the kind's other versions, or the English one.
+    pub plural: Option<Plural>,
+    /// `--namespaced`; without it that of the kind's other versions, or true.
+    pub namespaced: Option<bool>,
+    /// `--short-name`; without any those of the kind's other versions.
+    pub short_names: Vec<ShortName>,
+    /// `--resource`: define the API here.
+    pub resource: bool,
+    /// `--controller`: make a controller for it.
+    pub controller: bool,
+    /// `--controller-name`; without it the controller is the kind's default one.
+    pub controller_name: Option<ControllerName>,
+    /// `--force`: what is there already is made again.
+    pub force: bool,
+}
+
+impl Project {
+    /// A new project without resources. Total: its parts were checked when they were parsed.
+    pub fn init(options: InitOptions) -> Self {
+        let InitOptions {
+            domain,
+            name,
+            owner,
+            license,
+            header,
+            namespaced,
+        } = options;
+        let license = if header.is_some() {
+            License::Custom
+        } else {
+            license
+        };
+        Self {
+            domain,
+            name,
+            namespaced,
+            settings: Settings {
+                templates: TEMPLATES,
+                license,
+                owner,
+                header,
+                extra: Mapping::new(),
+            },
+            layout: vec![LAYOUT.to_owned()],
+            resources: BTreeMap::new(),
+            plugins: Mapping::new(),
+            extra: Mapping::new(),
+        }
+    }
+
+    /// This project with an API, a controller, or both. Refuses what is there already, unless forced, and whatever
+    /// breaks a rule; two creates that are each allowed in either order give the same project.
+    pub fn create_api(&self, create: &CreateApi) -> Result<Self, Failure> {
+        create.check()?;
+        let mut project = self.clone();
+        let key = if create.resource {
+            project.define(create)?
+        } else {
+            project.find(create)?
+        };
+        if create.controller {
+            project.control(&key, create)?;
+        }
+        rules::check(&project)?;
+        Ok(project)
+    }
+
+    /// Adds the API, or with `--force` sets it again.
+    fn define(&mut self, create: &CreateApi) -> Result<Key, Failure> {
+        let key = create.own_key(self);
+        let existing = self.resources.get(&key);
+        if existing.is_some_and(|resource| resource.api.is_some()) && !create.force {
+            return Err(Failure::refused(format!("`{key}` exists already"))
+                .note("`--force` writes its files again and loses what was changed in them")
+                .help(format!(
+                    "another version, such as --version {}, or --force",
+                    create.another_version()
+                )));
+        }
+        let sibling = existing
+            .and_then(|resource| resource.api.as_ref().map(|api| (resource, api)))
+            .or_else(|| {
+                let siblings = self
+                    .resources
+                    .iter()
+                    .filter(|(other, _)| other.group == key.group && other.kind == key.kind);
+                siblings
+                    .filter(|(other, _)| other.domain == key.domain)
+                    .find_map(|(_, r)| Some((r, r.api.as_ref()?)))
+            });
+        let plural = create
+            .plural
+            .clone()
+            .or(sibling.map(|(resource, _)| resource.plural.clone()));
+        let namespaced = create
+            .namespaced
+            .or(sibling.map(|(_, api)| api.namespaced))
+            .unwrap_or(true);
+        let short_names = match (&create.short_names, sibling) {
+            (none, Some((_, api))) if none.is_empty() => api.short_names.clone(),
+            (given, _) => given.clone(),
+        };
+        let plural = plural.unwrap_or_else(|| Plural::of(&key.kind));
+        let entry = self
+            .resources
+            .entry(key.clone())
+            .or_insert_with(|| Resource::new(plural.clone(), false));
+        entry.plural = plural;
+        let extra = entry.api.take().map(|api| api.extra).unwrap_or_default();
+        entry.api = Some(Api {
+            namespaced,
+            short_names,
+            extra,
+        });
+        Ok(key)
+    }
+
+    /// What `--resource=false` means: an API of this project, or one of Kubernetes' types.
+    fn find(&mut self, create: &CreateApi) -> Result<Key, Failure> {
+        let Some(key) = create.key_in(self) else {
+            let key = create.own_key(self);
+            return Err(rules::unknown_kind(self, &key).into());
+        };
+        if let Some(core) = kubernetes::find(key.group.as_str(), key.version, &key.kind) {
+            let entry = self.resources.entry(key.clone());
+            entry.or_insert_with(|| Resource::new(core.into(), true));
+        }
+        Ok(key)
+    }
+
+    /// Adds the controller.
+    fn control(&mut self, key: &Key, create: &CreateApi) -> Result<(), Failure> {
+        let resource = self
+            .resources
+            .get_mut(key)
+            .expect("the entry was just found or made");
+        let name = match &create.controller_name {
+            None if !resource.controller || create.force => {
+                resource.controller = true;
+                return Ok(());
+            }
+            None => {
+                let name = format!("{}-{}", key.kind.singular(), key.version);
+                return Err(Violation::new(
+                    Some(key),
+                    format!("`{}` has a controller already", key.kind),
+                )
+                .note("another one needs a name of its own")
+                .flag(format!("--controller-name {name}"))
+                .into());
+            }
+            Some(name) => name,
+        };
+        if resource.controllers.contains_key(name) && !create.force {
+            return Err(Failure::refused(format!(
+                "`{}` has a controller `{name}` already",
+                key.kind
+            ))
+            .help(format!("--controller-name {name}-2")));
+        }
+        resource.controllers.entry(name.clone()).or_default();
+        Ok(())
+    }
+}
+
+impl CreateApi {
+    /// Flags that contradict each other.
+    fn check(&self) -> Result<(), Failure> {
+        if !self.resource && !self.controller {
+            return Err(Failure::usage(
+                "there is nothing to create with `--resource=false` and `--controller=false`",
+            )
+            .help("leave out one of the two"));
+        }
+        if self.controller_name.is_some() && !self.controller {
+            return Err(Failure::usage(
+                "`--controller-name` names no controller with `--controller=false`",
+            )
+            .help("--controller=true"));
+        }
+        let given = [
+            ("--plural", self.plural.is_some()),
+            ("--namespaced", self.namespaced.is_some()),
+            ("--short-name", !self.short_names.is_empty()),
+        ];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((flag, _)) if !self.resource => Err(Failure::usage(format!(
+                "`{flag}` says how an API is defined, but `--resource=false` defines none"
+            ))
+            .help(format!("leave out {flag}"))),
+            _ => Ok(()),
+        }
+    }
+
+    fn own_key(&self, project: &Project) -> Key {
+        Key {
+            group: self.group.clone(),
+            kind: self.kind.clone(),
+            domain: project.domain.clone(),
+            version: self.version,
+        }
+    }
+
+    /// The entry that it is about: an API of the project, or else one of Kubernetes' types.
+    pub fn key_in(&self, project: &Project) -> Option<Key> {
+        let own = self.own_key(project);
+        let defined = |resource: &Resource| resource.api.is_some();
+        if self.resource || project.resources.get(&own).is_some_and(defined) {
+            return Some(own);
+        }
+        let core = kubernetes::find(own.group.as_str(), own.version, &own.kind)?;
+        let valid = "the table of Kubernetes' types has valid names";
+        Some(Key {
+            group: Group::parse(core.group).expect(valid),
+            domain: Domain::parse(core.domain()).expect(valid),
+            ..own
+        })
+    }
+
+    fn another_version(&self) -> Version {
+        let stable = Version::parse("v1").expect("v1 is a version");
+        if self.version < stable {
+            stable
+        } else {
+            self.version.next()
+        }
+    }
+}
+
+impl Resource {
+    fn new(plural: Plural, core: bool) -> Self {
+        Self {
+            plural,
+            api: None,
+            controller: false,
+            core,
+            controllers: BTreeMap::new(),
+            options: Mapping::new(),
+            options_entry: Mapping::new(),
+            extra: Mapping::new(),
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! `PROJECT` as text: kubebuilder's project version 3, with our settings under `plugins`.
+//!
+//! The format is documented, and frozen, in `docs/project-file.md`. Reading keeps every field that it does not know;
+//! writing sorts keys as kubebuilder does and resources by [`Key`], so that equal projects are equal bytes.
+
+mod refuse;
+mod shape;
+mod write;
+
+#[cfg(test)]
+mod refusals;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+
+use serde_yaml::Mapping;
+
+pub use self::refuse::missing;
+use self::shape::{Entry, File, Plugins};
+use super::rules::{self, Violation};
+use super::{Api, Key, LAYOUT, Project, Resource, Settings};
+use crate::error::Failure;
+use crate::name::{Plural, kubernetes};
+
+/// The file's name, at the root of every project.
+pub const FILE: &str = "PROJECT";
+
+impl Project {
+    /// Reads `PROJECT`. Every refusal says where (`PROJECT:line:column`) and what to do; the rules between the parts are
+    /// those that commands are held to.
+    pub fn read(bytes: &[u8]) -> Result<Self, Failure> {
+        let text = refuse::text(bytes)?;
+        let file: File = match serde_yaml::from_str(text) {
+            Ok(file) => file,
+            // A file of another kind deserves that answer before one about a field.
+            Err(error) => {
+                return Err(
+                    refuse::foreign_text(text).unwrap_or_else(|| refuse::unreadable(text, &error))
+                );
+            }
+        };
+        let probe = refuse::Probe {
+            version: file.version.clone(),
+            layout: file.layout.clone(),
+            domain: Some(file.domain.to_string()),
+            project_name: Some(file.project_name.to_string()),
+        };
+        if let Some(failure) = refuse::foreign(probe) {
+            return Err(failure);
+        }
+        let mut keys = Vec::new();
+        from_file(file, &mut keys).map_err(|violation| {
+            let entry = violation
+                .at
+                .as_ref()
+                .and_then(|at| keys.iter().rposition(|key| key == at));
+            refuse::broken(text, entry, violation)
+        })
+    }
+}
+
+/// `keys` receives the entries in the file's order, to say where a violation is.
+fn from_file(file: File, keys: &mut Vec<Key>) -> Result<Project, Violation> {
+    let File {
+        domain,
+        layout,
+        plugins,
+        project_name,
+        namespaced,
+        resources,
+        extra,
+        version: _,
+    } = file;
+    let Plugins { ours, others } = plugins;
+    let ours = ours.ok_or_else(|| {
+        Violation::new(None, format!("`plugins` has no `{LAYOUT}`"))
+            .note("that is where the version of the project's templates stands")
+            .field(format!(
+                "plugins: {{{LAYOUT}: {{templates: {}}}}}",
+                super::TEMPLATES
+            ))
+    })?;
+    let mut project = Project {
+        domain,
+        name: project_name,
+        namespaced,
+        settings: Settings {
+            templates: ours.templates,
+            license: ours.license,
+            owner: ours.owner,
+            header: ours.header,
+            extra: ours.extra,
+        },
+        layout,
+        resources: BTreeMap::new(),
+        plugins: others,
+        extra,
+    };
+    for entry in resources {
+        let (key, resource) = from_entry(entry);
+        keys.push(key.clone());
+        if project.resources.insert(key.clone(), resource).is_some() {
+            return Err(Violation::new(Some(&key), format!("`{key}` has two entries"))
+                .note("one group, version and kind has one entry, with its API and its controllers")
+                .field("remove one of the two"));
+        }
+    }
+    for entry in ours.resources {
+        let key = Key {
+            group: entry.group,
+            kind: entry.kind,
+            domain: entry.domain,
+            version: entry.version,
+        };
+        let Some(api) = project.resources.get_mut(&key) else {
+            return Err(Violation::new(
+                None,
+                format!("there are options for `{key}`, which is not in `resources`"),
+            )
+            .note(format!("they stand in `plugins`, `{LAYOUT}`, `resources`"))
+            .field("remove that entry"));
+        };
+        (api.options, api.options_entry) = (entry.options.extra, entry.extra);
+        match &mut api.api {
+            Some(api) => api.short_names = entry.options.short_names,
+            None if entry.options.short_names.is_empty() => (),
+            None => {
+                return Err(Violation::new(
+                    Some(&key),
+                    format!("`{key}` has short names but no `api`"),
+                )
+                .note("short names belong to the CRD of an API that the project defines")
+                .field("remove `shortNames`"));
+            }
+        }
+    }
+    rules::check(&project)?;
+    Ok(project)
+}
+
+fn from_entry(entry: Entry) -> (Key, Resource) {
+    let key = Key {
+        group: entry.group,
+        kind: entry.kind,
+        domain: entry.domain,
+        version: entry.version,
+    };
+    let core = entry
+        .core
+        .then(|| kubernetes::find(key.group.as_str(), key.version, &key.kind))
+        .flatten();
+    let plural = entry
+        .plural
+        .or(core.map(Plural::from))
+        .unwrap_or_else(|| Plural::of(&key.kind));
+    let mut extra = entry.extra;
+    if entry.external {
+        extra.insert("external".into(), true.into());
+    }
+    let resource = Resource {
+        plural,
+        api: entry.api.map(|api| Api {
+            namespaced: api.namespaced,
+            short_names: Vec::new(),
+            extra: api.extra,
+        }),
+        controller: entry.controller,
+        core: entry.core,
+        controllers: entry
+            .controllers
+            .into_iter()
+            .map(|entry| (entry.name, entry.extra))
+            .collect(),
+        options: Mapping::new(),
+        options_entry: Mapping::new(),
+        extra,
+    };
+    (key, resource)
+}

@@ -1,0 +1,259 @@
+//! Everything that can be wrong with a `PROJECT` edited by hand.
+
+use super::tests::GOOD;
+use super::*;
+
+/// Reads the good file with one replacement.
+#[track_caller]
+fn check(from: &str, to: &str, error: &str, help: &str) {
+    assert!(GOOD.contains(from), "{from}");
+    refused(GOOD.replacen(from, to, 1).as_bytes(), error, help);
+}
+
+#[track_caller]
+fn refused(text: &[u8], error: &str, help: &str) {
+    let failure = Project::read(text).unwrap_err();
+    assert_eq!(failure.error, error);
+    assert_eq!(failure.help, [help]);
+    assert!(
+        !failure.notes.is_empty()
+            || help == "git diff PROJECT"
+            || help == "git checkout -- PROJECT"
+    );
+    assert_eq!(failure.exit_code(), 1);
+}
+
+#[test]
+fn names() {
+    check(
+        "kind: Deployment",
+        "kind: deployment",
+        "`PROJECT:23:9`: resources[0].kind: invalid kind `deployment`: it starts with a lower-case letter",
+        "kind: Deployment",
+    );
+    check(
+        "version: v1\n- api",
+        "version: 1.0\n- api",
+        "`PROJECT:24:12`: resources[0].version: invalid version `1.0`: it does not start with `v`",
+        "version: v1",
+    );
+    check(
+        "version: v1\n- api",
+        "version: V1\n- api",
+        "`PROJECT:24:12`: resources[0].version: invalid version `V1`: the `V` is upper case",
+        "version: v1",
+    );
+    check(
+        "projectName: demo",
+        "projectName: De_mo",
+        "`PROJECT:18:14`: projectName: invalid projectName `De_mo`: `D` is upper case",
+        "projectName: de-mo",
+    );
+    check(
+        "- mc",
+        "- m_c",
+        "`PROJECT:15:11`: plugins.rust.operator-forge/v1.resources[0].options.shortNames[0]: invalid shortName `m_c`: `_` is not allowed",
+        "shortName: m-c",
+    );
+}
+
+#[test]
+fn types_of_fields() {
+    check(
+        "    namespaced: true",
+        "    namespaced: maybe",
+        "`PROJECT:27:17`: resources[1].api.namespaced: invalid type: string \"maybe\", expected a boolean",
+        "git diff PROJECT",
+    );
+    check(
+        "crdVersion: v1",
+        "crdVersion: v1beta1",
+        "`PROJECT:26:17`: resources[1].api.crdVersion: unknown variant `v1beta1`, expected `v1`",
+        "git diff PROJECT",
+    );
+    check(
+        "license: apache2",
+        "license: gpl",
+        "`PROJECT:8:14`: plugins.rust.operator-forge/v1.license: unknown variant `gpl`, expected one of `apache2`, `mit`, `none`, `custom`",
+        "git diff PROJECT",
+    );
+    check(
+        "templates: 1",
+        "templates: one",
+        "`PROJECT:17:16`: plugins.rust.operator-forge/v1.templates: invalid type: string \"one\", expected u32",
+        "git diff PROJECT",
+    );
+    check(
+        "resources:\n- controller",
+        "resources: none\nx:\n- controller",
+        "`PROJECT:19:12`: resources: invalid type: string \"none\", expected a sequence",
+        "git diff PROJECT",
+    );
+}
+
+#[test]
+fn what_is_no_file_of_ours() {
+    refused(b"", "`PROJECT` is empty", "git checkout -- PROJECT");
+    refused(
+        b"domain: \xff",
+        "`PROJECT:1`: the file is not UTF-8 text",
+        "git checkout -- PROJECT",
+    );
+    refused(
+        b"{]",
+        "`PROJECT:1:2`: did not find expected node content, while parsing a flow node",
+        "git diff PROJECT",
+    );
+    refused(
+        b"just words",
+        "`PROJECT:1:1`: invalid type: string \"just words\", expected the fields of a project",
+        "git diff PROJECT",
+    );
+    check(
+        "layout:\n- rust.operator-forge/v1\n",
+        "",
+        "`PROJECT` has no `layout`",
+        "git checkout -- PROJECT",
+    );
+    check(
+        "version: \"3\"",
+        "",
+        "`PROJECT` has no `version`",
+        "git checkout -- PROJECT",
+    );
+    check(
+        "version: \"3\"",
+        "version: \"4\"",
+        "`PROJECT` has version `4`",
+        "cargo install operator-forge",
+    );
+    check(
+        "- rust.operator-forge/v1",
+        "- rust.operator-forge/v2",
+        "`PROJECT` has layout `rust.operator-forge/v2`, this operator-forge knows `rust.operator-forge/v1`",
+        "cargo install operator-forge",
+    );
+    check(
+        "- name: backup",
+        "<<<<<<< HEAD\n  - name: backup\n=======\n",
+        "`PROJECT:32`: a merge conflict is not resolved",
+        "edit PROJECT, then operator-forge sync",
+    );
+    check(
+        "  rust.operator-forge/v1:",
+        "  other:",
+        "`PROJECT`: `plugins` has no `rust.operator-forge/v1`",
+        "plugins: {rust.operator-forge/v1: {templates: 1}}",
+    );
+}
+
+#[test]
+fn projects_of_other_tools() {
+    let go = "domain: testproject.org\nlayout:\n- go.kubebuilder.io/v4\nplugins:\n  manifests.sdk.operatorframework.io/v2: {}\nprojectName: captain\nrepo: x\nversion: \"3\"\n";
+    let help = "operator-forge init ../captain-rs --domain testproject.org --project-name captain";
+    refused(
+        go.as_bytes(),
+        "`PROJECT` belongs to another kind of project: a Go project of kubebuilder or operator-sdk (layout `go.kubebuilder.io/v4`)",
+        help,
+    );
+    let helm = go.replace("go.kubebuilder.io/v4", "helm.sdk.operatorframework.io/v1");
+    refused(
+        helm.as_bytes(),
+        "`PROJECT` belongs to another kind of project: a Helm operator of operator-sdk (layout `helm.sdk.operatorframework.io/v1`)",
+        help,
+    );
+    let single = go.replace(
+        "layout:\n- go.kubebuilder.io/v4",
+        "layout: go.kubebuilder.io/v2",
+    );
+    refused(
+        single.as_bytes(),
+        "`PROJECT` belongs to another kind of project: a Go project of kubebuilder or operator-sdk (layout `go.kubebuilder.io/v2`)",
+        help,
+    );
+}
+
+#[test]
+fn a_truncated_file_is_never_read_as_a_smaller_project() {
+    for end in 0..GOOD.len() - 1 {
+        assert!(
+            Project::read(&GOOD.as_bytes()[..end]).is_err(),
+            "{}",
+            &GOOD[..end]
+        );
+    }
+}
+
+/// The same rules as for commands, each at the line of its entry, with a field to write instead of a flag.
+#[test]
+fn the_rules_of_commands() {
+    check(
+        "group: crew\n  kind: Admiral\n  plural: admirales",
+        "group: cache\n  kind: MEMCACHED\n  plural: admirales",
+        "`PROJECT:25`: the kinds `MEMCACHED` and `Memcached` differ only by upper and lower case",
+        "rename one of the kinds",
+    );
+    check(
+        "group: crew\n  kind: Admiral\n  plural: admirales",
+        "group: cache\n  kind: Memcached\n  plural: admirales",
+        "`PROJECT:35`: `Memcached` has the plural `admirales` in v1 and `memcacheds` in v1alpha1",
+        "plural: memcacheds",
+    );
+    check(
+        "domain: example.com\n  group: crew",
+        "domain: example.org\n  group: crew",
+        "`PROJECT:35`: `crew/v1, Kind Admiral` has domain `example.org`, the project has `example.com`",
+        "domain: example.com",
+    );
+    check(
+        "- api:\n    crdVersion: v1\n  domain",
+        "- controller: true\n  domain",
+        "`PROJECT:35`: `crew/v1, Kind Admiral` is defined neither by this project nor by Kubernetes",
+        "api: {crdVersion: v1, namespaced: true}",
+    );
+    check(
+        "- api:\n    crdVersion: v1\n  domain",
+        "- domain",
+        "`PROJECT:35`: `crew/v1, Kind Admiral` has neither an API nor a controller",
+        "remove that entry",
+    );
+    check(
+        "kind: Deployment",
+        "kind: Deploymint",
+        "`PROJECT:20`: `apps/v1, Kind Deploymint` is `core`, but Kubernetes has no such type",
+        "remove `core: true` or correct the group, version or kind",
+    );
+    check(
+        "  core: true\n",
+        "  core: true\n  api: {}\n",
+        "`PROJECT:20`: `apps/v1, Kind Deployment` is both `core` and an API of this project",
+        "remove `api` or `core`",
+    );
+    check(
+        "  plural: admirales",
+        "  external: true\n  plural: admirales",
+        "`PROJECT:35`: `crew/v1, Kind Admiral` is `external`",
+        "remove that entry",
+    );
+    check(
+        "projectName: demo",
+        "namespaced: true\nprojectName: demo",
+        "`PROJECT:36`: `crew/v1, Kind Admiral` is cluster-scoped, but the project is namespaced",
+        "api: {crdVersion: v1, namespaced: true}",
+    );
+    check(
+        "      kind: Memcached\n      options",
+        "      kind: Memcache\n      options",
+        "`PROJECT`: there are options for `cache/v1alpha1, Kind Memcache`, which is not in `resources`",
+        "remove that entry",
+    );
+    let twice = GOOD
+        .replace("version: \"3\"", "")
+        .replace("  plural: admirales\n", "")
+        + "- api:\n    crdVersion: v1\n  domain: example.com\n  group: crew\n  kind: Admiral\n  version: v1\nversion: \"3\"\n";
+    refused(
+        twice.as_bytes(),
+        "`PROJECT:42`: `crew/v1, Kind Admiral` has two entries",
+        "remove one of the two",
+    );
+}

@@ -1,0 +1,196 @@
+//! Everything that can be wrong with `PROJECT` as a file, each with its own answer.
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_yaml::Value;
+
+use super::FILE;
+use super::shape::one_or_more;
+use crate::error::Failure;
+use crate::project::LAYOUT;
+use crate::project::rules::Violation;
+
+/// There is no `PROJECT` in this directory.
+pub fn missing(directory: &Path) -> Failure {
+    Failure::refused(format!("no `{FILE}` in `{}`", directory.display()))
+        .note("this command works in a project's root directory; `-C DIR` names another one")
+        .help("operator-forge init --domain example.com")
+}
+
+/// The file as text, if it can be one and no merge is half done in it.
+pub fn text(bytes: &[u8]) -> Result<&str, Failure> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let line = bytes[..error.valid_up_to()]
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count()
+            + 1;
+        Failure::refused(format!("`{FILE}:{line}`: the file is not UTF-8 text")).help(RESTORE)
+    })?;
+    if text.trim().is_empty() {
+        return Err(Failure::refused(format!("`{FILE}` is empty"))
+            .note("a command was perhaps stopped, or the disk was full")
+            .help(RESTORE));
+    }
+    let marker = |line: &&str| {
+        line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ") || *line == "======="
+    };
+    if let Some(line) = text.lines().position(|line| marker(&line)) {
+        return Err(Failure::refused(format!(
+            "`{FILE}:{}`: a merge conflict is not resolved",
+            line + 1
+        ))
+        .note("entries of `resources` are independent: keep those of both sides, in any order")
+        .help(format!("edit {FILE}, then operator-forge sync")));
+    }
+    Ok(text)
+}
+
+const RESTORE: &str = "git checkout -- PROJECT";
+
+/// The fields that say what kind of file this is; everything else may be wrong.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Probe {
+    pub version: Option<Value>,
+    #[serde(default, deserialize_with = "one_or_more")]
+    pub layout: Vec<String>,
+    pub domain: Option<String>,
+    pub project_name: Option<String>,
+}
+
+/// The answer to a text of another tool or another format; `None` if it is one of ours, or no YAML at all.
+pub fn foreign_text(text: &str) -> Option<Failure> {
+    foreign(serde_yaml::from_str(text).ok()?)
+}
+
+/// The answer to a file of another tool or another format; `None` if it is one of ours.
+pub fn foreign(probe: Probe) -> Option<Failure> {
+    if probe.layout.iter().any(|plugin| plugin == LAYOUT) {
+        return match &probe.version {
+            None => Some(
+                Failure::refused(format!("`{FILE}` has no `version`"))
+                    .note("it is the last line that operator-forge writes: the file was perhaps cut off")
+                    .help(RESTORE),
+            ),
+            Some(version) if version.as_str() == Some("3") || version.as_u64() == Some(3) => None,
+            Some(version) => Some(
+                Failure::refused(format!("`{FILE}` has version `{}`", scalar(version)))
+                    .note("this operator-forge reads version 3, which every release so far writes")
+                    .help("cargo install operator-forge"),
+            ),
+        };
+    }
+    let ours = LAYOUT.split('/').next().unwrap_or_default();
+    if let Some(newer) = probe
+        .layout
+        .iter()
+        .find(|plugin| plugin.split('/').next() == Some(ours))
+    {
+        return Some(
+            Failure::refused(format!(
+                "`{FILE}` has layout `{newer}`, this operator-forge knows `{LAYOUT}`"
+            ))
+            .note("it was made by a newer release")
+            .help("cargo install operator-forge"),
+        );
+    }
+    let Some(plugin) = probe.layout.first() else {
+        // Version 2 of kubebuilder's file had no layout; so has a file that lost its lines.
+        return Some(
+            Failure::refused(format!("`{FILE}` has no `layout`"))
+                .note(format!(
+                    "it says which tool a project belongs to; ours is `{LAYOUT}`"
+                ))
+                .help(RESTORE),
+        );
+    };
+    let language = match plugin.split('/').next().unwrap_or_default() {
+        name if name.split('.').any(|part| part == "go") => {
+            "a Go project of kubebuilder or operator-sdk"
+        }
+        name if name.starts_with("helm") => "a Helm operator of operator-sdk",
+        name if name.starts_with("ansible") => "an Ansible operator of operator-sdk",
+        _ => "one of another tool",
+    };
+    let domain = probe.domain.unwrap_or_else(|| "example.com".to_owned());
+    let name = probe.project_name.unwrap_or_else(|| "operator".to_owned());
+    Some(
+        Failure::refused(format!("`{FILE}` belongs to another kind of project: {language} (layout `{plugin}`)"))
+            .note("operator-forge makes Rust projects, and never writes into one of another kind")
+            .note("make one beside it, then repeat `create api` for each of its resources; flags are the same")
+            .help(format!("operator-forge init ../{name}-rs --domain {domain} --project-name {name}")),
+    )
+}
+
+fn scalar(value: &Value) -> String {
+    serde_yaml::to_string(value)
+        .unwrap_or_default()
+        .trim()
+        .trim_matches(['\'', '"'])
+        .to_owned()
+}
+
+/// An error of the YAML reader, with what our own parsers wrote into it.
+pub fn unreadable(text: &str, error: &serde_yaml::Error) -> Failure {
+    let mut message = error.to_string();
+    let place = match error.location() {
+        Some(at) => {
+            message = message.replacen(
+                &format!(" at line {} column {}", at.line(), at.column()),
+                "",
+                1,
+            );
+            format!("{FILE}:{}:{}", at.line(), at.column())
+        }
+        None => FILE.to_owned(),
+    };
+    let mut lines = message.lines();
+    let mut failure = Failure::refused(format!("`{place}`: {}", lines.next().unwrap_or_default()));
+    for line in lines {
+        failure = match (line.strip_prefix("note: "), line.strip_prefix("help: ")) {
+            (Some(note), _) => failure.note(note),
+            (_, Some(help)) => failure.help(help),
+            _ => failure,
+        };
+    }
+    if failure.notes.is_empty() && serde_yaml::from_str::<Value>(text).is_err() {
+        failure = failure.note("this is not YAML: the file was perhaps cut off");
+    }
+    if failure.help.is_empty() {
+        failure.help("git diff PROJECT")
+    } else {
+        failure
+    }
+}
+
+/// A rule that the file breaks, at an entry of `resources` if it is about one.
+pub fn broken(text: &str, entry: Option<usize>, violation: Violation) -> Failure {
+    let place = match entry.and_then(|entry| line_of_entry(text, entry)) {
+        Some(line) => format!("{FILE}:{line}"),
+        None => FILE.to_owned(),
+    };
+    let mut failure = Failure::refused(format!("`{place}`: {}", violation.error));
+    failure.notes = violation.notes;
+    failure.help(violation.field)
+}
+
+/// The line where the n-th item of `resources` starts, if the list is written as blocks.
+fn line_of_entry(text: &str, entry: usize) -> Option<usize> {
+    let mut lines = text
+        .lines()
+        .enumerate()
+        .skip_while(|(_, line)| line.trim_end() != "resources:")
+        .skip(1)
+        .peekable();
+    let indent = lines
+        .peek()
+        .map(|(_, line)| line.len() - line.trim_start().len())?;
+    lines
+        .filter(|(_, line)| {
+            line.len() - line.trim_start().len() == indent && line.trim_start().starts_with('-')
+        })
+        .nth(entry)
+        .map(|(line, _)| line + 1)
+}

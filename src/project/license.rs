@@ -1,0 +1,298 @@
+//! Licenses, owners and the header of generated Rust files.
+
+use serde::{Deserialize, Deserializer, Serialize, de};
+
+use crate::error::Failure;
+
+/// What `--license` takes, and `custom` for the text of `--license-file`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum License {
+    /// Apache License 2.0, the default.
+    #[default]
+    Apache2,
+    /// The MIT license.
+    Mit,
+    /// No license.
+    None,
+    /// A header of the user's own.
+    Custom,
+}
+
+impl License {
+    /// Parses the value of `--license`.
+    pub fn parse(text: &str) -> Result<Self, Failure> {
+        let nearest = match text {
+            "apache2" => return Ok(Self::Apache2),
+            "mit" => return Ok(Self::Mit),
+            "none" => return Ok(Self::None),
+            _ => text.to_ascii_lowercase(),
+        };
+        let failure = Failure::usage(format!("unknown value `{text}` for `--license`"))
+            .note("it takes `apache2`, `mit` or `none`; any other license comes as a file with the header's text");
+        Err(if nearest.contains("apache") {
+            failure.help("--license apache2")
+        } else if nearest.contains("mit") {
+            failure.help("--license mit")
+        } else {
+            failure.help("--license-file HEADER.txt")
+        })
+    }
+
+    /// The SPDX identifier; empty for none and for one that only its user knows.
+    pub fn spdx(self) -> &'static str {
+        match self {
+            Self::Apache2 => "Apache-2.0",
+            Self::Mit => "MIT",
+            Self::None | Self::Custom => "",
+        }
+    }
+}
+
+/// The copyright holder: one line, may be empty.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Owner(String);
+
+impl Owner {
+    /// Parses the value of `--owner`.
+    pub fn parse(text: &str) -> Result<Self, Failure> {
+        let trimmed = text.trim();
+        match trimmed.chars().any(is_odd) {
+            true => Err(Failure::usage(
+                "the value of `--owner` has a second line or a control character",
+            )
+            .note("the owner stands in one comment line at the top of each Rust file")
+            .help(format!(
+                "--owner {:?}",
+                trimmed.split(is_odd).next().unwrap_or_default()
+            ))),
+            false => Ok(Self(trimmed.to_owned())),
+        }
+    }
+
+    /// The owner's name.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// A comment that stands at the top of each generated Rust file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Header(String);
+
+impl Header {
+    /// Parses the text of `--license-file`: `//` lines or one `/* */` block. Line ends, space at line ends, tabs and the
+    /// stars of a block become what rustfmt would make of them.
+    pub fn parse(text: &str) -> Result<Self, Failure> {
+        let text = text.trim_start_matches('\u{feff}').replace('\t', "    ");
+        let lines: Vec<_> = text.lines().map(str::trim_end).collect();
+        let starred = |line: &&str| line.trim_start().starts_with('*');
+        let text = match lines.join("\n").trim_matches('\n') {
+            block
+                if block.starts_with("/*") && block.lines().skip(1).all(|line| starred(&line)) =>
+            {
+                block
+                    .lines()
+                    .map(str::trim_start)
+                    .collect::<Vec<_>>()
+                    .join("\n ")
+            }
+            other => other.to_owned(),
+        };
+        if text.is_empty() || is_comment(&text) {
+            return Ok(Self(text));
+        }
+        Err(Failure::refused("the license file is not a Rust comment")
+            .note("it goes to the top of each Rust file as it is: lines that start with `//`, or one `/* … */` block")
+            .note("doc comments (`///`, `//!`, `/**`, `/*!`) would become documentation of the code below")
+            .help("sed 's|^|// |' LICENSE-HEADER > header.txt, then --license-file header.txt"))
+    }
+
+    /// The text of the comment, without a line end behind it.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+fn is_comment(text: &str) -> bool {
+    if text.chars().any(|c| is_odd(c) && c != '\n') {
+        return false;
+    }
+    if let Some(block) = text.strip_prefix("/*") {
+        let inner = block.strip_suffix("*/");
+        return !block.starts_with(['*', '!'])
+            && inner.is_some_and(|t| !t.contains("*/") && !t.contains("/*"));
+    }
+    text.lines().all(|line| {
+        line.is_empty()
+            || line
+                .strip_prefix("//")
+                .is_some_and(|rest| !rest.starts_with(['/', '!']))
+    })
+}
+
+/// Control characters, and those that turn the direction of text, which rustc denies in comments.
+fn is_odd(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// The comment at the top of generated Rust files, with the blank line below it; empty if there is nothing to say. No
+/// year: it would need a clock, and SPDX does not ask for one.
+pub fn header(license: License, owner: &Owner, custom: Option<&Header>) -> String {
+    if let Some(Header(text)) = custom {
+        return if text.is_empty() {
+            String::new()
+        } else {
+            format!("{text}\n\n")
+        };
+    }
+    let mut lines = String::new();
+    if !owner.0.is_empty() {
+        lines += &format!("// SPDX-FileCopyrightText: {}\n", owner.0);
+    }
+    if !license.spdx().is_empty() {
+        lines += &format!("// SPDX-License-Identifier: {}\n", license.spdx());
+    }
+    if !lines.is_empty() {
+        lines.push('\n');
+    }
+    lines
+}
+
+/// Reads a text through its parser, so that a hand-edited file meets the rule of the flag. `error\nnote: …\nhelp: …`
+/// is how `project::file` expects an explanation inside an error of serde.
+fn parsed<'de, T, D: Deserializer<'de>>(
+    deserializer: D,
+    expecting: &'static str,
+    parse: fn(&str) -> Result<T, Failure>,
+) -> Result<T, D::Error> {
+    struct Visitor<T>(&'static str, fn(&str) -> Result<T, Failure>);
+    impl<T> de::Visitor<'_> for Visitor<T> {
+        type Value = T;
+        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            f.write_str(self.0)
+        }
+        fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
+            (self.1)(text).map_err(|failure| {
+                let notes = failure
+                    .notes
+                    .iter()
+                    .map(|note| format!("\nnote: {note}"))
+                    .collect::<String>();
+                E::custom(format!("{}{notes}", failure.error))
+            })
+        }
+    }
+    deserializer.deserialize_str(Visitor(expecting, parse))
+}
+
+impl<'de> Deserialize<'de> for Owner {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        parsed(deserializer, "the name of an owner", Self::parse)
+    }
+}
+
+impl<'de> Deserialize<'de> for Header {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        parsed(deserializer, "the text of a comment", Self::parse)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write as _;
+    use std::process::{Command, Stdio};
+
+    use super::*;
+
+    /// The header that is kept, which the real rustfmt leaves alone above a file.
+    #[track_caller]
+    fn check(text: &str, kept: &str) {
+        let header = Header::parse(text).unwrap();
+        assert_eq!(header.as_str(), kept);
+        assert_eq!(Header::parse(kept).unwrap(), header);
+        let source = format!(
+            "{}use std::fmt;\n",
+            super::header(License::Custom, &Owner::default(), Some(&header))
+        );
+        let mut child = Command::new("rustfmt")
+            .args(["--edition", "2024", "--check"])
+            .stdin(Stdio::piped())
+            .spawn()
+            .expect("rustfmt is a component of this repository's toolchain");
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(source.as_bytes())
+            .unwrap();
+        assert!(child.wait().unwrap().success(), "{source}");
+    }
+
+    #[test]
+    fn headers_are_kept_as_rustfmt_would_have_them() {
+        check(
+            "// Copyright Example Inc.\r\n//  All rights reserved.  \r\n\r\n",
+            "// Copyright Example Inc.\n//  All rights reserved.",
+        );
+        check(
+            "\n/*\nCopyright\n\n\tindented\n*/\n",
+            "/*\nCopyright\n\n    indented\n*/",
+        );
+        check(
+            "/*\n * Copyright\n   * more\n*/",
+            "/*\n * Copyright\n * more\n */",
+        );
+        check("\u{feff}/* one line */", "/* one line */");
+        assert_eq!(
+            super::header(
+                License::Custom,
+                &Owner::default(),
+                Some(&Header::parse("\n").unwrap())
+            ),
+            ""
+        );
+    }
+
+    #[test]
+    fn what_is_no_comment_is_refused() {
+        for text in [
+            "Copyright",
+            "/// doc",
+            "//! doc",
+            "/** doc */",
+            "/*! doc */",
+            "/* a */ fn f() {}",
+            "/* a */ /* b */",
+            "/* open",
+            "// a\nb",
+        ] {
+            let failure = Header::parse(text).unwrap_err();
+            assert_eq!(
+                failure.error, "the license file is not a Rust comment",
+                "{text}"
+            );
+        }
+    }
+
+    #[test]
+    fn licenses() {
+        let help = |text| License::parse(text).unwrap_err().help;
+        assert_eq!(License::parse("mit").unwrap().spdx(), "MIT");
+        assert_eq!(help("Apache-2.0"), ["--license apache2"]);
+        assert_eq!(help("MIT"), ["--license mit"]);
+        assert_eq!(help("gpl"), ["--license-file HEADER.txt"]);
+        assert_eq!(help("custom"), ["--license-file HEADER.txt"]);
+    }
+
+    #[test]
+    fn the_header_of_a_license() {
+        let owner = Owner::parse(" Example Inc. ").unwrap();
+        assert_eq!(
+            header(License::Mit, &owner, None),
+            "// SPDX-FileCopyrightText: Example Inc.\n// SPDX-License-Identifier: MIT\n\n"
+        );
+        assert_eq!(header(License::None, &Owner::default(), None), "");
+        assert!(Owner::parse("two\nlines").is_err());
+    }
+}

@@ -1,0 +1,132 @@
+//! The project as rendering sees it: APIs, kinds and controllers.
+
+use std::collections::BTreeMap;
+
+use super::rules::is_namespaced;
+use super::{Api, Key, Project, Resource};
+use crate::name::rust::Module;
+use crate::name::{Group, Kind, Version};
+
+/// One version of a kind that the project defines.
+#[derive(Clone, Copy, Debug)]
+pub struct ApiView<'a> {
+    /// Its key.
+    pub key: &'a Key,
+    /// Its entry.
+    pub resource: &'a Resource,
+    /// Its scope and short names.
+    pub api: &'a Api,
+    /// Whether it is the version that etcd holds.
+    pub storage: bool,
+}
+
+/// A kind that the project defines: one CRD.
+#[derive(Clone, Debug)]
+pub struct KindView<'a> {
+    /// The stored version: the most stable, then the oldest.
+    pub storage: Version,
+    /// All versions, by age; never empty.
+    pub apis: Vec<ApiView<'a>>,
+}
+
+/// A controller.
+#[derive(Clone, Debug)]
+pub struct ControllerView<'a> {
+    /// Its name at run time: `<group>-<kind>` in lower case, or its own.
+    pub name: String,
+    /// Whether it is its kind's default controller.
+    pub default: bool,
+    /// Its module; the file has the same name.
+    pub module: Module,
+    /// The module of its group.
+    pub group_module: Module,
+    /// What it watches.
+    pub key: &'a Key,
+    /// The entry of what it watches.
+    pub resource: &'a Resource,
+    /// Whether the objects it watches live in namespaces.
+    pub namespaced: bool,
+}
+
+impl Project {
+    /// The APIs that the project defines, in the order of `PROJECT`.
+    pub fn apis(&self) -> Vec<ApiView<'_>> {
+        self.kinds()
+            .into_iter()
+            .flat_map(|kind| kind.apis)
+            .collect()
+    }
+
+    /// The kinds that the project defines, by group and kind.
+    pub fn kinds(&self) -> Vec<KindView<'_>> {
+        let mut kinds: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for (key, resource) in self.resources() {
+            if let Some(api) = &resource.api {
+                kinds
+                    .entry((&key.group, &key.kind))
+                    .or_default()
+                    .push((key, resource, api));
+            }
+        }
+        kinds.into_values().filter_map(kind).collect()
+    }
+
+    /// The controllers, in the order of `PROJECT`; of one kind the default first.
+    pub fn controllers(&self) -> Vec<ControllerView<'_>> {
+        let mut controllers = Vec::new();
+        for (key, resource) in self.resources() {
+            let view = |name, default, module| ControllerView {
+                name,
+                default,
+                module,
+                group_module: Module::of_group(&key.group, &key.domain),
+                key,
+                resource,
+                namespaced: is_namespaced(key, resource),
+            };
+            if resource.controller {
+                controllers.push(view(
+                    default_name(&key.group, &key.kind),
+                    true,
+                    Module::of_kind(&key.kind),
+                ));
+            }
+            let named = resource.controllers.keys();
+            controllers.extend(
+                named.map(|name| view(name.to_string(), false, Module::of_controller(name))),
+            );
+        }
+        controllers
+    }
+}
+
+fn kind<'a>(entries: Vec<(&'a Key, &'a Resource, &'a Api)>) -> Option<KindView<'a>> {
+    let storage = Version::storage(entries.iter().map(|(key, ..)| key.version))?;
+    let view = |(key, resource, api): (&'a Key, _, _)| ApiView {
+        key,
+        resource,
+        api,
+        storage: key.version == storage,
+    };
+    Some(KindView {
+        storage,
+        apis: entries.into_iter().map(view).collect(),
+    })
+}
+
+/// The name of a kind's default controller. Events carry it as a label-like name, so it has 63 characters at most: a
+/// longer one keeps its start and gets a hash of the whole.
+fn default_name(group: &Group, kind: &Kind) -> String {
+    let name = match group.as_str() {
+        "" => kind.singular(),
+        group => format!("{}-{}", group.replace('.', "-"), kind.singular()),
+    };
+    if name.len() <= 63 {
+        return name;
+    }
+    // FNV-1a: no more than a stable way to keep long names apart.
+    let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
+        (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
+    });
+    format!("{}-{hash:08x}", name[..54].trim_end_matches('-'))
+}

@@ -1,0 +1,271 @@
+//! The one decision of the tool: given what was last applied, what is on disk and what is desired now, what happens to
+//! one file and what is remembered.
+//!
+//! Invariants, tested over every combination of a few values: the function is total; applying a verdict and deciding
+//! again changes nothing (fixpoint); bytes the user wrote are neither overwritten nor deleted without a conflict; every
+//! row is reached.
+
+use crate::tree::Owner;
+
+/// What the lock remembers of a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Last<T> {
+    /// Its owner when it was applied.
+    pub owner: Owner,
+    /// What was applied. More than one value after a git merge kept the rows of both branches: equal to any of them
+    /// counts as unedited.
+    pub any_of: Vec<T>,
+}
+
+/// What is desired at a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Desired<T> {
+    /// Its owner now.
+    pub owner: Owner,
+    /// Whether a driver can merge it by key into a file that was there before the project.
+    pub keyed: bool,
+    /// What it should hold.
+    pub content: T,
+}
+
+/// The rows of the table in `docs/architecture.md`, first match wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Not desired and never applied: none of our business.
+    Ignore,
+    /// Not desired and already gone.
+    Forget,
+    /// Not desired and unedited: it goes away.
+    Delete,
+    /// Not desired but edited: it stays and becomes the user's alone.
+    Orphan,
+    /// Already what is desired.
+    Unchanged,
+    /// New.
+    Create,
+    /// New to us, there before, and mergeable by key: merge from the empty base.
+    Adopt,
+    /// New to us, there before, and not mergeable. Conflict.
+    Exists,
+    /// A Tool file that was deleted comes back.
+    Restore,
+    /// A User or Shared file that was deleted stays deleted.
+    StaysDeleted,
+    /// A User file: written once.
+    KeepUser,
+    /// Unedited and no longer what is desired: rewrite.
+    Write,
+    /// Edited while nothing new is desired: keep.
+    KeepEdited,
+    /// Edited on both sides, Shared: three-way merge.
+    Merge,
+    /// Edited on both sides, Tool. Conflict.
+    Edited,
+}
+
+/// What the lock remembers afterwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remember {
+    /// No row.
+    Nothing,
+    /// The row as it was.
+    Last,
+    /// What is desired now (for a merge: never the merged text).
+    Desired,
+}
+
+impl Verdict {
+    /// The row's L'. For conflicts it is what holds once the conflict was settled by keeping the file.
+    pub fn remember(self) -> Remember {
+        match self {
+            Self::Ignore | Self::Forget | Self::Delete | Self::Orphan => Remember::Nothing,
+            Self::StaysDeleted | Self::KeepUser => Remember::Last,
+            Self::Unchanged
+            | Self::Create
+            | Self::Adopt
+            | Self::Exists
+            | Self::Restore
+            | Self::Write
+            | Self::KeepEdited
+            | Self::Merge
+            | Self::Edited => Remember::Desired,
+        }
+    }
+
+    /// Whether a human has to decide before anything is written.
+    pub fn is_conflict(self) -> bool {
+        matches!(self, Self::Exists | Self::Edited)
+    }
+}
+
+/// Decides one path. `last`, `disk` and `desired` are `None` where the table says `-`.
+pub fn reconcile<T: PartialEq>(
+    last: Option<&Last<T>>,
+    disk: Option<&T>,
+    desired: Option<&Desired<T>>,
+) -> Verdict {
+    let unedited = |last: &Last<T>, disk: &T| last.any_of.contains(disk);
+    let Some(desired) = desired else {
+        return match (last, disk) {
+            (None, _) => Verdict::Ignore,
+            (Some(_), None) => Verdict::Forget,
+            (Some(last), Some(disk)) if unedited(last, disk) => Verdict::Delete,
+            (Some(_), Some(_)) => Verdict::Orphan,
+        };
+    };
+    match (last, disk) {
+        (_, Some(disk)) if *disk == desired.content => Verdict::Unchanged,
+        (None, None) => Verdict::Create,
+        (None, Some(_)) if desired.owner == Owner::Shared && desired.keyed => Verdict::Adopt,
+        (None, Some(_)) => Verdict::Exists,
+        (Some(_), None) if desired.owner == Owner::Tool => Verdict::Restore,
+        (Some(_), None) => Verdict::StaysDeleted,
+        (Some(last), Some(disk)) if unedited(last, disk) => {
+            if last.owner == Owner::User && desired.owner == Owner::User {
+                Verdict::KeepUser
+            } else {
+                Verdict::Write
+            }
+        }
+        (Some(_), Some(_)) if desired.owner == Owner::User => Verdict::KeepUser,
+        (Some(last), Some(_)) if last.any_of.contains(&desired.content) => Verdict::KeepEdited,
+        (Some(_), Some(_)) if desired.owner == Owner::Shared => Verdict::Merge,
+        (Some(_), Some(_)) => Verdict::Edited,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    const OWNERS: [Owner; 3] = [Owner::Tool, Owner::User, Owner::Shared];
+    /// Stands for the text a merge driver makes: it holds the edits of both sides.
+    const MERGED: u8 = 9;
+
+    type Case = (Option<Last<u8>>, Option<u8>, Option<Desired<u8>>);
+
+    /// Every combination of last, disk and desired over three values, each owner, keyed or not, one or two rows.
+    fn everything() -> Vec<Case> {
+        let mut lasts = vec![None];
+        let mut desireds = vec![None];
+        for owner in OWNERS {
+            for value in 0..3 {
+                lasts.push(Some(Last {
+                    owner,
+                    any_of: vec![value],
+                }));
+                for other in 0..3 {
+                    lasts.push(Some(Last {
+                        owner,
+                        any_of: vec![value, other],
+                    }));
+                }
+                for keyed in [false, true] {
+                    desireds.push(Some(Desired {
+                        owner,
+                        keyed,
+                        content: value,
+                    }));
+                }
+            }
+        }
+        let mut all = Vec::new();
+        for last in &lasts {
+            for disk in [None, Some(0), Some(1), Some(2)] {
+                for desired in &desireds {
+                    all.push((last.clone(), disk, *desired));
+                }
+            }
+        }
+        all
+    }
+
+    /// The tree and the memory after the verdict, conflicts settled by keeping the file.
+    fn apply(
+        verdict: Verdict,
+        last: Option<&Last<u8>>,
+        disk: Option<u8>,
+        desired: Option<&Desired<u8>>,
+    ) -> (Option<Last<u8>>, Option<u8>) {
+        let disk = match verdict {
+            Verdict::Create | Verdict::Restore | Verdict::Write => {
+                desired.map(|desired| desired.content)
+            }
+            Verdict::Adopt | Verdict::Merge => Some(MERGED),
+            Verdict::Delete => None,
+            _ => disk,
+        };
+        let last = match verdict.remember() {
+            Remember::Nothing => None,
+            Remember::Last => last.cloned(),
+            Remember::Desired => desired.map(|desired| Last {
+                owner: desired.owner,
+                any_of: vec![desired.content],
+            }),
+        };
+        (last, disk)
+    }
+
+    #[test]
+    fn deciding_again_changes_nothing() {
+        for (last, disk, desired) in everything() {
+            let verdict = reconcile(last.as_ref(), disk.as_ref(), desired.as_ref());
+            let (last2, disk2) = apply(verdict, last.as_ref(), disk, desired.as_ref());
+            let again = reconcile(last2.as_ref(), disk2.as_ref(), desired.as_ref());
+            let (last3, disk3) = apply(again, last2.as_ref(), disk2, desired.as_ref());
+            let case = format!("{last:?} {disk:?} {desired:?}: {verdict:?}, then {again:?}");
+            assert_eq!(disk3, disk2, "{case}");
+            assert!(!again.is_conflict(), "{case}");
+            assert!(!matches!(again, Verdict::Merge | Verdict::Adopt), "{case}");
+            assert_eq!(last3, last2, "{case}");
+        }
+    }
+
+    #[test]
+    fn no_edit_is_lost() {
+        for (last, disk, desired) in everything() {
+            let Some(bytes) = disk else { continue };
+            let ours = last
+                .as_ref()
+                .is_some_and(|last| last.any_of.contains(&bytes));
+            let verdict = reconcile(last.as_ref(), disk.as_ref(), desired.as_ref());
+            let (_, after) = apply(verdict, last.as_ref(), disk, desired.as_ref());
+            if !ours {
+                assert!(
+                    after == Some(bytes) || after == Some(MERGED),
+                    "{last:?} {disk:?} {desired:?}: {verdict:?} loses an edit"
+                );
+            }
+            let users = last.as_ref().is_some_and(|last| last.owner == Owner::User)
+                && desired.is_some_and(|desired| desired.owner == Owner::User);
+            if users {
+                assert_eq!(
+                    after,
+                    Some(bytes),
+                    "a User file was written twice: {last:?} {disk:?} {desired:?}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn a_deletion_is_respected_unless_the_tool_owns_the_file() {
+        for (last, disk, desired) in everything() {
+            if let (Some(last), None, Some(desired)) = (&last, disk, &desired) {
+                let verdict = reconcile(Some(last), None, Some(desired));
+                assert_eq!(verdict == Verdict::Restore, desired.owner == Owner::Tool);
+            }
+        }
+    }
+
+    #[test]
+    fn every_row_is_reached() {
+        let reached: BTreeSet<_> = everything()
+            .iter()
+            .map(|(last, disk, desired)| reconcile(last.as_ref(), disk.as_ref(), desired.as_ref()))
+            .collect();
+        assert_eq!(reached.len(), Verdict::Edited as usize + 1, "{reached:?}");
+    }
+}

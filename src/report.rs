@@ -1,0 +1,126 @@
+//! Everything the terminal shows: a verb column on standard error, diffs and JSON on standard output.
+//!
+//! Invariant: nothing else in the program writes to the terminal, so a quiet run is quiet and JSON is the only thing on
+//! standard output when it was asked for.
+
+mod json;
+mod text;
+
+use std::io::{self, IsTerminal, Write};
+
+use crate::{
+    change::ChangeSet,
+    cli::{Color, Global, Output},
+    error::Failure,
+};
+
+/// What a command did or would do.
+pub struct Outcome<'a> {
+    /// `create api`.
+    pub command: &'static str,
+    /// All of it.
+    pub set: &'a ChangeSet,
+    /// Remarks about flags and surroundings; they leave nothing to do.
+    pub remarks: &'a [String],
+    /// What to do next: each a sentence and perhaps a line to paste.
+    pub next: &'a [(String, Option<String>)],
+}
+
+/// How to speak.
+#[derive(Clone, Copy, Debug)]
+pub struct Report {
+    output: Output,
+    quiet: bool,
+    color: bool,
+    dry_run: bool,
+    diff: bool,
+}
+
+impl Report {
+    /// From the flags of the command line and the kind of terminal.
+    pub fn new(flags: &Global) -> Self {
+        Self {
+            output: flags.output,
+            quiet: flags.quiet,
+            color: Self::wants_color(flags.color),
+            dry_run: flags.dry_run,
+            diff: flags.diff,
+        }
+    }
+
+    /// For errors that are found before the flags are known.
+    pub fn before_flags() -> Self {
+        let words: Vec<String> = std::env::args().collect();
+        let json = words.iter().any(|word| word == "--output=json")
+            || words
+                .windows(2)
+                .any(|pair| pair[0] == "--output" && pair[1] == "json");
+        let output = if json { Output::Json } else { Output::Text };
+        Self {
+            output,
+            quiet: false,
+            color: Self::wants_color(Color::Auto),
+            dry_run: false,
+            diff: false,
+        }
+    }
+
+    fn wants_color(color: Color) -> bool {
+        match color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+                    && std::env::var_os("TERM").is_none_or(|value| value != "dumb")
+                    && io::stderr().is_terminal()
+            }
+        }
+    }
+
+    /// Tells what was done, or would be.
+    pub fn outcome(&self, outcome: &Outcome<'_>) {
+        match self.output {
+            Output::Json => print(&json::outcome(outcome, self.dry_run, self.diff)),
+            Output::Text => {
+                if self.diff {
+                    print(&text::diffs(outcome.set));
+                } else if !self.quiet {
+                    print(&text::overwritten(outcome.set));
+                }
+                eprint(&text::outcome(
+                    outcome,
+                    self.dry_run,
+                    self.quiet,
+                    self.color,
+                ));
+            }
+        }
+    }
+
+    /// Tells why nothing was done.
+    pub fn failure(&self, failure: &Failure) {
+        match self.output {
+            Output::Json => print(&json::failure(failure)),
+            Output::Text => eprint(&text::failure(failure, self.color)),
+        }
+    }
+
+    /// Prints a text that was asked for (a version, a script) on standard output.
+    pub fn text(&self, text: &str) {
+        print(text);
+    }
+
+    /// Whether the caller asked for JSON.
+    pub fn is_json(&self) -> bool {
+        self.output == Output::Json
+    }
+}
+
+/// A closed pipe is the reader's choice, not an error.
+fn print(text: &str) {
+    let _ = io::stdout().lock().write_all(text.as_bytes());
+}
+
+fn eprint(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}

@@ -1,0 +1,153 @@
+//! Which templates there are, how often each is rendered, and who owns what it makes.
+//!
+//! Invariants: every embedded template has a scope and an owner; a User template depends only on its own entry's key and
+//! on settings that never change; nothing optional is Tool.
+
+use include_dir::{Dir, include_dir};
+
+use crate::tree::Owner;
+
+static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
+
+/// How often a template is rendered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// Once.
+    Project,
+    /// Once per group and kind whose types the project defines.
+    Kind,
+    /// Once per group, version and kind whose types the project defines.
+    Api,
+    /// Once per controller.
+    Controller,
+}
+
+/// One embedded template.
+#[derive(Clone, Copy, Debug)]
+pub struct Template {
+    /// How often it is rendered.
+    pub scope: Scope,
+    /// Its own path, which names it in errors: `api/src/api/{group}/{version}/{kind}.rs.tera`.
+    pub name: &'static str,
+    /// The path of what it makes, with variables: `src/api/{group}/{version}/{kind}.rs`.
+    pub target: &'static str,
+    /// Whether it is rendered; if not, it is copied byte for byte.
+    pub rendered: bool,
+    /// Who owns what it makes.
+    pub owner: Owner,
+    /// Whether a Tool file names what it makes, so that the project does not build without it.
+    pub named: bool,
+    /// Its bytes.
+    pub content: &'static [u8],
+}
+
+/// Owners by the beginning of the template's path; the first match counts.
+const OWNERS: [(&str, Owner); 11] = [
+    ("project/crates/manager/", Owner::Tool),
+    ("project/src/api.rs", Owner::Tool),
+    ("project/src/controllers.rs", Owner::Tool),
+    ("project/src/bin/manifests.rs", Owner::Tool),
+    ("project/tests/main.rs", Owner::Tool),
+    ("project/Cargo.lock", Owner::User),
+    ("project/README.md", Owner::User),
+    ("project/", Owner::Shared),
+    ("kind/", Owner::Tool),
+    ("api/", Owner::User),
+    ("controller/", Owner::User),
+];
+
+/// All templates, in the order of their paths.
+pub fn all() -> Vec<Template> {
+    let mut templates = Vec::new();
+    collect(&TEMPLATES, &mut templates);
+    templates.sort_by_key(|template| template.name);
+    templates
+}
+
+fn collect(directory: &'static Dir<'static>, templates: &mut Vec<Template>) {
+    for file in directory.files() {
+        if let Some(template) = file
+            .path()
+            .to_str()
+            .and_then(|name| classify(name, file.contents()))
+        {
+            templates.push(template);
+        }
+    }
+    for inner in directory.dirs() {
+        collect(inner, templates);
+    }
+}
+
+fn classify(name: &'static str, content: &'static [u8]) -> Option<Template> {
+    let (scope, path) = name.split_once('/')?;
+    let scope = match scope {
+        "project" => Scope::Project,
+        "kind" => Scope::Kind,
+        "api" => Scope::Api,
+        "controller" => Scope::Controller,
+        _ => return None,
+    };
+    let target = path.strip_suffix(".tera").unwrap_or(path);
+    let owner = OWNERS.iter().find(|(start, _)| name.starts_with(start))?.1;
+    let named = owner == Owner::User && target.ends_with(".rs");
+    Some(Template {
+        scope,
+        name,
+        target,
+        rendered: target.len() < path.len(),
+        owner,
+        named,
+        content,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_file_is_a_template() {
+        fn count(directory: &Dir<'_>) -> usize {
+            directory.files().count() + directory.dirs().map(count).sum::<usize>()
+        }
+        assert_eq!(all().len(), count(&TEMPLATES));
+    }
+
+    #[test]
+    fn every_owner_rule_is_used() {
+        let templates = all();
+        for (at, (start, _)) in OWNERS.iter().enumerate() {
+            let first = |name: &str| OWNERS.iter().position(|(start, _)| name.starts_with(start));
+            assert!(
+                templates
+                    .iter()
+                    .any(|template| first(template.name) == Some(at)),
+                "{start} matches nothing"
+            );
+        }
+    }
+
+    #[test]
+    fn user_templates_know_only_their_own_entry() {
+        for template in all()
+            .iter()
+            .filter(|template| template.owner == Owner::User)
+        {
+            let text = std::str::from_utf8(template.content).unwrap();
+            for shared in [
+                " in groups %}",
+                " in kinds %}",
+                " in controller_groups %}",
+                "project.namespaced",
+                "api.storage",
+            ] {
+                assert!(
+                    !text.contains(shared),
+                    "{} depends on `{shared}`",
+                    template.name
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,206 @@
+//! From a project to what templates see.
+
+use std::collections::BTreeMap;
+
+use heck::ToUpperCamelCase as _;
+
+use super::*;
+use crate::name::rust::{self, Module, order};
+use crate::name::{kubernetes, plural};
+use crate::project::{ApiView, ControllerView, KindView, Project};
+
+/// The context of a project.
+pub fn context(project: &Project) -> Context {
+    let views = project.kinds();
+    let category = category(project);
+    let mut kinds: Vec<_> = views.iter().map(|view| kind(view, &category)).collect();
+    kinds.sort_by(|a, b| {
+        order::modules(&a.group_module, &b.group_module)
+            .then_with(|| order::modules(&a.module, &b.module))
+    });
+    let settings = &project.settings;
+    Context {
+        project: ProjectContext {
+            name: project.name.to_string(),
+            package: rust::package_name(&project.name),
+            domain: project.domain.to_string(),
+            namespaced: project.namespaced,
+            license: settings.license.spdx().to_owned(),
+            owner: settings.owner.as_str().to_owned(),
+        },
+        header: settings.header_comment(),
+        groups: groups(&kinds),
+        controller_groups: controller_groups(project),
+        kinds,
+    }
+}
+
+/// The project's name: `kubectl get memcached-operator` lists everything that it defines. It gets a dash if it has none,
+/// because kubectl takes a word for a category before it takes it for a resource, and the name of a kind has no dash.
+/// Empty if it is no DNS label (RFC 1035).
+fn category(project: &Project) -> String {
+    let name = project.name.as_str();
+    if !name.starts_with(|c: char| c.is_ascii_lowercase()) {
+        String::new()
+    } else if name.contains('-') {
+        name.to_owned()
+    } else {
+        format!("{name}-all")
+    }
+}
+
+fn kind(view: &KindView<'_>, category: &str) -> KindContext {
+    let apis: Vec<_> = view.apis.iter().map(|view| api(view, category)).collect();
+    let ApiContext {
+        group,
+        group_module,
+        group_file,
+        api_group,
+        kind,
+        module,
+        file,
+        plural,
+        namespaced,
+        ..
+    } = apis[0].clone();
+    let storage = view.storage.to_string();
+    KindContext {
+        group,
+        group_module,
+        group_file,
+        api_group,
+        kind,
+        module,
+        file,
+        plural,
+        namespaced,
+        storage,
+        apis,
+    }
+}
+
+fn api(view: &ApiView<'_>, category: &str) -> ApiContext {
+    let ApiView {
+        key,
+        resource,
+        api,
+        storage,
+    } = view;
+    let group = Module::of_group(&key.group, &key.domain);
+    let module = Module::of_kind(&key.kind);
+    let type_name = rust::type_name(&key.kind);
+    ApiContext {
+        group: key.group.to_string(),
+        group_file: group.file().to_owned(),
+        group_module: group.ident,
+        api_group: key.api_group(false),
+        version: key.version.to_string(),
+        kind: key.kind.to_string(),
+        root: type_name != key.kind.as_str(),
+        type_name,
+        file: module.file().to_owned(),
+        module: module.ident,
+        plural: resource.plural.to_string(),
+        irregular: resource.plural.as_str() != plural::by_kube(&key.kind.singular()),
+        namespaced: api.namespaced,
+        short_names: api.short_names.iter().map(ToString::to_string).collect(),
+        category: category.to_owned(),
+        storage: *storage,
+    }
+}
+
+fn groups(kinds: &[KindContext]) -> Vec<GroupContext> {
+    let mut groups: BTreeMap<&str, BTreeMap<&str, Vec<ApiContext>>> = BTreeMap::new();
+    for api in kinds.iter().flat_map(|kind| &kind.apis) {
+        let versions = groups.entry(&api.group_module).or_default();
+        versions.entry(&api.version).or_default().push(api.clone());
+    }
+    let version = |(module, mut apis): (&str, Vec<ApiContext>)| {
+        let mut imports = apis.clone();
+        apis.sort_by(|a, b| order::modules(&a.module, &b.module));
+        imports.sort_by(|a, b| order::imports(&a.module, &b.module));
+        VersionContext {
+            module: module.to_owned(),
+            apis,
+            imports,
+        }
+    };
+    let group = |(module, versions): (&str, BTreeMap<_, _>)| {
+        let mut versions: Vec<_> = versions.into_iter().map(version).collect();
+        versions.sort_by(|a, b| order::modules(&a.module, &b.module));
+        GroupContext {
+            module: module.to_owned(),
+            versions,
+        }
+    };
+    let mut groups: Vec<_> = groups.into_iter().map(group).collect();
+    groups.sort_by(|a, b| order::modules(&a.module, &b.module));
+    groups
+}
+
+fn controller_groups(project: &Project) -> Vec<ControllerGroupContext> {
+    let mut groups: BTreeMap<String, Vec<ControllerContext>> = BTreeMap::new();
+    for view in project.controllers() {
+        groups
+            .entry(view.group_module.ident.clone())
+            .or_default()
+            .push(controller(&view));
+    }
+    let group = |(module, mut controllers): (String, Vec<ControllerContext>)| {
+        controllers.sort_by(|a, b| order::modules(&a.module, &b.module));
+        ControllerGroupContext {
+            module,
+            controllers,
+        }
+    };
+    let mut groups: Vec<_> = groups.into_iter().map(group).collect();
+    groups.sort_by(|a, b| order::modules(&a.module, &b.module));
+    groups
+}
+
+fn controller(view: &ControllerView<'_>) -> ControllerContext {
+    let ControllerView {
+        name,
+        default,
+        module,
+        group_module,
+        key,
+        resource,
+        namespaced,
+    } = view;
+    let core =
+        kubernetes::find(key.group.as_str(), key.version, &key.kind).filter(|_| resource.core);
+    let parent = format!("crate::api::{}::{}", group_module.ident, key.version);
+    let type_name = match core {
+        Some(_) => key.kind.to_string(),
+        None => rust::type_name(&key.kind),
+    };
+    let (type_path, type_module) = match core {
+        Some(core) => (core.path(), String::new()),
+        None => (
+            format!("{parent}::{type_name}"),
+            format!("{parent}::{}", Module::of_kind(&key.kind).ident),
+        ),
+    };
+    ControllerContext {
+        name: name.clone(),
+        module: module.ident.clone(),
+        file: module.file().to_owned(),
+        group_module: group_module.ident.clone(),
+        group_file: group_module.file().to_owned(),
+        default: *default,
+        condition: match default {
+            true => "Ready".to_owned(),
+            false => format!("{}Ready", name.to_upper_camel_case()),
+        },
+        kind: key.kind.to_string(),
+        type_name,
+        type_path,
+        type_module,
+        core: resource.core,
+        namespaced: *namespaced,
+        api_group: key.api_group(resource.core),
+        version: key.version.to_string(),
+        plural: resource.plural.to_string(),
+    }
+}

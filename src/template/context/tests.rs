@@ -1,0 +1,179 @@
+//! What templates see of projects with names that need care.
+
+use serde_json::{Value, json};
+
+use super::*;
+use crate::project::testing::{create, empty};
+
+fn check(creates: &[&str]) -> Value {
+    let project = creates
+        .iter()
+        .fold(empty("example.com", false), |project, flags| {
+            project
+                .create_api(&create(flags))
+                .unwrap_or_else(|failure| panic!("{flags}: {failure:?}"))
+        });
+    serde_json::to_value(context(&project)).unwrap()
+}
+
+/// The values of one field over a list.
+fn each(list: &Value, field: &str) -> Vec<String> {
+    list.as_array()
+        .unwrap()
+        .iter()
+        .map(|item| item[field].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn an_api_in_full() {
+    let context = check(&["cache v1alpha1 Memcached short=mc"]);
+    let api = json!({
+        "group": "cache", "group_module": "cache", "group_file": "cache", "api_group": "cache.example.com",
+        "version": "v1alpha1", "kind": "Memcached", "type": "Memcached", "root": false,
+        "module": "memcached", "file": "memcached", "plural": "memcacheds", "irregular": false,
+        "namespaced": true, "short_names": ["mc"],
+        "category": "demo-all", "storage": true,
+    });
+    let controller = json!({
+        "name": "cache-memcached",
+        "default": true,
+        "condition": "Ready", "module": "memcached", "file": "memcached",
+        "group_module": "cache", "group_file": "cache", "kind": "Memcached", "type": "Memcached",
+        "type_path": "crate::api::cache::v1alpha1::Memcached",
+        "type_module": "crate::api::cache::v1alpha1::memcached",
+        "core": false, "namespaced": true, "api_group": "cache.example.com", "version": "v1alpha1",
+        "plural": "memcacheds",
+    });
+    assert_eq!(
+        context,
+        json!({
+            "project": {
+                "name": "demo", "package": "demo", "domain": "example.com", "namespaced": false,
+                "license": "Apache-2.0", "owner": "",
+            },
+            "header": "// SPDX-License-Identifier: Apache-2.0\n\n",
+            "groups": [{"module": "cache", "versions": [{"module": "v1alpha1", "apis": [api], "imports": [api]}]}],
+            "kinds": [{
+                "group": "cache", "group_module": "cache", "group_file": "cache", "api_group": "cache.example.com",
+                "kind": "Memcached", "module": "memcached", "file": "memcached", "plural": "memcacheds",
+                "namespaced": true, "storage": "v1alpha1", "apis": [api],
+            }],
+            "controller_groups": [{"module": "cache", "controllers": [controller]}],
+        })
+    );
+}
+
+#[test]
+fn names_that_rust_has_taken() {
+    let context = check(&[
+        "type v1 Option",
+        "self v1 Self",
+        "cache v1 Type",
+        "core v1 Pod resource=false",
+    ]);
+    assert_eq!(
+        each(&context["groups"], "module"),
+        ["cache", "self_", "r#type"]
+    );
+    assert_eq!(
+        each(&context["kinds"], "group_file"),
+        ["cache", "self_", "type"]
+    );
+    let option = &context["kinds"][2]["apis"][0];
+    assert_eq!(
+        (&option["type"], &option["root"]),
+        (&json!("OptionResource"), &json!(true))
+    );
+    let controllers: Vec<_> = context["controller_groups"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|group| &group["controllers"][0])
+        .collect();
+    let paths: Vec<_> = controllers
+        .iter()
+        .map(|controller| controller["type_path"].as_str().unwrap())
+        .collect();
+    assert_eq!(
+        paths,
+        [
+            "crate::api::cache::v1::Type",
+            "k8s_openapi::api::core::v1::Pod",
+            "crate::api::self_::v1::SelfResource",
+            "crate::api::r#type::v1::OptionResource",
+        ]
+    );
+    assert_eq!(
+        (&controllers[1]["api_group"], &controllers[1]["type_module"]),
+        (&json!(""), &json!(""))
+    );
+    assert_eq!(
+        controllers[0]["type_module"],
+        "crate::api::cache::v1::r#type"
+    );
+}
+
+#[test]
+fn modules_and_imports_have_an_order_each() {
+    let version =
+        &check(&["a v1 Foo10", "a v1 Foo2", "a v1 FooBar", "a v1 Foo"])["groups"][0]["versions"][0];
+    assert_eq!(
+        each(&version["apis"], "module"),
+        ["foo", "foo10", "foo2", "foo_bar"]
+    );
+    assert_eq!(
+        each(&version["imports"], "module"),
+        ["foo", "foo_bar", "foo2", "foo10"]
+    );
+}
+
+#[test]
+fn a_kind_is_stored_in_its_most_stable_oldest_version() {
+    let context = check(&[
+        "a v1beta1 Foo",
+        "a v2 Foo controller=false",
+        "a v1 Foo controller=false",
+    ]);
+    let kind = &context["kinds"][0];
+    assert_eq!(kind["storage"], "v1");
+    assert_eq!(each(&kind["apis"], "version"), ["v1beta1", "v1", "v2"]);
+    assert_eq!(
+        context["controller_groups"][0]["controllers"][0]["version"],
+        "v1beta1"
+    );
+}
+
+#[test]
+fn several_controllers_of_a_kind() {
+    let context = check(&[
+        "a v1 Foo",
+        "a v1 Foo resource=false name=foo-backup",
+        "apps v1 Deployment resource=false",
+    ]);
+    let groups = &context["controller_groups"];
+    assert_eq!(each(groups, "module"), ["a", "apps"]);
+    assert_eq!(
+        each(&groups[0]["controllers"], "name"),
+        ["a-foo", "foo-backup"]
+    );
+    assert_eq!(
+        each(&groups[0]["controllers"], "condition"),
+        ["Ready", "FooBackupReady"]
+    );
+    assert_eq!(
+        each(&groups[0]["controllers"], "file"),
+        ["foo", "foo_backup"]
+    );
+}
+
+#[test]
+fn long_names_of_controllers_stay_names() {
+    let kind = format!("K{}", "k".repeat(58));
+    let context = check(&[&format!("cache v1 {kind}")]);
+    let name = context["controller_groups"][0]["controllers"][0]["name"]
+        .as_str()
+        .unwrap();
+    assert_eq!(name.len(), 63);
+    assert!(name.starts_with("cache-kkkk"));
+}

@@ -1,0 +1,277 @@
+//! Files as values: paths that cannot leave the project, contents, owners, and what is found on disk.
+//!
+//! Invariants: a [`RelPath`] never escapes the root, on any platform; a [`Digest`] is blind to line ends and the layout of
+//! Rust, and to nothing else; nothing in this module writes.
+
+mod disk;
+mod rust;
+
+use std::{borrow::Cow, collections::BTreeMap, fmt};
+
+use sha2::{Digest as _, Sha256};
+
+pub use self::disk::{Found, find, find_all};
+use crate::{
+    error::{Failure, Result},
+    name::rust::is_device,
+};
+
+/// A path below the project's root: `/`-separated, without `.`, `..`, empty, absolute or device components.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RelPath(String);
+
+impl RelPath {
+    /// Parses a path; refuses one that could name something outside the root or that another system cannot store.
+    pub fn parse(text: &str) -> Result<Self> {
+        let refuse = |why: &str| {
+            Err(
+                Failure::refused(format!("invalid path `{}`", text.escape_debug()))
+                    .note(why.to_owned())
+                    .help("use a relative path with `/` between its parts"),
+            )
+        };
+        if text.is_empty() || text.len() > 4096 {
+            return refuse("a path has between 1 and 4096 bytes");
+        }
+        for part in text.split('/') {
+            if matches!(part, "" | "." | "..") {
+                return refuse("it must stay below the project's directory");
+            }
+            if part
+                .chars()
+                .any(|c| c.is_control() || "\\:*?\"<>|".contains(c))
+                || part.ends_with(['.', ' '])
+            {
+                return refuse("it holds a character that not every file system can store");
+            }
+            if part.eq_ignore_ascii_case(".git") {
+                return refuse("`.git` belongs to git");
+            }
+            if is_device(part.split('.').next().unwrap_or(part)) {
+                return refuse("it is the name of a device on Windows");
+            }
+        }
+        Ok(Self(text.to_owned()))
+    }
+
+    /// The path as text, `/`-separated.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The directories that hold it, outermost first, without the root.
+    pub fn parents(&self) -> impl DoubleEndedIterator<Item = &str> {
+        self.0
+            .match_indices('/')
+            .map(|(at, _)| &self.0[..at])
+            .collect::<Vec<_>>()
+            .into_iter()
+    }
+
+    /// What follows the last dot of the file name, or nothing.
+    pub fn extension(&self) -> &str {
+        let name = self.0.rsplit('/').next().unwrap_or(&self.0);
+        name.rsplit_once('.').map_or("", |(_, extension)| extension)
+    }
+}
+
+impl fmt::Display for RelPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// The bytes of a file: borrowed from the binary for templates that are copied, owned otherwise.
+pub type Content = Cow<'static, [u8]>;
+
+/// Who decides what a generated file holds. DESIGN's fourth owner, Derived, never reaches the engine: those files are
+/// written by the project's own `make manifests`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Owner {
+    /// The tool: rewritten whenever what is desired changes; a hand edit is told, never overwritten silently.
+    Tool,
+    /// The user: written once.
+    User,
+    /// Both: kept current by three-way merge.
+    Shared,
+}
+
+impl Owner {
+    /// The word used in the lock and in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Tool => "tool",
+            Self::User => "user",
+            Self::Shared => "shared",
+        }
+    }
+
+    /// The inverse of [`Owner::word`].
+    pub fn parse(word: &str) -> Option<Self> {
+        [Self::Tool, Self::User, Self::Shared]
+            .into_iter()
+            .find(|owner| owner.word() == word)
+    }
+}
+
+/// One file that the project should have.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// Who owns it.
+    pub owner: Owner,
+    /// What it should hold if it were written now.
+    pub content: Content,
+    /// Whether a Tool file refers to it by name, so that its absence breaks the build.
+    pub named: bool,
+}
+
+/// The desired tree. Sorted, so that output order depends on nothing else.
+pub type Tree = BTreeMap<RelPath, File>;
+
+/// What a file says: SHA-256 of its bytes with CRLF read as LF, or for a Rust file of its tokens and comments. Line ends
+/// and rustfmt settings are the user's, and changing them is no edit.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Digest([u8; 32]);
+
+impl Digest {
+    /// The digest of a file at `path` that holds `bytes`.
+    pub fn of(path: &RelPath, bytes: &[u8]) -> Self {
+        let unix = unix_line_ends(bytes);
+        match path.extension() {
+            "rs" => Self(Sha256::digest(rust::without_layout(&unix)).into()),
+            _ => Self(Sha256::digest(unix).into()),
+        }
+    }
+
+    /// Parses 64 lower-case hexadecimal digits.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut bytes = [0; 32];
+        if text.len() != 64
+            || !text
+                .bytes()
+                .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
+        {
+            return None;
+        }
+        for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
+            *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+        }
+        Some(Self(bytes))
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+        let text: String = digits
+            .map(|digit| char::from(DIGITS[usize::from(digit)]))
+            .collect();
+        f.write_str(&text)
+    }
+}
+
+impl fmt::Debug for Digest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+/// `bytes` with every CRLF as LF.
+pub fn unix_line_ends(bytes: &[u8]) -> Cow<'_, [u8]> {
+    if !bytes.contains(&b'\r') {
+        return Cow::Borrowed(bytes);
+    }
+    let mut unix = Vec::with_capacity(bytes.len());
+    for (at, &byte) in bytes.iter().enumerate() {
+        if byte != b'\r' || bytes.get(at + 1) != Some(&b'\n') {
+            unix.push(byte);
+        }
+    }
+    Cow::Owned(unix)
+}
+
+/// `new` with the line ends that `old` uses, judged by its first line.
+pub fn with_line_ends_of(old: &[u8], new: Content) -> Content {
+    let first = old.iter().position(|&byte| byte == b'\n');
+    if !first.is_some_and(|at| at > 0 && old[at - 1] == b'\r') {
+        return new;
+    }
+    let mut dos = Vec::with_capacity(new.len() + new.len() / 32);
+    for &byte in unix_line_ends(&new).iter() {
+        if byte == b'\n' {
+            dos.push(b'\r');
+        }
+        dos.push(byte);
+    }
+    Cow::Owned(dos)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_cannot_escape() {
+        for bad in [
+            "",
+            "/etc/passwd",
+            "..",
+            "a/../b",
+            "a//b",
+            "./a",
+            "a/",
+            "a\\b",
+            "C:",
+            ".git/config",
+            "a/.GIT/x",
+            "nul",
+            "src/COM1.rs",
+            "a\0b",
+            "a\nb",
+            "a.",
+            "a ",
+        ] {
+            assert!(RelPath::parse(bad).is_err(), "{bad:?} was accepted");
+        }
+        for good in [
+            "PROJECT",
+            "src/api.rs",
+            ".github/workflows/test.yml",
+            "src/common.rs",
+            ".gitignore",
+        ] {
+            assert_eq!(
+                RelPath::parse(good).map(|path| path.to_string()).as_deref(),
+                Ok(good)
+            );
+        }
+    }
+
+    #[test]
+    fn digests_ignore_line_ends_and_rust_layout_only() {
+        let digest = |path, text: &str| Digest::of(&RelPath::parse(path).unwrap(), text.as_bytes());
+        assert_eq!(digest("a", "a\r\nb\r\n"), digest("a", "a\nb\n"));
+        assert_ne!(digest("a", "a\rb"), digest("a", "a\nb"));
+        assert_ne!(digest("a", "a \n"), digest("a", "a\n"));
+        assert_eq!(
+            digest("a.rs", "fn a() { }\r\n"),
+            digest("a.rs", "fn a() {}\n")
+        );
+        let some = digest("a", "x");
+        assert_eq!(Digest::parse(&some.to_string()), Some(some));
+        assert_eq!(Digest::parse("0"), None);
+    }
+
+    #[test]
+    fn line_ends_of_the_file_are_kept() {
+        assert_eq!(
+            with_line_ends_of(b"x\r\ny", b"a\nb\n".as_slice().into()).as_ref(),
+            b"a\r\nb\r\n"
+        );
+        assert_eq!(
+            with_line_ends_of(b"x\ny\r\n", b"a\nb\n".as_slice().into()).as_ref(),
+            b"a\nb\n"
+        );
+    }
+}
