@@ -1,0 +1,37 @@
+//! Stopping: once asked, finish; asked twice, or too slow, end.
+
+use std::{io, process::exit, thread, time::Duration};
+
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+
+/// How long running reconciles may take to finish after the first signal.
+pub(crate) const GRACE: Duration = Duration::from_secs(30);
+
+/// Cancels `stop` at the first SIGTERM or SIGINT; ends the process at the second, or when the
+/// grace period is over.
+pub(crate) fn on_signals(stop: CancellationToken) -> io::Result<()> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::spawn(async move {
+        for first in [true, false] {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            if first {
+                tracing::info!("stopping");
+                // A thread, because a reconcile that blocks may keep every worker of the runtime.
+                thread::spawn(|| {
+                    thread::sleep(GRACE);
+                    tracing::error!("reconciles still run after {} s, ending", GRACE.as_secs());
+                    exit(1)
+                });
+                stop.cancel();
+            }
+        }
+        tracing::error!("second signal, ending");
+        exit(1)
+    });
+    Ok(())
+}

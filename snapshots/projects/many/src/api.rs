@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+
+//! The custom resources that this operator defines.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::core::crd::MergeError;
+use manager::Crds;
+
+pub mod crew {
+    pub mod v1 {
+        pub mod admiral;
+        pub mod captain;
+        pub mod first_mate;
+
+        pub use admiral::Admiral;
+        pub use captain::Captain;
+        pub use first_mate::FirstMate;
+    }
+
+    pub mod v2 {
+        pub mod first_mate;
+
+        pub use first_mate::FirstMate;
+    }
+}
+
+pub mod fiz {
+    pub mod v1 {
+        pub mod bar;
+
+        pub use bar::Bar;
+    }
+}
+
+pub mod foo {
+    pub mod v1 {
+        pub mod bar;
+
+        pub use bar::Bar;
+    }
+}
+
+pub mod foo_policy {
+    pub mod v1 {
+        pub mod health_check_policy;
+
+        pub use health_check_policy::HealthCheckPolicy;
+    }
+}
+
+pub mod sea_creatures {
+    pub mod v1beta1 {
+        pub mod kraken;
+
+        pub use kraken::Kraken;
+    }
+}
+
+pub mod ship {
+    pub mod v1beta1 {
+        pub mod frigate;
+
+        pub use frigate::Frigate;
+    }
+
+    pub mod v2alpha1 {
+        pub mod cruiser;
+
+        pub use cruiser::Cruiser;
+    }
+}
+
+pub mod testproject_org {
+    pub mod v1 {
+        pub mod lakers;
+
+        pub use lakers::Lakers;
+    }
+}
+
+/// The definitions to install, one for each kind with all its versions.
+pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+    let mut crds = Crds::default();
+    crds.stored::<crew::v1::Admiral>();
+    crds.stored::<crew::v1::Captain>();
+    crds.stored::<crew::v1::FirstMate>();
+    crds.served::<crew::v2::FirstMate>();
+    crds.stored::<fiz::v1::Bar>();
+    crds.stored::<foo::v1::Bar>();
+    crds.stored::<foo_policy::v1::HealthCheckPolicy>();
+    crds.stored::<sea_creatures::v1beta1::Kraken>();
+    crds.stored::<ship::v2alpha1::Cruiser>();
+    crds.stored::<ship::v1beta1::Frigate>();
+    crds.stored::<testproject_org::v1::Lakers>();
+    crds.merge()
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::{CustomResource, KubeSchema};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The spec of Kraken: its desired state.
+#[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, JsonSchema, Serialize)]
+#[kube(
+    group = "sea-creatures.testproject.org",
+    version = "v1beta1",
+    kind = "Kraken",
+    plural = "krakens",
+    category = "project-many",
+    namespaced,
+    doc = "Kraken is a resource of sea-creatures.testproject.org.",
+    derive = "Default",
+    derive = "PartialEq",
+    status = "KrakenStatus",
+    printcolumn(
+        name = "Ready",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type==\"Ready\")].status"
+    ),
+    printcolumn(
+        name = "Age",
+        type_ = "date",
+        json_path = ".metadata.creationTimestamp"
+    )
+)]
+#[serde(rename_all = "camelCase")]
+pub struct KrakenSpec {}
+
+/// The status of Kraken: its observed state.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, KubeSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct KrakenStatus {
+    /// The generation of the object that the operator last worked on.
+    pub observed_generation: Option<i64>,
+    /// What holds now. `Ready` is True when the spec is fulfilled.
+    #[serde(default)]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
+    pub conditions: Vec<Condition>,
+}

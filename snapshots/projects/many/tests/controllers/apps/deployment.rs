@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT
+
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::api::{ListParams, WatchParams};
+
+use crate::cluster;
+
+/// The operator may read what it watches. Create an object here, and check what came of it.
+#[tokio::test]
+async fn may_watch() -> anyhow::Result<()> {
+    let api = cluster()?.operator_api::<Deployment>()?;
+    let list = api.list(&ListParams::default().limit(1)).await?;
+    let version = list.metadata.resource_version.unwrap_or_default();
+    // Refused before the first event, if it is.
+    drop(api.watch(&WatchParams::default(), &version).await?);
+    Ok(())
+}

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+
+use kube::api::PostParams;
+use manager::envtest::wait_for;
+use operator::api::crew::v1::Captain;
+use serde_json::{from_value, json};
+
+use crate::cluster;
+
+const NAME: &str = "captain-backup";
+
+/// The operator fulfils a new object.
+#[tokio::test]
+async fn becomes_ready() -> anyhow::Result<()> {
+    let api = cluster()?.api::<Captain>()?;
+    let object = from_value(json!({
+        "apiVersion": "crew.testproject.org/v1",
+        "kind": "Captain",
+        "metadata": { "name": NAME },
+        "spec": {},
+    }))?;
+    api.create(&PostParams::default(), &object).await?;
+    let condition = "CaptainBackupReady";
+    wait_for(&api, NAME, condition).await
+}

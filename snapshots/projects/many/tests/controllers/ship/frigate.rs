@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT
+
+use kube::api::PostParams;
+use manager::envtest::wait_for;
+use operator::api::ship::v1beta1::Frigate;
+use serde_json::{from_value, json};
+
+use crate::cluster;
+
+const NAME: &str = "ship-frigate";
+
+/// The operator fulfils a new object.
+#[tokio::test]
+async fn becomes_ready() -> anyhow::Result<()> {
+    let api = cluster()?.api::<Frigate>()?;
+    let object = from_value(json!({
+        "apiVersion": "ship.testproject.org/v1beta1",
+        "kind": "Frigate",
+        "metadata": { "name": NAME },
+        "spec": {},
+    }))?;
+    api.create(&PostParams::default(), &object).await?;
+    wait_for(&api, NAME, "Ready").await
+}

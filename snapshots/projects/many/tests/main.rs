@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT
+
+//! Integration tests: a real kube-apiserver, and this operator with the permissions that
+//! `make manifests` writes, no more. `make envtest` fetches what they need.
+
+use std::sync::LazyLock;
+
+use manager::envtest::Cluster;
+use operator::{Context, SETTINGS, api};
+
+mod controllers {
+    mod apps {
+        mod deployment;
+    }
+    mod core {
+        mod pod;
+    }
+    mod crew {
+        mod admiral;
+        mod captain;
+        mod captain_backup;
+        mod first_mate;
+    }
+    mod fiz {
+        mod bar;
+    }
+    mod foo {
+        mod bar;
+    }
+    mod foo_policy {
+        mod health_check_policy;
+    }
+    mod sea_creatures {
+        mod kraken;
+    }
+    mod ship {
+        mod cruiser;
+        mod frigate;
+    }
+    mod testproject_org {
+        mod lakers;
+    }
+}
+
+/// The cluster and the operator of all tests, started by the first of them.
+fn cluster() -> anyhow::Result<&'static Cluster> {
+    static CLUSTER: LazyLock<anyhow::Result<Cluster>> = LazyLock::new(|| {
+        let controllers = operator::controllers::all();
+        Cluster::with_operator(&SETTINGS, api::crds(), controllers, Context::new)
+    });
+    match &*CLUSTER {
+        Ok(cluster) => Ok(cluster),
+        Err(error) => anyhow::bail!("{error:#}"),
+    }
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//! The custom resources that this operator defines.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::core::crd::MergeError;
+use manager::Crds;
+
+/// The definitions to install, one for each kind with all its versions.
+pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+    Crds::default().merge()
+}

@@ -1,0 +1,14 @@
+//! The operator, as a library that its binaries and tests share.
+
+pub mod api;
+mod context;
+pub mod controllers;
+
+pub use context::Context;
+use manager::{Scope, Settings};
+
+/// What the manager, `make manifests` and the tests must agree on.
+pub const SETTINGS: Settings = Settings {
+    name: "tenant-operator.example.com",
+    scope: Scope::Namespace,
+};

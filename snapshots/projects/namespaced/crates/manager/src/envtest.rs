@@ -1,0 +1,225 @@
+//! Integration tests: a real kube-apiserver, and the operator as it will run in a cluster, under a
+//! ServiceAccount of its own that may do what `make manifests` allows and nothing else.
+
+mod control_plane;
+mod install;
+mod wait;
+
+use std::{
+    fmt::Display,
+    sync::mpsc,
+    thread::{self, JoinHandle},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::{
+    Api, Client, Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use tokio::runtime::Runtime;
+use tokio_util::sync::CancellationToken;
+
+pub use control_plane::ControlPlane;
+pub use wait::wait_for;
+
+use crate::{Controllers, Manager, Object, Scope, Scoped, Settings, logs};
+
+/// Where the ServiceAccount of the operator lives, and what a namespaced operator watches.
+pub const NAMESPACE: &str = "default";
+
+/// How long the operator may take to become ready.
+const READY: Duration = Duration::from_secs(30);
+
+/// A control plane for all tests of a process, gone when the process is.
+#[derive(Debug)]
+pub struct Cluster {
+    // Dropped in this order: first the operator, then what it talks to.
+    operator: Option<Operator>,
+    admin: Config,
+    control_plane: ControlPlane,
+}
+
+impl Cluster {
+    /// Starts etcd and kube-apiserver, which takes about 4 s.
+    ///
+    /// # Errors
+    /// If their binaries are missing (the error says how to get them) or they do not start.
+    pub fn start() -> Result<Self> {
+        logs::init_for_tests();
+        let control_plane = ControlPlane::start()?;
+        let kubeconfig = Kubeconfig::read_from(control_plane.kubeconfig())?;
+        let options = KubeConfigOptions::default();
+        let admin = async { Config::from_custom_kubeconfig(kubeconfig, &options).await };
+        // On a thread of its own, because the caller may be a test that is async.
+        let mut admin = thread::scope(|scope| {
+            let config = scope.spawn(|| anyhow::Ok(Runtime::new()?.block_on(admin)?));
+            config
+                .join()
+                .map_err(|_| anyhow!("cannot read the kubeconfig"))?
+        })?;
+        // The API server is on this machine, whatever proxy the environment names.
+        admin.proxy_url = None;
+        Ok(Self {
+            operator: None,
+            admin,
+            control_plane,
+        })
+    }
+
+    /// Starts a control plane and [runs](Self::run) an operator in it.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start) and [`run`](Self::run).
+    pub fn with_operator<C: Send + Sync + 'static>(
+        settings: &Settings,
+        crds: Result<Vec<CustomResourceDefinition>, impl Display>,
+        controllers: Controllers<C>,
+        context: impl FnOnce(Client) -> C + Send + 'static,
+    ) -> Result<Self> {
+        let mut cluster = Self::start()?;
+        cluster.operator = Some(cluster.run(settings, crds, controllers, context)?);
+        Ok(cluster)
+    }
+
+    /// Installs `crds`, and waits until the API server serves them.
+    ///
+    /// # Errors
+    /// If the API server refuses one, or does not serve it within 30 s.
+    pub async fn install(
+        &self,
+        crds: Result<Vec<CustomResourceDefinition>, impl Display>,
+    ) -> Result<()> {
+        let crds = crds.map_err(|error| anyhow!("cannot merge the CRDs: {error}"))?;
+        install::crds(&self.client()?, crds).await
+    }
+
+    /// Installs `crds`, and runs `controllers` on threads of their own until the returned value is
+    /// dropped. Returns when the operator is ready.
+    ///
+    /// # Errors
+    /// If the API server refuses something, or the operator is not ready within 30 s.
+    pub fn run<C: Send + Sync + 'static>(
+        &self,
+        settings: &Settings,
+        crds: Result<Vec<CustomResourceDefinition>, impl Display>,
+        controllers: Controllers<C>,
+        context: impl FnOnce(Client) -> C + Send + 'static,
+    ) -> Result<Operator> {
+        let crds = crds.map_err(|error| anyhow!("cannot merge the CRDs: {error}"))?;
+        let (settings, admin) = (*settings, self.admin.clone());
+        let (sender, started) = mpsc::channel();
+        let thread = thread::spawn(move || {
+            let runtime = Runtime::new()?;
+            let rules = controllers.rules();
+            let config = runtime.block_on(install::all(admin, &settings, crds, &rules))?;
+            let namespaces = match settings.scope {
+                Scope::Cluster => Vec::new(),
+                Scope::Namespace => vec![NAMESPACE.to_owned()],
+            };
+            let own = config.clone();
+            // Clients are made inside of the runtime that they use.
+            let _inside = runtime.enter();
+            let manager = Manager::with_config(&settings, config, &namespaces)?;
+            let context = context(manager.client());
+            let manager = manager.controllers(controllers, context);
+            _ = sender.send((manager.stop(), manager.readiness(), own));
+            Ok(runtime.block_on(manager.run_until_stopped())?)
+        });
+        let Ok((stop, readiness, config)) = started.recv() else {
+            let result = thread
+                .join()
+                .map_err(|_| anyhow!("the operator panicked"))?;
+            return Err(result
+                .err()
+                .unwrap_or_else(|| anyhow!("the operator ended")));
+        };
+        let operator = Operator {
+            config,
+            stop,
+            thread: Some(thread),
+        };
+        let begin = Instant::now();
+        while !readiness.report().0 {
+            if begin.elapsed() > READY {
+                bail!("the operator is not ready:\n{}", readiness.report().1);
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(operator)
+    }
+
+    /// A client that may do everything. It belongs to the tokio runtime that it is made in.
+    ///
+    /// # Errors
+    /// If the client cannot be made.
+    pub fn client(&self) -> Result<Client> {
+        Ok(Client::try_from(self.admin.clone())?)
+    }
+
+    /// The objects of type `K`, as somebody who may do everything: those in [`NAMESPACE`] if it is
+    /// a type with namespaces. Belongs to the tokio runtime that it is made in.
+    ///
+    /// # Errors
+    /// If the client cannot be made.
+    pub fn api<K: Object>(&self) -> Result<Api<K>> {
+        Ok(<K::Scope as Scoped>::api(self.client()?, NAMESPACE))
+    }
+
+    /// As [`api`](Self::api), but with the permissions of the operator.
+    ///
+    /// # Errors
+    /// If there is no operator, or the client cannot be made.
+    pub fn operator_api<K: Object>(&self) -> Result<Api<K>> {
+        let operator = self
+            .operator
+            .as_ref()
+            .context("the cluster has no operator")?;
+        Ok(<K::Scope as Scoped>::api(operator.client()?, NAMESPACE))
+    }
+
+    /// The processes, with their address and credentials.
+    pub fn control_plane(&self) -> &ControlPlane {
+        &self.control_plane
+    }
+}
+
+/// An operator that runs on threads of its own. Dropping it stops it as SIGTERM would.
+#[derive(Debug)]
+pub struct Operator {
+    config: Config,
+    stop: CancellationToken,
+    thread: Option<JoinHandle<Result<()>>>,
+}
+
+impl Operator {
+    /// A client that is the operator. It belongs to the tokio runtime that it is made in.
+    ///
+    /// # Errors
+    /// If the client cannot be made.
+    pub fn client(&self) -> Result<Client> {
+        Ok(Client::try_from(self.config.clone())?)
+    }
+
+    /// Stops the operator as SIGTERM would, and waits until it has ended.
+    ///
+    /// # Errors
+    /// If the operator failed.
+    pub fn stop(mut self) -> Result<()> {
+        self.stop.cancel();
+        let thread = self.thread.take().context("stopped twice")?;
+        thread
+            .join()
+            .map_err(|_| anyhow!("the operator panicked"))?
+    }
+}
+
+impl Drop for Operator {
+    fn drop(&mut self) {
+        self.stop.cancel();
+        if let Some(thread) = self.thread.take() {
+            _ = thread.join();
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! Clients with bounds: kube's own wait without end for a server that does not answer.
+
+use std::{path::Path, time::Duration};
+
+use kube::{
+    Client, Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+
+use crate::manager::Error;
+
+const CONNECT: Duration = Duration::from_secs(10);
+
+/// How long a call may hear nothing from the API server, which itself gives up after 60 s.
+const CALL: Duration = Duration::from_secs(65);
+
+/// How long a watch may hear nothing: longer than the 295 s after which kube begins a new one. The
+/// bookmarks that the API server sends each minute come late where nothing ever changes.
+const WATCH: Duration = Duration::from_secs(300);
+
+/// A client for calls and one for watches: they differ in how long silence is normal.
+#[derive(Clone)]
+pub(crate) struct Clients {
+    pub(crate) calls: Client,
+    pub(crate) watches: Client,
+}
+
+impl Clients {
+    /// Neither retries by itself: the retries of a controller show in its metrics and back off.
+    pub(crate) fn new(mut config: Config) -> Result<Self, Error> {
+        config.connect_timeout = Some(CONNECT);
+        config.write_timeout = Some(CALL);
+        config.default_retry = false;
+        config.read_timeout = Some(WATCH);
+        let watches = Client::try_from(config.clone()).map_err(Error::Client)?;
+        config.read_timeout = Some(CALL);
+        let calls = Client::try_from(config).map_err(Error::Client)?;
+        Ok(Self { calls, watches })
+    }
+}
+
+/// The configuration in `kubeconfig`, or the one kubectl or a pod would use.
+pub(crate) async fn config(kubeconfig: Option<&Path>) -> Result<Config, Error> {
+    let Some(path) = kubeconfig else {
+        return Config::infer().await.map_err(Error::InferConfig);
+    };
+    let error = |error| Error::Kubeconfig(path.display().to_string(), error);
+    let kubeconfig = Kubeconfig::read_from(path).map_err(error)?;
+    let options = KubeConfigOptions::default();
+    Config::from_custom_kubeconfig(kubeconfig, &options)
+        .await
+        .map_err(error)
+}

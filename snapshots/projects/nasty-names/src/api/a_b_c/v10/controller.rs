@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::{CustomResource, KubeSchema};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The spec of Controller: its desired state.
+#[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, JsonSchema, Serialize)]
+#[kube(
+    group = "a-b.c.example.com",
+    version = "v10",
+    kind = "Controller",
+    root = "ControllerResource",
+    plural = "controllers",
+    category = "core-all",
+    namespaced,
+    doc = "Controller is a resource of a-b.c.example.com.",
+    derive = "Default",
+    derive = "PartialEq",
+    status = "ControllerResourceStatus",
+    printcolumn(
+        name = "Ready",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type==\"Ready\")].status"
+    ),
+    printcolumn(
+        name = "Age",
+        type_ = "date",
+        json_path = ".metadata.creationTimestamp"
+    )
+)]
+#[serde(rename_all = "camelCase")]
+pub struct ControllerResourceSpec {}
+
+/// The status of Controller: its observed state.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, KubeSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ControllerResourceStatus {
+    /// The generation of the object that the operator last worked on.
+    pub observed_generation: Option<i64>,
+    /// What holds now. `Ready` is True when the spec is fulfilled.
+    #[serde(default)]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
+    pub conditions: Vec<Condition>,
+}

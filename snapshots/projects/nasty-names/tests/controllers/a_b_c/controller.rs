@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use kube::api::PostParams;
+use manager::envtest::wait_for;
+use operator::api::a_b_c::v10::ControllerResource;
+use serde_json::{from_value, json};
+
+use crate::cluster;
+
+const NAME: &str = "a-b-c-controller";
+
+/// The operator fulfils a new object.
+#[tokio::test]
+async fn becomes_ready() -> anyhow::Result<()> {
+    let api = cluster()?.api::<ControllerResource>()?;
+    let object = from_value(json!({
+        "apiVersion": "a-b.c.example.com/v10",
+        "kind": "Controller",
+        "metadata": { "name": NAME },
+        "spec": {},
+    }))?;
+    api.create(&PostParams::default(), &object).await?;
+    wait_for(&api, NAME, "Ready").await
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use kube::api::PostParams;
+use manager::envtest::wait_for;
+use operator::api::crate_::v1alpha1::SelfResource;
+use serde_json::{from_value, json};
+
+use crate::cluster;
+
+const NAME: &str = "crate-self";
+
+/// The operator fulfils a new object.
+#[tokio::test]
+async fn becomes_ready() -> anyhow::Result<()> {
+    let api = cluster()?.api::<SelfResource>()?;
+    let object = from_value(json!({
+        "apiVersion": "crate.example.com/v1alpha1",
+        "kind": "Self",
+        "metadata": { "name": NAME },
+        "spec": {},
+    }))?;
+    api.create(&PostParams::default(), &object).await?;
+    wait_for(&api, NAME, "Ready").await
+}

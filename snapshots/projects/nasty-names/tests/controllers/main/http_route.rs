@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use kube::api::PostParams;
+use manager::envtest::wait_for;
+use operator::api::main::v1::HTTPRoute;
+use serde_json::{from_value, json};
+
+use crate::cluster;
+
+const NAME: &str = "main-httproute";
+
+/// The operator fulfils a new object.
+#[tokio::test]
+async fn becomes_ready() -> anyhow::Result<()> {
+    let api = cluster()?.api::<HTTPRoute>()?;
+    let object = from_value(json!({
+        "apiVersion": "main.example.com/v1",
+        "kind": "HTTPRoute",
+        "metadata": { "name": NAME },
+        "spec": {},
+    }))?;
+    api.create(&PostParams::default(), &object).await?;
+    wait_for(&api, NAME, "Ready").await
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use kube::api::PostParams;
+use manager::envtest::wait_for;
+use operator::api::r#type::v1::OptionResource;
+use serde_json::{from_value, json};
+
+use crate::cluster;
+
+const NAME: &str = "type-option";
+
+/// The operator fulfils a new object.
+#[tokio::test]
+async fn becomes_ready() -> anyhow::Result<()> {
+    let api = cluster()?.api::<OptionResource>()?;
+    let object = from_value(json!({
+        "apiVersion": "type.example.com/v1",
+        "kind": "Option",
+        "metadata": { "name": NAME },
+        "spec": {},
+    }))?;
+    api.create(&PostParams::default(), &object).await?;
+    wait_for(&api, NAME, "Ready").await
+}

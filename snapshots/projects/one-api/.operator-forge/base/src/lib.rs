@@ -1,0 +1,17 @@
+// SPDX-FileCopyrightText: Example Inc.
+// SPDX-License-Identifier: Apache-2.0
+
+//! The operator, as a library that its binaries and tests share.
+
+pub mod api;
+mod context;
+pub mod controllers;
+
+pub use context::Context;
+use manager::{Scope, Settings};
+
+/// What the manager, `make manifests` and the tests must agree on.
+pub const SETTINGS: Settings = Settings {
+    name: "memcached-operator.example.com",
+    scope: Scope::Cluster,
+};

@@ -1,0 +1,129 @@
+//! Structured logs on stderr.
+
+use std::{
+    any::Any,
+    error::Error,
+    io::{IsTerminal, stderr},
+    panic,
+};
+
+use tracing_subscriber::EnvFilter;
+
+use crate::LogFormat;
+
+/// What is logged unless `RUST_LOG` says otherwise; kube's own lines repeat what ours say.
+const DEFAULT_FILTER: &str = "info,kube_client=warn,kube_runtime=warn";
+
+/// Starts logging, and logs panics instead of printing them. Does nothing the second time.
+pub(crate) fn init(format: Option<LogFormat>) {
+    let filter =
+        EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT_FILTER));
+    let terminal = stderr().is_terminal();
+    let logs = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(stderr)
+        .with_ansi(terminal);
+    let default = if terminal {
+        LogFormat::Text
+    } else {
+        LogFormat::Json
+    };
+    let result = match format.unwrap_or(default) {
+        LogFormat::Text => logs.try_init(),
+        LogFormat::Json => logs
+            .json()
+            .flatten_event(true)
+            .with_span_list(false)
+            .try_init(),
+    };
+    if result.is_ok() {
+        panic::set_hook(Box::new(|info| {
+            let location = info.location().map(ToString::to_string);
+            tracing::error!(location, "panic: {}", panic_message(info.payload()));
+        }));
+    }
+}
+
+/// Logs what went wrong in a test. Panics stay as they are: they are how a test fails.
+#[cfg(feature = "envtest")]
+pub(crate) fn init_for_tests() {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
+    _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_test_writer()
+        .try_init();
+}
+
+/// What `panic!` was given.
+pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> &str {
+    let literal = payload.downcast_ref::<&str>().copied();
+    literal
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("not a text")
+}
+
+/// An error and its causes in one line, each said once.
+pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = message(error);
+    let mut source = cause(error);
+    while let Some(error) = source {
+        let (whole, said) = (error.to_string(), message(error));
+        if text.contains(&whole) {
+            text = text.replace(&whole, &said);
+        } else if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        source = cause(error);
+    }
+    text
+}
+
+/// What the API server said, without the whole response that kube adds.
+fn message(error: &(dyn Error + 'static)) -> String {
+    match error.downcast_ref() {
+        Some(kube::Error::Api(status)) => status.message.clone(),
+        _ => error.to_string(),
+    }
+}
+
+/// What caused an error; beyond an answer of the API server is only that answer again.
+fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    match error.downcast_ref() {
+        Some(kube::Error::Api(_)) => None,
+        _ => error.source(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use kube::{core::Status, runtime::watcher};
+
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("{0}")]
+    struct Layer(&'static str, #[source] Option<Box<Layer>>);
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let error = |text, source| Layer(text, source);
+        let inner = || Some(Box::new(error("refused", None)));
+        assert_eq!(
+            chain(&error("cannot connect", inner())),
+            "cannot connect: refused"
+        );
+        assert_eq!(
+            chain(&error("cannot connect: refused", inner())),
+            "cannot connect: refused"
+        );
+    }
+    #[test]
+    fn the_response_of_the_api_server_is_left_out() {
+        let status = Status::failure("storage is (re)initializing", "TooManyRequests");
+        let error = watcher::Error::WatchStartFailed(kube::Error::Api(status.boxed()));
+        assert_eq!(
+            chain(&error),
+            "failed to start watching object: storage is (re)initializing"
+        );
+    }
+}

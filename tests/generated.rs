@@ -1,0 +1,141 @@
+//! The projects of `snapshots/projects` as their users have them: clippy-clean, tested, with manifests that are stable,
+//! as recorded in `snapshots/manifests`, and accepted by a real API server. `BLESS=1` records the manifests.
+
+mod project;
+mod session;
+
+use std::{fs, path::Path};
+
+use project::{Tree, cache, cargo, control_plane, control_plane::ControlPlane, place, succeed};
+use session::{assert_same, bless, consoles, parse, repository, run, tree};
+use tempfile::TempDir;
+
+/// Whose manager crate is tested too; it is the same in all of them.
+const WITH_MANAGER: &str = "one-api";
+
+/// What `make manifests` wrote: every file that is not the tool's, or is no longer as the tool made it.
+fn derived(made: &Tree, directory: &Path) -> Tree {
+    tree(directory)
+        .into_iter()
+        .filter(|(path, bytes)| made.get(path) != Some(bytes))
+        .collect()
+}
+
+/// Installs the CRDs, then asks the API server for its opinion on everything else, strictly and without storing it.
+fn check_manifests(name: &str, directory: &Path, control_plane: &ControlPlane) {
+    let kubectl = |arguments: &str, input: Option<&Path>| {
+        let mut kubectl = control_plane.kubectl();
+        kubectl.args(arguments.split(' ')).current_dir(directory);
+        if let Some(file) = input {
+            kubectl.arg("-f").arg(file);
+        }
+        succeed(&format!("{name}: kubectl {arguments}"), &mut kubectl)
+    };
+    let scratch = TempDir::new().unwrap();
+    let build = |source: &str| {
+        let file = scratch.path().join(source.replace('/', "-"));
+        fs::write(&file, kubectl(&format!("kustomize {source}"), None)).unwrap();
+        file
+    };
+    let everything = build("config/default");
+    let text = fs::read_to_string(&everything).unwrap();
+    let namespace = text
+        .lines()
+        .find_map(|line| line.strip_prefix("  namespace: "))
+        .expect("something lives in the operator's namespace");
+    kubectl(&format!("create namespace {namespace}"), None);
+    let with_crds = directory.join("config/crd/bases").exists();
+    let crds = with_crds.then(|| build("config/crd"));
+    if let Some(crds) = &crds {
+        kubectl("apply --server-side --validate=strict", Some(crds));
+        kubectl("wait --for=condition=Established --timeout=30s", Some(crds));
+    }
+    let dry_run = "apply --server-side --dry-run=server --validate=strict";
+    kubectl(&format!("{dry_run} --force-conflicts"), Some(&everything));
+    let samples = fs::read_dir(directory.join("config/samples")).unwrap();
+    for sample in samples.map(|entry| entry.unwrap().path()) {
+        if !sample.ends_with("kustomization.yaml") {
+            kubectl(dry_run, Some(&sample));
+        }
+    }
+    if let Some(crds) = &crds {
+        kubectl("delete --wait=true", Some(crds));
+    }
+}
+
+#[test]
+fn projects() {
+    let control_plane = control_plane();
+    let directory = cache().join("generated/project");
+    fs::create_dir_all(directory.parent().unwrap()).unwrap();
+    // Two runs at once would take turns at it.
+    let lock = fs::File::create(directory.with_extension("lock")).unwrap();
+    lock.lock().unwrap();
+    for console in consoles("projects") {
+        let name = console.file_stem().unwrap().to_string_lossy().into_owned();
+        let fresh = TempDir::new().unwrap();
+        run(fresh.path(), &parse(&fs::read_to_string(&console).unwrap()));
+        let made = tree(fresh.path());
+        place(&made, &directory);
+        let cargo = |arguments: &str| {
+            succeed(
+                &format!("{name}: cargo {arguments}"),
+                &mut cargo(&directory, arguments),
+            )
+        };
+
+        cargo("clippy --workspace --all-targets --locked -- -D warnings");
+        cargo("run --locked --quiet --bin manifests");
+        let written = derived(&made, &directory);
+        cargo("run --locked --quiet --bin manifests");
+        assert_same(
+            &format!("{name}: manifests, a second time"),
+            &written,
+            &derived(&made, &directory),
+        );
+        cargo("run --locked --quiet --bin manifests -- --check");
+        let recorded = repository().join("snapshots/manifests").join(&name);
+        if bless() {
+            place(&written, &recorded);
+        }
+        assert_same(
+            &format!("{name}: snapshots/manifests"),
+            &tree(&recorded),
+            &written,
+        );
+        check_manifests(&name, &directory, &control_plane);
+        match name == WITH_MANAGER {
+            true => cargo("test --workspace --locked"),
+            false => cargo("test --locked"),
+        };
+    }
+}
+
+/// `init` inside somebody's Cargo workspace says what to add there; with it, both build.
+#[test]
+fn a_project_inside_a_cargo_workspace_builds() {
+    let parent = TempDir::new().unwrap();
+    let manifest = parent.path().join("Cargo.toml");
+    fs::write(&manifest, "[workspace]\nresolver = \"3\"\n").unwrap();
+    let said = session::shell(
+        parent.path(),
+        "operator-forge init operators/inner --domain example.com --vcs none",
+    );
+    let exclude = "exclude = [\"operators/inner\"]";
+    assert!(said.output.contains(exclude), "{}", said.output);
+    fs::write(
+        &manifest,
+        format!("[workspace]\nresolver = \"3\"\n{exclude}\n"),
+    )
+    .unwrap();
+    let inner = parent.path().join("operators/inner");
+    let metadata = "metadata --locked --no-deps --format-version 1";
+    let metadata = succeed(metadata, &mut cargo(&inner, metadata));
+    assert!(metadata.contains("\"inner\""), "{metadata}");
+    let check = "check --locked";
+    succeed(check, &mut cargo(&inner, check));
+    succeed(
+        "the parent",
+        &mut cargo(parent.path(), "metadata --no-deps --format-version 1"),
+    );
+}
