@@ -1,0 +1,44 @@
+# Everything a developer of operator-forge runs. `make help` lists it.
+
+CARGO ?= cargo
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/operator-forge
+# Generated projects and the manager crate share one target directory: their dependencies are compiled once.
+GENERATED_TARGET_DIR := $(CACHE)/target
+# etcd, kube-apiserver, kube-controller-manager and kubectl: found in KUBEBUILDER_ASSETS, or built once into the cache.
+ASSETS = $$(sh tests/control-plane/build.sh)
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## Show this list
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: ## Scaffold an operator, run it against a local control plane, and show its object become Ready
+	@$(CARGO) run --quiet --example demo
+
+.PHONY: test
+test: ## Run every test, on a real API server where one is needed
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && \
+	$(CARGO) test && \
+	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) test --manifest-path crates/manager/Cargo.toml --all-features
+
+.PHONY: lint
+lint: ## Check format, lints and documentation
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --all-targets -- -D warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --quiet
+	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) fmt --manifest-path crates/manager/Cargo.toml --check
+	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) clippy --manifest-path crates/manager/Cargo.toml --all-targets --all-features -- -D warnings
+
+.PHONY: bench
+bench: ## Measure each command against `cp -r` of what it makes
+	$(CARGO) bench --bench commands
+
+.PHONY: snapshots
+snapshots: ## Accept what the tool makes and prints now as the snapshots
+	BLESS=1 $(CARGO) test --test snapshots
+
+.PHONY: install
+install: ## Install the operator-forge binary
+	$(CARGO) install --path . --locked
