@@ -16,7 +16,7 @@ use project::{cache, cargo, control_plane, place, succeed};
 use session::{shell, tree};
 use tempfile::TempDir;
 
-const NAMESPACE: &str = "memcached-operator-system";
+const NAMESPACE: &str = "watched-operator-system";
 const OBJECTS: usize = 100;
 
 /// A process that is killed if the test ends before it does.
@@ -56,15 +56,16 @@ impl Operator {
 }
 
 /// Builds a project whose reconcile panics for objects called `panics`, as a user's code might.
+/// No other test has a project of this name: Cargo would take its artifacts for this one's.
 fn build(directory: &Path) -> PathBuf {
     let scratch = TempDir::new().unwrap();
     for command in [
-        "operator-forge init -q memcached-operator --domain example.com --vcs none",
-        "operator-forge -C memcached-operator create api -q --group cache --version v1alpha1 --kind Memcached",
+        "operator-forge init -q watched-operator --domain example.com --vcs none",
+        "operator-forge -C watched-operator create api -q --group cache --version v1alpha1 --kind Memcached",
     ] {
         assert_eq!(shell(scratch.path(), command).code, 0, "{command}");
     }
-    let mut files = tree(&scratch.path().join("memcached-operator"));
+    let mut files = tree(&scratch.path().join("watched-operator"));
     let controller = files.get_mut("src/controllers/cache/memcached.rs").unwrap();
     let text = String::from_utf8(controller.clone()).unwrap();
     let anchor = "    let wanted = wanted_status(";
@@ -83,9 +84,9 @@ fn build(directory: &Path) -> PathBuf {
     );
     succeed(
         "build",
-        &mut cargo(directory, "build --locked --bin memcached-operator"),
+        &mut cargo(directory, "build --locked --bin watched-operator"),
     );
-    cache().join("target/debug/memcached-operator")
+    cache().join("target/debug/watched-operator")
 }
 
 struct Cluster<'a> {
@@ -118,7 +119,8 @@ impl Cluster<'_> {
         let path = "jsonpath={range .items[*]}{.status.conditions[?(@.type==\"Ready\")].status}{\"\\n\"}{end}";
         let mut kubectl = self.control_plane.kubectl();
         kubectl.args(["get", "memcacheds", "--all-namespaces", "-o", path]);
-        succeed("kubectl get memcacheds", &mut kubectl)
+        let output = kubectl.output().unwrap();
+        String::from_utf8_lossy(&output.stdout)
             .lines()
             .filter(|line| *line == "True")
             .count()
@@ -180,7 +182,7 @@ fn runs_as_its_own_service_account() {
             .collect::<String>(),
     );
 
-    let account = "memcached-operator-controller-manager";
+    let account = "watched-operator-controller-manager";
     let token = cluster.kubectl(&format!("create token {account} -n {NAMESPACE}"));
     let kubeconfig = control_plane.kubeconfig_for(account, token.trim()).unwrap();
     let mut operator = Operator::start(&binary, &kubeconfig, scratch.path());

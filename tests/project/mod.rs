@@ -5,6 +5,7 @@
 use std::{
     collections::BTreeMap,
     env, fs,
+    hash::{DefaultHasher, Hash, Hasher},
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
     time::Instant,
@@ -57,6 +58,25 @@ pub fn place(files: &Tree, directory: &Path) {
             fs::write(file, bytes).unwrap();
         }
     }
+    renew_manager(files, directory);
+}
+
+/// Makes Cargo rebuild the manager crate unless this very text was placed last.
+///
+/// Cargo tells packages in one target directory apart by name and place within their workspace, and what is fresh by
+/// its time: to it, the manager of a project placed long ago is what another project built since.
+fn renew_manager(files: &Tree, directory: &Path) {
+    let manager = || files.iter().filter(|(path, _)| path.starts_with("crates/manager/"));
+    let mut hasher = DefaultHasher::new();
+    manager().for_each(|file| file.hash(&mut hasher));
+    let (stamp, hash) = (cache().join("manager-placed"), hasher.finish().to_string());
+    if fs::read_to_string(&stamp).is_ok_and(|last| last == hash) {
+        return;
+    }
+    for (path, bytes) in manager() {
+        fs::write(directory.join(path), bytes).unwrap();
+    }
+    fs::write(stamp, hash).unwrap();
 }
 
 /// Runs a command to its end; fails with the end of its output if it fails.
