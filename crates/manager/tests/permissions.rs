@@ -19,7 +19,7 @@ use kube::{
     api::{Patch, PatchParams, PostParams},
 };
 use manager::{
-    Action, Controller, Controllers, ObjectRef, Scope, Settings, Verb,
+    Action, Controller, Controllers, Manager, ObjectRef, Scope, Settings, Verb,
     envtest::{Cluster, NAMESPACE},
 };
 use serde_json::{from_value, json};
@@ -125,7 +125,7 @@ async fn what_is_not_declared_is_refused() -> Result<()> {
     };
     let mut controllers = Controllers::default();
     controllers.add(Controller::external("configmaps", overstep));
-    let _operator = cluster()?.run(&settings, widget::crds(), controllers, |client| client)?;
+    let _operator = cluster()?.run(&settings, widget::crds(), controllers, Manager::client)?;
     let object: ConfigMap = from_value(json!({ "metadata": { "name": "target" } }))?;
     let api = cluster()?.api::<ConfigMap>()?;
     api.create(&PostParams::default(), &object).await?;

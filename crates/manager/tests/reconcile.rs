@@ -22,7 +22,7 @@ use kube::{
     core::ApiResource,
 };
 use manager::{
-    Action, Controller, Controllers, Scope, Settings, conditions,
+    Action, Controller, Controllers, Manager, Scope, Settings, conditions,
     envtest::{Cluster, NAMESPACE, wait_for},
     status,
 };
@@ -86,7 +86,7 @@ fn cluster() -> Result<&'static Cluster> {
     static CLUSTER: LazyLock<Result<Cluster>> = LazyLock::new(|| {
         let mut controllers = Controllers::default();
         controllers.add(Controller::new("widgets", reconcile).owns::<ConfigMap>());
-        Cluster::with_operator(&SETTINGS, widget::crds(), controllers, |client| client)
+        Cluster::with_operator(&SETTINGS, widget::crds(), controllers, Manager::client)
     });
     match &*CLUSTER {
         Ok(cluster) => Ok(cluster),

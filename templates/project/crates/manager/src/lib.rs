@@ -8,13 +8,18 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod action;
+mod apply;
+mod cache;
 mod client;
+mod cluster;
 pub mod conditions;
 mod controller;
 mod crds;
 mod discovery;
 #[cfg(feature = "envtest")]
 pub mod envtest;
+pub mod finalizer;
 mod flags;
 mod logs;
 mod manager;
@@ -22,14 +27,23 @@ pub mod manifests;
 mod metrics;
 mod object;
 mod probes;
+mod queue;
 mod rbac;
+mod runnable;
 pub mod status;
 mod stop;
+mod trigger;
 
-pub use controller::{Controller, Controllers, ReconcileError};
+pub use action::Action;
+pub use apply::Applier;
+pub use cache::{Change, Index, Store};
+pub use cluster::Cluster;
+pub use controller::{Controller, Controllers, Predicate, ReconcileError, Watch};
 pub use crds::Crds;
 pub use flags::{Address, Flags, LogFormat};
-pub use kube::runtime::{controller::Action, reflector::ObjectRef};
+pub use kube::runtime::reflector::ObjectRef;
 pub use manager::{Error, Manager, Scope, Settings};
-pub use object::{Object, Scoped};
+pub use object::{Object, Scoped, Type};
 pub use rbac::{Rules, Verb};
+pub use runnable::TaskError;
+pub use trigger::Trigger;

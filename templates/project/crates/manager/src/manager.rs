@@ -1,20 +1,32 @@
-//! The manager: starts everything in order, and stops it in order.
+//! The manager: what an operator is made of. `manager/run.rs` starts and stops it.
 
-use std::{collections::BTreeSet, io, net::SocketAddr, sync::Arc};
+mod run;
 
-use futures::future::BoxFuture;
-use kube::{Client, Config};
-use tokio::{net::TcpListener, task::JoinSet, time::timeout};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    net::SocketAddr,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use kube::{
+    Client, Config,
+    runtime::events::{Recorder, Reporter},
+};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Address, Controllers, Flags,
-    client::{self, Clients},
-    controller::{Definition, Environment},
-    discovery, logs,
+    Address, Applier, Cluster, Controllers, Flags, Object, Store, TaskError, Trigger,
+    cache::Key,
+    client,
+    cluster::Clusters,
+    controller::{Environment, Prepared},
+    logs,
     metrics::Metrics,
-    object::Type,
-    probes::{self, Readiness},
+    probes::Readiness,
+    queue::Queue,
+    runnable::Runnable,
     stop,
 };
 
@@ -57,26 +69,44 @@ pub enum Error {
     Signals(#[source] io::Error),
     #[error("two controllers are named `{0}`")]
     SameName(&'static str),
+    #[error("no controller is named `{0}`, which is to be triggered")]
+    NoController(&'static str),
+    #[error("a controller watches in cluster `{0}`, which the manager was not told of")]
+    NoCluster(&'static str),
     #[error("{0} ended, which it never should")]
     Ended(String),
+    #[error("{0} failed")]
+    Failed(String, #[source] TaskError),
     #[error("reconciles still ran {} s after the stop", stop::GRACE.as_secs())]
     StopTimeout,
 }
+
+/// As controller-runtime's: a watch that was interrupted misses nothing, but what is outside of the
+/// cluster changes without an event.
+pub(crate) const DEFAULT_RESYNC: Duration = Duration::from_secs(10 * 60 * 60);
 
 /// Runs controllers, with probes, metrics and a graceful stop.
 pub struct Manager {
     health: Address,
     metrics_address: Address,
+    namespaces: Vec<Option<String>>,
     readiness: Readiness,
-    environment: Environment,
-    parts: Vec<Part>,
+    clusters: Clusters,
+    metrics: Metrics,
+    recorder: Recorder,
+    applier: Applier,
+    concurrency: u16,
+    resync: Duration,
+    queues: Mutex<BTreeMap<&'static str, Arc<Queue<Key>>>>,
+    controllers: Vec<Waiting>,
+    runnables: Vec<Runnable>,
+    stop: CancellationToken,
 }
 
-/// A controller that has its context.
-struct Part {
+/// A controller that has its context, and no environment yet.
+struct Waiting {
     name: &'static str,
-    types: Vec<Type>,
-    run: Box<dyn FnOnce(Environment) -> BoxFuture<'static, ()> + Send>,
+    prepare: Box<dyn FnOnce(Arc<Queue<Key>>, &Environment) -> Result<Prepared, Error> + Send>,
 }
 
 impl Manager {
@@ -90,6 +120,8 @@ impl Manager {
         let mut manager = Self::with_config(settings, config, &flags.watch_namespace)?;
         manager.health = flags.health_probe_bind_address;
         manager.metrics_address = flags.metrics_bind_address;
+        manager.concurrency = flags.max_concurrent_reconciles.into();
+        manager.resync = flags.sync_period;
         Ok(manager)
     }
 
@@ -100,24 +132,62 @@ impl Manager {
     ) -> Result<Self, Error> {
         // Without this, TLS panics as soon as a dependency brings a second provider.
         _ = rustls::crypto::ring::default_provider().install_default();
-        let environment = Environment {
-            clients: Clients::new(config)?,
-            namespaces: watched(settings.scope, namespaces)?,
-            metrics: Metrics::default(),
-            stop: CancellationToken::new(),
+        let own = Cluster::new(config)?;
+        let reporter = Reporter {
+            controller: settings.name.to_owned(),
+            instance: std::env::var("HOSTNAME").ok(),
         };
         Ok(Self {
             health: Address(None),
             metrics_address: Address(None),
+            namespaces: watched(settings.scope, namespaces)?,
             readiness: Readiness::default(),
-            environment,
-            parts: Vec::new(),
+            recorder: Recorder::new(own.client(), reporter),
+            applier: Applier::new(own.clone(), settings.name),
+            clusters: Clusters::new(own),
+            metrics: Metrics::default(),
+            concurrency: 1,
+            resync: DEFAULT_RESYNC,
+            queues: Mutex::default(),
+            controllers: Vec::new(),
+            runnables: Vec::new(),
+            stop: CancellationToken::new(),
         })
     }
 
-    /// A client whose calls are bounded in time; clones are cheap.
+    /// A client whose calls are bounded in time and not repeated; a clone is cheap.
     pub fn client(&self) -> Client {
-        self.environment.clients.calls.clone()
+        self.clusters.own.client()
+    }
+
+    /// The objects of type `K`, kept in memory and current; see [`Cluster::store`].
+    pub fn store<K: Object>(&self) -> Store<K> {
+        self.clusters.own.store()
+    }
+
+    /// Applies objects with the name of the operator as their field manager, and only changes.
+    pub fn applier(&self) -> Applier {
+        self.applier.clone()
+    }
+
+    /// Publishes events, all through one memory of what was published.
+    pub fn recorder(&self) -> Recorder {
+        self.recorder.clone()
+    }
+
+    /// Adds another cluster, in which controllers can [watch](crate::Watch::cluster).
+    ///
+    /// # Errors
+    /// If the configuration is not one of a client.
+    pub fn cluster(&self, name: &'static str, config: Config) -> Result<Cluster, Error> {
+        let cluster = Cluster::new(config)?;
+        self.clusters.add(name, cluster.clone());
+        Ok(cluster)
+    }
+
+    /// Asks the controller of this name to reconcile objects for reasons of your own.
+    pub fn trigger<K: Object>(&self, controller: &'static str) -> Trigger<K> {
+        Trigger::new(self.queue(controller))
     }
 
     /// Adds controllers, which share `context`.
@@ -127,18 +197,38 @@ impl Manager {
         C: Send + Sync + 'static,
     {
         let context = Arc::new(context);
-        let readiness = self.readiness.clone();
-        let part = |controller: Definition<C>| {
+        for controller in controllers.into_vec() {
             let context = context.clone();
-            readiness.expect(controller.name);
-            Part {
+            self.controllers.push(Waiting {
                 name: controller.name,
-                types: controller.types(),
-                run: Box::new(move |environment| controller.run(context, environment)),
-            }
-        };
-        self.parts
-            .extend(controllers.into_vec().into_iter().map(part));
+                prepare: Box::new(|queue, environment| {
+                    controller.prepare(context, queue, environment)
+                }),
+            });
+        }
+        self
+    }
+
+    /// Adds a task of your own that runs while this replica leads. It ends when its token is
+    /// cancelled; if it ends before that, or fails, the operator ends, too.
+    #[must_use]
+    pub fn task<F, Fut>(mut self, name: &str, run: F) -> Self
+    where
+        F: FnOnce(CancellationToken) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<(), TaskError>> + Send + 'static,
+    {
+        self.runnables.push(Runnable::new(name, true, run));
+        self
+    }
+
+    /// As [`task`](Self::task), in every replica.
+    #[must_use]
+    pub fn task_without_leadership<F, Fut>(mut self, name: &str, run: F) -> Self
+    where
+        F: FnOnce(CancellationToken) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<(), TaskError>> + Send + 'static,
+    {
+        self.runnables.push(Runnable::new(name, false, run));
         self
     }
 
@@ -147,58 +237,14 @@ impl Manager {
     /// # Errors
     /// If something cannot start, or ends without having been asked to.
     pub async fn run(self) -> Result<(), Error> {
-        stop::on_signals(self.environment.stop.clone()).map_err(Error::Signals)?;
+        stop::on_signals(self.stop.clone()).map_err(Error::Signals)?;
         self.run_until_stopped().await
     }
 
-    pub(crate) async fn run_until_stopped(self) -> Result<(), Error> {
-        let Environment { stop, metrics, .. } = &self.environment;
-        let mut names = BTreeSet::new();
-        if let Some(part) = self.parts.iter().find(|part| !names.insert(part.name)) {
-            return Err(Error::SameName(part.name));
-        }
-        let mut servers = JoinSet::new();
-        let probes = probes::router(self.readiness.clone());
-        serve(&mut servers, "probes", self.health, probes).await?;
-        serve(
-            &mut servers,
-            "metrics",
-            self.metrics_address,
-            metrics.router(),
-        )
-        .await?;
-
-        let mut controllers = JoinSet::new();
-        for Part { name, types, run } in self.parts {
-            let environment = self.environment.clone();
-            let readiness = self.readiness.clone();
-            controllers.spawn(async move {
-                let stop = environment.stop.clone();
-                let client = &environment.clients.calls;
-                tokio::select! {
-                    () = discovery::wait(client, name, &types) => {}
-                    () = stop.cancelled() => return name,
-                }
-                readiness.pass(name);
-                run(environment).await;
-                name
-            });
-        }
-        let failed = tokio::select! {
-            // Looked at first: after a stop, everything ends as it should.
-            biased;
-            () = stop.cancelled() => None,
-            Some(end) = servers.join_next() => Some(end),
-            Some(end) = controllers.join_next() => Some(end),
-        };
-        stop.cancel();
-        let drain = async { while controllers.join_next().await.is_some() {} };
-        let drained = timeout(stop::GRACE, drain).await;
-        match failed {
-            Some(Ok(name)) => Err(Error::Ended(name.to_owned())),
-            Some(Err(panic)) => Err(Error::Ended(format!("a task ({panic})"))),
-            None => drained.map_err(|_| Error::StopTimeout),
-        }
+    fn queue(&self, controller: &'static str) -> Arc<Queue<Key>> {
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        let queue = || Arc::new(Queue::new(self.metrics.queue(controller)));
+        queues.entry(controller).or_insert_with(queue).clone()
     }
 
     #[cfg(feature = "envtest")]
@@ -208,7 +254,7 @@ impl Manager {
 
     #[cfg(feature = "envtest")]
     pub(crate) fn stop(&self) -> CancellationToken {
-        self.environment.stop.clone()
+        self.stop.clone()
     }
 }
 
@@ -226,40 +272,6 @@ fn watched(scope: Scope, namespaces: &[String]) -> Result<Vec<Option<String>>, E
             .into_iter()
             .map(|name| Some(name.to_owned()))
             .collect()),
-    }
-}
-
-async fn serve(
-    servers: &mut JoinSet<&'static str>,
-    name: &'static str,
-    address: Address,
-    router: axum::Router,
-) -> Result<(), Error> {
-    let Address(Some(address)) = address else {
-        return Ok(());
-    };
-    let listener = bind(address)
-        .await
-        .map_err(|error| Error::Listen(name, address, error))?;
-    tracing::info!(%address, "serving {name}");
-    servers.spawn(async move {
-        if let Err(error) = axum::serve(listener, router).await {
-            tracing::error!(%error, "serving {name} failed");
-        }
-        name
-    });
-    Ok(())
-}
-
-/// Listens on `address`; all interfaces means those of IPv4 where there is no IPv6.
-async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    match TcpListener::bind(address).await {
-        Err(error) if address.ip().is_unspecified() && error.kind() != io::ErrorKind::AddrInUse => {
-            TcpListener::bind(("0.0.0.0", address.port()))
-                .await
-                .map_err(|_| error)
-        }
-        result => result,
     }
 }
 

@@ -42,6 +42,8 @@ pub(crate) enum Outcome {
     TerminalError,
     /// Panicked, to be retried.
     Panic,
+    /// Took too long, to be retried.
+    Timeout,
 }
 
 /// The metrics of all controllers.
@@ -127,6 +129,10 @@ impl Metrics {
         }
     }
 
+    pub(crate) fn queue(&self, _: &'static str) -> QueueMetrics {
+        QueueMetrics
+    }
+
     /// All metrics as OpenMetrics text.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
@@ -168,7 +174,9 @@ impl ControllerMetrics {
         match outcome {
             Outcome::Success => self.success.inc(),
             Outcome::RequeueAfter => self.requeue_after.inc(),
-            Outcome::Error | Outcome::TerminalError | Outcome::Panic => self.error.inc(),
+            Outcome::Error | Outcome::TerminalError | Outcome::Panic | Outcome::Timeout => {
+                self.error.inc()
+            }
         };
         if matches!(outcome, Outcome::Success | Outcome::RequeueAfter) {
             return;
@@ -179,6 +187,22 @@ impl ControllerMetrics {
             Outcome::Panic => _ = self.panics.inc(),
             _ => {}
         }
+    }
+}
+
+impl ControllerMetrics {
+    pub(crate) fn undecodable(&self) {}
+}
+
+pub(crate) struct QueueMetrics;
+pub(crate) struct Work;
+impl QueueMetrics {
+    pub(crate) fn added(&self) {}
+    pub(crate) fn depth(&self, _: usize) {}
+    pub(crate) fn waited(&self, _: Duration) {}
+    pub(crate) fn retried(&self) {}
+    pub(crate) fn work(&self) -> Work {
+        Work
     }
 }
 

@@ -1,0 +1,165 @@
+//! In which order an operator starts, and in which it stops.
+
+use std::{collections::BTreeSet, io, net::SocketAddr, sync::PoisonError};
+
+use axum::Router;
+use tokio::{net::TcpListener, time::timeout};
+
+use super::{Error, Manager};
+use crate::{
+    Address,
+    cache::Watching,
+    controller::{Environment, Prepared},
+    probes,
+    runnable::{Ended, Group, Runnable},
+    stop,
+};
+
+impl Manager {
+    /// Starts the servers, the watches, what needs no leadership, and what does; stops them the
+    /// other way.
+    pub(crate) async fn run_until_stopped(mut self) -> Result<(), Error> {
+        let mut servers = Group::default();
+        for server in self.servers().await? {
+            servers.start(server);
+        }
+        let (leading, always) = self.work()?;
+        let mut watches = Group::default();
+        for watch in self.watches() {
+            watches.start(watch);
+        }
+        let mut followers = Group::default();
+        always.into_iter().for_each(|work| followers.start(work));
+        let mut leaders = Group::default();
+        leading.into_iter().for_each(|work| leaders.start(work));
+
+        let failed: Option<Ended> = tokio::select! {
+            // Looked at first: after a stop, everything ends as it should.
+            biased;
+            () = self.stop.cancelled() => None,
+            end = servers.ended() => Some(end),
+            end = watches.ended() => Some(end),
+            end = followers.ended() => Some(end),
+            end = leaders.ended() => Some(end),
+        };
+        let stopped = timeout(stop::GRACE, async {
+            for group in [&mut leaders, &mut followers, &mut watches, &mut servers] {
+                group.stop().await;
+            }
+        });
+        let stopped = stopped.await;
+        match failed {
+            Some((name, Some(error))) => Err(Error::Failed(name, error)),
+            Some((name, None)) => Err(Error::Ended(name)),
+            None => stopped.map_err(|_| Error::StopTimeout),
+        }
+    }
+
+    /// What works: with leadership, and without.
+    fn work(&mut self) -> Result<(Vec<Runnable>, Vec<Runnable>), Error> {
+        let environment = Environment {
+            clusters: self.clusters.clone(),
+            metrics: self.metrics.clone(),
+            recorder: self.recorder.clone(),
+            concurrency: self.concurrency,
+            resync: self.resync,
+            lost: Default::default(),
+        };
+        let mut names = BTreeSet::new();
+        let mut work = std::mem::take(&mut self.runnables);
+        for controller in std::mem::take(&mut self.controllers) {
+            let name = controller.name;
+            if !names.insert(name) {
+                return Err(Error::SameName(name));
+            }
+            let prepared = (controller.prepare)(self.queue(name), &environment)?;
+            work.push(prepared.into());
+        }
+        let queues = self
+            .queues
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(name) = queues.keys().find(|name| !names.contains(*name)) {
+            return Err(Error::NoController(name));
+        }
+        for source in self.clusters.own.cache.sources() {
+            self.applier.follow(&source);
+        }
+        Ok(work.into_iter().partition(|work| work.needs_leadership))
+    }
+
+    fn watches(&self) -> Vec<Runnable> {
+        let own = (self.clusters.own.clone(), self.namespaces.clone());
+        let others = self.clusters.others();
+        let others = others.values().map(|other| (other.clone(), vec![None]));
+        let mut watches = Vec::new();
+        for (cluster, namespaces) in [own].into_iter().chain(others) {
+            for source in cluster.cache.sources() {
+                self.readiness.expect(&source.check());
+                let watching = Watching {
+                    client: cluster.clients.watches.clone(),
+                    namespaces: namespaces.clone(),
+                    readiness: self.readiness.clone(),
+                };
+                let name = format!("the watch of {}", source.kind);
+                watches.push(Runnable::new(name, false, |stop| async move {
+                    stop.run_until_cancelled(source.watch(watching)).await;
+                    Ok(())
+                }));
+            }
+        }
+        watches
+    }
+
+    async fn servers(&self) -> Result<Vec<Runnable>, Error> {
+        let probes = probes::router(self.readiness.clone());
+        let metrics = self.metrics.router();
+        let mut servers = Vec::new();
+        servers.extend(server("probes", self.health, probes).await?);
+        servers.extend(server("metrics", self.metrics_address, metrics).await?);
+        Ok(servers)
+    }
+}
+
+impl From<Prepared> for Runnable {
+    fn from(controller: Prepared) -> Self {
+        let name = format!("controller {}", controller.name);
+        Self::new(name, controller.needs_leadership, |stop| async move {
+            controller.run(stop).await;
+            Ok(())
+        })
+    }
+}
+
+async fn server(
+    name: &'static str,
+    Address(address): Address,
+    router: Router,
+) -> Result<Option<Runnable>, Error> {
+    let Some(address) = address else {
+        return Ok(None);
+    };
+    let listener = bind(address)
+        .await
+        .map_err(|error| Error::Listen(name, address, error))?;
+    tracing::info!(%address, "serving {name}");
+    Ok(Some(Runnable::new(name, false, |stop| async move {
+        let stop = async move { stop.cancelled().await };
+        axum::serve(listener, router)
+            .with_graceful_shutdown(stop)
+            .await?;
+        Ok(())
+    })))
+}
+
+/// Listens on `address`; all interfaces means those of IPv4 where there is no IPv6.
+async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
+    match TcpListener::bind(address).await {
+        Err(error) if address.ip().is_unspecified() && error.kind() != io::ErrorKind::AddrInUse => {
+            TcpListener::bind(("0.0.0.0", address.port()))
+                .await
+                .map_err(|_| error)
+        }
+        result => result,
+    }
+}
