@@ -7,7 +7,10 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig},
 };
 
-use crate::manager::Error;
+use crate::{
+    fence::{self, Fence},
+    manager::Error,
+};
 
 const CONNECT: Duration = Duration::from_secs(10);
 
@@ -27,14 +30,17 @@ pub(crate) struct Clients {
 
 impl Clients {
     /// Neither retries by itself: the retries of a controller show in its metrics and back off.
-    pub(crate) fn new(mut config: Config) -> Result<Self, Error> {
+    ///
+    /// Calls change nothing but with the fence's permission, and are given up after `margin` without
+    /// an acknowledgement by the network.
+    pub(crate) fn new(mut config: Config, fence: &Fence, margin: Duration) -> Result<Self, Error> {
         config.connect_timeout = Some(CONNECT);
         config.write_timeout = Some(CALL);
         config.default_retry = false;
         config.read_timeout = Some(WATCH);
         let watches = Client::try_from(config.clone()).map_err(Error::Client)?;
         config.read_timeout = Some(CALL);
-        let calls = Client::try_from(config).map_err(Error::Client)?;
+        let calls = fence::client(config, fence, margin).map_err(Error::Client)?;
         Ok(Self { calls, watches })
     }
 }

@@ -6,6 +6,8 @@ use std::{
     str::FromStr,
 };
 
+use crate::LeaderElection;
+
 /// Flags that every operator has; `main` flattens them into its own.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Flags {
@@ -33,6 +35,10 @@ pub struct Flags {
         value_delimiter = ','
     )]
     pub watch_namespace: Vec<String>,
+
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub leader_election: LeaderElection,
 }
 
 /// How log lines are written to stderr.

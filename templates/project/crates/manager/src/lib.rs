@@ -9,12 +9,15 @@
 #![warn(missing_docs)]
 
 mod client;
+mod clock;
 pub mod conditions;
 mod controller;
 mod crds;
 mod discovery;
+mod election;
 #[cfg(feature = "envtest")]
 pub mod envtest;
+mod fence;
 mod flags;
 mod logs;
 mod manager;
@@ -28,6 +31,8 @@ mod stop;
 
 pub use controller::{Controller, Controllers, ReconcileError};
 pub use crds::Crds;
+pub use election::{ElectionError, LeaderElection};
+pub use fence::NotLeading;
 pub use flags::{Address, Flags, LogFormat};
 pub use kube::runtime::{controller::Action, reflector::ObjectRef};
 pub use manager::{Error, Manager, Scope, Settings};

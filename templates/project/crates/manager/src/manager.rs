@@ -1,6 +1,6 @@
 //! The manager: starts everything in order, and stops it in order.
 
-use std::{collections::BTreeSet, io, net::SocketAddr, sync::Arc};
+use std::{collections::BTreeSet, io, net::SocketAddr, sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use kube::{Client, Config};
@@ -11,7 +11,10 @@ use crate::{
     Address, Controllers, Flags,
     client::{self, Clients},
     controller::{Definition, Environment},
-    discovery, logs,
+    discovery,
+    election::{Candidate, Election, ElectionError, Leadership},
+    fence::Fence,
+    logs,
     metrics::Metrics,
     object::Type,
     probes::{self, Readiness},
@@ -57,6 +60,10 @@ pub enum Error {
     Signals(#[source] io::Error),
     #[error("two controllers are named `{0}`")]
     SameName(&'static str),
+    #[error(transparent)]
+    Election(#[from] ElectionError),
+    #[error("leader election lost")]
+    Lost,
     #[error("{0} ended, which it never should")]
     Ended(String),
     #[error("reconciles still ran {} s after the stop", stop::GRACE.as_secs())]
@@ -69,6 +76,8 @@ pub struct Manager {
     metrics_address: Address,
     readiness: Readiness,
     environment: Environment,
+    candidate: Option<Candidate>,
+    fence: Fence,
     parts: Vec<Part>,
 }
 
@@ -87,7 +96,9 @@ impl Manager {
     pub async fn new(settings: &Settings, flags: Flags) -> Result<Self, Error> {
         logs::init(flags.log_format);
         let config = client::config(flags.kubeconfig.as_deref()).await?;
-        let mut manager = Self::with_config(settings, config, &flags.watch_namespace)?;
+        let candidate = flags.leader_election.candidate(settings.name)?;
+        let namespaces = &flags.watch_namespace;
+        let mut manager = Self::with_config(settings, config, namespaces, candidate)?;
         manager.health = flags.health_probe_bind_address;
         manager.metrics_address = flags.metrics_bind_address;
         Ok(manager)
@@ -97,11 +108,16 @@ impl Manager {
         settings: &Settings,
         config: Config,
         namespaces: &[String],
+        candidate: Option<Candidate>,
     ) -> Result<Self, Error> {
         // Without this, TLS panics as soon as a dependency brings a second provider.
         _ = rustls::crypto::ring::default_provider().install_default();
+        let (fence, margin) = match &candidate {
+            Some(candidate) => (Fence::closed(), candidate.timing.margin()),
+            None => (Fence::open(), Duration::MAX),
+        };
         let environment = Environment {
-            clients: Clients::new(config)?,
+            clients: Clients::new(config, &fence, margin)?,
             namespaces: watched(settings.scope, namespaces)?,
             metrics: Metrics::default(),
             stop: CancellationToken::new(),
@@ -111,6 +127,8 @@ impl Manager {
             metrics_address: Address(None),
             readiness: Readiness::default(),
             environment,
+            candidate,
+            fence,
             parts: Vec::new(),
         })
     }
@@ -148,7 +166,11 @@ impl Manager {
     /// If something cannot start, or ends without having been asked to.
     pub async fn run(self) -> Result<(), Error> {
         stop::on_signals(self.environment.stop.clone()).map_err(Error::Signals)?;
-        self.run_until_stopped().await
+        let result = self.run_until_stopped().await;
+        if matches!(result, Err(Error::Lost)) {
+            stop::end_after(stop::LOST);
+        }
+        result
     }
 
     pub(crate) async fn run_until_stopped(self) -> Result<(), Error> {
@@ -168,10 +190,18 @@ impl Manager {
         )
         .await?;
 
+        let clients = &self.environment.clients;
+        let start = |candidate| Election::start(clients.watches.clone(), candidate, self.fence);
+        let election = self.candidate.map(start);
+        let leadership = election
+            .as_ref()
+            .map_or_else(Leadership::always, Election::leadership);
+
         let mut controllers = JoinSet::new();
         for Part { name, types, run } in self.parts {
             let environment = self.environment.clone();
             let readiness = self.readiness.clone();
+            let leadership = leadership.clone();
             controllers.spawn(async move {
                 let stop = environment.stop.clone();
                 let client = &environment.clients.calls;
@@ -180,6 +210,10 @@ impl Manager {
                     () = stop.cancelled() => return name,
                 }
                 readiness.pass(name);
+                tokio::select! {
+                    () = leadership.acquired() => {}
+                    () = stop.cancelled() => return name,
+                }
                 run(environment).await;
                 name
             });
@@ -188,12 +222,20 @@ impl Manager {
             // Looked at first: after a stop, everything ends as it should.
             biased;
             () = stop.cancelled() => None,
+            () = leadership.lost().cancelled() => return Err(Error::Lost),
             Some(end) = servers.join_next() => Some(end),
             Some(end) = controllers.join_next() => Some(end),
         };
         stop.cancel();
         let drain = async { while controllers.join_next().await.is_some() {} };
-        let drained = timeout(stop::GRACE, drain).await;
+        let drained = tokio::select! {
+            drained = timeout(stop::GRACE, drain) => drained,
+            () = leadership.lost().cancelled() => return Err(Error::Lost),
+        };
+        // What still runs may change something: then the others wait until the lease expires.
+        if let (Ok(()), Some(election)) = (&drained, election) {
+            election.release().await;
+        }
         match failed {
             Some(Ok(name)) => Err(Error::Ended(name.to_owned())),
             Some(Err(panic)) => Err(Error::Ended(format!("a task ({panic})"))),
