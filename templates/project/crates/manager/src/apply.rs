@@ -131,7 +131,7 @@ impl Applier {
     pub(crate) fn follow(&self, source: &Source) {
         let (applied, kind) = (self.applied.clone(), source.kind.to_string());
         source.subscribe(Box::new(move |change: &Change<'_>| {
-            if let (Some(old), None) = (change.old(), change.new()) {
+            if let (Some(old), None) = (change.before(), change.after()) {
                 let id = (kind.clone(), Key::of(old));
                 lock(&applied).remove(&id);
             }

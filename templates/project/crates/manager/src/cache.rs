@@ -56,22 +56,22 @@ pub struct Change<'a> {
 
 impl<'a> Change<'a> {
     /// The metadata before: none for an object that was created, or is new to this process.
-    pub fn old(&self) -> Option<&'a ObjectMeta> {
+    pub fn before(&self) -> Option<&'a ObjectMeta> {
         self.old.map(Entry::meta)
     }
 
     /// The metadata after: none for an object that is gone.
-    pub fn new(&self) -> Option<&'a ObjectMeta> {
+    pub fn after(&self) -> Option<&'a ObjectMeta> {
         self.new.map(Entry::meta)
     }
 
     /// The object before, if it is a `K`.
-    pub fn old_object<K: Object>(&self) -> Option<&'a K> {
+    pub fn object_before<K: Object>(&self) -> Option<&'a K> {
         self.old.and_then(Entry::as_ref)
     }
 
     /// The object after, if it is a `K`.
-    pub fn new_object<K: Object>(&self) -> Option<&'a K> {
+    pub fn object_after<K: Object>(&self) -> Option<&'a K> {
         self.new.and_then(Entry::as_ref)
     }
 

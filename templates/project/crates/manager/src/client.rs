@@ -7,16 +7,18 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig},
 };
 
-use crate::manager::Error;
+use crate::{
+    fence::{self, Fence},
+    manager::Error,
+};
 
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// How long a call may hear nothing from the API server, which itself gives up after 60 s.
 const CALL: Duration = Duration::from_secs(65);
 
-/// How long a watch may hear nothing: longer than the 295 s after which kube begins a new one. The
-/// bookmarks that the API server sends each minute come late where nothing ever changes.
-const WATCH: Duration = Duration::from_secs(300);
+/// How long a watch may hear nothing: a little longer than the time after which each is begun anew.
+const WATCH: Duration = Duration::from_secs(60);
 
 /// A client for calls and one for watches: they differ in how long silence is normal.
 #[derive(Clone)]
@@ -27,14 +29,17 @@ pub(crate) struct Clients {
 
 impl Clients {
     /// Neither retries by itself: the retries of a controller show in its metrics and back off.
-    pub(crate) fn new(mut config: Config) -> Result<Self, Error> {
+    ///
+    /// Calls change nothing but with the fence's permission, and are given up after `margin` without
+    /// an acknowledgement by the network.
+    pub(crate) fn new(mut config: Config, fence: &Fence, margin: Duration) -> Result<Self, Error> {
         config.connect_timeout = Some(CONNECT);
         config.write_timeout = Some(CALL);
         config.default_retry = false;
         config.read_timeout = Some(WATCH);
         let watches = Client::try_from(config.clone()).map_err(Error::Client)?;
         config.read_timeout = Some(CALL);
-        let calls = Client::try_from(config).map_err(Error::Client)?;
+        let calls = fence::client(config, fence, margin).map_err(Error::Client)?;
         Ok(Self { calls, watches })
     }
 }

@@ -3,6 +3,7 @@
 use std::{
     collections::BTreeMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
 };
 
 use kube::{Client, Config};
@@ -11,6 +12,7 @@ use crate::{
     Object, Type,
     cache::{Cache, Form, Store},
     client::Clients,
+    fence::Fence,
     manager::Error,
     object::Selector,
 };
@@ -23,14 +25,15 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    pub(crate) fn new(config: Config) -> Result<Self, Error> {
+    pub(crate) fn new(config: Config, fence: &Fence, margin: Duration) -> Result<Self, Error> {
         Ok(Self {
-            clients: Clients::new(config)?,
+            clients: Clients::new(config, fence, margin)?,
             cache: Cache::default(),
         })
     }
 
-    /// A client whose calls are bounded in time and not repeated; a clone is cheap.
+    /// A client whose calls are bounded in time and not repeated; a clone is cheap. With leader
+    /// election it changes nothing unless this replica leads.
     pub fn client(&self) -> Client {
         self.clients.calls.clone()
     }

@@ -121,7 +121,7 @@ impl Cluster {
             let own = config.clone();
             // Clients are made inside of the runtime that they use.
             let _inside = runtime.enter();
-            let manager = Manager::with_config(&settings, config, &namespaces)?;
+            let manager = Manager::with_config(&settings, config, &namespaces, None)?;
             let context = context(&manager);
             let manager = manager.controllers(controllers, context);
             _ = sender.send((manager.stop(), manager.readiness(), own));

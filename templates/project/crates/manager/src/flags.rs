@@ -8,6 +8,8 @@ use std::{
     time::Duration,
 };
 
+use crate::LeaderElection;
+
 /// Flags that every operator has; `main` flattens them into its own.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Flags {
@@ -43,6 +45,10 @@ pub struct Flags {
         value_delimiter = ','
     )]
     pub watch_namespace: Vec<String>,
+
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub leader_election: LeaderElection,
 }
 
 /// How log lines are written to stderr.

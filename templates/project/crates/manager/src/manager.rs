@@ -22,6 +22,8 @@ use crate::{
     client,
     cluster::Clusters,
     controller::{Environment, Prepared},
+    election::{Candidate, ElectionError},
+    fence::Fence,
     logs,
     metrics::Metrics,
     probes::Readiness,
@@ -73,6 +75,10 @@ pub enum Error {
     NoController(&'static str),
     #[error("a controller watches in cluster `{0}`, which the manager was not told of")]
     NoCluster(&'static str),
+    #[error(transparent)]
+    Election(#[from] ElectionError),
+    #[error("leader election lost")]
+    Lost,
     #[error("{0} ended, which it never should")]
     Ended(String),
     #[error("{0} failed")]
@@ -95,6 +101,10 @@ pub struct Manager {
     metrics: Metrics,
     recorder: Recorder,
     applier: Applier,
+    candidate: Option<Candidate>,
+    fence: Fence,
+    /// How long a change may be under way.
+    margin: Duration,
     concurrency: u16,
     resync: Duration,
     queues: Mutex<BTreeMap<&'static str, Arc<Queue<Key>>>>,
@@ -106,8 +116,10 @@ pub struct Manager {
 /// A controller that has its context, and no environment yet.
 struct Waiting {
     name: &'static str,
-    prepare: Box<dyn FnOnce(Arc<Queue<Key>>, &Environment) -> Result<Prepared, Error> + Send>,
+    prepare: Box<Prepare>,
 }
+
+type Prepare = dyn FnOnce(Arc<Queue<Key>>, &Environment) -> Result<Prepared, Error> + Send;
 
 impl Manager {
     /// Starts logging and makes the clients; call it first in `main`.
@@ -117,7 +129,9 @@ impl Manager {
     pub async fn new(settings: &Settings, flags: Flags) -> Result<Self, Error> {
         logs::init(flags.log_format);
         let config = client::config(flags.kubeconfig.as_deref()).await?;
-        let mut manager = Self::with_config(settings, config, &flags.watch_namespace)?;
+        let candidate = flags.leader_election.candidate(settings.name)?;
+        let namespaces = &flags.watch_namespace;
+        let mut manager = Self::with_config(settings, config, namespaces, candidate)?;
         manager.health = flags.health_probe_bind_address;
         manager.metrics_address = flags.metrics_bind_address;
         manager.concurrency = flags.max_concurrent_reconciles.into();
@@ -129,10 +143,15 @@ impl Manager {
         settings: &Settings,
         config: Config,
         namespaces: &[String],
+        candidate: Option<Candidate>,
     ) -> Result<Self, Error> {
         // Without this, TLS panics as soon as a dependency brings a second provider.
         _ = rustls::crypto::ring::default_provider().install_default();
-        let own = Cluster::new(config)?;
+        let (fence, margin) = match &candidate {
+            Some(candidate) => (Fence::closed(), candidate.timing.margin()),
+            None => (Fence::open(), Duration::MAX),
+        };
+        let own = Cluster::new(config, &fence, margin)?;
         let reporter = Reporter {
             controller: settings.name.to_owned(),
             instance: std::env::var("HOSTNAME").ok(),
@@ -145,6 +164,9 @@ impl Manager {
             recorder: Recorder::new(own.client(), reporter),
             applier: Applier::new(own.clone(), settings.name),
             clusters: Clusters::new(own),
+            candidate,
+            fence,
+            margin,
             metrics: Metrics::default(),
             concurrency: 1,
             resync: DEFAULT_RESYNC,
@@ -155,7 +177,8 @@ impl Manager {
         })
     }
 
-    /// A client whose calls are bounded in time and not repeated; a clone is cheap.
+    /// A client whose calls are bounded in time and not repeated; a clone is cheap. With leader
+    /// election it changes nothing unless this replica leads.
     pub fn client(&self) -> Client {
         self.clusters.own.client()
     }
@@ -180,7 +203,7 @@ impl Manager {
     /// # Errors
     /// If the configuration is not one of a client.
     pub fn cluster(&self, name: &'static str, config: Config) -> Result<Cluster, Error> {
-        let cluster = Cluster::new(config)?;
+        let cluster = Cluster::new(config, &self.fence, self.margin)?;
         self.clusters.add(name, cluster.clone());
         Ok(cluster)
     }
@@ -232,13 +255,18 @@ impl Manager {
         self
     }
 
-    /// Runs until SIGTERM or SIGINT, then lets running reconciles finish for up to 30 s.
+    /// Runs until SIGTERM or SIGINT, then lets running reconciles finish for up to 30 s; ends at once
+    /// if another replica may lead.
     ///
     /// # Errors
     /// If something cannot start, or ends without having been asked to.
     pub async fn run(self) -> Result<(), Error> {
         stop::on_signals(self.stop.clone()).map_err(Error::Signals)?;
-        self.run_until_stopped().await
+        let result = self.run_until_stopped().await;
+        if matches!(result, Err(Error::Lost)) {
+            stop::end_after(stop::LOST);
+        }
+        result
     }
 
     fn queue(&self, controller: &'static str) -> Arc<Queue<Key>> {

@@ -19,7 +19,7 @@ impl Predicate {
     /// A condition of your own on updates; creations and deletions pass.
     pub fn on_update<K: Object>(test: impl Fn(&K, &K) -> bool + Send + Sync + 'static) -> Self {
         Self::new(
-            move |change| match (change.old_object(), change.new_object()) {
+            move |change| match (change.object_before(), change.object_after()) {
                 (Some(old), Some(new)) => test(old, new),
                 _ => true,
             },
@@ -83,7 +83,7 @@ impl Predicate {
     }
 
     fn metadata(differ: fn(&ObjectMeta, &ObjectMeta) -> bool) -> Self {
-        Self::new(move |change| match (change.old(), change.new()) {
+        Self::new(move |change| match (change.before(), change.after()) {
             (Some(old), Some(new)) => differ(old, new),
             _ => true,
         })

@@ -29,8 +29,6 @@ pub(crate) struct Environment {
     pub(crate) concurrency: u16,
     /// How often everything is reconciled although nothing changed.
     pub(crate) resync: Duration,
-    /// Ends what runs, at once.
-    pub(crate) lost: CancellationToken,
 }
 
 /// A controller whose watches fill its queue, and that has no workers yet.
@@ -86,7 +84,6 @@ impl<C: Send + Sync + 'static> Definition<C> {
             timeout: self.timeout,
             condition: self.condition,
             report: self.report,
-            lost: environment.lost.clone(),
             backoff: Default::default(),
             runs: Default::default(),
         };

@@ -80,8 +80,10 @@ pub(super) struct Secondary {
 /// Which primary objects a change of another one concerns.
 pub(super) enum Map {
     Owner,
-    By(Box<dyn Fn(&Entry) -> Vec<Key> + Send + Sync>),
+    By(Mapper),
 }
+
+pub(super) type Mapper = Box<dyn Fn(&Entry) -> Vec<Key> + Send + Sync>;
 
 impl Secondary {
     /// The objects that a change concerns: before it, and after it.
@@ -139,7 +141,7 @@ fn is_or_may_be(known: &Content, key: &Key, uid: &str) -> bool {
 pub(super) fn itself(watch: Watch, add: Arc<dyn Fn(&Key) + Send + Sync>) -> crate::cache::Handler {
     Box::new(move |change| {
         if watch.passes(change) {
-            let meta = change.new().or(change.old());
+            let meta = change.after().or(change.before());
             meta.into_iter().for_each(|meta| add(&Key::of(meta)));
         }
     })

@@ -47,7 +47,6 @@ pub(super) struct Worker {
     pub(super) timeout: Option<Duration>,
     pub(super) condition: &'static str,
     pub(super) report: Option<Report>,
-    pub(super) lost: CancellationToken,
     pub(super) backoff: Backoff<Key>,
     pub(super) runs: AtomicU64,
 }
@@ -89,10 +88,7 @@ impl Worker {
         let run = async {
             let running = self.metrics.running();
             let begin = Instant::now();
-            let result = tokio::select! {
-                result = self.call(object.clone()) => result,
-                () = self.lost.cancelled() => return None,
-            };
+            let result = self.call(object.clone()).await;
             drop(running);
             let (outcome, delay) = self.conclude(key, &result);
             self.metrics.ended(outcome, begin.elapsed());

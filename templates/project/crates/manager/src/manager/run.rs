@@ -10,6 +10,7 @@ use crate::{
     Address,
     cache::Watching,
     controller::{Environment, Prepared},
+    election::{Election, Leadership},
     probes,
     runnable::{Ended, Group, Runnable},
     stop,
@@ -30,29 +31,55 @@ impl Manager {
         }
         let mut followers = Group::default();
         always.into_iter().for_each(|work| followers.start(work));
+        let election = self.election();
+        let leadership = election
+            .as_ref()
+            .map_or_else(Leadership::always, Election::leadership);
         let mut leaders = Group::default();
-        leading.into_iter().for_each(|work| leaders.start(work));
+        let mut leading = Some(leading);
 
-        let failed: Option<Ended> = tokio::select! {
-            // Looked at first: after a stop, everything ends as it should.
-            biased;
-            () = self.stop.cancelled() => None,
-            end = servers.ended() => Some(end),
-            end = watches.ended() => Some(end),
-            end = followers.ended() => Some(end),
-            end = leaders.ended() => Some(end),
+        let failed: Option<Ended> = loop {
+            tokio::select! {
+                // Looked at first: after a stop, everything ends as it should.
+                biased;
+                () = self.stop.cancelled() => break None,
+                // What runs is dropped, and with it each reconcile where it waits.
+                () = leadership.lost().cancelled() => return Err(Error::Lost),
+                end = servers.ended() => break Some(end),
+                end = watches.ended() => break Some(end),
+                end = followers.ended() => break Some(end),
+                end = leaders.ended() => break Some(end),
+                () = leadership.acquired(), if leading.is_some() => {
+                    let leading = leading.take().into_iter().flatten();
+                    leading.for_each(|work| leaders.start(work));
+                }
+            }
         };
-        let stopped = timeout(stop::GRACE, async {
-            for group in [&mut leaders, &mut followers, &mut watches, &mut servers] {
+        let stop = timeout(stop::GRACE, async {
+            leaders.stop().await;
+            // Nothing leads any more: another replica may, at once.
+            if let Some(election) = election {
+                election.release().await;
+            }
+            for group in [&mut followers, &mut watches, &mut servers] {
                 group.stop().await;
             }
         });
-        let stopped = stopped.await;
+        let stopped = tokio::select! {
+            stopped = stop => stopped,
+            () = leadership.lost().cancelled() => return Err(Error::Lost),
+        };
         match failed {
             Some((name, Some(error))) => Err(Error::Failed(name, error)),
             Some((name, None)) => Err(Error::Ended(name)),
             None => stopped.map_err(|_| Error::StopTimeout),
         }
+    }
+
+    fn election(&mut self) -> Option<Election> {
+        let candidate = self.candidate.take()?;
+        let client = self.clusters.own.clients.watches.clone();
+        Some(Election::start(client, candidate, self.fence.clone()))
     }
 
     /// What works: with leadership, and without.
@@ -63,7 +90,6 @@ impl Manager {
             recorder: self.recorder.clone(),
             concurrency: self.concurrency,
             resync: self.resync,
-            lost: Default::default(),
         };
         let mut names = BTreeSet::new();
         let mut work = std::mem::take(&mut self.runnables);
