@@ -238,12 +238,8 @@ impl Task {
 
     /// Tells the rest of the process who leads.
     fn publish(&mut self) {
-        let until = self.elector.leads_until();
-        match until {
-            Some(until) => self.fence.hold(until),
-            None => self.fence.close(),
-        }
-        let leads = until.is_some();
+        self.elector.guard(&self.fence);
+        let leads = self.elector.leads_until().is_some();
         let change = |known: &mut bool| std::mem::replace(known, leads) != leads;
         if self.leads.send_if_modified(change) {
             let (lease, identity) = (self.name, self.elector.identity());

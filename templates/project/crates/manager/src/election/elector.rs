@@ -8,6 +8,7 @@ use super::{
     config::Timing,
     decide::{Decision, Observed, claim, decide, release},
 };
+use crate::fence::Fence;
 
 /// What to do next. All times are times since boot.
 #[derive(Clone, Debug)]
@@ -100,6 +101,14 @@ impl Elector {
         match self.role {
             Role::Leader { until } => Some(until),
             _ => None,
+        }
+    }
+
+    /// Lets changes leave for as long as this process leads.
+    pub(super) fn guard(&self, fence: &Fence) {
+        match self.leads_until() {
+            Some(until) => fence.hold(until),
+            None => fence.close(),
         }
     }
 
