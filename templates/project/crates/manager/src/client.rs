@@ -2,12 +2,14 @@
 
 use std::{path::Path, time::Duration};
 
+use axum::http::Uri;
 use kube::{
     Client, Config,
+    client::ClientBuilder,
     config::{KubeConfigOptions, Kubeconfig},
 };
 
-use crate::manager::Error;
+use crate::{manager::Error, metrics::Metrics};
 
 const CONNECT: Duration = Duration::from_secs(10);
 
@@ -27,14 +29,19 @@ pub(crate) struct Clients {
 
 impl Clients {
     /// Neither retries by itself: the retries of a controller show in its metrics and back off.
-    pub(crate) fn new(mut config: Config) -> Result<Self, Error> {
+    pub(crate) fn new(mut config: Config, metrics: &Metrics) -> Result<Self, Error> {
+        let calls = metrics.calls(&host(&config.cluster_url));
+        let client = |config: Config| {
+            let client = ClientBuilder::try_from(config)?.with_layer(&calls);
+            Ok(client.build())
+        };
         config.connect_timeout = Some(CONNECT);
         config.write_timeout = Some(CALL);
         config.default_retry = false;
         config.read_timeout = Some(WATCH);
-        let watches = Client::try_from(config.clone()).map_err(Error::Client)?;
+        let watches = client(config.clone()).map_err(Error::Client)?;
         config.read_timeout = Some(CALL);
-        let calls = Client::try_from(config).map_err(Error::Client)?;
+        let calls = client(config).map_err(Error::Client)?;
         Ok(Self { calls, watches })
     }
 }
@@ -50,4 +57,35 @@ pub(crate) async fn config(kubeconfig: Option<&Path>) -> Result<Config, Error> {
     Config::from_custom_kubeconfig(kubeconfig, &options)
         .await
         .map_err(error)
+}
+
+/// Host and port of the API server.
+fn host(server: &Uri) -> String {
+    let port = match server.scheme_str() {
+        Some("http") => 80,
+        _ => 443,
+    };
+    let (host, port) = (
+        server.host().unwrap_or_default(),
+        server.port_u16().unwrap_or(port),
+    );
+    format!("{host}:{port}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_have_a_port() {
+        let cases = [
+            ("https://10.0.0.1:6443/path", "10.0.0.1:6443"),
+            ("https://example.com", "example.com:443"),
+            ("http://localhost", "localhost:80"),
+            ("https://[::1]:443", "[::1]:443"),
+        ];
+        for (server, expected) in cases {
+            assert_eq!(host(&server.parse().unwrap()), expected);
+        }
+    }
 }

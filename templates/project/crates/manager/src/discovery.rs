@@ -5,19 +5,25 @@ use std::time::Duration;
 use kube::Client;
 use tokio::time::{sleep, timeout};
 
-use crate::{logs::chain, object::Type};
+use crate::{logs::chain, object::Type, probes::Readiness};
 
 /// Between two questions, so that a CRD installed after the operator is found soon.
 const PERIOD: Duration = Duration::from_secs(2);
 const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Returns when the API server offers all `types`; says once what it waits for.
-pub(crate) async fn wait(client: &Client, controller: &str, types: &[Type]) {
+pub(crate) async fn wait(
+    client: &Client,
+    controller: &'static str,
+    types: &[Type],
+    readiness: &Readiness,
+) {
     for kind in types {
         let mut told = String::new();
         while let Err(reason) = find(client, kind).await {
             if told != reason {
                 tracing::warn!(controller, "waiting for {kind}: {reason}");
+                readiness.fail(controller, format!("waiting for {kind}"));
                 told = reason;
             }
             sleep(PERIOD).await;

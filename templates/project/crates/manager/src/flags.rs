@@ -6,6 +6,10 @@ use std::{
     str::FromStr,
 };
 
+use clap::ArgAction;
+
+use crate::metrics::flags::MetricsFlags;
+
 /// Flags that every operator has; `main` flattens them into its own.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Flags {
@@ -13,9 +17,14 @@ pub struct Flags {
     #[arg(long, value_name = "ADDRESS", default_value = ":8081")]
     pub health_probe_bind_address: Address,
 
-    /// Address of the metrics endpoint (plain HTTP); 0 switches it off
-    #[arg(long, value_name = "ADDRESS", default_value = "0")]
-    pub metrics_bind_address: Address,
+    /// Where and how metrics are served
+    #[command(flatten)]
+    pub metrics: MetricsFlags,
+
+    /// Let the servers of metrics and webhooks speak HTTP/2, too
+    #[arg(long, value_name = "BOOL", action = ArgAction::Set, num_args = 0..=1, require_equals = true,
+          default_value_t = false, default_missing_value = "true")]
+    pub enable_http2: bool,
 
     /// Log format [default: text on a terminal, json elsewhere]
     #[arg(long, value_name = "FORMAT")]

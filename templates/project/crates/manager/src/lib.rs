@@ -8,6 +8,7 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod certificate;
 mod client;
 pub mod conditions;
 mod controller;
@@ -23,6 +24,7 @@ mod metrics;
 mod object;
 mod probes;
 mod rbac;
+mod serve;
 pub mod status;
 mod stop;
 
@@ -31,5 +33,7 @@ pub use crds::Crds;
 pub use flags::{Address, Flags, LogFormat};
 pub use kube::runtime::{controller::Action, reflector::ObjectRef};
 pub use manager::{Error, Manager, Scope, Settings};
+pub use metrics::flags::MetricsFlags;
 pub use object::{Object, Scoped};
+pub use prometheus_client;
 pub use rbac::{Rules, Verb};

@@ -2,9 +2,11 @@
 
 use std::{collections::BTreeSet, io, net::SocketAddr, sync::Arc};
 
+use axum::Router;
 use futures::future::BoxFuture;
 use kube::{Client, Config};
-use tokio::{net::TcpListener, task::JoinSet, time::timeout};
+use prometheus_client::registry::Registry;
+use tokio::{task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -12,9 +14,10 @@ use crate::{
     client::{self, Clients},
     controller::{Definition, Environment},
     discovery, logs,
-    metrics::Metrics,
+    metrics::{self, Metrics, flags::MetricsFlags},
     object::Type,
     probes::{self, Readiness},
+    serve::Server,
     stop,
 };
 
@@ -51,8 +54,12 @@ pub enum Error {
     Kubeconfig(String, #[source] kube::config::KubeconfigError),
     #[error("cannot make a Kubernetes client")]
     Client(#[source] kube::Error),
-    #[error("cannot listen on {1} for {0}")]
-    Listen(&'static str, SocketAddr, #[source] io::Error),
+    #[error("cannot listen on {1} for {0}: {2}")]
+    Listen(&'static str, SocketAddr, io::Error),
+    #[error("cannot use the certificate: {0}")]
+    Certificate(String),
+    #[error("cannot make a certificate: {0}")]
+    SelfSigned(String),
     #[error("cannot handle signals")]
     Signals(#[source] io::Error),
     #[error("two controllers are named `{0}`")]
@@ -66,7 +73,8 @@ pub enum Error {
 /// Runs controllers, with probes, metrics and a graceful stop.
 pub struct Manager {
     health: Address,
-    metrics_address: Address,
+    metrics: Option<MetricsFlags>,
+    http2: bool,
     readiness: Readiness,
     environment: Environment,
     parts: Vec<Part>,
@@ -89,7 +97,8 @@ impl Manager {
         let config = client::config(flags.kubeconfig.as_deref()).await?;
         let mut manager = Self::with_config(settings, config, &flags.watch_namespace)?;
         manager.health = flags.health_probe_bind_address;
-        manager.metrics_address = flags.metrics_bind_address;
+        manager.metrics = Some(flags.metrics);
+        manager.http2 = flags.enable_http2;
         Ok(manager)
     }
 
@@ -100,15 +109,17 @@ impl Manager {
     ) -> Result<Self, Error> {
         // Without this, TLS panics as soon as a dependency brings a second provider.
         _ = rustls::crypto::ring::default_provider().install_default();
+        let metrics = Metrics::default();
         let environment = Environment {
-            clients: Clients::new(config)?,
+            clients: Clients::new(config, &metrics)?,
             namespaces: watched(settings.scope, namespaces)?,
-            metrics: Metrics::default(),
+            metrics,
             stop: CancellationToken::new(),
         };
         Ok(Self {
             health: Address(None),
-            metrics_address: Address(None),
+            metrics: None,
+            http2: false,
             readiness: Readiness::default(),
             environment,
             parts: Vec::new(),
@@ -118,6 +129,22 @@ impl Manager {
     /// A client whose calls are bounded in time; clones are cheap.
     pub fn client(&self) -> Client {
         self.environment.clients.calls.clone()
+    }
+
+    /// Registers metrics of your own, which are served beside those of the controllers:
+    /// `manager.metrics(|registry| registry.register("widgets_made", "Widgets made", counter.clone()))`.
+    pub fn metrics(&self, register: impl FnOnce(&mut Registry)) {
+        self.environment.metrics.register(register);
+    }
+
+    /// Adds a check to `/readyz`. It is asked at each probe and must not block; what it fails with
+    /// is shown to whoever asks.
+    pub fn readiness_check(
+        &self,
+        name: &'static str,
+        check: impl Fn() -> Result<(), String> + Send + Sync + 'static,
+    ) {
+        self.readiness.ask(name, check);
     }
 
     /// Adds controllers, which share `context`.
@@ -152,21 +179,17 @@ impl Manager {
     }
 
     pub(crate) async fn run_until_stopped(self) -> Result<(), Error> {
-        let Environment { stop, metrics, .. } = &self.environment;
+        let stop = &self.environment.stop;
         let mut names = BTreeSet::new();
         if let Some(part) = self.parts.iter().find(|part| !names.insert(part.name)) {
             return Err(Error::SameName(part.name));
         }
+        // Answers probes and scrapes until the controllers have ended.
+        let stop_servers = CancellationToken::new();
         let mut servers = JoinSet::new();
-        let probes = probes::router(self.readiness.clone());
-        serve(&mut servers, "probes", self.health, probes).await?;
-        serve(
-            &mut servers,
-            "metrics",
-            self.metrics_address,
-            metrics.router(),
-        )
-        .await?;
+        for (server, router) in self.servers().await? {
+            servers.spawn(server.run(router, stop_servers.clone()));
+        }
 
         let mut controllers = JoinSet::new();
         for Part { name, types, run } in self.parts {
@@ -176,7 +199,7 @@ impl Manager {
                 let stop = environment.stop.clone();
                 let client = &environment.clients.calls;
                 tokio::select! {
-                    () = discovery::wait(client, name, &types) => {}
+                    () = discovery::wait(client, name, &types, &readiness) => {}
                     () = stop.cancelled() => return name,
                 }
                 readiness.pass(name);
@@ -188,17 +211,40 @@ impl Manager {
             // Looked at first: after a stop, everything ends as it should.
             biased;
             () = stop.cancelled() => None,
-            Some(end) = servers.join_next() => Some(end),
+            Some(end) = servers.join_next() => Some(end.map(|_| "a server")),
             Some(end) = controllers.join_next() => Some(end),
         };
         stop.cancel();
         let drain = async { while controllers.join_next().await.is_some() {} };
         let drained = timeout(stop::GRACE, drain).await;
+        stop_servers.cancel();
+        while servers.join_next().await.is_some() {}
         match failed {
             Some(Ok(name)) => Err(Error::Ended(name.to_owned())),
             Some(Err(panic)) => Err(Error::Ended(format!("a task ({panic})"))),
             None => drained.map_err(|_| Error::StopTimeout),
         }
+    }
+
+    /// The servers, which listen already, with what they serve.
+    async fn servers(&self) -> Result<Vec<(Server, Router)>, Error> {
+        let mut servers = Vec::new();
+        if let Address(Some(address)) = self.health {
+            let server = Server::bind("probes", address, None, false).await?;
+            servers.push((server, probes::router(self.readiness.clone())));
+        }
+        if let Some((flags, address)) = self
+            .metrics
+            .as_ref()
+            .and_then(|flags| Some((flags, flags.metrics_bind_address.0?)))
+        {
+            let Environment {
+                metrics, clients, ..
+            } = &self.environment;
+            let client = clients.calls.clone();
+            servers.push(metrics::serve(metrics, address, flags, self.http2, client).await?);
+        }
+        Ok(servers)
     }
 
     #[cfg(feature = "envtest")]
@@ -226,40 +272,6 @@ fn watched(scope: Scope, namespaces: &[String]) -> Result<Vec<Option<String>>, E
             .into_iter()
             .map(|name| Some(name.to_owned()))
             .collect()),
-    }
-}
-
-async fn serve(
-    servers: &mut JoinSet<&'static str>,
-    name: &'static str,
-    address: Address,
-    router: axum::Router,
-) -> Result<(), Error> {
-    let Address(Some(address)) = address else {
-        return Ok(());
-    };
-    let listener = bind(address)
-        .await
-        .map_err(|error| Error::Listen(name, address, error))?;
-    tracing::info!(%address, "serving {name}");
-    servers.spawn(async move {
-        if let Err(error) = axum::serve(listener, router).await {
-            tracing::error!(%error, "serving {name} failed");
-        }
-        name
-    });
-    Ok(())
-}
-
-/// Listens on `address`; all interfaces means those of IPv4 where there is no IPv6.
-async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    match TcpListener::bind(address).await {
-        Err(error) if address.ip().is_unspecified() && error.kind() != io::ErrorKind::AddrInUse => {
-            TcpListener::bind(("0.0.0.0", address.port()))
-                .await
-                .map_err(|_| error)
-        }
-        result => result,
     }
 }
 

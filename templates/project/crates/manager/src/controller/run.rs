@@ -36,7 +36,7 @@ use super::{Definition, Failure, Map, Reconciling, Watch, backoff::Backoff, owne
 use crate::{
     client::Clients,
     logs::{chain, panic_message},
-    metrics::{ControllerMetrics, Metrics, Outcome},
+    metrics::{ControllerMetrics, Metrics, Outcome, QueueMetrics},
     object::Type,
 };
 
@@ -73,6 +73,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
             kind: primary.resource.kind.clone(),
             reconcile: Box::new(reconcile),
             metrics: environment.metrics.controller(name, WORKERS),
+            queue: environment.metrics.queue(name),
             stop: environment.stop.clone(),
             slots: Semaphore::new(usize::from(WORKERS)),
             backoff: Backoff::default(),
@@ -163,6 +164,7 @@ struct Worker {
     kind: String,
     reconcile: Box<dyn Fn(Arc<DynamicObject>) -> Reconciling + Send + Sync>,
     metrics: ControllerMetrics,
+    queue: QueueMetrics,
     stop: CancellationToken,
     slots: Semaphore,
     backoff: Backoff<Key>,
@@ -212,6 +214,8 @@ impl Worker {
     async fn run(&self, object: Arc<DynamicObject>) -> Action {
         let meta = object.metadata.clone();
         let key = (meta.namespace.clone(), meta.name.clone());
+        self.queue.added();
+        let _work = self.queue.work();
         let _running = self.metrics.running();
         let begin = Instant::now();
         let reconcile = async { (self.reconcile)(object).await };
