@@ -78,7 +78,7 @@ impl Process {
         let (health, metrics) = (free_port()?, free_port()?);
         let flags = format!(
             "--health-probe-bind-address=:{health} --metrics-bind-address=127.0.0.1:{metrics} \
-             --log-format=json --kubeconfig={}",
+             --metrics-secure=false --log-format=json --kubeconfig={}",
             kubeconfig.display()
         );
         let child = Command::new(env::current_exe()?)
@@ -169,9 +169,10 @@ async fn a_process_waits_for_its_crd_and_stops_when_asked() -> Result<()> {
 
     let process = Process::start(&kubeconfig)?;
     process.wait_for(process.health, "/healthz", "HTTP/1.1 200", "ok")?;
-    process.wait_for(process.health, "/readyz", "HTTP/1.1 503", "[-]widgets")?;
+    let waiting = "[-]widgets.test.example.com failed: waiting for widgets in test.example.com/v1";
+    process.wait_for(process.health, "/readyz", "HTTP/1.1 503", waiting)?;
     cluster.install(widget::crds()).await?;
-    process.wait_for(process.health, "/readyz", "HTTP/1.1 200", "[+]widgets")?;
+    process.wait_for(process.health, "/readyz/widgets", "HTTP/1.1 200", "ok")?;
     apply(&client, "plain").await?;
     let line =
         r#"controller_runtime_reconcile_total{controller="widgets",result="requeue_after"} 1"#;

@@ -2,14 +2,17 @@
 
 use std::{path::Path, time::Duration};
 
+use axum::http::Uri;
 use kube::{
     Client, Config,
+    client::ClientBuilder,
     config::{KubeConfigOptions, Kubeconfig},
 };
 
 use crate::{
     fence::{self, Fence},
     manager::Error,
+    metrics::Metrics,
 };
 
 const CONNECT: Duration = Duration::from_secs(10);
@@ -20,7 +23,8 @@ const CALL: Duration = Duration::from_secs(65);
 /// How long a watch may hear nothing: a little longer than the time after which each is begun anew.
 const WATCH: Duration = Duration::from_secs(60);
 
-/// A client for calls and one for watches: they differ in how long silence is normal.
+/// A client for calls and one for watches: they differ in how long silence is normal. What must
+/// not depend on leadership, such as the Lease itself, goes through the second.
 #[derive(Clone)]
 pub(crate) struct Clients {
     pub(crate) calls: Client,
@@ -32,14 +36,21 @@ impl Clients {
     ///
     /// Calls change nothing but with the fence's permission, and are given up after `margin` without
     /// an acknowledgement by the network.
-    pub(crate) fn new(mut config: Config, fence: &Fence, margin: Duration) -> Result<Self, Error> {
+    pub(crate) fn new(
+        mut config: Config,
+        metrics: &Metrics,
+        fence: &Fence,
+        margin: Duration,
+    ) -> Result<Self, Error> {
+        let counted = metrics.calls(&host(&config.cluster_url));
         config.connect_timeout = Some(CONNECT);
         config.write_timeout = Some(CALL);
         config.default_retry = false;
         config.read_timeout = Some(WATCH);
-        let watches = Client::try_from(config.clone()).map_err(Error::Client)?;
+        let watches = ClientBuilder::try_from(config.clone()).map_err(Error::Client)?;
+        let watches = watches.with_layer(&counted).build();
         config.read_timeout = Some(CALL);
-        let calls = fence::client(config, fence, margin).map_err(Error::Client)?;
+        let calls = fence::client(config, counted, fence, margin).map_err(Error::Client)?;
         Ok(Self { calls, watches })
     }
 }
@@ -55,4 +66,32 @@ pub(crate) async fn config(kubeconfig: Option<&Path>) -> Result<Config, Error> {
     Config::from_custom_kubeconfig(kubeconfig, &options)
         .await
         .map_err(error)
+}
+
+/// Host and port of the API server.
+fn host(server: &Uri) -> String {
+    let port = match server.scheme_str() {
+        Some("http") => 80,
+        _ => 443,
+    };
+    let host = server.host().unwrap_or_default();
+    format!("{host}:{}", server.port_u16().unwrap_or(port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_have_a_port() {
+        let cases = [
+            ("https://10.0.0.1:6443/path", "10.0.0.1:6443"),
+            ("https://example.com", "example.com:443"),
+            ("http://localhost", "localhost:80"),
+            ("https://[::1]:443", "[::1]:443"),
+        ];
+        for (server, expected) in cases {
+            assert_eq!(host(&server.parse().unwrap()), expected);
+        }
+    }
 }

@@ -14,6 +14,7 @@ use crate::{
     client::Clients,
     fence::Fence,
     manager::Error,
+    metrics::Metrics,
     object::Selector,
 };
 
@@ -25,9 +26,14 @@ pub struct Cluster {
 }
 
 impl Cluster {
-    pub(crate) fn new(config: Config, fence: &Fence, margin: Duration) -> Result<Self, Error> {
+    pub(crate) fn new(
+        config: Config,
+        metrics: &Metrics,
+        fence: &Fence,
+        margin: Duration,
+    ) -> Result<Self, Error> {
         Ok(Self {
-            clients: Clients::new(config, fence, margin)?,
+            clients: Clients::new(config, metrics, fence, margin)?,
             cache: Cache::default(),
         })
     }

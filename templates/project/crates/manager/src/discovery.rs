@@ -39,7 +39,7 @@ async fn find(client: &Client, kind: &Type) -> Result<(), String> {
     match timeout(TIMEOUT, resources).await {
         Ok(Ok(list)) if list.resources.iter().any(|found| offers(&found.name)) => Ok(()),
         Ok(Ok(_)) => Err("the API server does not offer it".to_owned()),
-        Ok(Err(kube::Error::Api(status))) if status.is_not_found() => {
+        Ok(Err(kube::Error::Api(status))) if status.code == 404 => {
             Err("the API server does not offer it".to_owned())
         }
         Ok(Err(error)) => Err(chain(&error)),

@@ -8,7 +8,9 @@ use std::{
     time::Duration,
 };
 
-use crate::LeaderElection;
+use clap::ArgAction;
+
+use crate::{LeaderElection, MetricsFlags};
 
 /// Flags that every operator has; `main` flattens them into its own.
 #[derive(Clone, Debug, clap::Args)]
@@ -17,9 +19,23 @@ pub struct Flags {
     #[arg(long, value_name = "ADDRESS", default_value = ":8081")]
     pub health_probe_bind_address: Address,
 
-    /// Address of the metrics endpoint (plain HTTP); 0 switches it off
-    #[arg(long, value_name = "ADDRESS", default_value = "0")]
-    pub metrics_bind_address: Address,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub metrics: MetricsFlags,
+
+    /// Let the servers of metrics and webhooks speak HTTP/2, too
+    #[arg(
+        long,
+        value_name = "BOOL",
+        default_value = "false",
+        default_missing_value = "true",
+        num_args = 0..=1,
+        require_equals = true,
+        action = ArgAction::Set,
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub enable_http2: bool,
 
     /// Objects that each controller reconciles at once, unless it says otherwise
     #[arg(long, value_name = "NUMBER", default_value = "1")]

@@ -10,10 +10,12 @@ use std::{
     time::Duration,
 };
 
+use axum::Router;
 use kube::{
     Client, Config,
     runtime::events::{Recorder, Reporter},
 };
+use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
@@ -25,7 +27,7 @@ use crate::{
     election::{Candidate, ElectionError},
     fence::Fence,
     logs,
-    metrics::Metrics,
+    metrics::{Metrics, flags::MetricsFlags},
     probes::Readiness,
     queue::Queue,
     runnable::Runnable,
@@ -65,8 +67,12 @@ pub enum Error {
     Kubeconfig(String, #[source] kube::config::KubeconfigError),
     #[error("cannot make a Kubernetes client")]
     Client(#[source] kube::Error),
-    #[error("cannot listen on {1} for {0}")]
-    Listen(&'static str, SocketAddr, #[source] io::Error),
+    #[error("cannot listen on {1} for {0}: {2}")]
+    Listen(String, SocketAddr, io::Error),
+    #[error("cannot use the certificate: {0}")]
+    Certificate(String),
+    #[error("cannot make a certificate: {0}")]
+    SelfSigned(String),
     #[error("cannot handle signals")]
     Signals(#[source] io::Error),
     #[error("two controllers are named `{0}`")]
@@ -94,7 +100,9 @@ pub(crate) const DEFAULT_RESYNC: Duration = Duration::from_secs(10 * 60 * 60);
 /// Runs controllers, with probes, metrics and a graceful stop.
 pub struct Manager {
     health: Address,
-    metrics_address: Address,
+    /// How metrics are served, if they are.
+    served: Option<MetricsFlags>,
+    http2: bool,
     namespaces: Vec<Option<String>>,
     readiness: Readiness,
     clusters: Clusters,
@@ -110,6 +118,7 @@ pub struct Manager {
     queues: Mutex<BTreeMap<&'static str, Arc<Queue<Key>>>>,
     controllers: Vec<Waiting>,
     runnables: Vec<Runnable>,
+    routers: Vec<(String, SocketAddr, Router)>,
     stop: CancellationToken,
 }
 
@@ -133,7 +142,8 @@ impl Manager {
         let namespaces = &flags.watch_namespace;
         let mut manager = Self::with_config(settings, config, namespaces, candidate)?;
         manager.health = flags.health_probe_bind_address;
-        manager.metrics_address = flags.metrics_bind_address;
+        manager.served = Some(flags.metrics);
+        manager.http2 = flags.enable_http2;
         manager.concurrency = flags.max_concurrent_reconciles.into();
         manager.resync = flags.sync_period;
         Ok(manager)
@@ -151,14 +161,14 @@ impl Manager {
             Some(candidate) => (Fence::closed(), candidate.timing.margin()),
             None => (Fence::open(), Duration::MAX),
         };
-        let own = Cluster::new(config, &fence, margin)?;
+        let metrics = Metrics::default();
+        let own = Cluster::new(config, &metrics, &fence, margin)?;
         let reporter = Reporter {
             controller: settings.name.to_owned(),
             instance: std::env::var("HOSTNAME").ok(),
         };
         Ok(Self {
             health: Address(None),
-            metrics_address: Address(None),
             namespaces: watched(settings.scope, namespaces)?,
             readiness: Readiness::default(),
             recorder: Recorder::new(own.client(), reporter),
@@ -167,12 +177,15 @@ impl Manager {
             candidate,
             fence,
             margin,
-            metrics: Metrics::default(),
+            metrics,
+            served: None,
+            http2: false,
             concurrency: 1,
             resync: DEFAULT_RESYNC,
             queues: Mutex::default(),
             controllers: Vec::new(),
             runnables: Vec::new(),
+            routers: Vec::new(),
             stop: CancellationToken::new(),
         })
     }
@@ -193,6 +206,22 @@ impl Manager {
         self.applier.clone()
     }
 
+    /// Registers metrics of your own, which are served beside those of the controllers:
+    /// `manager.metrics(|registry| registry.register("widgets_made", "Widgets made", counter.clone()))`.
+    pub fn metrics(&self, register: impl FnOnce(&mut Registry)) {
+        self.metrics.register(register);
+    }
+
+    /// Adds a check to `/readyz`. It is asked at each probe and must not block; what it fails with
+    /// is shown to whoever asks.
+    pub fn readiness_check(
+        &self,
+        name: &str,
+        check: impl Fn() -> Result<(), String> + Send + Sync + 'static,
+    ) {
+        self.readiness.ask(name, check);
+    }
+
     /// Publishes events, all through one memory of what was published.
     pub fn recorder(&self) -> Recorder {
         self.recorder.clone()
@@ -203,7 +232,7 @@ impl Manager {
     /// # Errors
     /// If the configuration is not one of a client.
     pub fn cluster(&self, name: &'static str, config: Config) -> Result<Cluster, Error> {
-        let cluster = Cluster::new(config, &self.fence, self.margin)?;
+        let cluster = Cluster::new(config, &self.metrics, &self.fence, self.margin)?;
         self.clusters.add(name, cluster.clone());
         Ok(cluster)
     }
@@ -252,6 +281,13 @@ impl Manager {
         Fut: Future<Output = Result<(), TaskError>> + Send + 'static,
     {
         self.runnables.push(Runnable::new(name, false, run));
+        self
+    }
+
+    /// Serves `router` at `address` in every replica, by plain HTTP, for an endpoint of your own.
+    #[must_use]
+    pub fn serve(mut self, name: &str, address: SocketAddr, router: Router) -> Self {
+        self.routers.push((name.to_owned(), address, router));
         self
     }
 

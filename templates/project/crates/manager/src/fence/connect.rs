@@ -26,16 +26,22 @@ use tokio::{
 use tower::{BoxError, ServiceBuilder, ServiceExt};
 
 use super::{Fence, NotLeading};
-use crate::clock::since_boot;
+use crate::{clock::since_boot, metrics::Calls};
 
 /// A client that changes nothing but with the fence's permission. What left is given up after
 /// `margin` without an acknowledgement, or when the process ends: the system's TCP would go on
 /// trying, and deliver it when another process leads.
 ///
 /// Without election, and through a proxy, it is kube's own client behind the fence's first check.
-pub(crate) fn client(config: Config, fence: &Fence, margin: Duration) -> kube::Result<Client> {
+pub(crate) fn client(
+    config: Config,
+    counted: Calls,
+    fence: &Fence,
+    margin: Duration,
+) -> kube::Result<Client> {
     if fence.is_always_open() || config.proxy_url.is_some() {
-        return Ok(ClientBuilder::try_from(config)?.with_layer(fence).build());
+        let client = ClientBuilder::try_from(config)?.with_layer(&counted);
+        return Ok(client.with_layer(fence).build());
     }
     let mut tcp = HttpConnector::new();
     tcp.enforce_http(false);
@@ -63,6 +69,7 @@ pub(crate) fn client(config: Config, fence: &Fence, margin: Duration) -> kube::R
         // Innermost, after the time that fresh credentials may take.
         .layer(fence)
         .map_err(BoxError::from)
+        .layer(counted)
         .service(client);
     Ok(Client::new(service, config.default_namespace))
 }

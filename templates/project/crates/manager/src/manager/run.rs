@@ -1,9 +1,9 @@
 //! In which order an operator starts, and in which it stops.
 
-use std::{collections::BTreeSet, io, net::SocketAddr, sync::PoisonError};
+use std::{collections::BTreeSet, sync::PoisonError};
 
 use axum::Router;
-use tokio::{net::TcpListener, time::timeout};
+use tokio::time::timeout;
 
 use super::{Error, Manager};
 use crate::{
@@ -11,8 +11,9 @@ use crate::{
     cache::Watching,
     controller::{Environment, Prepared},
     election::{Election, Leadership},
-    probes,
+    metrics, probes,
     runnable::{Ended, Group, Runnable},
+    serve::Server,
     stop,
 };
 
@@ -79,7 +80,18 @@ impl Manager {
     fn election(&mut self) -> Option<Election> {
         let candidate = self.candidate.take()?;
         let client = self.clusters.own.clients.watches.clone();
-        Some(Election::start(client, candidate, self.fence.clone()))
+        let (metrics, lease) = (self.metrics.clone(), candidate.lease);
+        let election = Election::start(client, candidate, self.fence.clone());
+        let mut leads = election.leadership().leads();
+        tokio::spawn(async move {
+            loop {
+                metrics.leader(lease, *leads.borrow_and_update());
+                if leads.changed().await.is_err() {
+                    break;
+                }
+            }
+        });
+        Some(election)
     }
 
     /// What works: with leadership, and without.
@@ -137,13 +149,30 @@ impl Manager {
         watches
     }
 
-    async fn servers(&self) -> Result<Vec<Runnable>, Error> {
-        let probes = probes::router(self.readiness.clone());
-        let metrics = self.metrics.router();
+    /// The servers, which listen already.
+    async fn servers(&mut self) -> Result<Vec<Runnable>, Error> {
         let mut servers = Vec::new();
-        servers.extend(server("probes", self.health, probes).await?);
-        servers.extend(server("metrics", self.metrics_address, metrics).await?);
-        Ok(servers)
+        if let Address(Some(address)) = self.health {
+            let server = Server::bind("probes", address, None, false).await?;
+            servers.push((server, probes::router(self.readiness.clone())));
+        }
+        if let Some(flags) = &self.served
+            && let Address(Some(address)) = flags.metrics_bind_address
+        {
+            let client = self.clusters.own.clients.watches.clone();
+            let http2 = self.http2;
+            servers.push(metrics::serve(&self.metrics, address, flags, http2, client).await?);
+        }
+        for (name, address, router) in self.routers.drain(..) {
+            let server = Server::bind(&name, address, None, self.http2).await?;
+            servers.push((server, router));
+        }
+        let runnable = |(server, router): (Server, Router)| {
+            Runnable::new(server.name().to_owned(), false, |stop| async move {
+                Ok(server.run(router, stop).await?)
+            })
+        };
+        Ok(servers.into_iter().map(runnable).collect())
     }
 }
 
@@ -154,38 +183,5 @@ impl From<Prepared> for Runnable {
             controller.run(stop).await;
             Ok(())
         })
-    }
-}
-
-async fn server(
-    name: &'static str,
-    Address(address): Address,
-    router: Router,
-) -> Result<Option<Runnable>, Error> {
-    let Some(address) = address else {
-        return Ok(None);
-    };
-    let listener = bind(address)
-        .await
-        .map_err(|error| Error::Listen(name, address, error))?;
-    tracing::info!(%address, "serving {name}");
-    Ok(Some(Runnable::new(name, false, |stop| async move {
-        let stop = async move { stop.cancelled().await };
-        axum::serve(listener, router)
-            .with_graceful_shutdown(stop)
-            .await?;
-        Ok(())
-    })))
-}
-
-/// Listens on `address`; all interfaces means those of IPv4 where there is no IPv6.
-async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    match TcpListener::bind(address).await {
-        Err(error) if address.ip().is_unspecified() && error.kind() != io::ErrorKind::AddrInUse => {
-            TcpListener::bind(("0.0.0.0", address.port()))
-                .await
-                .map_err(|_| error)
-        }
-        result => result,
     }
 }
