@@ -1,0 +1,93 @@
+//! Measures the operators of this benchmark: for each row and each of them a fresh control plane, objects that exist
+//! already, and then the operator, until every object is available. It asserts no times.
+
+mod measure;
+mod operator;
+mod requests;
+mod table;
+
+use std::{env, path::PathBuf, str::FromStr};
+
+use anyhow::{Context, Result};
+use clap::Parser;
+
+use operator::{OPERATORS, Operator};
+use table::Table;
+
+#[derive(Parser)]
+struct Args {
+    /// What to measure: a number of objects and how many the operator may reconcile at once
+    #[arg(value_name = "OBJECTSxCONCURRENCY", default_values = ["1000x1", "1000x10"])]
+    rows: Vec<Row>,
+
+    /// Operators to measure, comma-separated [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    only: Vec<String>,
+
+    /// How often to measure each; the table shows medians
+    #[arg(long, default_value_t = 1)]
+    rounds: usize,
+
+    /// Where the operators are, and their logs and metrics are left [default: beside this program]
+    #[arg(long, value_name = "DIRECTORY")]
+    operators: Option<PathBuf>,
+}
+
+/// One part of the table.
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    objects: usize,
+    concurrency: usize,
+}
+
+impl FromStr for Row {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = text.split_once('x').and_then(|(objects, concurrency)| {
+            Some((objects.parse().ok()?, concurrency.parse().ok()?))
+        });
+        match parsed {
+            Some((objects @ 1.., concurrency @ 1..)) => Ok(Self {
+                objects,
+                concurrency,
+            }),
+            _ => Err("expected two numbers, as in `1000x10`".into()),
+        }
+    }
+}
+
+#[tokio::main]
+async fn main() -> Result<()> {
+    let args = Args::parse();
+    let directory = match args.operators {
+        Some(directory) => directory,
+        None => env::current_exe()?
+            .parent()
+            .context("no directory")?
+            .to_owned(),
+    };
+    let selected = |operator: &&Operator| {
+        args.only.is_empty() || args.only.iter().any(|name| name == operator.name)
+    };
+    for row in args.rows {
+        let mut table = Table::default();
+        for round in 1..=args.rounds {
+            for operator in OPERATORS.iter().filter(selected) {
+                eprintln!(
+                    "{row:?}: {}, round {round} of {}",
+                    operator.name, args.rounds
+                );
+                let figures = measure::measure(operator, row, &directory)
+                    .await
+                    .with_context(|| format!("cannot measure {}", operator.name))?;
+                table.add(operator.name, figures);
+            }
+        }
+        println!(
+            "{} objects, concurrency {}\n{table}",
+            row.objects, row.concurrency
+        );
+    }
+    Ok(())
+}

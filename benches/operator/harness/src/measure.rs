@@ -1,0 +1,152 @@
+//! One operator, once, on a control plane of its own.
+
+use std::{
+    collections::HashSet,
+    fs,
+    path::Path,
+    pin::pin,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail};
+use futures::{Stream, StreamExt, TryStreamExt, stream};
+use k8s_openapi::api::apps::v1::Deployment;
+use kube::{
+    Api, ResourceExt,
+    api::PostParams,
+    core::PartialObjectMeta,
+    runtime::{
+        WatchStreamExt,
+        watcher::{self, watcher},
+    },
+};
+use manager::{Crds, envtest::Cluster};
+use server::{AVAILABLE, Server, ServerSpec};
+use tokio::time::{sleep, timeout};
+
+use crate::{Row, operator::Operator, requests::Requests};
+
+/// How long one run may take.
+const LIMIT: Duration = Duration::from_secs(15 * 60);
+
+/// Between the last object and the look at what it took: work that follows the last status counts, too.
+const SETTLE: Duration = Duration::from_secs(2);
+
+/// How long the operator is watched while there is nothing to do.
+const IDLE: Duration = Duration::from_secs(10);
+
+/// What a run took.
+#[derive(Clone, Debug, Default)]
+pub struct Figures {
+    /// From the start of the process until every object was available.
+    pub wall: Duration,
+    /// From the start of the process until the first Deployment.
+    pub first_child: Duration,
+    /// CPU time for each object.
+    pub cpu: Duration,
+    /// CPU time in 10 s without any change.
+    pub idle: Duration,
+    /// The most memory in use at once, in bytes.
+    pub memory: u64,
+    /// The size of the binary, in bytes.
+    pub binary: u64,
+    /// What it asked of the API server, other than watches.
+    pub requests: Requests,
+    /// The number of requests for each object.
+    pub requests_each: f64,
+}
+
+pub async fn measure(operator: &Operator, row: Row, directory: &Path) -> Result<Figures> {
+    let cluster = Cluster::start()?;
+    let mut crds = Crds::default();
+    crds.stored::<Server>();
+    cluster.install(crds.merge()).await?;
+    let servers = cluster.api::<Server>()?;
+    create(&servers, row.objects).await?;
+
+    let client = cluster.client()?;
+    let deployments = Api::<PartialObjectMeta<Deployment>>::all(client);
+    let mut children = pin!(started(deployments).await?);
+    let mut servers = pin!(started(servers).await?);
+    let before = Requests::of(&cluster)?;
+
+    let kubeconfig = cluster.control_plane().kubeconfig();
+    let mut process = operator.start(directory, &kubeconfig, row.concurrency)?;
+    let started = process.started;
+    let first_child = async {
+        children.next().await.context("no watch of Deployments")??;
+        anyhow::Ok(started.elapsed())
+    };
+    let all = async {
+        let mut available = HashSet::new();
+        while available.len() < row.objects {
+            let server = servers.next().await.context("no watch of Servers")??;
+            if is_available(&server) {
+                available.insert(server.name_any());
+            }
+        }
+        anyhow::Ok(started.elapsed())
+    };
+    let both = async { tokio::try_join!(first_child, all) };
+    let (first_child, wall) = tokio::select! {
+        times = timeout(LIMIT, both) => times.context("it takes too long")??,
+        ended = process.ended() => bail!(ended.unwrap_err()),
+    };
+    sleep(SETTLE).await;
+    let cpu = process.cpu()?;
+    sleep(IDLE).await;
+    let idle = process.cpu()? - cpu;
+    let memory = process.peak_memory()?;
+    process.save_metrics()?;
+    process.stop()?;
+    let requests = Requests::of(&cluster)?.since(&before);
+    Ok(Figures {
+        wall,
+        first_child,
+        cpu: cpu / u32::try_from(row.objects)?,
+        idle,
+        memory,
+        binary: fs::metadata(operator.binary(directory))?.len(),
+        requests_each: requests.total() as f64 / row.objects as f64,
+        requests,
+    })
+}
+
+async fn create(api: &Api<Server>, objects: usize) -> Result<()> {
+    let begin = Instant::now();
+    let spec = ServerSpec {
+        size: 3,
+        container_port: 8080,
+    };
+    stream::iter(0..objects)
+        .map(|number| {
+            let server = Server::new(&format!("server-{number:05}"), spec.clone());
+            async move { api.create(&PostParams::default(), &server).await }
+        })
+        .buffer_unordered(16)
+        .try_for_each(async |_| Ok(()))
+        .await?;
+    eprintln!(
+        "created {objects} objects in {:.1} s",
+        begin.elapsed().as_secs_f64()
+    );
+    Ok(())
+}
+
+/// What changes from now on, when the watch knows what there is now.
+async fn started<K>(api: Api<K>) -> Result<impl Stream<Item = watcher::Result<K>>>
+where
+    K: kube::Resource<DynamicType = ()> + Clone + std::fmt::Debug + Send + 'static,
+    K: serde::de::DeserializeOwned,
+{
+    let mut events = watcher(api, watcher::Config::default()).boxed();
+    while !matches!(events.try_next().await?, Some(watcher::Event::InitDone)) {}
+    Ok(events.applied_objects())
+}
+
+fn is_available(server: &Server) -> bool {
+    let conditions = server.status.iter().flat_map(|status| &status.conditions);
+    conditions
+        .into_iter()
+        .any(|condition| condition.type_ == AVAILABLE && condition.status == "True")
+}
