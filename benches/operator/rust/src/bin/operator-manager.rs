@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use clap::Parser;
-use kube::{Api, Client, ResourceExt};
-use manager::{Action, Controller, Controllers, Flags, Manager, Scope, Settings};
-use server::{FINALIZER, Server, writes};
-
 use k8s_openapi::api::apps::v1::Deployment;
+use kube::{Api, Client, ResourceExt};
+use manager::{
+    Action, Applier, Controller, Controllers, Flags, Manager, Scope, Settings,
+    finalizer::{self, Finalizer},
+};
+use server::{FINALIZER, Server, deployment, writes};
 
 const SETTINGS: Settings = Settings {
     name: "server.bench.example.com",
@@ -20,25 +22,36 @@ struct Args {
     manager: Flags,
 }
 
+/// What every reconcile uses.
+struct Context {
+    client: Client,
+    applier: Applier,
+}
+
 #[tokio::main]
 async fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     let manager = Manager::new(&SETTINGS, args.manager).await?;
-    let context = manager.client();
+    let context = Context {
+        client: manager.client(),
+        applier: manager.applier(),
+    };
     let mut controllers = Controllers::default();
     controllers.add(Controller::new("server", reconcile).owns::<Deployment>());
     Ok(manager.controllers(controllers, context).run().await?)
 }
 
-async fn reconcile(server: Arc<Server>, client: Arc<Client>) -> kube::Result<Action> {
+async fn reconcile(server: Arc<Server>, context: Arc<Context>) -> kube::Result<Action> {
     let namespace = server.namespace().unwrap_or_default();
-    let api = Api::namespaced((*client).clone(), &namespace);
-    if !server.finalizers().iter().any(|name| name == FINALIZER) {
-        // The event of this write brings the object back.
-        writes::add_finalizer(&api, &server).await?;
-        return Ok(Action::await_change());
+    let api = Api::namespaced(context.client.clone(), &namespace);
+    match finalizer::add(&api, &*server, FINALIZER).await? {
+        Finalizer::Reconcile(server) => {
+            let deployment = deployment::wanted(&server);
+            context.applier.owned(&server, deployment).await?;
+            writes::set_available(&api, &server).await?;
+        }
+        Finalizer::CleanUp => finalizer::remove(&api, &*server, FINALIZER).await?,
+        Finalizer::Gone => {}
     }
-    writes::apply_deployment(&client, &server).await?;
-    writes::set_available(&api, &server).await?;
     Ok(Action::await_change())
 }
