@@ -14,6 +14,7 @@ pub mod conditions;
 mod controller;
 mod crds;
 mod discovery;
+mod endpoints;
 #[cfg(feature = "envtest")]
 pub mod envtest;
 mod flags;

@@ -2,7 +2,6 @@
 
 use std::{collections::BTreeSet, io, net::SocketAddr, sync::Arc};
 
-use axum::Router;
 use futures::future::BoxFuture;
 use kube::{Client, Config};
 use prometheus_client::registry::Registry;
@@ -10,14 +9,15 @@ use tokio::{task::JoinSet, time::timeout};
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Address, Controllers, Flags,
+    Controllers, Flags,
     client::{self, Clients},
     controller::{Definition, Environment},
-    discovery, logs,
-    metrics::{self, Metrics, flags::MetricsFlags},
+    discovery,
+    endpoints::Endpoints,
+    logs,
+    metrics::Metrics,
     object::Type,
-    probes::{self, Readiness},
-    serve::Server,
+    probes::Readiness,
     stop,
 };
 
@@ -72,9 +72,7 @@ pub enum Error {
 
 /// Runs controllers, with probes, metrics and a graceful stop.
 pub struct Manager {
-    health: Address,
-    metrics: Option<MetricsFlags>,
-    http2: bool,
+    endpoints: Endpoints,
     readiness: Readiness,
     environment: Environment,
     parts: Vec<Part>,
@@ -94,11 +92,10 @@ impl Manager {
     /// If the flags leave open where the API server is, or which namespaces to watch.
     pub async fn new(settings: &Settings, flags: Flags) -> Result<Self, Error> {
         logs::init(flags.log_format);
+        let endpoints = Endpoints::from(&flags);
         let config = client::config(flags.kubeconfig.as_deref()).await?;
         let mut manager = Self::with_config(settings, config, &flags.watch_namespace)?;
-        manager.health = flags.health_probe_bind_address;
-        manager.metrics = Some(flags.metrics);
-        manager.http2 = flags.enable_http2;
+        manager.endpoints = endpoints;
         Ok(manager)
     }
 
@@ -117,9 +114,7 @@ impl Manager {
             stop: CancellationToken::new(),
         };
         Ok(Self {
-            health: Address(None),
-            metrics: None,
-            http2: false,
+            endpoints: Endpoints::default(),
             readiness: Readiness::default(),
             environment,
             parts: Vec::new(),
@@ -179,7 +174,12 @@ impl Manager {
     }
 
     pub(crate) async fn run_until_stopped(self) -> Result<(), Error> {
-        let stop = &self.environment.stop;
+        let Environment {
+            stop,
+            metrics,
+            clients,
+            ..
+        } = &self.environment;
         let mut names = BTreeSet::new();
         if let Some(part) = self.parts.iter().find(|part| !names.insert(part.name)) {
             return Err(Error::SameName(part.name));
@@ -187,7 +187,9 @@ impl Manager {
         // Answers probes and scrapes until the controllers have ended.
         let stop_servers = CancellationToken::new();
         let mut servers = JoinSet::new();
-        for (server, router) in self.servers().await? {
+        let client = clients.calls.clone();
+        let bound = self.endpoints.bind(self.readiness.clone(), metrics, client);
+        for (server, router) in bound.await? {
             servers.spawn(server.run(router, stop_servers.clone()));
         }
 
@@ -224,27 +226,6 @@ impl Manager {
             Some(Err(panic)) => Err(Error::Ended(format!("a task ({panic})"))),
             None => drained.map_err(|_| Error::StopTimeout),
         }
-    }
-
-    /// The servers, which listen already, with what they serve.
-    async fn servers(&self) -> Result<Vec<(Server, Router)>, Error> {
-        let mut servers = Vec::new();
-        if let Address(Some(address)) = self.health {
-            let server = Server::bind("probes", address, None, false).await?;
-            servers.push((server, probes::router(self.readiness.clone())));
-        }
-        if let Some((flags, address)) = self
-            .metrics
-            .as_ref()
-            .and_then(|flags| Some((flags, flags.metrics_bind_address.0?)))
-        {
-            let Environment {
-                metrics, clients, ..
-            } = &self.environment;
-            let client = clients.calls.clone();
-            servers.push(metrics::serve(metrics, address, flags, self.http2, client).await?);
-        }
-        Ok(servers)
     }
 
     #[cfg(feature = "envtest")]

@@ -10,6 +10,7 @@ mod process;
 mod queue;
 mod reconcile;
 mod server;
+mod work;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
