@@ -12,31 +12,43 @@ use axum::{
     middleware::{Next, from_fn},
     response::{IntoResponse, Response},
 };
-use axum_server::{Handle, tls_rustls::RustlsAcceptor};
+use axum_server::{
+    Handle,
+    tls_rustls::{RustlsAcceptor, RustlsConfig},
+};
 use hyper_util::rt::TokioTimer;
+use rustls::{ServerConfig, crypto::ring};
 use tokio::{net::TcpListener, sync::Semaphore, time::timeout};
 use tokio_util::sync::CancellationToken;
 use tower::{ServiceExt, service_fn};
 
 use crate::{certificate::Certificate, manager::Error};
 
-/// Connections at once. What comes above is closed, so that nobody uses up memory or descriptors.
-const CONNECTIONS: usize = 1024;
-
-/// How long a connection may wait for the next request, or send its headers. Longer than the 90 s
-/// after which clients written in Go (the API server, Prometheus) drop one that is idle: if the
-/// server were first, it could be in the middle of their next request.
-const HEADERS: Duration = Duration::from_secs(100);
-
-/// How long a request may take, body and answer; no webhook may take longer than 30 s either.
-const REQUEST: Duration = Duration::from_secs(30);
-
 /// Bytes of a body, unless a route says otherwise. The API server sends an object twice for an
 /// update, each up to the 3 MiB that it takes itself.
 const BODY: usize = 7 * 1024 * 1024;
 
-/// How long requests may take to finish after a stop.
-const GRACE: Duration = Duration::from_secs(5);
+/// What clients may take up.
+#[derive(Clone, Copy, Debug)]
+struct Limits {
+    /// Connections at once. What comes above is closed, so that nobody uses up memory or files.
+    connections: usize,
+    /// How long a connection may wait for the next request, or send its headers. Longer than the
+    /// 90 s after which clients written in Go (the API server, Prometheus) drop one that is idle:
+    /// if the server were first, it could be in the middle of their next request.
+    headers: Duration,
+    /// How long a request may take, body and answer; no webhook may take longer than 30 s either.
+    request: Duration,
+    /// How long requests may take to finish after a stop.
+    grace: Duration,
+}
+
+const LIMITS: Limits = Limits {
+    connections: 1024,
+    headers: Duration::from_secs(100),
+    request: Duration::from_secs(30),
+    grace: Duration::from_secs(5),
+};
 
 /// A server that listens, with the name that logs and errors give it.
 pub(crate) struct Server {
@@ -44,7 +56,7 @@ pub(crate) struct Server {
     listener: TcpListener,
     certificate: Option<Certificate>,
     http2: bool,
-    connections: usize,
+    limits: Limits,
 }
 
 impl Server {
@@ -65,7 +77,7 @@ impl Server {
             listener,
             certificate,
             http2,
-            connections: CONNECTIONS,
+            limits: LIMITS,
         })
     }
 
@@ -76,22 +88,25 @@ impl Server {
     pub(crate) async fn run(self, router: Router, stop: CancellationToken) -> io::Result<()> {
         let secure = self.certificate.is_some();
         tracing::info!(address = %self.listener.local_addr()?, secure, "serving {}", self.name);
-        let handle = Handle::new();
+        let (limits, handle) = (self.limits, Handle::new());
         let mut server = axum_server::Server::from_listener(self.listener).handle(handle.clone());
         let http = server.http_builder();
         http.http1()
             .timer(TokioTimer::new())
-            .header_read_timeout(HEADERS);
+            .header_read_timeout(limits.headers);
         http.http2()
             .timer(TokioTimer::new())
-            .keep_alive_interval(HEADERS);
+            .keep_alive_interval(limits.headers);
         if !self.http2 {
             server = server.http1_only();
         }
-        let router = router
-            .layer(DefaultBodyLimit::max(BODY))
-            .layer(from_fn(limit_time));
-        let slots = Arc::new(Semaphore::new(self.connections));
+        let router =
+            router
+                .layer(DefaultBodyLimit::max(BODY))
+                .layer(from_fn(move |request, next| {
+                    limit_time(limits.request, request, next)
+                }));
+        let slots = Arc::new(Semaphore::new(limits.connections));
         let connections = service_fn(move |_: SocketAddr| {
             let (slots, router) = (slots.clone(), router.clone());
             async move {
@@ -106,14 +121,14 @@ impl Server {
         });
         let stopping = async {
             stop.cancelled().await;
-            handle.graceful_shutdown(Some(GRACE));
+            handle.graceful_shutdown(Some(limits.grace));
             pending::<Infallible>().await
         };
         let serving = async {
             let Some(certificate) = self.certificate else {
                 return server.serve(connections).await;
             };
-            let acceptor = RustlsAcceptor::new(certificate.config());
+            let acceptor = RustlsAcceptor::new(tls(&certificate, self.http2)?);
             tokio::select! {
                 result = server.acceptor(acceptor).serve(connections) => result,
                 never = certificate.watch() => match never {},
@@ -138,8 +153,28 @@ async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     }
 }
 
-async fn limit_time(request: Request, next: Next) -> Response {
-    match timeout(REQUEST, next.run(request)).await {
+/// How to speak TLS: 1.2 and 1.3, with the newest certificate.
+fn tls(certificate: &Certificate, http2: bool) -> io::Result<RustlsConfig> {
+    let protocols: &[&str] = if http2 {
+        &["h2", "http/1.1"]
+    } else {
+        &["http/1.1"]
+    };
+    let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?;
+    let mut config = config
+        .with_no_client_auth()
+        .with_cert_resolver(certificate.current());
+    config.alpn_protocols = protocols
+        .iter()
+        .map(|name| name.as_bytes().to_vec())
+        .collect();
+    Ok(RustlsConfig::from_config(Arc::new(config)))
+}
+
+async fn limit_time(limit: Duration, request: Request, next: Next) -> Response {
+    match timeout(limit, next.run(request)).await {
         Ok(response) => response,
         Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
     }

@@ -23,13 +23,14 @@ struct Running {
 }
 
 impl Running {
-    async fn start(http2: bool, connections: usize) -> Self {
+    async fn start(http2: bool) -> Self {
+        Self::with_limits(http2, LIMITS).await
+    }
+
+    async fn with_limits(http2: bool, limits: Limits) -> Self {
         let any = "[::]:0".parse().unwrap();
         let server = Server::bind("test", any, None, http2).await.unwrap();
-        let server = Server {
-            connections,
-            ..server
-        };
+        let server = Server { limits, ..server };
         let slow = || async {
             sleep(Duration::from_millis(300)).await;
             "slow"
@@ -73,7 +74,7 @@ const GET: &[u8] = b"GET / HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n";
 
 #[tokio::test]
 async fn all_interfaces_are_those_of_both_families() {
-    let server = Running::start(false, 10).await;
+    let server = Running::start(false).await;
     for host in ["127.0.0.1", "::1"] {
         let answer = server.ask(host, GET).await;
         assert!(
@@ -85,7 +86,7 @@ async fn all_interfaces_are_those_of_both_families() {
 
 #[tokio::test]
 async fn a_port_in_use_is_said_in_one_line() {
-    let server = Running::start(false, 10).await;
+    let server = Running::start(false).await;
     let address = SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 0], server.port));
     let error = Server::bind("metrics", address, None, false)
         .await
@@ -105,13 +106,13 @@ async fn a_port_in_use_is_said_in_one_line() {
 #[tokio::test]
 async fn http2_is_spoken_only_if_allowed() {
     let preface = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
-    let server = Running::start(false, 10).await;
+    let server = Running::start(false).await;
     let answer = server.ask("127.0.0.1", preface).await;
     assert!(
         answer.is_empty() || answer.starts_with("HTTP/1.1 400"),
         "{answer:?}"
     );
-    let server = Running::start(true, 10).await;
+    let server = Running::start(true).await;
     let mut frame = [0; 9];
     let mut stream = server.send("127.0.0.1", preface).await;
     timeout(PATIENCE, stream.read_exact(&mut frame))
@@ -125,7 +126,7 @@ async fn http2_is_spoken_only_if_allowed() {
 
 #[tokio::test]
 async fn what_runs_may_finish_and_idle_connections_are_closed() {
-    let server = Running::start(false, 10).await;
+    let server = Running::start(false).await;
     let mut idle = server
         .send("127.0.0.1", b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
         .await;
@@ -140,7 +141,7 @@ async fn what_runs_may_finish_and_idle_connections_are_closed() {
         .unwrap()
         .unwrap()
         .unwrap();
-    assert!(begin.elapsed() < GRACE / 2, "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < LIMITS.grace / 2, "{:?}", begin.elapsed());
     assert!(rest(&mut idle).await.ends_with("quick"));
     assert!(rest(&mut slow).await.ends_with("slow"));
     assert!(
@@ -152,7 +153,11 @@ async fn what_runs_may_finish_and_idle_connections_are_closed() {
 
 #[tokio::test]
 async fn connections_and_bodies_are_bounded() {
-    let server = Running::start(false, 1).await;
+    let limits = Limits {
+        connections: 1,
+        ..LIMITS
+    };
+    let server = Running::with_limits(false, limits).await;
     let mut first = server
         .send("127.0.0.1", b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
         .await;
@@ -178,4 +183,50 @@ async fn connections_and_bodies_are_bounded() {
         }
     };
     assert!(answer.starts_with("HTTP/1.1 413"), "{answer}");
+}
+
+#[tokio::test]
+async fn time_is_bounded() {
+    let limits = Limits {
+        headers: Duration::from_millis(200),
+        request: Duration::from_millis(100),
+        grace: Duration::from_millis(50),
+        ..LIMITS
+    };
+    let server = Running::with_limits(false, limits).await;
+    let cases: [(&[u8], &str); 4] = [
+        // No headers, half of them, half a body, and an answer that takes too long.
+        (b"", ""),
+        (b"GET / HTTP/1.1\r\nhost:", ""),
+        (
+            b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 9\r\n\r\nhalf",
+            "HTTP/1.1 503",
+        ),
+        (
+            b"GET /slow HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n",
+            "HTTP/1.1 503",
+        ),
+    ];
+    for (request, expected) in cases {
+        let answer = server.ask("127.0.0.1", request).await;
+        let status = answer.lines().next().unwrap_or_default();
+        assert!(status.starts_with(expected), "{status}");
+        assert_eq!(status.is_empty(), expected.is_empty(), "{status}");
+    }
+    let limits = Limits {
+        grace: Duration::from_millis(50),
+        ..LIMITS
+    };
+    let server = Running::with_limits(false, limits).await;
+    let mut slow = server
+        .send("127.0.0.1", b"GET /slow HTTP/1.1\r\nhost: a\r\n\r\n")
+        .await;
+    sleep(Duration::from_millis(20)).await;
+    server.stop.cancel();
+    timeout(PATIENCE, server.task)
+        .await
+        .unwrap()
+        .unwrap()
+        .unwrap();
+    assert_eq!(rest(&mut slow).await, "");
 }
