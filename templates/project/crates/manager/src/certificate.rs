@@ -1,13 +1,19 @@
 //! The certificate of a TLS server: from files that may change, or made at start.
 
-use std::{convert::Infallible, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    convert::Infallible,
+    future::pending,
+    path::{Path, PathBuf},
+    sync::{Arc, PoisonError, RwLock},
+    time::Duration,
+};
 
-use axum_server::tls_rustls::RustlsConfig;
 use prometheus_client::metrics::counter::Counter;
 use rustls::{
-    ServerConfig,
     crypto::ring,
     pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    server::{ClientHello, ResolvesServerCert},
+    sign::CertifiedKey,
 };
 use tokio::{fs, time::sleep};
 
@@ -26,63 +32,64 @@ pub(crate) struct Files {
 
 /// What a TLS server presents. New connections get the newest; those that exist go on.
 pub(crate) struct Certificate {
-    config: RustlsConfig,
-    protocols: Vec<Vec<u8>>,
-    source: Option<Source>,
+    current: Arc<Current>,
+    /// Where it comes from, and what was last read there.
+    source: Option<(Source, Pem)>,
 }
 
-/// Files and what was last read from them.
-struct Source {
-    files: Files,
-    certificate: Vec<u8>,
-    key: Vec<u8>,
-    reads: Counter,
-    errors: Counter,
+/// The newest certificate.
+#[derive(Debug)]
+pub(crate) struct Current(RwLock<Arc<CertifiedKey>>);
+
+impl ResolvesServerCert for Current {
+    fn resolve(&self, _: ClientHello) -> Option<Arc<CertifiedKey>> {
+        Some(self.get())
+    }
+}
+
+impl Current {
+    fn get(&self) -> Arc<CertifiedKey> {
+        self.0
+            .read()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+
+    fn set(&self, certificate: Arc<CertifiedKey>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = certificate;
+    }
 }
 
 impl Certificate {
     /// Makes a certificate that nobody can verify: it hides what is sent, and no more.
-    pub(crate) fn self_signed(http2: bool) -> Result<Self, Error> {
+    pub(crate) fn self_signed() -> Result<Self, Error> {
         let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
         let made = rcgen::generate_simple_self_signed(names);
         let made = made.map_err(|error| Error::SelfSigned(error.to_string()))?;
         let (certificate, key) = (made.cert.pem(), made.signing_key.serialize_pem());
-        let protocols = protocols(http2);
-        let config = config(certificate.as_bytes(), key.as_bytes(), &protocols);
-        let config = config.map_err(Error::SelfSigned)?;
-        Ok(Self {
-            config: RustlsConfig::from_config(config),
-            protocols,
-            source: None,
-        })
+        let certificate = parse(certificate.as_bytes(), key.as_bytes());
+        Ok(Self::new(certificate.map_err(Error::SelfSigned)?, None))
     }
 
     /// Reads a certificate and its key, which [`watch`](Self::watch) then reads again.
-    pub(crate) async fn read(files: Files, http2: bool, metrics: &Metrics) -> Result<Self, Error> {
-        let mut source = Source {
+    pub(crate) async fn read(files: Files, metrics: &Metrics) -> Result<Self, Error> {
+        let source = Source {
             files,
-            certificate: Vec::new(),
-            key: Vec::new(),
             reads: metrics.certificate_reads.clone(),
             errors: metrics.certificate_errors.clone(),
         };
-        let protocols = protocols(http2);
-        match source.read(&protocols).await {
-            Ok(Some(config)) => Ok(Self {
-                config: RustlsConfig::from_config(config),
-                protocols,
-                source: Some(source),
-            }),
-            Ok(None) => Err(Error::Certificate(
-                "the certificate and its key are empty".to_owned(),
-            )),
-            Err(error) => Err(Error::Certificate(error)),
-        }
+        let (pem, certificate) = source.read().await.map_err(Error::Certificate)?;
+        Ok(Self::new(certificate, Some((source, pem))))
     }
 
-    /// What the server uses.
-    pub(crate) fn config(&self) -> RustlsConfig {
-        self.config.clone()
+    fn new(certificate: Arc<CertifiedKey>, source: Option<(Source, Pem)>) -> Self {
+        let current = Arc::new(Current(RwLock::new(certificate)));
+        Self { current, source }
+    }
+
+    /// What to configure a server with.
+    pub(crate) fn current(&self) -> Arc<Current> {
+        self.current.clone()
     }
 
     /// Reads the files again from time to time, for ever. Keeps the certificate while they do not
@@ -91,20 +98,21 @@ impl Certificate {
         self.watch_every(PERIOD).await
     }
 
-    async fn watch_every(mut self, period: Duration) -> Infallible {
+    async fn watch_every(self, period: Duration) -> Infallible {
+        let Some((source, mut last)) = self.source else {
+            return pending().await;
+        };
         let mut told = None;
         loop {
             sleep(period).await;
-            let Some(source) = &mut self.source else {
-                continue;
-            };
-            match source.read(&self.protocols).await {
-                Ok(Some(config)) => {
-                    self.config.reload_from_config(config);
-                    told = None;
-                    tracing::info!(file = %source.files.certificate.display(), "certificate reloaded");
+            match source.read().await {
+                Ok((pem, _)) if pem == last => told = None,
+                Ok((pem, certificate)) => {
+                    self.current.set(certificate);
+                    (last, told) = (pem, None);
+                    let file = source.files.certificate.display();
+                    tracing::info!(%file, "certificate reloaded");
                 }
-                Ok(None) => told = None,
                 Err(error) if told.as_ref() == Some(&error) => {}
                 Err(error) => {
                     tracing::warn!(error, "keeping the previous certificate");
@@ -115,76 +123,51 @@ impl Certificate {
     }
 }
 
-impl Source {
-    /// What the files hold, if that has changed.
-    async fn read(&mut self, protocols: &[Vec<u8>]) -> Result<Option<Arc<ServerConfig>>, String> {
-        self.reads.inc();
-        let result = self.read_uncounted(protocols).await;
-        if result.is_err() {
-            self.errors.inc();
-        }
-        result
-    }
+/// The bytes of a certificate and of its key.
+type Pem = (Vec<u8>, Vec<u8>);
 
-    async fn read_uncounted(
-        &mut self,
-        protocols: &[Vec<u8>],
-    ) -> Result<Option<Arc<ServerConfig>>, String> {
+/// Files, and how often they were read.
+struct Source {
+    files: Files,
+    reads: Counter,
+    errors: Counter,
+}
+
+impl Source {
+    /// What the files hold now.
+    async fn read(&self) -> Result<(Pem, Arc<CertifiedKey>), String> {
+        self.reads.inc();
         let Files { certificate, key } = &self.files;
-        let (certificate, key) = (bytes(certificate).await?, bytes(key).await?);
-        if (&certificate, &key) == (&self.certificate, &self.key) {
-            return Ok(None);
-        }
-        let name = self.files.certificate.display();
-        let config =
-            config(&certificate, &key, protocols).map_err(|error| format!("`{name}`: {error}"))?;
-        (self.certificate, self.key) = (certificate, key);
-        Ok(Some(config))
+        let read = async {
+            let pem = (bytes(certificate).await?, bytes(key).await?);
+            let parsed = parse(&pem.0, &pem.1);
+            let parsed = parsed.map_err(|error| format!("`{}`: {error}", certificate.display()));
+            Ok((pem, parsed?))
+        };
+        read.await.inspect_err(|_| _ = self.errors.inc())
     }
 }
 
-async fn bytes(path: &PathBuf) -> Result<Vec<u8>, String> {
+async fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     let bytes = fs::read(path).await;
     bytes.map_err(|error| format!("`{}`: {error}", path.display()))
 }
 
-/// The application protocols that a server offers.
-fn protocols(http2: bool) -> Vec<Vec<u8>> {
-    let protocols: &[&str] = if http2 {
-        &["h2", "http/1.1"]
-    } else {
-        &["http/1.1"]
-    };
-    protocols
-        .iter()
-        .map(|name| name.as_bytes().to_vec())
-        .collect()
-}
-
-/// The configuration of a server with this certificate chain and its key, both PEM.
-fn config(
-    certificate: &[u8],
-    key: &[u8],
-    protocols: &[Vec<u8>],
-) -> Result<Arc<ServerConfig>, String> {
-    let chain: Vec<_> = CertificateDer::pem_slice_iter(certificate)
-        .collect::<Result<_, _>>()
-        .map_err(|_| "not a PEM certificate")?;
+/// A certificate chain and its key, both PEM, if they belong together.
+fn parse(certificate: &[u8], key: &[u8]) -> Result<Arc<CertifiedKey>, String> {
+    let chain = CertificateDer::pem_slice_iter(certificate).collect::<Result<Vec<_>, _>>();
+    let chain = chain.map_err(|_| "not a PEM certificate")?;
     if chain.is_empty() {
         return Err("holds no PEM certificate".to_owned());
     }
     let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| "its key is no PEM key")?;
-    let mut config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .and_then(|config| config.with_no_client_auth().with_single_cert(chain, key))
-        .map_err(|error| error.to_string())?;
-    config.alpn_protocols = protocols.to_vec();
-    Ok(Arc::new(config))
+    let certificate = CertifiedKey::from_der(chain, key, &ring::default_provider());
+    certificate.map(Arc::new).map_err(|error| error.to_string())
 }
 
 #[cfg(test)]
 mod tests {
-    use std::{env, fs, path::Path, process};
+    use std::{env, fs, process};
 
     use tokio::time::timeout;
 
@@ -210,7 +193,7 @@ mod tests {
             (&certificate[..200], &key, "not a PEM certificate"),
         ];
         for (certificate, key, expected) in cases {
-            let error = config(certificate.as_bytes(), key.as_bytes(), &[]).err();
+            let error = parse(certificate.as_bytes(), key.as_bytes()).err();
             let error = error.unwrap_or_default();
             assert!(
                 error.contains(expected) && error.is_empty() == expected.is_empty(),
@@ -238,9 +221,9 @@ mod tests {
         let (certificate, key) = (data.join("tls.crt"), data.join("tls.key"));
         let files = Files { certificate, key };
         let metrics = Metrics::default();
-        let read = Certificate::read(files, false, &metrics).await.unwrap();
-        let config = read.config();
-        let now = || Arc::as_ptr(&config.get_inner());
+        let read = Certificate::read(files, &metrics).await.unwrap();
+        let current = read.current();
+        let now = || Arc::as_ptr(&current.get());
         let period = Duration::from_millis(5);
         let begin = now();
         let check = async {
@@ -273,9 +256,7 @@ mod tests {
             certificate: "/nowhere/tls.crt".into(),
             key: "/nowhere/tls.key".into(),
         };
-        let error = Certificate::read(files, false, &Metrics::default())
-            .await
-            .err();
+        let error = Certificate::read(files, &Metrics::default()).await.err();
         let error = error.map(|error| error.to_string()).unwrap_or_default();
         assert!(
             error.contains("`/nowhere/tls.crt`: No such file"),

@@ -20,6 +20,7 @@ mod controller;
 mod crds;
 mod discovery;
 mod election;
+mod endpoints;
 #[cfg(feature = "envtest")]
 pub mod envtest;
 mod fence;

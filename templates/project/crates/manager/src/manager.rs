@@ -19,15 +19,16 @@ use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Address, Applier, Cluster, Controllers, Flags, Object, Store, TaskError, Trigger,
+    Applier, Cluster, Controllers, Flags, Object, Store, TaskError, Trigger,
     cache::Key,
     client,
     cluster::Clusters,
     controller::{Environment, Prepared},
     election::{Candidate, ElectionError},
+    endpoints::Endpoints,
     fence::Fence,
     logs,
-    metrics::{Metrics, flags::MetricsFlags},
+    metrics::Metrics,
     probes::Readiness,
     queue::Queue,
     runnable::Runnable,
@@ -99,10 +100,7 @@ pub(crate) const DEFAULT_RESYNC: Duration = Duration::from_secs(10 * 60 * 60);
 
 /// Runs controllers, with probes, metrics and a graceful stop.
 pub struct Manager {
-    health: Address,
-    /// How metrics are served, if they are.
-    served: Option<MetricsFlags>,
-    http2: bool,
+    endpoints: Endpoints,
     namespaces: Vec<Option<String>>,
     readiness: Readiness,
     clusters: Clusters,
@@ -118,7 +116,6 @@ pub struct Manager {
     queues: Mutex<BTreeMap<&'static str, Arc<Queue<Key>>>>,
     controllers: Vec<Waiting>,
     runnables: Vec<Runnable>,
-    routers: Vec<(String, SocketAddr, Router)>,
     stop: CancellationToken,
 }
 
@@ -137,13 +134,12 @@ impl Manager {
     /// If the flags leave open where the API server is, or which namespaces to watch.
     pub async fn new(settings: &Settings, flags: Flags) -> Result<Self, Error> {
         logs::init(flags.log_format);
+        let endpoints = Endpoints::from(&flags);
         let config = client::config(flags.kubeconfig.as_deref()).await?;
         let candidate = flags.leader_election.candidate(settings.name)?;
         let namespaces = &flags.watch_namespace;
         let mut manager = Self::with_config(settings, config, namespaces, candidate)?;
-        manager.health = flags.health_probe_bind_address;
-        manager.served = Some(flags.metrics);
-        manager.http2 = flags.enable_http2;
+        manager.endpoints = endpoints;
         manager.concurrency = flags.max_concurrent_reconciles.into();
         manager.resync = flags.sync_period;
         Ok(manager)
@@ -168,7 +164,7 @@ impl Manager {
             instance: std::env::var("HOSTNAME").ok(),
         };
         Ok(Self {
-            health: Address(None),
+            endpoints: Endpoints::default(),
             namespaces: watched(settings.scope, namespaces)?,
             readiness: Readiness::default(),
             recorder: Recorder::new(own.client(), reporter),
@@ -178,14 +174,11 @@ impl Manager {
             fence,
             margin,
             metrics,
-            served: None,
-            http2: false,
             concurrency: 1,
             resync: DEFAULT_RESYNC,
             queues: Mutex::default(),
             controllers: Vec::new(),
             runnables: Vec::new(),
-            routers: Vec::new(),
             stop: CancellationToken::new(),
         })
     }
@@ -287,7 +280,7 @@ impl Manager {
     /// Serves `router` at `address` in every replica, by plain HTTP, for an endpoint of your own.
     #[must_use]
     pub fn serve(mut self, name: &str, address: SocketAddr, router: Router) -> Self {
-        self.routers.push((name.to_owned(), address, router));
+        self.endpoints.add(name, address, router);
         self
     }
 

@@ -10,6 +10,7 @@ mod process;
 mod queue;
 mod reconcile;
 mod server;
+mod work;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -20,9 +21,10 @@ use prometheus_client::{
 };
 
 pub(crate) use calls::Calls;
-pub(crate) use queue::{QueueMetrics, Work};
+pub(crate) use queue::QueueMetrics;
 pub(crate) use reconcile::{ControllerMetrics, Outcome};
 pub(crate) use server::serve;
+pub(crate) use work::Work;
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct Lease {

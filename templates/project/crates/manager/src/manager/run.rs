@@ -7,11 +7,9 @@ use tokio::time::timeout;
 
 use super::{Error, Manager};
 use crate::{
-    Address,
     cache::Watching,
     controller::{Environment, Prepared},
     election::{Election, Leadership},
-    metrics, probes,
     runnable::{Ended, Group, Runnable},
     serve::Server,
     stop,
@@ -151,28 +149,15 @@ impl Manager {
 
     /// The servers, which listen already.
     async fn servers(&mut self) -> Result<Vec<Runnable>, Error> {
-        let mut servers = Vec::new();
-        if let Address(Some(address)) = self.health {
-            let server = Server::bind("probes", address, None, false).await?;
-            servers.push((server, probes::router(self.readiness.clone())));
-        }
-        if let Some(flags) = &self.served
-            && let Address(Some(address)) = flags.metrics_bind_address
-        {
-            let client = self.clusters.own.clients.watches.clone();
-            let http2 = self.http2;
-            servers.push(metrics::serve(&self.metrics, address, flags, http2, client).await?);
-        }
-        for (name, address, router) in self.routers.drain(..) {
-            let server = Server::bind(&name, address, None, self.http2).await?;
-            servers.push((server, router));
-        }
+        let client = self.clusters.own.clients.watches.clone();
+        let readiness = self.readiness.clone();
+        let servers = self.endpoints.bind(readiness, &self.metrics, client);
         let runnable = |(server, router): (Server, Router)| {
             Runnable::new(server.name().to_owned(), false, |stop| async move {
                 Ok(server.run(router, stop).await?)
             })
         };
-        Ok(servers.into_iter().map(runnable).collect())
+        Ok(servers.await?.into_iter().map(runnable).collect())
     }
 }
 

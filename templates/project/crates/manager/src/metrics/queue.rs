@@ -1,28 +1,24 @@
 //! What queues count: client-go's `workqueue_*` metrics with controller-runtime's labels.
 
-use std::{
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::{Duration, Instant},
-};
+use std::time::Duration;
 
 use prometheus_client::{
-    collector::Collector,
-    encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric},
+    encoding::EncodeLabelSet,
     metrics::{
-        MetricType,
         counter::Counter,
         family::Family,
-        gauge::{ConstGauge, Gauge},
+        gauge::Gauge,
         histogram::{Histogram, exponential_buckets},
     },
     registry::Registry,
 };
 
-#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct Labels {
-    name: &'static str,
-    controller: &'static str,
+use super::work::{Ages, Unfinished, Work};
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, EncodeLabelSet)]
+pub(super) struct Labels {
+    pub(super) name: &'static str,
+    pub(super) controller: &'static str,
 }
 
 /// The priority is empty, as with controller-runtime's queue that has none.
@@ -41,7 +37,7 @@ pub(super) struct Families {
     retries: Family<Labels, Counter>,
     waited: Family<Labels, Histogram, fn() -> Histogram>,
     worked: Family<Labels, Histogram, fn() -> Histogram>,
-    unfinished: Arc<Mutex<Vec<Unfinished>>>,
+    unfinished: Ages,
 }
 
 impl Families {
@@ -54,7 +50,7 @@ impl Families {
             retries: Family::default(),
             waited: Family::new_with_constructor(histogram),
             worked: Family::new_with_constructor(histogram),
-            unfinished: Arc::default(),
+            unfinished: Ages::default(),
         };
         let f = &families;
         let registry = registry.sub_registry_with_prefix("workqueue");
@@ -66,7 +62,7 @@ impl Families {
         registry.register("queue_duration_seconds", help, f.waited.clone());
         let help = "How long reconciling an object from the queue takes";
         registry.register("work_duration_seconds", help, f.worked.clone());
-        registry.register_collector(Box::new(Ages(f.unfinished.clone())));
+        registry.register_collector(Box::new(f.unfinished.clone()));
         families
     }
 
@@ -80,18 +76,13 @@ impl Families {
             controller: name,
             priority: "",
         };
-        let unfinished = Unfinished {
-            labels: labels.clone(),
-            begins: Arc::default(),
-        };
-        lock(&self.unfinished).push(unfinished.clone());
         QueueMetrics {
             depth: self.depth.get_or_create_owned(&depth),
             adds: self.adds.get_or_create_owned(&labels),
             retries: self.retries.get_or_create_owned(&labels),
             waited: self.waited.get_or_create_owned(&labels),
             worked: self.worked.get_or_create_owned(&labels),
-            begins: unfinished.begins,
+            unfinished: self.unfinished.of(&labels),
         }
     }
 }
@@ -103,7 +94,7 @@ pub(crate) struct QueueMetrics {
     retries: Counter,
     waited: Histogram,
     worked: Histogram,
-    begins: Begins,
+    unfinished: Unfinished,
 }
 
 impl QueueMetrics {
@@ -113,129 +104,33 @@ impl QueueMetrics {
     }
 
     /// How many objects wait now, without those whose delay is not over.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the queue is kube's"))]
     pub(crate) fn depth(&self, objects: usize) {
         self.depth.set(objects.try_into().unwrap_or(i64::MAX));
     }
 
     /// How long an object that is taken now was in the queue.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the queue is kube's"))]
     pub(crate) fn waited(&self, time: Duration) {
         self.waited.observe(time.as_secs_f64());
     }
 
     /// Counts an object that is to come back after a delay.
+    #[cfg_attr(not(test), expect(dead_code, reason = "the queue is kube's"))]
     pub(crate) fn retried(&self) {
         self.retries.inc();
     }
 
     /// Measures the work on an object until the value is dropped.
     pub(crate) fn work(&self) -> Work {
-        let begin = Instant::now();
-        lock(&self.begins).push(begin);
-        Work {
-            begin,
-            begins: self.begins.clone(),
-            worked: self.worked.clone(),
-        }
+        self.unfinished.begin(self.worked.clone())
     }
-}
-
-/// Work that goes on.
-pub(crate) struct Work {
-    begin: Instant,
-    begins: Begins,
-    worked: Histogram,
-}
-
-impl Drop for Work {
-    fn drop(&mut self) {
-        let mut begins = lock(&self.begins);
-        // Any of those that began at this instant will do.
-        if let Some(index) = begins.iter().position(|begin| *begin == self.begin) {
-            begins.swap_remove(index);
-        }
-        self.worked.observe(self.begin.elapsed().as_secs_f64());
-    }
-}
-
-/// When the work that goes on began.
-type Begins = Arc<Mutex<Vec<Instant>>>;
-
-#[derive(Clone, Debug)]
-struct Unfinished {
-    labels: Labels,
-    begins: Begins,
-}
-
-/// The ages of unfinished work, computed at each scrape.
-#[derive(Debug)]
-struct Ages(Arc<Mutex<Vec<Unfinished>>>);
-
-impl Collector for Ages {
-    fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
-        let now = Instant::now();
-        let ages: Vec<_> = lock(&self.0)
-            .iter()
-            .map(|unfinished| {
-                (
-                    unfinished.labels.clone(),
-                    ages(&lock(&unfinished.begins), now),
-                )
-            })
-            .collect();
-        let help = "How long the work that goes on has taken until now, in sum. Workers that are \
-                    stuck make it grow by one each second.";
-        let mut sum =
-            encoder.encode_descriptor("unfinished_work_seconds", help, None, MetricType::Gauge)?;
-        for (labels, (age, _)) in &ages {
-            ConstGauge::new(*age).encode(sum.encode_family(labels)?)?;
-        }
-        let help = "How long the oldest work that goes on has taken until now.";
-        let mut oldest = encoder.encode_descriptor(
-            "longest_running_processor_seconds",
-            help,
-            None,
-            MetricType::Gauge,
-        )?;
-        for (labels, (_, age)) in &ages {
-            ConstGauge::new(*age).encode(oldest.encode_family(labels)?)?;
-        }
-        Ok(())
-    }
-}
-
-/// The sum of all ages, and the greatest, in seconds.
-fn ages(begins: &[Instant], now: Instant) -> (f64, f64) {
-    let ages = begins
-        .iter()
-        .map(|begin| now.saturating_duration_since(*begin).as_secs_f64());
-    ages.fold((0.0, 0.0), |(sum, oldest), age| {
-        (sum + age, age.max(oldest))
-    })
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::metrics::Metrics;
-
-    #[test]
-    fn ages_of_unfinished_work() {
-        let now = Instant::now() + Duration::from_secs(100);
-        let ago = |seconds| now - Duration::from_secs(seconds);
-        let cases: [(&[Instant], (f64, f64)); 4] = [
-            (&[], (0.0, 0.0)),
-            (&[ago(3)], (3.0, 3.0)),
-            (&[ago(1), ago(5), ago(2)], (8.0, 5.0)),
-            (&[now + Duration::from_secs(1)], (0.0, 0.0)),
-        ];
-        for (begins, expected) in cases {
-            assert_eq!(ages(begins, now), expected, "{begins:?}");
-        }
-    }
 
     #[test]
     fn names_labels_and_buckets_are_those_of_controller_runtime() {

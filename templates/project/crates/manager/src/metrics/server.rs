@@ -43,9 +43,9 @@ pub(crate) async fn serve(
                 certificate: directory.join(&flags.metrics_cert_name),
                 key: directory.join(&flags.metrics_cert_key),
             };
-            Certificate::read(files, http2, metrics).await?
+            Certificate::read(files, metrics).await?
         }
-        None => Certificate::self_signed(http2)?,
+        None => Certificate::self_signed()?,
     };
     let server = Server::bind("metrics", address, Some(certificate), http2).await?;
     Ok((server, router(metrics, Some(Authorizer::new(client)))))
