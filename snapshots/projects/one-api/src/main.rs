@@ -16,7 +16,7 @@ struct Args {
 async fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     let manager = Manager::new(&SETTINGS, args.manager).await?;
-    let context = Context::new(manager.client());
+    let context = Context::new(&manager);
     let manager = manager.controllers(controllers::all(), context);
     Ok(manager.run().await?)
 }

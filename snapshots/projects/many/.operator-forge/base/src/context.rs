@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: MIT
 
 use kube::Client;
+use manager::Manager;
 
-/// What every reconcile can use: clients, settings, caches of your own.
+/// What every reconcile can use: clients, stores of watched objects, settings of your own.
 pub struct Context {
     /// Talks to the API server; clones are cheap and share its connections.
     pub client: Client,
 }
 
 impl Context {
-    /// Called once, when the operator starts.
-    pub fn new(client: Client) -> Self {
-        Self { client }
+    /// Called once, before the operator starts.
+    pub fn new(manager: &Manager) -> Self {
+        Self {
+            client: manager.client(),
+        }
     }
 }

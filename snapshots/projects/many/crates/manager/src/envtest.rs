@@ -76,7 +76,7 @@ impl Cluster {
         settings: &Settings,
         crds: Result<Vec<CustomResourceDefinition>, impl Display>,
         controllers: Controllers<C>,
-        context: impl FnOnce(Client) -> C + Send + 'static,
+        context: impl FnOnce(&Manager) -> C + Send + 'static,
     ) -> Result<Self> {
         let mut cluster = Self::start()?;
         cluster.operator = Some(cluster.run(settings, crds, controllers, context)?);
@@ -105,7 +105,7 @@ impl Cluster {
         settings: &Settings,
         crds: Result<Vec<CustomResourceDefinition>, impl Display>,
         controllers: Controllers<C>,
-        context: impl FnOnce(Client) -> C + Send + 'static,
+        context: impl FnOnce(&Manager) -> C + Send + 'static,
     ) -> Result<Operator> {
         let crds = crds.map_err(|error| anyhow!("cannot merge the CRDs: {error}"))?;
         let (settings, admin) = (*settings, self.admin.clone());
@@ -121,8 +121,8 @@ impl Cluster {
             let own = config.clone();
             // Clients are made inside of the runtime that they use.
             let _inside = runtime.enter();
-            let manager = Manager::with_config(&settings, config, &namespaces)?;
-            let context = context(manager.client());
+            let manager = Manager::with_config(&settings, config, &namespaces, None)?;
+            let context = context(&manager);
             let manager = manager.controllers(controllers, context);
             _ = sender.send((manager.stop(), manager.readiness(), own));
             Ok(runtime.block_on(manager.run_until_stopped())?)

@@ -8,6 +8,19 @@ use tokio_util::sync::CancellationToken;
 /// How long running reconciles may take to finish after the first signal.
 pub(crate) const GRACE: Duration = Duration::from_secs(30);
 
+/// How long running reconciles may take to notice that leadership is lost.
+pub(crate) const LOST: Duration = Duration::from_secs(2);
+
+/// Ends the process if it still runs after `time`. From a thread, because a reconcile that blocks may
+/// keep every worker of the runtime.
+pub(crate) fn end_after(time: Duration) {
+    thread::spawn(move || {
+        thread::sleep(time);
+        tracing::error!("reconciles still run after {} s, ending", time.as_secs());
+        exit(1)
+    });
+}
+
 /// Cancels `stop` at the first SIGTERM or SIGINT; ends the process at the second, or when the
 /// grace period is over.
 pub(crate) fn on_signals(stop: CancellationToken) -> io::Result<()> {
@@ -21,12 +34,7 @@ pub(crate) fn on_signals(stop: CancellationToken) -> io::Result<()> {
             }
             if first {
                 tracing::info!("stopping");
-                // A thread, because a reconcile that blocks may keep every worker of the runtime.
-                thread::spawn(|| {
-                    thread::sleep(GRACE);
-                    tracing::error!("reconciles still run after {} s, ending", GRACE.as_secs());
-                    exit(1)
-                });
+                end_after(GRACE);
                 stop.cancel();
             }
         }

@@ -13,13 +13,16 @@ use crate::api::crew::v1::captain::{Captain, CaptainStatus};
 /// What logs, metrics and probes call this controller.
 const NAME: &str = "captain-backup";
 
+/// The condition that is this controller's alone.
+const CONDITION: &str = "CaptainBackupReady";
+
 /// What this controller watches. `make manifests` derives its permissions from the same list.
 ///
 /// Name what it creates with `.owns::<Deployment>()`, what else it depends on with
 /// `.watches::<ConfigMap>(map)`, and what it only reads or writes with
 /// `.needs::<Secret>(&[Verb::Get])`.
 pub fn controller() -> Controller<Captain, Context> {
-    Controller::new(NAME, reconcile)
+    Controller::new(NAME, reconcile).condition(CONDITION)
 }
 
 /// Why reconciling failed. It is tried again, after a longer time each time.
@@ -51,7 +54,7 @@ fn wanted_status(object: &Captain, now: Timestamp) -> CaptainStatus {
     let mut status = object.status.clone().unwrap_or_default();
     let generation = object.metadata.generation;
     let ready = Condition {
-        type_: "CaptainBackupReady".into(),
+        type_: CONDITION.into(),
         status: "True".into(),
         reason: "Reconciled".into(),
         message: "the spec is fulfilled".into(),

@@ -1,193 +1,121 @@
-//! Metrics under controller-runtime's names, so that dashboards made for it work.
+//! Metrics under the names of controller-runtime and client-go, so that dashboards and alerts made
+//! for them work.
 
-use std::{sync::Arc, time::Duration};
+pub(crate) mod authorization;
+mod cache;
+mod calls;
+pub(crate) mod flags;
+mod format;
+mod process;
+mod queue;
+mod reconcile;
+mod server;
+mod work;
 
-use axum::{Router, http::header::CONTENT_TYPE, routing::get};
+use std::sync::{Arc, Mutex, PoisonError};
+
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
-    metrics::{counter::Counter, family::Family, gauge::Gauge, histogram::Histogram},
+    metrics::{counter::Counter, family::Family, gauge::Gauge},
     registry::Registry,
 };
 
-const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-
-/// Seconds; controller-runtime's.
-const BUCKETS: [f64; 40] = [
-    0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9,
-    1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 15.0, 20.0,
-    25.0, 30.0, 40.0, 50.0, 60.0,
-];
+pub(crate) use calls::Calls;
+pub(crate) use queue::QueueMetrics;
+pub(crate) use reconcile::{ControllerMetrics, Outcome};
+pub(crate) use server::serve;
+pub(crate) use work::Work;
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct Labels {
-    controller: &'static str,
+struct Lease {
+    name: String,
 }
 
-#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
-struct ResultLabels {
-    controller: &'static str,
-    result: &'static str,
-}
-
-/// How a reconcile ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
-    /// Nothing to do until something changes.
-    Success,
-    /// To be done again after a time.
-    RequeueAfter,
-    /// Failed, to be retried.
-    Error,
-    /// Failed, not to be retried.
-    TerminalError,
-    /// Panicked, to be retried.
-    Panic,
-}
-
-/// The metrics of all controllers.
+/// All metrics of an operator; clones share them.
 #[derive(Clone, Debug)]
 pub(crate) struct Metrics {
-    registry: Arc<Registry>,
-    total: Family<ResultLabels, Counter>,
-    errors: Family<Labels, Counter>,
-    terminal_errors: Family<Labels, Counter>,
-    panics: Family<Labels, Counter>,
-    seconds: Family<Labels, Histogram, fn() -> Histogram>,
-    active: Family<Labels, Gauge>,
-    workers: Family<Labels, Gauge>,
+    registry: Arc<Mutex<Registry>>,
+    reconciles: reconcile::Families,
+    queues: queue::Families,
+    calls: calls::Family,
+    leader: Family<Lease, Gauge>,
+    /// Times that a certificate was read from disk, and those of them that failed.
+    pub(crate) certificate_reads: Counter,
+    pub(crate) certificate_errors: Counter,
 }
 
 impl Default for Metrics {
     fn default() -> Self {
-        let mut registry = Registry::with_prefix("controller_runtime");
-        let seconds: fn() -> Histogram = || Histogram::new(BUCKETS);
-        let mut metrics = Self {
-            registry: Arc::default(),
-            total: Family::default(),
-            errors: Family::default(),
-            terminal_errors: Family::default(),
-            panics: Family::default(),
-            seconds: Family::new_with_constructor(seconds),
-            active: Family::default(),
-            workers: Family::default(),
-        };
-        let m = &metrics;
-        registry.register("reconcile", "Reconciles by result", m.total.clone());
+        let mut registry = Registry::default();
+        let leader = Family::default();
+        let (certificate_reads, certificate_errors) = (Counter::default(), Counter::default());
+        let reconciles = reconcile::Families::new(&mut registry);
+        let queues = queue::Families::new(&mut registry);
+        let calls = calls::register(&mut registry);
         registry.register(
-            "reconcile_errors",
-            "Reconciles that failed",
-            m.errors.clone(),
-        );
-        let help = "Reconciles that failed and are not retried";
-        registry.register("terminal_reconcile_errors", help, m.terminal_errors.clone());
-        registry.register(
-            "reconcile_panics",
-            "Reconciles that panicked",
-            m.panics.clone(),
+            "leader_election_master_status",
+            "Whether this process holds the lease (1) or waits for it (0)",
+            leader.clone(),
         );
         registry.register(
-            "reconcile_time_seconds",
-            "Duration of reconciles",
-            m.seconds.clone(),
+            "certwatcher_read_certificate",
+            "Reads of TLS certificates",
+            certificate_reads.clone(),
         );
         registry.register(
-            "active_workers",
-            "Reconciles that run now",
-            m.active.clone(),
+            "certwatcher_read_certificate_errors",
+            "Reads of TLS certificates that failed",
+            certificate_errors.clone(),
         );
-        let help = "Reconciles that may run at once";
-        registry.register("max_concurrent_reconciles", help, m.workers.clone());
-        metrics.registry = Arc::new(registry);
-        metrics
+        process::register(&mut registry);
+        Self {
+            registry: Arc::new(Mutex::new(registry)),
+            reconciles,
+            queues,
+            calls,
+            leader,
+            certificate_reads,
+            certificate_errors,
+        }
     }
 }
 
 impl Metrics {
-    /// The metrics of one controller, each at zero.
-    pub(crate) fn controller(&self, controller: &'static str, workers: u16) -> ControllerMetrics {
-        let labels = Labels { controller };
-        let total = |result| {
-            let labels = ResultLabels { controller, result };
-            self.total.get_or_create_owned(&labels)
+    /// The metrics of one controller that runs `workers` reconciles at once, each at zero.
+    pub(crate) fn controller(&self, name: &'static str, workers: u16) -> ControllerMetrics {
+        self.reconciles.controller(name, workers)
+    }
+
+    /// The metrics of one controller's queue, each at zero.
+    pub(crate) fn queue(&self, name: &'static str) -> QueueMetrics {
+        self.queues.queue(name)
+    }
+
+    /// A layer that counts every call to the API server at `host`, such as `10.0.0.1:443`.
+    pub(crate) fn calls(&self, host: &str) -> Calls {
+        Calls::new(self.calls.clone(), host)
+    }
+
+    /// Whether this process holds the lease `name`.
+    pub(crate) fn leader(&self, name: &str, leading: bool) {
+        let lease = Lease {
+            name: name.to_owned(),
         };
-        // controller-runtime has it, and a dashboard may ask for it; here it stays zero.
-        total("requeue");
-        self.workers
-            .get_or_create_owned(&labels)
-            .set(workers.into());
-        ControllerMetrics {
-            success: total("success"),
-            requeue_after: total("requeue_after"),
-            error: total("error"),
-            errors: self.errors.get_or_create_owned(&labels),
-            terminal_errors: self.terminal_errors.get_or_create_owned(&labels),
-            panics: self.panics.get_or_create_owned(&labels),
-            seconds: self.seconds.get_or_create_owned(&labels),
-            active: self.active.get_or_create_owned(&labels),
-        }
+        self.leader.get_or_create(&lease).set(leading.into());
+    }
+
+    /// Registers metrics of the user.
+    pub(crate) fn register(&self, register: impl FnOnce(&mut Registry)) {
+        register(&mut self.registry.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
     /// All metrics as OpenMetrics text.
     pub(crate) fn text(&self) -> String {
+        let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
         let mut text = String::new();
         // Writing to a String cannot fail.
-        _ = encode(&mut text, &self.registry);
+        _ = encode(&mut text, &registry);
         text
-    }
-
-    /// The route of the metrics.
-    pub(crate) fn router(&self) -> Router {
-        let metrics = self.clone();
-        let text = || async move { ([(CONTENT_TYPE, OPENMETRICS)], metrics.text()) };
-        Router::new().route("/metrics", get(text))
-    }
-}
-
-/// What one controller counts.
-pub(crate) struct ControllerMetrics {
-    success: Counter,
-    requeue_after: Counter,
-    error: Counter,
-    errors: Counter,
-    terminal_errors: Counter,
-    panics: Counter,
-    seconds: Histogram,
-    active: Gauge,
-}
-
-impl ControllerMetrics {
-    /// Counts a reconcile as running until the value is dropped.
-    pub(crate) fn running(&self) -> Running {
-        self.active.inc();
-        Running(self.active.clone())
-    }
-
-    /// Counts a reconcile that ended.
-    pub(crate) fn ended(&self, outcome: Outcome, took: Duration) {
-        self.seconds.observe(took.as_secs_f64());
-        match outcome {
-            Outcome::Success => self.success.inc(),
-            Outcome::RequeueAfter => self.requeue_after.inc(),
-            Outcome::Error | Outcome::TerminalError | Outcome::Panic => self.error.inc(),
-        };
-        if matches!(outcome, Outcome::Success | Outcome::RequeueAfter) {
-            return;
-        }
-        self.errors.inc();
-        match outcome {
-            Outcome::TerminalError => _ = self.terminal_errors.inc(),
-            Outcome::Panic => _ = self.panics.inc(),
-            _ => {}
-        }
-    }
-}
-
-/// A reconcile that runs.
-pub(crate) struct Running(Gauge);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        self.0.dec();
     }
 }
 
@@ -196,32 +124,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_and_labels_are_those_of_controller_runtime() {
+    fn everything_else_that_is_served() {
         let metrics = Metrics::default();
-        let controller = metrics.controller("cache-memcached", 1);
-        let running = controller.running();
-        controller.ended(Outcome::Panic, Duration::from_millis(7));
+        metrics.leader("a", true);
+        metrics.leader("b", false);
+        metrics.certificate_reads.inc();
+        let own = Counter::<u64>::default();
+        own.inc();
+        metrics.register(|registry| registry.register("widgets_made", "Widgets", own));
         let text = metrics.text();
         for line in [
-            r#"controller_runtime_reconcile_total{controller="cache-memcached",result="success"} 0"#,
-            r#"controller_runtime_reconcile_total{controller="cache-memcached",result="error"} 1"#,
-            r#"controller_runtime_reconcile_errors_total{controller="cache-memcached"} 1"#,
-            r#"controller_runtime_reconcile_panics_total{controller="cache-memcached"} 1"#,
-            r#"controller_runtime_terminal_reconcile_errors_total{controller="cache-memcached"} 0"#,
-            r#"controller_runtime_reconcile_time_seconds_bucket{le="0.01",controller="cache-memcached"} 1"#,
-            r#"controller_runtime_active_workers{controller="cache-memcached"} 1"#,
-            r#"controller_runtime_max_concurrent_reconciles{controller="cache-memcached"} 1"#,
+            r#"leader_election_master_status{name="a"} 1"#,
+            r#"leader_election_master_status{name="b"} 0"#,
+            "certwatcher_read_certificate_total 1",
+            "certwatcher_read_certificate_errors_total 0",
+            "widgets_made_total 1",
         ] {
-            assert!(
-                text.lines().any(|found| found == line),
-                "{line}\nnot in\n{text}"
-            );
+            assert!(text.lines().any(|found| found == line), "{line}:\n{text}");
         }
-        drop(running);
-        assert!(
-            metrics
-                .text()
-                .contains(r#"active_workers{controller="cache-memcached"} 0"#)
-        );
     }
 }

@@ -2,23 +2,29 @@
 
 use std::{path::Path, time::Duration};
 
+use axum::http::Uri;
 use kube::{
     Client, Config,
+    client::ClientBuilder,
     config::{KubeConfigOptions, Kubeconfig},
 };
 
-use crate::manager::Error;
+use crate::{
+    fence::{self, Fence},
+    manager::Error,
+    metrics::Metrics,
+};
 
 const CONNECT: Duration = Duration::from_secs(10);
 
 /// How long a call may hear nothing from the API server, which itself gives up after 60 s.
 const CALL: Duration = Duration::from_secs(65);
 
-/// How long a watch may hear nothing: longer than the 295 s after which kube begins a new one. The
-/// bookmarks that the API server sends each minute come late where nothing ever changes.
-const WATCH: Duration = Duration::from_secs(300);
+/// How long a watch may hear nothing: a little longer than the time after which each is begun anew.
+const WATCH: Duration = Duration::from_secs(60);
 
-/// A client for calls and one for watches: they differ in how long silence is normal.
+/// A client for calls and one for watches: they differ in how long silence is normal. What must
+/// not depend on leadership, such as the Lease itself, goes through the second.
 #[derive(Clone)]
 pub(crate) struct Clients {
     pub(crate) calls: Client,
@@ -27,14 +33,24 @@ pub(crate) struct Clients {
 
 impl Clients {
     /// Neither retries by itself: the retries of a controller show in its metrics and back off.
-    pub(crate) fn new(mut config: Config) -> Result<Self, Error> {
+    ///
+    /// Calls change nothing but with the fence's permission, and are given up after `margin` without
+    /// an acknowledgement by the network.
+    pub(crate) fn new(
+        mut config: Config,
+        metrics: &Metrics,
+        fence: &Fence,
+        margin: Duration,
+    ) -> Result<Self, Error> {
+        let counted = metrics.calls(&host(&config.cluster_url));
         config.connect_timeout = Some(CONNECT);
         config.write_timeout = Some(CALL);
         config.default_retry = false;
         config.read_timeout = Some(WATCH);
-        let watches = Client::try_from(config.clone()).map_err(Error::Client)?;
+        let watches = ClientBuilder::try_from(config.clone()).map_err(Error::Client)?;
+        let watches = watches.with_layer(&counted).build();
         config.read_timeout = Some(CALL);
-        let calls = Client::try_from(config).map_err(Error::Client)?;
+        let calls = fence::client(config, counted, fence, margin).map_err(Error::Client)?;
         Ok(Self { calls, watches })
     }
 }
@@ -50,4 +66,32 @@ pub(crate) async fn config(kubeconfig: Option<&Path>) -> Result<Config, Error> {
     Config::from_custom_kubeconfig(kubeconfig, &options)
         .await
         .map_err(error)
+}
+
+/// Host and port of the API server.
+fn host(server: &Uri) -> String {
+    let port = match server.scheme_str() {
+        Some("http") => 80,
+        _ => 443,
+    };
+    let host = server.host().unwrap_or_default();
+    format!("{host}:{}", server.port_u16().unwrap_or(port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_have_a_port() {
+        let cases = [
+            ("https://10.0.0.1:6443/path", "10.0.0.1:6443"),
+            ("https://example.com", "example.com:443"),
+            ("http://localhost", "localhost:80"),
+            ("https://[::1]:443", "[::1]:443"),
+        ];
+        for (server, expected) in cases {
+            assert_eq!(host(&server.parse().unwrap()), expected);
+        }
+    }
 }

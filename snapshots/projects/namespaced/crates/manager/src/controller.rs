@@ -1,24 +1,33 @@
 //! Controllers as data: what is watched, what is allowed, and the function that reconciles.
 
 mod backoff;
-mod owner;
-mod run;
+mod failure;
+mod predicate;
+mod prepare;
+mod watch;
+mod worker;
 
-use std::{error::Error, marker::PhantomData, sync::Arc};
+use std::{error::Error, marker::PhantomData, sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
+use k8s_openapi::api::events::v1::Event;
 use kube::{
     Resource,
-    api::DynamicObject,
-    runtime::{controller::Action, reflector::ObjectRef},
+    api::{DynamicObject, ObjectMeta},
+    runtime::reflector::{Lookup, ObjectRef},
 };
 
 use crate::{
-    Rules, Verb,
-    object::{Object, Type, decode},
+    Action, Rules, Type, Verb,
+    cache::{Entry, Form, Key, Stored, downcast},
+    object::Object,
 };
 
-pub(crate) use run::Environment;
+use failure::{Failure, Report};
+pub use predicate::Predicate;
+pub(crate) use prepare::{Environment, Prepared};
+pub use watch::Watch;
+use watch::{Map, Secondary};
 
 /// What a reconcile function fails with.
 pub trait ReconcileError: Error + Send + Sync + 'static {
@@ -38,53 +47,24 @@ impl ReconcileError for kube::Error {
     }
 }
 
-/// Why an object was not reconciled.
-enum Failure {
-    /// It does not decode.
-    Invalid(String),
-    /// The reconcile function failed.
-    Error {
-        error: Box<dyn Error + Send + Sync>,
-        reason: &'static str,
-        terminal: bool,
-    },
-}
-
-/// Decodes an object and reconciles it.
-type Reconcile<C> = Box<dyn Fn(Arc<DynamicObject>, Arc<C>) -> Reconciling + Send + Sync>;
+type Reconcile<C> = Box<dyn Fn(Arc<dyn Stored>, Arc<C>) -> Reconciling + Send + Sync>;
 type Reconciling = BoxFuture<'static, Result<Action, Failure>>;
-
-/// Objects that are watched beside the primary ones.
-struct Watch {
-    of: Type,
-    /// Which primary objects a change concerns.
-    map: Map,
-}
-
-#[derive(Clone)]
-enum Map {
-    /// The owner, for which the metadata is enough.
-    Owner,
-    By(Arc<Mapper>),
-}
-
-type Mapper = dyn Fn(&DynamicObject) -> Vec<ObjectRef<DynamicObject>> + Send + Sync;
 
 /// What a controller is, without the type of its objects.
 pub(crate) struct Definition<C> {
     pub(crate) name: &'static str,
     rules: Rules,
     primary: Type,
+    form: Form,
+    watch: Watch,
     reconcile: Reconcile<C>,
-    watches: Vec<Watch>,
-}
-
-impl<C> Definition<C> {
-    /// The types that the API server must offer before the controller can run.
-    pub(crate) fn types(&self) -> Vec<Type> {
-        let watched = self.watches.iter().map(|watch| watch.of.clone());
-        [self.primary.clone()].into_iter().chain(watched).collect()
-    }
+    secondaries: Vec<Secondary>,
+    concurrency: Option<u16>,
+    timeout: Option<Duration>,
+    needs_leadership: bool,
+    /// The condition that shows a failure, and how an object gets it.
+    condition: &'static str,
+    report: Option<Report>,
 }
 
 /// A controller of the objects of type `K`, whose reconcile function shares a context `C`.
@@ -107,7 +87,9 @@ impl<K: Object, C: Send + Sync + 'static> Controller<K, C> {
         E: ReconcileError,
     {
         let mut controller = Self::external(name, reconcile);
-        let rules = &mut controller.definition.rules;
+        let definition = &mut controller.definition;
+        definition.report = Some(failure::report::<K>);
+        let rules = &mut definition.rules;
         rules.allow::<K>(&[Verb::Patch]);
         rules.allow_subresource::<K>("status", &[Verb::Patch]);
         rules.allow_subresource::<K>("finalizers", &[Verb::Update]);
@@ -122,28 +104,60 @@ impl<K: Object, C: Send + Sync + 'static> Controller<K, C> {
         Fut: Future<Output = Result<Action, E>> + Send + 'static,
         E: ReconcileError,
     {
-        let reconcile = Arc::new(reconcile);
-        let reconcile = move |object: Arc<DynamicObject>, context| {
-            let reconcile = reconcile.clone();
-            let run = async move {
-                let object = decode(&object).map_err(Failure::Invalid)?;
-                let result = reconcile(Arc::new(object), context).await;
-                result.map_err(|error| Failure::Error {
-                    reason: error.reason(),
-                    terminal: error.is_terminal(),
-                    error: Box::new(error),
-                })
-            };
-            run.boxed()
+        Self::define(name, Type::of::<K>(), Form::of::<K>(), reconcile)
+    }
+}
+
+impl<C: Send + Sync + 'static> Controller<DynamicObject, C> {
+    /// A controller of a type that is known only when the operator runs. It may get, list and watch
+    /// the objects.
+    pub fn dynamic<F, Fut, E>(name: &'static str, kind: Type, reconcile: F) -> Self
+    where
+        F: Fn(Arc<DynamicObject>, Arc<C>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Action, E>> + Send + 'static,
+        E: ReconcileError,
+    {
+        Self::define(name, kind, Form::dynamic(), reconcile)
+    }
+}
+
+impl<K, C> Controller<K, C>
+where
+    K: Lookup + Send + Sync + 'static,
+    C: Send + Sync + 'static,
+{
+    fn define<F, Fut, E>(name: &'static str, kind: Type, form: Form, reconcile: F) -> Self
+    where
+        F: Fn(Arc<K>, Arc<C>) -> Fut + Send + Sync + 'static,
+        Fut: Future<Output = Result<Action, E>> + Send + 'static,
+        E: ReconcileError,
+    {
+        let reconcile = move |object: Arc<dyn Stored>, context| {
+            let run = downcast(object).map(|object| reconcile(object, context));
+            async move {
+                match run {
+                    Some(run) => run.await.map_err(Failure::of),
+                    None => Err(Failure::mixed_up()),
+                }
+            }
+            .boxed()
         };
         let mut rules = Rules::default();
-        rules.allow::<K>(Verb::READ);
+        rules.allow_type(&kind, Verb::READ);
+        rules.allow::<Event>(&[Verb::Create, Verb::Patch]);
         let definition = Definition {
             name,
             rules,
-            primary: Type::of::<K>(),
+            primary: kind,
+            form,
+            watch: Watch::new(),
             reconcile: Box::new(reconcile),
-            watches: Vec::new(),
+            secondaries: Vec::new(),
+            concurrency: None,
+            timeout: None,
+            needs_leadership: true,
+            condition: "Ready",
+            report: None,
         };
         Self {
             definition,
@@ -154,43 +168,102 @@ impl<K: Object, C: Send + Sync + 'static> Controller<K, C> {
     /// Reconciles an object when something that it controls (by owner reference) changes.
     /// Allows to get, list, watch, create and patch objects of type `Child`.
     #[must_use]
-    pub fn owns<Child: Object>(mut self) -> Self {
-        self.definition.rules.allow::<Child>(Verb::OWN);
-        let of = Type::of::<Child>();
-        self.definition.watches.push(Watch {
-            of,
-            map: Map::Owner,
-        });
-        self
+    pub fn owns<Child: Object>(self) -> Self {
+        self.owns_with::<Child>(Watch::new())
+    }
+
+    /// As [`owns`](Self::owns), of some objects or changes.
+    #[must_use]
+    pub fn owns_with<Child: Object>(self, watch: Watch) -> Self {
+        self.owns_type(Type::of::<Child>(), watch)
+    }
+
+    /// As [`owns`](Self::owns), for a type that is known only when the operator runs.
+    #[must_use]
+    pub fn owns_type(self, child: Type, watch: Watch) -> Self {
+        self.secondary(child, Form::Metadata, watch, Map::Owner, Verb::OWN)
     }
 
     /// Reconciles the objects that `map` names when an object of type `Other` changes.
     /// Allows to get, list and watch objects of type `Other`.
     #[must_use]
     pub fn watches<Other: Object>(
-        mut self,
+        self,
         map: impl Fn(&Other) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
     ) -> Self {
-        self.definition.rules.allow::<Other>(Verb::READ);
-        let (name, primary) = (self.definition.name, Type::of::<K>());
-        let map = move |object: &DynamicObject| {
-            let objects = match decode(object) {
-                Ok(object) => map(&object),
-                Err(error) => {
-                    run::warn_invalid(name, &Other::kind(&()), &object.metadata, &error);
-                    Vec::new()
-                }
-            };
-            let reference = |object: &ObjectRef<K>| {
-                primary.reference(&object.name, object.namespace.as_deref())
-            };
-            objects.iter().map(reference).collect()
-        };
-        let of = Type::of::<Other>();
-        self.definition.watches.push(Watch {
-            of,
-            map: Map::By(Arc::new(map)),
-        });
+        self.watches_with(Watch::new(), map)
+    }
+
+    /// As [`watches`](Self::watches), of some objects or changes.
+    #[must_use]
+    pub fn watches_with<Other: Object>(
+        self,
+        watch: Watch,
+        map: impl Fn(&Other) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
+    ) -> Self {
+        let map = move |entry: &Entry| entry.as_ref().map(&map).unwrap_or_default();
+        let (of, form) = (Type::of::<Other>(), Form::of::<Other>());
+        self.secondary(of, form, watch, by(map), Verb::READ)
+    }
+
+    /// As [`watches`](Self::watches), with only the metadata in memory and on the wire.
+    #[must_use]
+    pub fn watches_metadata(
+        self,
+        of: Type,
+        watch: Watch,
+        map: impl Fn(&ObjectMeta) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
+    ) -> Self {
+        let map = by(move |entry: &Entry| map(entry.meta()));
+        self.secondary(of, Form::Metadata, watch, map, Verb::READ)
+    }
+
+    /// As [`watches`](Self::watches), for a type that is known only when the operator runs.
+    #[must_use]
+    pub fn watches_type(
+        self,
+        of: Type,
+        watch: Watch,
+        map: impl Fn(&DynamicObject) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
+    ) -> Self {
+        let map = by(move |entry: &Entry| entry.as_ref().map(&map).unwrap_or_default());
+        self.secondary(of, Form::dynamic(), watch, map, Verb::READ)
+    }
+
+    /// Reconciles only some objects, or after some changes.
+    #[must_use]
+    pub fn watching(mut self, watch: Watch) -> Self {
+        self.definition.watch = watch;
+        self
+    }
+
+    /// How many objects may be reconciled at once, never one of them twice. Default: what
+    /// `--max-concurrent-reconciles` says, which is 1 unless given.
+    #[must_use]
+    pub fn concurrency(mut self, reconciles: u16) -> Self {
+        self.definition.concurrency = Some(reconciles.max(1));
+        self
+    }
+
+    /// How long a reconcile may take until it is cancelled and counts as failed. Default: for ever.
+    #[must_use]
+    pub fn timeout(mut self, timeout: Duration) -> Self {
+        self.definition.timeout = Some(timeout);
+        self
+    }
+
+    /// Runs in every replica, not only in the one that leads.
+    #[must_use]
+    pub fn without_leadership(mut self) -> Self {
+        self.definition.needs_leadership = false;
+        self
+    }
+
+    /// The condition that becomes `False` when a reconcile fails. Default: `Ready`. Controllers that
+    /// share a kind need one each.
+    #[must_use]
+    pub fn condition(mut self, type_: &'static str) -> Self {
+        self.definition.condition = type_;
         self
     }
 
@@ -214,6 +287,28 @@ impl<K: Object, C: Send + Sync + 'static> Controller<K, C> {
         rules.allow_subresource::<T>(subresource, verbs);
         self
     }
+
+    /// Permissions in another cluster are not this operator's to declare.
+    fn secondary(mut self, of: Type, form: Form, watch: Watch, map: Map, verbs: &[Verb]) -> Self {
+        if watch.cluster.is_none() {
+            self.definition.rules.allow_type(&of, verbs);
+        }
+        let secondary = Secondary {
+            of,
+            form,
+            watch,
+            map,
+        };
+        self.definition.secondaries.push(secondary);
+        self
+    }
+}
+
+fn by<K: Lookup>(map: impl Fn(&Entry) -> Vec<ObjectRef<K>> + Send + Sync + 'static) -> Map {
+    let key = |object: ObjectRef<K>| Key::new(object.namespace.as_deref(), &object.name);
+    Map::By(Box::new(move |entry| {
+        map(entry).into_iter().map(key).collect()
+    }))
 }
 
 /// The controllers of an operator, which share a context of type `C`.

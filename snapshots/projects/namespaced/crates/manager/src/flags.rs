@@ -2,9 +2,15 @@
 
 use std::{
     net::{IpAddr, Ipv6Addr, SocketAddr},
+    num::NonZeroU16,
     path::PathBuf,
     str::FromStr,
+    time::Duration,
 };
+
+use clap::ArgAction;
+
+use crate::{LeaderElection, MetricsFlags};
 
 /// Flags that every operator has; `main` flattens them into its own.
 #[derive(Clone, Debug, clap::Args)]
@@ -13,9 +19,31 @@ pub struct Flags {
     #[arg(long, value_name = "ADDRESS", default_value = ":8081")]
     pub health_probe_bind_address: Address,
 
-    /// Address of the metrics endpoint (plain HTTP); 0 switches it off
-    #[arg(long, value_name = "ADDRESS", default_value = "0")]
-    pub metrics_bind_address: Address,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub metrics: MetricsFlags,
+
+    /// Let the servers of metrics and webhooks speak HTTP/2, too
+    #[arg(
+        long,
+        value_name = "BOOL",
+        default_value = "false",
+        default_missing_value = "true",
+        num_args = 0..=1,
+        require_equals = true,
+        action = ArgAction::Set,
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub enable_http2: bool,
+
+    /// Objects that each controller reconciles at once, unless it says otherwise
+    #[arg(long, value_name = "NUMBER", default_value = "1")]
+    pub max_concurrent_reconciles: NonZeroU16,
+
+    /// How often everything is reconciled although nothing changed, such as 30m
+    #[arg(long, value_name = "DURATION", default_value = "10h", value_parser = duration)]
+    pub sync_period: Duration,
 
     /// Log format [default: text on a terminal, json elsewhere]
     #[arg(long, value_name = "FORMAT")]
@@ -33,6 +61,10 @@ pub struct Flags {
         value_delimiter = ','
     )]
     pub watch_namespace: Vec<String>,
+
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub leader_election: LeaderElection,
 }
 
 /// How log lines are written to stderr.
@@ -70,9 +102,51 @@ impl FromStr for Address {
     }
 }
 
+/// Reads a duration such as `500ms`, `15s`, `10m` or `1h`, as Kubernetes' own flags take them.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text
+        .find(|c: char| !c.is_ascii_digit())
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let milliseconds = match unit {
+        "ms" => Some(1),
+        "s" => Some(1000),
+        "m" => Some(60 * 1000),
+        "h" => Some(60 * 60 * 1000),
+        _ => None,
+    };
+    let number: Option<u64> = number.parse().ok();
+    let product = number
+        .zip(milliseconds)
+        .and_then(|(number, unit)| number.checked_mul(unit));
+    product
+        .filter(|product| *product > 0)
+        .map(Duration::from_millis)
+        .ok_or_else(|| "expected a number and one of `ms`, `s`, `m`, `h`, such as `15s`".to_owned())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn durations() {
+        for (text, milliseconds) in [
+            ("15s", Some(15_000)),
+            ("500ms", Some(500)),
+            ("10h", Some(36_000_000)),
+            ("2m", Some(120_000)),
+            ("15", None),
+            ("s", None),
+            ("0s", None),
+            ("-1s", None),
+            ("99999999999999999999h", None),
+            ("", None),
+        ] {
+            let expected = milliseconds.map(Duration::from_millis);
+            assert_eq!(duration(text).ok(), expected, "{text}");
+        }
+    }
 
     #[test]
     fn addresses() {

@@ -8,13 +8,23 @@
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 
+mod action;
+mod apply;
+mod cache;
+mod certificate;
 mod client;
+mod clock;
+mod cluster;
 pub mod conditions;
 mod controller;
 mod crds;
 mod discovery;
+mod election;
+mod endpoints;
 #[cfg(feature = "envtest")]
 pub mod envtest;
+mod fence;
+pub mod finalizer;
 mod flags;
 mod logs;
 mod manager;
@@ -22,14 +32,28 @@ pub mod manifests;
 mod metrics;
 mod object;
 mod probes;
+mod queue;
 mod rbac;
+mod runnable;
+mod serve;
 pub mod status;
 mod stop;
+mod trigger;
 
-pub use controller::{Controller, Controllers, ReconcileError};
+pub use action::Action;
+pub use apply::Applier;
+pub use cache::{Change, Index, Store};
+pub use cluster::Cluster;
+pub use controller::{Controller, Controllers, Predicate, ReconcileError, Watch};
 pub use crds::Crds;
+pub use election::{ElectionError, LeaderElection};
+pub use fence::NotLeading;
 pub use flags::{Address, Flags, LogFormat};
-pub use kube::runtime::{controller::Action, reflector::ObjectRef};
+pub use kube::runtime::reflector::ObjectRef;
 pub use manager::{Error, Manager, Scope, Settings};
-pub use object::{Object, Scoped};
+pub use metrics::flags::MetricsFlags;
+pub use object::{Object, Scoped, Type};
+pub use prometheus_client;
 pub use rbac::{Rules, Verb};
+pub use runnable::TaskError;
+pub use trigger::Trigger;

@@ -1,20 +1,37 @@
-//! The manager: starts everything in order, and stops it in order.
+//! The manager: what an operator is made of. `manager/run.rs` starts and stops it.
 
-use std::{collections::BTreeSet, io, net::SocketAddr, sync::Arc};
+mod run;
 
-use futures::future::BoxFuture;
-use kube::{Client, Config};
-use tokio::{net::TcpListener, task::JoinSet, time::timeout};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    io,
+    net::SocketAddr,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use axum::Router;
+use kube::{
+    Client, Config,
+    runtime::events::{Recorder, Reporter},
+};
+use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
 
 use crate::{
-    Address, Controllers, Flags,
-    client::{self, Clients},
-    controller::{Definition, Environment},
-    discovery, logs,
+    Applier, Cluster, Controllers, Flags, Object, Store, TaskError, Trigger,
+    cache::Key,
+    client,
+    cluster::Clusters,
+    controller::{Environment, Prepared},
+    election::{Candidate, ElectionError},
+    endpoints::Endpoints,
+    fence::Fence,
+    logs,
     metrics::Metrics,
-    object::Type,
-    probes::{self, Readiness},
+    probes::Readiness,
+    queue::Queue,
+    runnable::Runnable,
     stop,
 };
 
@@ -51,33 +68,64 @@ pub enum Error {
     Kubeconfig(String, #[source] kube::config::KubeconfigError),
     #[error("cannot make a Kubernetes client")]
     Client(#[source] kube::Error),
-    #[error("cannot listen on {1} for {0}")]
-    Listen(&'static str, SocketAddr, #[source] io::Error),
+    #[error("cannot listen on {1} for {0}: {2}")]
+    Listen(String, SocketAddr, io::Error),
+    #[error("cannot use the certificate: {0}")]
+    Certificate(String),
+    #[error("cannot make a certificate: {0}")]
+    SelfSigned(String),
     #[error("cannot handle signals")]
     Signals(#[source] io::Error),
     #[error("two controllers are named `{0}`")]
     SameName(&'static str),
+    #[error("no controller is named `{0}`, which is to be triggered")]
+    NoController(&'static str),
+    #[error("a controller watches in cluster `{0}`, which the manager was not told of")]
+    NoCluster(&'static str),
+    #[error(transparent)]
+    Election(#[from] ElectionError),
+    #[error("leader election lost")]
+    Lost,
     #[error("{0} ended, which it never should")]
     Ended(String),
+    #[error("{0} failed")]
+    Failed(String, #[source] TaskError),
     #[error("reconciles still ran {} s after the stop", stop::GRACE.as_secs())]
     StopTimeout,
 }
 
+/// As controller-runtime's: a watch that was interrupted misses nothing, but what is outside of the
+/// cluster changes without an event.
+pub(crate) const DEFAULT_RESYNC: Duration = Duration::from_secs(10 * 60 * 60);
+
 /// Runs controllers, with probes, metrics and a graceful stop.
 pub struct Manager {
-    health: Address,
-    metrics_address: Address,
+    endpoints: Endpoints,
+    namespaces: Vec<Option<String>>,
     readiness: Readiness,
-    environment: Environment,
-    parts: Vec<Part>,
+    clusters: Clusters,
+    metrics: Metrics,
+    recorder: Recorder,
+    applier: Applier,
+    candidate: Option<Candidate>,
+    fence: Fence,
+    /// How long a change may be under way.
+    margin: Duration,
+    concurrency: u16,
+    resync: Duration,
+    queues: Mutex<BTreeMap<&'static str, Arc<Queue<Key>>>>,
+    controllers: Vec<Waiting>,
+    runnables: Vec<Runnable>,
+    stop: CancellationToken,
 }
 
-/// A controller that has its context.
-struct Part {
+/// A controller that has its context, and no environment yet.
+struct Waiting {
     name: &'static str,
-    types: Vec<Type>,
-    run: Box<dyn FnOnce(Environment) -> BoxFuture<'static, ()> + Send>,
+    prepare: Box<Prepare>,
 }
+
+type Prepare = dyn FnOnce(Arc<Queue<Key>>, &Environment) -> Result<Prepared, Error> + Send;
 
 impl Manager {
     /// Starts logging and makes the clients; call it first in `main`.
@@ -86,10 +134,14 @@ impl Manager {
     /// If the flags leave open where the API server is, or which namespaces to watch.
     pub async fn new(settings: &Settings, flags: Flags) -> Result<Self, Error> {
         logs::init(flags.log_format);
+        let endpoints = Endpoints::from(&flags);
         let config = client::config(flags.kubeconfig.as_deref()).await?;
-        let mut manager = Self::with_config(settings, config, &flags.watch_namespace)?;
-        manager.health = flags.health_probe_bind_address;
-        manager.metrics_address = flags.metrics_bind_address;
+        let candidate = flags.leader_election.candidate(settings.name)?;
+        let namespaces = &flags.watch_namespace;
+        let mut manager = Self::with_config(settings, config, namespaces, candidate)?;
+        manager.endpoints = endpoints;
+        manager.concurrency = flags.max_concurrent_reconciles.into();
+        manager.resync = flags.sync_period;
         Ok(manager)
     }
 
@@ -97,27 +149,90 @@ impl Manager {
         settings: &Settings,
         config: Config,
         namespaces: &[String],
+        candidate: Option<Candidate>,
     ) -> Result<Self, Error> {
         // Without this, TLS panics as soon as a dependency brings a second provider.
         _ = rustls::crypto::ring::default_provider().install_default();
-        let environment = Environment {
-            clients: Clients::new(config)?,
-            namespaces: watched(settings.scope, namespaces)?,
-            metrics: Metrics::default(),
-            stop: CancellationToken::new(),
+        let (fence, margin) = match &candidate {
+            Some(candidate) => (Fence::closed(), candidate.timing.margin()),
+            None => (Fence::open(), Duration::MAX),
+        };
+        let metrics = Metrics::default();
+        let own = Cluster::new(config, &metrics, &fence, margin)?;
+        let reporter = Reporter {
+            controller: settings.name.to_owned(),
+            instance: std::env::var("HOSTNAME").ok(),
         };
         Ok(Self {
-            health: Address(None),
-            metrics_address: Address(None),
+            endpoints: Endpoints::default(),
+            namespaces: watched(settings.scope, namespaces)?,
             readiness: Readiness::default(),
-            environment,
-            parts: Vec::new(),
+            recorder: Recorder::new(own.client(), reporter),
+            applier: Applier::new(own.clone(), settings.name),
+            clusters: Clusters::new(own),
+            candidate,
+            fence,
+            margin,
+            metrics,
+            concurrency: 1,
+            resync: DEFAULT_RESYNC,
+            queues: Mutex::default(),
+            controllers: Vec::new(),
+            runnables: Vec::new(),
+            stop: CancellationToken::new(),
         })
     }
 
-    /// A client whose calls are bounded in time; clones are cheap.
+    /// A client whose calls are bounded in time and not repeated; a clone is cheap. With leader
+    /// election it changes nothing unless this replica leads.
     pub fn client(&self) -> Client {
-        self.environment.clients.calls.clone()
+        self.clusters.own.client()
+    }
+
+    /// The objects of type `K`, kept in memory and current; see [`Cluster::store`].
+    pub fn store<K: Object>(&self) -> Store<K> {
+        self.clusters.own.store()
+    }
+
+    /// Applies objects with the name of the operator as their field manager, and only changes.
+    pub fn applier(&self) -> Applier {
+        self.applier.clone()
+    }
+
+    /// Registers metrics of your own, which are served beside those of the controllers:
+    /// `manager.metrics(|registry| registry.register("widgets_made", "Widgets made", counter.clone()))`.
+    pub fn metrics(&self, register: impl FnOnce(&mut Registry)) {
+        self.metrics.register(register);
+    }
+
+    /// Adds a check to `/readyz`. It is asked at each probe and must not block; what it fails with
+    /// is shown to whoever asks.
+    pub fn readiness_check(
+        &self,
+        name: &str,
+        check: impl Fn() -> Result<(), String> + Send + Sync + 'static,
+    ) {
+        self.readiness.ask(name, check);
+    }
+
+    /// Publishes events, all through one memory of what was published.
+    pub fn recorder(&self) -> Recorder {
+        self.recorder.clone()
+    }
+
+    /// Adds another cluster, in which controllers can [watch](crate::Watch::cluster).
+    ///
+    /// # Errors
+    /// If the configuration is not one of a client.
+    pub fn cluster(&self, name: &'static str, config: Config) -> Result<Cluster, Error> {
+        let cluster = Cluster::new(config, &self.metrics, &self.fence, self.margin)?;
+        self.clusters.add(name, cluster.clone());
+        Ok(cluster)
+    }
+
+    /// Asks the controller of this name to reconcile objects for reasons of your own.
+    pub fn trigger<K: Object>(&self, controller: &'static str) -> Trigger<K> {
+        Trigger::new(self.queue(controller))
     }
 
     /// Adds controllers, which share `context`.
@@ -127,78 +242,66 @@ impl Manager {
         C: Send + Sync + 'static,
     {
         let context = Arc::new(context);
-        let readiness = self.readiness.clone();
-        let part = |controller: Definition<C>| {
+        for controller in controllers.into_vec() {
             let context = context.clone();
-            readiness.expect(controller.name);
-            Part {
+            self.controllers.push(Waiting {
                 name: controller.name,
-                types: controller.types(),
-                run: Box::new(move |environment| controller.run(context, environment)),
-            }
-        };
-        self.parts
-            .extend(controllers.into_vec().into_iter().map(part));
+                prepare: Box::new(|queue, environment| {
+                    controller.prepare(context, queue, environment)
+                }),
+            });
+        }
         self
     }
 
-    /// Runs until SIGTERM or SIGINT, then lets running reconciles finish for up to 30 s.
+    /// Adds a task of your own that runs while this replica leads. It ends when its token is
+    /// cancelled; if it ends before that, or fails, the operator ends, too.
+    #[must_use]
+    pub fn task<F, Fut>(mut self, name: &str, run: F) -> Self
+    where
+        F: FnOnce(CancellationToken) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<(), TaskError>> + Send + 'static,
+    {
+        self.runnables.push(Runnable::new(name, true, run));
+        self
+    }
+
+    /// As [`task`](Self::task), in every replica.
+    #[must_use]
+    pub fn task_without_leadership<F, Fut>(mut self, name: &str, run: F) -> Self
+    where
+        F: FnOnce(CancellationToken) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<(), TaskError>> + Send + 'static,
+    {
+        self.runnables.push(Runnable::new(name, false, run));
+        self
+    }
+
+    /// Serves `router` at `address` in every replica, by plain HTTP, for an endpoint of your own.
+    #[must_use]
+    pub fn serve(mut self, name: &str, address: SocketAddr, router: Router) -> Self {
+        self.endpoints.add(name, address, router);
+        self
+    }
+
+    /// Runs until SIGTERM or SIGINT, then lets running reconciles finish for up to 30 s; ends at once
+    /// if another replica may lead.
     ///
     /// # Errors
     /// If something cannot start, or ends without having been asked to.
     pub async fn run(self) -> Result<(), Error> {
-        stop::on_signals(self.environment.stop.clone()).map_err(Error::Signals)?;
-        self.run_until_stopped().await
+        stop::on_signals(self.stop.clone()).map_err(Error::Signals)?;
+        let result = self.run_until_stopped().await;
+        if matches!(result, Err(Error::Lost)) {
+            stop::end_after(stop::LOST);
+        }
+        result
     }
 
-    pub(crate) async fn run_until_stopped(self) -> Result<(), Error> {
-        let Environment { stop, metrics, .. } = &self.environment;
-        let mut names = BTreeSet::new();
-        if let Some(part) = self.parts.iter().find(|part| !names.insert(part.name)) {
-            return Err(Error::SameName(part.name));
-        }
-        let mut servers = JoinSet::new();
-        let probes = probes::router(self.readiness.clone());
-        serve(&mut servers, "probes", self.health, probes).await?;
-        serve(
-            &mut servers,
-            "metrics",
-            self.metrics_address,
-            metrics.router(),
-        )
-        .await?;
-
-        let mut controllers = JoinSet::new();
-        for Part { name, types, run } in self.parts {
-            let environment = self.environment.clone();
-            let readiness = self.readiness.clone();
-            controllers.spawn(async move {
-                let stop = environment.stop.clone();
-                let client = &environment.clients.calls;
-                tokio::select! {
-                    () = discovery::wait(client, name, &types) => {}
-                    () = stop.cancelled() => return name,
-                }
-                readiness.pass(name);
-                run(environment).await;
-                name
-            });
-        }
-        let failed = tokio::select! {
-            // Looked at first: after a stop, everything ends as it should.
-            biased;
-            () = stop.cancelled() => None,
-            Some(end) = servers.join_next() => Some(end),
-            Some(end) = controllers.join_next() => Some(end),
-        };
-        stop.cancel();
-        let drain = async { while controllers.join_next().await.is_some() {} };
-        let drained = timeout(stop::GRACE, drain).await;
-        match failed {
-            Some(Ok(name)) => Err(Error::Ended(name.to_owned())),
-            Some(Err(panic)) => Err(Error::Ended(format!("a task ({panic})"))),
-            None => drained.map_err(|_| Error::StopTimeout),
-        }
+    fn queue(&self, controller: &'static str) -> Arc<Queue<Key>> {
+        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        let queue = || Arc::new(Queue::new(self.metrics.queue(controller)));
+        queues.entry(controller).or_insert_with(queue).clone()
     }
 
     #[cfg(feature = "envtest")]
@@ -208,7 +311,7 @@ impl Manager {
 
     #[cfg(feature = "envtest")]
     pub(crate) fn stop(&self) -> CancellationToken {
-        self.environment.stop.clone()
+        self.stop.clone()
     }
 }
 
@@ -226,40 +329,6 @@ fn watched(scope: Scope, namespaces: &[String]) -> Result<Vec<Option<String>>, E
             .into_iter()
             .map(|name| Some(name.to_owned()))
             .collect()),
-    }
-}
-
-async fn serve(
-    servers: &mut JoinSet<&'static str>,
-    name: &'static str,
-    address: Address,
-    router: axum::Router,
-) -> Result<(), Error> {
-    let Address(Some(address)) = address else {
-        return Ok(());
-    };
-    let listener = bind(address)
-        .await
-        .map_err(|error| Error::Listen(name, address, error))?;
-    tracing::info!(%address, "serving {name}");
-    servers.spawn(async move {
-        if let Err(error) = axum::serve(listener, router).await {
-            tracing::error!(%error, "serving {name} failed");
-        }
-        name
-    });
-    Ok(())
-}
-
-/// Listens on `address`; all interfaces means those of IPv4 where there is no IPv6.
-async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    match TcpListener::bind(address).await {
-        Err(error) if address.ip().is_unspecified() && error.kind() != io::ErrorKind::AddrInUse => {
-            TcpListener::bind(("0.0.0.0", address.port()))
-                .await
-                .map_err(|_| error)
-        }
-        result => result,
     }
 }
 

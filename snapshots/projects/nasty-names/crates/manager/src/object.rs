@@ -4,15 +4,21 @@ use std::fmt::{self, Debug};
 
 use kube::{
     Api, Client, Resource,
-    api::{ApiResource, DynamicObject},
-    core::{ClusterResourceScope, NamespaceResourceScope, PartialObjectMeta},
-    runtime::reflector::ObjectRef,
+    api::ApiResource,
+    core::{ClusterResourceScope, DynamicResourceScope, NamespaceResourceScope},
 };
-use serde::de::DeserializeOwned;
+use serde::{Serialize, de::DeserializeOwned};
 
 /// A type of object that can be watched: those of `CustomResource` and of `k8s_openapi`.
 pub trait Object:
-    Resource<DynamicType = (), Scope: Scoped> + Clone + Debug + DeserializeOwned + Send + Sync + 'static
+    Resource<DynamicType = (), Scope: Scoped>
+    + Clone
+    + Debug
+    + DeserializeOwned
+    + Serialize
+    + Send
+    + Sync
+    + 'static
 {
 }
 
@@ -21,6 +27,7 @@ impl<K> Object for K where
         + Clone
         + Debug
         + DeserializeOwned
+        + Serialize
         + Send
         + Sync
         + 'static
@@ -60,53 +67,48 @@ impl Scoped for ClusterResourceScope {
     }
 }
 
-/// An [`Object`] type as a value.
+/// The type of an object as a value.
 ///
 /// Everything that runs is written for these, so that it is compiled once and not for each type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Type {
+pub struct Type {
     pub(crate) resource: ApiResource,
     pub(crate) namespaced: bool,
 }
 
 impl Type {
-    pub(crate) fn of<K: Object>() -> Self {
+    /// The type that a Rust type stands for.
+    pub fn of<K: Object>() -> Self {
         Self {
             resource: ApiResource::erase::<K>(&()),
             namespaced: <K::Scope as Scoped>::NAMESPACED,
         }
     }
 
+    /// A type that is known only when the operator runs, whose objects live in namespaces.
+    pub fn namespaced(resource: ApiResource) -> Self {
+        Self {
+            resource,
+            namespaced: true,
+        }
+    }
+
+    /// A type that is known only when the operator runs, whose objects have no namespaces.
+    pub fn cluster_scoped(resource: ApiResource) -> Self {
+        Self {
+            resource,
+            namespaced: false,
+        }
+    }
+
     /// The objects in `namespace`, or all of them; a cluster-scoped type has no namespaces.
-    pub(crate) fn api(&self, client: Client, namespace: Option<&str>) -> Api<DynamicObject> {
+    pub(crate) fn api<K>(&self, client: Client, namespace: Option<&str>) -> Api<K>
+    where
+        K: Resource<DynamicType = ApiResource, Scope = DynamicResourceScope>,
+    {
         match namespace.filter(|_| self.namespaced) {
             Some(namespace) => Api::namespaced_with(client, namespace, &self.resource),
             None => Api::all_with(client, &self.resource),
-        }
-    }
-
-    /// As [`Self::api`], but only the metadata is asked for.
-    pub(crate) fn metadata(
-        &self,
-        client: Client,
-        namespace: Option<&str>,
-    ) -> Api<PartialObjectMeta<DynamicObject>> {
-        match namespace.filter(|_| self.namespaced) {
-            Some(namespace) => Api::namespaced_with(client, namespace, &self.resource),
-            None => Api::all_with(client, &self.resource),
-        }
-    }
-
-    /// The object of this type with this name; `namespace` counts if there are namespaces.
-    pub(crate) fn reference(
-        &self,
-        name: &str,
-        namespace: Option<&str>,
-    ) -> ObjectRef<DynamicObject> {
-        let reference = ObjectRef::new_with(name, self.resource.clone());
-        match namespace.filter(|_| self.namespaced) {
-            Some(namespace) => reference.within(namespace),
-            None => reference,
         }
     }
 }
@@ -121,8 +123,9 @@ impl fmt::Display for Type {
     }
 }
 
-/// Reads an object as its Rust type; the error says why it is none.
-pub(crate) fn decode<K: Object>(object: &DynamicObject) -> Result<K, String> {
-    let value = serde_json::to_value(object).map_err(|error| error.to_string())?;
-    K::deserialize(value).map_err(|error| error.to_string())
+/// Which objects of a type are asked for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Selector {
+    pub(crate) labels: Option<String>,
+    pub(crate) fields: Option<String>,
 }

@@ -8,6 +8,8 @@ use std::{
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use kube::{Resource, core::ClusterResourceScope};
 
+use crate::Type;
+
 /// A verb of the Kubernetes API. There is no wildcard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
@@ -61,7 +63,12 @@ struct Permission {
 impl Rules {
     /// Adds `verbs` on the resource of type `K`.
     pub fn allow<K: Resource<DynamicType = ()> + 'static>(&mut self, verbs: &[Verb]) {
-        self.insert::<K>(K::plural(&()).into_owned(), verbs);
+        self.insert(
+            &K::group(&()),
+            &K::plural(&()),
+            cluster_scoped::<K>(),
+            verbs,
+        );
     }
 
     /// Adds `verbs` on a subresource of type `K`, such as `status`.
@@ -69,7 +76,14 @@ impl Rules {
     where
         K: Resource<DynamicType = ()> + 'static,
     {
-        self.insert::<K>(format!("{}/{subresource}", K::plural(&())), verbs);
+        let resource = format!("{}/{subresource}", K::plural(&()));
+        self.insert(&K::group(&()), &resource, cluster_scoped::<K>(), verbs);
+    }
+
+    /// Adds `verbs` on the resource of a type.
+    pub fn allow_type(&mut self, kind: &Type, verbs: &[Verb]) {
+        let resource = &kind.resource;
+        self.insert(&resource.group, &resource.plural, !kind.namespaced, verbs);
     }
 
     /// Adds everything that `other` allows.
@@ -106,16 +120,16 @@ impl Rules {
         self.0.iter().filter(is_cluster_scoped).map(name).collect()
     }
 
-    fn insert<K: Resource<DynamicType = ()> + 'static>(
-        &mut self,
-        resource: String,
-        verbs: &[Verb],
-    ) {
-        let key = (K::group(&()).into_owned(), resource);
+    fn insert(&mut self, group: &str, resource: &str, cluster_scoped: bool, verbs: &[Verb]) {
+        let key = (group.to_owned(), resource.to_owned());
         let entry = self.0.entry(key).or_default();
         entry.verbs.extend(verbs);
-        entry.cluster_scoped |= TypeId::of::<K::Scope>() == TypeId::of::<ClusterResourceScope>();
+        entry.cluster_scoped |= cluster_scoped;
     }
+}
+
+fn cluster_scoped<K: Resource<DynamicType = ()> + 'static>() -> bool {
+    TypeId::of::<K::Scope>() == TypeId::of::<ClusterResourceScope>()
 }
 
 #[cfg(test)]

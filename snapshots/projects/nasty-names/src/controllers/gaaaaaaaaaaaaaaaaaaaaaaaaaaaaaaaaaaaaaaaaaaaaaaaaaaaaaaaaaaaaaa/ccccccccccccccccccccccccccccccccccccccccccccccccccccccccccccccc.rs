@@ -14,6 +14,9 @@ use crate::api::gaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa:
 /// What logs, metrics and probes call this controller.
 const NAME: &str = "ccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc";
 
+/// The condition that is this controller's alone.
+const CONDITION: &str = "CccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccReady";
+
 /// What this controller watches. `make manifests` derives its permissions from the same list.
 ///
 /// Name what it creates with `.owns::<Deployment>()`, what else it depends on with
@@ -21,7 +24,7 @@ const NAME: &str = "cccccccccccccccccccccccccccccccccccccccccccccccccccccccccccc
 /// `.needs::<Secret>(&[Verb::Get])`.
 pub fn controller()
 -> Controller<Kaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa, Context> {
-    Controller::new(NAME, reconcile)
+    Controller::new(NAME, reconcile).condition(CONDITION)
 }
 
 /// Why reconciling failed. It is tried again, after a longer time each time.
@@ -59,7 +62,7 @@ fn wanted_status(
     let mut status = object.status.clone().unwrap_or_default();
     let generation = object.metadata.generation;
     let ready = Condition {
-        type_: "CccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccccReady".into(),
+        type_: CONDITION.into(),
         status: "True".into(),
         reason: "Reconciled".into(),
         message: "the spec is fulfilled".into(),

@@ -104,19 +104,16 @@ impl QueueMetrics {
     }
 
     /// How many objects wait now, without those whose delay is not over.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the queue is kube's"))]
     pub(crate) fn depth(&self, objects: usize) {
         self.depth.set(objects.try_into().unwrap_or(i64::MAX));
     }
 
     /// How long an object that is taken now was in the queue.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the queue is kube's"))]
     pub(crate) fn waited(&self, time: Duration) {
         self.waited.observe(time.as_secs_f64());
     }
 
     /// Counts an object that is to come back after a delay.
-    #[cfg_attr(not(test), expect(dead_code, reason = "the queue is kube's"))]
     pub(crate) fn retried(&self) {
         self.retries.inc();
     }

@@ -3,7 +3,7 @@
 use std::{
     collections::HashMap,
     hash::Hash,
-    sync::{Mutex, PoisonError},
+    sync::{Mutex, MutexGuard, PoisonError},
     time::Duration,
 };
 
@@ -11,7 +11,7 @@ const FIRST: Duration = Duration::from_millis(5);
 const LAST: Duration = Duration::from_secs(1000);
 
 /// Failures in a row of each object; the delay doubles with each, as controller-runtime's does.
-pub(crate) struct Backoff<T>(Mutex<HashMap<T, u32>>);
+pub(super) struct Backoff<T>(Mutex<HashMap<T, u32>>);
 
 impl<T> Default for Backoff<T> {
     fn default() -> Self {
@@ -19,22 +19,23 @@ impl<T> Default for Backoff<T> {
     }
 }
 
-impl<T: Hash + Eq> Backoff<T> {
+impl<T: Clone + Hash + Eq> Backoff<T> {
     /// The delay after one more failure.
-    pub(crate) fn failed(&self, object: T) -> Duration {
-        let mut failures = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let failures = failures.entry(object).or_default();
+    pub(super) fn failed(&self, object: &T) -> Duration {
+        let mut failures = self.failures();
+        let failures = failures.entry(object.clone()).or_default();
         let delay = delay(*failures);
         *failures = failures.saturating_add(1);
         delay
     }
 
     /// Starts again from the first delay.
-    pub(crate) fn reset(&self, object: &T) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .remove(object);
+    pub(super) fn reset(&self, object: &T) {
+        self.failures().remove(object);
+    }
+
+    fn failures(&self) -> MutexGuard<'_, HashMap<T, u32>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -51,11 +52,11 @@ mod tests {
     #[test]
     fn delays_double_up_to_the_last_and_start_again() {
         let backoff = Backoff::default();
-        assert_eq!(backoff.failed("a"), Duration::from_millis(5));
-        assert_eq!(backoff.failed("a"), Duration::from_millis(10));
-        assert_eq!(backoff.failed("b"), Duration::from_millis(5));
+        assert_eq!(backoff.failed(&"a"), Duration::from_millis(5));
+        assert_eq!(backoff.failed(&"a"), Duration::from_millis(10));
+        assert_eq!(backoff.failed(&"b"), Duration::from_millis(5));
         backoff.reset(&"a");
-        assert_eq!(backoff.failed("a"), Duration::from_millis(5));
+        assert_eq!(backoff.failed(&"a"), Duration::from_millis(5));
         assert_eq!(delay(17), Duration::from_millis(655_360));
         assert_eq!(delay(18), LAST);
         assert_eq!(delay(u32::MAX), LAST);

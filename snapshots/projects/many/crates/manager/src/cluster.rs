@@ -1,0 +1,88 @@
+//! A cluster that the operator works with: clients, and what is watched there.
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use kube::{Client, Config};
+
+use crate::{
+    Object, Type,
+    cache::{Cache, Form, Store},
+    client::Clients,
+    fence::Fence,
+    manager::Error,
+    metrics::Metrics,
+    object::Selector,
+};
+
+/// A cluster that the operator works with; a clone is cheap.
+#[derive(Clone)]
+pub struct Cluster {
+    pub(crate) clients: Clients,
+    pub(crate) cache: Cache,
+}
+
+impl Cluster {
+    pub(crate) fn new(
+        config: Config,
+        metrics: &Metrics,
+        fence: &Fence,
+        margin: Duration,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            clients: Clients::new(config, metrics, fence, margin)?,
+            cache: Cache::default(),
+        })
+    }
+
+    /// A client whose calls are bounded in time and not repeated; a clone is cheap. With leader
+    /// election it changes nothing unless this replica leads.
+    pub fn client(&self) -> Client {
+        self.clients.calls.clone()
+    }
+
+    /// The objects of type `K` here, kept in memory and current. Ask before the manager runs, and
+    /// allow the controllers that read it to get, list and watch the type.
+    pub fn store<K: Object>(&self) -> Store<K> {
+        let (kind, selector) = (Type::of::<K>(), Selector::default());
+        Store::new(self.cache.source(&kind, &selector, Form::of::<K>()))
+    }
+}
+
+/// The clusters by name; the one without a name is the operator's own.
+#[derive(Clone)]
+pub(crate) struct Clusters {
+    pub(crate) own: Cluster,
+    others: Arc<Mutex<BTreeMap<&'static str, Cluster>>>,
+}
+
+impl Clusters {
+    pub(crate) fn new(own: Cluster) -> Self {
+        Self {
+            own,
+            others: Arc::default(),
+        }
+    }
+
+    pub(crate) fn add(&self, name: &'static str, cluster: Cluster) {
+        self.others().insert(name, cluster);
+    }
+
+    pub(crate) fn get(&self, name: Option<&'static str>) -> Result<Cluster, Error> {
+        match name {
+            None => Ok(self.own.clone()),
+            Some(name) => self
+                .others()
+                .get(name)
+                .cloned()
+                .ok_or(Error::NoCluster(name)),
+        }
+    }
+
+    pub(crate) fn others(&self) -> MutexGuard<'_, BTreeMap<&'static str, Cluster>> {
+        self.others.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,102 @@
+//! A reconcile that failed, and how its object shows it.
+
+use std::{any::Any, error::Error};
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use serde_json::{Value, json};
+
+use super::ReconcileError;
+use crate::{Object, cache::Stored, conditions, logs::chain};
+
+/// What fits into a condition's message and still can be read.
+const MESSAGE: usize = 1024;
+
+/// Why an object was not reconciled.
+pub(super) struct Failure {
+    pub(super) reason: &'static str,
+    pub(super) message: String,
+    pub(super) terminal: bool,
+    /// The API server had a newer version: common, and gone with the next try.
+    pub(super) conflict: bool,
+}
+
+impl Failure {
+    pub(super) fn of<E: ReconcileError>(error: E) -> Self {
+        Self {
+            reason: error.reason(),
+            message: chain(&error),
+            terminal: error.is_terminal(),
+            conflict: is_conflict(&error),
+        }
+    }
+
+    pub(super) fn new(reason: &'static str, message: String) -> Self {
+        Self {
+            reason,
+            message,
+            terminal: false,
+            conflict: false,
+        }
+    }
+
+    /// Each source has one type, so this cannot be.
+    pub(super) fn mixed_up() -> Self {
+        Self::new("WrongType", "the object is of another type".to_owned())
+    }
+
+    /// The message, cut to what a condition takes.
+    pub(super) fn short_message(&self) -> String {
+        self.message.chars().take(MESSAGE).collect()
+    }
+}
+
+fn is_conflict(error: &(dyn Error + 'static)) -> bool {
+    match error.downcast_ref() {
+        Some(kube::Error::Api(status)) => status.is_conflict(),
+        _ => error.source().is_some_and(is_conflict),
+    }
+}
+
+/// The patch that gives an object a condition; none if the object says the same already, or if its
+/// type has no conditions.
+pub(super) type Report = fn(&dyn Stored, Condition) -> Option<Value>;
+
+pub(super) fn report<K: Object>(object: &dyn Stored, condition: Condition) -> Option<Value> {
+    let object: &dyn Any = object;
+    let object: &K = object.downcast_ref()?;
+    let mut value = serde_json::to_value(object).ok()?;
+    let list = value.pointer("/status/conditions").cloned();
+    let mut list: Vec<Condition> = match list {
+        Some(list) => serde_json::from_value(list).ok()?,
+        None => Vec::new(),
+    };
+    let same = |old: &Condition| {
+        (
+            &old.type_,
+            &old.status,
+            &old.reason,
+            old.observed_generation,
+        ) == (
+            &condition.type_,
+            &condition.status,
+            &condition.reason,
+            condition.observed_generation,
+        )
+    };
+    if list.iter().any(same) {
+        return None;
+    }
+    conditions::set(&mut list, condition);
+    let list = serde_json::to_value(list).ok()?;
+    if !value["status"].is_object() {
+        value["status"] = json!({});
+    }
+    value["status"]["conditions"] = list.clone();
+    // A type that has no conditions drops them here.
+    let kept = serde_json::to_value(K::deserialize(value).ok()?).ok()?;
+    kept.pointer("/status/conditions")?;
+    Some(json!({
+        "metadata": { "resourceVersion": object.meta().resource_version },
+        "status": { "conditions": list },
+    }))
+}

@@ -1,0 +1,172 @@
+//! In which order an operator starts, and in which it stops.
+
+use std::{collections::BTreeSet, sync::PoisonError};
+
+use axum::Router;
+use tokio::time::timeout;
+
+use super::{Error, Manager};
+use crate::{
+    cache::Watching,
+    controller::{Environment, Prepared},
+    election::{Election, Leadership},
+    runnable::{Ended, Group, Runnable},
+    serve::Server,
+    stop,
+};
+
+impl Manager {
+    /// Starts the servers, the watches, what needs no leadership, and what does; stops them the
+    /// other way.
+    pub(crate) async fn run_until_stopped(mut self) -> Result<(), Error> {
+        let mut servers = Group::default();
+        for server in self.servers().await? {
+            servers.start(server);
+        }
+        let (leading, always) = self.work()?;
+        let mut watches = Group::default();
+        for watch in self.watches() {
+            watches.start(watch);
+        }
+        let mut followers = Group::default();
+        always.into_iter().for_each(|work| followers.start(work));
+        let election = self.election();
+        let leadership = election
+            .as_ref()
+            .map_or_else(Leadership::always, Election::leadership);
+        let mut leaders = Group::default();
+        let mut leading = Some(leading);
+
+        let failed: Option<Ended> = loop {
+            tokio::select! {
+                // Looked at first: after a stop, everything ends as it should.
+                biased;
+                () = self.stop.cancelled() => break None,
+                // What runs is dropped, and with it each reconcile where it waits.
+                () = leadership.lost().cancelled() => return Err(Error::Lost),
+                end = servers.ended() => break Some(end),
+                end = watches.ended() => break Some(end),
+                end = followers.ended() => break Some(end),
+                end = leaders.ended() => break Some(end),
+                () = leadership.acquired(), if leading.is_some() => {
+                    let leading = leading.take().into_iter().flatten();
+                    leading.for_each(|work| leaders.start(work));
+                }
+            }
+        };
+        let stop = timeout(stop::GRACE, async {
+            leaders.stop().await;
+            // Nothing leads any more: another replica may, at once.
+            if let Some(election) = election {
+                election.release().await;
+            }
+            for group in [&mut followers, &mut watches, &mut servers] {
+                group.stop().await;
+            }
+        });
+        let stopped = tokio::select! {
+            stopped = stop => stopped,
+            () = leadership.lost().cancelled() => return Err(Error::Lost),
+        };
+        match failed {
+            Some((name, Some(error))) => Err(Error::Failed(name, error)),
+            Some((name, None)) => Err(Error::Ended(name)),
+            None => stopped.map_err(|_| Error::StopTimeout),
+        }
+    }
+
+    fn election(&mut self) -> Option<Election> {
+        let candidate = self.candidate.take()?;
+        let client = self.clusters.own.clients.watches.clone();
+        let (metrics, lease) = (self.metrics.clone(), candidate.lease);
+        let election = Election::start(client, candidate, self.fence.clone());
+        let mut leads = election.leadership().leads();
+        tokio::spawn(async move {
+            loop {
+                metrics.leader(lease, *leads.borrow_and_update());
+                if leads.changed().await.is_err() {
+                    break;
+                }
+            }
+        });
+        Some(election)
+    }
+
+    /// What works: with leadership, and without.
+    fn work(&mut self) -> Result<(Vec<Runnable>, Vec<Runnable>), Error> {
+        let environment = Environment {
+            clusters: self.clusters.clone(),
+            metrics: self.metrics.clone(),
+            recorder: self.recorder.clone(),
+            concurrency: self.concurrency,
+            resync: self.resync,
+        };
+        let mut names = BTreeSet::new();
+        let mut work = std::mem::take(&mut self.runnables);
+        for controller in std::mem::take(&mut self.controllers) {
+            let name = controller.name;
+            if !names.insert(name) {
+                return Err(Error::SameName(name));
+            }
+            let prepared = (controller.prepare)(self.queue(name), &environment)?;
+            work.push(prepared.into());
+        }
+        let queues = self
+            .queues
+            .get_mut()
+            .unwrap_or_else(PoisonError::into_inner);
+        if let Some(name) = queues.keys().find(|name| !names.contains(*name)) {
+            return Err(Error::NoController(name));
+        }
+        for source in self.clusters.own.cache.sources() {
+            self.applier.follow(&source);
+        }
+        Ok(work.into_iter().partition(|work| work.needs_leadership))
+    }
+
+    fn watches(&self) -> Vec<Runnable> {
+        let own = (self.clusters.own.clone(), self.namespaces.clone());
+        let others = self.clusters.others();
+        let others = others.values().map(|other| (other.clone(), vec![None]));
+        let mut watches = Vec::new();
+        for (cluster, namespaces) in [own].into_iter().chain(others) {
+            for source in cluster.cache.sources() {
+                self.readiness.expect(&source.check());
+                let watching = Watching {
+                    client: cluster.clients.watches.clone(),
+                    namespaces: namespaces.clone(),
+                    readiness: self.readiness.clone(),
+                };
+                let name = format!("the watch of {}", source.kind);
+                watches.push(Runnable::new(name, false, |stop| async move {
+                    stop.run_until_cancelled(source.watch(watching)).await;
+                    Ok(())
+                }));
+            }
+        }
+        watches
+    }
+
+    /// The servers, which listen already.
+    async fn servers(&mut self) -> Result<Vec<Runnable>, Error> {
+        let client = self.clusters.own.clients.watches.clone();
+        let readiness = self.readiness.clone();
+        let servers = self.endpoints.bind(readiness, &self.metrics, client);
+        let runnable = |(server, router): (Server, Router)| {
+            Runnable::new(server.name().to_owned(), false, |stop| async move {
+                Ok(server.run(router, stop).await?)
+            })
+        };
+        Ok(servers.await?.into_iter().map(runnable).collect())
+    }
+}
+
+impl From<Prepared> for Runnable {
+    fn from(controller: Prepared) -> Self {
+        let name = format!("controller {}", controller.name);
+        Self::new(name, controller.needs_leadership, |stop| async move {
+            controller.run(stop).await;
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,214 @@
+//! What waits to be reconciled: first in, first out, each object once, never two at a time.
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque, hash_map::Entry as Slot},
+    hash::Hash,
+    sync::{Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep_until},
+};
+
+use crate::metrics::{QueueMetrics, Work};
+
+/// The pure part: every method is told what time it is.
+///
+/// An object is *queued* (at most once), *delayed* until a time (at most once), *running*, or both
+/// running and queued or delayed. One that is queued while it runs takes its place when it is done.
+struct Line<K> {
+    order: VecDeque<K>,
+    /// Ordered by time, then by who was first.
+    delayed: BTreeMap<(Instant, u64), K>,
+    objects: HashMap<K, State>,
+    serial: u64,
+}
+
+#[derive(Default)]
+struct State {
+    /// Since when it is queued.
+    queued: Option<Instant>,
+    /// Its key in `delayed`.
+    due: Option<(Instant, u64)>,
+    running: bool,
+}
+
+impl<K: Clone + Eq + Hash> Line<K> {
+    fn new() -> Self {
+        Self {
+            order: VecDeque::new(),
+            delayed: BTreeMap::new(),
+            objects: HashMap::new(),
+            serial: 0,
+        }
+    }
+
+    /// Queues an object, unless it is; returns whether it was not.
+    fn add(&mut self, object: &K, now: Instant) -> bool {
+        let state = self.objects.entry(object.clone()).or_default();
+        if state.queued.is_some() {
+            return false;
+        }
+        state.queued = Some(now);
+        if !state.running {
+            self.order.push_back(object.clone());
+        }
+        true
+    }
+
+    /// Queues an object at a time, or earlier if that was asked before.
+    fn add_at(&mut self, object: &K, at: Instant) {
+        let state = self.objects.entry(object.clone()).or_default();
+        if state.due.is_some_and(|(due, _)| due <= at) {
+            return;
+        }
+        if let Some(due) = state.due.take() {
+            self.delayed.remove(&due);
+        }
+        let due = (at, self.serial);
+        self.serial += 1;
+        state.due = Some(due);
+        self.delayed.insert(due, object.clone());
+    }
+
+    /// Queues what is due; returns how many objects that were.
+    fn advance(&mut self, now: Instant) -> usize {
+        let mut added = 0;
+        while let Some(first) = self.delayed.first_entry() {
+            if first.key().0 > now {
+                break;
+            }
+            let object = first.remove();
+            if let Some(state) = self.objects.get_mut(&object) {
+                state.due = None;
+            }
+            added += usize::from(self.add(&object, now));
+        }
+        added
+    }
+
+    /// The first object and how long it was queued. It runs until [`done`](Self::done), and what
+    /// it was delayed for no longer counts: its reconcile says when to come again.
+    fn take(&mut self, now: Instant) -> Option<(K, Duration)> {
+        let object = self.order.pop_front()?;
+        let state = self.objects.get_mut(&object)?;
+        let since = state.queued.take().unwrap_or(now);
+        state.running = true;
+        if let Some(due) = state.due.take() {
+            self.delayed.remove(&due);
+        }
+        Some((object, now.saturating_duration_since(since)))
+    }
+
+    /// Ends the run of an object; if it was queued meanwhile, it comes last.
+    fn done(&mut self, object: &K) {
+        if let Slot::Occupied(mut slot) = self.objects.entry(object.clone()) {
+            let state = slot.get_mut();
+            state.running = false;
+            if state.queued.is_some() {
+                self.order.push_back(object.clone());
+            } else if state.due.is_none() {
+                slot.remove();
+            }
+        }
+    }
+
+    fn next_due(&self) -> Option<Instant> {
+        self.delayed.first_key_value().map(|((at, _), _)| *at)
+    }
+}
+
+/// A [`Line`] that workers wait for.
+pub(crate) struct Queue<K> {
+    line: Mutex<Line<K>>,
+    changed: Notify,
+    metrics: QueueMetrics,
+}
+
+impl<K: Clone + Eq + Hash> Queue<K> {
+    pub(crate) fn new(metrics: QueueMetrics) -> Self {
+        Self {
+            line: Mutex::new(Line::new()),
+            changed: Notify::new(),
+            metrics,
+        }
+    }
+
+    /// Queues an object.
+    pub(crate) fn add(&self, object: &K) {
+        let mut line = self.line();
+        if line.add(object, Instant::now()) {
+            self.metrics.added();
+            self.changed(&line);
+        }
+    }
+
+    /// Queues an object after a time.
+    pub(crate) fn add_after(&self, object: &K, delay: Duration) {
+        self.metrics.retried();
+        let mut line = self.line();
+        line.add_at(object, Instant::now() + delay);
+        self.changed(&line);
+    }
+
+    /// Waits for the next object; whoever takes it says [`done`](Self::done).
+    pub(crate) async fn next(&self) -> K {
+        loop {
+            let changed = self.changed.notified();
+            let due = match self.take() {
+                Ok(object) => return object,
+                Err(due) => due,
+            };
+            match due {
+                Some(due) => tokio::select! {
+                    () = changed => {}
+                    () = sleep_until(due) => {}
+                },
+                None => changed.await,
+            }
+        }
+    }
+
+    /// Counts as work until the value is dropped.
+    pub(crate) fn work(&self) -> Work {
+        self.metrics.work()
+    }
+
+    /// Ends the run of an object.
+    pub(crate) fn done(&self, object: &K) {
+        let mut line = self.line();
+        line.done(object);
+        self.changed(&line);
+    }
+
+    fn take(&self) -> Result<K, Option<Instant>> {
+        let now = Instant::now();
+        let mut line = self.line();
+        for _ in 0..line.advance(now) {
+            self.metrics.added();
+        }
+        let Some((object, waited)) = line.take(now) else {
+            return Err(line.next_due());
+        };
+        self.metrics.waited(waited);
+        self.changed(&line);
+        Ok(object)
+    }
+
+    /// Counts, and wakes a worker: for the next object, or for a due time that came nearer.
+    fn changed(&self, line: &Line<K>) {
+        self.metrics.depth(line.order.len());
+        if !line.order.is_empty() || !line.delayed.is_empty() {
+            self.changed.notify_one();
+        }
+    }
+
+    fn line(&self) -> MutexGuard<'_, Line<K>> {
+        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

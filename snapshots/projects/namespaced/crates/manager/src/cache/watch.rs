@@ -1,0 +1,122 @@
+//! The task that keeps a source as the API server has it.
+
+use std::{collections::BTreeSet, pin::pin, sync::Arc};
+
+use futures::StreamExt;
+use kube::{
+    Api, Client,
+    runtime::{
+        WatchStreamExt,
+        watcher::{self, Event, watcher},
+    },
+};
+
+use super::{Form, Key, Source, entry::Raw, lock};
+use crate::{discovery, logs::chain, probes::Readiness};
+
+/// Objects a page of a list: a page is in memory twice, as text and decoded.
+const PAGE: u32 = 250;
+
+/// Seconds after which the API server ends a watch and a new one begins where it ended. kube gives
+/// up a watch that is silent for 5 s longer, so a connection that is only half open is found in time.
+const WATCH: u32 = 50;
+
+/// How a cluster is watched.
+#[derive(Clone)]
+pub(crate) struct Watching {
+    pub(crate) client: Client,
+    /// `None` is all of them.
+    pub(crate) namespaces: Vec<Option<String>>,
+    pub(crate) readiness: Readiness,
+}
+
+impl Source {
+    /// What readiness calls this source.
+    pub(crate) fn check(&self) -> String {
+        let resource = &self.kind.resource;
+        match resource.group.as_str() {
+            "" => resource.plural.clone(),
+            group => format!("{}.{group}", resource.plural),
+        }
+    }
+
+    /// Watches until dropped, beginning when the API server offers the type.
+    pub(crate) async fn watch(self: Arc<Self>, watching: Watching) {
+        let check = self.check();
+        discovery::wait(&watching.client, &self.kind, |reason| {
+            watching.readiness.fail(&check, reason);
+        })
+        .await;
+        watching.readiness.pass(&check);
+        let namespaces = match self.kind.namespaced {
+            true => watching.namespaces,
+            false => vec![None],
+        };
+        self.unlisted.send_replace(Some(namespaces.len()));
+        let tasks = namespaces.into_iter().map(|namespace| {
+            let (source, client) = (self.clone(), watching.client.clone());
+            async move {
+                let form = *lock(&source.form);
+                match form {
+                    Form::Metadata => {
+                        let decode = super::entry::decode_metadata;
+                        source.keep::<true>(client, namespace, decode).await;
+                    }
+                    Form::Objects(_, decode) => {
+                        source.keep::<false>(client, namespace, decode).await;
+                    }
+                }
+            }
+        });
+        futures::future::join_all(tasks).await;
+    }
+
+    async fn keep<const METADATA: bool>(
+        &self,
+        client: Client,
+        namespace: Option<String>,
+        decode: super::Decode,
+    ) {
+        let api: Api<Raw<METADATA>> = self.kind.api(client, namespace.as_deref());
+        let mut config = watcher::Config::default().page_size(PAGE).timeout(WATCH);
+        config.label_selector = self.selector.labels.clone();
+        config.field_selector = self.selector.fields.clone();
+        let mut events = pin!(watcher(api, config).default_backoff());
+        let mut listed = BTreeSet::new();
+        let mut first = true;
+        while let Some(event) = events.next().await {
+            match event {
+                Ok(Event::Init) => listed.clear(),
+                Ok(Event::InitApply(raw)) => {
+                    let key = raw.key();
+                    self.change(&key, Some(raw.decode(decode)));
+                    listed.insert(key);
+                }
+                Ok(Event::InitDone) => {
+                    self.retain(namespace.as_deref(), &listed);
+                    listed = BTreeSet::new();
+                    if std::mem::take(&mut first) {
+                        let count = |left: &mut Option<usize>| *left = left.map(|left| left - 1);
+                        self.unlisted.send_modify(count);
+                    }
+                }
+                Ok(Event::Apply(raw)) => self.change(&raw.key(), Some(raw.decode(decode))),
+                Ok(Event::Delete(raw)) => self.change(&raw.key(), None),
+                Err(error) => {
+                    let (kind, error) = (&self.kind.resource.kind, chain(&error));
+                    tracing::warn!(kind, namespace, error, "a watch failed, trying again");
+                }
+            }
+        }
+    }
+
+    /// Takes out what a list no longer had: it was deleted while nobody watched.
+    fn retain(&self, namespace: Option<&str>, listed: &BTreeSet<Key>) {
+        let gone = |key: &Key| {
+            !listed.contains(key) && (namespace.is_none() || key.namespace() == namespace)
+        };
+        for key in self.content.keys().iter().filter(|key| gone(key)) {
+            self.change(key, None);
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! One watch and one store a type, however many controllers use them.
+
+mod content;
+mod entry;
+mod store;
+mod watch;
+
+use std::{
+    any::TypeId,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+};
+
+use kube::api::ObjectMeta;
+use tokio::sync::watch::{self as latch, Receiver, Sender};
+
+pub(crate) use content::Content;
+pub(crate) use entry::{Decode, Entry, Key, Stored, decode, decode_dynamic, downcast};
+pub use store::{Index, Store};
+pub(crate) use watch::Watching;
+
+use crate::{
+    Object,
+    logs::panic_message,
+    object::{Selector, Type},
+};
+
+/// Everything that is watched in one cluster.
+#[derive(Clone, Default)]
+pub(crate) struct Cache(Arc<Mutex<Vec<Arc<Source>>>>);
+
+/// What a source keeps of its objects.
+#[derive(Clone, Copy)]
+pub(crate) enum Form {
+    /// Their metadata, which is all that an owner reference needs.
+    Metadata,
+    /// All of them, as this Rust type.
+    Objects(TypeId, Decode),
+}
+
+impl Form {
+    pub(crate) fn of<K: Object>() -> Self {
+        Self::Objects(TypeId::of::<K>(), decode::<K>)
+    }
+
+    pub(crate) fn dynamic() -> Self {
+        Self::Objects(TypeId::of::<kube::api::DynamicObject>(), decode_dynamic)
+    }
+}
+
+/// A change that a watch has shown; at least one of both is there.
+pub struct Change<'a> {
+    old: Option<&'a Entry>,
+    new: Option<&'a Entry>,
+}
+
+impl<'a> Change<'a> {
+    /// The metadata before: none for an object that was created, or is new to this process.
+    pub fn before(&self) -> Option<&'a ObjectMeta> {
+        self.old.map(Entry::meta)
+    }
+
+    /// The metadata after: none for an object that is gone.
+    pub fn after(&self) -> Option<&'a ObjectMeta> {
+        self.new.map(Entry::meta)
+    }
+
+    /// The object before, if it is a `K`.
+    pub fn object_before<K: Object>(&self) -> Option<&'a K> {
+        self.old.and_then(Entry::as_ref)
+    }
+
+    /// The object after, if it is a `K`.
+    pub fn object_after<K: Object>(&self) -> Option<&'a K> {
+        self.new.and_then(Entry::as_ref)
+    }
+
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &'a Entry> {
+        self.old.into_iter().chain(self.new)
+    }
+}
+
+/// Called for each change, in order for each object; it must not wait.
+pub(crate) type Handler = Box<dyn Fn(&Change<'_>) + Send + Sync>;
+
+/// The objects of one type that match a selector.
+pub(crate) struct Source {
+    pub(crate) kind: Type,
+    pub(crate) content: Content,
+    selector: Selector,
+    form: Mutex<Form>,
+    handlers: Mutex<Vec<Handler>>,
+    /// How many namespaces are not listed yet, once that is known.
+    unlisted: Sender<Option<usize>>,
+}
+
+impl Cache {
+    /// The source of these objects, made if nobody has asked for it yet.
+    pub(crate) fn source(&self, kind: &Type, selector: &Selector, form: Form) -> Arc<Source> {
+        let mut sources = lock(&self.0);
+        let fits = |source: &&Arc<Source>| {
+            source.kind == *kind && source.selector == *selector && source.widen(form)
+        };
+        if let Some(source) = sources.iter().find(fits) {
+            return source.clone();
+        }
+        let source = Arc::new(Source {
+            kind: kind.clone(),
+            selector: selector.clone(),
+            content: Content::default(),
+            form: Mutex::new(form),
+            handlers: Mutex::default(),
+            unlisted: latch::channel(None).0,
+        });
+        sources.push(source.clone());
+        source
+    }
+
+    /// A source of all objects of a type, if there is one.
+    pub(crate) fn any(&self, kind: &Type) -> Option<Arc<Source>> {
+        let all =
+            |source: &&Arc<Source>| source.kind == *kind && source.selector == Selector::default();
+        lock(&self.0).iter().find(all).cloned()
+    }
+
+    pub(crate) fn sources(&self) -> Vec<Arc<Source>> {
+        lock(&self.0).clone()
+    }
+}
+
+impl Source {
+    /// Calls `handler` for each change; has no effect on what was shown before.
+    pub(crate) fn subscribe(&self, handler: Handler) {
+        lock(&self.handlers).push(handler);
+    }
+
+    /// Returns once every namespace was listed.
+    pub(crate) async fn filled(&self) {
+        let mut unlisted: Receiver<_> = self.unlisted.subscribe();
+        // The sender lives as long as `self`.
+        _ = unlisted.wait_for(|unlisted| *unlisted == Some(0)).await;
+    }
+
+    /// Whether this source also serves who wants `form`, keeping more if it must.
+    fn widen(&self, form: Form) -> bool {
+        let mut own = lock(&self.form);
+        match (*own, form) {
+            (_, Form::Metadata) => true,
+            (Form::Metadata, Form::Objects(..)) => {
+                *own = form;
+                true
+            }
+            (Form::Objects(own, _), Form::Objects(other, _)) => own == other,
+        }
+    }
+
+    /// Keeps `new`, and tells who is concerned unless nothing changed.
+    fn change(&self, key: &Key, new: Option<Entry>) {
+        let old = self.content.replace(key, new.clone());
+        let version = |entry: &Option<Entry>| {
+            let meta = entry.as_ref().map(Entry::meta);
+            meta.map(|meta| (meta.uid.clone(), meta.resource_version.clone()))
+        };
+        if version(&old) == version(&new) {
+            return;
+        }
+        let (old, new) = (old.as_ref(), new.as_ref());
+        if let Some(Entry::Invalid(invalid)) = new {
+            let (kind, error) = (&self.kind.resource.kind, &invalid.error);
+            let (namespace, name) = (key.namespace(), key.name());
+            let text = "skipping an object that does not decode";
+            tracing::warn!(kind, namespace, name, error, "{text}");
+        }
+        let change = Change { old, new };
+        for handler in &*lock(&self.handlers) {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler(&change))) {
+                let (kind, error) = (&self.kind.resource.kind, panic_message(&*panic));
+                tracing::error!(kind, ?key, error, "what maps or filters a change panicked");
+            }
+        }
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
