@@ -10,7 +10,10 @@ use std::{
     time::Duration,
 };
 
-use axum::Router;
+use axum::{
+    Router,
+    http::{HeaderValue, header::USER_AGENT},
+};
 use kube::{
     Client, Config,
     runtime::events::{Recorder, Reporter},
@@ -74,6 +77,8 @@ pub enum Error {
     Certificate(String),
     #[error("cannot make a certificate: {0}")]
     SelfSigned(String),
+    #[error("`{0}` cannot be the name of an operator")]
+    Name(&'static str),
     #[error("cannot handle signals")]
     Signals(#[source] io::Error),
     #[error("two controllers are named `{0}`")]
@@ -147,7 +152,7 @@ impl Manager {
 
     pub(crate) fn with_config(
         settings: &Settings,
-        config: Config,
+        mut config: Config,
         namespaces: &[String],
         candidate: Option<Candidate>,
     ) -> Result<Self, Error> {
@@ -157,6 +162,9 @@ impl Manager {
             Some(candidate) => (Fence::closed(), candidate.timing.margin()),
             None => (Fence::open(), Duration::MAX),
         };
+        // The API server takes it for the field manager of whatever is not applied.
+        let agent = HeaderValue::from_str(settings.name).map_err(|_| Error::Name(settings.name))?;
+        config.headers.push((USER_AGENT, agent));
         let metrics = Metrics::default();
         let own = Cluster::new(config, &metrics, &fence, margin)?;
         let reporter = Reporter {

@@ -26,7 +26,7 @@ use tokio::{
 use tower::{BoxError, ServiceBuilder, ServiceExt};
 
 use super::{Fence, NotLeading};
-use crate::{clock::since_boot, metrics::Calls};
+use crate::{client::Observers, clock::since_boot};
 
 /// A client that changes nothing but with the fence's permission. What left is given up after
 /// `margin` without an acknowledgement, or when the process ends: the system's TCP would go on
@@ -35,12 +35,13 @@ use crate::{clock::since_boot, metrics::Calls};
 /// Without election, and through a proxy, it is kube's own client behind the fence's first check.
 pub(crate) fn client(
     config: Config,
-    counted: Calls,
+    observers: Observers,
     fence: &Fence,
     margin: Duration,
 ) -> kube::Result<Client> {
     if fence.is_always_open() || config.proxy_url.is_some() {
-        let client = ClientBuilder::try_from(config)?.with_layer(&counted);
+        let client = ClientBuilder::try_from(config)?.with_layer(&observers.calls);
+        let client = client.with_layer(&observers.warnings);
         return Ok(client.with_layer(fence).build());
     }
     let mut tcp = HttpConnector::new();
@@ -69,7 +70,8 @@ pub(crate) fn client(
         // Innermost, after the time that fresh credentials may take.
         .layer(fence)
         .map_err(BoxError::from)
-        .layer(counted)
+        .layer(observers.warnings)
+        .layer(observers.calls)
         .service(client);
     Ok(Client::new(service, config.default_namespace))
 }
