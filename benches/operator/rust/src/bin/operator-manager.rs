@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use clap::Parser;
+use k8s_openapi::api::apps::v1::Deployment;
 use kube::{Api, Client, ResourceExt};
 use manager::{Action, Controller, Controllers, Flags, Manager, Scope, Settings};
 use server::{FINALIZER, Server, writes};
-
-use k8s_openapi::api::apps::v1::Deployment;
 
 const SETTINGS: Settings = Settings {
     name: "server.bench.example.com",
