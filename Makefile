@@ -30,6 +30,8 @@ lint: ## Check format, lints and documentation
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --quiet
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) fmt --manifest-path crates/manager/Cargo.toml --check
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) clippy --manifest-path crates/manager/Cargo.toml --all-targets --all-features -- -D warnings
+	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) fmt --manifest-path benches/operator/Cargo.toml --all --check
+	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) clippy --manifest-path benches/operator/Cargo.toml --all-targets -- -D warnings
 
 .PHONY: bench
 bench: ## Measure each command against `cp -r` of what it makes

@@ -21,7 +21,7 @@ struct Args {
     rows: Vec<Row>,
 
     /// Operators to measure, comma-separated [default: all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = OPERATORS.map(|operator| operator.name))]
     only: Vec<String>,
 
     /// How often to measure each; the table shows medians
