@@ -56,6 +56,8 @@ pub enum Error {
     Client(#[source] kube::Error),
     #[error("cannot listen on {1} for {0}: {2}")]
     Listen(&'static str, SocketAddr, io::Error),
+    #[error("serving {0} failed: {1}")]
+    Serve(&'static str, io::Error),
     #[error("cannot use the certificate: {0}")]
     Certificate(String),
     #[error("cannot make a certificate: {0}")]
@@ -213,8 +215,15 @@ impl Manager {
             // Looked at first: after a stop, everything ends as it should.
             biased;
             () = stop.cancelled() => None,
-            Some(end) = servers.join_next() => Some(end.map(|_| "a server")),
-            Some(end) = controllers.join_next() => Some(end),
+            Some(end) = servers.join_next() => Some(match end {
+                Ok(Err(error)) => error,
+                Ok(Ok(())) => Error::Ended("a server".to_owned()),
+                Err(panic) => Error::Ended(format!("a server ({panic})")),
+            }),
+            Some(end) = controllers.join_next() => Some(match end {
+                Ok(name) => Error::Ended(name.to_owned()),
+                Err(panic) => Error::Ended(format!("a task ({panic})")),
+            }),
         };
         stop.cancel();
         let drain = async { while controllers.join_next().await.is_some() {} };
@@ -222,8 +231,7 @@ impl Manager {
         stop_servers.cancel();
         while servers.join_next().await.is_some() {}
         match failed {
-            Some(Ok(name)) => Err(Error::Ended(name.to_owned())),
-            Some(Err(panic)) => Err(Error::Ended(format!("a task ({panic})"))),
+            Some(error) => Err(error),
             None => drained.map_err(|_| Error::StopTimeout),
         }
     }

@@ -85,7 +85,13 @@ impl Server {
     ///
     /// # Errors
     /// If the server failed; it never ends by itself.
-    pub(crate) async fn run(self, router: Router, stop: CancellationToken) -> io::Result<()> {
+    pub(crate) async fn run(self, router: Router, stop: CancellationToken) -> Result<(), Error> {
+        let name = self.name;
+        let served = self.serve(router, stop).await;
+        served.map_err(|error| Error::Serve(name, error))
+    }
+
+    async fn serve(self, router: Router, stop: CancellationToken) -> io::Result<()> {
         let secure = self.certificate.is_some();
         tracing::info!(address = %self.listener.local_addr()?, secure, "serving {}", self.name);
         let (limits, handle) = (self.limits, Handle::new());

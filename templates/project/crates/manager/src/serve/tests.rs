@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 struct Running {
     port: u16,
     stop: CancellationToken,
-    task: JoinHandle<io::Result<()>>,
+    task: JoinHandle<Result<(), Error>>,
 }
 
 impl Running {
