@@ -42,9 +42,11 @@ pub const OPERATORS: [Operator; 4] = [
     },
     Operator {
         name: "manager",
-        flags: |_, metrics| {
+        flags: |concurrency, metrics| {
             vec![
+                format!("--max-concurrent-reconciles={concurrency}"),
                 format!("--metrics-bind-address=127.0.0.1:{metrics}"),
+                "--metrics-secure=false".into(),
                 "--health-probe-bind-address=127.0.0.1:0".into(),
             ]
         },

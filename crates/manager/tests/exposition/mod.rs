@@ -23,7 +23,7 @@ impl Exposition {
         let (mut families, mut helped) = (BTreeSet::new(), BTreeSet::new());
         let mut current: Option<(&str, &str)> = None;
         for line in body.lines() {
-            let read = || -> Result<()> {
+            let mut read = || -> Result<()> {
                 if let Some(rest) = line.strip_prefix("# HELP ") {
                     let (family, _) = rest.split_once(' ').context("no text")?;
                     ensure!(helped.insert(family), "described twice");
@@ -40,7 +40,6 @@ impl Exposition {
                 }
                 Ok(())
             };
-            let mut read = read;
             read().with_context(|| line.to_owned())?;
         }
         let histograms = exposition
@@ -177,4 +176,34 @@ fn name(name: &str) -> Result<()> {
         "`{name}` is no name"
     );
     Ok(())
+}
+
+#[test]
+fn what_a_scraper_could_refuse_is_refused() {
+    let good = "# HELP a A.\n# TYPE a counter\na_total{x=\"\\\"\\\\\"} 1\n# TYPE h histogram\n\
+                h_sum 1\nh_count 2\nh_bucket{le=\"0.5\"} 1\nh_bucket{le=\"+Inf\"} 2\n# EOF\n";
+    assert!(Exposition::parse(good, true).is_ok());
+    let changes = [
+        ("# EOF\n", ""),
+        ("# EOF\n", "# EOF"),
+        ("# TYPE a counter\n", ""),
+        ("counter", "gauge"),
+        ("# TYPE h", "# TYPE a"),
+        ("a_total", "a"),
+        ("a_total{x", "a_total{0x"),
+        ("} 1\n# TYPE", "} -1\n# TYPE"),
+        ("} 1\n# TYPE", "} one\n# TYPE"),
+        ("x=\"", "x=\"1\",x=\""),
+        ("x=\"", "x=\"\\t"),
+        ("h_sum 1", "h_sum 1\nh_sum 1"),
+        ("h_sum 1\n", ""),
+        ("h_count 2", "h_count 3"),
+        ("0.5\"} 1", "0.5\"} 3"),
+        ("h_bucket{le=\"+Inf\"} 2\n", ""),
+    ];
+    for (from, to) in changes {
+        let bad = good.replacen(from, to, 1);
+        assert_ne!(bad, good, "{from}");
+        assert!(Exposition::parse(&bad, true).is_err(), "{bad}");
+    }
 }

@@ -28,7 +28,7 @@ struct Context {
     applier: Applier,
 }
 
-#[tokio::main]
+#[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     let manager = Manager::new(&SETTINGS, args.manager).await?;

@@ -124,12 +124,14 @@ impl Applier {
         let api = <T::Scope as Scoped>::api::<T>(self.cluster.client(), namespace);
         let params = PatchParams::apply(self.field_manager).force();
         let name = meta.name.as_deref().unwrap_or_default();
-        let result = api.patch(name, &params, &Patch::Apply(value)).await?;
+        let result = api
+            .patch_metadata(name, &params, &Patch::Apply(value))
+            .await?;
         if let Some(applied) = self.applied().get_mut(&id) {
             *applied = Some(Applied {
                 hash,
-                uid: result.meta().uid.clone(),
-                mark: Mark::of(result.meta()),
+                uid: result.metadata.uid.clone(),
+                mark: Mark::of(&result.metadata),
                 at: Instant::now(),
             });
         }
