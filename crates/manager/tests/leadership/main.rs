@@ -1,0 +1,166 @@
+//! Leader election against a real API server, with real processes, and a network that goes wrong.
+//!
+//! What counts is what the API server accepted, in the order in which it did: no change by a replica
+//! after another one took the lease.
+#![cfg(feature = "envtest")]
+
+mod audit;
+mod proxy;
+mod replica;
+mod schedule;
+mod setup;
+#[path = "../widget/mod.rs"]
+mod widget;
+
+use std::{env, process::exit, sync::Arc, time::Duration};
+
+use anyhow::{Result, ensure};
+use clap::Parser;
+use futures::{StreamExt, TryStreamExt, stream};
+use kube::{
+    Api, Client, ResourceExt,
+    api::{Patch, PatchParams},
+};
+use manager::{
+    Action, Controller, Controllers, Flags, Manager, Scope, Settings,
+    envtest::{Cluster, Options},
+};
+use serde_json::json;
+
+use schedule::{DEFAULT, Fault, Outcome, Schedule, Timing};
+use widget::Widget;
+
+const SETTINGS: Settings = Settings {
+    name: setup::LEASE,
+    scope: Scope::Cluster,
+};
+
+#[derive(Parser)]
+struct Args {
+    #[command(flatten)]
+    manager: Flags,
+}
+
+/// Changes the object, again and again.
+async fn reconcile(widget: Arc<Widget>, client: Arc<Client>) -> kube::Result<Action> {
+    let namespace = widget.namespace().unwrap_or_default();
+    let api: Api<Widget> = Api::namespaced((*client).clone(), &namespace);
+    tokio::time::sleep(Duration::from_millis(5)).await;
+    let now = k8s_openapi::jiff::Timestamp::now().to_string();
+    let patch = json!({"metadata": {"annotations": {"changed": now}}});
+    api.patch(
+        &widget.name_any(),
+        &PatchParams::default(),
+        &Patch::Merge(patch),
+    )
+    .await?;
+    Ok(Action::requeue(Duration::from_millis(20)))
+}
+
+/// The operator. The test runs this binary again, with its flags in the environment.
+#[test]
+fn operator() {
+    let Ok(flags) = env::var("TEST_OPERATOR_FLAGS") else {
+        return;
+    };
+    let args = Args::parse_from(["operator"].into_iter().chain(flags.split(' ')));
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let result = runtime.block_on(async {
+        let manager = Manager::new(&SETTINGS, args.manager).await?;
+        let mut controllers = Controllers::default();
+        controllers.add(Controller::new("widgets", reconcile));
+        let client = manager.client();
+        manager.controllers(controllers, client).run().await
+    });
+    if let Err(error) = result {
+        eprintln!("{error}");
+        exit(1);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_replica_changes_something_at_a_time() -> Result<()> {
+    use Fault::*;
+    let options = Options {
+        audit_policy: Some(audit::POLICY.to_owned()),
+        ..Options::default()
+    };
+    let cluster = Cluster::start_with(&options)?;
+    cluster.install(widget::crds()).await?;
+    setup::permissions(&cluster.client()?).await?;
+
+    let mut schedules = vec![
+        Schedule::new(100, DEFAULT, &[Stop, Kill]),
+        Schedule::new(101, DEFAULT, &[Revoke, Partition, Terminate]),
+    ];
+    schedules.extend((0..36).map(Schedule::random));
+    let runs = schedules
+        .into_iter()
+        .map(|schedule| schedule::run(&cluster, schedule));
+    let outcomes: Vec<Outcome> = stream::iter(runs).buffered(4).try_collect().await?;
+    report(&outcomes);
+
+    let crashes = outcomes.iter().flat_map(|outcome| &outcome.crashes);
+    let stops = outcomes.iter().flat_map(|outcome| &outcome.stops);
+    ensure!(crashes.count() > 3 && stops.clone().count() > 3);
+    for Outcome {
+        schedule,
+        verdict,
+        crashes,
+        stops,
+        ..
+    } in &outcomes
+    {
+        let Timing { lease, retry, .. } = schedule.timing;
+        ensure!(
+            verdict.foreign.is_empty(),
+            "{schedule:?}: {:#?}",
+            verdict.foreign
+        );
+        ensure!(verdict.latest < lease, "{schedule:?}: {verdict:?}");
+        ensure!(verdict.writes > 100, "{schedule:?}: {verdict:?}");
+        let slow = Duration::from_secs(1);
+        ensure!(
+            crashes.iter().all(|took| *took < lease + retry + slow),
+            "{crashes:?}"
+        );
+        ensure!(stops.iter().all(|took| *took < 2 * slow), "{stops:?}");
+    }
+    Ok(())
+}
+
+fn report(outcomes: &[Outcome]) {
+    println!(
+        "{:>4} {:>5} {:<34} {:>6} {:>7} {:>4} {:>11} {:>13} {:>8} {:>8}",
+        "seed",
+        "lease",
+        "faults",
+        "writes",
+        "leaders",
+        "lost",
+        "two leaders",
+        "latest write",
+        "crash",
+        "stop"
+    );
+    let longest = |times: &[Duration]| {
+        let longest = times.iter().max();
+        longest.map_or_else(String::new, |time| format!("{time:.2?}"))
+    };
+    for outcome in outcomes {
+        let (schedule, verdict) = (&outcome.schedule, &outcome.verdict);
+        println!(
+            "{:>4} {:>5} {:<34} {:>6} {:>7} {:>4} {:>11} {:>13} {:>8} {:>8}",
+            schedule.seed,
+            format!("{:?}", schedule.timing.lease),
+            format!("{:?}", schedule.faults),
+            verdict.writes,
+            verdict.elections,
+            outcome.lost,
+            verdict.foreign.len(),
+            format!("{:.2?}", verdict.latest),
+            longest(&outcome.crashes),
+            longest(&outcome.stops),
+        );
+    }
+}

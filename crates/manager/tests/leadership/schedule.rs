@@ -1,0 +1,326 @@
+//! What goes wrong in one schedule, and what came of it.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use k8s_openapi::{api::coordination::v1::Lease, jiff::Timestamp};
+use kube::{Api, Client};
+use tokio::time::sleep;
+
+use super::{
+    audit::{self, Verdict},
+    proxy::Network,
+    replica::Replica,
+    setup::{self, LEASE},
+};
+use manager::envtest::Cluster;
+
+/// Lease duration, renew deadline, retry period.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    pub lease: Duration,
+    pub renew: Duration,
+    pub retry: Duration,
+}
+
+pub const DEFAULT: Timing = Timing {
+    lease: Duration::from_secs(15),
+    renew: Duration::from_secs(10),
+    retry: Duration::from_secs(2),
+};
+
+pub const SHORT: Timing = Timing {
+    lease: Duration::from_secs(3),
+    renew: Duration::from_secs(2),
+    retry: Duration::from_millis(400),
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The leader's network is gone for longer than its lease.
+    Partition,
+    /// A replica's network is gone for a moment.
+    Flicker,
+    /// Each message takes up to 3 s, but less than the lease duration minus the renew deadline.
+    Delay,
+    /// A replica's connections are dead, and it is not told.
+    HalfOpen,
+    /// A replica's connections are reset, again and again.
+    Reset,
+    /// The leader may not renew its lease any more; everything else works.
+    Revoke,
+    /// The leader is stopped for longer than its lease, and continued (SIGSTOP, SIGCONT).
+    Stop,
+    /// The leader crashes (SIGKILL).
+    Kill,
+    /// The leader is asked to stop (SIGTERM).
+    Terminate,
+}
+
+use Fault::*;
+
+const FAULTS: [Fault; 9] = [
+    Stop, Partition, Revoke, HalfOpen, Delay, Reset, Flicker, Kill, Terminate,
+];
+
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    pub seed: u64,
+    pub timing: Timing,
+    pub faults: Vec<Fault>,
+    random: u64,
+}
+
+impl Schedule {
+    pub fn new(seed: u64, timing: Timing, faults: &[Fault]) -> Self {
+        Self {
+            seed,
+            timing,
+            faults: faults.to_vec(),
+            random: seed,
+        }
+    }
+
+    /// Every fault comes in nine of these in a row; what else comes is random.
+    pub fn random(seed: u64) -> Self {
+        let mut schedule = Self::new(seed, SHORT, &[]);
+        let first = FAULTS[seed as usize % FAULTS.len()];
+        let second = FAULTS[(schedule.fraction() * FAULTS.len() as f64) as usize];
+        let last = if seed.is_multiple_of(2) {
+            Terminate
+        } else {
+            Kill
+        };
+        schedule.faults = vec![first, second, last];
+        schedule
+    }
+
+    /// From 0 to 1 (SplitMix64).
+    fn fraction(&mut self) -> f64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// What one schedule showed.
+#[derive(Debug)]
+pub struct Outcome {
+    pub schedule: Schedule,
+    pub verdict: Verdict,
+    /// Processes that ended because leadership was lost.
+    pub lost: usize,
+    /// From the end of a leader to the first change by the next one.
+    pub crashes: Vec<Duration>,
+    pub stops: Vec<Duration>,
+}
+
+struct Run {
+    client: Client,
+    namespace: String,
+    schedule: Schedule,
+    leases: Api<Lease>,
+    replicas: Vec<Replica>,
+    ends: Vec<(Fault, Timestamp)>,
+}
+
+/// Runs two replicas in a namespace of their own.
+pub async fn run(cluster: &Cluster, schedule: Schedule) -> Result<Outcome> {
+    let namespace = format!("schedule-{}", schedule.seed);
+    let client = cluster.client()?;
+    let replicas = setup::replicas(cluster, &namespace, schedule.timing).await?;
+    let mut run = Run {
+        leases: Api::namespaced(client.clone(), &namespace),
+        client,
+        namespace: namespace.clone(),
+        schedule,
+        replicas,
+        ends: Vec::new(),
+    };
+    let result = run.all().await;
+    let logs = || {
+        let log = |replica: &Replica| format!("--- {}\n{}", replica.name, replica.log());
+        run.replicas.iter().map(log).collect::<String>()
+    };
+    result.with_context(|| format!("{:?}\n{}", run.schedule, logs()))?;
+
+    let changes = audit::changes(&cluster.control_plane().audit_log(), &namespace)?;
+    let verdict = audit::judge(&changes);
+    let mut outcome = Outcome {
+        schedule: run.schedule.clone(),
+        verdict,
+        lost: 0,
+        crashes: Vec::new(),
+        stops: Vec::new(),
+    };
+    for (fault, at) in &run.ends {
+        let next = audit::first_write_of_next(&changes, *at);
+        let next = next.with_context(|| format!("nobody follows after {fault:?}\n{}", logs()))?;
+        let took = audit::between(*at, next);
+        match fault {
+            Kill => outcome.crashes.push(took),
+            _ => outcome.stops.push(took),
+        }
+    }
+    for replica in &run.replicas {
+        for status in &replica.exits {
+            let lost = status.code() == Some(1);
+            // 0 was asked to stop; without a code, it was killed.
+            ensure!(
+                lost || matches!(status.code(), Some(0) | None),
+                "{status}\n{}",
+                logs()
+            );
+            outcome.lost += usize::from(lost);
+        }
+    }
+    Ok(outcome)
+}
+
+impl Run {
+    async fn all(&mut self) -> Result<()> {
+        for fault in self.schedule.faults.clone() {
+            let leader = self.leader().await?;
+            let pause = Duration::from_secs(1).mul_f64(self.schedule.fraction());
+            self.watch(pause).await?;
+            self.fault(fault, leader).await?;
+        }
+        let leader = self.leader().await?;
+        self.watch(Duration::from_secs(1)).await?;
+        // The leader last, so that nobody begins to lead when it is to stop.
+        self.replicas[1 - leader].stop().await?;
+        self.replicas[leader].stop().await
+    }
+
+    async fn fault(&mut self, fault: Fault, leader: usize) -> Result<()> {
+        let Timing { lease, renew, .. } = self.schedule.timing;
+        let fraction = self.schedule.fraction();
+        let other = usize::from(self.schedule.fraction() < 0.2);
+        let works = Network::Works(Duration::ZERO);
+        let replica = &mut self.replicas[leader];
+        let exits = replica.exits.len();
+        match fault {
+            Partition => {
+                replica.proxy.set(Network::Cut);
+                self.watch(lease.mul_f64(1.3 + fraction / 2.0)).await?;
+                let replica = &self.replicas[leader];
+                replica.proxy.set(works);
+                ensure!(
+                    replica.exits.len() > exits,
+                    "still there after its deadline: {}",
+                    replica.name
+                );
+            }
+            Flicker | Delay | HalfOpen | Reset => {
+                let replica = (leader + other) % self.replicas.len();
+                let most = Duration::from_secs(3).min((lease - renew).mul_f64(0.7));
+                for _ in 0..4 {
+                    let proxy = &self.replicas[replica].proxy;
+                    match fault {
+                        Flicker => proxy.set(Network::Cut),
+                        Delay => proxy.set(Network::Works(most.mul_f64(fraction))),
+                        HalfOpen => proxy.strand(),
+                        _ => proxy.reset(),
+                    }
+                    self.watch(lease.mul_f64(0.2)).await?;
+                    if fault == Flicker {
+                        self.replicas[replica].proxy.set(works);
+                        self.watch(lease.mul_f64(0.2)).await?;
+                    }
+                }
+                let proxy = &self.replicas[replica].proxy;
+                proxy.set(works);
+                // Calls that hang would keep the process from stopping.
+                proxy.reset();
+            }
+            Revoke => {
+                let (all, one) = (self.users(|_| true), self.users(|number| number != leader));
+                setup::allow_election(&self.client, &self.namespace, &one).await?;
+                self.watch(lease.mul_f64(1.1)).await?;
+                setup::allow_election(&self.client, &self.namespace, &all).await?;
+                ensure!(
+                    self.replicas[leader].exits.len() > exits,
+                    "still there after its deadline"
+                );
+            }
+            Stop => {
+                replica.signal("STOP")?;
+                self.watch(lease.mul_f64(1.2 + fraction)).await?;
+                self.replicas[leader].signal("CONT")?;
+                self.watch(Duration::from_secs(2)).await?;
+                ensure!(
+                    self.replicas[leader].exits.len() > exits,
+                    "goes on after its deadline"
+                );
+            }
+            Kill => {
+                self.ends.push((fault, Timestamp::now()));
+                replica.signal("KILL")?;
+                self.watch(lease).await?;
+            }
+            Terminate => {
+                self.ends.push((fault, Timestamp::now()));
+                replica.signal("TERM")?;
+                self.watch(Duration::from_secs(1)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn users(&self, which: impl Fn(usize) -> bool) -> Vec<String> {
+        let replicas = self.replicas.iter().enumerate();
+        let users = replicas.filter(|(number, _)| which(*number));
+        users.map(|(_, replica)| replica.name.clone()).collect()
+    }
+
+    /// Lets the replicas run for so long; who ends is started again.
+    async fn watch(&mut self, time: Duration) -> Result<()> {
+        let begin = Instant::now();
+        loop {
+            for replica in &mut self.replicas {
+                replica.supervise()?;
+            }
+            let Some(rest) = time.checked_sub(begin.elapsed()) else {
+                return Ok(());
+            };
+            sleep(rest.min(Duration::from_millis(50))).await;
+        }
+    }
+
+    /// Waits until somebody leads and renews, and everybody has run for a while.
+    async fn leader(&mut self) -> Result<usize> {
+        let begin = Instant::now();
+        let mut first = None;
+        while begin.elapsed() < Duration::from_secs(90) {
+            self.watch(Duration::from_millis(50)).await?;
+            let lease = self.leases.get_opt(LEASE).await?;
+            let Some(spec) = lease.and_then(|lease| lease.spec) else {
+                continue;
+            };
+            let holder = spec.holder_identity.clone().unwrap_or_default();
+            let is_holder = |replica: &Replica| holder.split('_').next() == Some(&replica.name);
+            let old = |replica: &Replica| replica.age() > Duration::from_secs(2);
+            let same = |first: &k8s_openapi::api::coordination::v1::LeaseSpec| {
+                first.holder_identity == spec.holder_identity && first.renew_time < spec.renew_time
+            };
+            match self.replicas.iter().position(is_holder) {
+                Some(leader)
+                    if first.as_ref().is_some_and(same) && self.replicas.iter().all(old) =>
+                {
+                    return Ok(leader);
+                }
+                Some(_) if first.is_some() => {}
+                _ => first = Some(spec.clone()),
+            }
+            if first
+                .as_ref()
+                .is_some_and(|first| first.holder_identity != spec.holder_identity)
+            {
+                first = Some(spec);
+            }
+        }
+        bail!("nobody leads")
+    }
+}
