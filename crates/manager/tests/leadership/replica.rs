@@ -3,6 +3,8 @@
 use std::{
     env,
     fs::{self, File},
+    io::{Read, Write},
+    net::{SocketAddr, TcpStream},
     path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
     time::{Duration, Instant},
@@ -20,6 +22,7 @@ pub struct Replica {
     pub name: String,
     pub proxy: Proxy,
     flags: String,
+    health: SocketAddr,
     log: PathBuf,
     child: Option<Child>,
     started: Instant,
@@ -27,11 +30,18 @@ pub struct Replica {
 }
 
 impl Replica {
-    pub fn new(name: String, proxy: Proxy, flags: String, log: PathBuf) -> Result<Self> {
+    pub fn new(
+        name: String,
+        proxy: Proxy,
+        flags: String,
+        health: SocketAddr,
+        log: PathBuf,
+    ) -> Result<Self> {
         let mut replica = Self {
             name,
             proxy,
             flags,
+            health,
             log,
             child: None,
             started: Instant::now(),
@@ -65,6 +75,19 @@ impl Replica {
             self.start()?;
         }
         Ok(())
+    }
+
+    /// Whether it says that it is ready.
+    pub fn is_ready(&self) -> bool {
+        let ask = || -> std::io::Result<String> {
+            let mut stream = TcpStream::connect(self.health)?;
+            stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+            stream.write_all(b"GET /readyz HTTP/1.0\r\n\r\n")?;
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer)?;
+            Ok(answer)
+        };
+        ask().is_ok_and(|answer| answer.starts_with("HTTP/1.0 200"))
     }
 
     /// How long its process runs.

@@ -3,7 +3,10 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use k8s_openapi::{api::coordination::v1::Lease, jiff::Timestamp};
+use k8s_openapi::{
+    api::coordination::v1::{Lease, LeaseSpec},
+    jiff::Timestamp,
+};
 use kube::{Api, Client};
 use tokio::time::sleep;
 
@@ -289,10 +292,11 @@ impl Run {
         }
     }
 
-    /// Waits until somebody leads and renews, and everybody has run for a while.
+    /// Waits until somebody leads and renews, and everybody has run for a while and is ready: the one
+    /// that follows, too, as a rollout waits for it.
     async fn leader(&mut self) -> Result<usize> {
         let begin = Instant::now();
-        let mut first = None;
+        let mut first: Option<LeaseSpec> = None;
         while begin.elapsed() < Duration::from_secs(90) {
             self.watch(Duration::from_millis(50)).await?;
             let lease = self.leases.get_opt(LEASE).await?;
@@ -300,27 +304,24 @@ impl Run {
                 continue;
             };
             let holder = spec.holder_identity.clone().unwrap_or_default();
-            let is_holder = |replica: &Replica| holder.split('_').next() == Some(&replica.name);
-            let old = |replica: &Replica| replica.age() > Duration::from_secs(2);
-            let same = |first: &k8s_openapi::api::coordination::v1::LeaseSpec| {
-                first.holder_identity == spec.holder_identity && first.renew_time < spec.renew_time
-            };
-            match self.replicas.iter().position(is_holder) {
-                Some(leader)
-                    if first.as_ref().is_some_and(same) && self.replicas.iter().all(old) =>
-                {
-                    return Ok(leader);
-                }
-                Some(_) if first.is_some() => {}
-                _ => first = Some(spec.clone()),
-            }
-            if first
-                .as_ref()
-                .is_some_and(|first| first.holder_identity != spec.holder_identity)
-            {
+            first.take_if(|first| first.holder_identity != spec.holder_identity);
+            if first.is_none() {
                 first = Some(spec);
+                continue;
+            }
+            let renewed = first
+                .as_ref()
+                .is_some_and(|first| first.renew_time < spec.renew_time);
+            let settled =
+                |replica: &Replica| replica.age() > Duration::from_secs(2) && replica.is_ready();
+            let is_holder = |replica: &Replica| holder.split('_').next() == Some(&replica.name);
+            if renewed
+                && self.replicas.iter().all(settled)
+                && let Some(leader) = self.replicas.iter().position(is_holder)
+            {
+                return Ok(leader);
             }
         }
-        bail!("nobody leads")
+        bail!("nobody leads, or a replica is not ready")
     }
 }

@@ -1,6 +1,6 @@
 //! What a schedule needs in the cluster: a namespace, objects to work on, users, and their roles.
 
-use std::{fmt::Debug, fs, path::Path};
+use std::{fmt::Debug, fs, net::TcpListener, path::Path};
 
 use anyhow::{Context, Result};
 use k8s_openapi::api::{
@@ -106,8 +106,9 @@ async fn replica(
     let proxied = format!("https://127.0.0.1:{}", proxy.port);
     fs::write(&kubeconfig, text.replace(&url, &proxied))?;
 
+    let health = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
     let flags = format!(
-        "--kubeconfig={} --watch-namespace={namespace} --health-probe-bind-address=0 \
+        "--kubeconfig={} --watch-namespace={namespace} --health-probe-bind-address={health} \
          --log-format=text --leader-elect --leader-elect-resource-namespace={namespace} \
          --leader-elect-lease-duration={}ms --leader-elect-renew-deadline={}ms \
          --leader-elect-retry-period={}ms",
@@ -118,7 +119,7 @@ async fn replica(
     );
     let directory = kubeconfig.parent().unwrap_or(Path::new("."));
     let log = directory.join(format!("{name}.log"));
-    Replica::new(name, proxy, flags, log)
+    Replica::new(name, proxy, flags, health, log)
 }
 
 async fn apply<K>(api: &Api<K>, object: Value) -> Result<()>
