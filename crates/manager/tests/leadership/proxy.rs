@@ -1,13 +1,13 @@
 //! The network between one replica and the API server, which can go wrong.
 
 use std::{
+    io::{self, ErrorKind},
     sync::{Arc, Mutex},
     time::Duration,
 };
 
 use anyhow::Result;
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt},
     net::{
         TcpListener, TcpStream,
         tcp::{OwnedReadHalf, OwnedWriteHalf},
@@ -135,18 +135,18 @@ impl Connection {
 
     async fn copy(
         self,
-        mut from: OwnedReadHalf,
-        mut to: OwnedWriteHalf,
+        from: OwnedReadHalf,
+        to: OwnedWriteHalf,
         lost: Arc<Mutex<bool>>,
     ) -> Result<()> {
         let (sender, mut receiver) = mpsc::unbounded_channel::<(Instant, Vec<u8>)>();
-        let read = async move {
+        let receive = async move {
             let mut buffer = vec![0; 64 * 1024];
-            while let Ok(length @ 1..) = from.read(&mut buffer).await {
+            while let Ok(length @ 1..) = read(&from, &mut buffer).await {
                 _ = sender.send((Instant::now(), buffer[..length].to_vec()));
             }
         };
-        let write = async {
+        let deliver = async {
             while let Some((arrived, bytes)) = receiver.recv().await {
                 let network = self.state.borrow().network;
                 if let Network::Works(delay) = network {
@@ -159,7 +159,7 @@ impl Connection {
                     passes = !*lost;
                 }
                 if passes {
-                    to.write_all(&bytes).await?;
+                    write_all(&to, &bytes).await?;
                 }
             }
             // Nobody hears of an end, either.
@@ -169,6 +169,27 @@ impl Connection {
             }
             anyhow::Ok(())
         };
-        tokio::join!(read, write).1
+        tokio::join!(receive, deliver).1
     }
+}
+
+async fn read(from: &OwnedReadHalf, buffer: &mut [u8]) -> io::Result<usize> {
+    loop {
+        from.readable().await?;
+        match from.try_read(buffer) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            result => return result,
+        }
+    }
+}
+
+async fn write_all(to: &OwnedWriteHalf, mut bytes: &[u8]) -> io::Result<()> {
+    while !bytes.is_empty() {
+        to.writable().await?;
+        match to.try_write(bytes) {
+            Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+            result => bytes = &bytes[result?..],
+        }
+    }
+    Ok(())
 }

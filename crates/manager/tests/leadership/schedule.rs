@@ -98,6 +98,15 @@ impl Schedule {
         schedule
     }
 
+    /// How long the network takes at most with a message that it delivers.
+    pub fn most_delay(&self) -> Duration {
+        if !self.faults.contains(&Delay) {
+            return Duration::ZERO;
+        }
+        let margin = self.timing.lease - self.timing.renew;
+        Duration::from_secs(3).min(margin.mul_f64(0.7))
+    }
+
     /// From 0 to 1 (SplitMix64).
     fn fraction(&mut self) -> f64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -198,7 +207,7 @@ impl Run {
     }
 
     async fn fault(&mut self, fault: Fault, leader: usize) -> Result<()> {
-        let Timing { lease, renew, .. } = self.schedule.timing;
+        let lease = self.schedule.timing.lease;
         let fraction = self.schedule.fraction();
         let other = usize::from(self.schedule.fraction() < 0.2);
         let works = Network::Works(Duration::ZERO);
@@ -218,7 +227,7 @@ impl Run {
             }
             Flicker | Delay | HalfOpen | Reset => {
                 let replica = (leader + other) % self.replicas.len();
-                let most = Duration::from_secs(3).min((lease - renew).mul_f64(0.7));
+                let most = self.schedule.most_delay();
                 for _ in 0..4 {
                     let proxy = &self.replicas[replica].proxy;
                     match fault {
