@@ -5,6 +5,7 @@
 #![cfg(feature = "envtest")]
 
 mod audit;
+mod plan;
 mod proxy;
 mod replica;
 mod schedule;
@@ -27,7 +28,8 @@ use manager::{
 };
 use serde_json::json;
 
-use schedule::{DEFAULT, Fault, Outcome, Schedule, Timing};
+use plan::{DEFAULT, Fault, Schedule, Timing};
+use schedule::Outcome;
 use widget::Widget;
 
 const SETTINGS: Settings = Settings {

@@ -16,7 +16,7 @@ use manager::envtest::Cluster;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::{proxy::Proxy, replica::Replica, schedule::Timing, widget::Widget};
+use super::{plan::Timing, proxy::Proxy, replica::Replica, widget::Widget};
 
 /// The name of the Lease, which is that of the operator.
 pub const LEASE: &str = "leadership.example.com";
