@@ -21,7 +21,7 @@ use kube::{
 use tokio::runtime::Runtime;
 use tokio_util::sync::CancellationToken;
 
-pub use control_plane::ControlPlane;
+pub use control_plane::{ControlPlane, Options};
 pub use wait::wait_for;
 
 use crate::{Controllers, Manager, Object, Scope, Scoped, Settings, logs};
@@ -47,8 +47,16 @@ impl Cluster {
     /// # Errors
     /// If their binaries are missing (the error says how to get them) or they do not start.
     pub fn start() -> Result<Self> {
+        Self::start_with(&Options::default())
+    }
+
+    /// Like [`start`](Self::start), with a choice of binaries and components.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_with(options: &Options) -> Result<Self> {
         logs::init_for_tests();
-        let control_plane = ControlPlane::start()?;
+        let control_plane = ControlPlane::start_with(options)?;
         let kubeconfig = Kubeconfig::read_from(control_plane.kubeconfig())?;
         let options = KubeConfigOptions::default();
         let admin = async { Config::from_custom_kubeconfig(kubeconfig, &options).await };

@@ -181,4 +181,28 @@ mod tests {
         server.read_to_end(&mut received).unwrap();
         assert_eq!(received, b"ab");
     }
+
+    #[tokio::test]
+    async fn clients_use_such_connections() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut received = [0; 4];
+            // An error: the connection was reset.
+            _ = stream.read_exact(&mut received);
+            received
+        });
+        let fence = Fence::closed();
+        let mut config = Config::new(url.parse().unwrap());
+        config.default_retry = false;
+        let client = client(config, &fence, Duration::from_secs(5)).unwrap();
+        fence.hold(since_boot());
+        let request = http::Request::get("/version").body(Vec::new()).unwrap();
+        let error = client.request_text(request).await.unwrap_err();
+        let error = crate::logs::chain(&error);
+        assert!(error.contains(&NotLeading.to_string()), "{error}");
+        drop(client);
+        assert_eq!(server.join().unwrap(), [0; 4]);
+    }
 }

@@ -1,0 +1,126 @@
+//! What the API server accepted, and in which order.
+
+use std::{fs, path::Path, time::Duration};
+
+use anyhow::{Context, Result};
+use k8s_openapi::jiff::Timestamp;
+use serde_json::Value;
+
+/// Everything that the ServiceAccounts of replicas change.
+pub const POLICY: &str = r#"
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived, ResponseStarted]
+omitManagedFields: true
+rules:
+  - level: RequestResponse
+    userGroups: ["system:serviceaccounts"]
+    verbs: [create, update, patch, delete]
+    resources:
+      - group: coordination.k8s.io
+      - group: test.example.com
+  - level: None
+"#;
+
+/// One change that was accepted.
+#[derive(Clone, Debug)]
+pub struct Change {
+    /// The revision of etcd that it made: the order of all changes.
+    version: u64,
+    /// The name of the ServiceAccount.
+    pub user: String,
+    /// Of a write to the Lease, who holds it then; empty if nobody.
+    pub lease: Option<String>,
+    pub received: Timestamp,
+    pub answered: Timestamp,
+}
+
+/// The changes in a namespace, in the order in which they were made.
+pub fn changes(log: &Path, namespace: &str) -> Result<Vec<Change>> {
+    let text = fs::read_to_string(log)?;
+    let mut changes = Vec::new();
+    // The last line may not be complete yet.
+    for line in text.lines().filter(|line| line.ends_with('}')) {
+        let event: Value = serde_json::from_str(line)?;
+        let code = event["responseStatus"]["code"].as_u64();
+        let here = event["objectRef"]["namespace"] == namespace;
+        if here && code.is_some_and(|code| code < 300) {
+            changes.push(change(&event).with_context(|| line.to_owned())?);
+        }
+    }
+    changes.sort_by_key(|change| change.version);
+    Ok(changes)
+}
+
+fn change(event: &Value) -> Result<Change> {
+    let text = |value: &Value| value.as_str().map(str::to_owned).context("no text");
+    let object = &event["responseObject"];
+    let holder = || {
+        let holder = object["spec"]["holderIdentity"].as_str();
+        holder.unwrap_or_default().to_owned()
+    };
+    let user = text(&event["user"]["username"])?;
+    Ok(Change {
+        version: text(&object["metadata"]["resourceVersion"])?.parse()?,
+        user: user.rsplit(':').next().unwrap_or_default().to_owned(),
+        lease: (event["objectRef"]["resource"] == "leases").then(holder),
+        received: text(&event["requestReceivedTimestamp"])?.parse()?,
+        answered: text(&event["stageTimestamp"])?.parse()?,
+    })
+}
+
+/// What the changes say.
+#[derive(Debug, Default)]
+pub struct Verdict {
+    /// Changes of objects.
+    pub writes: usize,
+    /// How often a replica took the Lease.
+    pub elections: usize,
+    /// Changes by a replica while another one held the Lease, or nobody.
+    pub foreign: Vec<String>,
+    /// The longest time between a renewal and a change that follows it, both as received.
+    pub latest: Duration,
+}
+
+pub fn judge(changes: &[Change]) -> Verdict {
+    let mut verdict = Verdict::default();
+    let mut leader: Option<&Change> = None;
+    for change in changes {
+        let held = leader.and_then(|leader| leader.lease.as_deref());
+        if change.lease.is_some() {
+            let taken = change.lease.as_deref() != Some("") && change.lease.as_deref() != held;
+            verdict.elections += usize::from(taken);
+            leader = Some(change);
+            continue;
+        }
+        verdict.writes += 1;
+        match leader {
+            Some(leader) if held != Some("") && leader.user == change.user => {
+                let since = between(leader.received, change.received);
+                verdict.latest = verdict.latest.max(since);
+            }
+            _ => verdict.foreign.push(format!("{change:?} after {leader:?}")),
+        }
+    }
+    verdict
+}
+
+/// When a replica other than the one that held the Lease at this time made its first change.
+pub fn first_write_of_next(changes: &[Change], since: Timestamp) -> Option<Timestamp> {
+    let before = |change: &&Change| change.lease.is_some() && change.answered < since;
+    let old = changes.iter().rev().find(before)?;
+    let mut leader = old.lease.clone();
+    for change in changes.iter().filter(|change| change.version > old.version) {
+        if let Some(holder) = &change.lease {
+            leader = Some(holder.clone());
+        } else if leader != old.lease && leader.as_deref() != Some("") {
+            return Some(change.answered);
+        }
+    }
+    None
+}
+
+pub fn between(from: Timestamp, to: Timestamp) -> Duration {
+    // Zero if it is the other way round.
+    Duration::try_from(to.duration_since(from)).unwrap_or_default()
+}

@@ -1,0 +1,102 @@
+//! What goes wrong in one schedule.
+
+use std::time::Duration;
+
+/// Lease duration, renew deadline, retry period.
+#[derive(Clone, Copy, Debug)]
+pub struct Timing {
+    pub lease: Duration,
+    pub renew: Duration,
+    pub retry: Duration,
+}
+
+pub const DEFAULT: Timing = Timing {
+    lease: Duration::from_secs(15),
+    renew: Duration::from_secs(10),
+    retry: Duration::from_secs(2),
+};
+
+pub const SHORT: Timing = Timing {
+    lease: Duration::from_secs(3),
+    renew: Duration::from_secs(2),
+    retry: Duration::from_millis(400),
+};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The leader's network is gone for longer than its lease.
+    Partition,
+    /// A replica's network is gone for a moment.
+    Flicker,
+    /// Each message takes up to 3 s, but less than the lease duration minus the renew deadline.
+    Delay,
+    /// A replica's connections are dead, and it is not told.
+    HalfOpen,
+    /// A replica's connections are reset, again and again.
+    Reset,
+    /// The leader may not renew its lease any more; everything else works.
+    Revoke,
+    /// The leader is stopped for longer than its lease, and continued (SIGSTOP, SIGCONT).
+    Stop,
+    /// The leader crashes (SIGKILL).
+    Kill,
+    /// The leader is asked to stop (SIGTERM).
+    Terminate,
+}
+
+use Fault::*;
+
+const FAULTS: [Fault; 9] = [
+    Stop, Partition, Revoke, HalfOpen, Delay, Reset, Flicker, Kill, Terminate,
+];
+
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    pub seed: u64,
+    pub timing: Timing,
+    pub faults: Vec<Fault>,
+    random: u64,
+}
+
+impl Schedule {
+    pub fn new(seed: u64, timing: Timing, faults: &[Fault]) -> Self {
+        Self {
+            seed,
+            timing,
+            faults: faults.to_vec(),
+            random: seed,
+        }
+    }
+
+    /// Every fault comes in nine of these in a row; what else comes is random.
+    pub fn random(seed: u64) -> Self {
+        let mut schedule = Self::new(seed, SHORT, &[]);
+        let first = FAULTS[seed as usize % FAULTS.len()];
+        let second = FAULTS[(schedule.fraction() * FAULTS.len() as f64) as usize];
+        let last = if seed.is_multiple_of(2) {
+            Terminate
+        } else {
+            Kill
+        };
+        schedule.faults = vec![first, second, last];
+        schedule
+    }
+
+    /// How long the network takes at most with a message that it delivers.
+    pub fn most_delay(&self) -> Duration {
+        if !self.faults.contains(&Delay) {
+            return Duration::ZERO;
+        }
+        let margin = self.timing.lease - self.timing.renew;
+        Duration::from_secs(3).min(margin.mul_f64(0.7))
+    }
+
+    /// From 0 to 1 (SplitMix64).
+    pub fn fraction(&mut self) -> f64 {
+        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.random;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
