@@ -30,7 +30,7 @@ use crate::{
     election::{Candidate, ElectionError},
     endpoints::Endpoints,
     fence::Fence,
-    logs,
+    logs::{self, chain},
     metrics::Metrics,
     probes::Readiness,
     queue::Queue,
@@ -56,7 +56,7 @@ pub enum Scope {
     Namespace,
 }
 
-/// Why an operator could not start, or stopped.
+/// Why an operator could not start, or stopped: in one line, causes included, for `main` to return.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum Error {
@@ -65,12 +65,12 @@ pub enum Error {
          (one, or several separated by commas)"
     )]
     NoNamespace,
-    #[error("no Kubernetes configuration: give --kubeconfig or set KUBECONFIG")]
-    InferConfig(#[source] kube::config::InferConfigError),
-    #[error("cannot use kubeconfig `{0}`")]
-    Kubeconfig(String, #[source] kube::config::KubeconfigError),
-    #[error("cannot make a Kubernetes client")]
-    Client(#[source] kube::Error),
+    #[error("no Kubernetes configuration: give --kubeconfig or set KUBECONFIG ({})", chain(.0))]
+    InferConfig(kube::config::InferConfigError),
+    #[error("cannot use kubeconfig `{}`: {}", .0, first_line(&chain(.1)))]
+    Kubeconfig(String, kube::config::KubeconfigError),
+    #[error("cannot make a Kubernetes client: {}", chain(.0))]
+    Client(kube::Error),
     #[error("cannot listen on {1} for {0}: {2}")]
     Listen(String, SocketAddr, io::Error),
     #[error("cannot use the certificate: {0}")]
@@ -79,8 +79,8 @@ pub enum Error {
     SelfSigned(String),
     #[error("`{0}` cannot be the name of an operator")]
     Name(&'static str),
-    #[error("cannot handle signals")]
-    Signals(#[source] io::Error),
+    #[error("cannot handle signals: {0}")]
+    Signals(io::Error),
     #[error("two controllers are named `{0}`")]
     SameName(&'static str),
     #[error("no controller is named `{0}`, which is to be triggered")]
@@ -93,8 +93,8 @@ pub enum Error {
     Lost,
     #[error("{0} ended, which it never should")]
     Ended(String),
-    #[error("{0} failed")]
-    Failed(String, #[source] TaskError),
+    #[error("{} failed: {}", .0, chain(&**.1))]
+    Failed(String, TaskError),
     #[error("reconciles still ran {} s after the stop", stop::GRACE.as_secs())]
     StopTimeout,
 }
@@ -321,6 +321,11 @@ impl Manager {
     pub(crate) fn stop(&self) -> CancellationToken {
         self.stop.clone()
     }
+}
+
+/// What comes after it shows the place in the file, which may hold a secret.
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
 }
 
 /// The namespaces to watch, each once; `None` is all.

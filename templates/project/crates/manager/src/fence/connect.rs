@@ -145,6 +145,7 @@ mod tests {
     use std::{future::poll_fn, io::Read, net::TcpListener};
 
     use super::*;
+    use crate::{client::Warnings, metrics::Metrics};
 
     async fn write(guarded: &mut Guarded, bytes: &[u8]) -> io::Result<usize> {
         poll_fn(|context| Pin::new(&mut *guarded).poll_write(context, bytes)).await
@@ -196,7 +197,11 @@ mod tests {
         let fence = Fence::closed();
         let mut config = Config::new(url.parse().unwrap());
         config.default_retry = false;
-        let client = client(config, &fence, Duration::from_secs(5)).unwrap();
+        let observers = Observers {
+            calls: Metrics::default().calls("localhost:443"),
+            warnings: Warnings::default(),
+        };
+        let client = client(config, observers, &fence, Duration::from_secs(5)).unwrap();
         fence.hold(since_boot());
         let request = http::Request::get("/version").body(Vec::new()).unwrap();
         let error = client.request_text(request).await.unwrap_err();
