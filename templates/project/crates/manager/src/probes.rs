@@ -71,6 +71,7 @@ impl Readiness {
     }
 
     /// Whether every check passes, and one line a check.
+    #[cfg(feature = "envtest")]
     pub(crate) fn report(&self) -> (bool, String) {
         let report = report("readyz", &self.results(|_| true), &[]);
         (report.passed, report.text)
