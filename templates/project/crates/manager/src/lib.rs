@@ -22,6 +22,8 @@ mod discovery;
 mod election;
 #[cfg(feature = "envtest")]
 pub mod envtest;
+#[cfg(feature = "fake")]
+pub mod fake;
 mod fence;
 pub mod finalizer;
 mod flags;
@@ -33,6 +35,8 @@ mod object;
 mod probes;
 mod queue;
 mod rbac;
+#[cfg(feature = "fake")]
+mod request;
 mod runnable;
 mod serve;
 pub mod status;
