@@ -145,6 +145,14 @@ where
         "apply",
         api.patch("b", &apply, &Patch::Apply(&applied)).await,
     );
+    let mut nameless = applied.clone();
+    nameless["metadata"] = json!({});
+    seen.object(
+        "apply without a name",
+        api.patch("c", &apply, &Patch::Apply(nameless)).await,
+    );
+    let rename = Patch::Merge(json!({ "metadata": { "name": "c" } }));
+    seen.object("rename", api.patch("b", &params, &rename).await);
     let untyped = Patch::Apply(json!({ "metadata": { "name": "b" } }));
     seen.object(
         "apply without a type",

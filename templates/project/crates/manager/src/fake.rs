@@ -106,7 +106,7 @@ impl Fake {
     /// Those of the [requests](Self::requests) that were to change something, whether they did or not.
     pub fn writes(&self) -> Vec<Request> {
         let mut requests = self.requests();
-        requests.retain(Request::is_write);
+        requests.retain(|request| !Verb::READ.contains(&request.verb));
         requests
     }
 

@@ -103,8 +103,8 @@ impl Objects {
         match self.get(request) {
             Ok((_, old)) => self.update(request, format.apply(&old, patch)?),
             Err(_) if format == Format::Apply && request.subresource.is_none() => {
-                let mut object = format.apply(&json!({}), patch)?;
-                object["metadata"]["name"] = json!(request.name);
+                let object = format.apply(&json!({}), patch)?;
+                check_name(request, &object)?;
                 self.create(request, object)
             }
             Err(refusal) => Err(refusal),
@@ -169,6 +169,7 @@ impl Objects {
     fn update(&mut self, request: &Request, mut new: Value) -> Answer {
         let id = id(request);
         let (_, old) = self.get(request)?;
+        check_name(request, &new)?;
         let version = &new["metadata"]["resourceVersion"];
         if !version.is_null() && *version != old["metadata"]["resourceVersion"] {
             let why = "the object has been modified; please apply your changes to the latest \
@@ -239,6 +240,15 @@ impl Objects {
         let metadata = json!({ "resourceVersion": self.version.to_string() });
         json!({ "apiVersion": "v1", "kind": "List", "metadata": metadata, "items": items })
     }
+}
+
+fn check_name(request: &Request, object: &Value) -> Result<(), Refusal> {
+    let (found, wanted) = (&object["metadata"]["name"], json!(request.name));
+    if *found == wanted {
+        return Ok(());
+    }
+    let message = format!("the name of the object ({found}) does not match the URL ({wanted})");
+    Err(Refusal::new(400, &message))
 }
 
 fn id(request: &Request) -> Id {
