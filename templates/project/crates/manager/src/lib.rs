@@ -35,7 +35,7 @@ mod object;
 mod probes;
 mod queue;
 mod rbac;
-#[cfg(feature = "fake")]
+#[cfg(any(feature = "envtest", feature = "fake"))]
 mod request;
 mod runnable;
 mod serve;

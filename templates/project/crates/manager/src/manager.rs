@@ -4,6 +4,7 @@ mod run;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    convert::identity,
     io,
     net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
@@ -140,7 +141,7 @@ impl Manager {
         let config = client::config(flags.kubeconfig.as_deref()).await?;
         let candidate = flags.leader_election.candidate(settings.name)?;
         let namespaces = &flags.watch_namespace;
-        let mut manager = Self::with_config(settings, config, namespaces, candidate)?;
+        let mut manager = Self::with_config(settings, config, namespaces, candidate, identity)?;
         manager.health = flags.health_probe_bind_address;
         manager.served = Some(flags.metrics);
         manager.http2 = flags.enable_http2;
@@ -149,11 +150,13 @@ impl Manager {
         Ok(manager)
     }
 
+    /// `through` makes the clients of the operator's own cluster what is used in their place.
     pub(crate) fn with_config(
         settings: &Settings,
         config: Config,
         namespaces: &[String],
         candidate: Option<Candidate>,
+        through: impl Fn(Client) -> Client,
     ) -> Result<Self, Error> {
         // Without this, TLS panics as soon as a dependency brings a second provider.
         _ = rustls::crypto::ring::default_provider().install_default();
@@ -162,7 +165,8 @@ impl Manager {
             None => (Fence::open(), Duration::MAX),
         };
         let metrics = Metrics::default();
-        let own = Cluster::new(config, &metrics, &fence, margin)?;
+        let mut own = Cluster::new(config, &metrics, &fence, margin)?;
+        own.clients = own.clients.map(through);
         let reporter = Reporter {
             controller: settings.name.to_owned(),
             instance: std::env::var("HOSTNAME").ok(),

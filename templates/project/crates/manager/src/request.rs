@@ -65,10 +65,28 @@ impl Request {
         })
     }
 
-    /// Whether it changes something.
-    pub fn is_write(&self) -> bool {
-        !Verb::READ.contains(&self.verb)
+    /// The permission that it takes, such as `patch widgets.example.com/status`.
+    pub fn permission(&self) -> String {
+        permission(
+            &self.verb.to_string(),
+            &self.group,
+            &self.resource,
+            self.subresource.as_deref(),
+        )
     }
+}
+
+/// How a permission reads.
+pub(crate) fn permission(
+    verb: &str,
+    group: &str,
+    resource: &str,
+    subresource: Option<&str>,
+) -> String {
+    let dot = if group.is_empty() { "" } else { "." };
+    let slash = subresource.map_or("", |_| "/");
+    let subresource = subresource.unwrap_or_default();
+    format!("{verb} {resource}{dot}{group}{slash}{subresource}")
 }
 
 /// The value of a parameter in the query of `uri`.
@@ -85,13 +103,7 @@ fn watches(uri: &Uri) -> bool {
 /// Such as `patch widgets.example.com/status default/name`.
 impl fmt::Display for Request {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.verb, self.resource)?;
-        if !self.group.is_empty() {
-            write!(f, ".{}", self.group)?;
-        }
-        if let Some(subresource) = &self.subresource {
-            write!(f, "/{subresource}")?;
-        }
+        f.write_str(&self.permission())?;
         match (&self.namespace, &self.name) {
             (Some(namespace), Some(name)) => write!(f, " {namespace}/{name}"),
             (Some(namespace), None) => write!(f, " {namespace}/"),
