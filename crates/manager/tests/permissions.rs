@@ -9,18 +9,20 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use k8s_openapi::api::{
     authorization::v1::SelfSubjectAccessReview,
-    core::v1::{ConfigMap, Namespace, Secret, ServiceAccount},
+    core::v1::{ConfigMap, Namespace, Pod, Secret, ServiceAccount},
+    rbac::v1::PolicyRule,
 };
 use kube::{
-    Api, Client, ResourceExt,
-    api::{Patch, PatchParams, PostParams},
+    Api, Client, Resource, ResourceExt,
+    api::{DeleteParams, Patch, PatchParams, PostParams},
+    runtime::events::{Event, EventType, Recorder},
 };
 use manager::{
     Action, Controller, Controllers, Manager, ObjectRef, Scope, Settings, Verb,
-    envtest::{Cluster, NAMESPACE},
+    envtest::{Cluster, NAMESPACE, Operator},
 };
 use serde_json::{from_value, json};
 use tokio::time::sleep;
@@ -103,18 +105,12 @@ async fn permissions_are_exact() -> Result<()> {
     Ok(())
 }
 
-static REFUSED: Mutex<Option<String>> = Mutex::new(None);
-
 async fn overstep(object: Arc<ConfigMap>, client: Arc<Client>) -> kube::Result<Action> {
     let api: Api<ConfigMap> = Api::namespaced((*client).clone(), NAMESPACE);
     let change = Patch::Merge(json!({ "data": { "changed": "yes" } }));
-    let result = api
-        .patch(&object.name_any(), &PatchParams::default(), &change)
-        .await;
-    if let Err(kube::Error::Api(status)) = &result {
-        *REFUSED.lock().unwrap() = Some(status.message.clone());
-    }
-    result.map(|_| Action::await_change())
+    let params = PatchParams::default();
+    api.patch(&object.name_any(), &params, &change).await?;
+    Ok(Action::await_change())
 }
 
 #[tokio::test]
@@ -125,26 +121,148 @@ async fn what_is_not_declared_is_refused() -> Result<()> {
     };
     let mut controllers = Controllers::default();
     controllers.add(Controller::external("configmaps", overstep));
-    let _operator = cluster()?.run(&settings, widget::crds(), controllers, Manager::client)?;
+    let operator = cluster()?.run(&settings, widget::crds(), controllers, Manager::client)?;
     let object: ConfigMap = from_value(json!({ "metadata": { "name": "target" } }))?;
     let api = cluster()?.api::<ConfigMap>()?;
     api.create(&PostParams::default(), &object).await?;
-    let begin = Instant::now();
-    loop {
-        if let Some(message) = REFUSED.lock().unwrap().as_deref() {
-            ensure!(
-                message.contains("cannot patch resource \"configmaps\""),
-                "{message}"
-            );
-            break;
+    let refused = || operator.refused().join("\n");
+    until(|| refused().contains("cannot patch resource \"configmaps\"")).await?;
+    ensure!(api.get("target").await?.data.is_none());
+    ensure!(operator.stop().is_err());
+    Ok(())
+}
+
+/// What the reconcile function below calls with.
+struct Caller {
+    client: Client,
+    recorder: Recorder,
+    name: &'static str,
+}
+
+/// Uses all that is declared, whatever is refused.
+async fn use_all(widget: Arc<Widget>, caller: Arc<Caller>) -> kube::Result<Action> {
+    let Caller {
+        client,
+        recorder,
+        name,
+    } = &*caller;
+    let widgets: Api<Widget> = Api::default_namespaced(client.clone());
+    let (params, apply) = (PatchParams::default(), PatchParams::apply(name));
+    let label = Patch::Merge(json!({ "metadata": { "labels": { "seen": "yes" } } }));
+    let status = Patch::Merge(json!({ "status": { "observedGeneration": 1 } }));
+    _ = widgets.get("used").await;
+    _ = widgets.patch("used", &params, &label).await;
+    _ = widgets.patch_status("used", &params, &status).await;
+
+    let children: Api<ConfigMap> = Api::default_namespaced(client.clone());
+    let child = json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": { "name": name, "ownerReferences": [widget.controller_owner_ref(&())] },
+    });
+    _ = children.get(name).await;
+    // Makes it, and then has nothing to change.
+    for _ in 0..2 {
+        _ = children.patch(name, &apply, &Patch::Apply(&child)).await;
+    }
+    let accounts: Api<ServiceAccount> = Api::default_namespaced(client.clone());
+    _ = accounts.get(name).await;
+    let secrets: Api<Secret> = Api::default_namespaced(client.clone());
+    _ = secrets.get(name).await;
+    _ = secrets.delete(name, &DeleteParams::default()).await;
+
+    let event = Event {
+        type_: EventType::Normal,
+        reason: "Used".to_owned(),
+        note: None,
+        action: "Use".to_owned(),
+        secondary: None,
+    };
+    // One event, and then the same one again.
+    for _ in 0..2 {
+        _ = recorder.publish(&event, &widget.object_ref(&())).await;
+    }
+    Ok(Action::await_change())
+}
+
+fn users_of_all() -> Controllers<Caller> {
+    let mut controllers = Controllers::default();
+    let controller = Controller::new("widgets", use_all)
+        .owns::<ConfigMap>()
+        .watches::<ServiceAccount>(widgets_of)
+        .needs::<Secret>(&[Verb::Get, Verb::Delete]);
+    controllers.add(controller);
+    controllers
+}
+
+fn run_with(name: &'static str, rules: Vec<PolicyRule>) -> Result<Operator> {
+    let settings = Settings {
+        name,
+        scope: Scope::Cluster,
+    };
+    let context = move |manager: &Manager| Caller {
+        client: manager.client(),
+        recorder: manager.recorder(),
+        name,
+    };
+    cluster()?.run_with(&settings, widget::crds(), rules, users_of_all(), context)
+}
+
+#[tokio::test]
+async fn no_declared_verb_is_unused_and_none_can_be_missed() -> Result<()> {
+    let rules = users_of_all().rules().policy_rules();
+    let mut more = users_of_all().rules();
+    more.allow::<Pod>(&[Verb::Get]);
+    let exact = run_with("exactly", rules.clone())?;
+    let generous = run_with("generous", more.policy_rules())?;
+
+    let mut without = Vec::new();
+    for (at, rule) in rules.iter().enumerate() {
+        let resource = rule
+            .resources
+            .iter()
+            .flatten()
+            .next()
+            .context("a resource")?;
+        // No request uses it: see `Operator::unused`.
+        let verbs = rule
+            .verbs
+            .iter()
+            .filter(|_| !resource.ends_with("/finalizers"));
+        for verb in verbs {
+            let mut rules = rules.clone();
+            rules[at].verbs.retain(|kept| kept != verb);
+            rules.retain(|rule| !rule.verbs.is_empty());
+            let name = format!("without-{verb}-{}", resource.replace('/', "-"));
+            let operator = run_with(name.leak(), rules)?;
+            let refusal = format!("cannot {verb} resource \"{resource}\" in API group");
+            without.push((operator, refusal));
         }
-        ensure!(
-            begin.elapsed() < Duration::from_secs(10),
-            "nothing was refused"
-        );
+    }
+    ensure!(without.len() == 17, "{}", without.len());
+
+    let widget = from_value(json!({ "metadata": { "name": "used" }, "spec": {} }))?;
+    let widgets = cluster()?.api::<Widget>()?;
+    widgets.create(&PostParams::default(), &widget).await?;
+    let used = until(|| exact.unused().is_empty()).await;
+    used.with_context(|| format!("unused: {:?}", exact.unused()))?;
+    until(|| generous.unused() == ["get pods"]).await?;
+    for (operator, refusal) in without {
+        let refused = || operator.refused().join("\n");
+        let found = until(|| refused().contains(&refusal)).await;
+        found.with_context(|| format!("not refused: {refusal}, but:\n{}", refused()))?;
+        ensure!(operator.stop().is_err(), "{refusal}");
+    }
+    exact.stop()?;
+    generous.stop()
+}
+
+async fn until(condition: impl Fn() -> bool) -> Result<()> {
+    let begin = Instant::now();
+    while !condition() {
+        ensure!(begin.elapsed() < Duration::from_secs(10), "not after 10 s");
         sleep(Duration::from_millis(20)).await;
     }
-    ensure!(api.get("target").await?.data.is_none());
     Ok(())
 }
 
@@ -173,11 +291,7 @@ async fn a_namespaced_operator_works_in_its_namespace_with_a_role() -> Result<()
         let object = from_value(json!({ "metadata": { "name": name } }))?;
         api.create(&PostParams::default(), &object).await?;
     }
-    let begin = Instant::now();
-    while !SEEN.lock().unwrap().contains("inside") {
-        ensure!(begin.elapsed() < Duration::from_secs(10), "it is not seen");
-        sleep(Duration::from_millis(20)).await;
-    }
+    until(|| SEEN.lock().unwrap().contains("inside")).await?;
     ensure!(!SEEN.lock().unwrap().contains("outside"));
     Ok(())
 }

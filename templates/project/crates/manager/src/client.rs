@@ -67,6 +67,14 @@ impl Clients {
         let calls = fence::client(config, observers, fence, margin).map_err(Error::Client)?;
         Ok(Self { calls, watches })
     }
+
+    /// Both clients, each as `through` makes it.
+    pub(crate) fn map(self, through: impl Fn(Client) -> Client) -> Self {
+        Self {
+            calls: through(self.calls),
+            watches: through(self.watches),
+        }
+    }
 }
 
 /// The configuration in `kubeconfig`, or the one kubectl or a pod would use.

@@ -4,6 +4,7 @@ mod run;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    convert::identity,
     io,
     net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
@@ -143,18 +144,20 @@ impl Manager {
         let config = client::config(flags.kubeconfig.as_deref()).await?;
         let candidate = flags.leader_election.candidate(settings.name)?;
         let namespaces = &flags.watch_namespace;
-        let mut manager = Self::with_config(settings, config, namespaces, candidate)?;
+        let mut manager = Self::with_config(settings, config, namespaces, candidate, identity)?;
         manager.endpoints = endpoints;
         manager.concurrency = flags.max_concurrent_reconciles.into();
         manager.resync = flags.sync_period;
         Ok(manager)
     }
 
+    /// `through` makes the clients of the operator's own cluster what is used in their place.
     pub(crate) fn with_config(
         settings: &Settings,
         mut config: Config,
         namespaces: &[String],
         candidate: Option<Candidate>,
+        through: impl Fn(Client) -> Client,
     ) -> Result<Self, Error> {
         // Without this, TLS panics as soon as a dependency brings a second provider.
         _ = rustls::crypto::ring::default_provider().install_default();
@@ -166,7 +169,8 @@ impl Manager {
         let agent = HeaderValue::from_str(settings.name).map_err(|_| Error::Name(settings.name))?;
         config.headers.push((USER_AGENT, agent));
         let metrics = Metrics::default();
-        let own = Cluster::new(config, &metrics, &fence, margin)?;
+        let mut own = Cluster::new(config, &metrics, &fence, margin)?;
+        own.clients = own.clients.map(through);
         let reporter = Reporter {
             controller: settings.name.to_owned(),
             instance: std::env::var("HOSTNAME").ok(),
