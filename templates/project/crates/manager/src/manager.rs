@@ -1,11 +1,12 @@
 //! The manager: what an operator is made of. `manager/run.rs` starts and stops it.
 
+mod error;
 mod run;
+mod settings;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     convert::identity,
-    io,
     net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
@@ -22,83 +23,26 @@ use kube::{
 use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
 
+pub use error::Error;
+use settings::watched;
+pub use settings::{Scope, Settings};
+
 use crate::{
     Applier, Cluster, Controllers, Flags, Object, Store, TaskError, Trigger,
     cache::Key,
     client,
     cluster::Clusters,
     controller::{Environment, Prepared},
-    election::{Candidate, ElectionError},
+    election::Candidate,
     endpoints::Endpoints,
     fence::Fence,
-    logs::{self, chain},
+    logs,
     metrics::Metrics,
     probes::Readiness,
     queue::Queue,
     runnable::Runnable,
     stop,
 };
-
-/// What stays the same wherever the operator runs.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// Unique in a cluster, such as `project.example.com`.
-    pub name: &'static str,
-    /// Where its permissions reach.
-    pub scope: Scope,
-}
-
-/// Where an operator may work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// In the whole cluster, by a ClusterRole; `WATCH_NAMESPACE` may restrict what it watches.
-    Cluster,
-    /// In the namespaces of `WATCH_NAMESPACE`, by a Role in each.
-    Namespace,
-}
-
-/// Why an operator could not start, or stopped: in one line, causes included, for `main` to return.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)]
-pub enum Error {
-    #[error(
-        "`WATCH_NAMESPACE` is not set: this operator works in the namespaces that it names \
-         (one, or several separated by commas)"
-    )]
-    NoNamespace,
-    #[error("no Kubernetes configuration: give --kubeconfig or set KUBECONFIG ({})", chain(.0))]
-    InferConfig(kube::config::InferConfigError),
-    #[error("cannot use kubeconfig `{}`: {}", .0, first_line(&chain(.1)))]
-    Kubeconfig(String, kube::config::KubeconfigError),
-    #[error("cannot make a Kubernetes client: {}", chain(.0))]
-    Client(kube::Error),
-    #[error("cannot listen on {1} for {0}: {2}")]
-    Listen(String, SocketAddr, io::Error),
-    #[error("cannot use the certificate: {0}")]
-    Certificate(String),
-    #[error("cannot make a certificate: {0}")]
-    SelfSigned(String),
-    #[error("`{0}` cannot be the name of an operator")]
-    Name(&'static str),
-    #[error("cannot handle signals: {0}")]
-    Signals(io::Error),
-    #[error("two controllers are named `{0}`")]
-    SameName(&'static str),
-    #[error("no controller is named `{0}`, which is to be triggered")]
-    NoController(&'static str),
-    #[error("a controller watches in cluster `{0}`, which the manager was not told of")]
-    NoCluster(&'static str),
-    #[error(transparent)]
-    Election(#[from] ElectionError),
-    #[error("leader election lost")]
-    Lost,
-    #[error("{0} ended, which it never should")]
-    Ended(String),
-    #[error("{} failed: {}", .0, chain(&**.1))]
-    Failed(String, TaskError),
-    #[error("reconciles still ran {} s after the stop", stop::GRACE.as_secs())]
-    StopTimeout,
-}
 
 /// As controller-runtime's: a watch that was interrupted misses nothing, but what is outside of the
 /// cluster changes without an event.
@@ -324,52 +268,5 @@ impl Manager {
     #[cfg(feature = "envtest")]
     pub(crate) fn stop(&self) -> CancellationToken {
         self.stop.clone()
-    }
-}
-
-/// What comes after it shows the place in the file, which may hold a secret.
-fn first_line(text: &str) -> &str {
-    text.lines().next().unwrap_or_default()
-}
-
-/// The namespaces to watch, each once; `None` is all.
-fn watched(scope: Scope, namespaces: &[String]) -> Result<Vec<Option<String>>, Error> {
-    let names = namespaces
-        .iter()
-        .map(|name| name.trim())
-        .filter(|name| !name.is_empty());
-    let names: BTreeSet<&str> = names.collect();
-    match scope {
-        Scope::Namespace if names.is_empty() => Err(Error::NoNamespace),
-        Scope::Cluster if names.is_empty() => Ok(vec![None]),
-        _ => Ok(names
-            .into_iter()
-            .map(|name| Some(name.to_owned()))
-            .collect()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn namespaces_to_watch() {
-        let cases: [(Scope, &[&str], &str); 5] = [
-            (Scope::Cluster, &[], "Some([None])"),
-            (Scope::Cluster, &[""], "Some([None])"),
-            (
-                Scope::Cluster,
-                &["b", " a", "b"],
-                r#"Some([Some("a"), Some("b")])"#,
-            ),
-            (Scope::Namespace, &["a"], r#"Some([Some("a")])"#),
-            (Scope::Namespace, &["", " "], "None"),
-        ];
-        for (scope, names, expected) in cases {
-            let names: Vec<_> = names.iter().map(ToString::to_string).collect();
-            let watched = format!("{:?}", watched(scope, &names).ok());
-            assert_eq!(watched, expected, "{scope:?} {names:?}");
-        }
     }
 }

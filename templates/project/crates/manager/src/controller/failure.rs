@@ -5,13 +5,30 @@ use std::{any::Any, error::Error};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use serde_json::{Value, json};
 
-use super::ReconcileError;
 use crate::{
     Object,
     cache::Stored,
     conditions,
     logs::{chain, refusal},
 };
+
+/// What a reconcile function fails with.
+pub trait ReconcileError: Error + Send + Sync + 'static {
+    /// What went wrong, in one CamelCase word from a small fixed set, without names or messages: it
+    /// is meant for logs, metrics and the reason of a condition.
+    fn reason(&self) -> &'static str;
+
+    /// Whether to wait for a change instead of trying again.
+    fn is_terminal(&self) -> bool {
+        false
+    }
+}
+
+impl ReconcileError for kube::Error {
+    fn reason(&self) -> &'static str {
+        "ApiCallFailed"
+    }
+}
 
 /// What fits into a condition's message and still can be read.
 const MESSAGE: usize = 1024;
