@@ -11,7 +11,7 @@ struct Args {
     manager: Flags,
 }
 
-#[tokio::main]
+#[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     let manager = Manager::new(&SETTINGS, args.manager).await?;

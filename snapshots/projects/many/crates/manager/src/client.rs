@@ -1,5 +1,7 @@
 //! Clients with bounds: kube's own wait without end for a server that does not answer.
 
+mod warnings;
+
 use std::{path::Path, time::Duration};
 
 use axum::http::Uri;
@@ -9,10 +11,12 @@ use kube::{
     config::{KubeConfigOptions, Kubeconfig},
 };
 
+pub(crate) use warnings::Warnings;
+
 use crate::{
     fence::{self, Fence},
     manager::Error,
-    metrics::Metrics,
+    metrics::{Calls, Metrics},
 };
 
 const CONNECT: Duration = Duration::from_secs(10);
@@ -31,6 +35,13 @@ pub(crate) struct Clients {
     pub(crate) watches: Client,
 }
 
+/// What looks at every call that is sent.
+#[derive(Clone)]
+pub(crate) struct Observers {
+    pub(crate) calls: Calls,
+    pub(crate) warnings: Warnings,
+}
+
 impl Clients {
     /// Neither retries by itself: the retries of a controller show in its metrics and back off.
     ///
@@ -42,16 +53,27 @@ impl Clients {
         fence: &Fence,
         margin: Duration,
     ) -> Result<Self, Error> {
-        let counted = metrics.calls(&host(&config.cluster_url));
+        let observers = Observers {
+            calls: metrics.calls(&host(&config.cluster_url)),
+            warnings: Warnings::default(),
+        };
         config.connect_timeout = Some(CONNECT);
         config.write_timeout = Some(CALL);
         config.default_retry = false;
         config.read_timeout = Some(WATCH);
         let watches = ClientBuilder::try_from(config.clone()).map_err(Error::Client)?;
-        let watches = watches.with_layer(&counted).build();
+        let watches = watches.with_layer(&observers.calls).build();
         config.read_timeout = Some(CALL);
-        let calls = fence::client(config, counted, fence, margin).map_err(Error::Client)?;
+        let calls = fence::client(config, observers, fence, margin).map_err(Error::Client)?;
         Ok(Self { calls, watches })
+    }
+
+    /// Both clients, each as `through` makes it.
+    pub(crate) fn map(self, through: impl Fn(Client) -> Client) -> Self {
+        Self {
+            calls: through(self.calls),
+            watches: through(self.watches),
+        }
     }
 }
 

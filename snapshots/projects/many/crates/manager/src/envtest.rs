@@ -3,26 +3,33 @@
 
 mod control_plane;
 mod install;
+mod operator;
+mod record;
 mod wait;
 
 use std::{
     fmt::Display,
     sync::mpsc,
-    thread::{self, JoinHandle},
+    thread,
     time::{Duration, Instant},
 };
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::{
+    api::rbac::v1::PolicyRule,
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+};
 use kube::{
     Api, Client, Config,
     config::{KubeConfigOptions, Kubeconfig},
 };
 use tokio::runtime::Runtime;
-use tokio_util::sync::CancellationToken;
 
-pub use control_plane::ControlPlane;
+pub use control_plane::{ControlPlane, Options};
+pub use operator::Operator;
 pub use wait::wait_for;
+
+use record::Record;
 
 use crate::{Controllers, Manager, Object, Scope, Scoped, Settings, logs};
 
@@ -47,8 +54,16 @@ impl Cluster {
     /// # Errors
     /// If their binaries are missing (the error says how to get them) or they do not start.
     pub fn start() -> Result<Self> {
+        Self::start_with(&Options::default())
+    }
+
+    /// Like [`start`](Self::start), with a choice of binaries and components.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_with(options: &Options) -> Result<Self> {
         logs::init_for_tests();
-        let control_plane = ControlPlane::start()?;
+        let control_plane = ControlPlane::start_with(options)?;
         let kubeconfig = Kubeconfig::read_from(control_plane.kubeconfig())?;
         let options = KubeConfigOptions::default();
         let admin = async { Config::from_custom_kubeconfig(kubeconfig, &options).await };
@@ -107,13 +122,30 @@ impl Cluster {
         controllers: Controllers<C>,
         context: impl FnOnce(&Manager) -> C + Send + 'static,
     ) -> Result<Operator> {
+        let rules = controllers.rules().policy_rules();
+        self.run_with(settings, crds, rules, controllers, context)
+    }
+
+    /// As [`run`](Self::run), with other permissions than those that the controllers declare.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_with<C: Send + Sync + 'static>(
+        &self,
+        settings: &Settings,
+        crds: Result<Vec<CustomResourceDefinition>, impl Display>,
+        rules: Vec<PolicyRule>,
+        controllers: Controllers<C>,
+        context: impl FnOnce(&Manager) -> C + Send + 'static,
+    ) -> Result<Operator> {
         let crds = crds.map_err(|error| anyhow!("cannot merge the CRDs: {error}"))?;
         let (settings, admin) = (*settings, self.admin.clone());
         let (sender, started) = mpsc::channel();
+        let record = Record::default();
+        let (allowed, recorded) = (rules.clone(), record.clone());
         let thread = thread::spawn(move || {
             let runtime = Runtime::new()?;
-            let rules = controllers.rules();
-            let config = runtime.block_on(install::all(admin, &settings, crds, &rules))?;
+            let config = runtime.block_on(install::all(admin, &settings, crds, &allowed))?;
             let namespaces = match settings.scope {
                 Scope::Cluster => Vec::new(),
                 Scope::Namespace => vec![NAMESPACE.to_owned()],
@@ -121,7 +153,8 @@ impl Cluster {
             let own = config.clone();
             // Clients are made inside of the runtime that they use.
             let _inside = runtime.enter();
-            let manager = Manager::with_config(&settings, config, &namespaces, None)?;
+            let through = |client| recorded.client(client);
+            let manager = Manager::with_config(&settings, config, &namespaces, None, through)?;
             let context = context(&manager);
             let manager = manager.controllers(controllers, context);
             _ = sender.send((manager.stop(), manager.readiness(), own));
@@ -137,6 +170,8 @@ impl Cluster {
         };
         let operator = Operator {
             config,
+            rules,
+            record,
             stop,
             thread: Some(thread),
         };
@@ -172,54 +207,24 @@ impl Cluster {
     /// # Errors
     /// If there is no operator, or the client cannot be made.
     pub fn operator_api<K: Object>(&self) -> Result<Api<K>> {
-        let operator = self
-            .operator
+        Ok(<K::Scope as Scoped>::api(
+            self.operator()?.client()?,
+            NAMESPACE,
+        ))
+    }
+
+    /// The operator that the cluster was started with.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn operator(&self) -> Result<&Operator> {
+        self.operator
             .as_ref()
-            .context("the cluster has no operator")?;
-        Ok(<K::Scope as Scoped>::api(operator.client()?, NAMESPACE))
+            .context("the cluster has no operator")
     }
 
     /// The processes, with their address and credentials.
     pub fn control_plane(&self) -> &ControlPlane {
         &self.control_plane
-    }
-}
-
-/// An operator that runs on threads of its own. Dropping it stops it as SIGTERM would.
-#[derive(Debug)]
-pub struct Operator {
-    config: Config,
-    stop: CancellationToken,
-    thread: Option<JoinHandle<Result<()>>>,
-}
-
-impl Operator {
-    /// A client that is the operator. It belongs to the tokio runtime that it is made in.
-    ///
-    /// # Errors
-    /// If the client cannot be made.
-    pub fn client(&self) -> Result<Client> {
-        Ok(Client::try_from(self.config.clone())?)
-    }
-
-    /// Stops the operator as SIGTERM would, and waits until it has ended.
-    ///
-    /// # Errors
-    /// If the operator failed.
-    pub fn stop(mut self) -> Result<()> {
-        self.stop.cancel();
-        let thread = self.thread.take().context("stopped twice")?;
-        thread
-            .join()
-            .map_err(|_| anyhow!("the operator panicked"))?
-    }
-}
-
-impl Drop for Operator {
-    fn drop(&mut self) {
-        self.stop.cancel();
-        if let Some(thread) = self.thread.take() {
-            _ = thread.join();
-        }
     }
 }

@@ -5,6 +5,7 @@ use std::{
     fmt,
     hash::{DefaultHasher, Hash, Hasher},
     sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::{Duration, Instant},
 };
 
 use kube::api::{ObjectMeta, Patch, PatchParams};
@@ -22,7 +23,7 @@ use crate::{
 pub struct Applier {
     cluster: Cluster,
     field_manager: &'static str,
-    applied: Arc<Mutex<HashMap<Id, Applied>>>,
+    applied: Arc<Mutex<HashMap<Id, Option<Applied>>>>,
 }
 
 /// A plural with its group and version, and a key.
@@ -34,7 +35,11 @@ struct Applied {
     hash: u64,
     uid: Option<String>,
     mark: Mark,
+    at: Instant,
 }
+
+/// How long a watch may take to show what was applied.
+const LAG: Duration = Duration::from_secs(60);
 
 /// What grows when somebody changes more than the status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -109,21 +114,27 @@ impl Applier {
             let found = found.as_ref().map(crate::cache::Entry::meta);
             let applied = self.applied();
             let same = |applied: &Applied| applied.hash == hash && applied.holds(found, meta);
-            if applied.get(&id).is_some_and(same) {
+            if applied.get(&id).and_then(Option::as_ref).is_some_and(same) {
                 return Ok(());
             }
         }
+        // If the watch shows a deletion before the answer comes, there is nothing to remember.
+        self.applied().insert(id.clone(), None);
         let namespace = meta.namespace.as_deref().unwrap_or_default();
         let api = <T::Scope as Scoped>::api::<T>(self.cluster.client(), namespace);
         let params = PatchParams::apply(self.field_manager).force();
         let name = meta.name.as_deref().unwrap_or_default();
-        let result = api.patch(name, &params, &Patch::Apply(value)).await?;
-        let applied = Applied {
-            hash,
-            uid: result.meta().uid.clone(),
-            mark: Mark::of(result.meta()),
-        };
-        self.applied().insert(id, applied);
+        let result = api
+            .patch_metadata(name, &params, &Patch::Apply(value))
+            .await?;
+        if let Some(applied) = self.applied().get_mut(&id) {
+            *applied = Some(Applied {
+                hash,
+                uid: result.metadata.uid.clone(),
+                mark: Mark::of(&result.metadata),
+                at: Instant::now(),
+            });
+        }
         Ok(())
     }
 
@@ -138,7 +149,7 @@ impl Applier {
         }));
     }
 
-    fn applied(&self) -> MutexGuard<'_, HashMap<Id, Applied>> {
+    fn applied(&self) -> MutexGuard<'_, HashMap<Id, Option<Applied>>> {
         lock(&self.applied)
     }
 }
@@ -147,8 +158,8 @@ impl Applied {
     /// Whether the object is still as applied; `found` may lag behind the apply.
     fn holds(&self, found: Option<&ObjectMeta>, desired: &ObjectMeta) -> bool {
         let Some(found) = found else {
-            // Not seen yet: a deletion would have ended this record.
-            return true;
+            // Not seen yet: a deletion would have ended this record, if the watch showed it.
+            return self.at.elapsed() < LAG;
         };
         let has = |found: &Option<BTreeMap<String, String>>, key, value| {
             found.as_ref().and_then(|found| found.get(key)) == Some(value)

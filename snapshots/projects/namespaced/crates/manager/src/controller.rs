@@ -1,13 +1,14 @@
 //! Controllers as data: what is watched, what is allowed, and the function that reconciles.
 
 mod backoff;
+mod controllers;
 mod failure;
 mod predicate;
 mod prepare;
 mod watch;
 mod worker;
 
-use std::{error::Error, marker::PhantomData, sync::Arc, time::Duration};
+use std::{marker::PhantomData, sync::Arc, time::Duration};
 
 use futures::{FutureExt, future::BoxFuture};
 use k8s_openapi::api::events::v1::Event;
@@ -23,29 +24,13 @@ use crate::{
     object::Object,
 };
 
+pub use controllers::Controllers;
+pub use failure::ReconcileError;
 use failure::{Failure, Report};
 pub use predicate::Predicate;
 pub(crate) use prepare::{Environment, Prepared};
 pub use watch::Watch;
 use watch::{Map, Secondary};
-
-/// What a reconcile function fails with.
-pub trait ReconcileError: Error + Send + Sync + 'static {
-    /// What went wrong, in one CamelCase word from a small fixed set, without names or messages: it
-    /// is meant for logs, metrics and the reason of a condition.
-    fn reason(&self) -> &'static str;
-
-    /// Whether to wait for a change instead of trying again.
-    fn is_terminal(&self) -> bool {
-        false
-    }
-}
-
-impl ReconcileError for kube::Error {
-    fn reason(&self) -> &'static str {
-        "ApiCallFailed"
-    }
-}
 
 type Reconcile<C> = Box<dyn Fn(Arc<dyn Stored>, Arc<C>) -> Reconciling + Send + Sync>;
 type Reconciling = BoxFuture<'static, Result<Action, Failure>>;
@@ -309,33 +294,4 @@ fn by<K: Lookup>(map: impl Fn(&Entry) -> Vec<ObjectRef<K>> + Send + Sync + 'stat
     Map::By(Box::new(move |entry| {
         map(entry).into_iter().map(key).collect()
     }))
-}
-
-/// The controllers of an operator, which share a context of type `C`.
-pub struct Controllers<C>(Vec<Definition<C>>);
-
-impl<C> Default for Controllers<C> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
-
-impl<C> Controllers<C> {
-    /// Adds a controller.
-    pub fn add<K>(&mut self, controller: Controller<K, C>) {
-        self.0.push(controller.definition);
-    }
-
-    /// What all of them together are allowed.
-    pub fn rules(&self) -> Rules {
-        let mut rules = Rules::default();
-        self.0
-            .iter()
-            .for_each(|controller| rules.extend(&controller.rules));
-        rules
-    }
-
-    pub(crate) fn into_vec(self) -> Vec<Definition<C>> {
-        self.0
-    }
 }

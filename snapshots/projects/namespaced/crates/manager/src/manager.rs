@@ -1,16 +1,21 @@
 //! The manager: what an operator is made of. `manager/run.rs` starts and stops it.
 
+mod error;
 mod run;
+mod settings;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
-    io,
+    collections::BTreeMap,
+    convert::identity,
     net::SocketAddr,
     sync::{Arc, Mutex, PoisonError},
     time::Duration,
 };
 
-use axum::Router;
+use axum::{
+    Router,
+    http::{HeaderValue, header::USER_AGENT},
+};
 use kube::{
     Client, Config,
     runtime::events::{Recorder, Reporter},
@@ -18,13 +23,17 @@ use kube::{
 use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
 
+pub use error::Error;
+use settings::watched;
+pub use settings::{Scope, Settings};
+
 use crate::{
     Applier, Cluster, Controllers, Flags, Object, Store, TaskError, Trigger,
     cache::Key,
     client,
     cluster::Clusters,
     controller::{Environment, Prepared},
-    election::{Candidate, ElectionError},
+    election::Candidate,
     endpoints::Endpoints,
     fence::Fence,
     logs,
@@ -34,65 +43,6 @@ use crate::{
     runnable::Runnable,
     stop,
 };
-
-/// What stays the same wherever the operator runs.
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// Unique in a cluster, such as `project.example.com`.
-    pub name: &'static str,
-    /// Where its permissions reach.
-    pub scope: Scope,
-}
-
-/// Where an operator may work.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Scope {
-    /// In the whole cluster, by a ClusterRole; `WATCH_NAMESPACE` may restrict what it watches.
-    Cluster,
-    /// In the namespaces of `WATCH_NAMESPACE`, by a Role in each.
-    Namespace,
-}
-
-/// Why an operator could not start, or stopped.
-#[derive(Debug, thiserror::Error)]
-#[allow(missing_docs)]
-pub enum Error {
-    #[error(
-        "`WATCH_NAMESPACE` is not set: this operator works in the namespaces that it names \
-         (one, or several separated by commas)"
-    )]
-    NoNamespace,
-    #[error("no Kubernetes configuration: give --kubeconfig or set KUBECONFIG")]
-    InferConfig(#[source] kube::config::InferConfigError),
-    #[error("cannot use kubeconfig `{0}`")]
-    Kubeconfig(String, #[source] kube::config::KubeconfigError),
-    #[error("cannot make a Kubernetes client")]
-    Client(#[source] kube::Error),
-    #[error("cannot listen on {1} for {0}: {2}")]
-    Listen(String, SocketAddr, io::Error),
-    #[error("cannot use the certificate: {0}")]
-    Certificate(String),
-    #[error("cannot make a certificate: {0}")]
-    SelfSigned(String),
-    #[error("cannot handle signals")]
-    Signals(#[source] io::Error),
-    #[error("two controllers are named `{0}`")]
-    SameName(&'static str),
-    #[error("no controller is named `{0}`, which is to be triggered")]
-    NoController(&'static str),
-    #[error("a controller watches in cluster `{0}`, which the manager was not told of")]
-    NoCluster(&'static str),
-    #[error(transparent)]
-    Election(#[from] ElectionError),
-    #[error("leader election lost")]
-    Lost,
-    #[error("{0} ended, which it never should")]
-    Ended(String),
-    #[error("{0} failed")]
-    Failed(String, #[source] TaskError),
-    #[error("reconciles still ran {} s after the stop", stop::GRACE.as_secs())]
-    StopTimeout,
-}
 
 /// As controller-runtime's: a watch that was interrupted misses nothing, but what is outside of the
 /// cluster changes without an event.
@@ -138,18 +88,20 @@ impl Manager {
         let config = client::config(flags.kubeconfig.as_deref()).await?;
         let candidate = flags.leader_election.candidate(settings.name)?;
         let namespaces = &flags.watch_namespace;
-        let mut manager = Self::with_config(settings, config, namespaces, candidate)?;
+        let mut manager = Self::with_config(settings, config, namespaces, candidate, identity)?;
         manager.endpoints = endpoints;
         manager.concurrency = flags.max_concurrent_reconciles.into();
         manager.resync = flags.sync_period;
         Ok(manager)
     }
 
+    /// `through` makes the clients of the operator's own cluster what is used in their place.
     pub(crate) fn with_config(
         settings: &Settings,
-        config: Config,
+        mut config: Config,
         namespaces: &[String],
         candidate: Option<Candidate>,
+        through: impl Fn(Client) -> Client,
     ) -> Result<Self, Error> {
         // Without this, TLS panics as soon as a dependency brings a second provider.
         _ = rustls::crypto::ring::default_provider().install_default();
@@ -157,8 +109,12 @@ impl Manager {
             Some(candidate) => (Fence::closed(), candidate.timing.margin()),
             None => (Fence::open(), Duration::MAX),
         };
+        // The API server takes it for the field manager of whatever is not applied.
+        let agent = HeaderValue::from_str(settings.name).map_err(|_| Error::Name(settings.name))?;
+        config.headers.push((USER_AGENT, agent));
         let metrics = Metrics::default();
-        let own = Cluster::new(config, &metrics, &fence, margin)?;
+        let mut own = Cluster::new(config, &metrics, &fence, margin)?;
+        own.clients = own.clients.map(through);
         let reporter = Reporter {
             controller: settings.name.to_owned(),
             instance: std::env::var("HOSTNAME").ok(),
@@ -312,47 +268,5 @@ impl Manager {
     #[cfg(feature = "envtest")]
     pub(crate) fn stop(&self) -> CancellationToken {
         self.stop.clone()
-    }
-}
-
-/// The namespaces to watch, each once; `None` is all.
-fn watched(scope: Scope, namespaces: &[String]) -> Result<Vec<Option<String>>, Error> {
-    let names = namespaces
-        .iter()
-        .map(|name| name.trim())
-        .filter(|name| !name.is_empty());
-    let names: BTreeSet<&str> = names.collect();
-    match scope {
-        Scope::Namespace if names.is_empty() => Err(Error::NoNamespace),
-        Scope::Cluster if names.is_empty() => Ok(vec![None]),
-        _ => Ok(names
-            .into_iter()
-            .map(|name| Some(name.to_owned()))
-            .collect()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn namespaces_to_watch() {
-        let cases: [(Scope, &[&str], &str); 5] = [
-            (Scope::Cluster, &[], "Some([None])"),
-            (Scope::Cluster, &[""], "Some([None])"),
-            (
-                Scope::Cluster,
-                &["b", " a", "b"],
-                r#"Some([Some("a"), Some("b")])"#,
-            ),
-            (Scope::Namespace, &["a"], r#"Some([Some("a")])"#),
-            (Scope::Namespace, &["", " "], "None"),
-        ];
-        for (scope, names, expected) in cases {
-            let names: Vec<_> = names.iter().map(ToString::to_string).collect();
-            let watched = format!("{:?}", watched(scope, &names).ok());
-            assert_eq!(watched, expected, "{scope:?} {names:?}");
-        }
     }
 }

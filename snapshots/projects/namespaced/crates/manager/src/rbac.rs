@@ -3,6 +3,7 @@
 use std::{
     any::TypeId,
     collections::{BTreeMap, BTreeSet},
+    fmt,
 };
 
 use k8s_openapi::api::rbac::v1::PolicyRule;
@@ -35,9 +36,12 @@ impl Verb {
         Self::Create,
         Self::Patch,
     ];
+}
 
-    fn as_str(self) -> &'static str {
-        match self {
+/// As a role names it.
+impl fmt::Display for Verb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
             Self::Create => "create",
             Self::Delete => "delete",
             Self::DeleteCollection => "deletecollection",
@@ -46,7 +50,7 @@ impl Verb {
             Self::Patch => "patch",
             Self::Update => "update",
             Self::Watch => "watch",
-        }
+        })
     }
 }
 
@@ -100,11 +104,7 @@ impl Rules {
         let rule = |((group, resource), permission): (&(String, String), &Permission)| PolicyRule {
             api_groups: Some(vec![group.clone()]),
             resources: Some(vec![resource.clone()]),
-            verbs: permission
-                .verbs
-                .iter()
-                .map(|verb| verb.as_str().to_owned())
-                .collect(),
+            verbs: permission.verbs.iter().map(ToString::to_string).collect(),
             ..PolicyRule::default()
         };
         self.0.iter().map(rule).collect()

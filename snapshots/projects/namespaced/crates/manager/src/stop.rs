@@ -2,7 +2,10 @@
 
 use std::{io, process::exit, thread, time::Duration};
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::{
+    runtime::Builder,
+    signal::unix::{SignalKind, signal},
+};
 use tokio_util::sync::CancellationToken;
 
 /// How long running reconciles may take to finish after the first signal.
@@ -22,11 +25,14 @@ pub(crate) fn end_after(time: Duration) {
 }
 
 /// Cancels `stop` at the first SIGTERM or SIGINT; ends the process at the second, or when the
-/// grace period is over.
+/// grace period is over. On a thread of its own, for the same reason.
 pub(crate) fn on_signals(stop: CancellationToken) -> io::Result<()> {
+    let runtime = Builder::new_current_thread().enable_io().build()?;
+    let inside = runtime.enter();
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::spawn(async move {
+    drop(inside);
+    let wait = async move {
         for first in [true, false] {
             tokio::select! {
                 _ = terminate.recv() => {}
@@ -40,6 +46,7 @@ pub(crate) fn on_signals(stop: CancellationToken) -> io::Result<()> {
         }
         tracing::error!("second signal, ending");
         exit(1)
-    });
+    };
+    thread::spawn(move || runtime.block_on(wait));
     Ok(())
 }

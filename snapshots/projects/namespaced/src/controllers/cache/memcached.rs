@@ -82,4 +82,19 @@ mod tests {
             object.status = Some(status);
         }
     }
+
+    #[tokio::test]
+    async fn a_second_reconcile_writes_nothing() {
+        let fake = manager::fake::Fake::default();
+        let client = fake.client();
+        let context = Arc::new(Context { client });
+        let mut object = Memcached::default();
+        object.metadata.name = Some("test".into());
+        fake.add(object);
+        for _ in 0..2 {
+            let object = Arc::new(fake.get("test").unwrap());
+            reconcile(object, context.clone()).await.unwrap();
+            assert_eq!(fake.writes().len(), 1);
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 mod content;
 mod entry;
+mod pace;
 mod store;
 mod watch;
 

@@ -62,8 +62,8 @@ pub struct Flags {
     )]
     pub watch_namespace: Vec<String>,
 
+    /// Which of several replicas works.
     #[command(flatten)]
-    #[allow(missing_docs)]
     pub leader_election: LeaderElection,
 }
 

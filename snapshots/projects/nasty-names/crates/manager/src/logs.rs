@@ -7,6 +7,7 @@ use std::{
     panic,
 };
 
+use kube::core::Status;
 use tracing_subscriber::EnvFilter;
 
 use crate::LogFormat;
@@ -78,25 +79,34 @@ pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     text
 }
 
-/// What the API server said, without the whole response that kube adds.
+/// What an error says; of an answer of the API server only its message, where kube adds all of it.
 fn message(error: &(dyn Error + 'static)) -> String {
-    match error.downcast_ref() {
-        Some(kube::Error::Api(status)) => status.message.clone(),
-        _ => error.to_string(),
+    let text = error.to_string();
+    match refusal(error) {
+        Some(status) => text.replace(&format!("ApiError: {status} ({status:?})"), &status.message),
+        None => text,
     }
 }
 
 /// What caused an error; beyond an answer of the API server is only that answer again.
 fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
-    match error.downcast_ref() {
-        Some(kube::Error::Api(_)) => None,
-        _ => error.source(),
+    match refusal(error) {
+        Some(_) => None,
+        None => error.source(),
     }
+}
+
+/// The answer of the API server that is the direct cause of an error. Asked of the cause, because an
+/// error that is `#[error(transparent)]` hides the `kube::Error` in it.
+pub(crate) fn refusal<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Status> {
+    let source = error.source()?;
+    let boxed = || source.downcast_ref::<Box<Status>>().map(AsRef::as_ref);
+    source.downcast_ref().or_else(boxed)
 }
 
 #[cfg(test)]
 mod tests {
-    use kube::{core::Status, runtime::watcher};
+    use kube::runtime::watcher;
 
     use super::*;
 
@@ -125,5 +135,21 @@ mod tests {
             chain(&error),
             "failed to start watching object: storage is (re)initializing"
         );
+    }
+
+    #[derive(Debug, thiserror::Error)]
+    enum Reconcile {
+        #[error(transparent)]
+        Transparent(kube::Error),
+        #[error("cannot apply: {0}")]
+        Told(#[source] kube::Error),
+    }
+
+    #[test]
+    fn the_response_is_left_out_of_the_errors_of_users() {
+        let refused = || kube::Error::Api(Status::failure("not now", "Conflict").boxed());
+        assert_eq!(chain(&refused()), "not now");
+        assert_eq!(chain(&Reconcile::Transparent(refused())), "not now");
+        assert_eq!(chain(&Reconcile::Told(refused())), "cannot apply: not now");
     }
 }

@@ -232,7 +232,11 @@ impl Task {
             .try_flatten()
             .filter_map(async |event| match event {
                 Ok(WatchEvent::Added(lease) | WatchEvent::Modified(lease)) => Some(lease),
-                _ => None,
+                Ok(_) => None,
+                Err(error) => {
+                    tracing::debug!(error = chain(&error), "cannot watch the lease");
+                    None
+                }
             })
     }
 

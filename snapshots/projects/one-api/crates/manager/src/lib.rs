@@ -23,6 +23,8 @@ mod election;
 mod endpoints;
 #[cfg(feature = "envtest")]
 pub mod envtest;
+#[cfg(feature = "fake")]
+pub mod fake;
 mod fence;
 pub mod finalizer;
 mod flags;
@@ -34,6 +36,8 @@ mod object;
 mod probes;
 mod queue;
 mod rbac;
+#[cfg(any(feature = "envtest", feature = "fake"))]
+mod request;
 mod runnable;
 mod serve;
 pub mod status;

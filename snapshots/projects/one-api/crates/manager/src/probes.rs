@@ -2,7 +2,7 @@
 //! operator waits for is there.
 
 use std::{
-    fmt::{self, Write},
+    fmt::Write,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
@@ -14,10 +14,10 @@ use axum::{
 };
 
 /// What readiness waits for. Never for leadership: a follower that is not ready blocks a rollout.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Readiness(Arc<Mutex<Vec<Check>>>);
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 struct Check {
     name: String,
     state: CheckState,
@@ -32,17 +32,10 @@ enum CheckState {
     Ask(Arc<Ask>),
 }
 
-type Ask = dyn Fn() -> Result<(), String> + Send + Sync;
+/// The name of a check, and why it fails if it does.
+type Outcome = (String, Option<String>);
 
-impl fmt::Debug for CheckState {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str(match self {
-            Self::Passed => "Passed",
-            Self::Failed(reason) => reason,
-            Self::Ask(_) => "Ask",
-        })
-    }
-}
+type Ask = dyn Fn() -> Result<(), String> + Send + Sync;
 
 impl Readiness {
     /// Adds a check that is not passed yet.
@@ -73,12 +66,11 @@ impl Readiness {
     /// Whether every check passes, and one line a check.
     #[cfg(feature = "envtest")]
     pub(crate) fn report(&self) -> (bool, String) {
-        let report = report("readyz", &self.results(|_| true), &[]);
-        (report.passed, report.text)
+        report("readyz", &self.results(|_| true), &[])
     }
 
     /// The checks whose name is wanted, and why each fails if it does.
-    fn results(&self, wanted: impl Fn(&str) -> bool) -> Vec<(String, Option<String>)> {
+    fn results(&self, wanted: impl Fn(&str) -> bool) -> Vec<Outcome> {
         // A copy, so that no check is asked while others wait for the lock.
         let mut checks = self.lock().clone();
         checks.retain(|check| wanted(&check.name));
@@ -110,14 +102,9 @@ impl Readiness {
     }
 }
 
-#[derive(Debug, PartialEq)]
-struct Report {
-    passed: bool,
-    text: String,
-}
-
-/// What the API server's own probes say, with the reason where those withhold it.
-fn report(probe: &str, results: &[(String, Option<String>)], exclude: &[&str]) -> Report {
+/// Whether every check passes, and what the API server's own probes say, with the reason where those
+/// withhold it.
+fn report(probe: &str, results: &[Outcome], exclude: &[&str]) -> (bool, String) {
     let mut text = String::new();
     let mut passed = true;
     for (name, failure) in results {
@@ -144,7 +131,7 @@ fn report(probe: &str, results: &[(String, Option<String>)], exclude: &[&str]) -
         "{probe} check {}",
         if passed { "passed" } else { "failed" }
     );
-    Report { passed, text }
+    (passed, text)
 }
 
 /// The routes of the probes.
@@ -192,11 +179,11 @@ async fn one(
 }
 
 /// Nothing but `ok` for what passes, unless more is asked for.
-fn answer(report: Report, verbose: bool) -> Answer {
-    match report.passed {
-        true if verbose => (StatusCode::OK, report.text),
+fn answer((passed, text): (bool, String), verbose: bool) -> Answer {
+    match passed {
+        true if verbose => (StatusCode::OK, text),
         true => (StatusCode::OK, "ok".to_owned()),
-        false => (StatusCode::SERVICE_UNAVAILABLE, report.text),
+        false => (StatusCode::SERVICE_UNAVAILABLE, text),
     }
 }
 

@@ -11,7 +11,7 @@ use kube::{
     },
 };
 
-use super::{Form, Key, Source, entry::Raw, lock};
+use super::{Form, Key, Source, entry::Raw, lock, pace::paced};
 use crate::{discovery, logs::chain, probes::Readiness};
 
 /// Objects a page of a list: a page is in memory twice, as text and decoded.
@@ -77,34 +77,45 @@ impl Source {
         namespace: Option<String>,
         decode: super::Decode,
     ) {
-        let api: Api<Raw<METADATA>> = self.kind.api(client, namespace.as_deref());
+        let api: Api<Raw<METADATA>> = self.kind.api(paced(client), namespace.as_deref());
         let mut config = watcher::Config::default().page_size(PAGE).timeout(WATCH);
         config.label_selector = self.selector.labels.clone();
         config.field_selector = self.selector.fields.clone();
-        let mut events = pin!(watcher(api, config).default_backoff());
-        let mut listed = BTreeSet::new();
         let mut first = true;
-        while let Some(event) = events.next().await {
-            match event {
-                Ok(Event::Init) => listed.clear(),
-                Ok(Event::InitApply(raw)) => {
-                    let key = raw.key();
-                    self.change(&key, Some(raw.decode(decode)));
-                    listed.insert(key);
-                }
-                Ok(Event::InitDone) => {
-                    self.retain(namespace.as_deref(), &listed);
-                    listed = BTreeSet::new();
-                    if std::mem::take(&mut first) {
-                        let count = |left: &mut Option<usize>| *left = left.map(|left| left - 1);
-                        self.unlisted.send_modify(count);
+        loop {
+            let mut events = pin!(watcher(api.clone(), config.clone()).default_backoff());
+            let mut listed = BTreeSet::new();
+            while let Some(event) = events.next().await {
+                match event {
+                    Ok(Event::Init) => listed.clear(),
+                    Ok(Event::InitApply(raw)) => {
+                        let key = raw.key();
+                        self.change(&key, Some(raw.decode(decode)));
+                        listed.insert(key);
                     }
-                }
-                Ok(Event::Apply(raw)) => self.change(&raw.key(), Some(raw.decode(decode))),
-                Ok(Event::Delete(raw)) => self.change(&raw.key(), None),
-                Err(error) => {
-                    let (kind, error) = (&self.kind.resource.kind, chain(&error));
-                    tracing::warn!(kind, namespace, error, "a watch failed, trying again");
+                    Ok(Event::InitDone) => {
+                        self.retain(namespace.as_deref(), &listed);
+                        listed = BTreeSet::new();
+                        if std::mem::take(&mut first) {
+                            let count =
+                                |left: &mut Option<usize>| *left = left.map(|left| left - 1);
+                            self.unlisted.send_modify(count);
+                        }
+                    }
+                    Ok(Event::Apply(raw)) => self.change(&raw.key(), Some(raw.decode(decode))),
+                    Ok(Event::Delete(raw)) => self.change(&raw.key(), None),
+                    Err(error) => {
+                        let (kind, text) = (&self.kind.resource.kind, chain(&error));
+                        tracing::warn!(
+                            kind,
+                            namespace,
+                            error = text,
+                            "a watch failed, trying again"
+                        );
+                        if is_too_late(&error) {
+                            break;
+                        }
+                    }
                 }
             }
         }
@@ -119,4 +130,13 @@ impl Source {
             self.change(key, None);
         }
     }
+}
+
+/// Whether the API server refused to go on from where a watch ended. kube lists again if the stream
+/// says so; if the answer does, it would ask the same for ever.
+fn is_too_late(error: &watcher::Error) -> bool {
+    let watcher::Error::WatchStartFailed(kube::Error::Api(status)) = error else {
+        return false;
+    };
+    status.code == 410
 }

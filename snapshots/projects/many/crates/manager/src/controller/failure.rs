@@ -5,8 +5,30 @@ use std::{any::Any, error::Error};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use serde_json::{Value, json};
 
-use super::ReconcileError;
-use crate::{Object, cache::Stored, conditions, logs::chain};
+use crate::{
+    Object,
+    cache::Stored,
+    conditions,
+    logs::{chain, refusal},
+};
+
+/// What a reconcile function fails with.
+pub trait ReconcileError: Error + Send + Sync + 'static {
+    /// What went wrong, in one CamelCase word from a small fixed set, without names or messages: it
+    /// is meant for logs, metrics and the reason of a condition.
+    fn reason(&self) -> &'static str;
+
+    /// Whether to wait for a change instead of trying again.
+    fn is_terminal(&self) -> bool {
+        false
+    }
+}
+
+impl ReconcileError for kube::Error {
+    fn reason(&self) -> &'static str {
+        "ApiCallFailed"
+    }
+}
 
 /// What fits into a condition's message and still can be read.
 const MESSAGE: usize = 1024;
@@ -51,9 +73,9 @@ impl Failure {
 }
 
 fn is_conflict(error: &(dyn Error + 'static)) -> bool {
-    match error.downcast_ref() {
-        Some(kube::Error::Api(status)) => status.is_conflict(),
-        _ => error.source().is_some_and(is_conflict),
+    match refusal(error) {
+        Some(status) => status.is_conflict(),
+        None => error.source().is_some_and(is_conflict),
     }
 }
 
@@ -99,4 +121,36 @@ pub(super) fn report<K: Object>(object: &dyn Stored, condition: Condition) -> Op
         "metadata": { "resourceVersion": object.meta().resource_version },
         "status": { "conditions": list },
     }))
+}
+
+#[cfg(test)]
+mod tests {
+    use kube::core::Status;
+
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    enum Reconcile {
+        #[error(transparent)]
+        Transparent(kube::Error),
+        #[error("cannot apply")]
+        Told(#[source] kube::Error),
+    }
+
+    #[test]
+    fn conflicts_are_found_in_the_errors_of_users() {
+        let refused = |reason| {
+            let code = if reason == "Conflict" { 409 } else { 403 };
+            let status = Status::failure("not now", reason).with_code(code);
+            kube::Error::Api(status.boxed())
+        };
+        for (reason, expected) in [("Conflict", true), ("Forbidden", false)] {
+            assert_eq!(is_conflict(&refused(reason)), expected);
+            assert_eq!(
+                is_conflict(&Reconcile::Transparent(refused(reason))),
+                expected
+            );
+            assert_eq!(is_conflict(&Reconcile::Told(refused(reason))), expected);
+        }
+    }
 }

@@ -1,5 +1,8 @@
 //! A candidate without clock and network: it says what to do next, and is told what came of it.
 
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 use k8s_openapi::{api::coordination::v1::Lease, jiff::Timestamp};
@@ -62,6 +65,13 @@ enum Known {
     NoLease,
 }
 
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Get,
+    Create,
+    Replace,
+}
+
 /// See the module.
 #[derive(Debug)]
 pub(super) struct Elector {
@@ -72,9 +82,8 @@ pub(super) struct Elector {
     observed: Option<Observed>,
     /// When the next call is due.
     next: Duration,
-    /// Whether the call under way is a write.
-    writing: bool,
-    /// When it was asked for.
+    /// The call under way, and when it was asked for.
+    asked: Asked,
     sent: Duration,
 }
 
@@ -87,7 +96,7 @@ impl Elector {
             known: Known::Nothing,
             observed: None,
             next: Duration::ZERO,
-            writing: false,
+            asked: Asked::Get,
             sent: Duration::ZERO,
         }
     }
@@ -134,7 +143,11 @@ impl Elector {
         };
         match (call, self.role) {
             (Ok(call), _) => {
-                self.writing = !matches!(call, Call::Get);
+                self.asked = match call {
+                    Call::Get => Asked::Get,
+                    Call::Create(_) => Asked::Create,
+                    Call::Replace(_) => Asked::Replace,
+                };
                 self.sent = now;
                 Step::Call(call)
             }
@@ -150,22 +163,21 @@ impl Elector {
             _ => self.timing.retry,
         };
         match answer {
-            Answer::Lease(lease) if self.writing => {
-                self.see(*lease, now);
-                self.wrote(now);
-            }
             Answer::Lease(lease) => {
                 self.see(*lease, now);
-                if self.role != Role::Follower {
+                if self.asked != Asked::Get {
+                    self.wrote(now);
+                } else if self.role != Role::Follower {
                     self.next = now;
                 }
             }
-            Answer::Missing => self.miss(now),
+            Answer::Missing if self.asked != Asked::Create => self.miss(now),
             Answer::Conflict => {
                 self.known = Known::Nothing;
                 self.next = now;
             }
-            Answer::Failed => {
+            // No Lease can be made where there is no namespace.
+            Answer::Missing | Answer::Failed => {
                 self.known = Known::Nothing;
                 self.next = self.sent + period;
                 if matches!(self.role, Role::Leaving { .. }) {

@@ -15,6 +15,8 @@ use anyhow::{Context, Result, bail};
 /// How long a component may take to come up. A healthy one needs about 3 s.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
+const AUDIT_LOG: &str = "audit.log";
+
 /// The name under which the server knows the bearer of the admin token.
 const ADMIN: &str = "admin,admin,system:masters";
 
@@ -42,6 +44,9 @@ pub struct Options {
     /// Also runs kube-controller-manager: garbage collection, Deployments, namespaces that can be
     /// deleted. `make envtest` does not fetch it.
     pub controller_manager: bool,
+    /// What kube-apiserver records of requests, as YAML of a `Policy` of audit.k8s.io/v1, in
+    /// [`ControlPlane::audit_log`]. By default nothing.
+    pub audit_policy: Option<String>,
 }
 
 /// A running control plane. Dropping it stops every process and removes its temporary directory;
@@ -142,6 +147,11 @@ current-context: {name:?}
         Ok(path)
     }
 
+    /// The events that [`Options::audit_policy`] asks for, one JSON object a line.
+    pub fn audit_log(&self) -> PathBuf {
+        self.directory.join(AUDIT_LOG)
+    }
+
     /// `kubectl` as the administrator, independent of the user's own settings.
     pub fn kubectl(&self) -> Command {
         let mut kubectl = Command::new(self.binaries.join("kubectl"));
@@ -195,27 +205,32 @@ current-context: {name:?}
                 "--unsafe-no-fsync",
             ],
         )?;
-        self.spawn(
-            "kube-apiserver",
-            &[
-                "--etcd-servers=unix://client.sock",
-                "--bind-address=127.0.0.1",
-                "--advertise-address=127.0.0.1",
-                &format!("--secure-port={}", self.port),
-                "--tls-cert-file=ca.crt",
-                "--tls-private-key-file=tls.key",
-                "--token-auth-file=tokens.csv",
-                "--authorization-mode=RBAC",
-                "--service-account-issuer=https://kubernetes.default.svc",
-                "--service-account-key-file=sa.pub",
-                "--service-account-signing-key-file=sa.key",
-                "--service-cluster-ip-range=10.0.0.0/24",
-                "--endpoint-reconciler-type=none",
-                "--allow-privileged=true",
-                // It would wait for ServiceAccounts that only the controller manager makes.
-                "--disable-admission-plugins=ServiceAccount",
-            ],
-        )?;
+        let port = format!("--secure-port={}", self.port);
+        let audit_log = format!("--audit-log-path={AUDIT_LOG}");
+        let mut audit = vec![];
+        if let Some(policy) = &options.audit_policy {
+            fs::write(self.directory.join("audit.yaml"), policy)?;
+            audit = vec!["--audit-policy-file=audit.yaml", &audit_log];
+        }
+        let apiserver = [
+            "--etcd-servers=unix://client.sock",
+            "--bind-address=127.0.0.1",
+            "--advertise-address=127.0.0.1",
+            &port,
+            "--tls-cert-file=ca.crt",
+            "--tls-private-key-file=tls.key",
+            "--token-auth-file=tokens.csv",
+            "--authorization-mode=RBAC",
+            "--service-account-issuer=https://kubernetes.default.svc",
+            "--service-account-key-file=sa.pub",
+            "--service-account-signing-key-file=sa.key",
+            "--service-cluster-ip-range=10.0.0.0/24",
+            "--endpoint-reconciler-type=none",
+            "--allow-privileged=true",
+            // It would wait for ServiceAccounts that only the controller manager makes.
+            "--disable-admission-plugins=ServiceAccount",
+        ];
+        self.spawn("kube-apiserver", &[&apiserver[..], &audit].concat())?;
         self.wait_for("/readyz")?;
         self.wait_for("/api/v1/namespaces/default")?;
         if options.controller_manager {

@@ -7,7 +7,7 @@ use k8s_openapi::{
     api::{
         authentication::v1::TokenRequest,
         core::v1::ServiceAccount,
-        rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding},
+        rbac::v1::{ClusterRole, ClusterRoleBinding, PolicyRule, Role, RoleBinding},
     },
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use tokio::time::timeout;
 
 use super::NAMESPACE;
-use crate::{Rules, Scope, Settings};
+use crate::{Scope, Settings};
 
 const ESTABLISHED: Duration = Duration::from_secs(30);
 
@@ -30,7 +30,7 @@ pub(super) async fn all(
     admin: Config,
     settings: &Settings,
     crds: Vec<CustomResourceDefinition>,
-    rules: &Rules,
+    rules: &[PolicyRule],
 ) -> Result<Config> {
     let client = Client::try_from(admin.clone())?;
     self::crds(&client, crds).await?;
@@ -69,14 +69,14 @@ pub(super) async fn crds(client: &Client, crds: Vec<CustomResourceDefinition>) -
 }
 
 /// Makes the ServiceAccount and binds the rules to it, as `config/rbac` does.
-async fn allow(client: &Client, settings: &Settings, rules: &Rules) -> Result<()> {
+async fn allow(client: &Client, settings: &Settings, rules: &[PolicyRule]) -> Result<()> {
     let metadata = json!({ "name": settings.name });
     let role = |kind| {
         json!({
             "apiVersion": "rbac.authorization.k8s.io/v1",
             "kind": kind,
             "metadata": metadata,
-            "rules": rules.policy_rules(),
+            "rules": rules,
         })
     };
     let binding = |kind, role| {

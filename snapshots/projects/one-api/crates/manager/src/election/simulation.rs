@@ -6,6 +6,7 @@
 
 mod replica;
 mod server;
+mod trouble;
 mod world;
 
 use world::World;

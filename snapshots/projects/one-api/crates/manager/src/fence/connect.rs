@@ -26,7 +26,7 @@ use tokio::{
 use tower::{BoxError, ServiceBuilder, ServiceExt};
 
 use super::{Fence, NotLeading};
-use crate::{clock::since_boot, metrics::Calls};
+use crate::{client::Observers, clock::since_boot};
 
 /// A client that changes nothing but with the fence's permission. What left is given up after
 /// `margin` without an acknowledgement, or when the process ends: the system's TCP would go on
@@ -35,12 +35,13 @@ use crate::{clock::since_boot, metrics::Calls};
 /// Without election, and through a proxy, it is kube's own client behind the fence's first check.
 pub(crate) fn client(
     config: Config,
-    counted: Calls,
+    observers: Observers,
     fence: &Fence,
     margin: Duration,
 ) -> kube::Result<Client> {
     if fence.is_always_open() || config.proxy_url.is_some() {
-        let client = ClientBuilder::try_from(config)?.with_layer(&counted);
+        let client = ClientBuilder::try_from(config)?.with_layer(&observers.calls);
+        let client = client.with_layer(&observers.warnings);
         return Ok(client.with_layer(fence).build());
     }
     let mut tcp = HttpConnector::new();
@@ -69,7 +70,8 @@ pub(crate) fn client(
         // Innermost, after the time that fresh credentials may take.
         .layer(fence)
         .map_err(BoxError::from)
-        .layer(counted)
+        .layer(observers.warnings)
+        .layer(observers.calls)
         .service(client);
     Ok(Client::new(service, config.default_namespace))
 }
@@ -143,6 +145,7 @@ mod tests {
     use std::{future::poll_fn, io::Read, net::TcpListener};
 
     use super::*;
+    use crate::{client::Warnings, metrics::Metrics};
 
     async fn write(guarded: &mut Guarded, bytes: &[u8]) -> io::Result<usize> {
         poll_fn(|context| Pin::new(&mut *guarded).poll_write(context, bytes)).await
@@ -178,5 +181,33 @@ mod tests {
         let mut received = Vec::new();
         server.read_to_end(&mut received).unwrap();
         assert_eq!(received, b"ab");
+    }
+
+    #[tokio::test]
+    async fn clients_use_such_connections() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut received = [0; 4];
+            // An error: the connection was reset.
+            _ = stream.read_exact(&mut received);
+            received
+        });
+        let fence = Fence::closed();
+        let mut config = Config::new(url.parse().unwrap());
+        config.default_retry = false;
+        let observers = Observers {
+            calls: Metrics::default().calls("localhost:443"),
+            warnings: Warnings::default(),
+        };
+        let client = client(config, observers, &fence, Duration::from_secs(5)).unwrap();
+        fence.hold(since_boot());
+        let request = http::Request::get("/version").body(Vec::new()).unwrap();
+        let error = client.request_text(request).await.unwrap_err();
+        let error = crate::logs::chain(&error);
+        assert!(error.contains(&NotLeading.to_string()), "{error}");
+        drop(client);
+        assert_eq!(server.join().unwrap(), [0; 4]);
     }
 }

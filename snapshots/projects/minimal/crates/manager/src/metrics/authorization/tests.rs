@@ -108,3 +108,18 @@ fn bearer_tokens() {
     }
     assert_eq!(bearer(&HeaderMap::new()), None);
 }
+
+#[test]
+fn refusals_say_no_more_than_they_should() {
+    let cases = [
+        (Refusal::Unauthenticated, 401, Some("Bearer")),
+        (Refusal::Forbidden("a".to_owned()), 403, None),
+        (Refusal::Unknown("secret".to_owned()), 500, None),
+    ];
+    for (refusal, status, challenge) in cases {
+        let response = refusal.into_response();
+        assert_eq!(response.status().as_u16(), status);
+        let found = response.headers().get(WWW_AUTHENTICATE);
+        assert_eq!(found.map(|value| value.to_str().unwrap()), challenge);
+    }
+}

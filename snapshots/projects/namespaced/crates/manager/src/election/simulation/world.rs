@@ -1,24 +1,21 @@
-//! Time, the network, and what goes wrong.
+//! Time, and what happens in it.
 
 use std::{collections::BTreeMap, time::Duration};
 
 use k8s_openapi::api::coordination::v1::Lease;
 
-use super::{Rules, Summary, replica::Replica, server::Server};
+use super::{Rules, Summary, replica::Replica, server::Server, trouble::TROUBLE};
 use crate::election::{
     Timing,
     elector::{Answer, Call, Step},
 };
-
-/// How long things go wrong.
-const TROUBLE: Duration = Duration::from_secs(120);
 
 /// How long the last trouble may take at most, and how long it takes then until somebody leads.
 const RECOVERY: Duration = Duration::from_secs(45 + 35);
 
 /// What happens to process `.0` of a replica, or to the server.
 #[derive(Debug)]
-enum Event {
+pub(super) enum Event {
     Start,
     Wake(u64),
     /// A call reaches the server; when it was sent, by the clock of the replica.
@@ -35,11 +32,11 @@ enum Event {
 }
 
 pub(super) struct World {
-    random: u64,
-    now: Duration,
+    pub(super) random: u64,
+    pub(super) now: Duration,
     queue: BTreeMap<(Duration, u64), (usize, u64, Event)>,
     sequence: u64,
-    replicas: Vec<Replica>,
+    pub(super) replicas: Vec<Replica>,
     server: Server,
     rules: Rules,
     summary: Summary,
@@ -178,11 +175,10 @@ impl World {
                     return Err(format!("{} writes after its deadline", replica.identity));
                 }
                 // Less than the lease duration minus the renew deadline.
-                let most = replica.delay.min(replica.timing.margin().mul_f64(0.6));
-                let (writer, cut) = (replica.identity.clone(), now < replica.cut);
-                let delay = self.up_to(most);
-                if !cut {
-                    self.after(delay, number, Event::Accept(writer));
+                let most = replica.timing.margin().mul_f64(0.6);
+                let writer = replica.identity.clone();
+                if let Some(delay) = self.travels(number) {
+                    self.after(delay.min(most), number, Event::Accept(writer));
                 }
             }
             _ => {}
@@ -205,10 +201,9 @@ impl World {
                 replica.call = Some(id);
                 let limit = replica.timing.call();
                 let limit = led.map_or(limit, |until| limit.min(until.saturating_sub(clock)));
-                let (limit, cut, most) = (replica.real(limit), now < replica.cut, replica.delay);
+                let limit = replica.real(limit);
                 self.after(limit, number, Event::Timeout(id));
-                let delay = self.up_to(most);
-                if !cut {
+                if let Some(delay) = self.travels(number) {
                     self.after(delay, number, Event::Call(id, call, clock));
                 }
             }
@@ -241,23 +236,17 @@ impl World {
                 replica.deadline = replica.deadline.max(sent + replica.timing.renew);
             }
             for other in 0..self.replicas.len() {
-                let (most, cut) = (
-                    self.replicas[other].delay,
-                    self.now < self.replicas[other].cut,
-                );
-                let delay = self.up_to(most);
-                if !cut && self.below(4) > 0 {
+                let delay = self.travels(other).filter(|_| self.below(4) > 0);
+                if let Some(delay) = delay {
                     self.after(delay, other, Event::Notice(lease.clone()));
                 }
             }
         }
-        let (most, cut) = (
-            self.replicas[number].delay,
-            self.now < self.replicas[number].cut,
-        );
-        let delay = self.up_to(most);
         let lost = self.now < TROUBLE && self.below(10) == 0;
-        if self.replicas[number].process == process && !cut && !lost {
+        let delay = self.travels(number).filter(|_| !lost);
+        if let Some(delay) = delay
+            && self.replicas[number].process == process
+        {
             self.after(delay, number, Event::Answer(id, answer));
         }
     }
@@ -271,48 +260,8 @@ impl World {
         Err(format!("{writer} changes something while `{holder}` leads"))
     }
 
-    /// Something goes wrong, now and then, until it has gone on for long enough.
-    fn trouble(&mut self) {
-        let second = Duration::from_secs;
-        if self.now >= TROUBLE {
-            for replica in &mut self.replicas {
-                replica.delay = Duration::from_millis(20);
-            }
-            return;
-        }
-        // The leader has more to lose.
-        let any = self.below(self.replicas.len() as u64) as usize;
-        let leads = |replica: &Replica| replica.may_write(self.now);
-        let leader = self.replicas.iter().position(leads).unwrap_or(any);
-        let number = if self.below(3) > 0 { leader } else { any };
-        let (kind, long) = (self.below(8), self.up_to(second(45)));
-        let wall = self.below(200_000) as i64 - 100_000;
-        let replica = &mut self.replicas[number];
-        match kind {
-            0 | 1 => replica.stopped = self.now + long,
-            2 | 3 => replica.cut = self.now + long,
-            4 => replica.delay = long / 5,
-            5 => replica.wall = wall,
-            6 if replica.runs => self.restart(number),
-            7 if replica.runs && !replica.draining => {
-                replica.draining = true;
-                let drain = replica.timing.margin();
-                self.after(drain, number, Event::Drained);
-            }
-            _ => {}
-        }
-        let delay = self.up_to(second(12));
-        self.after(delay, 0, Event::Trouble);
-    }
-
-    fn restart(&mut self, number: usize) {
-        self.replicas[number].end();
-        let delay = self.up_to(Duration::from_secs(3));
-        self.after(delay, number, Event::Start);
-    }
-
     /// Lets something happen to the process that a replica is now.
-    fn after(&mut self, delay: Duration, number: usize, event: Event) {
+    pub(super) fn after(&mut self, delay: Duration, number: usize, event: Event) {
         self.sequence += 1;
         let process = self
             .replicas
@@ -320,18 +269,5 @@ impl World {
             .map_or(0, |replica| replica.process);
         let key = (self.now + delay, self.sequence);
         self.queue.insert(key, (number, process, event));
-    }
-
-    fn up_to(&mut self, most: Duration) -> Duration {
-        most.mul_f64(self.below(1_000_000) as f64 / 1_000_000.0)
-    }
-
-    /// A number below `limit` (SplitMix64).
-    fn below(&mut self, limit: u64) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.random;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        (mixed ^ (mixed >> 31)) % limit
     }
 }
