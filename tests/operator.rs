@@ -39,6 +39,8 @@ impl Operator {
             .args([
                 "--health-probe-bind-address=127.0.0.1:0",
                 "--log-format=json",
+                "--leader-elect",
+                &format!("--leader-elect-resource-namespace={NAMESPACE}"),
             ])
             .env("KUBECONFIG", kubeconfig)
             .env("RUST_BACKTRACE", "0")
@@ -201,6 +203,14 @@ fn runs_as_its_own_service_account() {
         operator.log()
     );
 
+    let path = "jsonpath={.status.conditions[?(@.type==\"Ready\")].reason}";
+    let reason = cluster.kubectl(&format!("get memcached panics -n default -o {path}"));
+    assert_eq!(reason, "Panic", "a failure shows in the condition");
+    let events = "get events.events.k8s.io -n default --field-selector reason=Undecodable -o name";
+    eventually("an event tells what does not decode", &operator, || {
+        !cluster.kubectl(events).is_empty()
+    });
+
     // What was broken is repaired, and the controller notices.
     cluster.apply(&memcached("does-not-decode", "{}"));
     eventually("the repaired object is Ready", &operator, || {
@@ -222,6 +232,12 @@ fn runs_as_its_own_service_account() {
     assert!(
         start.elapsed() < Duration::from_secs(30),
         "the drain has a bound"
+    );
+    let holder = "get leases -o jsonpath={.items[*].spec.holderIdentity} -n";
+    assert_eq!(
+        cluster.kubectl(&format!("{holder} {NAMESPACE}")),
+        "",
+        "the lease is released"
     );
 
     for (verb, resource, allowed) in [

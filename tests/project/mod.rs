@@ -66,7 +66,11 @@ pub fn place(files: &Tree, directory: &Path) {
 /// Cargo tells packages in one target directory apart by name and place within their workspace, and what is fresh by
 /// its time: to it, the manager of a project placed long ago is what another project built since.
 fn renew_manager(files: &Tree, directory: &Path) {
-    let manager = || files.iter().filter(|(path, _)| path.starts_with("crates/manager/"));
+    let manager = || {
+        files
+            .iter()
+            .filter(|(path, _)| path.starts_with("crates/manager/"))
+    };
     let mut hasher = DefaultHasher::new();
     manager().for_each(|file| file.hash(&mut hasher));
     let (stamp, hash) = (cache().join("manager-placed"), hasher.finish().to_string());
