@@ -85,10 +85,8 @@ where
     let typed = |object: &Value| from_value::<K>(object.clone()).unwrap();
 
     seen.object("get none", api.get("a").await);
-    seen.object(
-        "delete none",
-        api.delete("a", &DeleteParams::default()).await.map(|_| ()),
-    );
+    let none = api.delete("a", &DeleteParams::default()).await;
+    seen.object("delete none", none.map(|_| ()));
     let merge = Patch::Merge(json!({ "metadata": { "labels": { "x": "y" } } }));
     seen.object("patch none", api.patch("a", &params, &merge).await);
 
@@ -111,10 +109,8 @@ where
     seen.note("a change is a version", version(&merged) == version(&first));
     seen.note("nothing is none", version(&same) == version(&merged));
 
-    seen.object(
-        "replace stale",
-        api.replace("a", &post, &typed(&first)).await,
-    );
+    let replaced = api.replace("a", &post, &typed(&first)).await;
+    seen.object("replace stale", replaced);
     let mut new = same.clone();
     new[part] = json!({ "size": 2 });
     if part == "data" {
@@ -134,65 +130,67 @@ where
     seen.object("json", api.patch("a", &params, &patch).await);
 
     let mut applied = object.clone();
-    applied["metadata"]["name"] = "b".into();
-    applied["metadata"]["labels"] = json!({ "app": "web" });
-    seen.object(
-        "apply new",
-        api.patch("b", &apply, &Patch::Apply(&applied)).await,
-    );
-    applied[part] = new[part].clone();
-    seen.object(
-        "apply",
-        api.patch("b", &apply, &Patch::Apply(&applied)).await,
-    );
+    applied["metadata"] = json!({ "name": "b", "labels": { "app": "web" } });
+    let mut changed = applied.clone();
+    changed[part] = new[part].clone();
     let mut nameless = applied.clone();
     nameless["metadata"] = json!({});
-    seen.object(
-        "apply without a name",
-        api.patch("c", &apply, &Patch::Apply(nameless)).await,
-    );
+    let untyped = json!({ "metadata": { "name": "b" } });
+    for (step, name, body) in [
+        ("apply new", "b", applied),
+        ("apply", "b", changed),
+        ("apply without a name", "c", nameless),
+        ("apply without a type", "b", untyped),
+    ] {
+        let answer = api.patch(name, &apply, &Patch::Apply(body)).await;
+        seen.object(step, answer);
+    }
     let rename = Patch::Merge(json!({ "metadata": { "name": "c" } }));
     seen.object("rename", api.patch("b", &params, &rename).await);
-    let untyped = Patch::Apply(json!({ "metadata": { "name": "b" } }));
-    seen.object(
-        "apply without a type",
-        api.patch("b", &apply, &untyped).await,
-    );
+    select(api, &mut seen).await;
+    delete(api, &mut seen).await;
 
-    for selector in [
-        "",
-        "app=web",
-        "app!=web",
-        "x",
-        "!x",
-        "app in (api,web)",
-        "x notin (y)",
-    ] {
-        let list = api
-            .list(&ListParams::default().labels(selector))
-            .await
-            .unwrap();
+    let mut generated = object;
+    generated["metadata"] = json!({ "generateName": "g-" });
+    let generated = api.create(&post, &typed(&generated)).await.unwrap();
+    let name = generated.meta().name.clone().unwrap_or_default();
+    seen.note("generated", (name.starts_with("g-"), name.len()));
+    let (delete, all) = (DeleteParams::default(), ListParams::default());
+    api.delete_collection(&delete, &all.labels("!app"))
+        .await
+        .unwrap();
+    seen.note("deleted all", api.get_opt(&name).await.unwrap().is_none());
+    seen
+}
+
+/// Lists some of `a`, which has the label `x=y`, and `b`, which has `app=web`.
+async fn select<K>(api: &Api<K>, seen: &mut Transcript)
+where
+    K: Resource + Clone + Debug + DeserializeOwned,
+{
+    for selector in "|app=web|app!=web|x|!x|app in (api,web)|x notin (y)".split('|') {
+        let params = ListParams::default().labels(selector);
+        let list = api.list(&params).await.unwrap();
         let names = list.items.iter().map(|object| object.meta().name.clone());
         seen.note(selector, names.collect::<Vec<_>>());
     }
-    let list = api
-        .list(&ListParams::default().fields("metadata.name=b"))
-        .await
-        .unwrap();
+    let params = ListParams::default().fields("metadata.name=b");
+    let list = api.list(&params).await.unwrap();
     seen.note("one by field", list.items.len());
+}
 
-    let wrong = Preconditions {
+/// Deletes `a`, which has a finalizer, and `b`, which has none.
+async fn delete<K>(api: &Api<K>, seen: &mut Transcript)
+where
+    K: Resource + Clone + Debug + Serialize + DeserializeOwned,
+{
+    let params = PatchParams::default();
+    let wrong = DeleteParams::default().preconditions(Preconditions {
         uid: Some("other".into()),
         ..Preconditions::default()
-    };
-    let wrong = DeleteParams {
-        preconditions: Some(wrong),
-        ..DeleteParams::default()
-    };
-    seen.note(
-        "delete another",
-        api.delete("a", &wrong).await.map(|_| ()).map_err(code),
-    );
+    });
+    let another = api.delete("a", &wrong).await;
+    seen.note("delete another", another.map(|_| ()).map_err(code));
     let delete = DeleteParams::default();
     for step in ["delete", "delete again"] {
         let answer = api.delete("a", &delete).await.unwrap();
@@ -205,21 +203,8 @@ where
     let none = Patch::Merge(json!({ "metadata": { "finalizers": null } }));
     seen.object("last finalizer", api.patch("a", &params, &none).await);
     seen.object("is gone", api.get("a").await);
-    seen.note(
-        "delete at once",
-        api.delete("b", &delete).await.unwrap().is_right(),
-    );
-
-    let mut generated = object;
-    generated["metadata"] = json!({ "generateName": "g-" });
-    let generated = api.create(&post, &typed(&generated)).await.unwrap();
-    let name = generated.meta().name.clone().unwrap_or_default();
-    seen.note("generated", (name.starts_with("g-"), name.len()));
-    api.delete_collection(&delete, &ListParams::default().labels("!app"))
-        .await
-        .unwrap();
-    seen.note("deleted all", api.get_opt(&name).await.unwrap().is_none());
-    seen
+    let gone = api.delete("b", &delete).await.unwrap().is_right();
+    seen.note("delete at once", gone);
 }
 
 /// How the status of an object goes apart from the rest.

@@ -3,6 +3,7 @@
 use std::{any::Any, error::Error};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
@@ -87,23 +88,15 @@ pub(super) fn report<K: Object>(object: &dyn Stored, condition: Condition) -> Op
     let object: &dyn Any = object;
     let object: &K = object.downcast_ref()?;
     let mut value = serde_json::to_value(object).ok()?;
-    let list = value.pointer("/status/conditions").cloned();
-    let mut list: Vec<Condition> = match list {
-        Some(list) => serde_json::from_value(list).ok()?,
+    let mut list: Vec<Condition> = match value.pointer("/status/conditions") {
+        Some(list) => Deserialize::deserialize(list).ok()?,
         None => Vec::new(),
     };
     let same = |old: &Condition| {
-        (
-            &old.type_,
-            &old.status,
-            &old.reason,
-            old.observed_generation,
-        ) == (
-            &condition.type_,
-            &condition.status,
-            &condition.reason,
-            condition.observed_generation,
-        )
+        old.type_ == condition.type_
+            && old.status == condition.status
+            && old.reason == condition.reason
+            && old.observed_generation == condition.observed_generation
     };
     if list.iter().any(same) {
         return None;
@@ -125,9 +118,65 @@ pub(super) fn report<K: Object>(object: &dyn Stored, condition: Condition) -> Op
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::api::core::v1::{ConfigMap, Service};
     use kube::core::Status;
+    use serde_json::from_value;
 
     use super::*;
+
+    fn condition(type_: &str, status: &str, reason: &str, second: u8) -> Value {
+        json!({
+            "type": type_,
+            "status": status,
+            "reason": reason,
+            "message": "",
+            "observedGeneration": 1,
+            "lastTransitionTime": format!("2030-01-01T00:00:{second:02}Z"),
+        })
+    }
+
+    /// The conditions after a failure for the reason `New`, at the second 9.
+    fn reported<K: Object>(status: &Value) -> Option<Value> {
+        let metadata = json!({ "name": "a", "resourceVersion": "7" });
+        let object = json!({ "metadata": metadata, "status": status });
+        let object: K = from_value(object).unwrap();
+        let failure = from_value(condition("Ready", "False", "New", 9)).unwrap();
+        let mut patch = report::<K>(&object, failure)?;
+        assert_eq!(patch["metadata"], json!({ "resourceVersion": "7" }));
+        Some(patch["status"]["conditions"].take())
+    }
+
+    #[test]
+    fn a_failure_is_reported_once_for_each_reason() {
+        let other = condition("Other", "True", "Old", 1);
+        let new = |second| condition("Ready", "False", "New", second);
+        for (conditions, expected) in [
+            (json!([]), Some(json!([new(9)]))),
+            (json!([new(1)]), None),
+            // It was not ready before, for another reason.
+            (
+                json!([condition("Ready", "False", "Old", 1)]),
+                Some(json!([new(1)])),
+            ),
+            (
+                json!([other, condition("Ready", "True", "Old", 1)]),
+                Some(json!([other, new(9)])),
+            ),
+        ] {
+            let status = json!({ "conditions": conditions });
+            assert_eq!(reported::<Service>(&status), expected, "{conditions}");
+        }
+        let mut older = new(1);
+        older["observedGeneration"] = 0.into();
+        let status = json!({ "conditions": [older] });
+        assert_eq!(reported::<Service>(&status), Some(json!([new(1)])));
+        assert_eq!(reported::<Service>(&Value::Null), Some(json!([new(9)])));
+    }
+
+    #[test]
+    fn a_type_without_conditions_shows_no_failure() {
+        assert_eq!(reported::<ConfigMap>(&Value::Null), None);
+    }
 
     #[derive(Debug, thiserror::Error)]
     enum Reconcile {
