@@ -172,7 +172,12 @@ async fn a_process_waits_for_its_crd_and_stops_when_asked() -> Result<()> {
     let waiting = "[-]widgets.test.example.com failed: waiting for widgets in test.example.com/v1";
     process.wait_for(process.health, "/readyz", "HTTP/1.1 503", waiting)?;
     cluster.install(widget::crds()).await?;
-    process.wait_for(process.health, "/readyz/widgets.test.example.com", "HTTP/1.1 200", "ok")?;
+    process.wait_for(
+        process.health,
+        "/readyz/widgets.test.example.com",
+        "HTTP/1.1 200",
+        "ok",
+    )?;
     apply(&client, "plain").await?;
     let line =
         r#"controller_runtime_reconcile_total{controller="widgets",result="requeue_after"} 1"#;
