@@ -172,9 +172,19 @@ impl Source {
             let text = "skipping an object that does not decode";
             tracing::warn!(kind, namespace, name, error, "{text}");
         }
-        let change = Change { old, new };
+        let uid = |entry: &Entry| entry.meta().uid.clone();
+        if old.is_some() && new.is_some() && old.map(uid) != new.map(uid) {
+            // Another object of the same name: to a predicate that compares, it may look the same.
+            self.tell(key, &Change { old, new: None });
+            self.tell(key, &Change { old: None, new });
+        } else {
+            self.tell(key, &Change { old, new });
+        }
+    }
+
+    fn tell(&self, key: &Key, change: &Change<'_>) {
         for handler in &*lock(&self.handlers) {
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler(&change))) {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler(change))) {
                 let (kind, error) = (&self.kind.resource.kind, panic_message(&*panic));
                 tracing::error!(kind, ?key, error, "what maps or filters a change panicked");
             }
