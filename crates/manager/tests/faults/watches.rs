@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
 use k8s_openapi::api::core::v1::ConfigMap;
+use manager::{Predicate, Watch};
 use tokio::time::sleep;
 
 use crate::{
@@ -17,11 +18,12 @@ use crate::{
 
 /// Two widgets that work, and one that has failed often.
 async fn begin(site: &Site, journal: &Journal) -> Result<Operator> {
-    for name in ["changed", "orphaned", "unchanged"] {
+    for name in ["changed", "orphaned", "recreated", "unchanged"] {
         site.create(name, 1).await?;
     }
-    let controller = journal.controller("widgets").owns::<ConfigMap>();
-    let operator = Operator::run(site, controller).await?;
+    let watch = Watch::new().when(Predicate::generation());
+    let controller = journal.controller("widgets").watching(watch);
+    let operator = Operator::run(site, controller.owns::<ConfigMap>()).await?;
     site.settled(journal, 20).await?;
     journal.order("failing", Some(Order::Fail));
     site.create("failing", 1).await?;
@@ -48,6 +50,9 @@ async fn gap(
     site.gate.end_watches();
     let before = journal.count("orphaned");
     site.delete("failing").await?;
+    // The same name and the same generation.
+    site.delete("recreated").await?;
+    site.create("recreated", 1).await?;
     site.delete_child("orphaned").await?;
     site.resize("changed", 2).await?;
     site.create("new", 1).await?;
@@ -66,7 +71,16 @@ async fn gap(
                 > 0)
     })
     .await?;
+    let passes = Instant::now();
     site.gate.pass();
+    until("watches that last", 20, async || {
+        let watches = |plural| {
+            site.gate
+                .count(passes, |ask| ask.reads(plural) && ask.is_watch())
+        };
+        Ok(watches("widgets") > 0 && watches("configmaps") > 0)
+    })
+    .await?;
     site.settled(journal, 20).await?;
     until("the child is back", 20, async || {
         Ok(journal.count("orphaned") > before
