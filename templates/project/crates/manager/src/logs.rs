@@ -103,9 +103,8 @@ fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'stati
 /// The answer of the API server that is the direct cause of an error. Asked of the cause, because an
 /// error that is `#[error(transparent)]` hides the `kube::Error` in it.
 pub(crate) fn refusal<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Status> {
-    let source = error.source()?;
-    let boxed = || source.downcast_ref::<Box<Status>>().map(AsRef::as_ref);
-    source.downcast_ref().or_else(boxed)
+    let status = error.source()?.downcast_ref::<Box<Status>>()?;
+    Some(status)
 }
 
 #[cfg(test)]

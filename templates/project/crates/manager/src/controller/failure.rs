@@ -1,6 +1,11 @@
 //! A reconcile that failed, and how its object shows it.
 
-use std::{any::Any, error::Error};
+use std::{
+    any::Any,
+    collections::HashMap,
+    error::Error,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use serde::Deserialize;
@@ -8,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::{
     Object,
-    cache::Stored,
+    cache::{Key, Stored},
     conditions,
     logs::{chain, refusal},
 };
@@ -77,6 +82,33 @@ fn is_conflict(error: &(dyn Error + 'static)) -> bool {
     match refusal(error) {
         Some(status) => status.is_conflict(),
         None => error.source().is_some_and(is_conflict),
+    }
+}
+
+/// Which failures objects show already, although the watch may not have told of it: a retry that
+/// comes sooner sees the object as it was.
+#[derive(Default)]
+pub(super) struct Shown(Mutex<HashMap<Key, (String, &'static str)>>);
+
+impl Shown {
+    /// Whether this reason was shown, and the object is still the one of before that.
+    pub(super) fn has(&self, key: &Key, version: Option<&str>, reason: &str) -> bool {
+        let shown = self.lock();
+        let found = shown.get(key);
+        found.is_some_and(|(before, shown)| Some(&**before) == version && *shown == reason)
+    }
+
+    pub(super) fn note(&self, key: &Key, version: Option<&str>, reason: &'static str) {
+        let version = version.unwrap_or_default().to_owned();
+        self.lock().insert(key.clone(), (version, reason));
+    }
+
+    pub(super) fn forget(&self, key: &Key) {
+        self.lock().remove(key);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, (String, &'static str)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -176,6 +208,18 @@ mod tests {
     #[test]
     fn a_type_without_conditions_shows_no_failure() {
         assert_eq!(reported::<ConfigMap>(&Value::Null), None);
+    }
+
+    #[test]
+    fn a_failure_is_shown_again_when_the_object_is_another_version() {
+        let (shown, key) = (Shown::default(), Key::new(None, "a"));
+        assert!(!shown.has(&key, Some("1"), "Told"));
+        shown.note(&key, Some("1"), "Told");
+        assert!(shown.has(&key, Some("1"), "Told"));
+        assert!(!shown.has(&key, Some("1"), "Other"));
+        assert!(!shown.has(&key, Some("2"), "Told"));
+        shown.forget(&key);
+        assert!(!shown.has(&key, Some("1"), "Told"));
     }
 
     #[derive(Debug, thiserror::Error)]

@@ -85,6 +85,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
             condition: self.condition,
             report: self.report,
             backoff: Default::default(),
+            shown: Default::default(),
             runs: Default::default(),
         };
         Ok(Prepared {

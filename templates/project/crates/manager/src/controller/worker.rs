@@ -25,7 +25,7 @@ use tracing::Instrument;
 use super::{
     Reconciling,
     backoff::Backoff,
-    failure::{Failure, Report},
+    failure::{Failure, Report, Shown},
 };
 use crate::{
     Action,
@@ -48,6 +48,7 @@ pub(super) struct Worker {
     pub(super) condition: &'static str,
     pub(super) report: Option<Report>,
     pub(super) backoff: Backoff<Key>,
+    pub(super) shown: Shown,
     pub(super) runs: AtomicU64,
 }
 
@@ -65,7 +66,7 @@ impl Worker {
                 Some(Entry::Valid(object)) => self.reconcile(&key, object).await,
                 Some(entry) => self.leave(&key, &entry).await,
                 None => {
-                    self.backoff.reset(&key);
+                    self.forget(&key);
                     None
                 }
             };
@@ -93,7 +94,7 @@ impl Worker {
             let (outcome, delay) = self.conclude(key, &result);
             self.metrics.ended(outcome, begin.elapsed());
             if let Err((_, failure)) = &result {
-                self.show(&*object, failure).await;
+                self.show(key, &*object, failure).await;
             }
             delay
         };
@@ -132,7 +133,7 @@ impl Worker {
     ) -> (Outcome, Option<Duration>) {
         let (outcome, failure) = match result {
             Ok(action) => {
-                self.backoff.reset(key);
+                self.forget(key);
                 let outcome = match action.requeue_after {
                     Some(_) => Outcome::RequeueAfter,
                     None => Outcome::Success,
@@ -162,11 +163,15 @@ impl Worker {
     }
 
     /// Puts a failure into the object's conditions, once for each reason.
-    async fn show(&self, object: &dyn Stored, failure: &Failure) {
+    async fn show(&self, key: &Key, object: &dyn Stored, failure: &Failure) {
         let Some(report) = self.report.filter(|_| !failure.conflict) else {
             return;
         };
         let meta = object.meta();
+        let version = meta.resource_version.as_deref();
+        if self.shown.has(key, version, failure.reason) {
+            return;
+        }
         let condition = Condition {
             type_: self.condition.to_owned(),
             status: "False".to_owned(),
@@ -178,14 +183,21 @@ impl Worker {
         let Some(patch) = report(object, condition) else {
             return;
         };
-        let namespace = meta.namespace.as_deref();
-        let api: Api<DynamicObject> = self.source.kind.api(self.client.clone(), namespace);
-        let name = meta.name.as_deref().unwrap_or_default();
+        let client = self.client.clone();
+        let api: Api<DynamicObject> = self.source.kind.api(client, key.namespace());
         let (params, patch) = (PatchParams::default(), Patch::Merge(patch));
-        if let Err(error) = api.patch_status(name, &params, &patch).await {
-            let error = chain(&error);
-            tracing::debug!(error, "the status does not show the failure");
+        match api.patch_status(key.name(), &params, &patch).await {
+            Ok(_) => self.shown.note(key, version, failure.reason),
+            Err(error) => {
+                let error = chain(&error);
+                tracing::debug!(error, "the status does not show the failure");
+            }
         }
+    }
+
+    fn forget(&self, key: &Key) {
+        self.backoff.reset(key);
+        self.shown.forget(key);
     }
 
     /// Leaves alone an object that does not decode, and says so in an event: a finalizer stays.
@@ -193,7 +205,7 @@ impl Worker {
         let Entry::Invalid(invalid) = entry else {
             return None;
         };
-        self.backoff.reset(key);
+        self.forget(key);
         self.metrics.undecodable();
         let mut object = DynamicObject::new(key.name(), &self.source.kind.resource);
         object.metadata = entry.meta().clone();
