@@ -9,6 +9,8 @@ use kube::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
+use crate::written;
+
 /// What is to be done with an object that has a finalizer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Finalizer<K> {
@@ -71,9 +73,10 @@ where
         "resourceVersion": object.resource_version(),
         "finalizers": finalizers,
     }});
-    let name = object.name_any();
-    api.patch(&name, &PatchParams::default(), &Patch::Merge(patch))
-        .await
+    let (name, params) = (object.name_any(), PatchParams::default());
+    let written = api.patch(&name, &params, &Patch::Merge(patch)).await?;
+    written::note(written.meta());
+    Ok(written)
 }
 
 #[cfg(all(test, feature = "fake"))]

@@ -86,6 +86,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
             report: self.report,
             backoff: Default::default(),
             shown: Default::default(),
+            awaited: Default::default(),
             runs: Default::default(),
         };
         Ok(Prepared {

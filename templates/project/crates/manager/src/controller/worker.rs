@@ -33,6 +33,7 @@ use crate::{
     logs::{chain, panic_message},
     metrics::{ControllerMetrics, Outcome},
     queue::Queue,
+    written::{self, Awaited},
 };
 
 /// One controller's part in reconciling an object; several may work at once.
@@ -49,6 +50,7 @@ pub(super) struct Worker {
     pub(super) report: Option<Report>,
     pub(super) backoff: Backoff<Key>,
     pub(super) shown: Shown,
+    pub(super) awaited: Awaited,
     pub(super) runs: AtomicU64,
 }
 
@@ -63,6 +65,7 @@ impl Worker {
             };
             let _work = self.queue.work();
             let delay = match self.source.content.get(&key) {
+                Some(entry) if self.awaited.is_behind(&key, entry.meta()) => Some(written::LAG),
                 Some(Entry::Valid(object)) => self.reconcile(&key, object).await,
                 Some(entry) => self.leave(&key, &entry).await,
                 None => {
@@ -89,8 +92,12 @@ impl Worker {
         let run = async {
             let running = self.metrics.running();
             let begin = Instant::now();
-            let result = self.call(object.clone()).await;
+            let reconcile = self.call(object.clone());
+            let (result, newest) = written::during(object.meta(), reconcile).await;
             drop(running);
+            if let Some(newest) = newest {
+                self.awaited.note(key, newest);
+            }
             let (outcome, delay) = self.conclude(key, &result);
             self.metrics.ended(outcome, begin.elapsed());
             if let Err((_, failure)) = &result {
@@ -198,6 +205,7 @@ impl Worker {
     fn forget(&self, key: &Key) {
         self.backoff.reset(key);
         self.shown.forget(key);
+        self.awaited.forget(key);
     }
 
     /// Leaves alone an object that does not decode, and says so in an event: a finalizer stays.
