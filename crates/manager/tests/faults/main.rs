@@ -2,6 +2,7 @@
 //! in what it was given to run, and in its reconcile functions.
 #![cfg(feature = "envtest")]
 
+mod a_minute;
 mod answers;
 mod api_server;
 mod bad_input;
@@ -14,7 +15,6 @@ mod objects;
 mod operator;
 mod order;
 mod signals;
-mod silence;
 mod site;
 mod sources;
 mod table;

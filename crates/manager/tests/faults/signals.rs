@@ -172,9 +172,15 @@ pub async fn a_reconcile_that_never_ends() -> Result<()> {
 
     site.delete("stuck").await?;
     site.create("blocked", 1).await?;
+    let begin = Instant::now();
     let process = Process::start(&site.kubeconfig, &[&place(&site)])?;
-    // The thread is blocked, and so is whoever would serve the metrics.
-    tokio::time::sleep(Duration::from_secs(4)).await;
+    // The thread that would serve the metrics is blocked, too: what comes before that must do.
+    let listed = |plural| site.gate.count(begin, |ask| ask.reads(plural)) > 0;
+    until("both types are listed", 30, async || {
+        Ok(listed("widgets") && listed("configmaps"))
+    })
+    .await?;
+    tokio::time::sleep(Duration::from_secs(1)).await;
     process.signal("TERM")?;
     tokio::time::sleep(Duration::from_millis(300)).await;
     process.signal("TERM")?;

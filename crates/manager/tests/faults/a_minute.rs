@@ -1,4 +1,5 @@
-//! Connections that say nothing: what only time reveals. These run at once, for about a minute.
+//! Connections that say nothing, and other faults that only time reveals: all at once, for about a minute.
+//! Tests begin in the order of their names, and this one should not begin last.
 
 use std::time::{Duration, Instant};
 
