@@ -36,7 +36,9 @@ where
         "status": changes,
     });
     let params = PatchParams::default();
-    let written = api.patch_status(name, &params, &Patch::Merge(patch)).await?;
+    let written = api
+        .patch_status(name, &params, &Patch::Merge(patch))
+        .await?;
     written::note(written.meta());
     Ok(())
 }

@@ -101,7 +101,13 @@ mod tests {
     #[tokio::test]
     async fn the_newest_version_of_the_object_counts() {
         let reconcile = async {
-            for (uid, version) in [("a", "9"), ("a", "11"), ("b", "99"), ("a", "10"), ("a", "x")] {
+            for (uid, version) in [
+                ("a", "9"),
+                ("a", "11"),
+                ("b", "99"),
+                ("a", "10"),
+                ("a", "x"),
+            ] {
                 note(&object(uid, version));
             }
         };
