@@ -86,3 +86,43 @@ impl Clusters {
         self.others.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+
+    use super::*;
+
+    fn cluster(server: &str) -> Result<Cluster, Error> {
+        let config = Config::new(server.parse().unwrap());
+        Cluster::new(config, &Metrics::default(), &Fence::open(), Duration::MAX)
+    }
+
+    #[tokio::test]
+    async fn clusters_are_found_by_their_names() {
+        let clusters = Clusters::new(cluster("http://own").unwrap());
+        clusters.add("other", cluster("http://other").unwrap());
+        let other = clusters.get(Some("other")).unwrap();
+        other.store::<ConfigMap>();
+        assert_eq!(
+            clusters.get(Some("other")).unwrap().cache.sources().len(),
+            1
+        );
+        assert!(clusters.get(None).unwrap().cache.sources().is_empty());
+        let missing = clusters.get(Some("missing")).err().unwrap();
+        assert!(
+            missing.to_string().contains("cluster `missing`"),
+            "{missing}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_store_is_made_once_for_each_type() {
+        let cluster = cluster("http://own").unwrap();
+        for _ in 0..2 {
+            assert!(cluster.store::<ConfigMap>().list().is_empty());
+            assert!(cluster.store::<Secret>().get(Some("a"), "b").is_none());
+        }
+        assert_eq!(cluster.cache.sources().len(), 2);
+    }
+}

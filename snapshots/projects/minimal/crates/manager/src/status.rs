@@ -9,6 +9,8 @@ use kube::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
+use crate::written;
+
 /// Makes `status` the status of `object`, through the status subresource.
 ///
 /// Sends only the fields that differ from `object`, and nothing if none does. The write carries
@@ -33,8 +35,11 @@ where
         "metadata": { "resourceVersion": meta.resource_version },
         "status": changes,
     });
-    api.patch_status(name, &PatchParams::default(), &Patch::Merge(patch))
+    let params = PatchParams::default();
+    let written = api
+        .patch_status(name, &params, &Patch::Merge(patch))
         .await?;
+    written::note(written.meta());
     Ok(())
 }
 

@@ -43,6 +43,7 @@ mod serve;
 pub mod status;
 mod stop;
 mod trigger;
+mod written;
 
 pub use action::Action;
 pub use apply::Applier;

@@ -2,40 +2,39 @@
 
 use std::{
     any::Any,
+    env,
     error::Error,
     io::{IsTerminal, stderr},
     panic,
 };
 
 use kube::core::Status;
-use tracing_subscriber::EnvFilter;
+use tracing_subscriber::{
+    filter::Targets, fmt, layer::SubscriberExt, registry, util::SubscriberInitExt,
+};
 
 use crate::LogFormat;
 
 /// What is logged unless `RUST_LOG` says otherwise; kube's own lines repeat what ours say.
-const DEFAULT_FILTER: &str = "info,kube_client=warn,kube_runtime=warn";
+const DEFAULT_TARGETS: &str =
+    "info,kube_client=warn,kube_client::client::builder=off,kube_runtime=warn";
 
 /// Starts logging, and logs panics instead of printing them. Does nothing the second time.
 pub(crate) fn init(format: Option<LogFormat>) {
-    let filter =
-        EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT_FILTER));
     let terminal = stderr().is_terminal();
-    let logs = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(stderr)
-        .with_ansi(terminal);
     let default = if terminal {
         LogFormat::Text
     } else {
         LogFormat::Json
     };
+    let lines = fmt::layer().with_writer(stderr).with_ansi(terminal);
+    let logs = registry().with(targets(DEFAULT_TARGETS));
     let result = match format.unwrap_or(default) {
-        LogFormat::Text => logs.try_init(),
-        LogFormat::Json => logs
-            .json()
-            .flatten_event(true)
-            .with_span_list(false)
-            .try_init(),
+        LogFormat::Text => logs.with(lines).try_init(),
+        LogFormat::Json => {
+            let lines = lines.json().flatten_event(true).with_span_list(false);
+            logs.with(lines).try_init()
+        }
     };
     if result.is_ok() {
         panic::set_hook(Box::new(|info| {
@@ -48,11 +47,16 @@ pub(crate) fn init(format: Option<LogFormat>) {
 /// Logs what went wrong in a test. Panics stay as they are: they are how a test fails.
 #[cfg(feature = "envtest")]
 pub(crate) fn init_for_tests() {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("warn"));
-    _ = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_test_writer()
-        .try_init();
+    let lines = fmt::layer().with_test_writer();
+    _ = registry().with(targets("warn")).with(lines).try_init();
+}
+
+/// The levels of `RUST_LOG`, such as `info,operator=debug`; `default` without or beside sense.
+fn targets(default: &str) -> Targets {
+    let chosen = env::var("RUST_LOG").unwrap_or_default();
+    let chosen = Some(chosen).filter(|chosen| !chosen.is_empty());
+    let chosen = chosen.and_then(|chosen| chosen.parse().ok());
+    chosen.unwrap_or_else(|| default.parse().unwrap_or_default())
 }
 
 /// What `panic!` was given.
@@ -99,9 +103,8 @@ fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'stati
 /// The answer of the API server that is the direct cause of an error. Asked of the cause, because an
 /// error that is `#[error(transparent)]` hides the `kube::Error` in it.
 pub(crate) fn refusal<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Status> {
-    let source = error.source()?;
-    let boxed = || source.downcast_ref::<Box<Status>>().map(AsRef::as_ref);
-    source.downcast_ref().or_else(boxed)
+    let status = error.source()?.downcast_ref::<Box<Status>>()?;
+    Some(status)
 }
 
 #[cfg(test)]

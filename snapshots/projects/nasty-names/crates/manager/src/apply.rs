@@ -8,6 +8,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::{ObjectMeta, Patch, PatchParams};
 
 use crate::{
@@ -109,17 +110,18 @@ impl Applier {
         let key = Key::of(meta);
         let id = (kind.to_string(), key.clone());
 
+        // Without a watch nobody would notice what somebody else changes.
         if let Some(source) = self.cluster.cache.any(&kind) {
             let found = source.content.get(&key);
             let found = found.as_ref().map(crate::cache::Entry::meta);
-            let applied = self.applied();
+            let mut applied = self.applied();
             let same = |applied: &Applied| applied.hash == hash && applied.holds(found, meta);
             if applied.get(&id).and_then(Option::as_ref).is_some_and(same) {
                 return Ok(());
             }
+            // If the watch shows a deletion before the answer comes, there is nothing to remember.
+            applied.insert(id.clone(), None);
         }
-        // If the watch shows a deletion before the answer comes, there is nothing to remember.
-        self.applied().insert(id.clone(), None);
         let namespace = meta.namespace.as_deref().unwrap_or_default();
         let api = <T::Scope as Scoped>::api::<T>(self.cluster.client(), namespace);
         let params = PatchParams::apply(self.field_manager).force();
@@ -161,24 +163,21 @@ impl Applied {
             // Not seen yet: a deletion would have ended this record, if the watch showed it.
             return self.at.elapsed() < LAG;
         };
-        let has = |found: &Option<BTreeMap<String, String>>, key, value| {
-            found.as_ref().and_then(|found| found.get(key)) == Some(value)
+        let has = |found: &Option<BTreeMap<_, _>>, desired: &Option<BTreeMap<_, _>>| {
+            let found = |key: &String| found.as_ref().and_then(|found| found.get(key));
+            let mut desired = desired.iter().flatten();
+            desired.all(|(key, value): (&String, &String)| found(key) == Some(value))
         };
-        let labels = desired.labels.iter().flatten();
-        let annotations = desired.annotations.iter().flatten();
-        let owners = desired.owner_references.iter().flatten();
+        let is_owner = |owner: &OwnerReference| {
+            let mut found = found.owner_references.iter().flatten();
+            found.any(|found| found.uid == owner.uid)
+        };
+        let mut owners = desired.owner_references.iter().flatten();
         found.uid == self.uid
             && Mark::of(found).is_no_later_than(self.mark)
-            && labels
-                .into_iter()
-                .all(|(key, value)| has(&found.labels, key, value))
-            && annotations
-                .into_iter()
-                .all(|(key, value)| has(&found.annotations, key, value))
-            && owners.into_iter().all(|owner| {
-                let found = found.owner_references.iter().flatten();
-                found.into_iter().any(|found| found.uid == owner.uid)
-            })
+            && has(&found.labels, &desired.labels)
+            && has(&found.annotations, &desired.annotations)
+            && owners.all(is_owner)
     }
 }
 
@@ -189,5 +188,90 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl fmt::Debug for Applier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Applier of {}", self.field_manager)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, from_value, json};
+
+    use super::*;
+
+    fn meta(value: &Value) -> ObjectMeta {
+        from_value(value.clone()).unwrap()
+    }
+
+    /// Whether what was applied as `applied` holds when the watch shows `change` on top of it.
+    fn holds(applied: &Value, change: Value) -> bool {
+        let mut found = applied.clone();
+        for (key, value) in change.as_object().unwrap() {
+            found[key] = value.clone();
+        }
+        let record = Applied {
+            hash: 0,
+            uid: meta(applied).uid,
+            mark: Mark::of(&meta(applied)),
+            at: Instant::now(),
+        };
+        record.holds(Some(&meta(&found)), &meta(applied))
+    }
+
+    #[test]
+    fn an_object_holds_until_more_than_its_status_changes() {
+        let owner = |uid| json!([{ "apiVersion": "v1", "kind": "A", "name": "a", "uid": uid }]);
+        let applied = json!({
+            "uid": "u",
+            "generation": 2,
+            "resourceVersion": "20",
+            "labels": { "a": "b" },
+            "annotations": { "c": "d" },
+            "ownerReferences": owner("o"),
+        });
+        for (change, expected) in [
+            (json!({}), true),
+            (json!({ "resourceVersion": "21" }), true),
+            (json!({ "generation": 1, "resourceVersion": "19" }), true),
+            (json!({ "generation": 3, "resourceVersion": "21" }), false),
+            (json!({ "uid": "other" }), false),
+            (json!({ "labels": { "a": "b", "more": "x" } }), true),
+            (json!({ "labels": { "a": "x" } }), false),
+            (json!({ "labels": null }), false),
+            (json!({ "annotations": {} }), false),
+            (json!({ "ownerReferences": owner("other") }), false),
+            (json!({ "ownerReferences": null }), false),
+        ] {
+            assert_eq!(holds(&applied, change.clone()), expected, "{change}");
+        }
+    }
+
+    #[test]
+    fn an_object_without_generations_holds_until_it_has_a_newer_version() {
+        let applied = json!({ "uid": "u", "resourceVersion": "99" });
+        for (version, expected) in [
+            (json!("98"), true),
+            (json!("99"), true),
+            (json!("100"), false),
+            // Nothing can be said of these.
+            (json!("x"), false),
+            (Value::Null, false),
+        ] {
+            let change = json!({ "resourceVersion": version });
+            assert_eq!(holds(&applied, change), expected, "{version}");
+        }
+        assert!(!holds(&json!({ "uid": "u" }), json!({})));
+    }
+
+    #[test]
+    fn an_object_that_the_watch_has_not_shown_holds_for_a_while() {
+        let mut applied = Applied {
+            hash: 0,
+            uid: Some("u".to_owned()),
+            mark: Mark::Unknown,
+            at: Instant::now(),
+        };
+        assert!(applied.holds(None, &ObjectMeta::default()));
+        // For so long that it must have been missed.
+        applied.at -= LAG;
+        assert!(!applied.holds(None, &ObjectMeta::default()));
     }
 }

@@ -49,10 +49,10 @@ impl Form {
     }
 }
 
-/// A change that a watch has shown; at least one of both is there.
+/// A change of one object that a watch has shown; at least one of both is there.
 pub struct Change<'a> {
-    old: Option<&'a Entry>,
-    new: Option<&'a Entry>,
+    pub(crate) old: Option<&'a Entry>,
+    pub(crate) new: Option<&'a Entry>,
 }
 
 impl<'a> Change<'a> {
@@ -172,9 +172,19 @@ impl Source {
             let text = "skipping an object that does not decode";
             tracing::warn!(kind, namespace, name, error, "{text}");
         }
-        let change = Change { old, new };
+        match (old, new) {
+            // Another object of the same name: nobody saw the first one go.
+            (Some(first), Some(second)) if first.meta().uid != second.meta().uid => {
+                self.tell(key, &Change { old, new: None });
+                self.tell(key, &Change { old: None, new });
+            }
+            _ => self.tell(key, &Change { old, new }),
+        }
+    }
+
+    fn tell(&self, key: &Key, change: &Change<'_>) {
         for handler in &*lock(&self.handlers) {
-            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler(&change))) {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler(change))) {
                 let (kind, error) = (&self.kind.resource.kind, panic_message(&*panic));
                 tracing::error!(kind, ?key, error, "what maps or filters a change panicked");
             }
@@ -184,4 +194,85 @@ impl Source {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+    use serde_json::json;
+
+    use super::*;
+
+    fn source(cache: &Cache, form: Form) -> Arc<Source> {
+        cache.source(&Type::of::<ConfigMap>(), &Selector::default(), form)
+    }
+
+    fn entry(uid: &str, version: &str) -> Entry {
+        let object = json!({ "metadata": { "uid": uid, "resourceVersion": version } });
+        let object: ConfigMap = serde_json::from_value(object).unwrap();
+        Entry::Valid(Arc::new(object))
+    }
+
+    #[test]
+    fn who_wants_the_same_shares_a_source() {
+        let cache = Cache::default();
+        let metadata = source(&cache, Form::Metadata);
+        // Whoever asked for metadata gets it from whole objects, too.
+        let objects = source(&cache, Form::of::<ConfigMap>());
+        assert!(Arc::ptr_eq(&metadata, &objects));
+        assert!(Arc::ptr_eq(&objects, &source(&cache, Form::Metadata)));
+        assert!(Arc::ptr_eq(
+            &objects,
+            &source(&cache, Form::of::<ConfigMap>())
+        ));
+        assert!(!Arc::ptr_eq(&objects, &source(&cache, Form::dynamic())));
+
+        let labels = Some("app=web".to_owned());
+        let some = Selector {
+            labels,
+            fields: None,
+        };
+        let some = cache.source(&Type::of::<ConfigMap>(), &some, Form::Metadata);
+        let others = cache.source(&Type::of::<Secret>(), &Selector::default(), Form::Metadata);
+        assert_eq!(cache.sources().len(), 4);
+        assert!(
+            cache
+                .any(&some.kind)
+                .is_some_and(|any| Arc::ptr_eq(&any, &objects))
+        );
+        assert!(
+            cache
+                .any(&others.kind)
+                .is_some_and(|any| Arc::ptr_eq(&any, &others))
+        );
+    }
+
+    #[test]
+    fn handlers_see_what_changed_even_if_one_panics() {
+        let source = source(&Cache::default(), Form::of::<ConfigMap>());
+        let seen: Arc<Mutex<Vec<String>>> = Arc::default();
+        let log = seen.clone();
+        source.subscribe(Box::new(|_| panic!("as it must not")));
+        source.subscribe(Box::new(move |change| {
+            let part = |meta: Option<&ObjectMeta>| {
+                meta.and_then(|meta| meta.resource_version.clone())
+                    .unwrap_or_default()
+            };
+            let line = format!("{}>{}", part(change.before()), part(change.after()));
+            lock(&log).push(line);
+        }));
+        let key = Key::new(Some("ns"), "a");
+        for new in [
+            Some(entry("u", "1")),
+            Some(entry("u", "1")),
+            Some(entry("u", "2")),
+            // Deleted and made again, both unseen.
+            Some(entry("v", "3")),
+            None,
+            None,
+        ] {
+            source.change(&key, new);
+        }
+        assert_eq!(*lock(&seen), [">1", "1>2", "2>", ">3", "3>"]);
+    }
 }

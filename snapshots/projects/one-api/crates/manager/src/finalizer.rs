@@ -9,6 +9,8 @@ use kube::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
+use crate::written;
+
 /// What is to be done with an object that has a finalizer.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Finalizer<K> {
@@ -71,7 +73,71 @@ where
         "resourceVersion": object.resource_version(),
         "finalizers": finalizers,
     }});
-    let name = object.name_any();
-    api.patch(&name, &PatchParams::default(), &Patch::Merge(patch))
-        .await
+    let (name, params) = (object.name_any(), PatchParams::default());
+    let written = api.patch(&name, &params, &Patch::Merge(patch)).await?;
+    written::note(written.meta());
+    Ok(written)
+}
+
+#[cfg(all(test, feature = "fake"))]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use kube::api::DeleteParams;
+
+    use super::*;
+    use crate::fake::Fake;
+
+    const NAME: &str = "test.example.com/cleanup";
+
+    fn config_map(finalizers: &[&str]) -> ConfigMap {
+        let metadata = json!({ "name": "a", "finalizers": finalizers });
+        serde_json::from_value(json!({ "metadata": metadata })).unwrap()
+    }
+
+    fn is_conflict<T>(result: kube::Result<T>) -> bool {
+        matches!(result, Err(kube::Error::Api(status)) if status.is_conflict())
+    }
+
+    #[tokio::test]
+    async fn an_object_goes_when_it_was_cleaned_up() {
+        let fake = Fake::default();
+        let api = Api::default_namespaced(fake.client());
+        let object = fake.add(config_map(&["another/one"]));
+
+        let added = add(&api, &object, NAME).await.unwrap();
+        let Finalizer::Reconcile(object) = added else {
+            panic!("it is not deleted: {added:?}");
+        };
+        assert_eq!(object.finalizers(), ["another/one", NAME]);
+        let again = add(&api, &object, NAME).await.unwrap();
+        assert_eq!(again, Finalizer::Reconcile(object));
+        assert_eq!(fake.writes().len(), 1);
+
+        api.delete("a", &DeleteParams::default()).await.unwrap();
+        let deleted = fake.get("a").unwrap();
+        assert_eq!(add(&api, &deleted, NAME).await.unwrap(), Finalizer::CleanUp);
+        remove(&api, &deleted, NAME).await.unwrap();
+        let others: ConfigMap = fake.get("a").unwrap();
+        assert_eq!(others.finalizers(), ["another/one"]);
+        assert_eq!(add(&api, &others, NAME).await.unwrap(), Finalizer::Gone);
+        let writes = fake.writes().len();
+        remove(&api, &others, NAME).await.unwrap();
+        assert_eq!(fake.writes().len(), writes);
+        remove(&api, &others, "another/one").await.unwrap();
+        assert_eq!(fake.get::<ConfigMap>("a"), None);
+    }
+
+    #[tokio::test]
+    async fn finalizers_that_others_changed_meanwhile_stay() {
+        let fake = Fake::default();
+        let api = Api::default_namespaced(fake.client());
+        let object = fake.add(config_map(&[]));
+        add(&api, &object, "another/one").await.unwrap();
+        assert!(is_conflict(add(&api, &object, NAME).await));
+        let newest: ConfigMap = fake.get("a").unwrap();
+        add(&api, &newest, NAME).await.unwrap();
+        assert!(is_conflict(remove(&api, &newest, "another/one").await));
+        let newest: ConfigMap = fake.get("a").unwrap();
+        assert_eq!(newest.finalizers(), ["another/one", NAME]);
+    }
 }

@@ -140,3 +140,40 @@ fn is_too_late(error: &watcher::Error) -> bool {
     };
     status.code == 410
 }
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use kube::api::ObjectMeta;
+
+    use super::*;
+    use crate::{
+        Type,
+        cache::{Cache, Entry},
+        object::Selector,
+    };
+
+    #[test]
+    fn what_a_list_misses_is_deleted_in_its_namespace() {
+        for (namespace, left) in [(Some("a"), "a/1 b/1 b/2"), (None, "a/1")] {
+            let kind = Type::of::<ConfigMap>();
+            let source = Cache::default().source(&kind, &Selector::default(), Form::Metadata);
+            for (namespace, name) in [("a", "1"), ("a", "2"), ("b", "1"), ("b", "2")] {
+                let metadata = ObjectMeta {
+                    uid: Some("uid".to_owned()),
+                    ..ObjectMeta::default()
+                };
+                let object = ConfigMap {
+                    metadata,
+                    ..ConfigMap::default()
+                };
+                let entry = Entry::Valid(Arc::new(object));
+                source.change(&Key::new(Some(namespace), name), Some(entry));
+            }
+            source.retain(namespace, &BTreeSet::from([Key::new(Some("a"), "1")]));
+            let keys = source.content.keys();
+            let keys: Vec<_> = keys.iter().map(|key| format!("{key:?}")).collect();
+            assert_eq!(keys.join(" "), left);
+        }
+    }
+}

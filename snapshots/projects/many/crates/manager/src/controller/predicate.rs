@@ -26,7 +26,7 @@ impl Predicate {
         )
     }
 
-    /// Passes unless only the status changed, or what the next four look at.
+    /// Passes unless only the status, labels or annotations changed.
     ///
     /// A change of the finalizers passes, too: without it, an object whose deletion waits for the
     /// finalizer of somebody else would not be seen again. A type without generations, such as
@@ -87,5 +87,96 @@ impl Predicate {
             (Some(old), Some(new)) => differ(old, new),
             _ => true,
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::cache::Entry;
+
+    fn entry(metadata: &Value) -> Entry {
+        let object = json!({ "metadata": metadata, "data": { "key": "value" } });
+        let object: ConfigMap = serde_json::from_value(object).unwrap();
+        Entry::Valid(Arc::new(object))
+    }
+
+    /// The names of the predicates that let an update pass.
+    fn passing(old: &Value, new: &Value) -> Vec<&'static str> {
+        let (old, new) = (entry(old), entry(new));
+        let change = Change {
+            old: Some(&old),
+            new: Some(&new),
+        };
+        [
+            ("generation", Predicate::generation()),
+            ("labels", Predicate::labels()),
+            ("annotations", Predicate::annotations()),
+            ("finalizers", Predicate::finalizers()),
+            ("version", Predicate::resource_version()),
+        ]
+        .into_iter()
+        .filter_map(|(name, predicate)| predicate.passes(&change).then_some(name))
+        .collect()
+    }
+
+    #[test]
+    fn updates_pass_for_what_changed() {
+        let time = "2030-01-01T00:00:00Z";
+        for (changed, value, expected) in [
+            ("name", json!("a"), &[][..]),
+            ("resourceVersion", json!("2"), &["version"]),
+            ("generation", json!(2), &["generation"]),
+            (
+                "finalizers",
+                json!(["b.c/d"]),
+                &["generation", "finalizers"],
+            ),
+            ("deletionTimestamp", json!(time), &["generation"]),
+            ("labels", json!({ "a": "b" }), &["labels"]),
+            ("annotations", json!({ "a": "b" }), &["annotations"]),
+        ] {
+            let old = json!({ "name": "a", "generation": 1, "resourceVersion": "1" });
+            let mut new = old.clone();
+            new[changed] = value;
+            assert_eq!(passing(&old, &new), expected, "{changed}");
+        }
+        // A ConfigMap has no generations: its data may have changed.
+        let (old, new) = (
+            json!({ "resourceVersion": "1" }),
+            json!({ "resourceVersion": "2" }),
+        );
+        assert_eq!(passing(&old, &new), ["generation", "version"]);
+    }
+
+    #[test]
+    fn what_comes_or_goes_passes_unless_it_is_denied() {
+        let some = entry(&json!({ "name": "a" }));
+        for (old, new) in [(None, Some(&some)), (Some(&some), None)] {
+            let change = Change { old, new };
+            let never = Predicate::on_update::<ConfigMap>(|_, _| false);
+            for predicate in [Predicate::generation(), Predicate::labels(), never.clone()] {
+                assert!(predicate.passes(&change));
+            }
+            assert!(!never.not().passes(&change));
+        }
+    }
+
+    #[test]
+    fn predicates_combine() {
+        let object = entry(&json!({ "name": "a" }));
+        let change = Change {
+            old: Some(&object),
+            new: Some(&object),
+        };
+        let is = |value| Predicate::on_update::<ConfigMap>(move |_, _| value);
+        for (a, b) in [(false, false), (false, true), (true, false), (true, true)] {
+            assert_eq!(is(a).and(is(b)).passes(&change), a && b);
+            assert_eq!(is(a).or(is(b)).passes(&change), a || b);
+            assert_eq!(is(a).not().passes(&change), !a);
+        }
     }
 }

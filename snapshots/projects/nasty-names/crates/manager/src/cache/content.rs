@@ -99,3 +99,55 @@ impl Index {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use kube::api::ObjectMeta;
+
+    use super::*;
+
+    /// An entry that has these labels, as `key=value`.
+    fn entry(labels: &[(&str, &str)]) -> Option<Entry> {
+        let labels = labels
+            .iter()
+            .map(|(key, value)| (key.to_string(), value.to_string()));
+        let metadata = ObjectMeta {
+            labels: Some(labels.collect()),
+            ..ObjectMeta::default()
+        };
+        Some(Entry::Valid(Arc::new(ConfigMap {
+            metadata,
+            ..ConfigMap::default()
+        })))
+    }
+
+    #[test]
+    fn an_index_follows_its_objects() {
+        let content = Content::default();
+        let (a, b) = (Key::new(None, "a"), Key::new(None, "b"));
+        content.replace(&a, entry(&[("x", "1"), ("y", "2")]));
+        let values = |entry: &Entry| {
+            let labels = entry.meta().labels.iter().flatten();
+            labels.map(|(_, value)| value.clone()).collect()
+        };
+        // Over what is there already.
+        let index = content.index(Box::new(values));
+        let found = |value| content.find(index, value).len();
+        assert_eq!((found("1"), found("2"), found("3")), (1, 1, 0));
+
+        content.replace(&b, entry(&[("x", "1")]));
+        content.replace(&a, entry(&[("x", "1"), ("y", "3")]));
+        assert_eq!((found("1"), found("2"), found("3")), (2, 0, 1));
+
+        assert!(content.replace(&a, None).is_some());
+        assert!(content.replace(&a, None).is_none());
+        assert_eq!((found("1"), found("2"), found("3")), (1, 0, 0));
+        assert_eq!(content.keys(), [b]);
+        assert!(content.find(index + 1, "1").is_empty());
+        let kept = content.read().indexes[index].keys.len();
+        assert_eq!(kept, 1, "a value that nobody has takes no memory");
+    }
+}

@@ -1,13 +1,19 @@
 //! A reconcile that failed, and how its object shows it.
 
-use std::{any::Any, error::Error};
+use std::{
+    any::Any,
+    collections::HashMap,
+    error::Error,
+    sync::{Mutex, MutexGuard, PoisonError},
+};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
     Object,
-    cache::Stored,
+    cache::{Key, Stored},
     conditions,
     logs::{chain, refusal},
 };
@@ -79,6 +85,33 @@ fn is_conflict(error: &(dyn Error + 'static)) -> bool {
     }
 }
 
+/// Which failures objects show already, although the watch may not have told of it: a retry that
+/// comes sooner sees the object as it was.
+#[derive(Default)]
+pub(super) struct Shown(Mutex<HashMap<Key, (String, &'static str)>>);
+
+impl Shown {
+    /// Whether this reason was shown, and the object is still the one of before that.
+    pub(super) fn has(&self, key: &Key, version: Option<&str>, reason: &str) -> bool {
+        let shown = self.lock();
+        let found = shown.get(key);
+        found.is_some_and(|(before, shown)| Some(&**before) == version && *shown == reason)
+    }
+
+    pub(super) fn note(&self, key: &Key, version: Option<&str>, reason: &'static str) {
+        let version = version.unwrap_or_default().to_owned();
+        self.lock().insert(key.clone(), (version, reason));
+    }
+
+    pub(super) fn forget(&self, key: &Key) {
+        self.lock().remove(key);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, (String, &'static str)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 /// The patch that gives an object a condition; none if the object says the same already, or if its
 /// type has no conditions.
 pub(super) type Report = fn(&dyn Stored, Condition) -> Option<Value>;
@@ -87,23 +120,15 @@ pub(super) fn report<K: Object>(object: &dyn Stored, condition: Condition) -> Op
     let object: &dyn Any = object;
     let object: &K = object.downcast_ref()?;
     let mut value = serde_json::to_value(object).ok()?;
-    let list = value.pointer("/status/conditions").cloned();
-    let mut list: Vec<Condition> = match list {
-        Some(list) => serde_json::from_value(list).ok()?,
+    let mut list: Vec<Condition> = match value.pointer("/status/conditions") {
+        Some(list) => Deserialize::deserialize(list).ok()?,
         None => Vec::new(),
     };
     let same = |old: &Condition| {
-        (
-            &old.type_,
-            &old.status,
-            &old.reason,
-            old.observed_generation,
-        ) == (
-            &condition.type_,
-            &condition.status,
-            &condition.reason,
-            condition.observed_generation,
-        )
+        old.type_ == condition.type_
+            && old.status == condition.status
+            && old.reason == condition.reason
+            && old.observed_generation == condition.observed_generation
     };
     if list.iter().any(same) {
         return None;
@@ -125,9 +150,77 @@ pub(super) fn report<K: Object>(object: &dyn Stored, condition: Condition) -> Op
 
 #[cfg(test)]
 mod tests {
+    use k8s_openapi::api::core::v1::{ConfigMap, Service};
     use kube::core::Status;
+    use serde_json::from_value;
 
     use super::*;
+
+    fn condition(type_: &str, status: &str, reason: &str, second: u8) -> Value {
+        json!({
+            "type": type_,
+            "status": status,
+            "reason": reason,
+            "message": "",
+            "observedGeneration": 1,
+            "lastTransitionTime": format!("2030-01-01T00:00:{second:02}Z"),
+        })
+    }
+
+    /// The conditions after a failure for the reason `New`, at the second 9.
+    fn reported<K: Object>(status: &Value) -> Option<Value> {
+        let metadata = json!({ "name": "a", "resourceVersion": "7" });
+        let object = json!({ "metadata": metadata, "status": status });
+        let object: K = from_value(object).unwrap();
+        let failure = from_value(condition("Ready", "False", "New", 9)).unwrap();
+        let mut patch = report::<K>(&object, failure)?;
+        assert_eq!(patch["metadata"], json!({ "resourceVersion": "7" }));
+        Some(patch["status"]["conditions"].take())
+    }
+
+    #[test]
+    fn a_failure_is_reported_once_for_each_reason() {
+        let other = condition("Other", "True", "Old", 1);
+        let new = |second| condition("Ready", "False", "New", second);
+        for (conditions, expected) in [
+            (json!([]), Some(json!([new(9)]))),
+            (json!([new(1)]), None),
+            // It was not ready before, for another reason.
+            (
+                json!([condition("Ready", "False", "Old", 1)]),
+                Some(json!([new(1)])),
+            ),
+            (
+                json!([other, condition("Ready", "True", "Old", 1)]),
+                Some(json!([other, new(9)])),
+            ),
+        ] {
+            let status = json!({ "conditions": conditions });
+            assert_eq!(reported::<Service>(&status), expected, "{conditions}");
+        }
+        let mut older = new(1);
+        older["observedGeneration"] = 0.into();
+        let status = json!({ "conditions": [older] });
+        assert_eq!(reported::<Service>(&status), Some(json!([new(1)])));
+        assert_eq!(reported::<Service>(&Value::Null), Some(json!([new(9)])));
+    }
+
+    #[test]
+    fn a_type_without_conditions_shows_no_failure() {
+        assert_eq!(reported::<ConfigMap>(&Value::Null), None);
+    }
+
+    #[test]
+    fn a_failure_is_shown_again_when_the_object_is_another_version() {
+        let (shown, key) = (Shown::default(), Key::new(None, "a"));
+        assert!(!shown.has(&key, Some("1"), "Told"));
+        shown.note(&key, Some("1"), "Told");
+        assert!(shown.has(&key, Some("1"), "Told"));
+        assert!(!shown.has(&key, Some("1"), "Other"));
+        assert!(!shown.has(&key, Some("2"), "Told"));
+        shown.forget(&key);
+        assert!(!shown.has(&key, Some("1"), "Told"));
+    }
 
     #[derive(Debug, thiserror::Error)]
     enum Reconcile {

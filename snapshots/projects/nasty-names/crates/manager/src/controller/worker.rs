@@ -25,7 +25,7 @@ use tracing::Instrument;
 use super::{
     Reconciling,
     backoff::Backoff,
-    failure::{Failure, Report},
+    failure::{Failure, Report, Shown},
 };
 use crate::{
     Action,
@@ -33,6 +33,7 @@ use crate::{
     logs::{chain, panic_message},
     metrics::{ControllerMetrics, Outcome},
     queue::Queue,
+    written::{self, Awaited},
 };
 
 /// One controller's part in reconciling an object; several may work at once.
@@ -48,6 +49,8 @@ pub(super) struct Worker {
     pub(super) condition: &'static str,
     pub(super) report: Option<Report>,
     pub(super) backoff: Backoff<Key>,
+    pub(super) shown: Shown,
+    pub(super) awaited: Awaited,
     pub(super) runs: AtomicU64,
 }
 
@@ -62,10 +65,11 @@ impl Worker {
             };
             let _work = self.queue.work();
             let delay = match self.source.content.get(&key) {
+                Some(entry) if self.awaited.is_behind(&key, entry.meta()) => Some(written::LAG),
                 Some(Entry::Valid(object)) => self.reconcile(&key, object).await,
                 Some(entry) => self.leave(&key, &entry).await,
                 None => {
-                    self.backoff.reset(&key);
+                    self.forget(&key);
                     None
                 }
             };
@@ -88,12 +92,16 @@ impl Worker {
         let run = async {
             let running = self.metrics.running();
             let begin = Instant::now();
-            let result = self.call(object.clone()).await;
+            let reconcile = self.call(object.clone());
+            let (result, newest) = written::during(object.meta(), reconcile).await;
             drop(running);
+            if let Some(newest) = newest {
+                self.awaited.note(key, newest);
+            }
             let (outcome, delay) = self.conclude(key, &result);
             self.metrics.ended(outcome, begin.elapsed());
             if let Err((_, failure)) = &result {
-                self.show(&*object, failure).await;
+                self.show(key, &*object, failure).await;
             }
             delay
         };
@@ -132,7 +140,7 @@ impl Worker {
     ) -> (Outcome, Option<Duration>) {
         let (outcome, failure) = match result {
             Ok(action) => {
-                self.backoff.reset(key);
+                self.forget(key);
                 let outcome = match action.requeue_after {
                     Some(_) => Outcome::RequeueAfter,
                     None => Outcome::Success,
@@ -162,11 +170,15 @@ impl Worker {
     }
 
     /// Puts a failure into the object's conditions, once for each reason.
-    async fn show(&self, object: &dyn Stored, failure: &Failure) {
+    async fn show(&self, key: &Key, object: &dyn Stored, failure: &Failure) {
         let Some(report) = self.report.filter(|_| !failure.conflict) else {
             return;
         };
         let meta = object.meta();
+        let version = meta.resource_version.as_deref();
+        if self.shown.has(key, version, failure.reason) {
+            return;
+        }
         let condition = Condition {
             type_: self.condition.to_owned(),
             status: "False".to_owned(),
@@ -178,14 +190,22 @@ impl Worker {
         let Some(patch) = report(object, condition) else {
             return;
         };
-        let namespace = meta.namespace.as_deref();
-        let api: Api<DynamicObject> = self.source.kind.api(self.client.clone(), namespace);
-        let name = meta.name.as_deref().unwrap_or_default();
+        let client = self.client.clone();
+        let api: Api<DynamicObject> = self.source.kind.api(client, key.namespace());
         let (params, patch) = (PatchParams::default(), Patch::Merge(patch));
-        if let Err(error) = api.patch_status(name, &params, &patch).await {
-            let error = chain(&error);
-            tracing::debug!(error, "the status does not show the failure");
+        match api.patch_status(key.name(), &params, &patch).await {
+            Ok(_) => self.shown.note(key, version, failure.reason),
+            Err(error) => {
+                let error = chain(&error);
+                tracing::debug!(error, "the status does not show the failure");
+            }
         }
+    }
+
+    fn forget(&self, key: &Key) {
+        self.backoff.reset(key);
+        self.shown.forget(key);
+        self.awaited.forget(key);
     }
 
     /// Leaves alone an object that does not decode, and says so in an event: a finalizer stays.
@@ -193,7 +213,7 @@ impl Worker {
         let Entry::Invalid(invalid) = entry else {
             return None;
         };
-        self.backoff.reset(key);
+        self.forget(key);
         self.metrics.undecodable();
         let mut object = DynamicObject::new(key.name(), &self.source.kind.resource);
         object.metadata = entry.meta().clone();

@@ -85,6 +85,8 @@ impl<C: Send + Sync + 'static> Definition<C> {
             condition: self.condition,
             report: self.report,
             backoff: Default::default(),
+            shown: Default::default(),
+            awaited: Default::default(),
             runs: Default::default(),
         };
         Ok(Prepared {
