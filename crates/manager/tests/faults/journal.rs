@@ -143,7 +143,8 @@ pub async fn write(widget: &Widget, client: &Client) -> kube::Result<()> {
         .patch(&name, &params, &Patch::Apply(&child))
         .await?;
     let widgets = Api::namespaced(client.clone(), &namespace);
-    status::patch(&widgets, widget, &ready(widget)).await
+    status::patch(&widgets, widget, &ready(widget)).await?;
+    Ok(())
 }
 
 fn ready(widget: &Widget) -> WidgetStatus {

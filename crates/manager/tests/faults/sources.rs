@@ -161,14 +161,14 @@ async fn events_from_other_objects_and_from_outside() -> Result<()> {
     let (site, journal) = (Site::new("events").await?, Journal::default());
     let of = |name: &str| ObjectRef::<Widget>::new(name).within("events");
     let prefix = move |name: &str| vec![of(name.split('.').next().unwrap_or_default())];
-    let of_meta = move |meta: &ObjectMeta| prefix(meta.name.as_deref().unwrap_or_default());
+    let of_meta = move |meta: &ObjectMeta, _: &_| prefix(meta.name.as_deref().unwrap_or_default());
     let controller = noting(&journal, "widgets")
         .watches::<ConfigMap>(move |other| prefix(&other.name_any()))
         .watches_metadata(Type::of::<Secret>(), Watch::new(), of_meta)
         .watches_type(
             Type::namespaced(ApiResource::erase::<ServiceAccount>(&())),
             Watch::new(),
-            move |other| prefix(&other.name_any()),
+            move |other, _| prefix(&other.name_any()),
         );
     let mut controllers = Controllers::default();
     controllers.add(controller);

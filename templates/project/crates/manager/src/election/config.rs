@@ -2,8 +2,9 @@
 
 use std::{env, fs, time::Duration};
 
-use k8s_openapi::jiff::SignedDuration;
 use rustls::crypto::SecureRandom;
+
+use crate::duration::duration;
 
 /// Where a pod finds the namespace that it runs in.
 const NAMESPACE_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
@@ -43,14 +44,6 @@ pub struct LeaderElection {
     /// Namespace of the lease [default: the pod's]
     #[arg(long, value_name = "NAMESPACE")]
     pub leader_elect_resource_namespace: Option<String>,
-}
-
-/// As Go writes it: `15s`, `1m30s`, `500ms`.
-fn duration(text: &str) -> Result<Duration, String> {
-    let duration = text.parse::<SignedDuration>().ok();
-    duration
-        .and_then(|duration| Duration::try_from(duration).ok())
-        .ok_or_else(|| "expected a duration such as `15s` or `500ms`".to_owned())
 }
 
 /// Why a replica cannot take part in an election.
