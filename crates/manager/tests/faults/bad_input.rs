@@ -44,7 +44,7 @@ async fn one_clear_line() -> Result<()> {
         "--metrics-bind-address=0",
         "--log-format=json",
     ];
-    let cases: [(&str, Vec<&str>, &str, i32, &str); 11] = [
+    let cases: [(&str, Vec<&str>, &str, i32, &str); 12] = [
         (
             "a port in use",
             vec![&good, &port],
@@ -86,6 +86,13 @@ async fn one_clear_line() -> Result<()> {
             "unknown-trigger",
             1,
             "no controller is named `gadgets`",
+        ),
+        (
+            "two controllers with one condition",
+            vec![&good],
+            "same-condition",
+            1,
+            "controllers `widgets` and `others` both show failures of Widget as `Ready`",
         ),
         (
             "a cluster nobody added",

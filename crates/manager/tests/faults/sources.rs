@@ -30,6 +30,7 @@ fn noting(journal: &Journal, name: &'static str) -> Controller<Widget, ()> {
         journal.note(&*widget);
         async { Ok::<_, kube::Error>(Action::await_change()) }
     })
+    .condition(name)
 }
 
 fn place(site: &Site) -> String {
@@ -56,12 +57,7 @@ async fn controllers_share_a_watch_of_each_type_and_namespace() -> Result<()> {
     site.create("a", 1).await?;
     let mut controllers = Controllers::default();
     for name in ["first", "second", "third"] {
-        controllers.add(
-            journal
-                .controller(name)
-                .owns::<ConfigMap>()
-                .condition("Ready"),
-        );
+        controllers.add(journal.controller(name).owns::<ConfigMap>().condition(name));
     }
     let begin = Instant::now();
     let flags = ["--watch-namespace=shared,shared-2"];

@@ -249,7 +249,7 @@ impl Manager {
         self
     }
 
-    /// Runs until SIGTERM or SIGINT, then lets running reconciles finish for up to 30 s; ends at once
+    /// Runs until SIGTERM or SIGINT, then lets running reconciles finish for up to 22 s; ends at once
     /// if another replica may lead.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use std::{
 
 use clap::ArgAction;
 
-use crate::{LeaderElection, MetricsFlags};
+use crate::{LeaderElection, MetricsFlags, duration::duration};
 
 /// Flags that every operator has; `main` flattens them into its own.
 #[derive(Clone, Debug, clap::Args)]
@@ -102,51 +102,9 @@ impl FromStr for Address {
     }
 }
 
-/// Reads a duration such as `500ms`, `15s`, `10m` or `1h`, as Kubernetes' own flags take them.
-fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text
-        .find(|c: char| !c.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let milliseconds = match unit {
-        "ms" => Some(1),
-        "s" => Some(1000),
-        "m" => Some(60 * 1000),
-        "h" => Some(60 * 60 * 1000),
-        _ => None,
-    };
-    let number: Option<u64> = number.parse().ok();
-    let product = number
-        .zip(milliseconds)
-        .and_then(|(number, unit)| number.checked_mul(unit));
-    product
-        .filter(|product| *product > 0)
-        .map(Duration::from_millis)
-        .ok_or_else(|| "expected a number and one of `ms`, `s`, `m`, `h`, such as `15s`".to_owned())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn durations() {
-        for (text, milliseconds) in [
-            ("15s", Some(15_000)),
-            ("500ms", Some(500)),
-            ("10h", Some(36_000_000)),
-            ("2m", Some(120_000)),
-            ("15", None),
-            ("s", None),
-            ("0s", None),
-            ("-1s", None),
-            ("99999999999999999999h", None),
-            ("", None),
-        ] {
-            let expected = milliseconds.map(Duration::from_millis);
-            assert_eq!(duration(text).ok(), expected, "{text}");
-        }
-    }
 
     #[test]
     fn addresses() {

@@ -19,6 +19,7 @@ pub mod conditions;
 mod controller;
 mod crds;
 mod discovery;
+mod duration;
 mod election;
 mod endpoints;
 #[cfg(feature = "envtest")]
@@ -46,7 +47,7 @@ mod trigger;
 mod written;
 
 pub use action::Action;
-pub use apply::Applier;
+pub use apply::{Applier, OwnerError};
 pub use cache::{Change, Index, Store};
 pub use cluster::Cluster;
 pub use controller::{Controller, Controllers, Predicate, ReconcileError, Watch};

@@ -82,17 +82,21 @@ impl Applier {
     /// Applies `child` with `owner` as its controller. Without a namespace, it goes into the owner's.
     ///
     /// # Errors
-    /// Those of the API server, and if `owner` did not come from it.
+    /// Those of the API server, and an [`OwnerError`] in [`kube::Error::Service`].
     pub async fn owned<O, T>(&self, owner: &O, mut child: T) -> kube::Result<()>
     where
         O: Object,
         T: Object,
     {
-        let meta = child.meta_mut();
-        meta.owner_references = owner.controller_owner_ref(&()).map(|owner| vec![owner]);
-        if <T::Scope as Scoped>::NAMESPACED && meta.namespace.is_none() {
+        let (namespaced, meta) = (<T::Scope as Scoped>::NAMESPACED, child.meta_mut());
+        if namespaced && meta.namespace.is_none() {
             meta.namespace.clone_from(&owner.meta().namespace);
         }
+        let reference = reference(owner.meta(), meta, namespaced, || {
+            owner.controller_owner_ref(&())
+        });
+        let reference = reference.map_err(|error| kube::Error::Service(error.into()))?;
+        meta.owner_references = Some(vec![reference]);
         self.apply(&child).await
     }
 
@@ -126,9 +130,11 @@ impl Applier {
         let api = <T::Scope as Scoped>::api::<T>(self.cluster.client(), namespace);
         let params = PatchParams::apply(self.field_manager).force();
         let name = meta.name.as_deref().unwrap_or_default();
-        let result = api
-            .patch_metadata(name, &params, &Patch::Apply(value))
-            .await?;
+        let patch = Patch::Apply(value);
+        let result = api.patch_metadata(name, &params, &patch);
+        let result = result.await.inspect_err(|_| {
+            self.applied().remove(&id);
+        })?;
         if let Some(applied) = self.applied().get_mut(&id) {
             *applied = Some(Applied {
                 hash,
@@ -143,7 +149,8 @@ impl Applier {
     /// Forgets what is deleted, so that it is applied again.
     pub(crate) fn follow(&self, source: &Source) {
         let (applied, kind) = (self.applied.clone(), source.kind.to_string());
-        source.subscribe(Box::new(move |change: &Change<'_>| {
+        // First, so that no owner is reconciled before its child is forgotten.
+        source.subscribe_first(Box::new(move |change: &Change<'_>| {
             if let (Some(old), None) = (change.before(), change.after()) {
                 let id = (kind.clone(), Key::of(old));
                 lock(&applied).remove(&id);
@@ -154,6 +161,38 @@ impl Applier {
     fn applied(&self) -> MutexGuard<'_, HashMap<Id, Option<Applied>>> {
         lock(&self.applied)
     }
+}
+
+/// Why an object cannot own another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum OwnerError {
+    #[error("the owner has no uid: it did not come from the API server")]
+    NoUid,
+    #[error("the owner is in another namespace: garbage collection would delete the object")]
+    OtherNamespace,
+    #[error("the owner is in a namespace and the object is not: it would never be deleted")]
+    ClusterScoped,
+    #[error("the owner has no namespace: say in which one the object is")]
+    NoNamespace,
+}
+
+/// The reference of `owner` as the controller of `child`.
+fn reference(
+    owner: &ObjectMeta,
+    child: &ObjectMeta,
+    namespaced: bool,
+    reference: impl FnOnce() -> Option<OwnerReference>,
+) -> Result<OwnerReference, OwnerError> {
+    match (&owner.namespace, &child.namespace) {
+        (Some(_), _) if !namespaced => return Err(OwnerError::ClusterScoped),
+        (None, None) if namespaced => return Err(OwnerError::NoNamespace),
+        (Some(owner), Some(child)) if owner != child => return Err(OwnerError::OtherNamespace),
+        _ => {}
+    }
+    let mut reference = reference().ok_or(OwnerError::NoUid)?;
+    reference.block_owner_deletion = Some(true);
+    Ok(reference)
 }
 
 impl Applied {
@@ -242,6 +281,33 @@ mod tests {
         ] {
             assert_eq!(holds(&applied, change.clone()), expected, "{change}");
         }
+    }
+
+    #[test]
+    fn who_may_own_what() {
+        let meta = |namespace: Option<&str>| ObjectMeta {
+            namespace: namespace.map(str::to_owned),
+            ..ObjectMeta::default()
+        };
+        let (a, b) = (Some("a"), Some("b"));
+        for (owner, child, namespaced, expected) in [
+            (a, a, true, Ok(())),
+            (None, a, true, Ok(())),
+            (None, None, false, Ok(())),
+            (a, b, true, Err(OwnerError::OtherNamespace)),
+            (a, None, false, Err(OwnerError::ClusterScoped)),
+            (None, None, true, Err(OwnerError::NoNamespace)),
+        ] {
+            let given = || Some(OwnerReference::default());
+            let found = reference(&meta(owner), &meta(child), namespaced, given);
+            assert_eq!(
+                found.map(|_| ()),
+                expected,
+                "{owner:?} {child:?} {namespaced}"
+            );
+        }
+        let found = reference(&meta(a), &meta(a), true, || None);
+        assert_eq!(found, Err(OwnerError::NoUid));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use kube::{Client, Config};
 
 use crate::{
     Object, Type,
-    cache::{Cache, Form, Store},
+    cache::{Cache, Form, Source, Store},
     client::Clients,
     fence::Fence,
     manager::Error,
@@ -48,7 +48,9 @@ impl Cluster {
     /// allow the controllers that read it to get, list and watch the type.
     pub fn store<K: Object>(&self) -> Store<K> {
         let (kind, selector) = (Type::of::<K>(), Selector::default());
-        Store::new(self.cache.source(&kind, &selector, Form::of::<K>()))
+        let source = self.cache.source(&kind, &selector, Form::of::<K>());
+        source.is_read();
+        Store::new(source)
     }
 }
 
@@ -80,6 +82,13 @@ impl Clusters {
                 .cloned()
                 .ok_or(Error::NoCluster(name)),
         }
+    }
+
+    /// What controllers read, in whichever cluster.
+    pub(crate) fn read(&self) -> Vec<Arc<Source>> {
+        let others = self.others();
+        let clusters = [&self.own].into_iter().chain(others.values());
+        clusters.flat_map(|cluster| cluster.cache.read()).collect()
     }
 
     pub(crate) fn others(&self) -> MutexGuard<'_, BTreeMap<&'static str, Cluster>> {

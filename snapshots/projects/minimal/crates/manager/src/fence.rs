@@ -73,7 +73,8 @@ impl Fence {
         self.0.load(Ordering::Acquire) != NOT_YET && !self.permits(now)
     }
 
-    fn is_always_open(&self) -> bool {
+    /// Whether there is no election.
+    pub(crate) fn is_always_open(&self) -> bool {
         self.0.load(Ordering::Acquire) == ALWAYS
     }
 }

@@ -59,10 +59,14 @@ where
 {
     let mut finalizers = object.finalizers().to_vec();
     finalizers.retain(|found| found != name);
-    if finalizers.len() != object.finalizers().len() {
-        replace(api, object, &finalizers).await?;
+    if finalizers.len() == object.finalizers().len() {
+        return Ok(());
     }
-    Ok(())
+    match replace(api, object, &finalizers).await {
+        // It went before the watch has shown it.
+        Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+        result => result.map(|_| ()),
+    }
 }
 
 async fn replace<K>(api: &Api<K>, object: &K, finalizers: &[String]) -> kube::Result<K>

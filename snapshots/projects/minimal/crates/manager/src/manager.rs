@@ -28,7 +28,7 @@ use settings::watched;
 pub use settings::{Scope, Settings};
 
 use crate::{
-    Applier, Cluster, Controllers, Flags, Object, Store, TaskError, Trigger,
+    Applier, Cluster, Controllers, Flags, Object, Store, TaskError, Trigger, Type,
     cache::Key,
     client,
     cluster::Clusters,
@@ -72,6 +72,8 @@ pub struct Manager {
 /// A controller that has its context, and no environment yet.
 struct Waiting {
     name: &'static str,
+    /// The type and the condition that shows a failure.
+    shows: Option<(Type, &'static str)>,
     prepare: Box<Prepare>,
 }
 
@@ -145,6 +147,12 @@ impl Manager {
         self.clusters.own.client()
     }
 
+    /// As [`client`](Self::client), but it changes things whether this replica leads or not: for
+    /// controllers and tasks without leadership.
+    pub fn client_without_leadership(&self) -> Client {
+        self.clusters.own.clients.unfenced.clone()
+    }
+
     /// The objects of type `K`, kept in memory and current; see [`Cluster::store`].
     pub fn store<K: Object>(&self) -> Store<K> {
         self.clusters.own.store()
@@ -202,6 +210,7 @@ impl Manager {
             let context = context.clone();
             self.controllers.push(Waiting {
                 name: controller.name,
+                shows: controller.shows(),
                 prepare: Box::new(|queue, environment| {
                     controller.prepare(context, queue, environment)
                 }),
@@ -240,7 +249,7 @@ impl Manager {
         self
     }
 
-    /// Runs until SIGTERM or SIGINT, then lets running reconciles finish for up to 30 s; ends at once
+    /// Runs until SIGTERM or SIGINT, then lets running reconciles finish for up to 22 s; ends at once
     /// if another replica may lead.
     ///
     /// # Errors

@@ -26,8 +26,8 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// What every watch needs.
-    pub(crate) const READ: &[Self] = &[Self::Get, Self::List, Self::Watch];
+    /// What a store or a watch needs.
+    pub const READ: &[Self] = &[Self::Get, Self::List, Self::Watch];
     /// What applying owned objects and watching them needs; deleting is left to garbage collection.
     pub(crate) const OWN: &[Self] = &[
         Self::Get,

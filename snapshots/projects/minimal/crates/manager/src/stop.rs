@@ -9,7 +9,13 @@ use tokio::{
 use tokio_util::sync::CancellationToken;
 
 /// How long running reconciles may take to finish after the first signal.
+pub(crate) const DRAIN: Duration = Duration::from_secs(22);
+
+/// How long the whole stop may take: after the reconciles, the lease is released, and the servers end.
 pub(crate) const GRACE: Duration = Duration::from_secs(30);
+
+/// How long what needs no leadership, the watches and the servers may take, each.
+pub(crate) const REST: Duration = Duration::from_secs(5);
 
 /// How long running reconciles may take to notice that leadership is lost.
 pub(crate) const LOST: Duration = Duration::from_secs(2);
@@ -19,7 +25,7 @@ pub(crate) const LOST: Duration = Duration::from_secs(2);
 pub(crate) fn end_after(time: Duration) {
     thread::spawn(move || {
         thread::sleep(time);
-        tracing::error!("reconciles still run after {} s, ending", time.as_secs());
+        tracing::error!("still running after {} s, ending", time.as_secs());
         exit(1)
     });
 }

@@ -12,7 +12,10 @@ use kube::api::ObjectMeta;
 use crate::cache::Key;
 
 /// How long a watch may take to show a write until nobody waits for it any more.
-pub(crate) const LAG: Duration = Duration::from_secs(1);
+const LAG: Duration = Duration::from_secs(10);
+
+/// Between two looks: the event of the write itself may be one that the controller does not see.
+const LOOK: Duration = Duration::from_millis(100);
 
 tokio::task_local! {
     static WRITTEN: Written;
@@ -55,33 +58,57 @@ pub(crate) fn version(object: &ObjectMeta) -> Option<u128> {
     object.resource_version.as_ref()?.parse().ok()
 }
 
-/// The objects of which the watch has not shown yet what a reconcile wrote.
+/// What the operator knows of objects beyond what the watch has shown.
 #[derive(Default)]
-pub(crate) struct Awaited(Mutex<HashMap<Key, (u128, Instant)>>);
+pub(crate) struct Own(Mutex<HashMap<Key, Last>>);
 
-impl Awaited {
-    pub(crate) fn note(&self, key: &Key, version: u128) {
-        self.lock().insert(key.clone(), (version, Instant::now()));
+/// How the last reconcile of an object left it.
+struct Last {
+    version: u128,
+    since: Instant,
+    /// When it is tried again, if it failed.
+    retry: Option<Instant>,
+    /// Whether more than a change of the object itself has asked for it meanwhile.
+    urgent: bool,
+}
+
+impl Own {
+    /// Notes the version in which a reconcile left an object, and when a failed one is tried again.
+    pub(crate) fn note(&self, key: &Key, version: u128, retry: Option<Instant>) {
+        let last = Last {
+            version,
+            since: Instant::now(),
+            retry,
+            urgent: false,
+        };
+        self.lock().insert(key.clone(), last);
     }
 
-    /// Whether a newer version than this one is about to come.
-    pub(crate) fn is_behind(&self, key: &Key, object: &ObjectMeta) -> bool {
-        let mut awaited = self.lock();
-        let Some((newest, since)) = awaited.get(key) else {
-            return false;
-        };
-        let behind = version(object) < Some(*newest) && since.elapsed() < LAG;
-        if !behind {
-            awaited.remove(key);
+    /// How long to wait with an object: until the watch shows our own write, and if that is all that
+    /// has changed, until the time of the next try.
+    pub(crate) fn wait(&self, key: &Key, object: &ObjectMeta, urgent: bool) -> Option<Duration> {
+        let mut own = self.lock();
+        let last = own.get_mut(key)?;
+        last.urgent |= urgent;
+        let shown = version(object);
+        if shown < Some(last.version) && last.since.elapsed() < LAG {
+            return Some(LOOK);
         }
-        behind
+        if shown <= Some(last.version) && !last.urgent {
+            let left = last.retry?.checked_duration_since(Instant::now());
+            if left.is_some_and(|left| !left.is_zero()) {
+                return left;
+            }
+        }
+        own.remove(key);
+        None
     }
 
     pub(crate) fn forget(&self, key: &Key) {
         self.lock().remove(key);
     }
 
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, (u128, Instant)>> {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Last>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -118,16 +145,36 @@ mod tests {
         note(&object("a", "12"));
     }
 
+    const SECOND: Duration = Duration::from_secs(1);
+
     #[test]
-    fn an_object_is_behind_until_its_version_comes_or_a_second_has_passed() {
-        let (awaited, key) = (Awaited::default(), Key::new(None, "a"));
-        assert!(!awaited.is_behind(&key, &object("a", "9")));
-        awaited.note(&key, 11);
-        assert!(awaited.is_behind(&key, &object("a", "9")));
-        assert!(!awaited.is_behind(&key, &object("a", "11")));
-        assert!(awaited.lock().is_empty(), "nothing is kept");
-        awaited.note(&key, 11);
-        awaited.lock().get_mut(&key).unwrap().1 -= LAG;
-        assert!(!awaited.is_behind(&key, &object("a", "9")));
+    fn an_object_waits_until_the_watch_shows_our_write_or_takes_too_long() {
+        let (own, key) = (Own::default(), Key::new(None, "a"));
+        assert_eq!(own.wait(&key, &object("a", "9"), false), None);
+        own.note(&key, 11, None);
+        assert_eq!(own.wait(&key, &object("a", "9"), true), Some(LOOK));
+        assert_eq!(own.wait(&key, &object("a", "11"), false), None);
+        own.note(&key, 11, None);
+        own.lock().get_mut(&key).unwrap().since -= LAG;
+        assert_eq!(own.wait(&key, &object("a", "9"), true), None);
+        assert!(own.lock().is_empty(), "nothing is kept");
+    }
+
+    #[test]
+    fn our_own_write_does_not_cut_a_back_off_short_and_everything_else_does() {
+        let (own, key) = (Own::default(), Key::new(None, "a"));
+        for (shown, urgent, waits) in [
+            ("11", false, true),
+            ("11", true, false),
+            ("12", false, false),
+        ] {
+            own.note(&key, 11, Some(Instant::now() + SECOND));
+            let wait = own.wait(&key, &object("a", shown), urgent);
+            assert_eq!(wait.is_some(), waits, "{shown} {urgent}");
+        }
+        own.note(&key, 11, Some(Instant::now() + SECOND));
+        assert_eq!(own.wait(&key, &object("a", "10"), true), Some(LOOK));
+        let wait = own.wait(&key, &object("a", "11"), false);
+        assert_eq!(wait, None, "it was urgent while it was behind");
     }
 }

@@ -9,7 +9,10 @@ mod watch;
 use std::{
     any::TypeId,
     panic::{AssertUnwindSafe, catch_unwind},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use kube::api::ObjectMeta;
@@ -56,6 +59,14 @@ pub struct Change<'a> {
 }
 
 impl<'a> Change<'a> {
+    /// As of an object that has just come.
+    pub(crate) fn created(entry: &'a Entry) -> Self {
+        Self {
+            old: None,
+            new: Some(entry),
+        }
+    }
+
     /// The metadata before: none for an object that was created, or is new to this process.
     pub fn before(&self) -> Option<&'a ObjectMeta> {
         self.old.map(Entry::meta)
@@ -91,6 +102,8 @@ pub(crate) struct Source {
     selector: Selector,
     form: Mutex<Form>,
     handlers: Mutex<Vec<Handler>>,
+    /// Whether somebody reads it beside those who are told of changes.
+    read: AtomicBool,
     /// How many namespaces are not listed yet, once that is known.
     unlisted: Sender<Option<usize>>,
 }
@@ -111,6 +124,7 @@ impl Cache {
             content: Content::default(),
             form: Mutex::new(form),
             handlers: Mutex::default(),
+            read: AtomicBool::new(false),
             unlisted: latch::channel(None).0,
         });
         sources.push(source.clone());
@@ -124,6 +138,13 @@ impl Cache {
         lock(&self.0).iter().find(all).cloned()
     }
 
+    /// The sources that somebody reads.
+    pub(crate) fn read(&self) -> Vec<Arc<Source>> {
+        let mut sources = self.sources();
+        sources.retain(|source| source.read.load(Ordering::Relaxed));
+        sources
+    }
+
     pub(crate) fn sources(&self) -> Vec<Arc<Source>> {
         lock(&self.0).clone()
     }
@@ -133,6 +154,16 @@ impl Source {
     /// Calls `handler` for each change; has no effect on what was shown before.
     pub(crate) fn subscribe(&self, handler: Handler) {
         lock(&self.handlers).push(handler);
+    }
+
+    /// As [`subscribe`](Self::subscribe), before those who subscribed already.
+    pub(crate) fn subscribe_first(&self, handler: Handler) {
+        lock(&self.handlers).insert(0, handler);
+    }
+
+    /// Makes controllers wait until this source is filled.
+    pub(crate) fn is_read(&self) {
+        self.read.store(true, Ordering::Relaxed);
     }
 
     /// Returns once every namespace was listed.

@@ -27,11 +27,12 @@ const CALL: Duration = Duration::from_secs(65);
 /// How long a watch may hear nothing: a little longer than the time after which each is begun anew.
 const WATCH: Duration = Duration::from_secs(60);
 
-/// A client for calls and one for watches: they differ in how long silence is normal. What must
-/// not depend on leadership, such as the Lease itself, goes through the second.
+/// Clients for calls and for watches: they differ in how long silence is normal.
 #[derive(Clone)]
 pub(crate) struct Clients {
     pub(crate) calls: Client,
+    /// For calls of a replica that does not lead.
+    pub(crate) unfenced: Client,
     pub(crate) watches: Client,
 }
 
@@ -64,14 +65,24 @@ impl Clients {
         let watches = ClientBuilder::try_from(config.clone()).map_err(Error::Client)?;
         let watches = watches.with_layer(&observers.calls).build();
         config.read_timeout = Some(CALL);
-        let calls = fence::client(config, observers, fence, margin).map_err(Error::Client)?;
-        Ok(Self { calls, watches })
+        let client = |fence| fence::client(config.clone(), observers.clone(), fence, margin);
+        let calls = client(fence).map_err(Error::Client)?;
+        let unfenced = match fence.is_always_open() {
+            true => calls.clone(),
+            false => client(&Fence::open()).map_err(Error::Client)?,
+        };
+        Ok(Self {
+            calls,
+            unfenced,
+            watches,
+        })
     }
 
-    /// Both clients, each as `through` makes it.
+    /// All clients, each as `through` makes it.
     pub(crate) fn map(self, through: impl Fn(Client) -> Client) -> Self {
         Self {
             calls: through(self.calls),
+            unfenced: through(self.unfenced),
             watches: through(self.watches),
         }
     }

@@ -6,7 +6,10 @@ mod tests;
 use std::{
     collections::{BTreeMap, HashMap, VecDeque, hash_map::Entry as Slot},
     hash::Hash,
-    sync::{Mutex, MutexGuard, PoisonError},
+    sync::{
+        Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
     time::Duration,
 };
 
@@ -33,9 +36,20 @@ struct Line<K> {
 struct State {
     /// Since when it is queued.
     queued: Option<Instant>,
+    /// Whether it is queued for more than a change of itself.
+    urgent: bool,
     /// Its key in `delayed`.
     due: Option<(Instant, u64)>,
     running: bool,
+}
+
+/// An object that a worker has taken.
+pub(crate) struct Taken<K> {
+    pub(crate) object: K,
+    /// Whether there is more than a change of the object itself: something that it depends on, or its
+    /// time has come.
+    pub(crate) urgent: bool,
+    waited: Duration,
 }
 
 impl<K: Clone + Eq + Hash> Line<K> {
@@ -49,8 +63,9 @@ impl<K: Clone + Eq + Hash> Line<K> {
     }
 
     /// Queues an object, unless it is; returns whether it was not.
-    fn add(&mut self, object: &K, now: Instant) -> bool {
+    fn add(&mut self, object: &K, urgent: bool, now: Instant) -> bool {
         let state = self.objects.entry(object.clone()).or_default();
+        state.urgent |= urgent;
         if state.queued.is_some() {
             return false;
         }
@@ -87,22 +102,27 @@ impl<K: Clone + Eq + Hash> Line<K> {
             if let Some(state) = self.objects.get_mut(&object) {
                 state.due = None;
             }
-            added += usize::from(self.add(&object, now));
+            added += usize::from(self.add(&object, true, now));
         }
         added
     }
 
     /// The first object and how long it was queued. It runs until [`done`](Self::done), and what
     /// it was delayed for no longer counts: its reconcile says when to come again.
-    fn take(&mut self, now: Instant) -> Option<(K, Duration)> {
+    fn take(&mut self, now: Instant) -> Option<Taken<K>> {
         let object = self.order.pop_front()?;
         let state = self.objects.get_mut(&object)?;
         let since = state.queued.take().unwrap_or(now);
+        let urgent = std::mem::take(&mut state.urgent);
         state.running = true;
         if let Some(due) = state.due.take() {
             self.delayed.remove(&due);
         }
-        Some((object, now.saturating_duration_since(since)))
+        Some(Taken {
+            object,
+            urgent,
+            waited: now.saturating_duration_since(since),
+        })
     }
 
     /// Ends the run of an object; if it was queued meanwhile, it comes last.
@@ -128,6 +148,7 @@ pub(crate) struct Queue<K> {
     line: Mutex<Line<K>>,
     changed: Notify,
     metrics: QueueMetrics,
+    open: AtomicBool,
 }
 
 impl<K: Clone + Eq + Hash> Queue<K> {
@@ -136,13 +157,32 @@ impl<K: Clone + Eq + Hash> Queue<K> {
             line: Mutex::new(Line::new()),
             changed: Notify::new(),
             metrics,
+            open: AtomicBool::new(false),
         }
+    }
+
+    /// Takes objects from here on. Before that nobody works, and nothing is kept: whoever opens the
+    /// queue adds everything.
+    pub(crate) fn open(&self) {
+        self.open.store(true, Ordering::Relaxed);
     }
 
     /// Queues an object.
     pub(crate) fn add(&self, object: &K) {
+        self.queue(object, true);
+    }
+
+    /// Queues an object that has changed.
+    pub(crate) fn add_changed(&self, object: &K) {
+        self.queue(object, false);
+    }
+
+    fn queue(&self, object: &K, urgent: bool) {
+        if !self.open.load(Ordering::Relaxed) {
+            return;
+        }
         let mut line = self.line();
-        if line.add(object, Instant::now()) {
+        if line.add(object, urgent, Instant::now()) {
             self.metrics.added();
             self.changed(&line);
         }
@@ -150,18 +190,21 @@ impl<K: Clone + Eq + Hash> Queue<K> {
 
     /// Queues an object after a time.
     pub(crate) fn add_after(&self, object: &K, delay: Duration) {
+        let Some(at) = Instant::now().checked_add(delay) else {
+            return;
+        };
         self.metrics.retried();
         let mut line = self.line();
-        line.add_at(object, Instant::now() + delay);
+        line.add_at(object, at);
         self.changed(&line);
     }
 
     /// Waits for the next object; whoever takes it says [`done`](Self::done).
-    pub(crate) async fn next(&self) -> K {
+    pub(crate) async fn next(&self) -> Taken<K> {
         loop {
             let changed = self.changed.notified();
             let due = match self.take() {
-                Ok(object) => return object,
+                Ok(taken) => return taken,
                 Err(due) => due,
             };
             match due {
@@ -186,18 +229,18 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.changed(&line);
     }
 
-    fn take(&self) -> Result<K, Option<Instant>> {
+    fn take(&self) -> Result<Taken<K>, Option<Instant>> {
         let now = Instant::now();
         let mut line = self.line();
         for _ in 0..line.advance(now) {
             self.metrics.added();
         }
-        let Some((object, waited)) = line.take(now) else {
+        let Some(taken) = line.take(now) else {
             return Err(line.next_due());
         };
-        self.metrics.waited(waited);
+        self.metrics.waited(taken.waited);
         self.changed(&line);
-        Ok(object)
+        Ok(taken)
     }
 
     /// Counts, and wakes a worker: for the next object, or for a due time that came nearer.

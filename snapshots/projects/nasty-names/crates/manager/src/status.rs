@@ -15,11 +15,12 @@ use crate::written;
 ///
 /// Sends only the fields that differ from `object`, and nothing if none does. The write carries
 /// the object's resource version: after a change that `object` does not show yet, the API server
-/// refuses it with a conflict, and reconciling again sees the newer object.
+/// refuses it with a conflict, and reconciling again sees the newer object. Returns the object as it
+/// is now.
 ///
 /// # Errors
 /// Those of the API server; `object` must come from it, or the patch has no name to go to.
-pub async fn patch<K, S>(api: &Api<K>, object: &K, status: &S) -> kube::Result<()>
+pub async fn patch<K, S>(api: &Api<K>, object: &K, status: &S) -> kube::Result<K>
 where
     K: Resource + Serialize + DeserializeOwned + Clone + Debug,
     S: Serialize,
@@ -27,7 +28,7 @@ where
     let status = serde_json::to_value(status).map_err(kube::Error::SerdeError)?;
     let mut object_value = serde_json::to_value(object).map_err(kube::Error::SerdeError)?;
     let Some(changes) = merge_patch(&object_value["status"].take(), &status) else {
-        return Ok(());
+        return Ok(object.clone());
     };
     let meta = object.meta();
     let name = meta.name.as_deref().unwrap_or_default();
@@ -40,7 +41,7 @@ where
         .patch_status(name, &params, &Patch::Merge(patch))
         .await?;
     written::note(written.meta());
-    Ok(())
+    Ok(written)
 }
 
 /// The JSON merge patch (RFC 7386) that turns `from` into `to`, if they differ.

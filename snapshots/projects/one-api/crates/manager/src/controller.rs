@@ -39,17 +39,27 @@ type Reconciling = BoxFuture<'static, Result<Action, Failure>>;
 pub(crate) struct Definition<C> {
     pub(crate) name: &'static str,
     rules: Rules,
+    /// What it may do with its own objects, if they are in the cluster of the operator.
+    own_rules: Rules,
     primary: Type,
     form: Form,
     watch: Watch,
     reconcile: Reconcile<C>,
-    secondaries: Vec<Secondary>,
+    secondaries: Vec<Secondary<C>>,
     concurrency: Option<u16>,
     timeout: Option<Duration>,
     needs_leadership: bool,
     /// The condition that shows a failure, and how an object gets it.
     condition: &'static str,
     report: Option<Report>,
+}
+
+impl<C> Definition<C> {
+    /// The type and the condition that shows a failure, if one does.
+    pub(crate) fn shows(&self) -> Option<(Type, &'static str)> {
+        let shows = (self.primary.clone(), self.condition);
+        self.report.map(|_| shows)
+    }
 }
 
 /// A controller of the objects of type `K`, whose reconcile function shares a context `C`.
@@ -74,7 +84,7 @@ impl<K: Object, C: Send + Sync + 'static> Controller<K, C> {
         let mut controller = Self::external(name, reconcile);
         let definition = &mut controller.definition;
         definition.report = Some(failure::report::<K>);
-        let rules = &mut definition.rules;
+        let rules = &mut definition.own_rules;
         rules.allow::<K>(&[Verb::Patch]);
         rules.allow_subresource::<K>("status", &[Verb::Patch]);
         rules.allow_subresource::<K>("finalizers", &[Verb::Update]);
@@ -127,12 +137,13 @@ where
             }
             .boxed()
         };
-        let mut rules = Rules::default();
-        rules.allow_type(&kind, Verb::READ);
+        let (mut rules, mut own_rules) = (Rules::default(), Rules::default());
+        own_rules.allow_type(&kind, Verb::READ);
         rules.allow::<Event>(&[Verb::Create, Verb::Patch]);
         let definition = Definition {
             name,
             rules,
+            own_rules,
             primary: kind,
             form,
             watch: Watch::new(),
@@ -176,17 +187,21 @@ where
         self,
         map: impl Fn(&Other) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
     ) -> Self {
-        self.watches_with(Watch::new(), map)
+        self.watches_with(Watch::new(), move |other: &Other, _| map(other))
     }
 
-    /// As [`watches`](Self::watches), of some objects or changes.
+    /// As [`watches`](Self::watches), of some objects or changes, and with the context at hand: an
+    /// [`Index`](crate::Index) in it finds the objects that use the other one.
     #[must_use]
     pub fn watches_with<Other: Object>(
         self,
         watch: Watch,
-        map: impl Fn(&Other) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
+        map: impl Fn(&Other, &C) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
     ) -> Self {
-        let map = move |entry: &Entry| entry.as_ref().map(&map).unwrap_or_default();
+        let map = move |entry: &Entry, context: &C| match entry.as_ref() {
+            Some(other) => map(other, context),
+            None => Vec::new(),
+        };
         let (of, form) = (Type::of::<Other>(), Form::of::<Other>());
         self.secondary(of, form, watch, by(map), Verb::READ)
     }
@@ -197,9 +212,9 @@ where
         self,
         of: Type,
         watch: Watch,
-        map: impl Fn(&ObjectMeta) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
+        map: impl Fn(&ObjectMeta, &C) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
     ) -> Self {
-        let map = by(move |entry: &Entry| map(entry.meta()));
+        let map = by(move |entry: &Entry, context: &C| map(entry.meta(), context));
         self.secondary(of, Form::Metadata, watch, map, Verb::READ)
     }
 
@@ -209,9 +224,12 @@ where
         self,
         of: Type,
         watch: Watch,
-        map: impl Fn(&DynamicObject) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
+        map: impl Fn(&DynamicObject, &C) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
     ) -> Self {
-        let map = by(move |entry: &Entry| entry.as_ref().map(&map).unwrap_or_default());
+        let map = by(move |entry: &Entry, context: &C| match entry.as_ref() {
+            Some(other) => map(other, context),
+            None => Vec::new(),
+        });
         self.secondary(of, Form::dynamic(), watch, map, Verb::READ)
     }
 
@@ -237,15 +255,16 @@ where
         self
     }
 
-    /// Runs in every replica, not only in the one that leads.
+    /// Runs in every replica, not only in the one that leads. What it writes has to go through
+    /// [`client_without_leadership`](crate::Manager::client_without_leadership).
     #[must_use]
     pub fn without_leadership(mut self) -> Self {
         self.definition.needs_leadership = false;
         self
     }
 
-    /// The condition that becomes `False` when a reconcile fails. Default: `Ready`. Controllers that
-    /// share a kind need one each.
+    /// The condition that becomes `False` when a reconcile fails; it is for the reconcile function to
+    /// make it `True`. Default: `Ready`. Controllers that share a kind need one each.
     #[must_use]
     pub fn condition(mut self, type_: &'static str) -> Self {
         self.definition.condition = type_;
@@ -274,7 +293,14 @@ where
     }
 
     /// Permissions in another cluster are not this operator's to declare.
-    fn secondary(mut self, of: Type, form: Form, watch: Watch, map: Map, verbs: &[Verb]) -> Self {
+    fn secondary(
+        mut self,
+        of: Type,
+        form: Form,
+        watch: Watch,
+        map: Map<C>,
+        verbs: &[Verb],
+    ) -> Self {
         if watch.cluster.is_none() {
             self.definition.rules.allow_type(&of, verbs);
         }
@@ -289,9 +315,11 @@ where
     }
 }
 
-fn by<K: Lookup>(map: impl Fn(&Entry) -> Vec<ObjectRef<K>> + Send + Sync + 'static) -> Map {
+fn by<K: Lookup, C>(
+    map: impl Fn(&Entry, &C) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
+) -> Map<C> {
     let key = |object: ObjectRef<K>| Key::new(object.namespace.as_deref(), &object.name);
-    Map::By(Box::new(move |entry| {
-        map(entry).into_iter().map(key).collect()
+    Map::By(Box::new(move |entry, context| {
+        map(entry, context).into_iter().map(key).collect()
     }))
 }

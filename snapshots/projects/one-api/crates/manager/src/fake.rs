@@ -41,8 +41,8 @@ use std::{
 };
 
 use axum::body::{Body, to_bytes};
-use http::{Response, header};
-use kube::{Client, client};
+use http::{Response, Uri, header};
+use kube::{Client, Config, client};
 use serde_json::{Value, json};
 use tower::{BoxError, service_fn};
 
@@ -53,7 +53,7 @@ use self::{
     selector::Selection,
 };
 pub use crate::request::Request;
-use crate::{Object, Scoped, Verb};
+use crate::{Manager, Object, Scope, Scoped, Settings, Verb};
 
 /// Where objects are that do not say where, and the default namespace of the clients.
 pub const NAMESPACE: &str = "default";
@@ -75,6 +75,21 @@ impl Fake {
         let fake = self.clone();
         let service = service_fn(move |request| fake.clone().answer(request));
         Client::new(service, NAMESPACE)
+    }
+
+    /// A manager of this server, to make a context from. It is not for running: its stores stay empty.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn manager(&self) -> Manager {
+        let server = Uri::from_static("http://fake.invalid");
+        let settings = Settings {
+            name: "fake.example.com",
+            scope: Scope::Cluster,
+        };
+        let through = |_| self.client();
+        let manager = Manager::with_config(&settings, Config::new(server), &[], None, through);
+        manager.expect("a manager of nothing")
     }
 
     /// Puts an object there as it is, with its status, and returns it with the metadata that the

@@ -58,8 +58,6 @@ pub enum ElectionError {
         "--leader-elect-renew-deadline ({0:?}) must be longer than {JITTER} times --leader-elect-retry-period ({1:?})"
     )]
     Renew(Duration, Duration),
-    #[error("--leader-elect-retry-period must be longer than 0s")]
-    Retry,
     #[error("not in a pod: name the namespace of the lease by --leader-elect-resource-namespace")]
     Namespace,
     #[error("the system gives no random numbers")]
@@ -125,9 +123,6 @@ impl LeaderElection {
         let lease = self.leader_elect_lease_duration;
         let renew = self.leader_elect_renew_deadline;
         let retry = self.leader_elect_retry_period;
-        if retry.is_zero() {
-            return Err(ElectionError::Retry);
-        }
         if lease <= renew {
             return Err(ElectionError::Lease(lease, renew));
         }
@@ -231,12 +226,6 @@ mod tests {
                 "12s",
                 "10s",
                 "--leader-elect-renew-deadline (12s) must be longer than 1.2",
-            ),
-            (
-                "15s",
-                "10s",
-                "0s",
-                "--leader-elect-retry-period must be longer",
             ),
         ];
         for (lease, renew, retry, expected) in cases {

@@ -1,9 +1,14 @@
 //! Cached reads for reconcile functions.
 
-use std::{fmt, marker::PhantomData, sync::Arc};
+use std::{
+    fmt,
+    marker::PhantomData,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use super::{Key, Source};
-use crate::Object;
+use crate::{Object, logs::panic_message};
 
 /// The objects of type `K` that the operator watches, as of a moment ago; a clone is cheap.
 ///
@@ -34,9 +39,16 @@ impl<K: Object> Store<K> {
     }
 
     /// Finds objects by the values that `values` gives for each, without looking at all of them.
-    /// Make it once, where the context is made.
+    /// Make it once, where the context is made; `values` must not read stores.
     pub fn index(&self, values: impl Fn(&K) -> Vec<String> + Send + Sync + 'static) -> Index<K> {
-        let values = move |entry: &super::Entry| entry.as_ref().map(&values).unwrap_or_default();
+        let values = move |entry: &super::Entry| {
+            let values = || entry.as_ref().map(&values).unwrap_or_default();
+            catch_unwind(AssertUnwindSafe(values)).unwrap_or_else(|panic| {
+                let (name, error) = (&entry.meta().name, panic_message(&*panic));
+                tracing::error!(name, error, "an index function panicked");
+                Vec::new()
+            })
+        };
         Index {
             number: self.source.content.index(Box::new(values)),
             store: self.clone(),

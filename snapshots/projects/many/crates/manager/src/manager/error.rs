@@ -7,6 +7,7 @@ use crate::{election::ElectionError, logs::chain, runnable::TaskError, stop};
 /// Why an operator could not start, or stopped: in one line, causes included, for `main` to return.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
+#[non_exhaustive]
 pub enum Error {
     #[error(
         "`WATCH_NAMESPACE` is not set: this operator works in the namespaces that it names \
@@ -31,6 +32,11 @@ pub enum Error {
     Signals(io::Error),
     #[error("two controllers are named `{0}`")]
     SameName(&'static str),
+    #[error(
+        "controllers `{0}` and `{1}` both show failures of {2} as `{3}`: give one of them another \
+         `.condition(..)`"
+    )]
+    SameCondition(&'static str, &'static str, String, &'static str),
     #[error("no controller is named `{0}`, which is to be triggered")]
     NoController(&'static str),
     #[error("a controller watches in cluster `{0}`, which the manager was not told of")]
@@ -43,7 +49,7 @@ pub enum Error {
     Ended(String),
     #[error("{} failed: {}", .0, chain(&**.1))]
     Failed(String, TaskError),
-    #[error("reconciles still ran {} s after the stop", stop::GRACE.as_secs())]
+    #[error("reconciles still ran {} s after the stop", stop::DRAIN.as_secs())]
     StopTimeout,
 }
 

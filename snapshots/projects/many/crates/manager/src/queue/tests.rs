@@ -8,15 +8,15 @@ fn line() -> (Line<&'static str>, Instant) {
 
 fn take(line: &mut Line<&'static str>, now: Instant) -> Option<&'static str> {
     line.advance(now);
-    line.take(now).map(|(object, _)| object)
+    line.take(now).map(|taken| taken.object)
 }
 
 #[tokio::test]
 async fn first_in_first_out_each_once() {
     let (mut line, now) = line();
-    assert!(line.add(&"a", now));
-    assert!(line.add(&"b", now));
-    assert!(!line.add(&"a", now));
+    assert!(line.add(&"a", false, now));
+    assert!(line.add(&"b", false, now));
+    assert!(!line.add(&"a", false, now));
     assert_eq!(take(&mut line, now), Some("a"));
     assert_eq!(take(&mut line, now), Some("b"));
     assert_eq!(take(&mut line, now), None);
@@ -25,10 +25,10 @@ async fn first_in_first_out_each_once() {
 #[tokio::test]
 async fn what_changes_while_it_runs_runs_again_and_only_then() {
     let (mut line, now) = line();
-    line.add(&"a", now);
+    line.add(&"a", false, now);
     assert_eq!(take(&mut line, now), Some("a"));
-    line.add(&"a", now);
-    line.add(&"b", now);
+    line.add(&"a", false, now);
+    line.add(&"b", false, now);
     assert_eq!(take(&mut line, now), Some("b"));
     assert_eq!(take(&mut line, now), None);
     line.done(&"a");
@@ -50,7 +50,7 @@ async fn the_earliest_time_counts_and_a_run_forgets_it() {
     assert_eq!(take(&mut line, now + second), None);
     assert_eq!(take(&mut line, now + 2 * second), Some("a"));
     line.add_at(&"a", now + 9 * second);
-    line.add(&"a", now);
+    line.add(&"a", false, now);
     line.done(&"a");
     assert_eq!(take(&mut line, now + 2 * second), Some("a"));
     assert_eq!(line.next_due(), None);
@@ -59,17 +59,35 @@ async fn the_earliest_time_counts_and_a_run_forgets_it() {
 #[tokio::test]
 async fn one_that_always_changes_delays_the_others_by_one_run() {
     let (mut line, now) = line();
-    line.add(&"busy", now);
-    line.add(&"a", now);
-    line.add(&"b", now);
+    line.add(&"busy", false, now);
+    line.add(&"a", false, now);
+    line.add(&"b", false, now);
     let mut runs = Vec::new();
     for _ in 0..6 {
         let object = take(&mut line, now).unwrap();
-        line.add(&"busy", now);
+        line.add(&"busy", false, now);
         line.done(&object);
         runs.push(object);
     }
     assert_eq!(runs, ["busy", "a", "b", "busy", "busy", "busy"]);
+}
+
+#[tokio::test]
+async fn what_is_queued_for_another_reason_is_urgent() {
+    let (mut line, now) = line();
+    let mut urgent = |adds: &[bool]| {
+        adds.iter()
+            .for_each(|urgent| _ = line.add(&"a", *urgent, now));
+        let taken = line.take(now).unwrap();
+        line.done(&"a");
+        taken.urgent
+    };
+    assert!(!urgent(&[false, false]));
+    assert!(urgent(&[false, true, false]));
+    assert!(!urgent(&[false]), "it was urgent before");
+    line.add_at(&"a", now);
+    line.advance(now);
+    assert!(line.take(now).unwrap().urgent, "its time has come");
 }
 
 /// Random changes, failures and delays: each object ends at its newest version, and no object runs
@@ -95,7 +113,7 @@ fn model(mut random: fastrand::Rng) {
         match random.u8(0..if quiet { 6 } else { 10 }) {
             0..3 if running.len() < 3 => {
                 line.advance(now);
-                if let Some((object, _)) = line.take(now) {
+                if let Some(Taken { object, .. }) = line.take(now) {
                     let seen = newest[object];
                     assert!(
                         running.iter().all(|(other, _)| *other != object),
@@ -118,7 +136,7 @@ fn model(mut random: fastrand::Rng) {
             _ => {
                 let object = random.usize(0..OBJECTS);
                 newest[object] += 1;
-                line.add(&object, now);
+                line.add(&object, false, now);
             }
         }
         steps += 1;

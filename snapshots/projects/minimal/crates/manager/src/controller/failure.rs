@@ -8,6 +8,7 @@ use std::{
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::core::Status;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -80,9 +81,15 @@ impl Failure {
 
 fn is_conflict(error: &(dyn Error + 'static)) -> bool {
     match refusal(error) {
-        Some(status) => status.is_conflict(),
+        Some(status) => status.is_conflict() && !is_about_managers(status),
         None => error.source().is_some_and(is_conflict),
     }
+}
+
+/// A conflict with another field manager does not go away by itself.
+fn is_about_managers(status: &Status) -> bool {
+    let mut causes = status.details.iter().flat_map(|details| &details.causes);
+    causes.any(|cause| cause.reason == "FieldManagerConflict")
 }
 
 /// Which failures objects show already, although the watch may not have told of it: a retry that
@@ -151,7 +158,6 @@ pub(super) fn report<K: Object>(object: &dyn Stored, condition: Condition) -> Op
 #[cfg(test)]
 mod tests {
     use k8s_openapi::api::core::v1::{ConfigMap, Service};
-    use kube::core::Status;
     use serde_json::from_value;
 
     use super::*;

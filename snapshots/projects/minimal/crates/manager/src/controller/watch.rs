@@ -1,7 +1,5 @@
 //! How a controller watches a type, and which of its objects a change concerns.
 
-use std::sync::Arc;
-
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::ObjectMeta;
 
@@ -70,28 +68,29 @@ impl Watch {
 }
 
 /// Objects that are watched beside the primary ones.
-pub(super) struct Secondary {
+pub(super) struct Secondary<C> {
     pub(super) of: Type,
     pub(super) form: Form,
     pub(super) watch: Watch,
-    pub(super) map: Map,
+    pub(super) map: Map<C>,
 }
 
 /// Which primary objects a change of another one concerns.
-pub(super) enum Map {
+pub(super) enum Map<C> {
     Owner,
-    By(Mapper),
+    By(Mapper<C>),
 }
 
-pub(super) type Mapper = Box<dyn Fn(&Entry) -> Vec<Key> + Send + Sync>;
+pub(super) type Mapper<C> = Box<dyn Fn(&Entry, &C) -> Vec<Key> + Send + Sync>;
 
-impl Secondary {
+impl<C> Secondary<C> {
     /// The objects that a change concerns: before it, and after it.
     pub(super) fn concerned(
         &self,
         change: &Change<'_>,
         primary: &Type,
         known: &Content,
+        context: &C,
     ) -> Vec<Key> {
         if !self.watch.passes(change) {
             return Vec::new();
@@ -99,7 +98,7 @@ impl Secondary {
         let mut keys: Vec<Key> = change
             .entries()
             .flat_map(|entry| match &self.map {
-                Map::By(map) => map(entry),
+                Map::By(map) => map(entry, context),
                 Map::Owner => owners(entry.meta(), primary, self.watch.any_owner)
                     .filter(|(key, uid)| is_or_may_be(known, key, uid))
                     .map(|(key, _)| key)
@@ -135,16 +134,6 @@ fn owners<'a>(
 fn is_or_may_be(known: &Content, key: &Key, uid: &str) -> bool {
     let entry = known.get(key);
     entry.is_none_or(|entry| entry.meta().uid.as_deref() == Some(uid))
-}
-
-/// A handler that passes on what a change of a primary object concerns: itself.
-pub(super) fn itself(watch: Watch, add: Arc<dyn Fn(&Key) + Send + Sync>) -> crate::cache::Handler {
-    Box::new(move |change| {
-        if watch.passes(change) {
-            let meta = change.after().or(change.before());
-            meta.into_iter().for_each(|meta| add(&Key::of(meta)));
-        }
-    })
 }
 
 #[cfg(test)]

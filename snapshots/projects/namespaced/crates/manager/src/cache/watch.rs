@@ -6,10 +6,11 @@ use futures::StreamExt;
 use kube::{
     Api, Client,
     runtime::{
-        WatchStreamExt,
-        watcher::{self, Event, watcher},
+        utils::Backoff,
+        watcher::{self, DefaultBackoff, Event, watcher},
     },
 };
+use tokio::time::sleep;
 
 use super::{Form, Key, Source, entry::Raw, lock, pace::paced};
 use crate::{discovery, logs::chain, probes::Readiness};
@@ -82,8 +83,10 @@ impl Source {
         config.label_selector = self.selector.labels.clone();
         config.field_selector = self.selector.fields.clone();
         let mut first = true;
+        // kube's own would begin anew with each list, even if all of them fail.
+        let mut backoff = DefaultBackoff::default();
         loop {
-            let mut events = pin!(watcher(api.clone(), config.clone()).default_backoff());
+            let mut events = pin!(watcher(api.clone(), config.clone()));
             let mut listed = BTreeSet::new();
             while let Some(event) = events.next().await {
                 match event {
@@ -94,6 +97,7 @@ impl Source {
                         listed.insert(key);
                     }
                     Ok(Event::InitDone) => {
+                        backoff.reset();
                         self.retain(namespace.as_deref(), &listed);
                         listed = BTreeSet::new();
                         if std::mem::take(&mut first) {
@@ -102,8 +106,14 @@ impl Source {
                             self.unlisted.send_modify(count);
                         }
                     }
-                    Ok(Event::Apply(raw)) => self.change(&raw.key(), Some(raw.decode(decode))),
-                    Ok(Event::Delete(raw)) => self.change(&raw.key(), None),
+                    Ok(Event::Apply(raw)) => {
+                        backoff.reset();
+                        self.change(&raw.key(), Some(raw.decode(decode)));
+                    }
+                    Ok(Event::Delete(raw)) => {
+                        backoff.reset();
+                        self.change(&raw.key(), None);
+                    }
                     Err(error) => {
                         let (kind, text) = (&self.kind.resource.kind, chain(&error));
                         tracing::warn!(
@@ -112,6 +122,7 @@ impl Source {
                             error = text,
                             "a watch failed, trying again"
                         );
+                        sleep(backoff.next().unwrap_or_default()).await;
                         if is_too_late(&error) {
                             break;
                         }

@@ -9,10 +9,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Definition,
-    watch::{Secondary, itself},
+    watch::{Secondary, Watch},
     worker::Worker,
 };
 use crate::{
+    Change,
     cache::{Key, Source},
     cluster::Clusters,
     manager::Error,
@@ -36,6 +37,7 @@ pub(crate) struct Prepared {
     pub(crate) name: &'static str,
     pub(crate) needs_leadership: bool,
     worker: Arc<Worker>,
+    watch: Watch,
     sources: Vec<Arc<Source>>,
     concurrency: u16,
     resync: Duration,
@@ -56,7 +58,12 @@ impl<C: Send + Sync + 'static> Definition<C> {
         let selector = &self.watch.selector;
         let source = cluster.cache.source(&self.primary, selector, self.form);
         let add = queue.clone();
-        source.subscribe(itself(self.watch, Arc::new(move |key| add.add(key))));
+        let watch = self.watch.clone();
+        source.subscribe(Box::new(move |change| {
+            if let (true, Some(meta)) = (watch.passes(change), change.after().or(change.before())) {
+                add.add_changed(&Key::of(meta));
+            }
+        }));
         let mut sources = vec![source.clone()];
         for secondary in self.secondaries {
             let Secondary {
@@ -65,8 +72,9 @@ impl<C: Send + Sync + 'static> Definition<C> {
             let cache = &clusters.get(watch.cluster)?.cache;
             let other = cache.source(of, &watch.selector, *form);
             let (primary, queue) = (source.clone(), queue.clone());
+            let context = context.clone();
             other.subscribe(Box::new(move |change| {
-                let keys = secondary.concerned(change, &primary.kind, &primary.content);
+                let keys = secondary.concerned(change, &primary.kind, &primary.content, &context);
                 keys.iter().for_each(|key| queue.add(key));
             }));
             sources.push(other);
@@ -78,7 +86,10 @@ impl<C: Send + Sync + 'static> Definition<C> {
             source,
             queue,
             reconcile: Box::new(move |object| reconcile(object, context.clone())),
-            client: cluster.clients.calls.clone(),
+            client: match self.needs_leadership {
+                true => cluster.clients.calls.clone(),
+                false => cluster.clients.unfenced.clone(),
+            },
             recorder: environment.recorder.clone(),
             metrics: metrics.controller(self.name, concurrency),
             timeout: self.timeout,
@@ -86,13 +97,14 @@ impl<C: Send + Sync + 'static> Definition<C> {
             report: self.report,
             backoff: Default::default(),
             shown: Default::default(),
-            awaited: Default::default(),
+            own: Default::default(),
             runs: Default::default(),
         };
         Ok(Prepared {
             name: self.name,
             needs_leadership: self.needs_leadership,
             worker: Arc::new(worker),
+            watch: self.watch,
             sources,
             concurrency,
             resync: environment.resync,
@@ -101,6 +113,11 @@ impl<C: Send + Sync + 'static> Definition<C> {
 }
 
 impl Prepared {
+    /// Waits for these sources, too, before anything is reconciled.
+    pub(crate) fn wait_for(&mut self, sources: &[Arc<Source>]) {
+        self.sources.extend_from_slice(sources);
+    }
+
     /// Runs until `stop`, and until the reconciles that run then have ended.
     pub(crate) async fn run(self, stop: CancellationToken) {
         let filled = join_all(self.sources.iter().map(|source| source.filled()));
@@ -113,6 +130,8 @@ impl Prepared {
             workers = self.concurrency,
             "started"
         );
+        self.worker.queue.open();
+        self.add_all();
         let mut workers = JoinSet::new();
         for _ in 0..self.concurrency {
             workers.spawn(self.worker.clone().run(stop.clone()));
@@ -120,13 +139,21 @@ impl Prepared {
         let resync = async {
             loop {
                 sleep(jittered(self.resync)).await;
-                let keys = self.worker.source.content.keys();
-                keys.iter().for_each(|key| self.worker.queue.add(key));
+                self.add_all();
             }
         };
         tokio::select! {
             _ = workers.join_all() => {}
             () = resync => {}
+        }
+    }
+
+    /// Queues every object, as if it had just come.
+    fn add_all(&self) {
+        for entry in self.worker.source.content.entries() {
+            if self.watch.passes(&Change::created(&entry)) {
+                self.worker.queue.add(&Key::of(entry.meta()));
+            }
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::{env, fs, time::Duration};
 
-use k8s_openapi::jiff::SignedDuration;
 use rustls::crypto::SecureRandom;
+
+use crate::duration::duration;
 
 /// Where a pod finds the namespace that it runs in.
 const NAMESPACE_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
@@ -45,14 +46,6 @@ pub struct LeaderElection {
     pub leader_elect_resource_namespace: Option<String>,
 }
 
-/// As Go writes it: `15s`, `1m30s`, `500ms`.
-fn duration(text: &str) -> Result<Duration, String> {
-    let duration = text.parse::<SignedDuration>().ok();
-    duration
-        .and_then(|duration| Duration::try_from(duration).ok())
-        .ok_or_else(|| "expected a duration such as `15s` or `500ms`".to_owned())
-}
-
 /// Why a replica cannot take part in an election.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
@@ -65,8 +58,6 @@ pub enum ElectionError {
         "--leader-elect-renew-deadline ({0:?}) must be longer than {JITTER} times --leader-elect-retry-period ({1:?})"
     )]
     Renew(Duration, Duration),
-    #[error("--leader-elect-retry-period must be longer than 0s")]
-    Retry,
     #[error("not in a pod: name the namespace of the lease by --leader-elect-resource-namespace")]
     Namespace,
     #[error("the system gives no random numbers")]
@@ -132,9 +123,6 @@ impl LeaderElection {
         let lease = self.leader_elect_lease_duration;
         let renew = self.leader_elect_renew_deadline;
         let retry = self.leader_elect_retry_period;
-        if retry.is_zero() {
-            return Err(ElectionError::Retry);
-        }
         if lease <= renew {
             return Err(ElectionError::Lease(lease, renew));
         }
@@ -238,12 +226,6 @@ mod tests {
                 "12s",
                 "10s",
                 "--leader-elect-renew-deadline (12s) must be longer than 1.2",
-            ),
-            (
-                "15s",
-                "10s",
-                "0s",
-                "--leader-elect-retry-period must be longer",
             ),
         ];
         for (lease, renew, retry, expected) in cases {

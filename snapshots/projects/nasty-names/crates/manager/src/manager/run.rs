@@ -7,6 +7,7 @@ use tokio::time::timeout;
 
 use super::{Error, Manager};
 use crate::{
+    Type,
     cache::Watching,
     controller::{Environment, Prepared},
     election::{Election, Leadership},
@@ -54,16 +55,17 @@ impl Manager {
                 }
             }
         };
-        let stop = timeout(stop::GRACE, async {
-            leaders.stop().await;
-            // Nothing leads any more: another replica may, at once.
-            if let Some(election) = election {
+        let stop = async {
+            let drained = timeout(stop::DRAIN, leaders.stop()).await;
+            // If nothing leads any more, another replica may, at once. If not, the lease expires.
+            if let (Ok(()), Some(election)) = (&drained, election) {
                 election.release().await;
             }
             for group in [&mut followers, &mut watches, &mut servers] {
-                group.stop().await;
+                _ = timeout(stop::REST, group.stop()).await;
             }
-        });
+            drained
+        };
         let stopped = tokio::select! {
             stopped = stop => stopped,
             () = leadership.lost().cancelled() => return Err(Error::Lost),
@@ -101,14 +103,25 @@ impl Manager {
             concurrency: self.concurrency,
             resync: self.resync,
         };
+        let read = self.clusters.read();
         let mut names = BTreeSet::new();
+        let mut shown: Vec<(&str, Type, &str)> = Vec::new();
         let mut work = std::mem::take(&mut self.runnables);
         for controller in std::mem::take(&mut self.controllers) {
             let name = controller.name;
             if !names.insert(name) {
                 return Err(Error::SameName(name));
             }
-            let prepared = (controller.prepare)(self.queue(name), &environment)?;
+            if let Some((kind, condition)) = controller.shows {
+                let same = |(_, other, its): &&(_, Type, &str)| *other == kind && *its == condition;
+                if let Some((other, ..)) = shown.iter().find(same) {
+                    let kind = kind.resource.kind;
+                    return Err(Error::SameCondition(other, name, kind, condition));
+                }
+                shown.push((name, kind, condition));
+            }
+            let mut prepared = (controller.prepare)(self.queue(name), &environment)?;
+            prepared.wait_for(&read);
             work.push(prepared.into());
         }
         let queues = self
@@ -149,7 +162,7 @@ impl Manager {
 
     /// The servers, which listen already.
     async fn servers(&mut self) -> Result<Vec<Runnable>, Error> {
-        let client = self.clusters.own.clients.watches.clone();
+        let client = self.clusters.own.clients.unfenced.clone();
         let readiness = self.readiness.clone();
         let servers = self.endpoints.bind(readiness, &self.metrics, client);
         let runnable = |(server, router): (Server, Router)| {

@@ -151,7 +151,11 @@ impl<const METADATA: bool> Raw<METADATA> {
         match decode(&self.text) {
             Ok(object) => Entry::Valid(object),
             Err(error) => Entry::Invalid(Arc::new(Invalid {
-                meta: self.head,
+                // Owners and labels count for an object that does not decode, too.
+                meta: match parse::<Metadata>(self.text.get()) {
+                    Ok(object) => object.metadata,
+                    Err(_) => self.head,
+                },
                 error: error.to_string(),
             })),
         }

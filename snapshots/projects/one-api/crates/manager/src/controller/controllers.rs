@@ -21,9 +21,12 @@ impl<C> Controllers<C> {
     /// What all of them together are allowed.
     pub fn rules(&self) -> Rules {
         let mut rules = Rules::default();
-        self.0
-            .iter()
-            .for_each(|controller| rules.extend(&controller.rules));
+        for controller in &self.0 {
+            rules.extend(&controller.rules);
+            if controller.watch.cluster.is_none() {
+                rules.extend(&controller.own_rules);
+            }
+        }
         rules
     }
 

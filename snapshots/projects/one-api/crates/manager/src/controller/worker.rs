@@ -33,7 +33,7 @@ use crate::{
     logs::{chain, panic_message},
     metrics::{ControllerMetrics, Outcome},
     queue::Queue,
-    written::{self, Awaited},
+    written::{self, Own},
 };
 
 /// One controller's part in reconciling an object; several may work at once.
@@ -50,7 +50,7 @@ pub(super) struct Worker {
     pub(super) report: Option<Report>,
     pub(super) backoff: Backoff<Key>,
     pub(super) shown: Shown,
-    pub(super) awaited: Awaited,
+    pub(super) own: Own,
     pub(super) runs: AtomicU64,
 }
 
@@ -58,14 +58,18 @@ impl Worker {
     /// Takes objects from the queue until `stop`; the one that runs then is finished.
     pub(super) async fn run(self: Arc<Self>, stop: CancellationToken) {
         loop {
-            let key = tokio::select! {
+            let taken = tokio::select! {
                 biased;
                 () = stop.cancelled() => return,
-                key = self.queue.next() => key,
+                taken = self.queue.next() => taken,
             };
             let _work = self.queue.work();
-            let delay = match self.source.content.get(&key) {
-                Some(entry) if self.awaited.is_behind(&key, entry.meta()) => Some(written::LAG),
+            let key = taken.object;
+            let found = self.source.content.get(&key);
+            let wait = |entry: &Entry| self.own.wait(&key, entry.meta(), taken.urgent);
+            let wait = found.as_ref().and_then(wait);
+            let delay = match found {
+                _ if wait.is_some() => wait,
                 Some(Entry::Valid(object)) => self.reconcile(&key, object).await,
                 Some(entry) => self.leave(&key, &entry).await,
                 None => {
@@ -95,13 +99,22 @@ impl Worker {
             let reconcile = self.call(object.clone());
             let (result, newest) = written::during(object.meta(), reconcile).await;
             drop(running);
-            if let Some(newest) = newest {
-                self.awaited.note(key, newest);
-            }
-            let (outcome, delay) = self.conclude(key, &result);
+            let (outcome, mut delay) = self.conclude(key, &result);
             self.metrics.ended(outcome, begin.elapsed());
+            let mut own = newest;
+            let mut retry = None;
             if let Err((_, failure)) = &result {
-                self.show(key, &*object, failure).await;
+                match self.show(key, &*object, failure).await {
+                    Ok(shown) => own = own.max(shown),
+                    // Nobody would know of it.
+                    Err(()) if failure.terminal => delay = Some(self.backoff.failed(key)),
+                    Err(()) => {}
+                }
+                own = own.max(written::version(object.meta()));
+                retry = delay.and_then(|delay| Instant::now().checked_add(delay));
+            }
+            if let Some(own) = own {
+                self.own.note(key, own, retry);
             }
             delay
         };
@@ -169,15 +182,21 @@ impl Worker {
         (outcome, Some(delay))
     }
 
-    /// Puts a failure into the object's conditions, once for each reason.
-    async fn show(&self, key: &Key, object: &dyn Stored, failure: &Failure) {
+    /// Puts a failure into the object's conditions, once for each reason; returns the version that
+    /// this made. Fails if the API server did not take it.
+    async fn show(
+        &self,
+        key: &Key,
+        object: &dyn Stored,
+        failure: &Failure,
+    ) -> Result<Option<u128>, ()> {
         let Some(report) = self.report.filter(|_| !failure.conflict) else {
-            return;
+            return Ok(None);
         };
         let meta = object.meta();
         let version = meta.resource_version.as_deref();
         if self.shown.has(key, version, failure.reason) {
-            return;
+            return Ok(None);
         }
         let condition = Condition {
             type_: self.condition.to_owned(),
@@ -188,16 +207,20 @@ impl Worker {
             last_transition_time: Time(Timestamp::now()),
         };
         let Some(patch) = report(object, condition) else {
-            return;
+            return Ok(None);
         };
         let client = self.client.clone();
         let api: Api<DynamicObject> = self.source.kind.api(client, key.namespace());
         let (params, patch) = (PatchParams::default(), Patch::Merge(patch));
         match api.patch_status(key.name(), &params, &patch).await {
-            Ok(_) => self.shown.note(key, version, failure.reason),
+            Ok(shown) => {
+                self.shown.note(key, version, failure.reason);
+                Ok(written::version(&shown.metadata))
+            }
             Err(error) => {
                 let error = chain(&error);
                 tracing::debug!(error, "the status does not show the failure");
+                Err(())
             }
         }
     }
@@ -205,7 +228,7 @@ impl Worker {
     fn forget(&self, key: &Key) {
         self.backoff.reset(key);
         self.shown.forget(key);
-        self.awaited.forget(key);
+        self.own.forget(key);
     }
 
     /// Leaves alone an object that does not decode, and says so in an event: a finalizer stays.
