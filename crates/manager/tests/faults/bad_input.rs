@@ -120,7 +120,7 @@ async fn one_clear_line() -> Result<()> {
             vec![&good, "--sync-period=10"],
             "",
             2,
-            "expected a number and one of",
+            "expected a duration such as `15s`",
         ),
         (
             "no concurrency",
