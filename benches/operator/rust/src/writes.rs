@@ -40,7 +40,8 @@ pub async fn apply_deployment(client: &Client, server: &Server) -> kube::Result<
 
 /// Sets the condition `Available`, unless it is set already.
 pub async fn set_available(api: &Api<Server>, server: &Server) -> kube::Result<()> {
-    status::patch(api, server, &wanted_status(server, Timestamp::now())).await
+    status::patch(api, server, &wanted_status(server, Timestamp::now())).await?;
+    Ok(())
 }
 
 fn wanted_status(server: &Server, now: Timestamp) -> ServerStatus {

@@ -6,6 +6,7 @@ mod a_minute;
 mod answers;
 mod api_server;
 mod bad_input;
+mod clusters;
 mod failures;
 mod gate;
 mod journal;
