@@ -6,7 +6,7 @@ use kube::{
     Api, Resource,
     api::{Patch, PatchParams},
 };
-use serde::{Serialize, de::DeserializeOwned};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
 use crate::written;
@@ -26,8 +26,8 @@ where
     S: Serialize,
 {
     let status = serde_json::to_value(status).map_err(kube::Error::SerdeError)?;
-    let mut object_value = serde_json::to_value(object).map_err(kube::Error::SerdeError)?;
-    let Some(changes) = merge_patch(&object_value["status"].take(), &status) else {
+    let old = status_of(object).map_err(kube::Error::SerdeError)?;
+    let Some(changes) = merge_patch(&old, &status) else {
         return Ok(object.clone());
     };
     let meta = object.meta();
@@ -42,6 +42,18 @@ where
         .await?;
     written::note(written.meta());
     Ok(written)
+}
+
+/// The status of an object, which its type does not tell in general; null if it has none.
+fn status_of(object: &impl Serialize) -> serde_json::Result<Value> {
+    #[derive(Deserialize)]
+    struct Object {
+        #[serde(default)]
+        status: Value,
+    }
+    let text = serde_json::to_vec(object)?;
+    let Object { status } = serde_json::from_slice(&text)?;
+    Ok(status)
 }
 
 /// The JSON merge patch (RFC 7386) that turns `from` into `to`, if they differ.
