@@ -257,7 +257,7 @@ impl Manager {
     pub async fn run(self) -> Result<(), Error> {
         stop::on_signals(self.stop.clone()).map_err(Error::Signals)?;
         let result = self.run_until_stopped().await;
-        if matches!(result, Err(Error::Lost)) {
+        if result.is_err() {
             stop::end_after(stop::LOST);
         }
         result

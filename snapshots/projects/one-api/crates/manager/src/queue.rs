@@ -27,7 +27,8 @@ use crate::metrics::{QueueMetrics, Work};
 struct Line<K> {
     order: VecDeque<K>,
     /// Ordered by time, then by who was first.
-    delayed: BTreeMap<(Instant, u64), K>,
+    /// With whether it is urgent then.
+    delayed: BTreeMap<(Instant, u64), (K, bool)>,
     objects: HashMap<K, State>,
     serial: u64,
 }
@@ -77,7 +78,7 @@ impl<K: Clone + Eq + Hash> Line<K> {
     }
 
     /// Queues an object at a time, or earlier if that was asked before.
-    fn add_at(&mut self, object: &K, at: Instant) {
+    fn add_at(&mut self, object: &K, at: Instant, urgent: bool) {
         let state = self.objects.entry(object.clone()).or_default();
         if state.due.is_some_and(|(due, _)| due <= at) {
             return;
@@ -88,7 +89,7 @@ impl<K: Clone + Eq + Hash> Line<K> {
         let due = (at, self.serial);
         self.serial += 1;
         state.due = Some(due);
-        self.delayed.insert(due, object.clone());
+        self.delayed.insert(due, (object.clone(), urgent));
     }
 
     /// Queues what is due; returns how many objects that were.
@@ -98,11 +99,11 @@ impl<K: Clone + Eq + Hash> Line<K> {
             if first.key().0 > now {
                 break;
             }
-            let object = first.remove();
+            let (object, urgent) = first.remove();
             if let Some(state) = self.objects.get_mut(&object) {
                 state.due = None;
             }
-            added += usize::from(self.add(&object, true, now));
+            added += usize::from(self.add(&object, urgent, now));
         }
         added
     }
@@ -190,12 +191,21 @@ impl<K: Clone + Eq + Hash> Queue<K> {
 
     /// Queues an object after a time.
     pub(crate) fn add_after(&self, object: &K, delay: Duration) {
+        self.metrics.retried();
+        self.delay(object, delay, true);
+    }
+
+    /// Looks at an object again after a time, which is no reason of its own to reconcile it.
+    pub(crate) fn look_after(&self, object: &K, delay: Duration) {
+        self.delay(object, delay, false);
+    }
+
+    fn delay(&self, object: &K, delay: Duration, urgent: bool) {
         let Some(at) = Instant::now().checked_add(delay) else {
             return;
         };
-        self.metrics.retried();
         let mut line = self.line();
-        line.add_at(object, at);
+        line.add_at(object, at, urgent);
         self.changed(&line);
     }
 

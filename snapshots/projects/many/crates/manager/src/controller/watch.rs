@@ -40,7 +40,8 @@ impl Watch {
         self
     }
 
-    /// Only changes that pass.
+    /// Only changes that pass. For a controller's own objects, the start and each resync count as their
+    /// creation.
     #[must_use]
     pub fn when(mut self, predicate: Predicate) -> Self {
         self.predicate = Some(predicate);
@@ -95,12 +96,14 @@ impl<C> Secondary<C> {
         if !self.watch.passes(change) {
             return Vec::new();
         }
+        let gone = change.after().is_none();
         let mut keys: Vec<Key> = change
             .entries()
             .flat_map(|entry| match &self.map {
                 Map::By(map) => map(entry, context),
                 Map::Owner => owners(entry.meta(), primary, self.watch.any_owner)
-                    .filter(|(key, uid)| is_or_may_be(known, key, uid))
+                    // A name that is free again concerns whoever wants it now.
+                    .filter(|(key, uid)| gone || is_or_may_be(known, key, uid))
                     .map(|(key, _)| key)
                     .collect(),
             })

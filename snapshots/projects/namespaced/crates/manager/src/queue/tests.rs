@@ -43,13 +43,13 @@ async fn what_changes_while_it_runs_runs_again_and_only_then() {
 async fn the_earliest_time_counts_and_a_run_forgets_it() {
     let (mut line, now) = line();
     let second = Duration::from_secs(1);
-    line.add_at(&"a", now + 3 * second);
-    line.add_at(&"a", now + 2 * second);
-    line.add_at(&"a", now + 4 * second);
+    line.add_at(&"a", now + 3 * second, true);
+    line.add_at(&"a", now + 2 * second, true);
+    line.add_at(&"a", now + 4 * second, true);
     assert_eq!(line.next_due(), Some(now + 2 * second));
     assert_eq!(take(&mut line, now + second), None);
     assert_eq!(take(&mut line, now + 2 * second), Some("a"));
-    line.add_at(&"a", now + 9 * second);
+    line.add_at(&"a", now + 9 * second, true);
     line.add(&"a", false, now);
     line.done(&"a");
     assert_eq!(take(&mut line, now + 2 * second), Some("a"));
@@ -85,9 +85,13 @@ async fn what_is_queued_for_another_reason_is_urgent() {
     assert!(!urgent(&[false, false]));
     assert!(urgent(&[false, true, false]));
     assert!(!urgent(&[false]), "it was urgent before");
-    line.add_at(&"a", now);
+    line.add_at(&"a", now, true);
     line.advance(now);
     assert!(line.take(now).unwrap().urgent, "its time has come");
+    line.done(&"a");
+    line.add_at(&"a", now, false);
+    line.advance(now);
+    assert!(!line.take(now).unwrap().urgent, "it is only looked at");
 }
 
 /// Random changes, failures and delays: each object ends at its newest version, and no object runs
@@ -125,7 +129,11 @@ fn model(mut random: fastrand::Rng) {
             0..5 => {
                 if let Some((object, seen)) = running.pop_first() {
                     if !quiet && random.bool() {
-                        line.add_at(&object, now + Duration::from_millis(random.u64(0..50)));
+                        line.add_at(
+                            &object,
+                            now + Duration::from_millis(random.u64(0..50)),
+                            true,
+                        );
                     } else {
                         reconciled[object] = seen;
                     }

@@ -1,6 +1,10 @@
 //! From a definition to a controller that runs.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Duration,
+};
 
 use futures::future::join_all;
 use kube::runtime::events::Recorder;
@@ -16,6 +20,7 @@ use crate::{
     Change,
     cache::{Key, Source},
     cluster::Clusters,
+    logs::panic_message,
     manager::Error,
     metrics::Metrics,
     queue::Queue,
@@ -60,7 +65,9 @@ impl<C: Send + Sync + 'static> Definition<C> {
         let add = queue.clone();
         let watch = self.watch.clone();
         source.subscribe(Box::new(move |change| {
-            if let (true, Some(meta)) = (watch.passes(change), change.after().or(change.before())) {
+            // A deletion runs no reconcile: what is known of the object is forgotten.
+            let passes = watch.passes(change) || change.after().is_none();
+            if let (true, Some(meta)) = (passes, change.after().or(change.before())) {
                 add.add_changed(&Key::of(meta));
             }
         }));
@@ -151,8 +158,14 @@ impl Prepared {
     /// Queues every object, as if it had just come.
     fn add_all(&self) {
         for entry in self.worker.source.content.entries() {
-            if self.watch.passes(&Change::created(&entry)) {
-                self.worker.queue.add(&Key::of(entry.meta()));
+            let passes = || self.watch.passes(&Change::created(&entry));
+            match catch_unwind(AssertUnwindSafe(passes)) {
+                Ok(true) => self.worker.queue.add(&Key::of(entry.meta())),
+                Ok(false) => {}
+                Err(panic) => {
+                    let (controller, error) = (self.name, panic_message(&*panic));
+                    tracing::error!(controller, error, "what filters a change panicked");
+                }
             }
         }
     }

@@ -36,6 +36,9 @@ use crate::{
     written::{self, Own},
 };
 
+/// How long our own write does not wake an object whose failure is terminal: the resync comes sooner.
+const NEVER: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
 /// One controller's part in reconciling an object; several may work at once.
 pub(super) struct Worker {
     pub(super) name: &'static str,
@@ -77,8 +80,10 @@ impl Worker {
                     None
                 }
             };
-            if let Some(delay) = delay {
-                self.queue.add_after(&key, delay);
+            match delay {
+                Some(delay) if wait.is_some() => self.queue.look_after(&key, delay),
+                Some(delay) => self.queue.add_after(&key, delay),
+                None => {}
             }
             self.queue.done(&key);
         }
@@ -105,13 +110,18 @@ impl Worker {
             let mut retry = None;
             if let Err((_, failure)) = &result {
                 match self.show(key, &*object, failure).await {
-                    Ok(shown) => own = own.max(shown),
+                    Ok(shown) => {
+                        own = own.max(shown);
+                        if failure.terminal {
+                            self.backoff.reset(key);
+                        }
+                    }
                     // Nobody would know of it.
                     Err(()) if failure.terminal => delay = Some(self.backoff.failed(key)),
                     Err(()) => {}
                 }
                 own = own.max(written::version(object.meta()));
-                retry = delay.and_then(|delay| Instant::now().checked_add(delay));
+                retry = Instant::now().checked_add(delay.unwrap_or(NEVER));
             }
             if let Some(own) = own {
                 self.own.note(key, own, retry);
@@ -169,7 +179,6 @@ impl Worker {
             conflict,
         } = failure;
         if *terminal {
-            self.backoff.reset(key);
             tracing::error!(reason, error, "reconcile failed, waiting for a change");
             return (outcome, None);
         }
