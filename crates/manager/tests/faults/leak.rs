@@ -24,7 +24,7 @@ async fn memory_after_many_restarts_of_the_watch() -> Result<()> {
         flag + &place
     });
     let process = Process::start(&site.kubeconfig, &[&flag])?;
-    until("everything is ready", 40, async || {
+    until("everything is ready", 120, async || {
         let widgets = site.widgets().list(&Default::default()).await?;
         Ok(widgets.iter().all(crate::site::is_ready))
     })

@@ -249,6 +249,11 @@ async fn a_store_with_an_index() -> Result<()> {
     until("it is found", 20, async || Ok(journal.count("seven") > 0)).await?;
     ensure!(journal.count("eight") == 0);
     site.resize("seven", 9).await?;
+    until("the child is resized", 20, async || {
+        let data = site.children().get("seven").await?.data;
+        Ok(data.is_some_and(|data| data["size"] == "9"))
+    })
+    .await?;
     site.quiet().await?;
     let before = journal.count("seven");
     site.resize("eight", 8).await?;
