@@ -257,7 +257,7 @@ impl Manager {
     pub async fn run(self) -> Result<(), Error> {
         stop::on_signals(self.stop.clone()).map_err(Error::Signals)?;
         let result = self.run_until_stopped().await;
-        if result.is_err() {
+        if matches!(result, Err(Error::Lost)) {
             stop::end_after(stop::LOST);
         }
         result
