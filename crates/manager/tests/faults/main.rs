@@ -19,7 +19,6 @@ mod signals;
 mod site;
 mod sources;
 mod table;
-mod tasks;
 mod watches;
 #[path = "../widget/mod.rs"]
 mod widget;
