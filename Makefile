@@ -4,6 +4,8 @@ CARGO ?= cargo
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/operator-forge
 # Generated projects and the manager crate share one target directory: their dependencies are compiled once.
 GENERATED_TARGET_DIR := $(CACHE)/target
+# What one run compiles is no later run's gain: without it the caches stay within a few GB.
+export CARGO_INCREMENTAL := 0
 # etcd, kube-apiserver, kube-controller-manager and kubectl: found in KUBEBUILDER_ASSETS, or built once into the cache.
 ASSETS = $$(sh tests/control-plane/build.sh)
 
