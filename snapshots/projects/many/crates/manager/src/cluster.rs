@@ -1,12 +1,9 @@
 //! A cluster that the operator works with: clients, and what is watched there.
 
-use std::{
-    collections::BTreeMap,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
 use kube::{Client, Config};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     Object, Type,
@@ -92,7 +89,7 @@ impl Clusters {
     }
 
     pub(crate) fn others(&self) -> MutexGuard<'_, BTreeMap<&'static str, Cluster>> {
-        self.others.lock().unwrap_or_else(PoisonError::into_inner)
+        self.others.lock()
     }
 }
 

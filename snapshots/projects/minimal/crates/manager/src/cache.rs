@@ -10,12 +10,13 @@ use std::{
     any::TypeId,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc, Mutex, MutexGuard, PoisonError,
+        Arc,
         atomic::{AtomicBool, Ordering},
     },
 };
 
 use kube::api::ObjectMeta;
+use parking_lot::Mutex;
 use tokio::sync::watch::{self as latch, Receiver, Sender};
 
 pub(crate) use content::Content;
@@ -111,7 +112,7 @@ pub(crate) struct Source {
 impl Cache {
     /// The source of these objects, made if nobody has asked for it yet.
     pub(crate) fn source(&self, kind: &Type, selector: &Selector, form: Form) -> Arc<Source> {
-        let mut sources = lock(&self.0);
+        let mut sources = self.0.lock();
         let fits = |source: &&Arc<Source>| {
             source.kind == *kind && source.selector == *selector && source.widen(form)
         };
@@ -135,7 +136,7 @@ impl Cache {
     pub(crate) fn any(&self, kind: &Type) -> Option<Arc<Source>> {
         let all =
             |source: &&Arc<Source>| source.kind == *kind && source.selector == Selector::default();
-        lock(&self.0).iter().find(all).cloned()
+        self.0.lock().iter().find(all).cloned()
     }
 
     /// The sources that somebody reads.
@@ -146,19 +147,19 @@ impl Cache {
     }
 
     pub(crate) fn sources(&self) -> Vec<Arc<Source>> {
-        lock(&self.0).clone()
+        self.0.lock().clone()
     }
 }
 
 impl Source {
     /// Calls `handler` for each change; has no effect on what was shown before.
     pub(crate) fn subscribe(&self, handler: Handler) {
-        lock(&self.handlers).push(handler);
+        self.handlers.lock().push(handler);
     }
 
     /// As [`subscribe`](Self::subscribe), before those who subscribed already.
     pub(crate) fn subscribe_first(&self, handler: Handler) {
-        lock(&self.handlers).insert(0, handler);
+        self.handlers.lock().insert(0, handler);
     }
 
     /// Makes controllers wait until this source is filled.
@@ -175,7 +176,7 @@ impl Source {
 
     /// Whether this source also serves who wants `form`, keeping more if it must.
     fn widen(&self, form: Form) -> bool {
-        let mut own = lock(&self.form);
+        let mut own = self.form.lock();
         match (*own, form) {
             (_, Form::Metadata) => true,
             (Form::Metadata, Form::Objects(..)) => {
@@ -214,17 +215,13 @@ impl Source {
     }
 
     fn tell(&self, key: &Key, change: &Change<'_>) {
-        for handler in &*lock(&self.handlers) {
+        for handler in &*self.handlers.lock() {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler(change))) {
                 let (kind, error) = (&self.kind.resource.kind, panic_message(&*panic));
                 tracing::error!(kind, ?key, error, "what maps or filters a change panicked");
             }
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -290,7 +287,7 @@ mod tests {
                     .unwrap_or_default()
             };
             let line = format!("{}>{}", part(change.before()), part(change.after()));
-            lock(&log).push(line);
+            log.lock().push(line);
         }));
         let key = Key::new(Some("ns"), "a");
         for new in [
@@ -304,6 +301,6 @@ mod tests {
         ] {
             source.change(&key, new);
         }
-        assert_eq!(*lock(&seen), [">1", "1>2", "2>", ">3", "3>"]);
+        assert_eq!(*seen.lock(), [">1", "1>2", "2>", ">3", "3>"]);
     }
 }

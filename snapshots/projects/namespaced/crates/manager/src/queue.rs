@@ -6,13 +6,11 @@ mod tests;
 use std::{
     collections::{BTreeMap, HashMap, VecDeque, hash_map::Entry as Slot},
     hash::Hash,
-    sync::{
-        Mutex, MutexGuard, PoisonError,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::atomic::{AtomicBool, Ordering},
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::{
     sync::Notify,
     time::{Instant, sleep_until},
@@ -182,7 +180,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         if !self.open.load(Ordering::Relaxed) {
             return;
         }
-        let mut line = self.line();
+        let mut line = self.line.lock();
         if line.add(object, urgent, Instant::now()) {
             self.metrics.added();
             self.changed(&line);
@@ -204,7 +202,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         let Some(at) = Instant::now().checked_add(delay) else {
             return;
         };
-        let mut line = self.line();
+        let mut line = self.line.lock();
         line.add_at(object, at, urgent);
         self.changed(&line);
     }
@@ -234,14 +232,14 @@ impl<K: Clone + Eq + Hash> Queue<K> {
 
     /// Ends the run of an object.
     pub(crate) fn done(&self, object: &K) {
-        let mut line = self.line();
+        let mut line = self.line.lock();
         line.done(object);
         self.changed(&line);
     }
 
     fn take(&self) -> Result<Taken<K>, Option<Instant>> {
         let now = Instant::now();
-        let mut line = self.line();
+        let mut line = self.line.lock();
         for _ in 0..line.advance(now) {
             self.metrics.added();
         }
@@ -259,9 +257,5 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         if !line.order.is_empty() || !line.delayed.is_empty() {
             self.changed.notify_one();
         }
-    }
-
-    fn line(&self) -> MutexGuard<'_, Line<K>> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

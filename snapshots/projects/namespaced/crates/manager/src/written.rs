@@ -3,11 +3,11 @@
 use std::{
     cell::Cell,
     collections::HashMap,
-    sync::{Mutex, MutexGuard, PoisonError},
     time::{Duration, Instant},
 };
 
 use kube::api::ObjectMeta;
+use parking_lot::Mutex;
 
 use crate::cache::Key;
 
@@ -81,13 +81,13 @@ impl Own {
             retry,
             urgent: false,
         };
-        self.lock().insert(key.clone(), last);
+        self.0.lock().insert(key.clone(), last);
     }
 
     /// How long to wait with an object: until the watch shows our own write, and if that is all that
     /// has changed, until the time of the next try.
     pub(crate) fn wait(&self, key: &Key, object: &ObjectMeta, urgent: bool) -> Option<Duration> {
-        let mut own = self.lock();
+        let mut own = self.0.lock();
         let last = own.get_mut(key)?;
         last.urgent |= urgent;
         let shown = version(object);
@@ -105,11 +105,7 @@ impl Own {
     }
 
     pub(crate) fn forget(&self, key: &Key) {
-        self.lock().remove(key);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Last>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().remove(key);
     }
 }
 
@@ -155,9 +151,9 @@ mod tests {
         assert_eq!(own.wait(&key, &object("a", "9"), true), Some(LOOK));
         assert_eq!(own.wait(&key, &object("a", "11"), false), None);
         own.note(&key, 11, None);
-        own.lock().get_mut(&key).unwrap().since -= LAG;
+        own.0.lock().get_mut(&key).unwrap().since -= LAG;
         assert_eq!(own.wait(&key, &object("a", "9"), true), None);
-        assert!(own.lock().is_empty(), "nothing is kept");
+        assert!(own.0.lock().is_empty(), "nothing is kept");
     }
 
     #[test]

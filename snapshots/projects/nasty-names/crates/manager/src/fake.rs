@@ -34,15 +34,12 @@ mod patch;
 mod refusal;
 mod selector;
 
-use std::{
-    collections::VecDeque,
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::VecDeque, fmt, sync::Arc};
 
 use axum::body::{Body, to_bytes};
 use http::{Response, Uri, header};
 use kube::{Client, Config, client};
+use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use tower::{BoxError, service_fn};
 
@@ -152,7 +149,7 @@ impl Fake {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock()
     }
 }
 

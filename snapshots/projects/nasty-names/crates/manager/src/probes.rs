@@ -1,10 +1,7 @@
 //! `/healthz`: the process runs, whatever the API server does. `/readyz`: everything that the
 //! operator waits for is there.
 
-use std::{
-    fmt::Write,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{fmt::Write, sync::Arc};
 
 use axum::{
     Router,
@@ -12,6 +9,7 @@ use axum::{
     http::StatusCode,
     routing::get,
 };
+use parking_lot::Mutex;
 
 /// What readiness waits for. Never for leadership: a follower that is not ready blocks a rollout.
 #[derive(Clone, Default)]
@@ -72,7 +70,7 @@ impl Readiness {
     /// The checks whose name is wanted, and why each fails if it does.
     fn results(&self, wanted: impl Fn(&str) -> bool) -> Vec<Outcome> {
         // A copy, so that no check is asked while others wait for the lock.
-        let mut checks = self.lock().clone();
+        let mut checks = self.0.lock().clone();
         checks.retain(|check| wanted(&check.name));
         let result = |check: Check| {
             let failure = match check.state {
@@ -86,19 +84,15 @@ impl Readiness {
     }
 
     fn add(&self, name: &str, state: CheckState) {
-        let (mut checks, name) = (self.lock(), name.to_owned());
+        let (mut checks, name) = (self.0.lock(), name.to_owned());
         checks.push(Check { name, state });
         checks.sort_by(|a, b| a.name.cmp(&b.name));
     }
 
     fn set(&self, name: &str, state: &CheckState) {
-        for check in self.lock().iter_mut().filter(|check| check.name == name) {
+        for check in self.0.lock().iter_mut().filter(|check| check.name == name) {
             check.state = state.clone();
         }
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<Check>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -269,7 +263,7 @@ mod tests {
             Readiness::default(),
             Mutex::new(vec![Ok(()), Err("no database".to_owned())]),
         );
-        readiness.ask("database", move || answers.lock().unwrap().pop().unwrap());
+        readiness.ask("database", move || answers.lock().pop().unwrap());
         let failed = "[-]database failed: no database\nreadyz check failed\n";
         assert_eq!(get(&readiness, "/readyz").await, (503, failed.to_owned()));
         assert_eq!(

@@ -4,12 +4,13 @@ use std::{
     collections::{BTreeMap, HashMap},
     fmt,
     hash::{DefaultHasher, Hash, Hasher},
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::{ObjectMeta, Patch, PatchParams};
+use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
     Cluster, Object, Scoped, Type,
@@ -153,13 +154,13 @@ impl Applier {
         source.subscribe_first(Box::new(move |change: &Change<'_>| {
             if let (Some(old), None) = (change.before(), change.after()) {
                 let id = (kind.clone(), Key::of(old));
-                lock(&applied).remove(&id);
+                applied.lock().remove(&id);
             }
         }));
     }
 
     fn applied(&self) -> MutexGuard<'_, HashMap<Id, Option<Applied>>> {
-        lock(&self.applied)
+        self.applied.lock()
     }
 }
 
@@ -218,10 +219,6 @@ impl Applied {
             && has(&found.annotations, &desired.annotations)
             && owners.all(is_owner)
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl fmt::Debug for Applier {

@@ -1,15 +1,11 @@
 //! A client that begins watches one at a time, with a pause in between.
 
-use std::{
-    sync::{Arc, Mutex},
-    time::Duration,
-};
+use std::{sync::Arc, time::Duration};
 
 use kube::Client;
+use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 use tower::service_fn;
-
-use super::lock;
 
 /// From the begin of one watch to that of the next. kube begins anew without a pause when a watch
 /// ends well, and an API server that is about to stop, or a proxy, may end each as it begins.
@@ -26,7 +22,7 @@ pub(super) fn paced(client: Client) -> Client {
             if query.split('&').any(|pair| pair.starts_with("watch=")) {
                 let now = Instant::now();
                 let begin = {
-                    let mut next = lock(&next);
+                    let mut next = next.lock();
                     let begin = now.max(*next);
                     *next = begin + PAUSE;
                     begin

@@ -2,12 +2,13 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     task::{Context, Poll},
 };
 
 use axum::http::{HeaderMap, HeaderValue, Request, Response, header::WARNING};
 use futures::{TryFutureExt, future::BoxFuture};
+use parking_lot::Mutex;
 use tower::{Layer, Service};
 
 /// Warnings that are remembered; more would be made of names.
@@ -21,7 +22,7 @@ impl Warnings {
     /// Logs the warnings of a response that are new.
     fn log(&self, headers: &HeaderMap) {
         for warning in headers.get_all(WARNING).iter().filter_map(text) {
-            let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.0.lock();
             if known.len() < KNOWN && known.insert(warning.clone()) {
                 tracing::warn!(warning, "the API server warns");
             }
@@ -109,6 +110,6 @@ mod tests {
             let header = format!("299 - \"{}\"", number / 2).parse().unwrap();
             warnings.log(&HeaderMap::from_iter([(WARNING, header)]));
         }
-        assert_eq!(warnings.0.lock().unwrap().len(), KNOWN);
+        assert_eq!(warnings.0.lock().len(), KNOWN);
     }
 }

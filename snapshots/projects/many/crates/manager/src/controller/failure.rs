@@ -1,14 +1,10 @@
 //! A reconcile that failed, and how its object shows it.
 
-use std::{
-    any::Any,
-    collections::HashMap,
-    error::Error,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::{any::Any, collections::HashMap, error::Error};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::core::Status;
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -100,22 +96,18 @@ pub(super) struct Shown(Mutex<HashMap<Key, (String, &'static str)>>);
 impl Shown {
     /// Whether this reason was shown, and the object is still the one of before that.
     pub(super) fn has(&self, key: &Key, version: Option<&str>, reason: &str) -> bool {
-        let shown = self.lock();
+        let shown = self.0.lock();
         let found = shown.get(key);
         found.is_some_and(|(before, shown)| Some(&**before) == version && *shown == reason)
     }
 
     pub(super) fn note(&self, key: &Key, version: Option<&str>, reason: &'static str) {
         let version = version.unwrap_or_default().to_owned();
-        self.lock().insert(key.clone(), (version, reason));
+        self.0.lock().insert(key.clone(), (version, reason));
     }
 
     pub(super) fn forget(&self, key: &Key) {
-        self.lock().remove(key);
-    }
-
-    fn lock(&self) -> MutexGuard<'_, HashMap<Key, (String, &'static str)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().remove(key);
     }
 }
 

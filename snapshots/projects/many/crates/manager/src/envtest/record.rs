@@ -1,14 +1,12 @@
 //! What an operator did, beside what it may do.
 
-use std::{
-    collections::BTreeSet,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-};
+use std::{collections::BTreeSet, sync::Arc};
 
 use axum::body::{Body, to_bytes};
 use http::{Response, StatusCode};
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use kube::{Client, client, core::Status};
+use parking_lot::Mutex;
 use tower::{BoxError, service_fn};
 
 use crate::{
@@ -46,14 +44,14 @@ impl Record {
         if response.status() != StatusCode::FORBIDDEN {
             let asked = asked.into_iter();
             let used = asked.flat_map(|asked| permissions(asked, response.status()));
-            self.lock().used.extend(used);
+            self.0.lock().used.extend(used);
             return Ok(response);
         }
         let (head, body) = response.into_parts();
         let body = to_bytes(Body::new(body), usize::MAX).await?;
         let status = serde_json::from_slice::<Status>(&body);
         let message = status.map_or_else(|error| error.to_string(), |status| status.message);
-        self.lock().refused.insert(message);
+        self.0.lock().refused.insert(message);
         Ok(Response::from_parts(head, body.into()))
     }
 
@@ -72,15 +70,11 @@ impl Record {
                 }
             }
         }
-        unused.difference(&self.lock().used).cloned().collect()
+        unused.difference(&self.0.lock().used).cloned().collect()
     }
 
     pub(super) fn refused(&self) -> Vec<String> {
-        self.lock().refused.iter().cloned().collect()
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Answers> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().refused.iter().cloned().collect()
     }
 }
 

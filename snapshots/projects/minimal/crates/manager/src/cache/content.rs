@@ -1,9 +1,8 @@
 //! The objects that a watch has shown, with indexes.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard},
-};
+use std::collections::{BTreeMap, BTreeSet};
+
+use parking_lot::RwLock;
 
 use super::{Entry, Key};
 
@@ -26,20 +25,20 @@ struct Index {
 
 impl Content {
     pub(crate) fn get(&self, key: &Key) -> Option<Entry> {
-        self.read().entries.get(key).cloned()
+        self.0.read().entries.get(key).cloned()
     }
 
     pub(crate) fn keys(&self) -> Vec<Key> {
-        self.read().entries.keys().cloned().collect()
+        self.0.read().entries.keys().cloned().collect()
     }
 
     pub(crate) fn entries(&self) -> Vec<Entry> {
-        self.read().entries.values().cloned().collect()
+        self.0.read().entries.values().cloned().collect()
     }
 
     /// Keeps `new` instead of what it returns; `None` is nothing.
     pub(crate) fn replace(&self, key: &Key, new: Option<Entry>) -> Option<Entry> {
-        let mut objects = self.write();
+        let mut objects = self.0.write();
         let Objects { entries, indexes } = &mut *objects;
         let old = match &new {
             Some(entry) => entries.insert(key.clone(), entry.clone()),
@@ -53,7 +52,7 @@ impl Content {
 
     /// Adds an index, over what is there and what comes; its number is for [`find`](Self::find).
     pub(crate) fn index(&self, values: Values) -> usize {
-        let mut objects = self.write();
+        let mut objects = self.0.write();
         let mut index = Index {
             values,
             keys: BTreeMap::new(),
@@ -66,21 +65,13 @@ impl Content {
     }
 
     pub(crate) fn find(&self, index: usize, value: &str) -> Vec<Entry> {
-        let objects = self.read();
+        let objects = self.0.read();
         let keys = objects
             .indexes
             .get(index)
             .and_then(|index| index.keys.get(value));
         let entry = |key| objects.entries.get(key).cloned();
         keys.into_iter().flatten().filter_map(entry).collect()
-    }
-
-    fn read(&self) -> RwLockReadGuard<'_, Objects> {
-        self.0.read().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn write(&self) -> RwLockWriteGuard<'_, Objects> {
-        self.0.write().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -147,7 +138,7 @@ mod tests {
         assert_eq!((found("1"), found("2"), found("3")), (1, 0, 0));
         assert_eq!(content.keys(), [b]);
         assert!(content.find(index + 1, "1").is_empty());
-        let kept = content.read().indexes[index].keys.len();
+        let kept = content.0.read().indexes[index].keys.len();
         assert_eq!(kept, 1, "a value that nobody has takes no memory");
     }
 }

@@ -6,7 +6,7 @@
 mod tests;
 
 use std::{
-    sync::{Arc, Mutex, PoisonError},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
@@ -24,6 +24,7 @@ use k8s_openapi::api::{
     authorization::v1::{NonResourceAttributes, SubjectAccessReview, SubjectAccessReviewSpec},
 };
 use kube::{Api, Client, Resource, api::PostParams};
+use parking_lot::Mutex;
 use ring::digest::{SHA256, digest};
 use serde::{Serialize, de::DeserializeOwned};
 use tokio::time::timeout;
@@ -159,12 +160,12 @@ fn hash(text: &[u8]) -> Key {
 }
 
 fn known<V: Clone>(cache: &Mutex<Cache<V>>, key: &Key) -> Option<V> {
-    let cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
+    let cache = cache.lock();
     cache.get(key, Instant::now())
 }
 
 fn remember<V: Clone>(cache: &Mutex<Cache<V>>, key: Key, value: V, lifetime: Duration) {
-    let mut cache = cache.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut cache = cache.lock();
     cache.insert(key, value, Instant::now(), lifetime);
 }
 

@@ -1,12 +1,8 @@
 //! Work that goes on, with its age at the moment of each scrape.
 
-use std::{
-    collections::BTreeMap,
-    fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
-};
+use std::{collections::BTreeMap, fmt, sync::Arc, time::Instant};
 
+use parking_lot::Mutex;
 use prometheus_client::{
     collector::Collector,
     encoding::{DescriptorEncoder, EncodeMetric},
@@ -23,7 +19,7 @@ impl Unfinished {
     /// Begins work, whose duration goes to `durations` when the value is dropped.
     pub(super) fn begin(&self, durations: Histogram) -> Work {
         let begin = Instant::now();
-        lock(&self.0).push(begin);
+        self.0.lock().push(begin);
         Work {
             begin,
             unfinished: self.clone(),
@@ -41,7 +37,7 @@ pub(crate) struct Work {
 
 impl Drop for Work {
     fn drop(&mut self) {
-        let mut begins = lock(&self.unfinished.0);
+        let mut begins = self.unfinished.0.lock();
         // Any of those that began at this instant will do.
         if let Some(index) = begins.iter().position(|begin| *begin == self.begin) {
             begins.swap_remove(index);
@@ -57,20 +53,20 @@ pub(super) struct Ages(Arc<Mutex<BTreeMap<Labels, Unfinished>>>);
 impl Ages {
     /// The unfinished work of one queue.
     pub(super) fn of(&self, labels: &Labels) -> Unfinished {
-        lock(&self.0).entry(labels.clone()).or_default().clone()
+        self.0.lock().entry(labels.clone()).or_default().clone()
     }
 }
 
 impl Collector for Ages {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
         let now = Instant::now();
-        let queues = lock(&self.0);
+        let queues = self.0.lock();
         let help = "How long the work that goes on has taken until now, in sum. Each worker that is stuck adds one a \
                     second.";
         let mut gauges =
             encoder.encode_descriptor("unfinished_work_seconds", help, None, MetricType::Gauge)?;
         for (labels, unfinished) in queues.iter() {
-            let (sum, _) = ages(&lock(&unfinished.0), now);
+            let (sum, _) = ages(&unfinished.0.lock(), now);
             ConstGauge::new(sum).encode(gauges.encode_family(labels)?)?;
         }
         let (name, help) = (
@@ -79,7 +75,7 @@ impl Collector for Ages {
         );
         let mut gauges = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
         for (labels, unfinished) in queues.iter() {
-            let (_, oldest) = ages(&lock(&unfinished.0), now);
+            let (_, oldest) = ages(&unfinished.0.lock(), now);
             ConstGauge::new(oldest).encode(gauges.encode_family(labels)?)?;
         }
         Ok(())
@@ -94,10 +90,6 @@ fn ages(begins: &[Instant], now: Instant) -> (f64, f64) {
     ages.fold((0.0, 0.0), |(sum, oldest), age| {
         (sum + age, age.max(oldest))
     })
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]

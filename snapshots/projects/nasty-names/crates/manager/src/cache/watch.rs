@@ -12,7 +12,7 @@ use kube::{
 };
 use tokio::time::sleep;
 
-use super::{Form, Key, Source, entry::Raw, lock, pace::paced};
+use super::{Form, Key, Source, entry::Raw, pace::paced};
 use crate::{discovery, logs::chain, probes::Readiness};
 
 /// Objects a page of a list: a page is in memory twice, as text and decoded.
@@ -61,7 +61,7 @@ impl Source {
         let tasks = namespaces.into_iter().map(|namespace| {
             let (source, client) = (self.clone(), watching.client.clone());
             async move {
-                let form = *lock(&source.form);
+                let form = *source.form.lock();
                 match form {
                     Form::Metadata => {
                         let decode = super::entry::decode_metadata;

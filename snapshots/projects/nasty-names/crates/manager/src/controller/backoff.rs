@@ -1,11 +1,8 @@
 //! How long to wait before a failed object is tried again.
 
-use std::{
-    collections::HashMap,
-    hash::Hash,
-    sync::{Mutex, MutexGuard, PoisonError},
-    time::Duration,
-};
+use std::{collections::HashMap, hash::Hash, time::Duration};
+
+use parking_lot::Mutex;
 
 const FIRST: Duration = Duration::from_millis(5);
 const LAST: Duration = Duration::from_secs(1000);
@@ -22,7 +19,7 @@ impl<T> Default for Backoff<T> {
 impl<T: Clone + Hash + Eq> Backoff<T> {
     /// The delay after one more failure.
     pub(super) fn failed(&self, object: &T) -> Duration {
-        let mut failures = self.failures();
+        let mut failures = self.0.lock();
         let failures = failures.entry(object.clone()).or_default();
         let delay = delay(*failures);
         *failures = failures.saturating_add(1);
@@ -31,11 +28,7 @@ impl<T: Clone + Hash + Eq> Backoff<T> {
 
     /// Starts again from the first delay.
     pub(super) fn reset(&self, object: &T) {
-        self.failures().remove(object);
-    }
-
-    fn failures(&self) -> MutexGuard<'_, HashMap<T, u32>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().remove(object);
     }
 }
 
