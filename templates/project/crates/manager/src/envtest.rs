@@ -9,7 +9,7 @@ mod wait;
 
 use std::{
     fmt::Display,
-    sync::mpsc,
+    sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
 };
@@ -31,7 +31,7 @@ pub use wait::wait_for;
 
 use record::Record;
 
-use crate::{Controllers, Manager, Object, Scope, Scoped, Settings, logs};
+use crate::{Controllers, Manager, Object, Scope, Scoped, Settings, logs, webhook::Webhooks};
 
 /// Where the ServiceAccount of the operator lives, and what a namespaced operator watches.
 pub const NAMESPACE: &str = "default";
@@ -91,10 +91,11 @@ impl Cluster {
         settings: &Settings,
         crds: Result<Vec<CustomResourceDefinition>, impl Display>,
         controllers: Controllers<C>,
+        webhooks: Webhooks<C>,
         context: impl FnOnce(&Manager) -> C + Send + 'static,
     ) -> Result<Self> {
         let mut cluster = Self::start()?;
-        cluster.operator = Some(cluster.run(settings, crds, controllers, context)?);
+        cluster.operator = Some(cluster.run(settings, crds, controllers, webhooks, context)?);
         Ok(cluster)
     }
 
@@ -110,7 +111,7 @@ impl Cluster {
         install::crds(&self.client()?, crds).await
     }
 
-    /// Installs `crds`, and runs `controllers` on threads of their own until the returned value is
+    /// Installs `crds`, and runs `controllers` and `webhooks` on threads of their own until the returned value is
     /// dropped. Returns when the operator is ready.
     ///
     /// # Errors
@@ -120,13 +121,17 @@ impl Cluster {
         settings: &Settings,
         crds: Result<Vec<CustomResourceDefinition>, impl Display>,
         controllers: Controllers<C>,
+        webhooks: Webhooks<C>,
         context: impl FnOnce(&Manager) -> C + Send + 'static,
     ) -> Result<Operator> {
-        let rules = controllers.rules().policy_rules();
-        self.run_with(settings, crds, rules, controllers, context)
+        let mut rules = controllers.rules();
+        rules.extend(&webhooks.rules());
+        let rules = rules.policy_rules();
+        self.run_with(settings, crds, rules, controllers, webhooks, context)
     }
 
-    /// As [`run`](Self::run), with other permissions than those that the controllers declare.
+    /// As [`run`](Self::run), with other permissions than those that the controllers and
+    /// webhooks declare.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -136,6 +141,7 @@ impl Cluster {
         crds: Result<Vec<CustomResourceDefinition>, impl Display>,
         rules: Vec<PolicyRule>,
         controllers: Controllers<C>,
+        webhooks: Webhooks<C>,
         context: impl FnOnce(&Manager) -> C + Send + 'static,
     ) -> Result<Operator> {
         let crds = crds.map_err(|error| anyhow!("cannot merge the CRDs: {error}"))?;
@@ -155,8 +161,10 @@ impl Cluster {
             let _inside = runtime.enter();
             let through = |client| recorded.client(client);
             let manager = Manager::with_config(&settings, config, &namespaces, None, through)?;
-            let context = context(&manager);
-            let manager = manager.controllers(controllers, context);
+            let context = Arc::new(context(&manager));
+            let manager = manager
+                .controllers(controllers, context.clone())
+                .webhooks(webhooks, context);
             _ = sender.send((manager.stop(), manager.readiness(), own));
             Ok(runtime.block_on(manager.run_until_stopped())?)
         });

@@ -42,6 +42,7 @@ use crate::{
     queue::Queue,
     runnable::Runnable,
     stop,
+    webhook::Webhooks,
 };
 
 /// As controller-runtime's: a watch that was interrupted misses nothing, but what is outside of the
@@ -201,11 +202,11 @@ impl Manager {
 
     /// Adds controllers, which share `context`.
     #[must_use]
-    pub fn controllers<C>(mut self, controllers: Controllers<C>, context: C) -> Self
+    pub fn controllers<C>(mut self, controllers: Controllers<C>, context: impl Into<Arc<C>>) -> Self
     where
         C: Send + Sync + 'static,
     {
-        let context = Arc::new(context);
+        let context = context.into();
         for controller in controllers.into_vec() {
             let context = context.clone();
             self.controllers.push(Waiting {
@@ -216,6 +217,16 @@ impl Manager {
                 }),
             });
         }
+        self
+    }
+
+    /// Adds webhooks, which share `context`.
+    #[must_use]
+    pub fn webhooks<C>(self, webhooks: Webhooks<C>, context: impl Into<Arc<C>>) -> Self
+    where
+        C: Send + Sync + 'static,
+    {
+        let (_, _) = (webhooks.into_parts(), context.into());
         self
     }
 

@@ -16,7 +16,7 @@ use std::{
 use clap::Parser;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
-use crate::{Rules, Settings};
+use crate::{Rules, Settings, webhook::Webhooks};
 
 /// The directory in which every file with the header is ours.
 const BASES: &str = "crd/bases";
@@ -43,10 +43,11 @@ enum Change {
 }
 
 /// The `main` of a project's `manifests` binary.
-pub fn main<E: Display>(
+pub fn main<E: Display, C>(
     settings: &Settings,
     crds: Result<Vec<CustomResourceDefinition>, E>,
     rules: &Rules,
+    webhooks: &Webhooks<C>,
 ) -> ExitCode {
     let args = Args::parse();
     let dir = args.dir.unwrap_or_else(|| {
@@ -54,9 +55,11 @@ pub fn main<E: Display>(
         let project = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         project.unwrap_or_default().join("config")
     });
+    let mut all = rules.clone();
+    all.extend(&webhooks.rules());
     let result = crds
         .map_err(|error| error.to_string())
-        .and_then(|crds| render::files(settings.scope, &crds, rules))
+        .and_then(|crds| render::files(settings.scope, &crds, &all))
         .and_then(|files| apply(&dir, &files, args.check));
     match result {
         Ok(true) => ExitCode::SUCCESS,
