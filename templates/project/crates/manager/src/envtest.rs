@@ -6,6 +6,7 @@ mod install;
 mod operator;
 mod record;
 mod wait;
+mod webhooks;
 
 use std::{
     fmt::Display,
@@ -30,8 +31,12 @@ pub use operator::Operator;
 pub use wait::wait_for;
 
 use record::Record;
+use webhooks::{Address, Configurations};
 
-use crate::{Controllers, Manager, Object, Scope, Scoped, Settings, logs, webhook::Webhooks};
+use crate::{
+    Controllers, Manager, Object, Scope, Scoped, Settings, logs,
+    webhook::{Webhooks, crds as converted},
+};
 
 /// Where the ServiceAccount of the operator lives, and what a namespaced operator watches.
 pub const NAMESPACE: &str = "default";
@@ -144,14 +149,19 @@ impl Cluster {
         webhooks: Webhooks<C>,
         context: impl FnOnce(&Manager) -> C + Send + 'static,
     ) -> Result<Operator> {
-        let crds = crds.map_err(|error| anyhow!("cannot merge the CRDs: {error}"))?;
+        let mut crds = crds.map_err(|error| anyhow!("cannot merge the CRDs: {error}"))?;
+        let (endpoint, site) = Address::new()?.split();
+        converted::convert(&mut crds, webhooks.conversions(), &site.conversion())
+            .map_err(|error| anyhow!(error))?;
+        let configurations = Configurations::new(settings.name, &webhooks, &site);
         let (settings, admin) = (*settings, self.admin.clone());
         let (sender, started) = mpsc::channel();
         let record = Record::default();
         let (allowed, recorded) = (rules.clone(), record.clone());
         let thread = thread::spawn(move || {
             let runtime = Runtime::new()?;
-            let config = runtime.block_on(install::all(admin, &settings, crds, &allowed))?;
+            let all = install::all(admin.clone(), &settings, crds, &allowed);
+            let config = runtime.block_on(all)?;
             let namespaces = match settings.scope {
                 Scope::Cluster => Vec::new(),
                 Scope::Namespace => vec![NAMESPACE.to_owned()],
@@ -160,13 +170,15 @@ impl Cluster {
             // Clients are made inside of the runtime that they use.
             let _inside = runtime.enter();
             let through = |client| recorded.client(client);
-            let manager = Manager::with_config(&settings, config, &namespaces, None, through)?;
+            let mut manager = Manager::with_config(&settings, config, &namespaces, None, through)?;
+            manager.serve_webhooks(endpoint);
             let context = Arc::new(context(&manager));
             let manager = manager
                 .controllers(controllers, context.clone())
                 .webhooks(webhooks, context);
             _ = sender.send((manager.stop(), manager.readiness(), own));
-            Ok(runtime.block_on(manager.run_until_stopped())?)
+            let run = configurations.during(Client::try_from(admin)?, manager);
+            runtime.block_on(run)
         });
         let Ok((stop, readiness, config)) = started.recv() else {
             let result = thread

@@ -44,7 +44,6 @@ mod serve;
 pub mod status;
 mod stop;
 mod trigger;
-#[allow(dead_code)] // Until the server of it is there.
 pub mod webhook;
 mod written;
 

@@ -23,45 +23,57 @@
 //! }
 //! ```
 
+mod admit;
 mod answer;
 mod change;
+pub(crate) mod configuration;
 mod conversion;
-mod declaration;
+pub(crate) mod crds;
+pub(crate) mod declaration;
+mod decode;
 mod denied;
 mod field_errors;
 mod flags;
 mod function;
+mod patch;
+mod policy;
 mod request;
+mod review;
+pub(crate) mod server;
 mod webhooks;
 
 use std::{marker::PhantomData, time::Duration};
 
+use axum::http::StatusCode;
 use k8s_openapi::{
     api::admissionregistration::v1::MatchCondition,
     apimachinery::pkg::apis::meta::v1::LabelSelector,
 };
 use kube::Resource;
+use prometheus_client::metrics::counter::Counter;
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use change::Change;
 pub use conversion::{Conversion, Spoke};
-pub use declaration::{FailurePolicy, MatchPolicy, ReinvocationPolicy, SideEffects};
 pub use denied::Denied;
 pub use field_errors::FieldErrors;
 pub use flags::WebhookFlags;
 pub use function::{Defaulting, Validating};
+pub use policy::{FailurePolicy, MatchPolicy, ReinvocationPolicy, SideEffects};
 pub use request::{Operation, Request};
 pub use webhooks::Webhooks;
 
 use crate::{Rules, Verb};
+use admit::Definition;
 use answer::{Answer, Defaults, Validates};
 use declaration::{Declaration, Purpose};
 
+/// Where the API server asks for other versions of objects.
+pub(crate) const CONVERT: &str = "/convert";
+
 /// A webhook for objects of type `K`, whose function shares a context `C` with the others.
 pub struct Webhook<K, C> {
-    declaration: Declaration,
-    rules: Rules,
-    answer: Box<dyn Answer<C>>,
+    definition: Definition<C>,
     objects: PhantomData<fn() -> K>,
 }
 
@@ -91,11 +103,24 @@ where
         Self::new(Purpose::Validating, Box::new(answer))
     }
 
+    /// Answers an AdmissionReview as the server does, for tests and benchmarks.
+    ///
+    /// # Errors
+    /// The HTTP status of what is no AdmissionReview, and 500 if the function fails and failures are to
+    /// be [ignored](FailurePolicy::Ignore); with a text that the API server logs.
+    pub async fn admit(&self, body: &[u8], context: &C) -> Result<Vec<u8>, (StatusCode, String)> {
+        let panics = Counter::default();
+        self.definition.admit(body, context, &panics).await
+    }
+
     fn new(purpose: Purpose, answer: Box<dyn Answer<C>>) -> Self {
-        Self {
+        let definition = Definition {
             declaration: Declaration::of::<K>(purpose),
             rules: Rules::default(),
             answer,
+        };
+        Self {
+            definition,
             objects: PhantomData,
         }
     }
@@ -103,14 +128,14 @@ where
     /// When the API server asks. Default: when an object is created or updated.
     #[must_use]
     pub fn operations(mut self, operations: &[Operation]) -> Self {
-        self.declaration.operations = operations.to_vec();
+        self.definition.declaration.operations = operations.to_vec();
         self
     }
 
     /// Asks for changes through these sub-resources, such as `status`, and not for others.
     #[must_use]
     pub fn subresources(mut self, names: &[&str]) -> Self {
-        self.declaration.subresources = names.iter().map(ToString::to_string).collect();
+        self.definition.declaration.subresources = names.iter().map(ToString::to_string).collect();
         self
     }
 
@@ -118,7 +143,7 @@ where
     /// themselves: `Webhook::<Scale, _>::validating(validate).parent::<Widget>().subresources(&["scale"])`.
     #[must_use]
     pub fn parent<P: Resource<DynamicType = ()>>(mut self) -> Self {
-        self.declaration.parent::<P>();
+        self.definition.declaration.parent::<P>();
         self
     }
 
@@ -126,7 +151,7 @@ where
     /// `/mutate-GROUP-VERSION-KIND` or `/validate-GROUP-VERSION-KIND`, with dashes for the group's dots.
     #[must_use]
     pub fn path(mut self, path: &str) -> Self {
-        path.clone_into(&mut self.declaration.path);
+        path.clone_into(&mut self.definition.declaration.path);
         self
     }
 
@@ -134,7 +159,7 @@ where
     /// before the kind, the version and the group. Webhooks that share those need one each.
     #[must_use]
     pub fn name(mut self, name: &str) -> Self {
-        name.clone_into(&mut self.declaration.label);
+        name.clone_into(&mut self.definition.declaration.label);
         self
     }
 
@@ -142,7 +167,7 @@ where
     /// Default: it fails the request.
     #[must_use]
     pub fn failure_policy(mut self, policy: FailurePolicy) -> Self {
-        self.declaration.failure_policy = policy;
+        self.definition.declaration.failure_policy = policy;
         self
     }
 
@@ -150,7 +175,7 @@ where
     /// second before. Default: 10 s.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
-        self.declaration.timeout = timeout;
+        self.definition.declaration.timeout = timeout;
         self
     }
 
@@ -158,7 +183,7 @@ where
     /// Default: they are.
     #[must_use]
     pub fn match_policy(mut self, policy: MatchPolicy) -> Self {
-        self.declaration.match_policy = Some(policy);
+        self.definition.declaration.match_policy = Some(policy);
         self
     }
 
@@ -166,17 +191,20 @@ where
     /// Of several, all must be true.
     #[must_use]
     pub fn match_condition(mut self, name: &str, cel: &str) -> Self {
-        self.declaration.match_conditions.push(MatchCondition {
-            name: name.to_owned(),
-            expression: cel.to_owned(),
-        });
+        self.definition
+            .declaration
+            .match_conditions
+            .push(MatchCondition {
+                name: name.to_owned(),
+                expression: cel.to_owned(),
+            });
         self
     }
 
     /// Asks only for objects in namespaces with these labels.
     #[must_use]
     pub fn namespace_selector(mut self, selector: LabelSelector) -> Self {
-        self.declaration.namespace_selector = Some(selector);
+        self.definition.declaration.namespace_selector = Some(selector);
         self
     }
 
@@ -184,14 +212,14 @@ where
     /// can leave the labels out.
     #[must_use]
     pub fn object_selector(mut self, selector: LabelSelector) -> Self {
-        self.declaration.object_selector = Some(selector);
+        self.definition.declaration.object_selector = Some(selector);
         self
     }
 
     /// Whether the function changes anything else. Default: it does not.
     #[must_use]
     pub fn side_effects(mut self, effects: SideEffects) -> Self {
-        self.declaration.side_effects = effects;
+        self.definition.declaration.side_effects = effects;
         self
     }
 
@@ -199,14 +227,14 @@ where
     /// Default: it is not.
     #[must_use]
     pub fn reinvocation(mut self, policy: ReinvocationPolicy) -> Self {
-        self.declaration.reinvocation = Some(policy);
+        self.definition.declaration.reinvocation = Some(policy);
         self
     }
 
     /// Allows `verbs` on objects of type `T`, which the function reads or writes.
     #[must_use]
     pub fn needs<T: Resource<DynamicType = ()> + 'static>(mut self, verbs: &[Verb]) -> Self {
-        self.rules.allow::<T>(verbs);
+        self.definition.rules.allow::<T>(verbs);
         self
     }
 }

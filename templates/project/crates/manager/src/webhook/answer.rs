@@ -7,28 +7,21 @@ use kube::Resource;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use super::{Change, Defaulting, Denied, Operation, Request, Validating};
+use super::{
+    Change, Defaulting, Denied, Operation, Validating, decode::decode, patch::patch,
+    review::Question,
+};
 
-/// What a webhook is asked.
-pub(crate) struct Question<'a> {
-    pub(crate) request: Request,
-    pub(crate) object: Option<&'a RawValue>,
-    pub(crate) old: Option<&'a RawValue>,
-}
-
-/// A JSON patch; none if nothing changes.
-pub(crate) type Patch = Option<Vec<u8>>;
+/// What is to be changed, as a JSON patch, if anything; or why the request is denied.
+pub(crate) type Decision = Result<Option<Vec<u8>>, Denied>;
 
 /// A function with the type of its objects.
 pub(crate) trait Answer<C>: Send + Sync {
-    fn answer<'a>(
-        &'a self,
-        question: &'a Question<'a>,
-        context: &'a C,
-    ) -> BoxFuture<'a, Result<Patch, Denied>>;
+    /// Decodes what the function needs, and calls it.
+    fn answer<'a>(&'a self, question: &'a Question<'a>, context: &'a C) -> BoxFuture<'a, Decision>;
 }
 
-/// A function that changes objects.
+/// A function that changes objects of type `K`.
 pub(super) struct Defaults<K, F> {
     function: F,
     objects: PhantomData<fn() -> K>,
@@ -49,23 +42,29 @@ where
     C: Send + Sync + 'static,
     F: for<'a> Defaulting<'a, K, C>,
 {
-    fn answer<'a>(
-        &'a self,
-        question: &'a Question<'a>,
-        context: &'a C,
-    ) -> BoxFuture<'a, Result<Patch, Denied>> {
-        async move {
-            let mut object: K = decode(question.object)?;
-            self.function
-                .call(&mut object, &question.request, context)
-                .await?;
-            Ok(None)
-        }
-        .boxed()
+    fn answer<'a>(&'a self, question: &'a Question<'a>, context: &'a C) -> BoxFuture<'a, Decision> {
+        let answer = async move {
+            let held = present(question.object)?;
+            let mut object: K = decode(held).map_err(|error| error.deny())?;
+            let before = text(&mut object)?;
+            let called = self.function.call(&mut object, &question.request, context);
+            called.await?;
+            let after = text(&mut object)?;
+            patch(held.get(), &before, &after).map_err(|error| unwritable(&error))
+        };
+        answer.boxed()
     }
 }
 
-/// A function that denies changes.
+/// The object as JSON, without what only the API server may change and which is half of many objects.
+fn text<K: Resource + Serialize>(object: &mut K) -> Result<Vec<u8>, Denied> {
+    let managed = object.meta_mut().managed_fields.take();
+    let text = serde_json::to_vec(object).map_err(|error| unwritable(&error));
+    object.meta_mut().managed_fields = managed;
+    text
+}
+
+/// A function that denies changes of objects of type `K`.
 pub(super) struct Validates<K, F> {
     function: F,
     objects: PhantomData<fn() -> K>,
@@ -86,30 +85,48 @@ where
     C: Send + Sync + 'static,
     F: for<'a> Validating<'a, K, C>,
 {
-    fn answer<'a>(
-        &'a self,
-        question: &'a Question<'a>,
-        context: &'a C,
-    ) -> BoxFuture<'a, Result<Patch, Denied>> {
-        async move {
-            let change = match question.request.operation {
-                Operation::Delete => Change::Delete(decode(question.old)?),
-                Operation::Create | Operation::Connect => Change::Create(decode(question.object)?),
-                Operation::Update => Change::Update {
-                    old: decode(question.old)?,
-                    new: decode(question.object)?,
-                },
-            };
-            self.function
-                .call(&change, &question.request, context)
-                .await?;
-            Ok(None)
-        }
-        .boxed()
+    fn answer<'a>(&'a self, question: &'a Question<'a>, context: &'a C) -> BoxFuture<'a, Decision> {
+        let answer = async move {
+            let change = change(question)?;
+            let called = self.function.call(&change, &question.request, context);
+            called.await.map(|()| None)
+        };
+        answer.boxed()
     }
 }
 
-fn decode<K: DeserializeOwned>(raw: Option<&RawValue>) -> Result<K, Denied> {
-    let raw = raw.map_or("null", RawValue::get);
-    serde_json::from_str(raw).map_err(|error| Denied::because(422, "Invalid", error.to_string()))
+/// The change that a question is about, decoded.
+fn change<K: DeserializeOwned>(question: &Question<'_>) -> Result<Change<K>, Denied> {
+    let request = &question.request;
+    let new = || decode(present(question.object)?).map_err(|error| error.deny());
+    let old = || present(question.old).map(decode);
+    match request.operation {
+        Operation::Create | Operation::Connect => new().map(Change::Create),
+        Operation::Delete => {
+            let old = old()?.map_err(|error| error.deny_stored(&request.kind))?;
+            Ok(Change::Delete(old))
+        }
+        Operation::Update => {
+            let new = new()?;
+            match old()? {
+                Ok(old) => Ok(Change::Update { old, new }),
+                // Otherwise nobody could repair it.
+                Err(error) => {
+                    request.warn(format!(
+                        "validated as if it were new, because the stored object does not decode: {error}"
+                    ));
+                    Ok(Change::Create(new))
+                }
+            }
+        }
+    }
+}
+
+fn present(object: Option<&RawValue>) -> Result<&RawValue, Denied> {
+    let missing = || Denied::because(400, "BadRequest", "the review holds no object");
+    object.ok_or_else(missing)
+}
+
+fn unwritable(error: &serde_json::Error) -> Denied {
+    Denied::internal(format!("cannot write the object: {error}"))
 }

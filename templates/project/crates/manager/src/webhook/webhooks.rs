@@ -1,19 +1,12 @@
 //! All webhooks of an operator.
 
-use super::{Conversion, Webhook, answer::Answer, declaration::Declaration};
+use super::{Conversion, Webhook, admit::Definition, declaration::Declaration};
 use crate::Rules;
 
 /// The webhooks of an operator, which share a context of type `C`.
 pub struct Webhooks<C> {
     definitions: Vec<Definition<C>>,
     conversions: Vec<Conversion>,
-}
-
-/// A webhook without the type of its objects.
-pub(crate) struct Definition<C> {
-    pub(crate) declaration: Declaration,
-    pub(crate) rules: Rules,
-    pub(crate) answer: Box<dyn Answer<C>>,
 }
 
 impl<C> Default for Webhooks<C> {
@@ -28,17 +21,7 @@ impl<C> Default for Webhooks<C> {
 impl<C> Webhooks<C> {
     /// Adds a webhook.
     pub fn add<K>(&mut self, webhook: Webhook<K, C>) {
-        let Webhook {
-            declaration,
-            rules,
-            answer,
-            ..
-        } = webhook;
-        self.definitions.push(Definition {
-            declaration,
-            rules,
-            answer,
-        });
+        self.definitions.push(webhook.definition);
     }
 
     /// Adds the conversion between the versions of a type.
