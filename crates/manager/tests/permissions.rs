@@ -23,6 +23,7 @@ use kube::{
 use manager::{
     Action, Controller, Controllers, Manager, ObjectRef, Scope, Settings, Verb,
     envtest::{Cluster, NAMESPACE, Operator},
+    webhook::Webhooks,
 };
 use serde_json::{from_value, json};
 use tokio::time::sleep;
@@ -57,7 +58,13 @@ async fn permissions_are_exact() -> Result<()> {
         .watches::<ServiceAccount>(widgets_of)
         .needs::<Secret>(&[Verb::Get, Verb::Delete]);
     controllers.add(controller);
-    let operator = cluster()?.run(&settings, widget::crds(), controllers, |_| ())?;
+    let operator = cluster()?.run(
+        &settings,
+        widget::crds(),
+        controllers,
+        Webhooks::default(),
+        |_| (),
+    )?;
 
     let expected = [
         ("test.example.com", "widgets", "", "get list patch watch"),
@@ -121,7 +128,13 @@ async fn what_is_not_declared_is_refused() -> Result<()> {
     };
     let mut controllers = Controllers::default();
     controllers.add(Controller::external("configmaps", overstep));
-    let operator = cluster()?.run(&settings, widget::crds(), controllers, Manager::client)?;
+    let operator = cluster()?.run(
+        &settings,
+        widget::crds(),
+        controllers,
+        Webhooks::default(),
+        Manager::client,
+    )?;
     let object: ConfigMap = from_value(json!({ "metadata": { "name": "target" } }))?;
     let api = cluster()?.api::<ConfigMap>()?;
     api.create(&PostParams::default(), &object).await?;
@@ -205,7 +218,14 @@ fn run_with(name: &'static str, rules: Vec<PolicyRule>) -> Result<Operator> {
         recorder: manager.recorder(),
         name,
     };
-    cluster()?.run_with(&settings, widget::crds(), rules, users_of_all(), context)
+    cluster()?.run_with(
+        &settings,
+        widget::crds(),
+        rules,
+        users_of_all(),
+        Webhooks::default(),
+        context,
+    )
 }
 
 #[tokio::test]
@@ -281,7 +301,13 @@ async fn a_namespaced_operator_works_in_its_namespace_with_a_role() -> Result<()
     };
     let mut controllers = Controllers::default();
     controllers.add(Controller::external("secrets", see));
-    let _operator = cluster()?.run(&settings, widget::crds(), controllers, |_| ())?;
+    let _operator = cluster()?.run(
+        &settings,
+        widget::crds(),
+        controllers,
+        Webhooks::default(),
+        |_| (),
+    )?;
 
     let namespaces: Api<Namespace> = Api::all(cluster()?.client()?);
     let other = from_value(json!({ "metadata": { "name": "elsewhere" } }))?;

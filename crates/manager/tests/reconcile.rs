@@ -25,6 +25,7 @@ use manager::{
     Action, Controller, Controllers, Manager, Scope, Settings, conditions,
     envtest::{Cluster, NAMESPACE, wait_for},
     status,
+    webhook::Webhooks,
 };
 use serde_json::{Value, from_value, json};
 use tokio::time::sleep;
@@ -86,7 +87,13 @@ fn cluster() -> Result<&'static Cluster> {
     static CLUSTER: LazyLock<Result<Cluster>> = LazyLock::new(|| {
         let mut controllers = Controllers::default();
         controllers.add(Controller::new("widgets", reconcile).owns::<ConfigMap>());
-        Cluster::with_operator(&SETTINGS, widget::crds(), controllers, Manager::client)
+        Cluster::with_operator(
+            &SETTINGS,
+            widget::crds(),
+            controllers,
+            Webhooks::default(),
+            Manager::client,
+        )
     });
     match &*CLUSTER {
         Ok(cluster) => Ok(cluster),

@@ -71,6 +71,13 @@ impl Certificate {
         Ok(Self::new(certificate.map_err(Error::SelfSigned)?, None))
     }
 
+    /// Uses a certificate and its key as they are.
+    #[cfg(feature = "envtest")]
+    pub(crate) fn from_pem(certificate: &str, key: &str) -> Result<Self, Error> {
+        let certificate = parse(certificate.as_bytes(), key.as_bytes());
+        Ok(Self::new(certificate.map_err(Error::Certificate)?, None))
+    }
+
     /// Reads a certificate and its key, which [`watch`](Self::watch) then reads again.
     pub(crate) async fn read(files: Files, metrics: &Metrics) -> Result<Self, Error> {
         let source = Source {

@@ -44,6 +44,7 @@ mod serve;
 pub mod status;
 mod stop;
 mod trigger;
+pub mod webhook;
 mod written;
 
 pub use action::Action;

@@ -26,6 +26,13 @@ pub enum Error {
     Certificate(String),
     #[error("cannot make a certificate: {0}")]
     SelfSigned(String),
+    #[error(
+        "webhooks need a certificate: give its directory by `--webhook-cert-path`, or do without \
+         webhooks by `--enable-webhooks=false`"
+    )]
+    NoWebhookCertificate,
+    #[error("{0}")]
+    Webhooks(String),
     #[error("`{0}` cannot be the name of an operator")]
     Name(&'static str),
     #[error("cannot handle signals: {0}")]
