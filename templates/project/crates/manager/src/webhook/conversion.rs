@@ -10,6 +10,7 @@ mod elements;
 mod kept;
 mod node;
 mod object;
+#[allow(dead_code)] // Until the server is there.
 mod review;
 mod spoke;
 mod take;
@@ -21,6 +22,7 @@ mod version;
 use std::collections::BTreeMap;
 
 use crate::Object;
+#[allow(unused_imports)] // Until the server is there.
 pub(crate) use review::convert;
 pub use spoke::Spoke;
 
