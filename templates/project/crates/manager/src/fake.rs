@@ -32,6 +32,7 @@ mod metadata;
 mod objects;
 mod patch;
 mod refusal;
+mod round_trip;
 mod selector;
 
 use std::{
@@ -46,6 +47,7 @@ use kube::{Client, Config, client};
 use serde_json::{Value, json};
 use tower::{BoxError, service_fn};
 
+pub use self::round_trip::round_trip;
 use self::{
     objects::{Answer, Id, Objects},
     patch::Format,

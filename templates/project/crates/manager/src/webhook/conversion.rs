@@ -10,33 +10,33 @@ mod elements;
 mod kept;
 mod node;
 mod object;
-#[allow(dead_code)] // Until the server is there.
 mod review;
 mod spoke;
 mod take;
 #[cfg(test)]
 mod tests;
+#[cfg(feature = "fake")]
+mod trial;
 mod unknown;
 mod version;
 
 use std::collections::BTreeMap;
 
 use crate::Object;
-#[allow(unused_imports)] // Until the server is there.
 pub(crate) use review::convert;
 pub use spoke::Spoke;
 
-use self::{convert::Versions, object::Fields, version::Reason};
+use self::{object::Fields, version::Reason};
 
 /// The versions of a type, all of which convert to one of them and back.
 pub struct Conversion {
     group: String,
     kind: String,
-    versions: Box<dyn Convert>,
+    versions: Box<dyn Versions>,
 }
 
 impl Conversion {
-    /// Begins the conversion by way of the hub `H`.
+    /// Begins the conversion by way of the hub `H`, whose other versions are [added](Hub::add).
     pub fn to<H: Object>() -> Hub<H> {
         Hub {
             spokes: BTreeMap::new(),
@@ -78,17 +78,13 @@ impl<H: Object> From<Hub<H>> for Conversion {
         Self {
             group: H::group(&()).into_owned(),
             kind: H::kind(&()).into_owned(),
-            versions: Box::new(Versions {
-                hub: H::version(&()).into_owned(),
-                annotation: format!("conversion.{}/{}", H::group(&()), H::version(&())),
-                spokes: hub.spokes,
-            }),
+            versions: Box::new(hub),
         }
     }
 }
 
-/// A conversion without the type of its hub.
-trait Convert: Send + Sync {
+/// A hub without its type.
+trait Versions: Send + Sync {
     fn has(&self, version: &str) -> bool;
 
     /// Writes the object to `answer`, in another version than it is. Both versions are there.
@@ -99,4 +95,21 @@ trait Convert: Send + Sync {
         api_version: &str,
         answer: &mut Vec<u8>,
     ) -> Result<(), Reason>;
+}
+
+impl<H: Object> Versions for Hub<H> {
+    fn has(&self, version: &str) -> bool {
+        version == H::version(&()) || self.spokes.contains_key(version)
+    }
+
+    fn convert(
+        &self,
+        object: &Fields,
+        (from, to): (&str, &str),
+        api_version: &str,
+        answer: &mut Vec<u8>,
+    ) -> Result<(), Reason> {
+        let (from, to) = (self.spokes.get(from), self.spokes.get(to));
+        convert::convert(object, from, to, api_version, answer)
+    }
 }

@@ -1,11 +1,11 @@
 //! From one version to another, by way of the hub.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::borrow::Cow;
 
 use serde_json::{Value, from_slice, from_str, from_value, to_value};
 
 use super::{
-    Convert, Spoke, annotation,
+    Spoke, annotation,
     kept::Kept,
     node::Node,
     object::{self, Fields},
@@ -14,73 +14,55 @@ use super::{
 };
 use crate::Object;
 
-/// The hub `H` with the other versions by name.
-pub(super) struct Versions<H> {
-    pub(super) hub: String,
-    /// The key under which a version keeps what it cannot hold of the hub.
-    pub(super) annotation: String,
-    pub(super) spokes: BTreeMap<String, Spoke<H>>,
+/// Appends an object in another version to `output`: from one spoke to another, where none is the hub.
+pub(super) fn convert<H: Object>(
+    object: &Fields,
+    from: Option<&Spoke<H>>,
+    to: Option<&Spoke<H>>,
+    api_version: &str,
+    output: &mut Vec<u8>,
+) -> Result<(), Reason> {
+    let metadata = object.get("metadata").ok_or("it has no metadata")?.get();
+    let source = object::read(object).map_err(text)?;
+    let (hub, taken) = match from {
+        Some(spoke) => spoke.version.up(&source)?,
+        None => read::<H>(&source)?,
+    };
+    let key = format!("conversion.{}/{}", H::group(&()), H::version(&()));
+    let annotations = source
+        .get("metadata")
+        .and_then(|node| node.get("annotations"));
+    let annotation = annotations.and_then(|node| node.get(&key));
+    if taken.is_none() && annotation.is_none() && to.is_none_or(|spoke| !spoke.keeps) {
+        let json = match to {
+            Some(spoke) => spoke.version.down(hub)?,
+            None => write(hub)?,
+        };
+        let content = from_slice(&json).map_err(text)?;
+        object.write(api_version, metadata, &content, output);
+        return Ok(());
+    }
+
+    // The hub keeps nothing, so an annotation on it means nothing.
+    let kept = annotation.filter(|_| from.is_some()).and_then(Node::as_str);
+    let kept = kept.and_then(|kept| parse(&key, kept));
+    let (json, keeps) = carefully(hub, &source, taken.as_ref(), kept, to)?;
+    let metadata = match annotation.is_some() || keeps.is_some() {
+        true => annotation::set(metadata, &key, keeps.as_deref())
+            .map_err(text)?
+            .into(),
+        false => Cow::Borrowed(metadata),
+    };
+    let json = json.to_string();
+    let content = from_str(&json).map_err(text)?;
+    object.write(api_version, &metadata, &content, output);
+    Ok(())
 }
 
-impl<H: Object> Convert for Versions<H> {
-    fn has(&self, version: &str) -> bool {
-        self.hub == version || self.spokes.contains_key(version)
-    }
-
-    fn convert(
-        &self,
-        object: &Fields,
-        (from, to): (&str, &str),
-        api_version: &str,
-        answer: &mut Vec<u8>,
-    ) -> Result<(), Reason> {
-        let metadata = object.get("metadata").ok_or("it has no metadata")?.get();
-        let source = object::read(object).map_err(text)?;
-        let (hub, taken) = match self.spokes.get(from) {
-            Some(spoke) => spoke.version.up(&source)?,
-            None => read::<H>(&source)?,
-        };
-        let to = self.spokes.get(to);
-        let annotations = source
-            .get("metadata")
-            .and_then(|node| node.get("annotations"));
-        let annotation = annotations.and_then(|node| node.get(&self.annotation));
-        if taken.is_none() && annotation.is_none() && to.is_none_or(|spoke| !spoke.keeps) {
-            let json = match to {
-                Some(spoke) => spoke.version.down(hub)?,
-                None => write(hub)?,
-            };
-            let content = from_slice(&json).map_err(text)?;
-            object.write(api_version, metadata, &content, answer);
-            return Ok(());
-        }
-
-        // The hub keeps nothing, so an annotation on it means nothing.
-        let kept = annotation
-            .filter(|_| from != self.hub)
-            .and_then(Node::as_str);
-        let kept = kept.and_then(|kept| self.parse(kept));
-        let (json, keeps) = carefully(hub, &source, taken.as_ref(), kept, to)?;
-        let metadata = match annotation.is_some() || keeps.is_some() {
-            true => annotation::set(metadata, &self.annotation, keeps.as_deref())
-                .map_err(text)?
-                .into(),
-            false => Cow::Borrowed(metadata),
-        };
-        let json = json.to_string();
-        let content = from_str(&json).map_err(text)?;
-        object.write(api_version, &metadata, &content, answer);
-        Ok(())
-    }
-}
-
-impl<H> Versions<H> {
-    fn parse(&self, kept: &str) -> Option<Kept> {
-        let kept = from_str(kept);
-        // Somebody has edited it. To fail here would fail every list that has the object.
-        let warn = |error| tracing::warn!("{} is not what was kept: {error}", self.annotation);
-        kept.map_err(warn).ok()
-    }
+fn parse(key: &str, kept: &str) -> Option<Kept> {
+    // Somebody has edited it. To fail here would fail every list that has the object.
+    let warn = |error| tracing::warn!("the annotation {key} is not what was kept: {error}");
+    from_str(kept).map_err(warn).ok()
 }
 
 /// The object in another version, with what its types do not know or cannot hold: by way of trees of

@@ -16,6 +16,9 @@ pub struct Spoke<H> {
     pub(super) group_kind: (String, String),
     pub(super) version: Box<dyn Version<H>>,
     pub(super) keeps: bool,
+    /// Only a trial asks.
+    #[cfg_attr(not(feature = "fake"), expect(dead_code))]
+    pub(super) fallible: bool,
 }
 
 impl<H: Object> Spoke<H> {
@@ -25,7 +28,7 @@ impl<H: Object> Spoke<H> {
         S: Object + CustomResourceExt + From<H>,
         H: From<S>,
     {
-        Self::new(|spoke: S| Ok(H::from(spoke)), |hub| Ok(S::from(hub)))
+        Self::new(false, |spoke: S| Ok(H::from(spoke)), |hub| Ok(S::from(hub)))
     }
 
     /// The version `S`, which does not always convert.
@@ -44,10 +47,11 @@ impl<H: Object> Spoke<H> {
         let up = |spoke: S| H::try_from(spoke).map_err(|error| error.to_string());
         let down =
             |hub| S::try_from(hub).map_err(|error: <S as TryFrom<H>>::Error| error.to_string());
-        Self::new(up, down)
+        Self::new(true, up, down)
     }
 
     fn new<S>(
+        fallible: bool,
         up: impl Fn(S) -> Result<H, Reason> + Send + Sync + 'static,
         down: impl Fn(H) -> Result<S, Reason> + Send + Sync + 'static,
     ) -> Self
@@ -59,6 +63,7 @@ impl<H: Object> Spoke<H> {
             group_kind: (S::group(&()).into_owned(), S::kind(&()).into_owned()),
             version: Box::new(Functions::new(up, down)),
             keeps: false,
+            fallible,
         }
     }
 

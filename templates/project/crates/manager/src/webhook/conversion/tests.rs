@@ -1,6 +1,7 @@
 //! Reviews as the API server sends them, and what becomes of them.
 
 mod fields;
+mod fuzz;
 mod keeping;
 mod reviews;
 mod types;

@@ -2,6 +2,7 @@
 
 use std::marker::PhantomData;
 
+#[cfg(feature = "fake")]
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::CustomResourceExt;
 use serde_json::Value;
@@ -24,7 +25,12 @@ pub(super) trait Version<H>: Send + Sync {
     /// The JSON of the hub after it was in this version; nothing if it cannot come back.
     fn down_and_up(&self, hub: H) -> Option<Value>;
 
+    /// An object as its type writes it.
+    #[cfg(feature = "fake")]
+    fn normalize(&self, object: &Node) -> Result<Value, Reason>;
+
     /// The definition with this version.
+    #[cfg(feature = "fake")]
     fn crd(&self) -> CustomResourceDefinition;
 }
 
@@ -70,9 +76,21 @@ where
         serde_json::to_value(hub).ok()
     }
 
+    #[cfg(feature = "fake")]
+    fn normalize(&self, object: &Node) -> Result<Value, Reason> {
+        normalize::<S>(object)
+    }
+
+    #[cfg(feature = "fake")]
     fn crd(&self) -> CustomResourceDefinition {
         S::crd()
     }
+}
+
+#[cfg(feature = "fake")]
+pub(super) fn normalize<K: Object>(object: &Node) -> Result<Value, Reason> {
+    let (value, _) = read::<K>(object)?;
+    serde_json::to_value(value).map_err(|error| error.to_string())
 }
 
 /// An object as its type, and what that serializes to if it may not have taken everything.

@@ -87,7 +87,10 @@ pub(super) mod v1alpha1 {
 
     impl From<Widget> for v1::Widget {
         fn from(old: Widget) -> Self {
-            assert_ne!(old.spec.name, "panic", "this name");
+            if old.spec.name == "panic" {
+                // As a panic, without its lines in the output of the tests.
+                std::panic::resume_unwind(Box::new("of this name"));
+            }
             let part = |part: Part| v1::Part {
                 name: part.name,
                 color: None,
