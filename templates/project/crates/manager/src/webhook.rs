@@ -27,7 +27,7 @@ mod admit;
 mod answer;
 mod change;
 pub(crate) mod configuration;
-mod conversion;
+pub(crate) mod conversion;
 pub(crate) mod crds;
 pub(crate) mod declaration;
 mod decode;

@@ -2,7 +2,6 @@
 
 use std::{
     net::{Ipv6Addr, SocketAddr},
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
 };
 
@@ -142,7 +141,7 @@ impl Site {
             let answer = move |body: Bytes| {
                 let (conversions, panics) = (conversions.clone(), panics.clone());
                 async move {
-                    let count = || drop(panics.inc());
+                    let count = || _ = panics.inc();
                     let answer = convert(&conversions, &body, &count);
                     answer.map_err(|status| (status, "this is no ConversionReview".to_owned()))
                 }

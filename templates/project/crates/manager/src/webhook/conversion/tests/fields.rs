@@ -189,7 +189,7 @@ fn fields_are_carried_into_enums_and_maps_and_lists() {
     // A parent that the type does not write because it is empty is made again.
     #[derive(Deserialize, Serialize)]
     struct Parent {
-        #[serde(default, skip_serializing)]
+        #[serde(default, skip_serializing_if = "Option::is_some")]
         child: Option<Known>,
     }
     let source = json!({ "child": { "known": 1, "x": 2 } });
