@@ -176,6 +176,8 @@ impl Cluster {
             let manager = manager
                 .controllers(controllers, context.clone())
                 .webhooks(webhooks, context);
+            // Before anybody looks whether the operator is ready.
+            manager.readiness().expect(webhooks::CHECK);
             _ = sender.send((manager.stop(), manager.readiness(), own));
             let run = configurations.during(Client::try_from(admin)?, manager);
             runtime.block_on(run)

@@ -33,6 +33,9 @@ use crate::{
     },
 };
 
+/// What readiness waits for.
+pub(super) const CHECK: &str = "webhook configurations";
+
 /// How long the API server may take to see a configuration.
 const EFFECTIVE: Duration = Duration::from_secs(20);
 
@@ -138,9 +141,7 @@ impl Configurations {
     /// Runs the operator, and lets the API server ask it from when it can answer until it stops. It is
     /// not ready before.
     pub(super) async fn during(self, client: Client, manager: Manager) -> Result<()> {
-        const CHECK: &str = "webhook configurations";
         let readiness = manager.readiness();
-        readiness.expect(CHECK);
         let install = async {
             match self.install(client.clone()).await {
                 Ok(()) => readiness.pass(CHECK),

@@ -81,7 +81,8 @@ impl<C: Send + Sync> Definition<C> {
             Ok(decision) => decision.unwrap_or_else(panicked),
             Err(_) => {
                 let message = format!("the webhook did not decide within {limit:?}");
-                Err(Denied::because(504, "Timeout", message))
+                // As the API server says it, too. Clients would repeat a request that ends with 504.
+                Err(Denied::internal(message))
             }
         }
     }

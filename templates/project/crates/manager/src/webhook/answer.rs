@@ -50,7 +50,7 @@ where
             let called = self.function.call(&mut object, &question.request, context);
             called.await?;
             let after = text(&mut object)?;
-            patch(held.get(), &before, &after).map_err(|error| unwritable(&error))
+            patch(held.get(), &before, &after).map_err(|error| unchangeable(&error))
         };
         answer.boxed()
     }
@@ -59,7 +59,7 @@ where
 /// The object as JSON, without what only the API server may change and which is half of many objects.
 fn text<K: Resource + Serialize>(object: &mut K) -> Result<Vec<u8>, Denied> {
     let managed = object.meta_mut().managed_fields.take();
-    let text = serde_json::to_vec(object).map_err(|error| unwritable(&error));
+    let text = serde_json::to_vec(object).map_err(|error| unchangeable(&error));
     object.meta_mut().managed_fields = managed;
     text
 }
@@ -127,6 +127,6 @@ fn present(object: Option<&RawValue>) -> Result<&RawValue, Denied> {
     object.ok_or_else(missing)
 }
 
-fn unwritable(error: &serde_json::Error) -> Denied {
-    Denied::internal(format!("cannot write the object: {error}"))
+fn unchangeable(error: &serde_json::Error) -> Denied {
+    Denied::internal(format!("cannot change the object: {error}"))
 }

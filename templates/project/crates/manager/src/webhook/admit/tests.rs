@@ -249,7 +249,7 @@ async fn a_function_that_fails_is_answered_for() {
     let review = |what| review("CREATE", Value::Null, config_map(json!({ "do": what })));
     for (what, code, expected) in [
         ("panic", 500, "the webhook panicked: at the disco"),
-        ("wait", 504, "the webhook did not decide within 500ms"),
+        ("wait", 500, "the webhook did not decide within 500ms"),
         ("call", 500, "Error finding newline character"),
     ] {
         let webhook = Webhook::defaulting(default).timeout(Duration::from_secs(1));

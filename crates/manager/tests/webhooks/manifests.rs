@@ -1,0 +1,1 @@
+//! What `make manifests` writes, as the API server takes it.
