@@ -10,6 +10,7 @@ use serde::{Serialize, de::DeserializeOwned};
 pub struct Conversion {
     group: String,
     kind: String,
+    plural: String,
 }
 
 impl Conversion {
@@ -18,11 +19,17 @@ impl Conversion {
         Self {
             group: H::group(&()).into_owned(),
             kind: H::kind(&()).into_owned(),
+            plural: H::plural(&()).into_owned(),
         }
     }
 
     /// Adds another version.
     pub fn add<H>(&mut self, _spoke: Spoke<H>) {}
+
+    /// The name of its CRD.
+    pub(crate) fn definition(&self) -> String {
+        format!("{}.{}", self.plural, self.group)
+    }
 
     /// The group and the kind of the type.
     pub(crate) fn group_kind(&self) -> (&str, &str) {
