@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use anyhow::{Result, bail};
+use anyhow::{Result, bail, ensure};
 use clap::Parser;
 use k8s_openapi::api::core::v1::ConfigMap;
 use manager::{
@@ -161,6 +161,29 @@ impl Operator {
     /// What it has logged so far.
     pub fn log(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
+    }
+
+    /// Stops it as a rollout does, and waits until the process has ended.
+    pub async fn stop(mut self) -> Result<()> {
+        self.signal("TERM")?;
+        let begin = Instant::now();
+        while self.child.try_wait()?.is_none() {
+            ensure!(
+                begin.elapsed() < Duration::from_secs(30),
+                "does not stop: {}",
+                self.log()
+            );
+            sleep(Duration::from_millis(20)).await;
+        }
+        Ok(())
+    }
+
+    fn signal(&self, signal: &str) -> Result<()> {
+        let kill = Command::new("kill")
+            .args(["-s", signal, &self.child.id().to_string()])
+            .status()?;
+        ensure!(kill.success(), "cannot send {signal}");
+        Ok(())
     }
 }
 

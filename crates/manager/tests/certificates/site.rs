@@ -109,6 +109,23 @@ impl<'a> Site<'a> {
         Ok(String::from_utf8(output.stdout)?)
     }
 
+    /// Patches the Secret.
+    pub fn merge_into_secret(&self, patch: &str) -> Result<()> {
+        let (name, namespace) = (self.name("webhook-server-cert"), self.namespace);
+        let patch = [
+            "patch",
+            "secret",
+            &name,
+            "-n",
+            namespace,
+            "--type=merge",
+            "-p",
+            patch,
+        ];
+        self.kubectl(&patch, "")?;
+        Ok(())
+    }
+
     /// Starts the operator as a pod of the manifests, which listens on `port`.
     pub async fn operator(
         &self,

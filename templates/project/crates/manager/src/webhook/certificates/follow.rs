@@ -33,18 +33,22 @@ where
         let mut events = pin!(watcher(api.clone(), config.clone()));
         let mut listed = None;
         while let Some(event) = events.next().await {
-            if event.is_ok() {
-                backoff.reset();
-            }
             match event {
                 Ok(Event::Init) => listed = None,
                 Ok(Event::InitApply(object)) => listed = Some(object),
                 Ok(Event::InitDone) => {
                     told = None;
+                    backoff.reset();
                     seen(listed.take());
                 }
-                Ok(Event::Apply(object)) => seen(Some(object)),
-                Ok(Event::Delete(_)) => seen(None),
+                Ok(Event::Apply(object)) => {
+                    backoff.reset();
+                    seen(Some(object));
+                }
+                Ok(Event::Delete(_)) => {
+                    backoff.reset();
+                    seen(None);
+                }
                 Err(error) => {
                     let text = chain(&error);
                     if told.as_ref() != Some(&text) {
