@@ -5,6 +5,7 @@
 mod audit;
 mod load;
 mod operator;
+mod repair;
 mod self_managed;
 mod site;
 mod tls;

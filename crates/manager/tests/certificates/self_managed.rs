@@ -212,6 +212,34 @@ async fn a_rotation_fails_no_request() -> Result<()> {
     Ok(())
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_rotation_goes_on_when_its_leader_is_killed() -> Result<()> {
+    let site = Site::new(cluster()?, "takeover")?;
+    let mut leader = site.operator("a", free_port()?, Some(FAST)).await?;
+    leader.ready().await?;
+    let mut other = site.operator("b", site.port, Some(FAST)).await?;
+    other.ready().await?;
+    site.admitted().await?;
+    site.published().await?;
+    let steps = [
+        "making the next",
+        "switching to the next",
+        "dropping the CA",
+    ];
+    let report = load::during(&site, &[site.port], async {
+        let prepared = || Ok(leader.log().contains(steps[0]));
+        until(prepared, || leader.log()).await?;
+        drop(leader);
+        until(|| Ok(other.log().contains(steps[2])), || other.log()).await
+    })
+    .await?;
+    let log = other.log();
+    ensure!(log.contains(steps[1]) && !log.contains(steps[0]), "{log}");
+    let failures = report.failures.lock().unwrap().clone();
+    ensure!(failures.is_empty(), "{failures:#?}\n{log}");
+    Ok(())
+}
+
 /// Sends each connection to another replica, as a Service does.
 async fn balance(listener: TcpListener, ports: [u16; 2]) -> Result<()> {
     for port in ports.into_iter().cycle() {

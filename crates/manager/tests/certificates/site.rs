@@ -168,7 +168,11 @@ impl<'a> Site<'a> {
                 periods.map(|time| time.to_string()).join(","),
             ));
         }
-        let flags = format!("--leader-elect --leader-elect-resource-namespace={namespace}");
+        let flags = format!(
+            "--leader-elect --leader-elect-resource-namespace={namespace} \
+             --leader-elect-lease-duration=4s --leader-elect-renew-deadline=3s \
+             --leader-elect-retry-period=500ms"
+        );
         Operator::start(&kubeconfig, &name, port, &flags, &environment)
     }
 
