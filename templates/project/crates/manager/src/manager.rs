@@ -102,7 +102,7 @@ impl Manager {
         let webhooks = flags.webhooks;
         manager.webhook_endpoint = webhooks
             .enable_webhooks
-            .then_some(Endpoint::Flags(webhooks));
+            .then(|| Endpoint::Flags(Box::new(webhooks)));
         manager.concurrency = flags.max_concurrent_reconciles.into();
         manager.resync = flags.sync_period;
         Ok(manager)
@@ -295,6 +295,28 @@ impl Manager {
     #[cfg(feature = "envtest")]
     pub(crate) fn readiness(&self) -> Readiness {
         self.readiness.clone()
+    }
+
+    /// Makes the certificates of [`WebhookFlags`](crate::webhook::WebhookFlags) age faster, for tests:
+    /// how long one can be used, how long before its end the next is made, and how long each step waits
+    /// for everybody to see the one before.
+    #[cfg(feature = "envtest")]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn certificate_periods(
+        mut self,
+        lifetime: Duration,
+        renew: Duration,
+        settle: Duration,
+    ) -> Self {
+        if let Some(Endpoint::Flags(flags)) = &mut self.webhook_endpoint {
+            flags.certificates.periods = crate::webhook::certificates::Periods {
+                lifetime,
+                renew,
+                settle,
+            };
+        }
+        self
     }
 
     #[cfg(feature = "envtest")]

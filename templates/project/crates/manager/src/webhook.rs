@@ -25,6 +25,7 @@
 
 mod admit;
 mod answer;
+pub(crate) mod certificates;
 mod change;
 pub(crate) mod configuration;
 pub(crate) mod conversion;
@@ -53,6 +54,7 @@ use kube::Resource;
 use prometheus_client::metrics::counter::Counter;
 use serde::{Serialize, de::DeserializeOwned};
 
+pub use certificates::CertificateFlags;
 pub use change::Change;
 pub use conversion::{Conversion, Hub, Spoke};
 pub use denied::Denied;

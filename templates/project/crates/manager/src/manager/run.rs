@@ -14,6 +14,7 @@ use crate::{
     runnable::{Ended, Group, Runnable},
     serve::Server,
     stop,
+    webhook::certificates as webhook,
 };
 
 impl Manager {
@@ -185,8 +186,16 @@ impl Manager {
             return Ok(None);
         };
         self.readiness.expect(CHECK);
+        let environment = webhook::Environment {
+            clients: &self.clusters.own.clients,
+            metrics: &self.metrics,
+            readiness: &self.readiness,
+            declarations: self.webhooks.declarations(),
+            conversions: self.webhooks.conversions(),
+        };
+        let (server, tasks) = endpoint.bind(environment, self.endpoints.http2).await?;
+        self.runnables.extend(tasks);
         let router = std::mem::take(&mut self.webhooks).router(&self.metrics)?;
-        let server = endpoint.bind(&self.metrics, self.endpoints.http2).await?;
         self.readiness.pass(CHECK);
         Ok(Some((server, router).into()))
     }

@@ -32,6 +32,7 @@ use self::{object::Fields, version::Reason};
 pub struct Conversion {
     group: String,
     kind: String,
+    plural: String,
     versions: Box<dyn Versions>,
 }
 
@@ -41,6 +42,11 @@ impl Conversion {
         Hub {
             spokes: BTreeMap::new(),
         }
+    }
+
+    /// The name of its CRD.
+    pub(crate) fn definition(&self) -> String {
+        format!("{}.{}", self.plural, self.group)
     }
 
     /// The group and the kind of the type.
@@ -78,6 +84,7 @@ impl<H: Object> From<Hub<H>> for Conversion {
         Self {
             group: H::group(&()).into_owned(),
             kind: H::kind(&()).into_owned(),
+            plural: H::plural(&()).into_owned(),
             versions: Box::new(hub),
         }
     }

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::ArgAction;
 
+use super::CertificateFlags;
+
 /// How webhooks are served.
 #[derive(Clone, Debug, clap::Args)]
 pub struct WebhookFlags {
@@ -27,4 +29,8 @@ pub struct WebhookFlags {
     /// File in that directory with the certificate's key
     #[arg(long, value_name = "FILE", default_value = "tls.key")]
     pub webhook_cert_key: PathBuf,
+
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub certificates: CertificateFlags,
 }

@@ -22,13 +22,16 @@ use prometheus_client::metrics::counter::Counter;
 use super::{
     CONVERT, Conversion, WebhookFlags, Webhooks,
     admit::Refusal,
+    certificates::{Environment, certificate},
     conversion::convert,
     declaration::{Declaration, check},
 };
+#[cfg(feature = "envtest")]
+use crate::certificate::Certificate;
 use crate::{
-    certificate::{Certificate, Files},
     manager::Error,
     metrics::{Metrics, WebhookMetrics},
+    runnable::Runnable,
     serve::Server,
 };
 
@@ -36,7 +39,7 @@ use crate::{
 #[derive(Debug)]
 pub(crate) enum Endpoint {
     /// As the command line says.
-    Flags(WebhookFlags),
+    Flags(Box<WebhookFlags>),
     /// With a certificate and its key, as PEM.
     #[cfg(feature = "envtest")]
     Given {
@@ -47,17 +50,22 @@ pub(crate) enum Endpoint {
 }
 
 impl Endpoint {
-    /// Listens.
+    /// Listens; returns what has to run besides, too.
     ///
     /// # Errors
     /// If the port or the certificate cannot be used.
-    pub(crate) async fn bind(self, metrics: &Metrics, http2: bool) -> Result<Server, Error> {
+    pub(crate) async fn bind(
+        self,
+        environment: Environment<'_>,
+        http2: bool,
+    ) -> Result<(Server, Vec<Runnable>), Error> {
         const NAME: &str = "webhooks";
         match self {
             Self::Flags(flags) => {
                 let address = SocketAddr::from((Ipv6Addr::UNSPECIFIED, flags.webhook_port));
-                let certificate = certificate(flags, metrics).await?;
-                Server::bind(NAME, address, Some(certificate), http2).await
+                let (certificate, tasks) = certificate(*flags, environment).await?;
+                let server = Server::bind(NAME, address, Some(certificate), http2).await?;
+                Ok((server, tasks))
             }
             #[cfg(feature = "envtest")]
             Self::Given {
@@ -66,20 +74,11 @@ impl Endpoint {
                 key,
             } => {
                 let certificate = Certificate::from_pem(&certificate, &key)?;
-                Server::on(NAME, listener, Some(certificate), http2)
+                let server = Server::on(NAME, listener, Some(certificate), http2)?;
+                Ok((server, Vec::new()))
             }
         }
     }
-}
-
-/// The certificate that the command line asks for.
-async fn certificate(flags: WebhookFlags, metrics: &Metrics) -> Result<Certificate, Error> {
-    let directory = flags.webhook_cert_path.ok_or(Error::NoWebhookCertificate)?;
-    let files = Files {
-        certificate: directory.join(flags.webhook_cert_name),
-        key: directory.join(flags.webhook_cert_key),
-    };
-    Certificate::read(files, metrics).await
 }
 
 /// What answers at which path, with its context.
@@ -116,6 +115,15 @@ impl Site {
             });
         }
         self.conversions.extend(conversions);
+    }
+
+    /// Each webhook, without its function.
+    pub(crate) fn declarations(&self) -> Vec<&Declaration> {
+        self.hooks.iter().map(|hook| &hook.declaration).collect()
+    }
+
+    pub(crate) fn conversions(&self) -> &[Conversion] {
+        &self.conversions
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -198,6 +206,8 @@ fn refuse((status, text): Refusal) -> Response {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use axum::{
         body::{Body, to_bytes},
         http::{Method, Request},
@@ -207,7 +217,12 @@ mod tests {
     use tower::ServiceExt;
 
     use super::*;
-    use crate::webhook::{Change, Denied, Request as Asked, Webhook};
+    use crate::{
+        client::Clients,
+        fence::Fence,
+        probes::Readiness,
+        webhook::{Change, Denied, Request as Asked, Webhook},
+    };
 
     async fn allow(_: &Change<ConfigMap>, _: &Asked, _: &()) -> Result<(), Denied> {
         Ok(())
@@ -299,8 +314,17 @@ mod tests {
         let args: Args = clap::Parser::parse_from(["operator"]);
         assert_eq!(args.flags.webhook_port, 9443);
         assert!(args.flags.enable_webhooks);
-        let metrics = Metrics::default();
-        let bound = Endpoint::Flags(args.flags).bind(&metrics, false);
+        let (metrics, readiness) = (Metrics::default(), Readiness::default());
+        let config = kube::Config::new("http://127.0.0.1".parse().unwrap());
+        let clients = Clients::new(config, &metrics, &Fence::open(), Duration::MAX).unwrap();
+        let environment = Environment {
+            clients: &clients,
+            metrics: &metrics,
+            readiness: &readiness,
+            declarations: Vec::new(),
+            conversions: &[],
+        };
+        let bound = Endpoint::Flags(Box::new(args.flags)).bind(environment, false);
         let error = bound.await.map(|_| ()).unwrap_err().to_string();
         assert!(error.contains("--webhook-cert-path"), "{error}");
         assert!(!error.contains('\n'), "{error}");

@@ -1,0 +1,49 @@
+//! What operators have asked of the API server, and what it said.
+
+use std::{collections::BTreeSet, fs};
+
+use anyhow::Result;
+use serde_json::Value;
+
+use super::site::Site;
+
+/// Who asked for what, and the answer; nothing of what anybody sent.
+pub const POLICY: &str = "
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+  - level: Metadata
+    userGroups: ['system:serviceaccounts']
+  - level: None
+";
+
+/// `verb resource status` of each request that the operators of a site have made.
+pub fn requests(site: &Site) -> Result<Vec<String>> {
+    let user = format!(
+        "system:serviceaccount:{}:controller-manager",
+        site.namespace
+    );
+    let mut requests = Vec::new();
+    for line in fs::read_to_string(site.cluster.control_plane().audit_log())?.lines() {
+        let event: Value = serde_json::from_str(line)?;
+        if event["user"]["username"] != user.as_str() {
+            continue;
+        }
+        let (verb, resource) = (&event["verb"], &event["objectRef"]["resource"]);
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let status = &event["responseStatus"]["code"];
+        requests.push(format!("{} {} {status}", text(verb), text(resource)));
+    }
+    Ok(requests)
+}
+
+/// Those that were allowed, without the answer.
+pub fn allowed(site: &Site) -> Result<BTreeSet<String>> {
+    let requests = requests(site)?;
+    let allowed = requests.iter().filter_map(|request| {
+        let (request, status) = request.rsplit_once(' ')?;
+        (status != "403").then(|| request.to_owned())
+    });
+    Ok(allowed.collect())
+}

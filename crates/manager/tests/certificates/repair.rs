@@ -1,0 +1,142 @@
+//! What somebody else does to the Secret and to the configurations.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, ensure};
+use tokio::time::sleep;
+
+use super::{cluster, self_managed::until, site::Site};
+
+#[tokio::test]
+async fn what_is_published_comes_back() -> Result<()> {
+    let site = Site::new(cluster()?, "publish")?;
+    let mut operator = site.operator("a", site.port, None).await?;
+    operator.ready().await?;
+    site.admitted().await?;
+    site.published().await?;
+    let ca = site.secret("ca.crt").await?;
+
+    // Nobody sees it gone when the manifests are applied again, from the server or from the client.
+    for arguments in [
+        &["apply", "--server-side", "--force-conflicts", "-f", "-"][..],
+        &["apply", "-f", "-"],
+    ] {
+        site.kubectl(arguments, &site.manifests())?;
+        ensure!(
+            site.bundles().await? == [&*ca, &*ca],
+            "{arguments:?} takes the CA away"
+        );
+    }
+
+    let [mutating, validating] = ["mutating", "validating"].map(|kind| {
+        let name = site.name(&format!("{kind}-webhook-configuration"));
+        (format!("{kind}webhookconfiguration"), name)
+    });
+    let remove = r#"[{"op": "remove", "path": "/webhooks/0/clientConfig/caBundle"}]"#;
+    site.kubectl(
+        &[
+            "patch",
+            &mutating.0,
+            &mutating.1,
+            "--type=json",
+            "-p",
+            remove,
+        ],
+        "",
+    )?;
+    site.published().await?;
+    site.kubectl(&["delete", &validating.0, &validating.1], "")?;
+    ensure!(site.bundles().await.is_err());
+    site.apply(&site.manifests())?;
+    site.published().await?;
+    site.admitted().await?;
+    ensure!(site.secret("ca.crt").await? == ca, "another CA was made");
+
+    // A webhook that is not in the manifests any more goes, although the operator has changed it.
+    let manifests = site.manifests();
+    let second = manifests.replace(
+        "default.configmap.v1.core.k8s.io",
+        "second.configmap.v1.core.k8s.io",
+    );
+    let second = second
+        .split("---")
+        .find(|part| part.contains("kind: Mutating"));
+    let second = second.context("no configuration")?;
+    let entry = second.split_once("webhooks:\n").context("no webhooks")?.1;
+    let both = manifests.replace(
+        "---\napiVersion: admissionregistration.k8s.io/v1\nkind: Validating",
+        &format!("{entry}---\napiVersion: admissionregistration.k8s.io/v1\nkind: Validating"),
+    );
+    site.apply(&both)?;
+    site.published().await?;
+    let names = || {
+        site.kubectl(
+            &[
+                "get",
+                &mutating.0,
+                &mutating.1,
+                "-o",
+                "jsonpath={.webhooks[*].name}",
+            ],
+            "",
+        )
+    };
+    ensure!(names()?.contains("second"), "{}", names()?);
+    site.apply(&manifests)?;
+    ensure!(!names()?.contains("second"), "{}", names()?);
+    site.admitted().await
+}
+
+#[tokio::test]
+async fn a_damaged_secret_is_mended() -> Result<()> {
+    let site = Site::new(cluster()?, "damage")?;
+    let mut operator = site.operator("a", site.port, None).await?;
+    operator.ready().await?;
+    site.admitted().await?;
+    for (patch, told) in [
+        (
+            r#"{"data": {"tls.crt": "eA=="}}"#,
+            "holds no PEM certificate",
+        ),
+        (r#"{"data": {"tls.key": null}}"#, "its key is no PEM key"),
+        (r#"{"data": {"ca.crt": "eA=="}}"#, "`ca.crt` holds no CA"),
+        (
+            r#"{"data": {"next.crt": "eA=="}}"#,
+            "making the next webhook certificate",
+        ),
+        (r#"{"data": null}"#, "serving a new webhook certificate"),
+    ] {
+        let (before, log) = (site.secret("tls.crt").await?, operator.log().len());
+        site.merge_into_secret(patch)?;
+        let mended = || Ok(operator.log()[log..].contains(told));
+        until(mended, || {
+            format!("{patch} {told}: {}", &operator.log()[log..])
+        })
+        .await?;
+        if told.starts_with("making") {
+            // What is served stays until everybody trusts the next one.
+            ensure!(site.secret("tls.crt").await? == before);
+            site.merge_into_secret(r#"{"data": {"next.crt": null, "next.key": null}}"#)?;
+        } else {
+            let begin = Instant::now();
+            while site.secret("tls.crt").await? == before
+                || site.secret("tls.key").await?.is_empty()
+            {
+                ensure!(
+                    begin.elapsed() < Duration::from_secs(20),
+                    "{patch}: {}",
+                    operator.log()
+                );
+                sleep(Duration::from_millis(20)).await;
+            }
+        }
+        site.published().await?;
+        site.admitted().await?;
+    }
+    // What else somebody keeps there is left alone.
+    site.merge_into_secret(r#"{"data": {"mine": "eA==", "tls.crt": "eA=="}}"#)?;
+    site.published().await?;
+    site.admitted().await?;
+    ensure!(site.secret("mine").await? == "x");
+    Ok(())
+}
