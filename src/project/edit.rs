@@ -1,9 +1,12 @@
 //! What the subcommands do to a project: pure functions.
 
+mod webhook;
+
 use std::collections::BTreeMap;
 
 use serde_yaml::Mapping;
 
+pub use self::webhook::{CreateWebhook, External, Target};
 use super::rules::{self, Violation};
 use super::{Api, Header, Key, LAYOUT, License, Owner, Project, Resource, Settings, TEMPLATES};
 use crate::error::Failure;
@@ -78,6 +81,7 @@ impl Project {
                 license,
                 owner,
                 header,
+                certificates: None,
                 extra: Mapping::new(),
             },
             layout: vec![LAYOUT.to_owned()],
@@ -158,7 +162,7 @@ impl Project {
     fn find(&mut self, create: &CreateApi) -> Result<Key, Failure> {
         let Some(key) = create.key_in(self) else {
             let key = create.own_key(self);
-            return Err(rules::unknown_kind(self, &key).into());
+            return Err(rules::unknown_kind(self, &key, rules::Use::Controller).into());
         };
         if let Some(core) = kubernetes::find(key.group.as_str(), key.version, &key.kind) {
             let entry = self.resources.entry(key.clone());
@@ -273,6 +277,8 @@ impl Resource {
             api: None,
             controller: false,
             core,
+            external: None,
+            webhooks: None,
             controllers: BTreeMap::new(),
             options: Mapping::new(),
             options_entry: Mapping::new(),
