@@ -24,6 +24,7 @@ const NO_KIND: (&str, &str) = ("it names the type, in CamelCase", EXAMPLE);
 
 pub fn run(flags: &Global, api: &Api, report: &Report) -> Result<u8> {
     let remarks = api.foreign.answer()?;
+    api.foreign_type.refuse()?;
     let (workspace, before) = Workspace::open(&flags.directory)?;
     let request = request(&before, api, Prompt::new(!flags.no_input))?;
     let project = before.create_api(&request)?;
