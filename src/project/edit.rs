@@ -117,7 +117,7 @@ impl Project {
                 .note("`--force` writes its files again and loses what was changed in them")
                 .help(format!(
                     "another version, such as --version {}, or --force",
-                    create.another_version()
+                    create.version.following()
                 )));
         }
         let sibling = existing
@@ -258,15 +258,6 @@ impl CreateApi {
             domain: Domain::parse(core.domain()).expect(valid),
             ..own
         })
-    }
-
-    fn another_version(&self) -> Version {
-        let stable = Version::parse("v1").expect("v1 is a version");
-        if self.version < stable {
-            stable
-        } else {
-            self.version.next()
-        }
     }
 }
 

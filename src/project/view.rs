@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::rules::is_namespaced;
+use super::rules::{self, is_namespaced};
 use super::{Api, Key, Project, Resource, Webhooks};
 use crate::name::rust::Module;
 use crate::name::{Group, Kind, Version};
@@ -75,6 +75,11 @@ impl Project {
             }
         }
         views
+    }
+
+    /// The version to which the others of a kind are converted, if they are.
+    pub fn hub_of(&self, key: &Key) -> Option<Version> {
+        rules::webhooks::hub_of(self, key)
     }
 
     /// The APIs that the project defines, in the order of `PROJECT`.

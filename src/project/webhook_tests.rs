@@ -90,7 +90,7 @@ fn conversions_that_cannot_be() {
         &TWO[..1],
         "cache v1alpha1 Foo conversion",
         "`Foo` has one version, v1alpha1: there is nothing to convert",
-        "operator-forge create api --group cache --version v2 --kind Foo --controller=false",
+        "operator-forge create api --group cache --version v1 --kind Foo --controller=false",
     );
     refused(
         &TWO,

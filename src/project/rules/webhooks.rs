@@ -83,7 +83,7 @@ pub fn one_version(key: &Key) -> Violation {
     let create = format!(
         "operator-forge create api --group {} --version {} --kind {} --controller=false",
         shell_group(key),
-        key.version.next(),
+        key.version.following(),
         key.kind
     );
     Violation::new(
