@@ -5,13 +5,18 @@
 mod complete;
 mod foreign;
 mod refusal;
+mod webhook;
 
 use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use clap_complete::engine::ArgValueCandidates;
 
-pub use self::{foreign::Foreign, refusal::refusal};
+pub use self::{
+    foreign::{Foreign, ForeignModule, ForeignType},
+    refusal::refusal,
+    webhook::{Certificates, Webhook},
+};
 use crate::change::Policy;
 
 /// The whole command line.
@@ -145,7 +150,7 @@ impl From<OnConflict> for Policy {
 pub enum Command {
     /// Make a new project
     Init(Init),
-    /// Add an API or a controller to the project
+    /// Add an API, a controller or a webhook to the project
     #[command(subcommand, visible_alias = "new")]
     Create(Create),
     /// Make the files what PROJECT says, after it was edited or merged
@@ -178,6 +183,8 @@ Examples:
 pub enum Create {
     /// Add a custom resource, a controller, or both
     Api(Api),
+    /// Add defaulting, validation or conversion of a kind
+    Webhook(Webhook),
 }
 
 /// The shells that `completion` knows.
@@ -226,6 +233,9 @@ pub struct Init {
     /// Flags of kubebuilder that mean nothing here.
     #[command(flatten)]
     pub foreign: Foreign,
+    /// Those that name a type of another project.
+    #[command(flatten)]
+    pub foreign_type: ForeignType,
 }
 
 /// `--vcs`.
@@ -280,4 +290,7 @@ pub struct Api {
     /// Flags of kubebuilder that mean nothing here.
     #[command(flatten)]
     pub foreign: Foreign,
+    /// Those that name a type of another project.
+    #[command(flatten)]
+    pub foreign_type: ForeignType,
 }

@@ -2,6 +2,7 @@
 
 mod completion;
 mod create_api;
+mod create_webhook;
 mod init;
 mod sync;
 mod version;
@@ -39,6 +40,7 @@ pub fn run(cli: &Cli, report: &Report) -> Result<u8> {
     match &cli.command {
         Command::Init(flags) => init::run(&cli.global, flags, report),
         Command::Create(Create::Api(flags)) => create_api::run(&cli.global, flags, report),
+        Command::Create(Create::Webhook(flags)) => create_webhook::run(&cli.global, flags, report),
         Command::Sync => sync::run(&cli.global, report),
         Command::Version => version::run(report),
         Command::Completion { shell } => completion::run(*shell, report),

@@ -4,6 +4,7 @@
 //! a name becomes in Rust (modules, types, packages) is decided in [`rust`], never in templates.
 
 pub mod kubernetes;
+mod path;
 pub mod plural;
 mod rule;
 pub mod rust;
@@ -176,6 +177,10 @@ names! {
     /// The project's name: the prefix of every object that its manifests create.
     ProjectName("projectName", "--project-name", rule::PROJECT_NAME) =
         |text| rule::label(text, rule::Start::Any, ProjectName::MAX);
+    /// Where the API server calls a webhook, such as `/mutate-cache-example-com-v1-memcached`.
+    WebhookPath("path", "--defaulting-path", path::WEBHOOK) = path::webhook;
+    /// Where a type is found that the project does not define, such as `cert_manager_crds::v1::Certificate`.
+    RustPath("path", "--external-api-path", path::RUST) = path::rust;
 }
 
 impl Domain {

@@ -9,6 +9,7 @@ mod file;
 mod license;
 mod rules;
 mod view;
+mod webhooks;
 
 #[cfg(test)]
 mod clashes;
@@ -18,6 +19,8 @@ mod laws;
 pub mod testing;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod webhook_tests;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -25,13 +28,15 @@ use std::fmt;
 use serde_yaml::Mapping;
 
 pub use self::compare::check_unchanging;
-pub use self::edit::{CreateApi, InitOptions};
+pub use self::edit::{CreateApi, CreateWebhook, External, InitOptions, Target};
 pub use self::file::{FILE, missing};
 pub use self::license::{Header, License, Owner};
-pub use self::view::{ApiView, ControllerView, KindView};
+pub use self::view::{ApiView, ControllerView, KindView, WebhookView};
+pub use self::webhooks::{Admission, Certificates, Webhooks};
 use crate::error::Failure;
 use crate::name::{
-    ControllerName, Domain, Group, Kind, Plural, ProjectName, ShortName, Version, api_group,
+    ControllerName, Domain, Group, Kind, Plural, ProjectName, RustPath, ShortName, Version,
+    api_group,
 };
 
 /// The layout that `PROJECT` names, and the key of our settings under `plugins`.
@@ -71,6 +76,8 @@ pub struct Settings {
     pub owner: Owner,
     /// The text of `--license-file`, if the license is [`License::Custom`].
     pub header: Option<Header>,
+    /// Where the certificate of webhooks comes from; `None` until somebody says so, which means the default.
+    pub certificates: Option<Certificates>,
     extra: Extra,
 }
 
@@ -88,7 +95,7 @@ pub struct Key {
     pub group: Group,
     /// The kind.
     pub kind: Kind,
-    /// The domain: the project's for its own APIs, `k8s.io` or empty for Kubernetes' types.
+    /// The domain: the project's for its own APIs, `k8s.io` or empty for Kubernetes' types, any for external ones.
     pub domain: Domain,
     /// The version.
     pub version: Version,
@@ -105,6 +112,10 @@ pub struct Resource {
     pub controller: bool,
     /// A type of Kubernetes itself.
     pub core: bool,
+    /// The path of a type that another project defines.
+    pub external: Option<RustPath>,
+    /// What is asked before an object of this version is stored, and which versions are converted to it.
+    pub webhooks: Option<Webhooks>,
     /// The names of further controllers, with fields we do not know.
     controllers: BTreeMap<ControllerName, Extra>,
     options: Extra,

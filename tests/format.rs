@@ -11,38 +11,46 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The files from which rustfmt finds all others.
-const ROOTS: [&str; 5] = [
+const ROOTS: [&str; 6] = [
     "src/lib.rs",
     "src/main.rs",
     "src/bin/manifests.rs",
+    "src/bin/migrate-storage.rs",
     "tests/main.rs",
     "crates/manager/src/lib.rs",
 ];
 
 /// Kinds that are called like something in Rust or in the generated code, and one with many words.
-const KINDS: [&str; 24] = [
+const KINDS: [&str; 31] = [
     "Action",
     "Api",
     "Arc",
     "Async",
+    "Change",
     "Client",
     "Condition",
     "Context",
     "Controller",
     "Crate",
     "Debug",
+    "Denied",
     "Error",
+    "FieldErrors",
     "HTTPRoute",
     "IPAddressV6",
     "Option",
+    "Request",
     "Result",
     "Self",
     "Spec",
+    "Spoke",
     "Status",
     "String",
     "Time",
     "Type",
+    "V1",
     "Vec",
+    "Webhook",
     "Nul",
     "AaBbCcDdEeFfGgHhIiJjKkLlMmNnOoPpQqRrSsTtUuVvWwXxYyZzAaBbCcD",
 ];
@@ -132,6 +140,65 @@ fn controllers() -> Vec<Value> {
     resources
 }
 
+/// The resources with webhooks of all kinds, and with a second version for each.
+fn with_webhooks(resources: Vec<Value>, hub: &str) -> Vec<Value> {
+    let asked = json!({ "webhookVersion": "v1", "defaulting": true, "validation": true });
+    let both = |mut resource: Value| {
+        let mut stored = resource.clone();
+        stored["version"] = hub.into();
+        stored["controller"] = false.into();
+        stored["webhooks"] = json!({ "conversion": true, "spoke": [resource["version"]] });
+        resource["webhooks"] = asked.clone();
+        [resource, stored]
+    };
+    resources.into_iter().flat_map(both).collect()
+}
+
+/// The resources with paths of their own.
+fn paths(mut resources: Vec<Value>) -> Vec<Value> {
+    for (at, resource) in resources.iter_mut().enumerate() {
+        if resource["webhooks"]["defaulting"] == true {
+            let path = long('p', "a", at % 230 + 1);
+            resource["webhooks"]["defaultingPath"] = format!("/{path}-{at}").into();
+        }
+    }
+    resources
+}
+
+/// Webhooks of types that the project does not define.
+fn foreign_webhooks() -> Vec<Value> {
+    let core = kubernetes::all().map(|core| {
+        json!({
+            "group": core.group,
+            "domain": core.domain(),
+            "version": core.version,
+            "kind": core.kind,
+            "core": true,
+            "webhooks": { "defaulting": true, "validation": true, "validationPath": format!("/{}-{}-{}", core.group, core.version, core.plural) },
+        })
+    });
+    let paths = [
+        "a::Request",
+        "crate::a::Webhook",
+        "crate::zed::Change",
+        "cert_manager_crds::v1::Certificate",
+        "kube_b::Context",
+        "manager_a::Denied",
+        "zed::r#type::Option",
+    ];
+    let external = paths.iter().enumerate().map(|(at, path)| {
+        json!({
+            "group": format!("external{at}.io"),
+            "version": "v1",
+            "kind": "Kind",
+            "external": true,
+            "path": path,
+            "webhooks": { "defaulting": true, "validation": true },
+        })
+    });
+    core.chain(external).collect()
+}
+
 fn write(project: &Project, directory: &Path) {
     for (path, file) in template::tree(project).unwrap_or_else(|failure| panic!("{failure:?}")) {
         if path.extension() == "rs" {
@@ -179,6 +246,34 @@ fn rendered_rust_is_formatted() {
         project("nasty", domain, false, &nasty(true)),
         project("nasty-cluster", domain, false, &nasty(false)),
         project("controllers", domain, false, &controllers()),
+        project(
+            "webhooks",
+            domain,
+            false,
+            &with_webhooks(lengths(true, [1, 8, 30, 63, 100].into_iter()), "v1"),
+        ),
+        project(
+            "old-hub",
+            domain,
+            false,
+            &with_webhooks(
+                lengths(true, [2, 20].into_iter()),
+                "v4294967295alpha4294967294",
+            ),
+        ),
+        project(
+            "nasty-webhooks",
+            domain,
+            false,
+            &with_webhooks(nasty(true), "v2"),
+        ),
+        project(
+            "paths",
+            domain,
+            false,
+            &paths(with_webhooks(lengths(true, [1, 6, 8].into_iter()), "v2")),
+        ),
+        project("foreign-webhooks", domain, false, &foreign_webhooks()),
     ];
     let directory = TempDir::new().unwrap();
     let mut roots = Vec::new();

@@ -15,8 +15,11 @@ use std::{
 use operator_forge::{
     error::Failure,
     memory::Memory,
-    name::{ControllerName, Domain, Group, Invalid, Kind, Plural, ProjectName, ShortName, Version},
-    project::{CreateApi, InitOptions, License, Owner, Project},
+    name::{
+        ControllerName, Domain, Group, Invalid, Kind, Plural, ProjectName, RustPath, ShortName,
+        Version, WebhookPath,
+    },
+    project::{CreateApi, CreateWebhook, External, InitOptions, License, Owner, Project},
     template,
     tree::{Owner as FileOwner, unix_line_ends},
 };
@@ -113,6 +116,54 @@ fn create() -> impl Strategy<Value = Vec<String>> {
     })
 }
 
+fn create_webhook() -> impl Strategy<Value = Vec<String>> {
+    let of = select(vec![
+        "cache v1 Memcached",
+        "cache v1alpha1 Memcached",
+        "ship v2 Option",
+        "core v1 Pod",
+        "core v1 Node",
+        "apps v1 Deployment",
+        "type v1 Self",
+        "cert.io v1 Certificate",
+    ]);
+    let kinds = select(vec![
+        "",
+        "--defaulting",
+        "--validation",
+        "--defaulting --validation",
+        "--programmatic-validation",
+        "--conversion",
+        "--conversion --spoke v1alpha1",
+        "--conversion --spoke v2,v10",
+        "--defaulting --defaulting-path /custom",
+        "--validation --validation-path Custom",
+    ]);
+    let extra = prop_oneof![
+        6 => Just(""),
+        1 => Just("--external-api-path cert::Certificate"),
+        1 => Just("--external-api-path cert::Certificate --external-api-domain example.com"),
+        1 => Just("--external-api-module example.com/cert"),
+        1 => Just("--certificates cert-manager"),
+        1 => Just("--certificates mounted"),
+        1 => Just("--on-conflict=keep"),
+    ];
+    (of, kinds, extra).prop_map(|(of, kinds, extra)| {
+        let names = ["--group", "--version", "--kind"];
+        let of = names
+            .into_iter()
+            .zip(of.split(' '))
+            .flat_map(<[&str; 2]>::from);
+        ["create", "webhook"]
+            .into_iter()
+            .chain(of)
+            .chain(kinds.split_whitespace())
+            .chain(extra.split_whitespace())
+            .map(str::to_owned)
+            .collect()
+    })
+}
+
 fn init() -> impl Strategy<Value = Vec<String>> {
     let domain = prop_oneof![5 => Just("example.com"), 1 => Just(""), 1 => Just("Example_com")];
     let extra = prop_oneof![
@@ -135,6 +186,7 @@ fn init() -> impl Strategy<Value = Vec<String>> {
 fn command() -> impl Strategy<Value = Step> {
     let command = prop_oneof![
         8 => create(),
+        5 => create_webhook(),
         1 => init(),
         1 => Just(vec!["sync".to_owned()]),
         1 => Just(vec!["sync".to_owned(), "--on-conflict=keep".to_owned()]),
@@ -151,6 +203,8 @@ fn hand() -> impl Strategy<Value = Step> {
         "Makefile",
         "config/rbac/kustomization.yaml",
         "src/controllers/cache/memcached.rs",
+        "src/webhooks/core/v1/pod/default.rs",
+        "config/webhook/kustomization.yaml",
         "config/samples/cache_v1_memcached.yaml",
         "src/api/cache",
     ]);
@@ -506,6 +560,11 @@ fn name() -> impl Strategy<Value = String> {
         "v1",
         "V1",
         "r#type",
+        "/convert",
+        "/Custom//path",
+        "cert_manager::v1::Certificate",
+        "cert-manager::v1",
+        "crate::a::B",
         "_",
         "..",
         "a/../b",
@@ -627,6 +686,28 @@ proptest! {
         match project.create_api(&other) {
             Ok(more) => project = more,
             Err(failure) => check_help(&format!("{other:?}"), &failure),
+        }
+        let hook = CreateWebhook {
+            group: other.group,
+            version: other.version,
+            kind: other.kind,
+            plural: None,
+            defaulting: true,
+            defaulting_path: with_plural.then(|| parse_or(&plural, "/default", WebhookPath::parse)),
+            validation: true,
+            validation_path: None,
+            conversion: resource,
+            spokes: Vec::new(),
+            external: (!resource && namespaced).then(|| External {
+                path: parse_or(&controller, "a::B", RustPath::parse),
+                domain: parse_or(&short, "example.org", Domain::parse),
+            }),
+            certificates: None,
+            force: false,
+        };
+        match project.create_webhook(&hook) {
+            Ok(more) => project = more,
+            Err(failure) => check_help(&format!("{hook:?}"), &failure),
         }
         check_renders(&project);
     }

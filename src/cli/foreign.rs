@@ -23,12 +23,6 @@ pub struct Foreign {
     plugins: Option<String>,
     #[arg(long, hide = true, num_args = 1)]
     project_version: Option<String>,
-    #[arg(long, hide = true, num_args = 1)]
-    external_api_path: Option<String>,
-    #[arg(long, hide = true, num_args = 1)]
-    external_api_domain: Option<String>,
-    #[arg(long, hide = true, num_args = 1)]
-    external_api_module: Option<String>,
 }
 
 impl Foreign {
@@ -56,16 +50,6 @@ impl Foreign {
                     .help("--project-version 3"),
             );
         }
-        let external = [
-            ("--external-api-path", &self.external_api_path),
-            ("--external-api-domain", &self.external_api_domain),
-            ("--external-api-module", &self.external_api_module),
-        ];
-        if let Some((flag, Some(value))) = external.into_iter().find(|(_, value)| value.is_some()) {
-            return Err(Failure::usage(format!("`{flag} {value}` names a Go package"))
-                .note("a type of another crate cannot be had from Go; controllers take the project's own kinds and Kubernetes' core types")
-                .help("operator-forge create api --group apps --version v1 --kind Deployment --resource=false"));
-        }
         let mut notes = Vec::new();
         if self.repo.is_some() {
             notes.push(
@@ -91,5 +75,51 @@ impl Foreign {
             notes.push("`--ssa` is ignored: kube applies any type server-side as it is".to_owned());
         }
         Ok(notes)
+    }
+}
+
+/// The flags that name a type of another project, where there is no use for one.
+#[derive(Args, Debug, Default)]
+pub struct ForeignType {
+    #[arg(long, hide = true, num_args = 1)]
+    external_api_path: Option<String>,
+    #[arg(long, hide = true, num_args = 1)]
+    external_api_domain: Option<String>,
+    #[command(flatten)]
+    module: ForeignModule,
+}
+
+/// The flag that names a Go module.
+#[derive(Args, Debug, Default)]
+pub struct ForeignModule {
+    #[arg(long, hide = true, num_args = 1)]
+    external_api_module: Option<String>,
+}
+
+impl ForeignType {
+    /// Errors: any of the flags.
+    pub fn refuse(&self) -> Result<()> {
+        let given = [
+            ("--external-api-path", &self.external_api_path),
+            ("--external-api-domain", &self.external_api_domain),
+        ];
+        match given.into_iter().find_map(|(flag, value)| Some((flag, value.as_ref()?))) {
+            None => self.module.refuse(),
+            Some((flag, value)) => Err(Failure::usage(format!("`{flag} {value}` names a type of another project"))
+                .note("controllers take the project's own kinds and Kubernetes' types; webhooks take such a type, too")
+                .help("operator-forge create webhook --external-api-path cert_manager_crds::v1::Certificate …")),
+        }
+    }
+}
+
+impl ForeignModule {
+    /// Errors: the flag, whatever it says.
+    pub fn refuse(&self) -> Result<()> {
+        match &self.external_api_module {
+            None => Ok(()),
+            Some(module) => Err(Failure::usage(format!("`--external-api-module {module}` names a Go module"))
+                .note("a type of another project comes from a crate: its version stands in Cargo.toml, its path in `--external-api-path`")
+                .help("--external-api-path cert_manager_crds::v1::Certificate")),
+        }
     }
 }

@@ -24,11 +24,12 @@ const NO_KIND: (&str, &str) = ("it names the type, in CamelCase", EXAMPLE);
 
 pub fn run(flags: &Global, api: &Api, report: &Report) -> Result<u8> {
     let remarks = api.foreign.answer()?;
+    api.foreign_type.refuse()?;
     let (workspace, before) = Workspace::open(&flags.directory)?;
     let request = request(&before, api, Prompt::new(!flags.no_input))?;
     let project = before.create_api(&request)?;
     let files = template::files_of(&project, &request)?;
-    let next = next(&files, &request);
+    let next = next(&files, &request, conversion(&before, &request));
     let forced = if api.force { files } else { BTreeSet::new() };
     let edit = Edit {
         command: "create api",
@@ -82,7 +83,36 @@ fn request(project: &Project, api: &Api, prompt: Prompt) -> Result<CreateApi> {
     })
 }
 
-fn next(files: &BTreeSet<RelPath>, request: &CreateApi) -> Vec<(String, Option<String>)> {
+/// What a new version of a kind that is converted needs: until then it can be neither read nor written.
+fn conversion(before: &Project, request: &CreateApi) -> Option<(String, Option<String>)> {
+    let key = request.key_in(before).filter(|_| request.resource)?;
+    if before.apis().iter().any(|api| *api.key == key) {
+        return None;
+    }
+    let hub = before.hub_of(&key)?;
+    let CreateApi {
+        group,
+        kind,
+        version,
+        ..
+    } = request;
+    let group = match group.as_str() {
+        "" => "''",
+        group => group,
+    };
+    Some((
+        format!("convert it to {hub}, the hub of {kind}, and back:"),
+        Some(format!(
+            "operator-forge create webhook --group {group} --version {hub} --kind {kind} --conversion --spoke {version}"
+        )),
+    ))
+}
+
+fn next(
+    files: &BTreeSet<RelPath>,
+    request: &CreateApi,
+    conversion: Option<(String, Option<String>)>,
+) -> Vec<(String, Option<String>)> {
     let mut next = Vec::new();
     let first = |start: &str| files.iter().find(|path| path.as_str().starts_with(start));
     if let Some(path) = first("src/api/") {
@@ -94,6 +124,7 @@ fn next(files: &BTreeSet<RelPath>, request: &CreateApi) -> Vec<(String, Option<S
     if let Some(path) = first("src/controllers/") {
         next.push((format!("say what to do about it, in {path}"), None));
     }
+    next.extend(conversion);
     next.push((
         "derive CRDs and RBAC, then test:".to_owned(),
         Some("make manifests && make test".to_owned()),

@@ -18,6 +18,7 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
         None => flags.directory.clone(),
     };
     let mut remarks = init.foreign.answer()?;
+    init.foreign_type.refuse()?;
     let workspace = Workspace::fresh(&root)?;
     let project = Project::init(options(&root, init)?);
     remarks.extend(parent_workspace(&root));

@@ -5,6 +5,7 @@
 //! was read from the `impl Resource` blocks beside an `impl ListableResource` in that crate's source, and a
 //! controller for each row was generated and compiled.
 
+mod sample;
 mod table;
 
 use self::table::GROUPS;
@@ -37,6 +38,11 @@ impl CoreType {
         } else {
             ""
         }
+    }
+
+    /// The fields beside `metadata` of a smallest valid object, as Rust's `json!` reads them, if they are known.
+    pub fn sample(&self) -> Option<&'static str> {
+        sample::fields(self.api_group, self.kind)
     }
 
     /// The Rust path of the type: `k8s_openapi::api::apps::v1::Deployment`.

@@ -30,6 +30,11 @@ impl Fault {
         }
     }
 
+    /// What is wrong alone, for a rule of several parts.
+    pub fn text(self) -> String {
+        self.fault
+    }
+
     /// The whole explanation, for one flag.
     pub fn of(
         self,
@@ -116,15 +121,7 @@ fn label_like(text: &str, start: Start, max: usize) -> String {
 
 /// Checks a dotted name that is not empty.
 pub fn subdomain(text: &str) -> Result<(), Fault> {
-    let suggestion = || {
-        let labels: Vec<_> = text
-            .split('.')
-            .map(|l| label_like(l, Start::Any, 63))
-            .filter(|l| !l.is_empty())
-            .collect();
-        let joined: String = labels.join(".").chars().take(253).collect();
-        joined.trim_end_matches(['-', '.']).to_owned()
-    };
+    let suggestion = || subdomain_like(text);
     if text.len() > 253 {
         return Err(Fault::new(
             format!("it has {} characters, 253 are allowed", text.len()),
@@ -144,6 +141,17 @@ pub fn subdomain(text: &str) -> Result<(), Fault> {
         return Err(Fault::new(fault, suggestion()));
     }
     Ok(())
+}
+
+/// The nearest dotted name; empty if nothing is left.
+pub fn subdomain_like(text: &str) -> String {
+    let labels: Vec<_> = text
+        .split('.')
+        .map(|l| label_like(l, Start::Any, 63))
+        .filter(|l| !l.is_empty())
+        .collect();
+    let joined: String = labels.join(".").chars().take(253).collect();
+    joined.trim_end_matches(['-', '.']).to_owned()
 }
 
 /// Checks a kind.

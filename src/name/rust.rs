@@ -6,7 +6,7 @@
 use heck::ToSnakeCase as _;
 
 pub use self::taken::is_device;
-use self::taken::{COLLIDING_KINDS, CRATES, KEYWORDS, PACKAGE_RESERVED};
+use self::taken::{COLLIDING_KINDS, CRATES, KEYWORDS, PACKAGE_RESERVED, WEBHOOK_IMPORTS};
 use super::{ControllerName, Domain, Group, Kind, ProjectName};
 
 pub mod order;
@@ -72,6 +72,27 @@ pub fn type_name(kind: &Kind) -> String {
         kind if COLLIDING_KINDS.contains(&kind) => format!("{kind}Resource"),
         kind => kind.to_owned(),
     }
+}
+
+/// What a file with a webhook calls the type at `path`, and how it imports it: under its own name, or with `Resource`
+/// behind it where that name would hide one which the file needs.
+pub fn import_beside_webhooks(path: &str) -> (String, String) {
+    let name = path.rsplit("::").next().unwrap_or(path);
+    if COLLIDING_KINDS.contains(&name) || WEBHOOK_IMPORTS.contains(&name) {
+        let other = format!("{name}Resource");
+        let import = format!("{path} as {other}");
+        return (other, import);
+    }
+    (name.to_owned(), path.to_owned())
+}
+
+/// Whether a word can stand in a path: an identifier, raw if it is a keyword.
+pub fn is_identifier(word: &str) -> bool {
+    let bare = word.strip_prefix("r#").unwrap_or(word);
+    let first = |c: char| c.is_ascii_alphabetic() || c == '_';
+    let rest = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let unusable = ["_", "crate", "self", "Self", "super"].contains(&bare);
+    bare.starts_with(first) && bare.chars().all(rest) && !unusable && !KEYWORDS.contains(&word)
 }
 
 /// The Cargo package of a project: its name, unless Cargo or rustc would not take it or a dependency has it already.
@@ -165,7 +186,13 @@ mod tests {
 
     #[test]
     fn lists_are_sorted_and_without_repeats() {
-        for list in [KEYWORDS, CRATES, PACKAGE_RESERVED, COLLIDING_KINDS] {
+        for list in [
+            KEYWORDS,
+            CRATES,
+            PACKAGE_RESERVED,
+            COLLIDING_KINDS,
+            WEBHOOK_IMPORTS,
+        ] {
             assert!(list.is_sorted_by(|a, b| a < b), "{list:?}");
         }
     }

@@ -94,6 +94,16 @@ impl Version {
         }
     }
 
+    /// The version that probably follows: v1 after what is older, otherwise the next stable one.
+    pub fn following(self) -> Self {
+        let first = Self {
+            major: 1,
+            stage: Stage::Stable,
+            minor: 0,
+        };
+        if self < first { first } else { self.next() }
+    }
+
     /// How stable it is.
     pub fn stage(self) -> Stage {
         self.stage

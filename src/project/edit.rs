@@ -1,9 +1,12 @@
 //! What the subcommands do to a project: pure functions.
 
+mod webhook;
+
 use std::collections::BTreeMap;
 
 use serde_yaml::Mapping;
 
+pub use self::webhook::{CreateWebhook, External, Target};
 use super::rules::{self, Violation};
 use super::{Api, Header, Key, LAYOUT, License, Owner, Project, Resource, Settings, TEMPLATES};
 use crate::error::Failure;
@@ -78,6 +81,7 @@ impl Project {
                 license,
                 owner,
                 header,
+                certificates: None,
                 extra: Mapping::new(),
             },
             layout: vec![LAYOUT.to_owned()],
@@ -113,7 +117,7 @@ impl Project {
                 .note("`--force` writes its files again and loses what was changed in them")
                 .help(format!(
                     "another version, such as --version {}, or --force",
-                    create.another_version()
+                    create.version.following()
                 )));
         }
         let sibling = existing
@@ -158,7 +162,7 @@ impl Project {
     fn find(&mut self, create: &CreateApi) -> Result<Key, Failure> {
         let Some(key) = create.key_in(self) else {
             let key = create.own_key(self);
-            return Err(rules::unknown_kind(self, &key).into());
+            return Err(rules::unknown_kind(self, &key, rules::Use::Controller).into());
         };
         if let Some(core) = kubernetes::find(key.group.as_str(), key.version, &key.kind) {
             let entry = self.resources.entry(key.clone());
@@ -255,15 +259,6 @@ impl CreateApi {
             ..own
         })
     }
-
-    fn another_version(&self) -> Version {
-        let stable = Version::parse("v1").expect("v1 is a version");
-        if self.version < stable {
-            stable
-        } else {
-            self.version.next()
-        }
-    }
 }
 
 impl Resource {
@@ -273,6 +268,8 @@ impl Resource {
             api: None,
             controller: false,
             core,
+            external: None,
+            webhooks: None,
             controllers: BTreeMap::new(),
             options: Mapping::new(),
             options_entry: Mapping::new(),

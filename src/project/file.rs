@@ -5,12 +5,15 @@
 
 mod refuse;
 mod shape;
+mod webhooks;
 mod write;
 
 #[cfg(test)]
 mod refusals;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod webhook_tests;
 
 use std::collections::BTreeMap;
 
@@ -90,6 +93,7 @@ fn from_file(file: File, keys: &mut Vec<Key>) -> Result<Project, Violation> {
             license: ours.license,
             owner: ours.owner,
             header: ours.header,
+            certificates: ours.certificates,
             extra: ours.extra,
         },
         layout,
@@ -98,8 +102,9 @@ fn from_file(file: File, keys: &mut Vec<Key>) -> Result<Project, Violation> {
         extra,
     };
     for entry in resources {
-        let (key, resource) = from_entry(entry);
+        let key = key_of(&entry);
         keys.push(key.clone());
+        let resource = from_entry(&key, entry)?;
         if project.resources.insert(key.clone(), resource).is_some() {
             return Err(Violation::new(Some(&key), format!("`{key}` has two entries"))
                 .note("one group, version and kind has one entry, with its API and its controllers")
@@ -139,13 +144,16 @@ fn from_file(file: File, keys: &mut Vec<Key>) -> Result<Project, Violation> {
     Ok(project)
 }
 
-fn from_entry(entry: Entry) -> (Key, Resource) {
-    let key = Key {
-        group: entry.group,
-        kind: entry.kind,
-        domain: entry.domain,
+fn key_of(entry: &Entry) -> Key {
+    Key {
+        group: entry.group.clone(),
+        kind: entry.kind.clone(),
+        domain: entry.domain.clone(),
         version: entry.version,
-    };
+    }
+}
+
+fn from_entry(key: &Key, entry: Entry) -> Result<Resource, Violation> {
     let core = entry
         .core
         .then(|| kubernetes::find(key.group.as_str(), key.version, &key.kind))
@@ -155,10 +163,12 @@ fn from_entry(entry: Entry) -> (Key, Resource) {
         .or(core.map(Plural::from))
         .unwrap_or_else(|| Plural::of(&key.kind));
     let mut extra = entry.extra;
-    if entry.external {
-        extra.insert("external".into(), true.into());
-    }
-    let resource = Resource {
+    let external = match entry.external {
+        true => Some(webhooks::take_path(key, &mut extra)?),
+        false => None,
+    };
+    let webhooks = entry.webhooks.map(|entry| webhooks::from_file(key, entry));
+    Ok(Resource {
         plural,
         api: entry.api.map(|api| Api {
             namespaced: api.namespaced,
@@ -167,6 +177,8 @@ fn from_entry(entry: Entry) -> (Key, Resource) {
         }),
         controller: entry.controller,
         core: entry.core,
+        external,
+        webhooks: webhooks.transpose()?,
         controllers: entry
             .controllers
             .into_iter()
@@ -175,6 +187,5 @@ fn from_entry(entry: Entry) -> (Key, Resource) {
         options: Mapping::new(),
         options_entry: Mapping::new(),
         extra,
-    };
-    (key, resource)
+    })
 }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::testing::{create, empty};
+use super::testing::{create, empty, webhook};
 use super::*;
 
 /// Creates that meet one another often, but not always.
@@ -43,18 +43,90 @@ fn creates() -> impl Strategy<Value = CreateApi> {
         .prop_map(|(g, v, k, a, b, c, d, e)| create(&format!("{g} {v} {k} {a} {b} {c} {d} {e}")))
 }
 
+/// A command: `create api` or `create webhook`.
+#[derive(Clone, Debug)]
+enum Create {
+    Api(CreateApi),
+    Webhook(CreateWebhook),
+}
+
+impl Create {
+    fn apply(&self, project: &Project) -> Result<Project, Failure> {
+        match self {
+            Self::Api(create) => project.create_api(create),
+            Self::Webhook(create) => project.create_webhook(create),
+        }
+    }
+
+    fn forced(self) -> Self {
+        match self {
+            Self::Api(create) => Self::Api(CreateApi {
+                force: true,
+                ..create
+            }),
+            Self::Webhook(create) => Self::Webhook(CreateWebhook {
+                force: true,
+                ..create
+            }),
+        }
+    }
+}
+
+fn webhooks() -> impl Strategy<Value = CreateWebhook> {
+    let of = prop::sample::select(vec![
+        "cache v1 Foo",
+        "cache v1alpha1 Foo",
+        "cache v1beta1 Foo",
+        "cache v2 Foo",
+        "cache v1 Bar",
+        "apps v1 Deployment",
+        "networking v1 Ingress",
+        "cert-manager v1 Certificate",
+    ]);
+    let rare = |flags: &'static [&'static str]| prop_oneof![5 => Just(""), 1 => prop::sample::select(flags)];
+    let kinds = prop::sample::select(vec![
+        "defaulting",
+        "validation",
+        "defaulting validation",
+        "conversion",
+        "conversion spoke=v1",
+        "conversion spoke=v1alpha1",
+        "conversion spoke=v2 spoke=v1beta1",
+        "validation conversion",
+        "defaulting defaulting-path=/a",
+        "validation validation-path=/a",
+        "validation validation-path=/validate-cache-example-com-v1-foo",
+    ]);
+    let external = rare(&[
+        "domain=io path=cert::v1::Certificate",
+        "domain=io path=other::v1::Certificate",
+        "domain=example.com path=a::B",
+    ]);
+    let plural = rare(&["plural=foos", "plural=things", "plural=certificates"]);
+    let certificates = rare(&["certificates=cert-manager", "certificates=mounted"]);
+    (of, kinds, external, plural, certificates)
+        .prop_map(|(a, b, c, d, e)| webhook(&format!("{a} {b} {c} {d} {e}")))
+}
+
+fn any_create() -> impl Strategy<Value = Create> {
+    prop_oneof![
+        creates().prop_map(Create::Api),
+        webhooks().prop_map(Create::Webhook),
+    ]
+}
+
 fn projects() -> impl Strategy<Value = Project> {
     let domain = prop_oneof![4 => Just("example.com"), 1 => prop::sample::select(vec!["", "local", "k8s.io"])];
     (
         domain,
         prop::bool::weighted(0.2),
-        prop::collection::vec(creates(), 0..12),
+        prop::collection::vec(any_create(), 0..16),
     )
         .prop_map(|(domain, namespaced, creates)| {
             creates
                 .iter()
                 .fold(empty(domain, namespaced), |project, create| {
-                    project.create_api(create).unwrap_or(project)
+                    create.apply(&project).unwrap_or(project)
                 })
         })
 }
@@ -79,9 +151,9 @@ proptest! {
 
     /// Law 3.
     #[test]
-    fn creates_are_confluent(project in projects(), a in creates(), b in creates()) {
-        let ab = project.create_api(&a).and_then(|project| project.create_api(&b));
-        let ba = project.create_api(&b).and_then(|project| project.create_api(&a));
+    fn creates_are_confluent(project in projects(), a in any_create(), b in any_create()) {
+        let ab = a.apply(&project).and_then(|project| b.apply(&project));
+        let ba = b.apply(&project).and_then(|project| a.apply(&project));
         if let (Ok(ab), Ok(ba)) = (ab, ba) {
             prop_assert_eq!(ab.write(), ba.write());
             prop_assert_eq!(ab, ba);
@@ -90,11 +162,10 @@ proptest! {
 
     /// Half of law 1: repeating a create is refused, and with `--force` changes nothing.
     #[test]
-    fn creates_are_not_repeated(project in projects(), create in creates()) {
-        if let Ok(once) = project.create_api(&create) {
-            prop_assert!(once.create_api(&create).is_err());
-            let forced = CreateApi { force: true, ..create };
-            prop_assert_eq!(once.create_api(&forced).unwrap(), once);
+    fn creates_are_not_repeated(project in projects(), create in any_create()) {
+        if let Ok(once) = create.apply(&project) {
+            prop_assert!(create.apply(&once).is_err());
+            prop_assert_eq!(create.forced().apply(&once).unwrap(), once);
         }
     }
 

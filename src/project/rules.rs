@@ -4,9 +4,12 @@
 //! rest keep two names from meeting in one Rust module, type or file.
 
 mod controllers;
+mod entries;
 mod groups;
 mod kinds;
+pub mod webhooks;
 
+pub use self::entries::{is_namespaced, not_external};
 use super::{Key, Project, Resource};
 use crate::error::Failure;
 use crate::name::{Kind, kubernetes};
@@ -75,103 +78,32 @@ type Check = Result<(), Violation>;
 /// Checks them all; the first that is broken, in the order of the entries.
 pub fn check(project: &Project) -> Check {
     for (key, resource) in project.resources() {
-        entry(project, key, resource)?;
+        entries::check(project, key, resource)?;
         groups::of_api(key, resource)?;
     }
+    groups::meanings(project)?;
     groups::modules(project)?;
     kinds::versions(project)?;
     kinds::names(project)?;
     kinds::types(project)?;
     controllers::defaults(project)?;
     controllers::files(project)?;
-    controllers::names(project)
+    controllers::names(project)?;
+    webhooks::conversions(project)?;
+    webhooks::paths(project, None)?;
+    webhooks::directories(project)?;
+    webhooks::names(project)
 }
 
-/// The rules of one entry alone.
-fn entry(project: &Project, key: &Key, resource: &Resource) -> Check {
-    if resource.extra.contains_key("external") {
-        return Err(Violation::new(Some(key), format!("`{key}` is `external`"))
-            .note("this operator-forge makes controllers for the project's own APIs and for Kubernetes' types")
-            .field("remove that entry"));
-    }
-    if resource.core {
-        core_entry(key, resource)?;
-    } else {
-        own_entry(project, key, resource)?;
-    }
-    let namespaced = is_namespaced(key, resource);
-    if project.namespaced && !namespaced && (resource.api.is_some() || resource.has_controllers()) {
-        return Err(cluster_scoped(key, resource.core));
-    }
-    Ok(())
+/// What a kind is needed for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    Controller,
+    Webhook,
 }
 
-fn core_entry(key: &Key, resource: &Resource) -> Check {
-    let Some(core) = kubernetes::find(key.group.as_str(), key.version, &key.kind) else {
-        return Err(Violation::new(
-            Some(key),
-            format!("`{key}` is `core`, but Kubernetes has no such type"),
-        )
-        .note(known_types(key.group.as_str()))
-        .field("remove `core: true` or correct the group, version or kind"));
-    };
-    let same = core.group == key.group.as_str() && core.domain() == key.domain.as_str();
-    if !same || resource.plural.as_str() != core.plural {
-        let domain = if core.domain().is_empty() {
-            "none"
-        } else {
-            core.domain()
-        };
-        return Err(Violation::new(
-            Some(key),
-            format!("`{key}` does not describe Kubernetes' type of that name"),
-        )
-        .note(format!(
-            "its group is `{}`, its domain {domain}, its plural `{}`",
-            core.group, core.plural
-        ))
-        .field(format!("group: {}", core.group)));
-    }
-    if resource.api.is_some() {
-        return Err(Violation::new(
-            Some(key),
-            format!("`{key}` is both `core` and an API of this project"),
-        )
-        .note("Kubernetes serves that type itself: there is no CRD to make")
-        .field("remove `api` or `core`"));
-    }
-    Ok(())
-}
-
-fn own_entry(project: &Project, key: &Key, resource: &Resource) -> Check {
-    if key.domain != project.domain {
-        return Err(Violation::new(
-            Some(key),
-            format!(
-                "`{key}` has domain `{}`, the project has `{}`",
-                key.domain, project.domain
-            ),
-        )
-        .note("the APIs of a project share its domain")
-        .field(format!("domain: {}", project.domain)));
-    }
-    let webhooks = resource.extra.contains_key("webhooks");
-    if resource.api.is_none() && (resource.has_controllers() || webhooks) {
-        return Err(unknown_kind(project, key));
-    }
-    if resource.api.is_none() {
-        return Err(Violation::new(
-            Some(key),
-            format!("`{key}` has neither an API nor a controller"),
-        )
-        .note("an entry without `api`, `controller` and `controllers` asks for nothing")
-        .field("remove that entry"));
-    }
-    Ok(())
-}
-
-/// There is a controller for a kind that neither the project nor Kubernetes defines.
-pub fn unknown_kind(project: &Project, key: &Key) -> Violation {
+/// There is a controller or a webhook for a kind that neither the project nor Kubernetes defines.
+pub fn unknown_kind(project: &Project, key: &Key, to_be: Use) -> Violation {
     let Key {
         group,
         version,
@@ -182,7 +114,12 @@ pub fn unknown_kind(project: &Project, key: &Key) -> Violation {
         Some(key),
         format!("`{key}` is defined neither by this project nor by Kubernetes"),
     )
-    .note("a controller needs a Rust type to watch");
+    .note(match to_be {
+        Use::Controller => "a controller needs a Rust type to watch",
+        Use::Webhook => {
+            "a webhook needs a Rust type; one of another crate is named by `--external-api-path`"
+        }
+    });
     let other = project.resources().find(|(other, resource)| {
         (&other.group, &other.kind) == (group, kind) && resource.api.is_some()
     });
@@ -196,8 +133,14 @@ pub fn unknown_kind(project: &Project, key: &Key) -> Violation {
     match kubernetes::nearest(group.as_str(), kind) {
         Some(core) => violation
             .flag(format!(
-                "--group {} --version {} --kind {} --resource=false",
-                core.group, core.version, core.kind
+                "--group {} --version {} --kind {}{}",
+                core.group,
+                core.version,
+                core.kind,
+                match to_be {
+                    Use::Controller => " --resource=false",
+                    Use::Webhook => "",
+                }
             ))
             .field(format!(
                 "core: true, group: {}, kind: {}",
@@ -228,29 +171,6 @@ fn known_types(group: &str) -> String {
         }
     };
     format!("Kubernetes has in `{group}`: {}", kinds.join(", "))
-}
-
-fn cluster_scoped(key: &Key, core: bool) -> Violation {
-    let violation = Violation::new(Some(key), format!("`{key}` is cluster-scoped, but the project is namespaced"))
-        .note("a namespaced operator has a Role in each namespace, and a Role cannot allow watching such a kind");
-    let field = "remove `namespaced: true` at the top of the file";
-    match core {
-        true => violation
-            .flag("operator-forge init, without --namespaced, for a project of its own")
-            .field(field),
-        false => violation
-            .flag("--namespaced=true")
-            .field("api: {crdVersion: v1, namespaced: true}"),
-    }
-}
-
-/// Whether objects of an entry live in namespaces; Kubernetes says so for its own types.
-pub fn is_namespaced(key: &Key, resource: &Resource) -> bool {
-    match &resource.api {
-        Some(api) => api.namespaced,
-        None => kubernetes::find(key.group.as_str(), key.version, &key.kind)
-            .is_none_or(|core| core.namespaced),
-    }
 }
 
 impl Resource {

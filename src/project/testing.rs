@@ -1,6 +1,7 @@
 //! Projects for tests.
 
 use super::*;
+use crate::name::WebhookPath;
 
 /// The flags of a `create api`, as a line of text.
 pub fn create(flags: &str) -> CreateApi {
@@ -33,6 +34,51 @@ pub fn create(flags: &str) -> CreateApi {
             ("controller", value) => create.controller = value == "true",
             ("name", value) => create.controller_name = Some(ControllerName::parse(value).unwrap()),
             ("force", _) => create.force = true,
+            other => panic!("{other:?}"),
+        }
+    }
+    create
+}
+
+/// The flags of a `create webhook`, as a line of text.
+pub fn webhook(flags: &str) -> CreateWebhook {
+    let mut words = flags.split_whitespace();
+    let mut next = || words.next();
+    let (group, version, kind) = (next().unwrap(), next().unwrap(), next().unwrap());
+    let mut create = CreateWebhook {
+        group: Group::parse(group.trim_matches('-')).unwrap(),
+        version: Version::parse(version).unwrap(),
+        kind: Kind::parse(kind).unwrap(),
+        plural: None,
+        defaulting: false,
+        defaulting_path: None,
+        validation: false,
+        validation_path: None,
+        conversion: false,
+        spokes: Vec::new(),
+        external: None,
+        certificates: None,
+        force: false,
+    };
+    let mut domain = Domain::parse("").unwrap();
+    let path = |value| Some(WebhookPath::parse(value).unwrap());
+    for word in words {
+        match word.split_once('=').unwrap_or((word, "")) {
+            ("defaulting", _) => create.defaulting = true,
+            ("validation", _) => create.validation = true,
+            ("conversion", _) => create.conversion = true,
+            ("force", _) => create.force = true,
+            ("plural", value) => create.plural = Some(Plural::parse(value).unwrap()),
+            ("defaulting-path", value) => create.defaulting_path = path(value),
+            ("validation-path", value) => create.validation_path = path(value),
+            ("spoke", value) => create.spokes.push(Version::parse(value).unwrap()),
+            ("domain", value) => domain = Domain::parse(value).unwrap(),
+            ("path", value) => {
+                let path = RustPath::parse(value).unwrap();
+                let domain = domain.clone();
+                create.external = Some(External { path, domain });
+            }
+            ("certificates", value) => create.certificates = serde_yaml::from_str(value).ok(),
             other => panic!("{other:?}"),
         }
     }

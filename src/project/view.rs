@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::rules::is_namespaced;
-use super::{Api, Key, Project, Resource};
+use super::rules::{self, is_namespaced};
+use super::{Api, Key, Project, Resource, Webhooks};
 use crate::name::rust::Module;
 use crate::name::{Group, Kind, Version};
 
@@ -23,8 +23,10 @@ pub struct ApiView<'a> {
 /// A kind that the project defines: one CRD.
 #[derive(Clone, Debug)]
 pub struct KindView<'a> {
-    /// The stored version: the most stable, then the oldest.
+    /// The stored version: the hub of conversion, or without one the most stable, then the oldest.
     pub storage: Version,
+    /// The versions that are converted to the stored one, by age.
+    pub spokes: Vec<Version>,
     /// All versions, by age; never empty.
     pub apis: Vec<ApiView<'a>>,
 }
@@ -48,7 +50,38 @@ pub struct ControllerView<'a> {
     pub namespaced: bool,
 }
 
+/// An entry with webhooks.
+#[derive(Clone, Copy, Debug)]
+pub struct WebhookView<'a> {
+    /// What they are asked about.
+    pub key: &'a Key,
+    /// The entry of that.
+    pub resource: &'a Resource,
+    /// The webhooks.
+    pub webhooks: &'a Webhooks,
+}
+
 impl Project {
+    /// The entries with webhooks, in the order of `PROJECT`.
+    pub fn webhooks(&self) -> Vec<WebhookView<'_>> {
+        let mut views = Vec::new();
+        for (key, resource) in self.resources() {
+            if let Some(webhooks) = &resource.webhooks {
+                views.push(WebhookView {
+                    key,
+                    resource,
+                    webhooks,
+                });
+            }
+        }
+        views
+    }
+
+    /// The version to which the others of a kind are converted, if they are.
+    pub fn hub_of(&self, key: &Key) -> Option<Version> {
+        rules::webhooks::hub_of(self, key)
+    }
+
     /// The APIs that the project defines, in the order of `PROJECT`.
     pub fn apis(&self) -> Vec<ApiView<'_>> {
         self.kinds()
@@ -101,7 +134,18 @@ impl Project {
 }
 
 fn kind<'a>(entries: Vec<(&'a Key, &'a Resource, &'a Api)>) -> Option<KindView<'a>> {
-    let storage = Version::storage(entries.iter().map(|(key, ..)| key.version))?;
+    let hub = |(key, resource, _): &(&'a Key, &'a Resource, _)| {
+        let webhooks = resource
+            .webhooks
+            .as_ref()
+            .filter(|webhooks| webhooks.is_hub());
+        webhooks.map(|webhooks| (key.version, webhooks.spokes.iter().copied().collect()))
+    };
+    let by_stability = || {
+        let storage = Version::storage(entries.iter().map(|(key, ..)| key.version))?;
+        Some((storage, Vec::new()))
+    };
+    let (storage, spokes) = entries.iter().find_map(hub).or_else(by_stability)?;
     let view = |(key, resource, api): (&'a Key, _, _)| ApiView {
         key,
         resource,
@@ -110,6 +154,7 @@ fn kind<'a>(entries: Vec<(&'a Key, &'a Resource, &'a Api)>) -> Option<KindView<'
     };
     Some(KindView {
         storage,
+        spokes,
         apis: entries.into_iter().map(view).collect(),
     })
 }

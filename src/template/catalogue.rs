@@ -20,6 +20,39 @@ pub enum Scope {
     Api,
     /// Once per controller.
     Controller,
+    /// Once in a project with webhooks.
+    Server,
+    /// Once in a project whose webhooks have a certificate that the operator makes.
+    SelfManaged,
+    /// Once in a project whose webhooks have a certificate that cert-manager makes.
+    CertManager,
+    /// Once per group, version and kind whose objects are defaulted.
+    Default,
+    /// Once per group, version and kind whose objects are validated.
+    Validate,
+    /// Once per version that is converted to the hub of its kind.
+    Convert,
+}
+
+/// Scopes by the beginning of the template's path.
+const SCOPES: [(&str, Scope); 10] = [
+    ("project/", Scope::Project),
+    ("kind/", Scope::Kind),
+    ("api/", Scope::Api),
+    ("controller/", Scope::Controller),
+    ("webhook/server/", Scope::Server),
+    ("webhook/self-managed/", Scope::SelfManaged),
+    ("webhook/cert-manager/", Scope::CertManager),
+    ("webhook/default/", Scope::Default),
+    ("webhook/validate/", Scope::Validate),
+    ("webhook/convert/", Scope::Convert),
+];
+
+impl Scope {
+    /// All of them.
+    pub fn all() -> impl Iterator<Item = Self> {
+        SCOPES.into_iter().map(|(_, scope)| scope)
+    }
 }
 
 /// One embedded template.
@@ -42,11 +75,12 @@ pub struct Template {
 }
 
 /// Owners by the beginning of the template's path; the first match counts.
-const OWNERS: [(&str, Owner); 11] = [
+const OWNERS: [(&str, Owner); 18] = [
     ("project/crates/manager/", Owner::Tool),
     ("project/src/api.rs", Owner::Tool),
     ("project/src/controllers.rs", Owner::Tool),
-    ("project/src/bin/manifests.rs", Owner::Tool),
+    ("project/src/webhooks.rs", Owner::Tool),
+    ("project/src/bin/", Owner::Tool),
     ("project/tests/main.rs", Owner::Tool),
     ("project/Cargo.lock", Owner::User),
     ("project/README.md", Owner::User),
@@ -54,6 +88,12 @@ const OWNERS: [(&str, Owner); 11] = [
     ("kind/", Owner::Tool),
     ("api/", Owner::User),
     ("controller/", Owner::User),
+    ("webhook/server/", Owner::Shared),
+    ("webhook/self-managed/", Owner::Shared),
+    ("webhook/cert-manager/", Owner::Shared),
+    ("webhook/default/", Owner::User),
+    ("webhook/validate/", Owner::User),
+    ("webhook/convert/", Owner::User),
 ];
 
 /// All templates, in the order of their paths.
@@ -80,14 +120,8 @@ fn collect(directory: &'static Dir<'static>, templates: &mut Vec<Template>) {
 }
 
 fn classify(name: &'static str, content: &'static [u8]) -> Option<Template> {
-    let (scope, path) = name.split_once('/')?;
-    let scope = match scope {
-        "project" => Scope::Project,
-        "kind" => Scope::Kind,
-        "api" => Scope::Api,
-        "controller" => Scope::Controller,
-        _ => return None,
-    };
+    let of = |(start, scope)| Some((scope, name.strip_prefix(start)?));
+    let (scope, path) = SCOPES.into_iter().find_map(of)?;
     let target = path.strip_suffix(".tera").unwrap_or(path);
     let owner = OWNERS.iter().find(|(start, _)| name.starts_with(start))?.1;
     let named = owner == Owner::User && target.ends_with(".rs");
@@ -139,6 +173,9 @@ mod tests {
                 " in groups %}",
                 " in kinds %}",
                 " in controller_groups %}",
+                " in webhooks %}",
+                " in conversions %}",
+                "server.",
                 "project.namespaced",
                 "api.storage",
             ] {

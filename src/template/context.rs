@@ -1,12 +1,17 @@
 //! What templates see. All naming is done here and in `name`, so that a template holds no rule.
 
 mod of_project;
+mod of_webhooks;
 #[cfg(test)]
 mod tests;
+mod webhooks;
 
 use serde::Serialize;
 
 pub use self::of_project::context;
+pub use self::webhooks::{
+    AdmissionContext, ConversionContext, ModuleContext, ServerContext, SpokeContext, WebhookContext,
+};
 
 /// The context of every template; those of one API, kind or controller get it under `api`, `kind` or `controller` too.
 #[derive(Clone, Debug, Serialize)]
@@ -21,6 +26,18 @@ pub struct Context {
     pub kinds: Vec<KindContext>,
     /// The groups with a controller, as rustfmt sorts modules.
     pub controller_groups: Vec<ControllerGroupContext>,
+    /// `server`.
+    pub server: ServerContext,
+    /// The entries whose objects are defaulted or validated, in the order of `PROJECT`.
+    pub webhooks: Vec<WebhookContext>,
+    /// The single webhooks of these.
+    pub admissions: Vec<AdmissionContext>,
+    /// The kinds whose versions are converted, by group and kind.
+    pub conversions: Vec<ConversionContext>,
+    /// The modules of all webhooks: groups, versions, kinds, files.
+    pub webhook_modules: Vec<ModuleContext>,
+    /// Those of them that have an integration test.
+    pub tested_webhook_modules: Vec<ModuleContext>,
 }
 
 /// `project`.
@@ -176,6 +193,12 @@ impl Context {
     /// Every API, for the templates of scope `api`.
     pub fn apis(&self) -> impl Iterator<Item = &ApiContext> {
         self.kinds.iter().flat_map(|kind| &kind.apis)
+    }
+
+    /// Every version that is converted to a hub, for the templates of scope `webhook/convert`.
+    pub fn spokes(&self) -> impl Iterator<Item = &SpokeContext> {
+        let conversions = self.conversions.iter();
+        conversions.flat_map(|conversion| &conversion.spokes)
     }
 
     /// Every controller, for the templates of scope `controller`.

@@ -5,23 +5,59 @@ use tera::{Kwargs, State};
 /// The widest line that rustfmt leaves alone (its default `max_width`).
 const MAX_WIDTH: usize = 100;
 
-/// Leaves a line of Rust that fits; breaks the first outermost `(…)` of one that does not, as rustfmt does.
+/// Leaves a line of Rust that fits; breaks one that does not as rustfmt does: the head of an impl before `for`, a `let`
+/// behind `=`, anything else in its first outermost `(…)`.
 pub fn wrap(line: &str, _: Kwargs, _: &State<'_>) -> String {
     wrapped(line)
 }
 
 fn wrapped(line: &str) -> String {
-    let width = line.chars().count();
-    let Some((open, close)) = outermost_parentheses(line).filter(|_| width > MAX_WIDTH) else {
+    if line.chars().count() <= MAX_WIDTH {
         return line.to_owned();
-    };
+    }
     let indent: String = line.chars().take_while(|c| *c == ' ').collect();
+    broken_impl(line)
+        .or_else(|| broken_let(line, &indent))
+        .or_else(|| broken_call(line, &indent))
+        .unwrap_or_else(|| line.to_owned())
+}
+
+fn broken_impl(line: &str) -> Option<String> {
+    let head = line
+        .strip_suffix(" {")
+        .filter(|head| head.starts_with("impl "))?;
+    let (head, of) = head.split_once(" for ")?;
+    Some(format!("{head}\n    for {of}\n{{"))
+}
+
+/// A call without arguments that is too long even for a line of its own loses its parentheses to another.
+fn broken_let(line: &str, indent: &str) -> Option<String> {
+    let (name, value) = line
+        .split_once(" = ")
+        .filter(|_| line.trim_start().starts_with("let "))?;
+    let room = MAX_WIDTH - indent.len() - 4;
+    if value.len() <= room {
+        return Some(format!("{name} =\n{indent}    {value}"));
+    }
+    let call = value.strip_suffix("();").filter(|call| call.len() < room);
+    Some(match call {
+        Some(call) => format!("{name} =\n{indent}    {call}(\n{indent}    );"),
+        None => line.to_owned(),
+    })
+}
+
+fn broken_call(line: &str, indent: &str) -> Option<String> {
+    let (open, close) = outermost_parentheses(line)?;
     let items = split_items(&line[open + 1..close]);
     let inside: String = items
         .iter()
         .map(|item| format!("{indent}    {},\n", item.trim()))
         .collect();
-    format!("{}\n{inside}{indent}{}", &line[..=open], &line[close..])
+    Some(format!(
+        "{}\n{inside}{indent}{}",
+        &line[..=open],
+        &line[close..]
+    ))
 }
 
 fn outermost_parentheses(line: &str) -> Option<(usize, usize)> {
@@ -81,6 +117,30 @@ mod tests {
                 "    fn f(\n        object: Arc<{kind}>,\n        map: BTreeMap<A, B>,\n    ) -> Result<Action, Error> {{"
             )
         );
+        let head = format!("impl From<v1::{kind}> for v2::{kind} {{");
+        assert_eq!(
+            wrapped(&head),
+            format!("impl From<v1::{kind}>\n    for v2::{kind}\n{{")
+        );
+        let short = "impl From<v1::A> for v2::A {";
+        assert_eq!(wrapped(short), short);
+        let call = |length: usize| format!("{}();", "f".repeat(length));
+        for (length, expected) in [
+            (81, format!("    let it = {}", call(81))),
+            (87, format!("    let it =\n        {}", call(87))),
+            (89, format!("    let it =\n        {}", call(89))),
+            (
+                90,
+                format!("    let it =\n        {}(\n        );", "f".repeat(90)),
+            ),
+            (
+                91,
+                format!("    let it =\n        {}(\n        );", "f".repeat(91)),
+            ),
+            (92, format!("    let it = {}", call(92))),
+        ] {
+            assert_eq!(wrapped(&format!("    let it = {}", call(length))), expected);
+        }
         let unbreakable = format!("use a::{kind}::{kind};");
         assert_eq!(wrapped(&unbreakable), unbreakable);
     }

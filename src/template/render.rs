@@ -19,6 +19,15 @@ pub struct Entry {
     pub variables: BTreeMap<&'static str, String>,
     /// What the template sees.
     pub context: Context,
+    /// Whether its integration test would not know what to write.
+    pub untested: bool,
+}
+
+impl Entry {
+    /// Whether this template makes a file for it.
+    pub fn has(&self, template: &Template) -> bool {
+        !(self.untested && template.target.starts_with("tests/"))
+    }
 }
 
 /// Renders `templates` for the entries of each scope; `package` is the Cargo package's name.
@@ -31,10 +40,10 @@ pub fn render(
 ) -> Result<Tree> {
     let tera = engine(templates)?;
     let mut tree = Tree::new();
-    for scope in [Scope::Project, Scope::Kind, Scope::Api, Scope::Controller] {
+    for scope in Scope::all() {
         let entries = entries(scope)?;
         for template in templates.iter().filter(|template| template.scope == scope) {
-            for entry in &entries {
+            for entry in entries.iter().filter(|entry| entry.has(template)) {
                 let path = RelPath::parse(&fill(template.target, &entry.variables))?;
                 let content = content(&tera, template, entry, package)?;
                 let file = File {

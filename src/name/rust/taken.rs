@@ -50,7 +50,7 @@ pub fn is_device(stem: &str) -> bool {
 }
 
 /// Package names that Cargo refuses or warns of (built-in crates, directories below `target`, devices of Windows), and
-/// the generated project's other binary.
+/// the generated project's other binaries.
 pub const PACKAGE_RESERVED: &[&str] = &[
     "alloc",
     "aux",
@@ -60,6 +60,7 @@ pub const PACKAGE_RESERVED: &[&str] = &[
     "examples",
     "incremental",
     "manifests",
+    "migrate-storage",
     "nul",
     "prn",
     "proc-macro",
@@ -139,4 +140,14 @@ pub const COLLIDING_KINDS: &[&str] = &[
     "Unpin",
     "Vec",
     "WatchParams",
+];
+
+/// What files with webhooks import from the manager.
+pub const WEBHOOK_IMPORTS: &[&str] = &[
+    "Change",
+    "Denied",
+    "Fake",
+    "FieldErrors",
+    "Request",
+    "Webhook",
 ];

@@ -214,7 +214,7 @@ fn the_rules_of_commands() {
     check(
         "- api:\n    crdVersion: v1\n  domain",
         "- domain",
-        "`PROJECT:35`: `crew/v1, Kind Admiral` has neither an API nor a controller",
+        "`PROJECT:35`: `crew/v1, Kind Admiral` has neither an API, a controller nor webhooks",
         "remove that entry",
     );
     check(
@@ -232,8 +232,8 @@ fn the_rules_of_commands() {
     check(
         "  plural: admirales",
         "  external: true\n  plural: admirales",
-        "`PROJECT:35`: `crew/v1, Kind Admiral` is `external`",
-        "remove that entry",
+        "`PROJECT:35`: `crew/v1, Kind Admiral` is `external` and has no `path`",
+        "path: cert_manager_crds::v1::Certificate",
     );
     check(
         "projectName: demo",

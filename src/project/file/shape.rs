@@ -3,7 +3,10 @@
 use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_yaml::{Mapping, Value};
 
-use crate::name::{ControllerName, Domain, Group, Kind, Plural, ProjectName, ShortName, Version};
+use crate::name::{
+    ControllerName, Domain, Group, Kind, Plural, ProjectName, ShortName, Version, WebhookPath,
+};
+use crate::project::Certificates;
 use crate::project::license::{Header, License, Owner};
 
 #[derive(Deserialize, Serialize)]
@@ -47,6 +50,8 @@ pub struct Ours {
     pub owner: Owner,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<Header>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub certificates: Option<Certificates>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<OptionsEntry>,
     #[serde(flatten)]
@@ -89,7 +94,7 @@ pub struct Entry {
     pub core: bool,
     #[serde(default = "no_domain", skip_serializing_if = "is_no_domain")]
     pub domain: Domain,
-    #[serde(default, skip_serializing)]
+    #[serde(default, skip_serializing_if = "is_false")]
     pub external: bool,
     #[serde(default = "no_group", skip_serializing_if = "is_no_group")]
     pub group: Group,
@@ -97,6 +102,29 @@ pub struct Entry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plural: Option<Plural>,
     pub version: Version,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub webhooks: Option<WebhooksEntry>,
+    #[serde(flatten)]
+    pub extra: Mapping,
+}
+
+#[derive(Default, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", expecting = "the webhooks of a resource")]
+pub struct WebhooksEntry {
+    #[serde(default)]
+    pub webhook_version: FormatVersion,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub defaulting: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub defaulting_path: Option<WebhookPath>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub validation: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub validation_path: Option<WebhookPath>,
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub conversion: bool,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spoke: Vec<Version>,
     #[serde(flatten)]
     pub extra: Mapping,
 }
@@ -105,7 +133,7 @@ pub struct Entry {
 #[serde(rename_all = "camelCase", expecting = "an API")]
 pub struct ApiEntry {
     #[serde(default)]
-    pub crd_version: CrdVersion,
+    pub crd_version: FormatVersion,
     /// As in kubebuilder's file, absent is cluster-scoped.
     #[serde(default, skip_serializing_if = "is_false")]
     pub namespaced: bool,
@@ -113,9 +141,9 @@ pub struct ApiEntry {
     pub extra: Mapping,
 }
 
-/// The only version of CRDs that Kubernetes still serves.
+/// The only version of CRDs and of webhook configurations that Kubernetes still serves.
 #[derive(Default, Deserialize, Serialize)]
-pub enum CrdVersion {
+pub enum FormatVersion {
     #[default]
     #[serde(rename = "v1")]
     V1,

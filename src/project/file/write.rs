@@ -3,6 +3,7 @@
 use serde_yaml::Value;
 
 use super::shape::{ApiEntry, ControllerEntry, Entry, File, Options, OptionsEntry, Ours, Plugins};
+use super::webhooks;
 use crate::name::{Plural, kubernetes};
 use crate::project::{Key, Project, Resource};
 
@@ -50,6 +51,7 @@ fn to_file(project: &Project) -> File {
                 license: settings.license,
                 owner: settings.owner,
                 header: settings.header,
+                certificates: settings.certificates,
                 resources: options,
                 extra: settings.extra,
             }),
@@ -71,6 +73,10 @@ fn to_entry(key: Key, resource: Resource) -> Entry {
         true => kubernetes::find(key.group.as_str(), key.version, &key.kind).map(Plural::from),
         false => Some(Plural::of(&key.kind)),
     };
+    let mut extra = resource.extra;
+    if let Some(path) = &resource.external {
+        webhooks::put_path(path, &mut extra);
+    }
     Entry {
         plural: Some(resource.plural).filter(|plural| regular.as_ref() != Some(plural)),
         api: resource.api.map(|api| ApiEntry {
@@ -85,12 +91,13 @@ fn to_entry(key: Key, resource: Resource) -> Entry {
             .map(|(name, extra)| ControllerEntry { name, extra })
             .collect(),
         core: resource.core,
-        external: false,
+        external: resource.external.is_some(),
         domain: key.domain,
         group: key.group,
         kind: key.kind,
         version: key.version,
-        extra: resource.extra,
+        webhooks: resource.webhooks.map(webhooks::to_file),
+        extra,
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::{Check, Violation};
+use crate::name::kubernetes;
 use crate::name::rust::Module;
 use crate::project::{Key, Project, Resource};
 
@@ -77,10 +78,36 @@ const CRD_MAX: usize = 250;
 /// What a file's name of 255 bytes leaves when a version and words such as `_editor_role.yaml` are in it.
 const FILE_MAX: usize = 200;
 
+/// A group, version and kind on the command line means one entry, whatever domains there are.
+pub fn meanings(project: &Project) -> Check {
+    let mut seen: BTreeMap<_, &Key> = BTreeMap::new();
+    for (key, resource) in project.resources() {
+        // Kubernetes' types are found by the full names of their groups, too.
+        let core = kubernetes::find(key.group.as_str(), key.version, &key.kind);
+        let group = core.map_or(key.group.as_str(), |core| core.group);
+        if let Some(other) = seen.insert((group, key.version, &key.kind), key) {
+            return Err(
+                Violation::new(Some(key), format!("`{key}` would mean two types"))
+                    .note(format!(
+                        "one is in the API group `{}`, the other in `{}`",
+                        other.api_group(false),
+                        key.api_group(resource.core)
+                    ))
+                    .flag(format!("--kind {}2, or another --group", key.kind))
+                    .field("remove one of the two"),
+            );
+        }
+    }
+    Ok(())
+}
+
 /// Two groups must not meet in one Rust module, where they would share a directory.
 pub fn modules(project: &Project) -> Check {
     let mut modules = BTreeMap::new();
-    for (key, _) in project.resources().filter(|(_, resource)| !resource.core) {
+    for (key, _) in project
+        .resources()
+        .filter(|(_, resource)| resource.api.is_some())
+    {
         let module = Module::of_group(&key.group, &key.domain).file().to_owned();
         let first: &Key = modules.entry(module.clone()).or_insert(key);
         if first.group != key.group {

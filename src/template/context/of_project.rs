@@ -19,6 +19,9 @@ pub fn context(project: &Project) -> Context {
             .then_with(|| order::modules(&a.module, &b.module))
     });
     let settings = &project.settings;
+    let webhooks = of_webhooks::webhooks(project);
+    let conversions = of_webhooks::conversions(project);
+    let (webhook_modules, tested_webhook_modules) = of_webhooks::modules(&webhooks, &conversions);
     Context {
         project: ProjectContext {
             name: project.name.to_string(),
@@ -32,6 +35,12 @@ pub fn context(project: &Project) -> Context {
         groups: groups(&kinds),
         controller_groups: controller_groups(project),
         kinds,
+        server: of_webhooks::server(project),
+        webhooks,
+        admissions: of_webhooks::admissions(project),
+        conversions,
+        webhook_modules,
+        tested_webhook_modules,
     }
 }
 

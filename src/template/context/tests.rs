@@ -3,16 +3,23 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::project::testing::{create, empty};
+use crate::project::testing::{create, empty, webhook};
 
 fn check(creates: &[&str]) -> Value {
-    let project = creates
-        .iter()
-        .fold(empty("example.com", false), |project, flags| {
-            project
-                .create_api(&create(flags))
-                .unwrap_or_else(|failure| panic!("{flags}: {failure:?}"))
-        });
+    check_webhooks(creates, &[])
+}
+
+fn check_webhooks(creates: &[&str], webhooks: &[&str]) -> Value {
+    let mut project = empty("example.com", false);
+    let refused = |flags: &str| panic!("{flags} is refused");
+    for flags in creates {
+        let created = project.create_api(&create(flags));
+        project = created.unwrap_or_else(|_| refused(flags));
+    }
+    for flags in webhooks {
+        let created = project.create_webhook(&webhook(flags));
+        project = created.unwrap_or_else(|_| refused(flags));
+    }
     serde_json::to_value(context(&project)).unwrap()
 }
 
@@ -60,6 +67,11 @@ fn an_api_in_full() {
                 "namespaced": true, "storage": "v1alpha1", "apis": [api],
             }],
             "controller_groups": [{"module": "cache", "controllers": [controller]}],
+            "server": {
+                "exists": false, "defaulting": false, "validation": false, "converted": [],
+                "certificates": "self-managed",
+            },
+            "webhooks": [], "admissions": [], "conversions": [], "webhook_modules": [], "tested_webhook_modules": [],
         })
     );
 }
@@ -176,4 +188,107 @@ fn long_names_of_controllers_stay_names() {
         .unwrap();
     assert_eq!(name.len(), 63);
     assert!(name.starts_with("cache-kkkk"));
+}
+
+const TWO: [&str; 2] = ["cache v1alpha1 Foo", "cache v1 Foo controller=false"];
+
+#[test]
+fn a_webhook_in_full() {
+    let context = check_webhooks(
+        &TWO,
+        &["cache v1 Foo validation validation-path=/x conversion"],
+    );
+    assert_eq!(
+        context["webhooks"],
+        json!([{
+            "group_module": "cache", "group_file": "cache", "version": "v1", "kind": "Foo", "module": "foo",
+            "file": "foo", "api_group": "cache.example.com", "type": "Foo", "import": "crate::api::cache::v1::Foo",
+            "type_path": "crate::api::cache::v1::Foo", "own": true, "late": false, "comparable": true,
+            "sample": "\"spec\": {},", "defaulting": false, "validation": true,
+        }])
+    );
+    assert_eq!(
+        context["admissions"],
+        json!([{"function": "cache::v1::foo::validate::webhook", "path": "/x"}])
+    );
+    let spoke = json!({
+        "group_module": "cache", "group_file": "cache", "version": "v1alpha1", "hub": "v1", "name": "v1alpha1",
+        "hub_name": "v1", "hub_first": true, "kind": "Foo", "module": "foo", "file": "foo",
+        "api_group": "cache.example.com", "type": "Foo",
+    });
+    assert_eq!(
+        context["conversions"],
+        json!([{"hub": "crate::api::cache::v1::Foo", "spokes": [spoke]}])
+    );
+    let module = |name: &str, inner: Value| json!({"module": name, "inner": inner});
+    let file = |version, file| {
+        module(
+            version,
+            json!([module("foo", json!([module(file, json!([]))]))]),
+        )
+    };
+    let modules = json!([module(
+        "cache",
+        json!([file("v1", "validate"), file("v1alpha1", "convert")])
+    )]);
+    assert_eq!(context["webhook_modules"], modules);
+    assert_eq!(context["tested_webhook_modules"], modules);
+    assert_eq!(
+        context["server"],
+        json!({
+            "exists": true, "defaulting": false, "validation": true, "converted": ["foos.cache.example.com"],
+            "certificates": "self-managed",
+        })
+    );
+}
+
+#[test]
+fn types_of_others() {
+    let context = check_webhooks(
+        &["net v1 Request"],
+        &[
+            "net v1 Request defaulting",
+            "core v1 Pod defaulting",
+            "core v1 Node validation",
+            "a.io v1 Foo path=zed::Webhook validation certificates=cert-manager",
+        ],
+    );
+    let webhooks = &context["webhooks"];
+    assert_eq!(
+        each(webhooks, "import"),
+        [
+            "zed::Webhook as WebhookResource",
+            "k8s_openapi::api::core::v1::Node",
+            "k8s_openapi::api::core::v1::Pod",
+            "crate::api::net::v1::Request as RequestResource",
+        ]
+    );
+    let flags = |field: &str| -> Vec<_> {
+        let webhooks = webhooks.as_array().unwrap().iter();
+        webhooks
+            .map(|webhook| !webhook[field].is_null() && webhook[field] != false)
+            .collect()
+    };
+    assert_eq!(flags("late"), [true, false, false, false]);
+    assert_eq!(flags("own"), [false, false, false, true]);
+    assert_eq!(flags("comparable"), [false, true, true, true]);
+    assert_eq!(flags("sample"), [false, false, true, true]);
+    assert_eq!(context["server"]["certificates"], "cert-manager");
+}
+
+#[test]
+fn long_versions_and_kinds_have_short_names_in_conversions() {
+    let kind = format!("K{}", "k".repeat(58));
+    let names = |version: &str| {
+        let creates = [
+            format!("a v1 {kind}"),
+            format!("a {version} {kind} controller=false"),
+        ];
+        let hub = format!("a v1 {kind} conversion");
+        let context = check_webhooks(&creates.each_ref().map(String::as_str), &[&hub]);
+        let spoke = &context["conversions"][0]["spokes"][0];
+        [spoke["name"].clone(), spoke["hub_name"].clone()]
+    };
+    assert_eq!(names("v2345"), ["v2345", "v1"]);
+    assert_eq!(names("v23456"), ["spoke", "hub"]);
 }

@@ -1,0 +1,152 @@
+//! `create webhook`: defaulting, validation or conversion of a kind.
+
+use std::collections::BTreeSet;
+
+use super::{Edit, Workspace, reconcile};
+use crate::{
+    cli::{Global, Webhook},
+    error::{Failure, Result},
+    name::{Domain, Group, Invalid, Kind, Plural, RustPath, Version, WebhookPath},
+    project::{CreateWebhook, External, Project},
+    prompt::Prompt,
+    report::Report,
+    template,
+    tree::RelPath,
+};
+
+const EXAMPLE: &str =
+    "operator-forge create webhook --group cache --version v1alpha1 --kind Memcached --defaulting";
+const NO_GROUP: (&str, &str) = (
+    "it may only be left out in a project with a domain",
+    EXAMPLE,
+);
+const NO_VERSION: (&str, &str) = ("a webhook is about one version of a kind", EXAMPLE);
+const NO_KIND: (&str, &str) = ("it names the type, in CamelCase", EXAMPLE);
+
+pub fn run(flags: &Global, webhook: &Webhook, report: &Report) -> Result<u8> {
+    let remarks = webhook.foreign.answer()?;
+    webhook.foreign_module.refuse()?;
+    let (workspace, before) = Workspace::open(&flags.directory)?;
+    let request = request(&before, webhook, Prompt::new(!flags.no_input))?;
+    let target = request.target(&before)?;
+    let project = before.create_webhook(&request)?;
+    let files = template::files_of_webhook(&project, &request, &target)?;
+    let next = next(&files, &request);
+    let forced = if webhook.force {
+        files
+    } else {
+        BTreeSet::new()
+    };
+    let edit = Edit {
+        command: "create webhook",
+        project,
+        forced,
+        remarks,
+        next,
+    };
+    reconcile(&workspace, &edit, flags, report)
+}
+
+fn request(project: &Project, webhook: &Webhook, prompt: Prompt) -> Result<CreateWebhook> {
+    let group = match &webhook.group {
+        Some(text) => Group::parse(text)?,
+        None if !project.domain.as_str().is_empty() && !prompt.is_allowed() => Group::parse("")?,
+        None => prompt.value("--group", "API group", None, NO_GROUP, |text| {
+            Ok(Group::parse(text)?)
+        })?,
+    };
+    let version = webhook.version.as_deref();
+    let version = prompt.value("--version", "API version", version, NO_VERSION, |text| {
+        Ok(Version::parse(text)?)
+    })?;
+    let kind = webhook.kind.as_deref();
+    let kind = prompt.value("--kind", "Kind", kind, NO_KIND, |text| {
+        Ok(Kind::parse(text)?)
+    })?;
+    // Whoever named one of the three did not mean the others.
+    let named = [webhook.defaulting, webhook.validation, webhook.conversion];
+    let asks = named.iter().all(Option::is_none);
+    let ask = |flag, question, given: Option<bool>| match asks {
+        true => prompt.yes(flag, question, given, false),
+        false => Ok(given.unwrap_or(false)),
+    };
+    Ok(CreateWebhook {
+        group,
+        version,
+        kind,
+        plural: webhook.plural.as_deref().map(Plural::parse).transpose()?,
+        defaulting: ask("--defaulting", "Fill in defaults?", webhook.defaulting)?,
+        defaulting_path: path("--defaulting-path", webhook.defaulting_path.as_deref())?,
+        validation: ask("--validation", "Validate?", webhook.validation)?,
+        validation_path: path("--validation-path", webhook.validation_path.as_deref())?,
+        conversion: ask("--conversion", "Convert versions?", webhook.conversion)?,
+        spokes: webhook
+            .spoke
+            .iter()
+            .map(|text| spoke(text))
+            .collect::<Result<_>>()?,
+        external: external(webhook)?,
+        certificates: webhook.certificates.map(Into::into),
+        force: webhook.force,
+    })
+}
+
+fn path(flag: &'static str, given: Option<&str>) -> Result<Option<WebhookPath>> {
+    let parse = |text| WebhookPath::parse(text).map_err(|invalid| Invalid { flag, ..invalid });
+    Ok(given.map(parse).transpose()?)
+}
+
+fn spoke(text: &str) -> Result<Version> {
+    let flag = "--spoke";
+    Ok(Version::parse(text).map_err(|invalid| Invalid { flag, ..invalid })?)
+}
+
+fn external(webhook: &Webhook) -> Result<Option<External>> {
+    let domain = webhook.external_api_domain.as_deref();
+    let Some(path) = webhook.external_api_path.as_deref() else {
+        return match domain {
+            None => Ok(None),
+            Some(domain) => Err(Failure::usage(format!(
+                "`--external-api-domain {domain}` is given without `--external-api-path`"
+            ))
+            .note("a domain of its own has only a type of another project")
+            .help(format!(
+                "--external-api-path cert_manager_crds::v1::Certificate --external-api-domain {domain}"
+            ))),
+        };
+    };
+    let flag = "--external-api-domain";
+    let path = RustPath::parse(path)?;
+    let domain = Domain::parse(domain.unwrap_or_default());
+    let domain = domain.map_err(|invalid| Invalid { flag, ..invalid })?;
+    Ok(Some(External { path, domain }))
+}
+
+fn next(files: &BTreeSet<RelPath>, request: &CreateWebhook) -> Vec<(String, Option<String>)> {
+    let mut next = Vec::new();
+    if let Some(package) = request.external.as_ref().and_then(|it| it.path.package()) {
+        next.push((
+            format!(
+                "depend on the crate that has {}, if you do not yet:",
+                request.kind
+            ),
+            Some(format!("cargo add {package}")),
+        ));
+    }
+    for path in files
+        .iter()
+        .filter(|path| path.as_str().starts_with("src/"))
+    {
+        let what = match path.as_str().rsplit('/').next() {
+            Some("default.rs") => "what is filled in",
+            Some("validate.rs") => "what is refused",
+            _ => "how one version becomes the other",
+        };
+        next.push((format!("say {what}, in {path}"), None));
+    }
+    next.push((
+        "derive CRDs and webhook configurations, then test:".to_owned(),
+        Some("make manifests && make test".to_owned()),
+    ));
+    next
+}

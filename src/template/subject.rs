@@ -1,0 +1,109 @@
+//! What the templates of a scope are rendered for, one after another.
+
+use std::collections::BTreeMap;
+
+use tera::Context as TeraContext;
+
+use super::{
+    catalogue::{Scope, Template},
+    context::{ApiContext, Context, ControllerContext, KindContext, SpokeContext, WebhookContext},
+    render::{self, Entry},
+};
+use crate::{
+    error::{Failure, Result},
+    tree::RelPath,
+};
+
+/// One of them.
+#[derive(Clone, Copy, Debug)]
+pub enum Subject<'a> {
+    Project,
+    Kind(&'a KindContext),
+    Api(&'a ApiContext),
+    Controller(&'a ControllerContext),
+    Webhook(&'a WebhookContext),
+    Spoke(&'a SpokeContext),
+}
+
+/// All that a scope has in a project.
+pub fn all(scope: Scope, context: &Context) -> Vec<Subject<'_>> {
+    let server = &context.server;
+    let once = |there: bool| there.then_some(Subject::Project).into_iter().collect();
+    let webhooks = |asked: fn(&&WebhookContext) -> bool| {
+        let webhooks = context.webhooks.iter().filter(asked);
+        webhooks.map(Subject::Webhook).collect()
+    };
+    match scope {
+        Scope::Project => once(true),
+        Scope::Kind => context.kinds.iter().map(Subject::Kind).collect(),
+        Scope::Api => context.apis().map(Subject::Api).collect(),
+        Scope::Controller => context.controllers().map(Subject::Controller).collect(),
+        Scope::Server => once(server.exists),
+        Scope::SelfManaged => once(server.exists && server.certificates == "self-managed"),
+        Scope::CertManager => once(server.exists && server.certificates == "cert-manager"),
+        Scope::Default => webhooks(|webhook| webhook.defaulting),
+        Scope::Validate => webhooks(|webhook| webhook.validation),
+        Scope::Convert => context.spokes().map(Subject::Spoke).collect(),
+    }
+}
+
+impl Subject<'_> {
+    /// What a template sees of it. The whole project's sees everything; any other sees none but its own subject, so it
+    /// cannot depend on the others.
+    pub fn entry(&self, context: &Context) -> Result<Entry> {
+        let mut seen = TeraContext::new();
+        seen.insert("project", &context.project);
+        seen.insert("header", &context.header);
+        match self {
+            Self::Project => {
+                seen = TeraContext::from_serialize(context).map_err(|error| {
+                    Failure::refused(format!("cannot serialize a context: {error}"))
+                })?;
+            }
+            Self::Kind(kind) => seen.insert("kind", kind),
+            Self::Api(api) => seen.insert("api", api),
+            Self::Controller(controller) => seen.insert("controller", controller),
+            Self::Webhook(webhook) => seen.insert("webhook", webhook),
+            Self::Spoke(spoke) => seen.insert("spoke", spoke),
+        }
+        Ok(Entry {
+            variables: self.variables(),
+            context: seen,
+            untested: matches!(self, Self::Webhook(webhook) if webhook.sample.is_none()),
+        })
+    }
+
+    /// The path of what a template makes for it; `None` if it makes nothing.
+    pub fn path(&self, template: &Template, context: &Context) -> Result<Option<RelPath>> {
+        let entry = self.entry(context)?;
+        let path = render::fill(template.target, &entry.variables);
+        match entry.has(template) {
+            true => RelPath::parse(&path).map(Some),
+            false => Ok(None),
+        }
+    }
+
+    fn variables(&self) -> BTreeMap<&'static str, String> {
+        let of = |group: &String, version: &String, kind: &String| {
+            [("group", group), ("version", version), ("kind", kind)]
+                .map(|(name, value)| (name, value.clone()))
+                .into()
+        };
+        match self {
+            Self::Project => BTreeMap::new(),
+            Self::Kind(kind) => [
+                ("group", kind.group_file.clone()),
+                ("kind", kind.file.clone()),
+            ]
+            .into(),
+            Self::Api(api) => of(&api.group_file, &api.version, &api.file),
+            Self::Controller(controller) => [
+                ("group", controller.group_file.clone()),
+                ("name", controller.file.clone()),
+            ]
+            .into(),
+            Self::Webhook(webhook) => of(&webhook.group_file, &webhook.version, &webhook.file),
+            Self::Spoke(spoke) => of(&spoke.group_file, &spoke.version, &spoke.file),
+        }
+    }
+}
