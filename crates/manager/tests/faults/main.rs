@@ -19,6 +19,7 @@ mod signals;
 mod site;
 mod sources;
 mod table;
+mod tasks;
 mod watches;
 #[path = "../widget/mod.rs"]
 mod widget;
