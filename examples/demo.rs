@@ -16,7 +16,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use tempfile::TempDir;
 
 #[allow(dead_code, reason = "the demo needs only a part of what tests need")]
-#[path = "../templates/project/crates/manager/src/envtest/control_plane.rs"]
+#[path = "../templates/project/crates/manager/src/envtest/control_plane/mod.rs"]
 mod control_plane;
 
 /// Lines of a failed command's output that are shown.

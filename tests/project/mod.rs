@@ -13,7 +13,7 @@ use std::{
 
 use crate::session::tree;
 
-#[path = "../../templates/project/crates/manager/src/envtest/control_plane.rs"]
+#[path = "../../templates/project/crates/manager/src/envtest/control_plane/mod.rs"]
 pub mod control_plane;
 
 use control_plane::{ControlPlane, Options};

@@ -16,7 +16,14 @@ use manager::{
 use serde_json::{from_value, json};
 use tokio::{task, time::Instant};
 
-use crate::{journal::Journal, operator::Operator, site::Site, table::row, until, widget::Widget};
+use crate::{
+    journal::Journal,
+    operator::{Operator, get},
+    site::Site,
+    table::row,
+    until,
+    widget::Widget,
+};
 
 /// What a reconcile function reads of the other cluster.
 struct Edge {
@@ -48,7 +55,7 @@ async fn objects_of_another_cluster_are_watched_and_read() -> Result<()> {
     let controller = Controller::new("widgets", reconcile);
     controllers.add(controller.watches_with(Watch::new().cluster("edge"), of));
     let flags = ["--watch-namespace=clusters"];
-    let _operator = Operator::start(&site.kubeconfig, &flags, controllers, |manager| {
+    let operator = Operator::start(&site.kubeconfig, &flags, controllers, |manager| {
         let edge = manager.cluster("edge", config).expect("a cluster");
         Edge {
             config_maps: edge.store(),
@@ -56,6 +63,8 @@ async fn objects_of_another_cluster_are_watched_and_read() -> Result<()> {
     })
     .await?;
     tokio::time::sleep(Duration::from_secs(1)).await;
+    let ready = get(operator.health, "/readyz?verbose").await?;
+    anyhow::ensure!(ready.contains("[+]configmaps@edge ok"), "{ready}");
     anyhow::ensure!(journal.count("a") == 0, "nothing is there yet");
 
     let begin = Instant::now();

@@ -29,26 +29,30 @@ pub(crate) struct Watching {
     /// `None` is all of them.
     pub(crate) namespaces: Vec<Option<String>>,
     pub(crate) readiness: Readiness,
+    /// What readiness calls the source.
+    pub(crate) check: String,
 }
 
 impl Source {
-    /// What readiness calls this source.
-    pub(crate) fn check(&self) -> String {
+    /// What readiness calls this source in the cluster of this name, or in the operator's own.
+    pub(crate) fn check(&self, cluster: Option<&str>) -> String {
         let resource = &self.kind.resource;
-        match resource.group.as_str() {
-            "" => resource.plural.clone(),
-            group => format!("{}.{group}", resource.plural),
+        let mut check = resource.plural.clone();
+        for (mark, part) in [(".", Some(&*resource.group)), ("@", cluster)] {
+            if let Some(part) = part.filter(|part| !part.is_empty()) {
+                check.extend([mark, part]);
+            }
         }
+        check
     }
 
     /// Watches until dropped, beginning when the API server offers the type.
     pub(crate) async fn watch(self: Arc<Self>, watching: Watching) {
-        let check = self.check();
         discovery::wait(&watching.client, &self.kind, |reason| {
-            watching.readiness.fail(&check, reason);
+            watching.readiness.fail(&watching.check, reason);
         })
         .await;
-        watching.readiness.pass(&check);
+        watching.readiness.pass(&watching.check);
         let namespaces = match self.kind.namespaced {
             true => watching.namespaces,
             false => vec![None],

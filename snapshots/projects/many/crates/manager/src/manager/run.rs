@@ -138,17 +138,21 @@ impl Manager {
     }
 
     fn watches(&self) -> Vec<Runnable> {
-        let own = (self.clusters.own.clone(), self.namespaces.clone());
+        let own = (None, self.clusters.own.clone(), self.namespaces.clone());
         let others = self.clusters.others();
-        let others = others.values().map(|other| (other.clone(), vec![None]));
+        let others = others
+            .iter()
+            .map(|(name, other)| (Some(*name), other.clone(), vec![None]));
         let mut watches = Vec::new();
-        for (cluster, namespaces) in [own].into_iter().chain(others) {
+        for (cluster_name, cluster, namespaces) in [own].into_iter().chain(others) {
             for source in cluster.cache.sources() {
-                self.readiness.expect(&source.check());
+                let check = source.check(cluster_name);
+                self.readiness.expect(&check);
                 let watching = Watching {
                     client: cluster.clients.watches.clone(),
                     namespaces: namespaces.clone(),
                     readiness: self.readiness.clone(),
+                    check,
                 };
                 let name = format!("the watch of {}", source.kind);
                 watches.push(Runnable::new(name, false, |stop| async move {

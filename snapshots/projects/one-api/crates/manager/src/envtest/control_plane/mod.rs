@@ -1,16 +1,23 @@
 //! A Kubernetes control plane for one test process: etcd and kube-apiserver, started from local
 //! binaries, reachable through loopback only, gone when the process is.
 
-use std::fs::{self, DirBuilder, File};
-use std::net::{TcpListener, TcpStream};
-use std::os::unix::fs::DirBuilderExt;
-use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-use std::{env, thread};
+mod binaries;
+mod component;
+
+use std::{
+    env,
+    fs::{self, DirBuilder},
+    net::{TcpListener, TcpStream},
+    os::unix::fs::DirBuilderExt,
+    path::PathBuf,
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, Result, bail};
+
+use component::{APISERVER, CONTROLLER_MANAGER, Component, ETCD, log_tail};
 
 /// How long a component may take to come up. A healthy one needs about 3 s.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
@@ -19,21 +26,6 @@ const AUDIT_LOG: &str = "audit.log";
 
 /// The name under which the server knows the bearer of the admin token.
 const ADMIN: &str = "admin,admin,system:masters";
-
-/// Runs one component and ends it when standard input closes, which the operating system does for
-/// a parent that is killed or never drops its statics. Arguments: the directory to remove then, and
-/// the command.
-const WATCHDOG: &str = r#"
-directory=$1
-shift
-exec 3<&0
-"$@" </dev/null 3<&- &
-child=$!
-trap 'kill -9 $child; wait $child; rm -rf "$directory"; exit' TERM
-{ read -r _ <&3; kill $$; } &
-wait $child
-kill $!
-"#;
 
 /// What to start, and from where.
 #[derive(Debug, Clone, Default)]
@@ -63,12 +55,6 @@ pub struct ControlPlane {
     components: Vec<Component>,
 }
 
-#[derive(Debug)]
-struct Component {
-    name: &'static str,
-    watchdog: Child,
-}
-
 impl ControlPlane {
     /// Starts etcd and kube-apiserver and waits until the server is ready.
     ///
@@ -86,7 +72,7 @@ impl ControlPlane {
     ///
     /// As [`start`](Self::start).
     pub fn start_with(options: &Options) -> Result<Self> {
-        let binaries = find_binaries(options)?;
+        let binaries = binaries::find(options)?;
         let mut attempts = 0..5;
         loop {
             let mut control_plane = Self::prepare(binaries.clone())?;
@@ -192,80 +178,28 @@ current-context: {name:?}
     }
 
     fn run(&mut self, options: &Options) -> Result<()> {
-        // Sockets in our private directory: no ports to collide on, and nobody else can connect.
-        self.spawn(
-            "etcd",
-            &[
-                "--data-dir=etcd",
-                "--listen-client-urls=unix://client.sock",
-                "--advertise-client-urls=unix://client.sock",
-                "--listen-peer-urls=unix://peer.sock",
-                "--initial-advertise-peer-urls=unix://peer.sock",
-                "--initial-cluster=default=unix://peer.sock",
-                "--unsafe-no-fsync",
-            ],
-        )?;
+        self.start_component("etcd", ETCD)?;
         let port = format!("--secure-port={}", self.port);
         let audit_log = format!("--audit-log-path={AUDIT_LOG}");
-        let mut audit = vec![];
+        let mut own = vec![&*port];
         if let Some(policy) = &options.audit_policy {
             fs::write(self.directory.join("audit.yaml"), policy)?;
-            audit = vec!["--audit-policy-file=audit.yaml", &audit_log];
+            own.extend(["--audit-policy-file=audit.yaml", &audit_log]);
         }
-        let apiserver = [
-            "--etcd-servers=unix://client.sock",
-            "--bind-address=127.0.0.1",
-            "--advertise-address=127.0.0.1",
-            &port,
-            "--tls-cert-file=ca.crt",
-            "--tls-private-key-file=tls.key",
-            "--token-auth-file=tokens.csv",
-            "--authorization-mode=RBAC",
-            "--service-account-issuer=https://kubernetes.default.svc",
-            "--service-account-key-file=sa.pub",
-            "--service-account-signing-key-file=sa.key",
-            "--service-cluster-ip-range=10.0.0.0/24",
-            "--endpoint-reconciler-type=none",
-            "--allow-privileged=true",
-            // It would wait for ServiceAccounts that only the controller manager makes.
-            "--disable-admission-plugins=ServiceAccount",
-        ];
-        self.spawn("kube-apiserver", &[&apiserver[..], &audit].concat())?;
+        self.start_component("kube-apiserver", &[APISERVER, &own].concat())?;
         self.wait_for("/readyz")?;
         self.wait_for("/api/v1/namespaces/default")?;
         if options.controller_manager {
-            self.spawn(
-                "kube-controller-manager",
-                &[
-                    "--kubeconfig=admin.kubeconfig",
-                    "--service-account-private-key-file=sa.key",
-                    "--root-ca-file=ca.crt",
-                    "--leader-elect=false",
-                    "--secure-port=0",
-                ],
-            )?;
+            self.start_component("kube-controller-manager", CONTROLLER_MANAGER)?;
             // The controllers run as soon as one of them has done something.
             self.wait_for("/api/v1/namespaces/default/serviceaccounts/default")?;
         }
         Ok(())
     }
 
-    fn spawn(&mut self, name: &'static str, arguments: &[&str]) -> Result<()> {
-        let log = File::create(self.log(name))?;
-        let watchdog = Command::new("sh")
-            .args(["-c", WATCHDOG, "sh"])
-            .arg(&self.directory)
-            .arg(self.binaries.join(name))
-            .args(arguments)
-            .current_dir(&self.directory)
-            .stdin(Stdio::piped())
-            .stdout(log.try_clone()?)
-            .stderr(log)
-            // Ctrl-C reaches the test only, and the watchdog then cleans up after it.
-            .process_group(0)
-            .spawn()
-            .with_context(|| format!("cannot start {name}"))?;
-        self.components.push(Component { name, watchdog });
+    fn start_component(&mut self, name: &'static str, arguments: &[&str]) -> Result<()> {
+        let component = Component::start(name, arguments, &self.binaries, &self.directory)?;
+        self.components.push(component);
         Ok(())
     }
 
@@ -277,14 +211,14 @@ current-context: {name:?}
                 matches!(component.watchdog.try_wait(), Ok(Some(_))).then_some(component.name)
             };
             if let Some(name) = self.components.iter_mut().find_map(ended) {
-                bail!("{name} ended:\n{}", self.log_tail(name));
+                bail!("{name} ended:\n{}", log_tail(name, &self.directory));
             }
             if Instant::now() > deadline {
                 let newest = self
                     .components
                     .last()
                     .map_or("", |component| component.name);
-                let log = self.log_tail(newest);
+                let log = log_tail(newest, &self.directory);
                 bail!("{newest} did not come up within {START_TIMEOUT:?}:\n{log}");
             }
             thread::sleep(Duration::from_millis(50));
@@ -304,17 +238,6 @@ current-context: {name:?}
             .context("cannot run kubectl")?;
         Ok(output.status.success())
     }
-
-    fn log(&self, component: &str) -> PathBuf {
-        self.directory.join(format!("{component}.log"))
-    }
-
-    fn log_tail(&self, component: &str) -> String {
-        let log = fs::read(self.log(component)).unwrap_or_default();
-        let log = String::from_utf8_lossy(&log);
-        let lines: Vec<_> = log.lines().collect();
-        lines[lines.len().saturating_sub(15)..].join("\n")
-    }
 }
 
 impl Drop for ControlPlane {
@@ -329,32 +252,6 @@ impl Drop for ControlPlane {
         // Still there if nothing was started, or everything ended by itself.
         _ = fs::remove_dir_all(&self.directory);
     }
-}
-
-/// The directory with every binary that is needed, as an absolute path.
-fn find_binaries(options: &Options) -> Result<PathBuf> {
-    let assets = env::var_os("KUBEBUILDER_ASSETS").filter(|value| !value.is_empty());
-    let directory = match options.binaries.clone().or(assets.map(PathBuf::from)) {
-        Some(directory) => std::path::absolute(directory)?,
-        None => env::current_dir()?
-            .ancestors()
-            .map(|ancestor| ancestor.join("bin/k8s"))
-            .find(|directory| directory.is_dir())
-            .context("no control plane to test with; run `make envtest`")?,
-    };
-    let manager = options
-        .controller_manager
-        .then_some("kube-controller-manager");
-    for name in ["etcd", "kube-apiserver", "kubectl"]
-        .into_iter()
-        .chain(manager)
-    {
-        if !directory.join(name).is_file() {
-            let directory = directory.display();
-            bail!("`{directory}` holds no `{name}`; run `make envtest` or set KUBEBUILDER_ASSETS");
-        }
-    }
-    Ok(directory)
 }
 
 /// Any number that nobody can guess will do, and the generator of keys is at hand.
