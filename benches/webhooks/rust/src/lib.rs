@@ -1,0 +1,1 @@
+//! What the webhooks of this benchmark work on, and what they do.
