@@ -26,7 +26,7 @@ struct Args {
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_values_t = [1000, 5000])]
     rates: Vec<u32>,
 
-    /// Objects in a review that asks for conversion
+    /// Objects in a review that asks for conversion; 0 leaves them out
     #[arg(long, value_name = "OBJECTS", default_value_t = 1000)]
     objects: usize,
 

@@ -81,7 +81,7 @@ pub fn measure(server: &Server, load: &Load, directory: &Path) -> Result<Figures
         figures.paced.push(paced);
     }
     figures.memory = running.process.peak_memory()?;
-    if server.answers {
+    if server.answers && load.objects > 0 {
         figures.conversion = Some(convert(&running, load)?);
     }
     running.stop()?;

@@ -50,16 +50,16 @@ impl Table {
             ]);
         }
         for (index, rate) in rates.iter().enumerate() {
-            let row = |name, of: fn(&Paced) -> Duration| {
-                Row::new(format!("at {rate}/s, {name}, µs"), 0, move |f| {
+            let row = |name, digits, of: fn(&Paced) -> Duration| {
+                Row::new(format!("at {rate}/s, {name}, µs"), digits, move |f| {
                     f.paced.get(index).map(|paced| micros(of(paced)))
                 })
             };
             rows.extend([
-                row("p50", |paced| paced.p50),
-                row("p99", |paced| paced.p99),
-                row("p99.9", |paced| paced.p999),
-                row("CPU/review", |paced| paced.cpu),
+                row("p50", 0, |paced| paced.p50),
+                row("p99", 0, |paced| paced.p99),
+                row("p99.9", 0, |paced| paced.p999),
+                row("CPU/review", 1, |paced| paced.cpu),
             ]);
         }
         rows.extend([
