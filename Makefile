@@ -32,21 +32,29 @@ lint: ## Check format, lints and documentation
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --quiet
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) fmt --manifest-path crates/manager/Cargo.toml --check
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) clippy --manifest-path crates/manager/Cargo.toml --all-targets --all-features -- -D warnings
-	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) fmt --manifest-path benches/operator/Cargo.toml --all --check
-	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) clippy --manifest-path benches/operator/Cargo.toml --all-targets -- -D warnings
+	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) fmt --manifest-path benches/Cargo.toml --all --check
+	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) clippy --manifest-path benches/Cargo.toml --all-targets -- -D warnings
 
 .PHONY: bench
 bench: ## Measure each command against `cp -r` of what it makes
 	$(CARGO) bench --bench commands
 
-# The workspace of the benchmark has a target directory of its own: its release builds are no test's.
-OPERATORS := $(CACHE)/target-bench
+# The workspace of the benchmarks has a target directory of its own: its release builds are no test's.
+MEASURED := $(CACHE)/target-bench
+GO_BUILD := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w"
 .PHONY: bench-operator
 bench-operator: ## Measure an operator against one on controller-runtime (ROWS="1000x1 1000x10")
-	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" CARGO_TARGET_DIR="$(OPERATORS)" && \
-	cd benches/operator && $(CARGO) build --release --locked --package server-operator && \
-	(cd go && CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o "$(OPERATORS)/release/operator-controller-runtime" ./cmd) && \
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" CARGO_TARGET_DIR="$(MEASURED)" && \
+	cd benches && $(CARGO) build --release --locked --package server-operator && \
+	(cd operator/go && $(GO_BUILD) -o "$(MEASURED)/release/operator-controller-runtime" ./cmd) && \
 	$(CARGO) run --release --locked --package bench-operator -- $(ROWS)
+
+.PHONY: bench-webhooks
+bench-webhooks: ## Measure webhooks against those of controller-runtime (ARGS="--rounds 3")
+	export CARGO_TARGET_DIR="$(MEASURED)" && \
+	cd benches && $(CARGO) build --release --locked --package webhook-server && \
+	(cd webhooks/go && $(GO_BUILD) -o "$(MEASURED)/release/webhooks-controller-runtime" ./cmd) && \
+	$(CARGO) run --release --locked --package bench-webhooks -- $(ARGS)
 
 .PHONY: snapshots
 snapshots: ## Accept what the tool makes and prints now as the snapshots

@@ -71,8 +71,8 @@ pub async fn measure(operator: &Operator, row: Row, directory: &Path) -> Result<
     let before = Requests::of(&cluster)?;
 
     let kubeconfig = cluster.control_plane().kubeconfig();
-    let mut process = operator.start(directory, &kubeconfig, row.concurrency)?;
-    let started = process.started;
+    let mut running = operator.start(directory, &kubeconfig, row.concurrency)?;
+    let started = running.process.started;
     let first_child = async {
         children.next().await.context("no watch of Deployments")??;
         anyhow::Ok(started.elapsed())
@@ -90,15 +90,15 @@ pub async fn measure(operator: &Operator, row: Row, directory: &Path) -> Result<
     let both = async { tokio::try_join!(first_child, all) };
     let (first_child, wall) = tokio::select! {
         times = timeout(LIMIT, both) => times.context("it takes too long")??,
-        ended = process.ended() => bail!(ended.unwrap_err()),
+        ended = running.ended() => bail!(ended.unwrap_err()),
     };
     sleep(SETTLE).await;
-    let cpu = process.cpu()?;
+    let cpu = running.process.cpu()?;
     sleep(IDLE).await;
-    let idle = process.cpu()? - cpu;
-    let memory = process.peak_memory()?;
-    process.save_metrics()?;
-    process.stop()?;
+    let idle = running.process.cpu()? - cpu;
+    let memory = running.process.peak_memory()?;
+    running.save_metrics()?;
+    running.process.stop()?;
     let requests = Requests::of(&cluster)?.since(&before);
     Ok(Figures {
         wall,
