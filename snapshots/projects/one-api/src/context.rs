@@ -4,7 +4,8 @@
 use kube::Client;
 use manager::Manager;
 
-/// What every reconcile can use: clients, stores of watched objects, settings of your own.
+/// What every reconcile and webhook can use: clients, stores of watched objects, settings of your
+/// own.
 pub struct Context {
     /// Talks to the API server; clones are cheap and share its connections.
     pub client: Client,

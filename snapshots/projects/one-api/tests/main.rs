@@ -19,7 +19,8 @@ mod controllers {
 fn cluster() -> anyhow::Result<&'static Cluster> {
     static CLUSTER: LazyLock<anyhow::Result<Cluster>> = LazyLock::new(|| {
         let controllers = operator::controllers::all();
-        Cluster::with_operator(&SETTINGS, api::crds(), controllers, Context::new)
+        let webhooks = operator::webhooks::all();
+        Cluster::with_operator(&SETTINGS, api::crds(), controllers, webhooks, Context::new)
     });
     match &*CLUSTER {
         Ok(cluster) => Ok(cluster),

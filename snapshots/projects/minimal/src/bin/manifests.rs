@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//! Writes what follows from the Rust types into `config/`: CRDs and permissions.
+//! Writes what follows from the Rust types into `config/`: CRDs, permissions and webhook
+//! configurations.
 
 use std::process::ExitCode;
 
-use operator::{SETTINGS, api, controllers};
+use operator::{SETTINGS, api, controllers, webhooks};
 
 fn main() -> ExitCode {
-    manager::manifests::main(&SETTINGS, api::crds(), &controllers::all().rules())
+    let rules = controllers::all().rules();
+    manager::manifests::main(&SETTINGS, api::crds(), &rules, &webhooks::all())
 }

@@ -5,6 +5,7 @@
 pub mod api;
 mod context;
 pub mod controllers;
+pub mod webhooks;
 
 pub use context::Context;
 use manager::{Scope, Settings};

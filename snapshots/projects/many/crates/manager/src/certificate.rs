@@ -37,26 +37,27 @@ pub(crate) struct Certificate {
     source: Option<(Source, Pem)>,
 }
 
-/// The newest certificate.
-#[derive(Debug)]
-pub(crate) struct Current(RwLock<Arc<CertifiedKey>>);
+/// The newest certificate, if there is one yet; until then no client gets further than hello.
+#[derive(Debug, Default)]
+pub(crate) struct Current(RwLock<Option<Arc<CertifiedKey>>>);
 
 impl ResolvesServerCert for Current {
     fn resolve(&self, _: ClientHello) -> Option<Arc<CertifiedKey>> {
-        Some(self.get())
+        self.get()
     }
 }
 
 impl Current {
-    fn get(&self) -> Arc<CertifiedKey> {
+    fn get(&self) -> Option<Arc<CertifiedKey>> {
         self.0
             .read()
             .unwrap_or_else(PoisonError::into_inner)
             .clone()
     }
 
-    fn set(&self, certificate: Arc<CertifiedKey>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = certificate;
+    /// Presents this certificate to whoever connects from now on.
+    pub(crate) fn set(&self, certificate: Arc<CertifiedKey>) {
+        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(certificate);
     }
 }
 
@@ -71,6 +72,21 @@ impl Certificate {
         Ok(Self::new(certificate.map_err(Error::SelfSigned)?, None))
     }
 
+    /// Uses a certificate and its key as they are.
+    #[cfg(feature = "envtest")]
+    pub(crate) fn from_pem(certificate: &str, key: &str) -> Result<Self, Error> {
+        let certificate = parse(certificate.as_bytes(), key.as_bytes());
+        Ok(Self::new(certificate.map_err(Error::Certificate)?, None))
+    }
+
+    /// What somebody else [sets](Current::set), now and later.
+    pub(crate) fn set_by_others() -> Self {
+        Self {
+            current: Arc::default(),
+            source: None,
+        }
+    }
+
     /// Reads a certificate and its key, which [`watch`](Self::watch) then reads again.
     pub(crate) async fn read(files: Files, metrics: &Metrics) -> Result<Self, Error> {
         let source = Source {
@@ -83,7 +99,8 @@ impl Certificate {
     }
 
     fn new(certificate: Arc<CertifiedKey>, source: Option<(Source, Pem)>) -> Self {
-        let current = Arc::new(Current(RwLock::new(certificate)));
+        let current = Arc::<Current>::default();
+        current.set(certificate);
         Self { current, source }
     }
 
@@ -154,7 +171,7 @@ async fn bytes(path: &Path) -> Result<Vec<u8>, String> {
 }
 
 /// A certificate chain and its key, both PEM, if they belong together.
-fn parse(certificate: &[u8], key: &[u8]) -> Result<Arc<CertifiedKey>, String> {
+pub(crate) fn parse(certificate: &[u8], key: &[u8]) -> Result<Arc<CertifiedKey>, String> {
     let chain = CertificateDer::pem_slice_iter(certificate).collect::<Result<Vec<_>, _>>();
     let chain = chain.map_err(|_| "not a PEM certificate")?;
     if chain.is_empty() {
@@ -223,7 +240,7 @@ mod tests {
         let metrics = Metrics::default();
         let read = Certificate::read(files, &metrics).await.unwrap();
         let current = read.current();
-        let now = || Arc::as_ptr(&current.get());
+        let now = || Arc::as_ptr(&current.get().unwrap());
         let period = Duration::from_millis(5);
         let begin = now();
         let check = async {

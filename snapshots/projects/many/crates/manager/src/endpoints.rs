@@ -18,7 +18,7 @@ use crate::{
 pub(crate) struct Endpoints {
     probes: Option<Address>,
     metrics: Option<MetricsFlags>,
-    http2: bool,
+    pub(crate) http2: bool,
     own: Vec<(String, SocketAddr, Router)>,
 }
 

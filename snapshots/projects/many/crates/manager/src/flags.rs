@@ -10,7 +10,7 @@ use std::{
 
 use clap::ArgAction;
 
-use crate::{LeaderElection, MetricsFlags, duration::duration};
+use crate::{LeaderElection, MetricsFlags, duration::duration, webhook::WebhookFlags};
 
 /// Flags that every operator has; `main` flattens them into its own.
 #[derive(Clone, Debug, clap::Args)]
@@ -22,6 +22,10 @@ pub struct Flags {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub metrics: MetricsFlags,
+
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub webhooks: WebhookFlags,
 
     /// Let the servers of metrics and webhooks speak HTTP/2, too
     #[arg(

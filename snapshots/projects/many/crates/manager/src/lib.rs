@@ -33,6 +33,7 @@ mod logs;
 mod manager;
 pub mod manifests;
 mod metrics;
+pub mod migrate;
 mod object;
 mod probes;
 mod queue;
@@ -44,6 +45,7 @@ mod serve;
 pub mod status;
 mod stop;
 mod trigger;
+pub mod webhook;
 mod written;
 
 pub use action::Action;

@@ -3,6 +3,7 @@
 //! A file that does not begin with the header belongs to somebody else and is left alone.
 
 mod render;
+mod webhooks;
 
 use std::{
     collections::BTreeMap,
@@ -16,12 +17,18 @@ use std::{
 use clap::Parser;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
-use crate::{Rules, Settings};
+use crate::{
+    Rules, Scope, Settings,
+    webhook::{Webhooks, crds},
+};
 
 /// The directory in which every file with the header is ours.
 const BASES: &str = "crd/bases";
 
-/// Write the CRDs and the RBAC that follow from the project's types
+/// The file that is there only if there are webhooks.
+const WEBHOOKS: &str = "webhook/manifests.yaml";
+
+/// Write the CRDs, the RBAC and the webhook configurations that follow from the project's types
 #[derive(Parser)]
 struct Args {
     /// Write nothing; exit with 1 if something would change
@@ -43,10 +50,11 @@ enum Change {
 }
 
 /// The `main` of a project's `manifests` binary.
-pub fn main<E: Display>(
+pub fn main<E: Display, C>(
     settings: &Settings,
     crds: Result<Vec<CustomResourceDefinition>, E>,
     rules: &Rules,
+    webhooks: &Webhooks<C>,
 ) -> ExitCode {
     let args = Args::parse();
     let dir = args.dir.unwrap_or_else(|| {
@@ -56,7 +64,7 @@ pub fn main<E: Display>(
     });
     let result = crds
         .map_err(|error| error.to_string())
-        .and_then(|crds| render::files(settings.scope, &crds, rules))
+        .and_then(|crds| files(settings.scope, crds, rules, webhooks))
         .and_then(|files| apply(&dir, &files, args.check));
     match result {
         Ok(true) => ExitCode::SUCCESS,
@@ -66,6 +74,19 @@ pub fn main<E: Display>(
             ExitCode::FAILURE
         }
     }
+}
+
+/// The files by path below `config/`.
+fn files<C>(
+    scope: Scope,
+    mut crds: Vec<CustomResourceDefinition>,
+    rules: &Rules,
+    webhooks: &Webhooks<C>,
+) -> Result<BTreeMap<String, String>, String> {
+    crds::convert(&mut crds, webhooks.conversions(), &webhooks::conversion())?;
+    let mut all = rules.clone();
+    all.extend(&webhooks.rules());
+    render::files(scope, &crds, &all, &webhooks.declarations())
 }
 
 /// Makes `dir` hold `files`, or says what differs. Returns false if it was asked only to check
@@ -110,6 +131,10 @@ fn plan(dir: &Path, files: &BTreeMap<String, String>) -> Result<BTreeMap<String,
             _ => Change::Write,
         };
         plan.insert(path.clone(), change);
+    }
+    let generated = |text: String| render::is_generated(&text);
+    if !files.contains_key(WEBHOOKS) && read(&dir.join(WEBHOOKS))?.is_some_and(generated) {
+        plan.insert(WEBHOOKS.to_owned(), Change::Delete);
     }
     let bases = dir.join(BASES);
     let fail = |error| format!("cannot read `{}`: {error}", bases.display());
@@ -168,6 +193,8 @@ mod tests {
         ] {
             fs::write(bases.join(name), text).unwrap();
         }
+        fs::create_dir_all(dir.join("webhook")).unwrap();
+        fs::write(dir.join(WEBHOOKS), generated("of webhooks that are gone\n")).unwrap();
         let wanted = ["same", "old", "new", "mine"];
         let file = |name: &str| (format!("{BASES}/{name}.yaml"), generated("same\n"));
         let files: BTreeMap<_, _> = wanted.into_iter().map(file).collect();
@@ -177,10 +204,9 @@ mod tests {
         let mut expected = vec![kept[0], ("gone", Change::Delete), kept[1]];
         expected.extend([("new", Change::Write), ("old", Change::Write)]);
         let path = |(name, change)| (format!("{BASES}/{name}.yaml"), change);
-        assert_eq!(
-            plan(&files),
-            expected.into_iter().map(path).collect::<Vec<_>>()
-        );
+        let mut expected: Vec<_> = expected.into_iter().map(path).collect();
+        expected.push((WEBHOOKS.to_owned(), Change::Delete));
+        assert_eq!(plan(&files), expected);
 
         assert_eq!(apply(&dir, &files, true), Ok(false));
         assert!(bases.join("gone.yaml").exists());

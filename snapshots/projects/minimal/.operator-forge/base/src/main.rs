@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+use std::sync::Arc;
+
 use clap::Parser;
 use manager::{Flags, Manager};
-use operator::{Context, SETTINGS, controllers};
+use operator::{Context, SETTINGS, controllers, webhooks};
 
 #[derive(Parser)]
 #[command(version)]
@@ -15,7 +17,9 @@ struct Args {
 async fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     let manager = Manager::new(&SETTINGS, args.manager).await?;
-    let context = Context::new(&manager);
-    let manager = manager.controllers(controllers::all(), context);
+    let context = Arc::new(Context::new(&manager));
+    let manager = manager
+        .controllers(controllers::all(), context.clone())
+        .webhooks(webhooks::all(), context);
     Ok(manager.run().await?)
 }

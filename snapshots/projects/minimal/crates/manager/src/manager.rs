@@ -42,6 +42,10 @@ use crate::{
     queue::Queue,
     runnable::Runnable,
     stop,
+    webhook::{
+        Webhooks,
+        server::{Endpoint, Site},
+    },
 };
 
 /// As controller-runtime's: a watch that was interrupted misses nothing, but what is outside of the
@@ -51,6 +55,9 @@ pub(crate) const DEFAULT_RESYNC: Duration = Duration::from_secs(10 * 60 * 60);
 /// Runs controllers, with probes, metrics and a graceful stop.
 pub struct Manager {
     endpoints: Endpoints,
+    webhooks: Site,
+    /// Where those are served, if they are.
+    webhook_endpoint: Option<Endpoint>,
     namespaces: Vec<Option<String>>,
     readiness: Readiness,
     clusters: Clusters,
@@ -92,6 +99,10 @@ impl Manager {
         let namespaces = &flags.watch_namespace;
         let mut manager = Self::with_config(settings, config, namespaces, candidate, identity)?;
         manager.endpoints = endpoints;
+        let webhooks = flags.webhooks;
+        manager.webhook_endpoint = webhooks
+            .enable_webhooks
+            .then(|| Endpoint::Flags(Box::new(webhooks)));
         manager.concurrency = flags.max_concurrent_reconciles.into();
         manager.resync = flags.sync_period;
         Ok(manager)
@@ -123,6 +134,8 @@ impl Manager {
         };
         Ok(Self {
             endpoints: Endpoints::default(),
+            webhooks: Site::default(),
+            webhook_endpoint: None,
             namespaces: watched(settings.scope, namespaces)?,
             readiness: Readiness::default(),
             recorder: Recorder::new(own.client(), reporter),
@@ -201,11 +214,11 @@ impl Manager {
 
     /// Adds controllers, which share `context`.
     #[must_use]
-    pub fn controllers<C>(mut self, controllers: Controllers<C>, context: C) -> Self
+    pub fn controllers<C>(mut self, controllers: Controllers<C>, context: impl Into<Arc<C>>) -> Self
     where
         C: Send + Sync + 'static,
     {
-        let context = Arc::new(context);
+        let context = context.into();
         for controller in controllers.into_vec() {
             let context = context.clone();
             self.controllers.push(Waiting {
@@ -216,6 +229,16 @@ impl Manager {
                 }),
             });
         }
+        self
+    }
+
+    /// Adds webhooks, which share `context`.
+    #[must_use]
+    pub fn webhooks<C>(mut self, webhooks: Webhooks<C>, context: impl Into<Arc<C>>) -> Self
+    where
+        C: Send + Sync + 'static,
+    {
+        self.webhooks.add(webhooks, &context.into());
         self
     }
 
@@ -272,6 +295,33 @@ impl Manager {
     #[cfg(feature = "envtest")]
     pub(crate) fn readiness(&self) -> Readiness {
         self.readiness.clone()
+    }
+
+    /// Makes the certificates of [`WebhookFlags`](crate::webhook::WebhookFlags) age faster, for tests:
+    /// how long one can be used, how long before its end the next is made, and how long each step waits
+    /// for everybody to see the one before.
+    #[cfg(feature = "envtest")]
+    #[doc(hidden)]
+    #[must_use]
+    pub fn certificate_periods(
+        mut self,
+        lifetime: Duration,
+        renew: Duration,
+        settle: Duration,
+    ) -> Self {
+        if let Some(Endpoint::Flags(flags)) = &mut self.webhook_endpoint {
+            flags.certificates.periods = crate::webhook::certificates::Periods {
+                lifetime,
+                renew,
+                settle,
+            };
+        }
+        self
+    }
+
+    #[cfg(feature = "envtest")]
+    pub(crate) fn serve_webhooks(&mut self, endpoint: Endpoint) {
+        self.webhook_endpoint = Some(endpoint);
     }
 
     #[cfg(feature = "envtest")]

@@ -10,6 +10,7 @@ mod process;
 mod queue;
 mod reconcile;
 mod server;
+mod webhook;
 mod work;
 
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,6 +25,7 @@ pub(crate) use calls::Calls;
 pub(crate) use queue::QueueMetrics;
 pub(crate) use reconcile::{ControllerMetrics, Outcome};
 pub(crate) use server::serve;
+pub(crate) use webhook::WebhookMetrics;
 pub(crate) use work::Work;
 
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
@@ -37,6 +39,7 @@ pub(crate) struct Metrics {
     registry: Arc<Mutex<Registry>>,
     reconciles: reconcile::Families,
     queues: queue::Families,
+    webhooks: webhook::Families,
     calls: calls::Family,
     leader: Family<Lease, Gauge>,
     /// Times that a certificate was read from disk, and those of them that failed.
@@ -51,6 +54,7 @@ impl Default for Metrics {
         let (certificate_reads, certificate_errors) = (Counter::default(), Counter::default());
         let reconciles = reconcile::Families::new(&mut registry);
         let queues = queue::Families::new(&mut registry);
+        let webhooks = webhook::Families::new(&mut registry);
         let calls = calls::register(&mut registry);
         registry.register(
             "leader_election_master_status",
@@ -72,6 +76,7 @@ impl Default for Metrics {
             registry: Arc::new(Mutex::new(registry)),
             reconciles,
             queues,
+            webhooks,
             calls,
             leader,
             certificate_reads,
@@ -89,6 +94,21 @@ impl Metrics {
     /// The metrics of one controller's queue, each at zero.
     pub(crate) fn queue(&self, name: &'static str) -> QueueMetrics {
         self.queues.queue(name)
+    }
+
+    /// The metrics of the webhook at a path, each at zero.
+    pub(crate) fn webhook(&self, path: &str) -> WebhookMetrics {
+        self.webhooks.webhook(path)
+    }
+
+    /// Panics of all webhooks.
+    pub(crate) fn webhook_panics(&self) -> Counter {
+        self.webhooks.panics.clone()
+    }
+
+    /// Panics of all conversions.
+    pub(crate) fn conversion_panics(&self) -> Counter {
+        self.webhooks.conversion_panics.clone()
     }
 
     /// A layer that counts every call to the API server at `host`, such as `10.0.0.1:443`.

@@ -21,8 +21,9 @@ use tokio::sync::watch::{self as latch, Receiver, Sender};
 
 pub(crate) use content::Content;
 pub(crate) use entry::{Decode, Entry, Key, Stored, decode, decode_dynamic, downcast};
+pub(crate) use pace::paced;
 pub use store::{Index, Store};
-pub(crate) use watch::Watching;
+pub(crate) use watch::{WATCH, Watching, is_too_late};
 
 use crate::{
     Object,

@@ -6,10 +6,11 @@ mod install;
 mod operator;
 mod record;
 mod wait;
+mod webhooks;
 
 use std::{
     fmt::Display,
-    sync::mpsc,
+    sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
 };
@@ -30,8 +31,12 @@ pub use operator::Operator;
 pub use wait::wait_for;
 
 use record::Record;
+use webhooks::{Address, Configurations};
 
-use crate::{Controllers, Manager, Object, Scope, Scoped, Settings, logs};
+use crate::{
+    Controllers, Manager, Object, Scope, Scoped, Settings, logs,
+    webhook::{Webhooks, crds as converted},
+};
 
 /// Where the ServiceAccount of the operator lives, and what a namespaced operator watches.
 pub const NAMESPACE: &str = "default";
@@ -91,10 +96,11 @@ impl Cluster {
         settings: &Settings,
         crds: Result<Vec<CustomResourceDefinition>, impl Display>,
         controllers: Controllers<C>,
+        webhooks: Webhooks<C>,
         context: impl FnOnce(&Manager) -> C + Send + 'static,
     ) -> Result<Self> {
         let mut cluster = Self::start()?;
-        cluster.operator = Some(cluster.run(settings, crds, controllers, context)?);
+        cluster.operator = Some(cluster.run(settings, crds, controllers, webhooks, context)?);
         Ok(cluster)
     }
 
@@ -110,7 +116,7 @@ impl Cluster {
         install::crds(&self.client()?, crds).await
     }
 
-    /// Installs `crds`, and runs `controllers` on threads of their own until the returned value is
+    /// Installs `crds`, and runs `controllers` and `webhooks` on threads of their own until the returned value is
     /// dropped. Returns when the operator is ready.
     ///
     /// # Errors
@@ -120,13 +126,17 @@ impl Cluster {
         settings: &Settings,
         crds: Result<Vec<CustomResourceDefinition>, impl Display>,
         controllers: Controllers<C>,
+        webhooks: Webhooks<C>,
         context: impl FnOnce(&Manager) -> C + Send + 'static,
     ) -> Result<Operator> {
-        let rules = controllers.rules().policy_rules();
-        self.run_with(settings, crds, rules, controllers, context)
+        let mut rules = controllers.rules();
+        rules.extend(&webhooks.rules());
+        let rules = rules.policy_rules();
+        self.run_with(settings, crds, rules, controllers, webhooks, context)
     }
 
-    /// As [`run`](Self::run), with other permissions than those that the controllers declare.
+    /// As [`run`](Self::run), with other permissions than those that the controllers and
+    /// webhooks declare.
     ///
     /// # Errors
     /// As [`run`](Self::run).
@@ -136,16 +146,22 @@ impl Cluster {
         crds: Result<Vec<CustomResourceDefinition>, impl Display>,
         rules: Vec<PolicyRule>,
         controllers: Controllers<C>,
+        webhooks: Webhooks<C>,
         context: impl FnOnce(&Manager) -> C + Send + 'static,
     ) -> Result<Operator> {
-        let crds = crds.map_err(|error| anyhow!("cannot merge the CRDs: {error}"))?;
+        let mut crds = crds.map_err(|error| anyhow!("cannot merge the CRDs: {error}"))?;
+        let (endpoint, site) = Address::new()?.split();
+        converted::convert(&mut crds, webhooks.conversions(), &site.conversion())
+            .map_err(|error| anyhow!(error))?;
+        let configurations = Configurations::new(settings.name, &webhooks, &site);
         let (settings, admin) = (*settings, self.admin.clone());
         let (sender, started) = mpsc::channel();
         let record = Record::default();
         let (allowed, recorded) = (rules.clone(), record.clone());
         let thread = thread::spawn(move || {
             let runtime = Runtime::new()?;
-            let config = runtime.block_on(install::all(admin, &settings, crds, &allowed))?;
+            let all = install::all(admin.clone(), &settings, crds, &allowed);
+            let config = runtime.block_on(all)?;
             let namespaces = match settings.scope {
                 Scope::Cluster => Vec::new(),
                 Scope::Namespace => vec![NAMESPACE.to_owned()],
@@ -154,11 +170,17 @@ impl Cluster {
             // Clients are made inside of the runtime that they use.
             let _inside = runtime.enter();
             let through = |client| recorded.client(client);
-            let manager = Manager::with_config(&settings, config, &namespaces, None, through)?;
-            let context = context(&manager);
-            let manager = manager.controllers(controllers, context);
+            let mut manager = Manager::with_config(&settings, config, &namespaces, None, through)?;
+            manager.serve_webhooks(endpoint);
+            let context = Arc::new(context(&manager));
+            let manager = manager
+                .controllers(controllers, context.clone())
+                .webhooks(webhooks, context);
+            // Before anybody looks whether the operator is ready.
+            manager.readiness().expect(webhooks::CHECK);
             _ = sender.send((manager.stop(), manager.readiness(), own));
-            Ok(runtime.block_on(manager.run_until_stopped())?)
+            let run = configurations.during(Client::try_from(admin)?, manager);
+            runtime.block_on(run)
         });
         let Ok((stop, readiness, config)) = started.recv() else {
             let result = thread

@@ -28,7 +28,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-pub(crate) use config::{Candidate, Timing};
+pub(crate) use config::{Candidate, Timing, pod_namespace};
 pub use config::{ElectionError, LeaderElection};
 
 use crate::{clock::since_boot, fence::Fence, logs::chain};

@@ -81,6 +81,29 @@ impl Server {
         })
     }
 
+    /// As [`bind`](Self::bind), with a listener that exists. Not outside of a tokio runtime.
+    #[cfg(feature = "envtest")]
+    pub(crate) fn on(
+        name: &str,
+        listener: std::net::TcpListener,
+        certificate: Option<Certificate>,
+        http2: bool,
+    ) -> Result<Self, Error> {
+        let address = listener.local_addr();
+        let listener = listener
+            .set_nonblocking(true)
+            .and_then(|()| TcpListener::from_std(listener));
+        let address = address.unwrap_or_else(|_| SocketAddr::from(([0, 0, 0, 0], 0)));
+        let listener = listener.map_err(|error| Error::Listen(name.to_owned(), address, error))?;
+        Ok(Self {
+            name: name.to_owned(),
+            listener,
+            certificate,
+            http2,
+            limits: LIMITS,
+        })
+    }
+
     pub(crate) fn name(&self) -> &str {
         &self.name
     }

@@ -12,7 +12,7 @@ use kube::{
 };
 use tokio::time::sleep;
 
-use super::{Form, Key, Source, entry::Raw, pace::paced};
+use super::{Form, Key, Source, entry::Raw, paced};
 use crate::{discovery, logs::chain, probes::Readiness};
 
 /// Objects a page of a list: a page is in memory twice, as text and decoded.
@@ -20,7 +20,7 @@ const PAGE: u32 = 250;
 
 /// Seconds after which the API server ends a watch and a new one begins where it ended. kube gives
 /// up a watch that is silent for 5 s longer, so a connection that is only half open is found in time.
-const WATCH: u32 = 50;
+pub(crate) const WATCH: u32 = 50;
 
 /// How a cluster is watched.
 #[derive(Clone)]
@@ -149,7 +149,7 @@ impl Source {
 
 /// Whether the API server refused to go on from where a watch ended. kube lists again if the stream
 /// says so; if the answer does, it would ask the same for ever.
-fn is_too_late(error: &watcher::Error) -> bool {
+pub(crate) fn is_too_late(error: &watcher::Error) -> bool {
     let watcher::Error::WatchStartFailed(kube::Error::Api(status)) = error else {
         return false;
     };

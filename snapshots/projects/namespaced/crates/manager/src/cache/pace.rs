@@ -12,7 +12,7 @@ use tower::service_fn;
 const PAUSE: Duration = Duration::from_secs(1);
 
 /// `client` for one watch; lists pass at once.
-pub(super) fn paced(client: Client) -> Client {
+pub(crate) fn paced(client: Client) -> Client {
     let namespace = client.default_namespace().to_owned();
     let next = Arc::new(Mutex::new(Instant::now()));
     let service = service_fn(move |request: http::Request<kube::client::Body>| {

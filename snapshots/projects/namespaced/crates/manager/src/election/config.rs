@@ -147,6 +147,12 @@ impl LeaderElection {
     }
 }
 
+/// The namespace of the pod that this process runs in, if it does.
+pub(crate) fn pod_namespace() -> Option<String> {
+    let name = fs::read_to_string(NAMESPACE_FILE).ok()?;
+    Some(name.trim().to_owned()).filter(|name| !name.is_empty())
+}
+
 fn random() -> Result<u128, ElectionError> {
     let random: &dyn SecureRandom = rustls::crypto::ring::default_provider().secure_random;
     let mut bytes = [0; 16];

@@ -26,6 +26,15 @@ pub enum Error {
     Certificate(String),
     #[error("cannot make a certificate: {0}")]
     SelfSigned(String),
+    #[error(
+        "webhooks need a certificate: name its Secret by `--webhook-secret` or its directory by \
+         `--webhook-cert-path`, or do without webhooks by `--enable-webhooks=false`"
+    )]
+    NoWebhookCertificate,
+    #[error("not in a pod: name the namespace of the webhooks' Secret by --pod-namespace")]
+    NoPodNamespace,
+    #[error("{0}")]
+    Webhooks(String),
     #[error("`{0}` cannot be the name of an operator")]
     Name(&'static str),
     #[error("cannot handle signals: {0}")]

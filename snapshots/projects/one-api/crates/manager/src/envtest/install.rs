@@ -115,7 +115,8 @@ where
     apply(&api, &serde_json::from_value(object)?).await
 }
 
-async fn apply<K>(api: &Api<K>, object: &K) -> Result<()>
+/// Makes `object` what is in the cluster.
+pub(super) async fn apply<K>(api: &Api<K>, object: &K) -> Result<()>
 where
     K: Resource + Clone + Debug + Serialize + DeserializeOwned,
 {

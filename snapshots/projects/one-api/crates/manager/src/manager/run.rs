@@ -14,6 +14,7 @@ use crate::{
     runnable::{Ended, Group, Runnable},
     serve::Server,
     stop,
+    webhook::certificates as webhook,
 };
 
 impl Manager {
@@ -23,6 +24,10 @@ impl Manager {
         let mut servers = Group::default();
         for server in self.servers().await? {
             servers.start(server);
+        }
+        let mut webhooks = Group::default();
+        if let Some(server) = self.webhook_server().await? {
+            webhooks.start(server);
         }
         let (leading, always) = self.work()?;
         let mut watches = Group::default();
@@ -46,6 +51,7 @@ impl Manager {
                 // What runs is dropped, and with it each reconcile where it waits.
                 () = leadership.lost().cancelled() => return Err(Error::Lost),
                 end = servers.ended() => break Some(end),
+                end = webhooks.ended() => break Some(end),
                 end = watches.ended() => break Some(end),
                 end = followers.ended() => break Some(end),
                 end = leaders.ended() => break Some(end),
@@ -61,7 +67,7 @@ impl Manager {
             if let (Ok(()), Some(election)) = (&drained, election) {
                 election.release().await;
             }
-            for group in [&mut followers, &mut watches, &mut servers] {
+            for group in [&mut followers, &mut watches, &mut webhooks, &mut servers] {
                 _ = timeout(stop::REST, group.stop()).await;
             }
             drained
@@ -169,12 +175,37 @@ impl Manager {
         let client = self.clusters.own.clients.unfenced.clone();
         let readiness = self.readiness.clone();
         let servers = self.endpoints.bind(readiness, &self.metrics, client);
-        let runnable = |(server, router): (Server, Router)| {
-            Runnable::new(server.name().to_owned(), false, |stop| async move {
-                Ok(server.run(router, stop).await?)
-            })
+        Ok(servers.await?.into_iter().map(Runnable::from).collect())
+    }
+
+    /// The server of the webhooks, which listens already, if there are any.
+    async fn webhook_server(&mut self) -> Result<Option<Runnable>, Error> {
+        const CHECK: &str = "webhook";
+        let endpoint = self.webhook_endpoint.take();
+        let Some(endpoint) = endpoint.filter(|_| !self.webhooks.is_empty()) else {
+            return Ok(None);
         };
-        Ok(servers.await?.into_iter().map(runnable).collect())
+        self.readiness.expect(CHECK);
+        let environment = webhook::Environment {
+            clients: &self.clusters.own.clients,
+            metrics: &self.metrics,
+            readiness: &self.readiness,
+            declarations: self.webhooks.declarations(),
+            conversions: self.webhooks.conversions(),
+        };
+        let (server, tasks) = endpoint.bind(environment, self.endpoints.http2).await?;
+        self.runnables.extend(tasks);
+        let router = std::mem::take(&mut self.webhooks).router(&self.metrics)?;
+        self.readiness.pass(CHECK);
+        Ok(Some((server, router).into()))
+    }
+}
+
+impl From<(Server, Router)> for Runnable {
+    fn from((server, router): (Server, Router)) -> Self {
+        Self::new(server.name().to_owned(), false, |stop| async move {
+            Ok(server.run(router, stop).await?)
+        })
     }
 }
 

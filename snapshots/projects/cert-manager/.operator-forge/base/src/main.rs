@@ -1,0 +1,23 @@
+use std::sync::Arc;
+
+use clap::Parser;
+use manager::{Flags, Manager};
+use operator::{Context, SETTINGS, controllers, webhooks};
+
+#[derive(Parser)]
+#[command(version)]
+struct Args {
+    #[command(flatten)]
+    manager: Flags,
+}
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    let manager = Manager::new(&SETTINGS, args.manager).await?;
+    let context = Arc::new(Context::new(&manager));
+    let manager = manager
+        .controllers(controllers::all(), context.clone())
+        .webhooks(webhooks::all(), context);
+    Ok(manager.run().await?)
+}

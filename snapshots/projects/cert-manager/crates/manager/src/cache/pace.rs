@@ -1,0 +1,62 @@
+//! A client that begins watches one at a time, with a pause in between.
+
+use std::{sync::Arc, time::Duration};
+
+use kube::Client;
+use parking_lot::Mutex;
+use tokio::time::{Instant, sleep_until};
+use tower::service_fn;
+
+/// From the begin of one watch to that of the next. kube begins anew without a pause when a watch
+/// ends well, and an API server that is about to stop, or a proxy, may end each as it begins.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// `client` for one watch; lists pass at once.
+pub(crate) fn paced(client: Client) -> Client {
+    let namespace = client.default_namespace().to_owned();
+    let next = Arc::new(Mutex::new(Instant::now()));
+    let service = service_fn(move |request: http::Request<kube::client::Body>| {
+        let (client, next) = (client.clone(), next.clone());
+        async move {
+            let query = request.uri().query().unwrap_or_default();
+            if query.split('&').any(|pair| pair.starts_with("watch=")) {
+                let now = Instant::now();
+                let begin = {
+                    let mut next = next.lock();
+                    let begin = now.max(*next);
+                    *next = begin + PAUSE;
+                    begin
+                };
+                sleep_until(begin).await;
+            }
+            client.send(request).await
+        }
+    });
+    Client::new(service, namespace)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use futures::future::ok;
+    use kube::client::Body;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn watches_wait_and_lists_do_not() {
+        let answer = |_| ok::<_, Infallible>(http::Response::new(Body::empty()));
+        let client = paced(Client::new(service_fn(answer), "default"));
+        let send = async |uri: &str| {
+            let begin = Instant::now();
+            let request = http::Request::get(uri).body(Body::empty()).unwrap();
+            client.send(request).await.unwrap();
+            begin.elapsed()
+        };
+        let short = Duration::from_millis(500);
+        assert!(send("/pods?limit=1&watch=true").await < short);
+        assert!(send("/pods?limit=1").await < short);
+        assert!(send("/pods?limit=1&watch=true").await > short);
+    }
+}

@@ -1,0 +1,261 @@
+//! A Kubernetes control plane for one test process: etcd and kube-apiserver, started from local
+//! binaries, reachable through loopback only, gone when the process is.
+
+mod binaries;
+mod component;
+
+use std::{
+    env,
+    fs::{self, DirBuilder},
+    net::{TcpListener, TcpStream},
+    os::unix::fs::DirBuilderExt,
+    path::PathBuf,
+    process::Command,
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, bail};
+
+use component::{APISERVER, CONTROLLER_MANAGER, Component, ETCD, log_tail};
+
+/// How long a component may take to come up. A healthy one needs about 3 s.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
+
+const AUDIT_LOG: &str = "audit.log";
+
+/// The name under which the server knows the bearer of the admin token.
+const ADMIN: &str = "admin,admin,system:masters";
+
+/// What to start, and from where.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// The directory of the binaries. By default the one that `KUBEBUILDER_ASSETS` names, or else
+    /// `bin/k8s`, where `make envtest` puts them, beside or above the current directory.
+    pub binaries: Option<PathBuf>,
+    /// Also runs kube-controller-manager: garbage collection, Deployments, namespaces that can be
+    /// deleted. `make envtest` does not fetch it.
+    pub controller_manager: bool,
+    /// What kube-apiserver records of requests, as YAML of a `Policy` of audit.k8s.io/v1, in
+    /// [`ControlPlane::audit_log`]. By default nothing.
+    pub audit_policy: Option<String>,
+}
+
+/// A running control plane. Dropping it stops every process and removes its temporary directory;
+/// the same happens when this process ends in any other way.
+///
+/// No Pod runs, because there is no kubelet.
+#[derive(Debug)]
+pub struct ControlPlane {
+    binaries: PathBuf,
+    directory: PathBuf,
+    port: u16,
+    certificate: String,
+    token: String,
+    components: Vec<Component>,
+}
+
+impl ControlPlane {
+    /// Starts etcd and kube-apiserver and waits until the server is ready.
+    ///
+    /// # Errors
+    ///
+    /// When a binary is missing, or a component ends or is not ready within 60 s; the message then
+    /// holds the end of its log.
+    pub fn start() -> Result<Self> {
+        Self::start_with(&Options::default())
+    }
+
+    /// Like [`start`](Self::start), with a choice of binaries and components.
+    ///
+    /// # Errors
+    ///
+    /// As [`start`](Self::start).
+    pub fn start_with(options: &Options) -> Result<Self> {
+        let binaries = binaries::find(options)?;
+        let mut attempts = 0..5;
+        loop {
+            let mut control_plane = Self::prepare(binaries.clone())?;
+            let result = control_plane.run(options);
+            // Somebody took the port between our asking for a free one and the server's bind.
+            let taken = |error: &anyhow::Error| error.to_string().contains("already in use");
+            if !result.as_ref().is_err_and(taken) || attempts.next().is_none() {
+                return result.map(|()| control_plane);
+            }
+        }
+    }
+
+    /// Where the server listens: `https://127.0.0.1:PORT`.
+    pub fn url(&self) -> String {
+        format!("https://127.0.0.1:{}", self.port)
+    }
+
+    /// The certificate that clients trust, as PEM.
+    pub fn ca_pem(&self) -> &str {
+        &self.certificate
+    }
+
+    /// The bearer token of a member of `system:masters`, who may do everything.
+    pub fn admin_token(&self) -> &str {
+        &self.token
+    }
+
+    /// The administrator's kubeconfig.
+    pub fn kubeconfig(&self) -> PathBuf {
+        self.directory.join("admin.kubeconfig")
+    }
+
+    /// Writes a kubeconfig for the bearer of `token`, such as `kubectl create token` prints for a
+    /// ServiceAccount. It lives as long as the control plane.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be written.
+    pub fn kubeconfig_for(&self, name: &str, token: &str) -> Result<PathBuf> {
+        let path = self.directory.join(format!("{name}.kubeconfig"));
+        let (url, ca) = (self.url(), self.directory.join("ca.crt"));
+        let text = format!(
+            r#"apiVersion: v1
+kind: Config
+clusters:
+- name: envtest
+  cluster: {{server: "{url}", certificate-authority: {ca:?}}}
+users:
+- name: {name:?}
+  user: {{token: {token:?}}}
+contexts:
+- name: {name:?}
+  context: {{cluster: envtest, user: {name:?}}}
+current-context: {name:?}
+"#
+        );
+        fs::write(&path, text).with_context(|| format!("cannot write `{}`", path.display()))?;
+        Ok(path)
+    }
+
+    /// The events that [`Options::audit_policy`] asks for, one JSON object a line.
+    pub fn audit_log(&self) -> PathBuf {
+        self.directory.join(AUDIT_LOG)
+    }
+
+    /// `kubectl` as the administrator, independent of the user's own settings.
+    pub fn kubectl(&self) -> Command {
+        let mut kubectl = Command::new(self.binaries.join("kubectl"));
+        kubectl
+            .env("KUBECONFIG", self.kubeconfig())
+            .env("KUBECACHEDIR", self.directory.join("cache"))
+            .env("KUBECTL_KUBERC", "false");
+        kubectl
+    }
+
+    /// Makes the directory with the keys, and chooses a free port.
+    fn prepare(binaries: PathBuf) -> Result<Self> {
+        let names = ["127.0.0.1".to_owned(), "localhost".to_owned()];
+        let tls = rcgen::generate_simple_self_signed(names)?;
+        let tokens = rcgen::KeyPair::generate()?;
+        let directory = env::temp_dir().join(format!("control-plane-{:032x}", random()?));
+        // Only this user may enter: it holds private keys and the sockets of etcd.
+        DirBuilder::new()
+            .mode(0o700)
+            .create(&directory)
+            .with_context(|| format!("cannot create `{}`", directory.display()))?;
+        let control_plane = Self {
+            binaries,
+            directory,
+            port: TcpListener::bind("127.0.0.1:0")?.local_addr()?.port(),
+            certificate: tls.cert.pem(),
+            token: format!("{:032x}", random()?),
+            components: Vec::new(),
+        };
+        let file = |name: &str, text: &str| fs::write(control_plane.directory.join(name), text);
+        file("ca.crt", &control_plane.certificate)?;
+        file("tls.key", &tls.signing_key.serialize_pem())?;
+        file("sa.key", &tokens.serialize_pem())?;
+        file("sa.pub", &tokens.public_key_pem())?;
+        file("tokens.csv", &format!("{},{ADMIN}\n", control_plane.token))?;
+        control_plane.kubeconfig_for("admin", &control_plane.token)?;
+        Ok(control_plane)
+    }
+
+    fn run(&mut self, options: &Options) -> Result<()> {
+        self.start_component("etcd", ETCD)?;
+        let port = format!("--secure-port={}", self.port);
+        let audit_log = format!("--audit-log-path={AUDIT_LOG}");
+        let mut own = vec![&*port];
+        if let Some(policy) = &options.audit_policy {
+            fs::write(self.directory.join("audit.yaml"), policy)?;
+            own.extend(["--audit-policy-file=audit.yaml", &audit_log]);
+        }
+        self.start_component("kube-apiserver", &[APISERVER, &own].concat())?;
+        self.wait_for("/readyz")?;
+        self.wait_for("/api/v1/namespaces/default")?;
+        if options.controller_manager {
+            self.start_component("kube-controller-manager", CONTROLLER_MANAGER)?;
+            // The controllers run as soon as one of them has done something.
+            self.wait_for("/api/v1/namespaces/default/serviceaccounts/default")?;
+        }
+        Ok(())
+    }
+
+    fn start_component(&mut self, name: &'static str, arguments: &[&str]) -> Result<()> {
+        let component = Component::start(name, arguments, &self.binaries, &self.directory)?;
+        self.components.push(component);
+        Ok(())
+    }
+
+    /// Waits until the server answers `path` with success.
+    fn wait_for(&mut self, path: &str) -> Result<()> {
+        let deadline = Instant::now() + START_TIMEOUT;
+        while !self.answers(path)? {
+            let ended = |component: &mut Component| {
+                matches!(component.watchdog.try_wait(), Ok(Some(_))).then_some(component.name)
+            };
+            if let Some(name) = self.components.iter_mut().find_map(ended) {
+                bail!("{name} ended:\n{}", log_tail(name, &self.directory));
+            }
+            if Instant::now() > deadline {
+                let newest = self
+                    .components
+                    .last()
+                    .map_or("", |component| component.name);
+                let log = log_tail(newest, &self.directory);
+                bail!("{newest} did not come up within {START_TIMEOUT:?}:\n{log}");
+            }
+            thread::sleep(Duration::from_millis(50));
+        }
+        Ok(())
+    }
+
+    fn answers(&self, path: &str) -> Result<bool> {
+        // Cheaper than a kubectl that finds nobody listening.
+        if TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+            return Ok(false);
+        }
+        let output = self
+            .kubectl()
+            .args(["get", "--request-timeout=5s", "--raw", path])
+            .output()
+            .context("cannot run kubectl")?;
+        Ok(output.status.success())
+    }
+}
+
+impl Drop for ControlPlane {
+    fn drop(&mut self) {
+        for component in &mut self.components {
+            drop(component.watchdog.stdin.take());
+        }
+        for component in &mut self.components {
+            // An error means that the watchdog is gone already.
+            _ = component.watchdog.wait();
+        }
+        // Still there if nothing was started, or everything ended by itself.
+        _ = fs::remove_dir_all(&self.directory);
+    }
+}
+
+/// Any number that nobody can guess will do, and the generator of keys is at hand.
+fn random() -> Result<u128> {
+    let key = rcgen::KeyPair::generate()?;
+    Ok(u128::from_be_bytes(key.public_key_raw()[1..17].try_into()?))
+}

@@ -1,0 +1,125 @@
+//! Against an API server that is a function.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use kube::client::Body;
+use serde_json::{Value, json};
+use tower::{BoxError, service_fn};
+
+use super::*;
+
+/// An API server that knows the tokens `reader` and `other`, of which the first may read, and
+/// that fails for `broken`; with the number of reviews it was asked for.
+fn authorizer() -> (Authorizer, Arc<AtomicUsize>) {
+    let reviews = Arc::new(AtomicUsize::new(0));
+    let count = reviews.clone();
+    let server = service_fn(move |request: axum::http::Request<Body>| {
+        count.fetch_add(1, Ordering::Relaxed);
+        async move {
+            let body = request.into_body().collect_bytes().await?;
+            let mut review: Value = serde_json::from_slice(&body)?;
+            let spec = &review["spec"];
+            if spec["token"] == "broken" {
+                return Err(BoxError::from("no connection"));
+            }
+            review["status"] = match spec["token"].as_str() {
+                Some(name @ ("reader" | "other")) => json!({ "authenticated": true, "user": {
+                    "username": name, "groups": ["g"], "uid": "u", "extra": { "k": ["v"] },
+                }}),
+                Some(_) => json!({ "authenticated": false, "error": "invalid bearer token" }),
+                None => json!({ "allowed": *spec == json!({
+                    "user": "reader", "groups": ["g"], "uid": "u", "extra": { "k": ["v"] },
+                    "nonResourceAttributes": { "path": "/metrics", "verb": "get" },
+                })}),
+            };
+            let body = Body::from(serde_json::to_vec(&review)?);
+            Ok(axum::http::Response::new(body))
+        }
+    });
+    (Authorizer::new(Client::new(server, "default")), reviews)
+}
+
+#[tokio::test]
+async fn who_may_read_what() {
+    let (authorizer, _) = authorizer();
+    let forbidden = |name: &str| Err(Refusal::Forbidden(name.to_owned()));
+    let cases = [
+        (Some("reader"), Method::GET, "/metrics", Ok(())),
+        (
+            Some("reader"),
+            Method::POST,
+            "/metrics",
+            forbidden("reader"),
+        ),
+        (Some("reader"), Method::GET, "/debug", forbidden("reader")),
+        (Some("other"), Method::GET, "/metrics", forbidden("other")),
+        (
+            Some("unknown"),
+            Method::GET,
+            "/metrics",
+            Err(Refusal::Unauthenticated),
+        ),
+        (None, Method::GET, "/metrics", Err(Refusal::Unauthenticated)),
+    ];
+    for (token, method, path, expected) in cases {
+        let found = authorizer.authorize(token, &method, path).await;
+        assert_eq!(found, expected, "{token:?} {method} {path}");
+    }
+    let broken = authorizer
+        .authorize(Some("broken"), &Method::GET, "/metrics")
+        .await;
+    let Err(Refusal::Unknown(error)) = broken else {
+        panic!("{broken:?}");
+    };
+    assert!(
+        error.contains("TokenReview") && error.contains("no connection"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn answers_are_remembered_and_failures_are_not() {
+    let (authorizer, reviews) = authorizer();
+    for (token, asked) in [("reader", 2), ("other", 2), ("unknown", 1), ("broken", 3)] {
+        reviews.store(0, Ordering::Relaxed);
+        for _ in 0..3 {
+            _ = authorizer
+                .authorize(Some(token), &Method::GET, "/metrics")
+                .await;
+        }
+        assert_eq!(reviews.load(Ordering::Relaxed), asked, "{token}");
+    }
+}
+
+#[test]
+fn bearer_tokens() {
+    let cases = [
+        ("Bearer abc", Some("abc")),
+        ("bearer  abc ", Some("abc")),
+        ("Bearer ", None),
+        ("Bearer", None),
+        ("Basic abc", None),
+        ("", None),
+    ];
+    for (value, token) in cases {
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, value.parse().unwrap());
+        assert_eq!(bearer(&headers), token, "{value:?}");
+    }
+    assert_eq!(bearer(&HeaderMap::new()), None);
+}
+
+#[test]
+fn refusals_say_no_more_than_they_should() {
+    let cases = [
+        (Refusal::Unauthenticated, 401, Some("Bearer")),
+        (Refusal::Forbidden("a".to_owned()), 403, None),
+        (Refusal::Unknown("secret".to_owned()), 500, None),
+    ];
+    for (refusal, status, challenge) in cases {
+        let response = refusal.into_response();
+        assert_eq!(response.status().as_u16(), status);
+        let found = response.headers().get(WWW_AUTHENTICATE);
+        assert_eq!(found.map(|value| value.to_str().unwrap()), challenge);
+    }
+}

@@ -1,0 +1,263 @@
+//! What the API server is told of a webhook.
+
+use std::{collections::BTreeSet, time::Duration};
+
+use k8s_openapi::{
+    api::admissionregistration::v1::MatchCondition,
+    apimachinery::pkg::apis::meta::v1::LabelSelector,
+};
+use kube::{
+    Resource,
+    core::{GroupVersionKind, GroupVersionResource},
+};
+
+use super::{CONVERT, FailurePolicy, MatchPolicy, Operation, ReinvocationPolicy, SideEffects};
+
+/// What a webhook may do with an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Change it.
+    Defaulting,
+    /// Deny its change.
+    Validating,
+}
+
+/// A webhook without its function.
+#[derive(Clone, Debug)]
+pub(crate) struct Declaration {
+    pub(crate) purpose: Purpose,
+    /// What objects are.
+    pub(crate) kind: GroupVersionKind,
+    /// What requests name, without sub-resources.
+    pub(crate) resource: GroupVersionResource,
+    pub(crate) operations: Vec<Operation>,
+    pub(crate) subresources: Vec<String>,
+    pub(crate) path: String,
+    /// What the name begins with.
+    pub(crate) label: String,
+    pub(crate) failure_policy: FailurePolicy,
+    pub(crate) timeout: Duration,
+    pub(crate) match_policy: Option<MatchPolicy>,
+    pub(crate) match_conditions: Vec<MatchCondition>,
+    pub(crate) namespace_selector: Option<LabelSelector>,
+    pub(crate) object_selector: Option<LabelSelector>,
+    pub(crate) side_effects: SideEffects,
+    pub(crate) reinvocation: Option<ReinvocationPolicy>,
+}
+
+impl Declaration {
+    pub(crate) fn of<K: Resource<DynamicType = ()>>(purpose: Purpose) -> Self {
+        let (group, version, kind) = (K::group(&()), K::version(&()), K::kind(&()));
+        let (verb, label) = match purpose {
+            Purpose::Defaulting => ("mutate", "default"),
+            Purpose::Validating => ("validate", "validate"),
+        };
+        let (dashed, lower) = (group.replace('.', "-"), kind.to_lowercase());
+        Self {
+            purpose,
+            kind: GroupVersionKind::gvk(&group, &version, &kind),
+            resource: GroupVersionResource::gvr(&group, &version, &K::plural(&())),
+            operations: vec![Operation::Create, Operation::Update],
+            subresources: Vec::new(),
+            path: format!("/{verb}-{dashed}-{version}-{lower}"),
+            label: label.to_owned(),
+            failure_policy: FailurePolicy::Fail,
+            timeout: Duration::from_secs(10),
+            match_policy: None,
+            match_conditions: Vec::new(),
+            namespace_selector: None,
+            object_selector: None,
+            side_effects: SideEffects::None,
+            reinvocation: None,
+        }
+    }
+
+    /// Makes `P` the type that requests name.
+    pub(crate) fn parent<P: Resource<DynamicType = ()>>(&mut self) {
+        let (group, version) = (P::group(&()), P::version(&()));
+        self.resource = GroupVersionResource::gvr(&group, &version, &P::plural(&()));
+    }
+
+    /// What the API server calls it: a domain name of at least three labels.
+    pub(crate) fn name(&self) -> String {
+        let GroupVersionKind {
+            group,
+            version,
+            kind,
+        } = &self.kind;
+        let group = if group.is_empty() {
+            "core.k8s.io"
+        } else {
+            group
+        };
+        format!("{}.{}.{version}.{group}", self.label, kind.to_lowercase())
+    }
+
+    /// What the API server or the operator could not work with.
+    fn check(&self) -> Result<(), String> {
+        let seconds = self.timeout.as_secs();
+        let parts = self.path.strip_prefix('/').unwrap_or_default().split('/');
+        let is_part = |part: &str| {
+            let mut bytes = part.bytes();
+            !part.is_empty() && bytes.all(|b| b.is_ascii_alphanumeric() || b == b'-' || b == b'_')
+        };
+        let deletes = self.operations.contains(&Operation::Delete);
+        let wrong = if self.path != "/" && !parts.into_iter().all(is_part) {
+            "its path is no `/` followed by letters, digits, `-`, `_` and further `/`"
+        } else if self.path == CONVERT {
+            "its path is that of conversion"
+        } else if self.operations.is_empty() {
+            "it has no operations"
+        } else if self.purpose == Purpose::Defaulting && deletes {
+            "an object that is deleted cannot be changed"
+        } else if self.purpose == Purpose::Validating && self.reinvocation.is_some() {
+            "only a defaulting webhook is invoked again"
+        } else if self.timeout.subsec_nanos() > 0 || !(1..=30).contains(&seconds) {
+            "its timeout is not in whole seconds from 1 to 30"
+        } else {
+            return Ok(());
+        };
+        Err(format!(
+            "webhook `{}` at `{}`: {wrong}",
+            self.name(),
+            self.path
+        ))
+    }
+}
+
+/// What the API server or the operator could not work with, of each webhook and of all together.
+///
+/// # Errors
+/// In words for whoever declared them.
+pub(crate) fn check<'a>(
+    declarations: impl IntoIterator<Item = &'a Declaration>,
+) -> Result<(), String> {
+    let (mut paths, mut names) = (BTreeSet::new(), BTreeSet::new());
+    for declaration in declarations {
+        declaration.check()?;
+        let (path, name) = (&declaration.path, declaration.name());
+        if !paths.insert(path) {
+            return Err(format!(
+                "two webhooks have the path `{path}`: give one of them another `.path(..)`"
+            ));
+        }
+        if !names.insert(name.clone()) {
+            return Err(format!(
+                "two webhooks have the name `{name}`: give one of them another `.name(..)`"
+            ));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::{apps::v1::Deployment, autoscaling::v1::Scale, core::v1::Pod};
+
+    use super::*;
+
+    #[test]
+    fn paths_are_those_of_kubebuilder_and_names_are_domains() {
+        let validating = Declaration::of::<Deployment>(Purpose::Validating);
+        assert_eq!(validating.path, "/validate-apps-v1-deployment");
+        assert_eq!(validating.name(), "validate.deployment.v1.apps");
+        let defaulting = Declaration::of::<Pod>(Purpose::Defaulting);
+        assert_eq!(defaulting.path, "/mutate--v1-pod");
+        assert_eq!(defaulting.name(), "default.pod.v1.core.k8s.io");
+        let mut scale = Declaration::of::<Scale>(Purpose::Validating);
+        scale.parent::<Deployment>();
+        assert_eq!(scale.path, "/validate-autoscaling-v1-scale");
+        assert_eq!(
+            scale.resource,
+            GroupVersionResource::gvr("apps", "v1", "deployments")
+        );
+        assert_eq!(
+            scale.kind,
+            GroupVersionKind::gvk("autoscaling", "v1", "Scale")
+        );
+    }
+
+    #[test]
+    fn what_cannot_work_is_told() {
+        type Change = fn(&mut Declaration);
+        let cases: [(Purpose, Change, &str); 14] = [
+            (Purpose::Validating, |_| (), ""),
+            (Purpose::Validating, |d| d.path = "/".into(), ""),
+            (Purpose::Validating, |d| d.path = "/a-B_1/c".into(), ""),
+            (
+                Purpose::Validating,
+                |d| d.path = String::new(),
+                "its path is no `/`",
+            ),
+            (
+                Purpose::Validating,
+                |d| d.path = "a".into(),
+                "its path is no `/`",
+            ),
+            (
+                Purpose::Validating,
+                |d| d.path = "/a//b".into(),
+                "its path is no `/`",
+            ),
+            (
+                Purpose::Validating,
+                |d| d.path = "/{a}".into(),
+                "its path is no `/`",
+            ),
+            (
+                Purpose::Validating,
+                |d| d.path = "/convert".into(),
+                "that of conversion",
+            ),
+            (
+                Purpose::Validating,
+                |d| d.operations.clear(),
+                "no operations",
+            ),
+            (
+                Purpose::Validating,
+                |d| d.timeout = Duration::from_secs(31),
+                "whole seconds",
+            ),
+            (
+                Purpose::Validating,
+                |d| d.timeout = Duration::from_millis(1500),
+                "whole seconds",
+            ),
+            (
+                Purpose::Validating,
+                |d| d.timeout = Duration::ZERO,
+                "whole seconds",
+            ),
+            (
+                Purpose::Validating,
+                |d| d.reinvocation = Some(ReinvocationPolicy::Never),
+                "only a defaulting webhook",
+            ),
+            (
+                Purpose::Defaulting,
+                |d| d.operations.push(Operation::Delete),
+                "cannot be changed",
+            ),
+        ];
+        for (purpose, change, expected) in cases {
+            let mut declaration = Declaration::of::<Pod>(purpose);
+            change(&mut declaration);
+            let error = check([&declaration]).err().unwrap_or_default();
+            assert!(error.contains(expected), "{error}: {expected}");
+            assert_eq!(error.is_empty(), expected.is_empty(), "{error}");
+        }
+    }
+
+    #[test]
+    fn no_two_have_the_same_path_or_name() {
+        let one = Declaration::of::<Pod>(Purpose::Validating);
+        let mut other = one.clone();
+        let both = |other: &Declaration| check([&one, other]).err().unwrap_or_default();
+        assert!(both(&other).contains("the path `/validate--v1-pod`"));
+        other.path = "/other".to_owned();
+        assert!(both(&other).contains("the name `validate.pod.v1.core.k8s.io`"));
+        other.label = "other".to_owned();
+        assert_eq!(both(&other), "");
+    }
+}

@@ -1,0 +1,27 @@
+//! The custom resources that this operator defines.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::core::crd::MergeError;
+use manager::Crds;
+
+pub mod ship {
+    pub mod v1 {
+        pub mod request;
+
+        pub use request::Request;
+    }
+
+    pub mod v2 {
+        pub mod request;
+
+        pub use request::Request;
+    }
+}
+
+/// The definitions to install, one for each kind with all its versions.
+pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+    let mut crds = Crds::default();
+    crds.served::<ship::v1::Request>();
+    crds.stored::<ship::v2::Request>();
+    crds.merge()
+}

@@ -1,0 +1,43 @@
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::{CustomResource, KubeSchema};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The spec of Request: its desired state.
+#[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, JsonSchema, Serialize)]
+#[kube(
+    group = "ship.example.com",
+    version = "v2",
+    kind = "Request",
+    plural = "requests",
+    category = "project-cert-manager",
+    namespaced,
+    doc = "Request is a resource of ship.example.com.",
+    derive = "Default",
+    derive = "PartialEq",
+    status = "RequestStatus",
+    printcolumn(
+        name = "Ready",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type==\"Ready\")].status"
+    ),
+    printcolumn(
+        name = "Age",
+        type_ = "date",
+        json_path = ".metadata.creationTimestamp"
+    )
+)]
+#[serde(rename_all = "camelCase")]
+pub struct RequestSpec {}
+
+/// The status of Request: its observed state.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, KubeSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RequestStatus {
+    /// The generation of the object that the operator last worked on.
+    pub observed_generation: Option<i64>,
+    /// What holds now. `Ready` is True when the spec is fulfilled.
+    #[serde(default)]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
+    pub conditions: Vec<Condition>,
+}

@@ -1,0 +1,102 @@
+use std::sync::Arc;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use k8s_openapi::jiff::Timestamp;
+use kube::{Api, ResourceExt};
+use manager::{Action, Controller, ReconcileError, conditions, status};
+
+use crate::Context;
+use crate::api::ship::v1::request::{Request, RequestStatus};
+
+/// What logs, metrics and probes call this controller.
+const NAME: &str = "ship-request";
+
+/// What this controller watches. `make manifests` derives its permissions from the same list.
+///
+/// Name what it creates with `.owns::<Deployment>()`, what else it depends on with
+/// `.watches::<ConfigMap>(map)`, and what it only reads or writes with
+/// `.needs::<Secret>(&[Verb::Get])`.
+pub fn controller() -> Controller<Request, Context> {
+    Controller::new(NAME, reconcile)
+}
+
+/// Why reconciling failed. It is tried again, after a longer time each time.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("a call to the API server failed")]
+    Kube(#[from] kube::Error),
+}
+
+impl ReconcileError for Error {
+    fn reason(&self) -> &'static str {
+        match self {
+            Self::Kube(_) => "ApiCallFailed",
+        }
+    }
+}
+
+/// Brings the cluster closer to what `object` wants. Called after every change, so idempotent.
+async fn reconcile(object: Arc<Request>, context: Arc<Context>) -> Result<Action, Error> {
+    let namespace = object.namespace().unwrap_or_default();
+    let api = Api::namespaced(context.client.clone(), &namespace);
+    let wanted = wanted_status(&object, Timestamp::now());
+    status::patch(&api, &*object, &wanted).await?;
+    Ok(Action::await_change())
+}
+
+/// The status that `object` should have.
+fn wanted_status(object: &Request, now: Timestamp) -> RequestStatus {
+    let mut status = object.status.clone().unwrap_or_default();
+    let generation = object.metadata.generation;
+    let ready = Condition {
+        type_: "Ready".into(),
+        status: "True".into(),
+        reason: "Reconciled".into(),
+        message: "the spec is fulfilled".into(),
+        observed_generation: generation,
+        last_transition_time: Time(now),
+    };
+    conditions::set(&mut status.conditions, ready);
+    status.observed_generation = generation;
+    status
+}
+
+#[cfg(test)]
+mod tests {
+    use manager::fake::Fake;
+
+    use super::*;
+
+    #[test]
+    fn status_follows_the_generation_and_then_stays() {
+        let time = |second| Timestamp::from_second(second).unwrap();
+        let mut object = Request::default();
+        for (generation, second) in [(1, 10), (1, 20), (2, 30)] {
+            object.metadata.generation = Some(generation);
+            let status = wanted_status(&object, time(second));
+            assert_eq!(status.observed_generation, Some(generation));
+            assert_eq!(status.conditions.len(), 1);
+            let ready = &status.conditions[0];
+            assert_eq!(ready.observed_generation, Some(generation));
+            assert_eq!(ready.status, "True");
+            // It became ready once, and stayed so.
+            assert_eq!(ready.last_transition_time, Time(time(10)));
+            object.status = Some(status);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_second_reconcile_writes_nothing() {
+        let fake = Fake::default();
+        let context = Arc::new(Context::new(&fake.manager()));
+        let mut object = Request::default();
+        object.metadata.name = Some("test".into());
+        fake.add(object);
+        let object = || Arc::new(fake.get("test").unwrap());
+        reconcile(object(), context.clone()).await.unwrap();
+        let writes = fake.writes();
+        assert!(!writes.is_empty());
+        reconcile(object(), context).await.unwrap();
+        assert_eq!(fake.writes(), writes);
+    }
+}

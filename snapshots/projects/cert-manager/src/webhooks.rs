@@ -1,0 +1,25 @@
+//! The webhooks of this operator.
+
+use manager::webhook::{Conversion, Webhooks};
+
+use crate::Context;
+
+pub mod ship {
+    pub mod v1 {
+        pub mod request {
+            pub mod convert;
+            pub mod validate;
+        }
+    }
+}
+
+/// Every webhook, as `main` serves them and `make manifests` tells the API server of them.
+pub fn all() -> Webhooks<Context> {
+    let mut all = Webhooks::default();
+    all.add(ship::v1::request::validate::webhook());
+    let mut conversion = Conversion::to::<crate::api::ship::v2::Request>();
+    let spoke = ship::v1::request::convert::spoke();
+    conversion.add(spoke);
+    all.convert(conversion);
+    all
+}

@@ -1,0 +1,59 @@
+use manager::webhook::{Change, Denied, FieldErrors, Request, Webhook};
+
+use crate::Context;
+use crate::api::ship::v1::Request as RequestResource;
+
+/// When the API server asks: before it stores a new or changed object. `make manifests` writes the
+/// configuration from the same value.
+pub fn webhook() -> Webhook<RequestResource, Context> {
+    Webhook::validating(validate)
+}
+
+/// Refuses what is wrong, all of it at once.
+async fn validate(
+    change: &Change<RequestResource>,
+    _request: &Request,
+    _context: &Context,
+) -> Result<(), Denied> {
+    let mut errors = FieldErrors::default();
+    match change {
+        Change::Create(new) => check(new, &mut errors),
+        // What may not change is compared here.
+        Change::Update { old: _, new } => check(new, &mut errors),
+        // Asked only if `webhook` names that operation.
+        Change::Delete(_) => {}
+    }
+    errors.into_result()
+}
+
+/// What has to be true of every object.
+fn check(_object: &RequestResource, _errors: &mut FieldErrors) {
+    // For example: errors.invalid("spec.size", object.spec.size, "must be odd");
+}
+
+#[cfg(test)]
+mod tests {
+    use manager::fake::Fake;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn refuses_what_is_wrong() {
+        let context = Context::new(&Fake::default().manager());
+        let object = RequestResource::default;
+        let update = Change::Update {
+            old: object(),
+            new: object(),
+        };
+        // What somebody does, and the answer.
+        let table = [
+            (Change::Create(object()), Ok(())),
+            (update, Ok(())),
+            (Change::Delete(object()), Ok(())),
+        ];
+        for (change, answer) in table {
+            let result = validate(&change, &Request::default(), &context).await;
+            assert_eq!(result, answer, "{change:?}");
+        }
+    }
+}

@@ -1,0 +1,220 @@
+//! What is wrong with the fields of an object, in the words of Kubernetes.
+
+use std::{
+    collections::BTreeSet,
+    fmt::{self, Display},
+};
+
+use kube::core::response::StatusCause;
+use serde::Serialize;
+
+use super::Denied;
+
+/// What is wrong with an object: all of it, not only the first.
+///
+/// Paths are those of the JSON, such as `spec.ports[0].name`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FieldErrors(Vec<FieldError>);
+
+/// One field, and what is wrong with it, as programs read it and as people do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct FieldError {
+    path: String,
+    reason: &'static str,
+    message: String,
+}
+
+impl FieldErrors {
+    /// The value is not as it must be: `Invalid value: 3: must be odd`.
+    pub fn invalid(&mut self, path: impl Display, value: impl Serialize, message: impl Display) {
+        let message = format!("Invalid value: {}: {message}", json(&value));
+        self.add(path, "FieldValueInvalid", message);
+    }
+
+    /// There has to be a value: `Required value: to know where to listen`, with or without words.
+    pub fn required(&mut self, path: impl Display, message: impl Display) {
+        let message = message.to_string();
+        let colon = if message.is_empty() { "" } else { ": " };
+        let message = format!("Required value{colon}{message}");
+        self.add(path, "FieldValueRequired", message);
+    }
+
+    /// There may be no value here, or no other one: `Forbidden: may not change`.
+    pub fn forbidden(&mut self, path: impl Display, message: impl Display) {
+        self.add(path, "FieldValueForbidden", format!("Forbidden: {message}"));
+    }
+
+    /// The value is there already: `Duplicate value: "a"`.
+    pub fn duplicate(&mut self, path: impl Display, value: impl Serialize) {
+        let message = format!("Duplicate value: {}", json(&value));
+        self.add(path, "FieldValueDuplicate", message);
+    }
+
+    /// The value is none of these: `Unsupported value: "c": supported values: "a", "b"`.
+    pub fn not_supported(&mut self, path: impl Display, value: impl Serialize, supported: &[&str]) {
+        let supported: Vec<_> = supported.iter().map(json).collect();
+        let (value, supported) = (json(&value), supported.join(", "));
+        let message = format!("Unsupported value: {value}: supported values: {supported}");
+        self.add(path, "FieldValueNotSupported", message);
+    }
+
+    /// The value names something that is not there: `Not found: "a"`.
+    pub fn not_found(&mut self, path: impl Display, value: impl Serialize) {
+        let message = format!("Not found: {}", json(&value));
+        self.add(path, "FieldValueNotFound", message);
+    }
+
+    /// The value is longer than so many bytes: `Too long: may not be more than 63 bytes`.
+    pub fn too_long(&mut self, path: impl Display, most: usize) {
+        let s = if most == 1 { "" } else { "s" };
+        let message = format!("Too long: may not be more than {most} byte{s}");
+        self.add(path, "FieldValueTooLong", message);
+    }
+
+    /// The list has more elements than it may: `Too many: 4: must have at most 3 items`.
+    pub fn too_many(&mut self, path: impl Display, actual: usize, most: usize) {
+        let s = if most == 1 { "" } else { "s" };
+        let message = format!("Too many: {actual}: must have at most {most} item{s}");
+        self.add(path, "FieldValueTooMany", message);
+    }
+
+    /// The value is not of the type of its field.
+    pub(super) fn undecodable(&mut self, path: impl Display, message: impl Display) {
+        let message = format!("Invalid value: {message}");
+        self.add(path, "FieldValueTypeInvalid", message);
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Denies if anything is wrong.
+    ///
+    /// # Errors
+    /// All of them at once.
+    pub fn into_result(self) -> Result<(), Denied> {
+        match self.is_empty() {
+            true => Ok(()),
+            false => Err(self.into()),
+        }
+    }
+
+    /// Each of them, for programs.
+    pub(super) fn into_causes(self) -> Vec<StatusCause> {
+        let cause = |error: FieldError| StatusCause {
+            field: error.path,
+            reason: error.reason.to_owned(),
+            message: error.message,
+        };
+        self.0.into_iter().map(cause).collect()
+    }
+
+    fn add(&mut self, path: impl Display, reason: &'static str, message: String) {
+        let path = path.to_string();
+        self.0.push(FieldError {
+            path,
+            reason,
+            message,
+        });
+    }
+}
+
+/// All of them in one line: `[spec.a: Invalid value: 3: must be odd, spec.b: Required value]`.
+impl Display for FieldErrors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let line = |error: &FieldError| match &*error.path {
+            "" => error.message.clone(),
+            path => format!("{path}: {}", error.message),
+        };
+        let mut seen = BTreeSet::new();
+        let mut lines: Vec<_> = self.0.iter().map(line).collect();
+        lines.retain(|line| seen.insert(line.clone()));
+        match &*lines {
+            [line] => f.write_str(line),
+            lines => write!(f, "[{}]", lines.join(", ")),
+        }
+    }
+}
+
+/// A value as the API server shows it.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_else(|error| format!("<{error}>"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_reported_in_the_words_of_kubernetes() {
+        type Add = fn(&mut FieldErrors);
+        let cases: [(Add, &str, &str); 10] = [
+            (
+                |e| e.invalid("a", "x\"", "is bad"),
+                "Invalid",
+                r#"Invalid value: "x\"": is bad"#,
+            ),
+            (
+                |e| e.invalid("a", [1, 2], "is bad"),
+                "Invalid",
+                "Invalid value: [1,2]: is bad",
+            ),
+            (|e| e.required("a", ""), "Required", "Required value"),
+            (
+                |e| e.required("a", "for b"),
+                "Required",
+                "Required value: for b",
+            ),
+            (
+                |e| e.forbidden("a", "may not change"),
+                "Forbidden",
+                "Forbidden: may not change",
+            ),
+            (
+                |e| e.duplicate("a", true),
+                "Duplicate",
+                "Duplicate value: true",
+            ),
+            (
+                |e| e.not_supported("a", "c", &["a", "b"]),
+                "NotSupported",
+                r#"Unsupported value: "c": supported values: "a", "b""#,
+            ),
+            (|e| e.not_found("a", "b"), "NotFound", r#"Not found: "b""#),
+            (
+                |e| e.too_long("a", 1),
+                "TooLong",
+                "Too long: may not be more than 1 byte",
+            ),
+            (
+                |e| e.too_many("a", 4, 3),
+                "TooMany",
+                "Too many: 4: must have at most 3 items",
+            ),
+        ];
+        for (add, reason, message) in cases {
+            let mut errors = FieldErrors::default();
+            assert!(errors.is_empty());
+            add(&mut errors);
+            assert_eq!(errors.to_string(), format!("a: {message}"));
+            let [cause] = <[StatusCause; 1]>::try_from(errors.into_causes()).unwrap();
+            assert_eq!(cause.reason, format!("FieldValue{reason}"));
+            assert_eq!((&*cause.field, &*cause.message), ("a", message));
+        }
+    }
+
+    #[test]
+    fn all_are_reported_at_once_and_none_twice() {
+        let mut errors = FieldErrors::default();
+        assert_eq!(errors.clone().into_result(), Ok(()));
+        errors.required("a", "");
+        errors.duplicate("b", 1);
+        errors.required("a", "");
+        assert_eq!(
+            errors.to_string(),
+            "[a: Required value, b: Duplicate value: 1]"
+        );
+        assert_eq!(errors.clone().into_result(), Err(Denied::from(errors)));
+    }
+}

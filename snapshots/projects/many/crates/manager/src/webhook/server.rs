@@ -1,0 +1,332 @@
+//! Where webhooks are served, and how.
+
+use std::{
+    net::{Ipv6Addr, SocketAddr},
+    sync::Arc,
+};
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::{FromRequest, Request},
+    http::{
+        StatusCode,
+        header::{CONTENT_TYPE, HeaderMap},
+    },
+    response::{IntoResponse, Response},
+    routing::post,
+};
+use futures::{FutureExt, future::BoxFuture};
+use prometheus_client::metrics::counter::Counter;
+
+use super::{
+    CONVERT, Conversion, WebhookFlags, Webhooks,
+    admit::Refusal,
+    certificates::{Environment, certificate},
+    conversion::convert,
+    declaration::{Declaration, check},
+};
+#[cfg(feature = "envtest")]
+use crate::certificate::Certificate;
+use crate::{
+    manager::Error,
+    metrics::{Metrics, WebhookMetrics},
+    runnable::Runnable,
+    serve::Server,
+};
+
+/// Where webhooks are served, and with which certificate.
+#[derive(Debug)]
+pub(crate) enum Endpoint {
+    /// As the command line says.
+    Flags(Box<WebhookFlags>),
+    /// With a certificate and its key, as PEM.
+    #[cfg(feature = "envtest")]
+    Given {
+        listener: std::net::TcpListener,
+        certificate: String,
+        key: String,
+    },
+}
+
+impl Endpoint {
+    /// Listens; returns what has to run besides, too.
+    ///
+    /// # Errors
+    /// If the port or the certificate cannot be used.
+    pub(crate) async fn bind(
+        self,
+        environment: Environment<'_>,
+        http2: bool,
+    ) -> Result<(Server, Vec<Runnable>), Error> {
+        const NAME: &str = "webhooks";
+        match self {
+            Self::Flags(flags) => {
+                let address = SocketAddr::from((Ipv6Addr::UNSPECIFIED, flags.webhook_port));
+                let (certificate, tasks) = certificate(*flags, environment).await?;
+                let server = Server::bind(NAME, address, Some(certificate), http2).await?;
+                Ok((server, tasks))
+            }
+            #[cfg(feature = "envtest")]
+            Self::Given {
+                listener,
+                certificate,
+                key,
+            } => {
+                let certificate = Certificate::from_pem(&certificate, &key)?;
+                let server = Server::on(NAME, listener, Some(certificate), http2)?;
+                Ok((server, Vec::new()))
+            }
+        }
+    }
+}
+
+/// What answers at which path, with its context.
+#[derive(Default)]
+pub(crate) struct Site {
+    hooks: Vec<Hook>,
+    conversions: Vec<Conversion>,
+}
+
+struct Hook {
+    declaration: Declaration,
+    answer: Arc<Answer>,
+}
+
+/// Answers the body of a request, and counts panics.
+type Answer = dyn Fn(Bytes, Counter) -> BoxFuture<'static, Result<Vec<u8>, Refusal>> + Send + Sync;
+
+impl Site {
+    pub(crate) fn add<C>(&mut self, webhooks: Webhooks<C>, context: &Arc<C>)
+    where
+        C: Send + Sync + 'static,
+    {
+        let (definitions, conversions) = webhooks.into_parts();
+        for definition in definitions {
+            let declaration = definition.declaration.clone();
+            let (definition, context) = (Arc::new(definition), context.clone());
+            let answer = move |body: Bytes, panics: Counter| {
+                let (definition, context) = (definition.clone(), context.clone());
+                async move { definition.admit(&body, &context, &panics).await }.boxed()
+            };
+            self.hooks.push(Hook {
+                declaration,
+                answer: Arc::new(answer),
+            });
+        }
+        self.conversions.extend(conversions);
+    }
+
+    /// Each webhook, without its function.
+    pub(crate) fn declarations(&self) -> Vec<&Declaration> {
+        self.hooks.iter().map(|hook| &hook.declaration).collect()
+    }
+
+    pub(crate) fn conversions(&self) -> &[Conversion] {
+        &self.conversions
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.hooks.is_empty() && self.conversions.is_empty()
+    }
+
+    /// What is served.
+    ///
+    /// # Errors
+    /// If the declarations cannot work, alone or together.
+    pub(crate) fn router(self, metrics: &Metrics) -> Result<Router, Error> {
+        check(self.hooks.iter().map(|hook| &hook.declaration)).map_err(Error::Webhooks)?;
+        let mut router = Router::new();
+        for hook in self.hooks {
+            let path = &*hook.declaration.path;
+            let panics = metrics.webhook_panics();
+            let answer = move |body| (hook.answer)(body, panics.clone());
+            router = router.merge(route(path, metrics.webhook(path), answer));
+        }
+        if !self.conversions.is_empty() {
+            let conversions = Arc::new(self.conversions);
+            let panics = metrics.conversion_panics();
+            let answer = move |body: Bytes| {
+                let (conversions, panics) = (conversions.clone(), panics.clone());
+                async move {
+                    let count = || _ = panics.inc();
+                    let answer = convert(&conversions, &body, &count);
+                    answer.map_err(|status| (status, "this is no ConversionReview".to_owned()))
+                }
+            };
+            router = router.merge(route(CONVERT, metrics.webhook(CONVERT), answer));
+        }
+        Ok(router)
+    }
+}
+
+/// One path, with what it counts.
+fn route<F, Fut>(path: &str, metrics: WebhookMetrics, answer: F) -> Router
+where
+    F: Fn(Bytes) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Result<Vec<u8>, Refusal>> + Send,
+{
+    let serve = |request: Request| async move {
+        let running = metrics.begin();
+        let response = match body(request).await {
+            Ok(body) => answer(body).await.map_or_else(refuse, accept),
+            Err(response) => response,
+        };
+        running.answered(response.status().as_u16());
+        response
+    };
+    Router::new().route(path, post(serve))
+}
+
+/// The body of a request, if it is one to read.
+async fn body(request: Request) -> Result<Bytes, Response> {
+    if !is_json(request.headers()) {
+        let text = "expected content type application/json".to_owned();
+        return Err(refuse((StatusCode::UNSUPPORTED_MEDIA_TYPE, text)));
+    }
+    let body = Bytes::from_request(request, &()).await;
+    body.map_err(IntoResponse::into_response)
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let value = headers
+        .get(CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok());
+    let kind = value.and_then(|value| value.split(';').next());
+    kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
+}
+
+fn accept(answer: Vec<u8>) -> Response {
+    ([(CONTENT_TYPE, "application/json")], answer).into_response()
+}
+
+fn refuse((status, text): Refusal) -> Response {
+    (status, text).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use axum::{
+        body::{Body, to_bytes},
+        http::{Method, Request},
+    };
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use serde_json::json;
+    use tower::ServiceExt;
+
+    use super::*;
+    use crate::{
+        client::Clients,
+        fence::Fence,
+        probes::Readiness,
+        webhook::{Change, Denied, Request as Asked, Webhook},
+    };
+
+    async fn allow(_: &Change<ConfigMap>, _: &Asked, _: &()) -> Result<(), Denied> {
+        Ok(())
+    }
+
+    fn site(paths: &[&str]) -> Site {
+        let mut webhooks = Webhooks::default();
+        for path in paths {
+            webhooks.add(Webhook::validating(allow).path(path));
+        }
+        let mut site = Site::default();
+        site.add(webhooks, &Arc::new(()));
+        site
+    }
+
+    #[tokio::test]
+    async fn only_reviews_that_are_posted_are_answered() {
+        let metrics = Metrics::default();
+        let router = site(&["/a"]).router(&metrics).unwrap();
+        let review = json!({
+            "apiVersion": "admission.k8s.io/v1",
+            "kind": "AdmissionReview",
+            "request": {
+                "uid": "u",
+                "kind": {"group": "", "version": "v1", "kind": "ConfigMap"},
+                "resource": {"group": "", "version": "v1", "resource": "configmaps"},
+                "operation": "CREATE",
+                "object": {"metadata": {}},
+            },
+        });
+        let (review, json) = (review.to_string(), "application/json");
+        for (method, path, kind, body, expected) in [
+            (Method::POST, "/a", json, &*review, 200),
+            (
+                Method::POST,
+                "/a?timeout=10s",
+                "application/json; charset=utf-8",
+                &*review,
+                200,
+            ),
+            (Method::POST, "/a", json, "", 400),
+            (Method::POST, "/a", json, "{}", 400),
+            (Method::POST, "/a", "text/plain", &*review, 415),
+            (Method::POST, "/a", "", &*review, 415),
+            (Method::GET, "/a", json, "", 405),
+            (Method::PUT, "/a", json, &*review, 405),
+            (Method::POST, "/b", json, &*review, 404),
+            (Method::POST, "/convert", json, &*review, 404),
+        ] {
+            let request = Request::builder().method(&method).uri(path);
+            let request = request.header(CONTENT_TYPE, kind);
+            let request = request.body(Body::from(body.to_owned())).unwrap();
+            let response = router.clone().oneshot(request).await.unwrap();
+            assert_eq!(response.status(), expected, "{method} {path} {kind} {body}");
+            if expected == 200 {
+                assert_eq!(response.headers()[CONTENT_TYPE], "application/json");
+                let body = to_bytes(response.into_body(), 1000).await.unwrap();
+                let answer: serde_json::Value = serde_json::from_slice(&body).unwrap();
+                assert_eq!(answer["response"], json!({"uid": "u", "allowed": true}));
+            }
+        }
+        let text = metrics.text();
+        for (code, count) in [(200, 2), (400, 2), (415, 2)] {
+            let labels = format!(r#"{{webhook="/a",code="{code}"}}"#);
+            let line = format!("controller_runtime_webhook_requests_total{labels} {count}");
+            assert!(text.contains(&line), "{line}\n{text}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_served_is_told() {
+        let metrics = Metrics::default();
+        let error = site(&["/a", "/a"])
+            .router(&metrics)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("two webhooks have the path `/a`"), "{error}");
+        assert!(site(&["/a{"]).router(&metrics).is_err());
+        assert!(site(&[]).is_empty() && !site(&["/a"]).is_empty());
+    }
+
+    #[tokio::test]
+    async fn webhooks_without_a_certificate_are_not_served() {
+        #[derive(clap::Parser)]
+        struct Args {
+            #[command(flatten)]
+            flags: WebhookFlags,
+        }
+        let args: Args = clap::Parser::parse_from(["operator"]);
+        assert_eq!(args.flags.webhook_port, 9443);
+        assert!(args.flags.enable_webhooks);
+        let (metrics, readiness) = (Metrics::default(), Readiness::default());
+        let config = kube::Config::new("http://127.0.0.1".parse().unwrap());
+        let clients = Clients::new(config, &metrics, &Fence::open(), Duration::MAX).unwrap();
+        let environment = Environment {
+            clients: &clients,
+            metrics: &metrics,
+            readiness: &readiness,
+            declarations: Vec::new(),
+            conversions: &[],
+        };
+        let bound = Endpoint::Flags(Box::new(args.flags)).bind(environment, false);
+        let error = bound.await.map(|_| ()).unwrap_err().to_string();
+        assert!(error.contains("--webhook-cert-path"), "{error}");
+        assert!(!error.contains('\n'), "{error}");
+    }
+}

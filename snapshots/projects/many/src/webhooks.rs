@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT
+
+//! The webhooks of this operator.
+
+use manager::webhook::Webhooks;
+
+use crate::Context;
+
+/// Every webhook, as `main` serves them and `make manifests` tells the API server of them.
+pub fn all() -> Webhooks<Context> {
+    Webhooks::default()
+}

@@ -1,0 +1,9 @@
+//! Writes every object again in the version that its CRD stores now, after that has changed.
+
+use std::process::ExitCode;
+
+use operator::api;
+
+fn main() -> ExitCode {
+    manager::migrate::main(api::crds())
+}

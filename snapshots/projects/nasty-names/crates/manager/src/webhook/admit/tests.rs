@@ -1,0 +1,278 @@
+//! What is answered to which review.
+
+use std::future::pending;
+
+use k8s_openapi::api::core::v1::ConfigMap;
+use serde_json::{Value, json};
+
+use super::*;
+use crate::webhook::{Change, FieldErrors, Webhook};
+
+/// Changes what its data asks for, in `do`.
+async fn default(object: &mut ConfigMap, request: &Request, _: &()) -> Result<(), Denied> {
+    let data = object.data.get_or_insert_default();
+    match data.get("do").map(String::as_str) {
+        Some("warn") => request.warn("careful"),
+        Some("deny") => return Err(Denied::forbidden("not you")),
+        Some("panic") => panic!("at the disco"),
+        Some("wait") => return pending().await,
+        Some("call") => return Err(kube::Error::LinesCodecMaxLineLengthExceeded.into()),
+        Some("nothing") => return Ok(()),
+        _ => {}
+    }
+    data.insert("defaulted".to_owned(), "yes".to_owned());
+    Ok(())
+}
+
+/// Denies what its data asks for, and says which change it was asked about.
+async fn validate(change: &Change<ConfigMap>, request: &Request, _: &()) -> Result<(), Denied> {
+    let (text, object) = match change {
+        Change::Create(new) => ("create", new),
+        Change::Update { new, .. } => ("update", new),
+        Change::Delete(old) => ("delete", old),
+    };
+    request.warn(text);
+    let mut errors = FieldErrors::default();
+    let data = object
+        .data
+        .iter()
+        .flatten()
+        .filter(|(_, value)| *value == "bad");
+    data.for_each(|(key, value)| errors.invalid(format!("data.{key}"), value, "is bad"));
+    errors.into_result()
+}
+
+fn review(operation: &str, old: Value, new: Value) -> Value {
+    json!({
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "request": {
+            "uid": "u",
+            "kind": {"group": "", "version": "v1", "kind": "ConfigMap"},
+            "resource": {"group": "", "version": "v1", "resource": "configmaps"},
+            "name": "a",
+            "namespace": "b",
+            "operation": operation,
+            "userInfo": {"username": "admin"},
+            "object": new,
+            "oldObject": old,
+        }
+    })
+}
+
+fn config_map(data: Value) -> Value {
+    json!({
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": "a", "managedFields": [{"manager": "m", "fieldsV1": {"f:a": {}}}]},
+        "data": data,
+        "unknown": [1],
+    })
+}
+
+/// The response to a review, or the status of its refusal.
+async fn ask(webhook: &Webhook<ConfigMap, ()>, review: &Value) -> Result<Value, u16> {
+    let body = review.to_string();
+    let answer = webhook.admit(body.as_bytes(), &()).await;
+    let mut answer: Value =
+        serde_json::from_slice(&answer.map_err(|(status, _)| status.as_u16())?).unwrap();
+    assert_eq!(answer["response"]["uid"], "u");
+    Ok(answer["response"].take())
+}
+
+fn message(response: &Value) -> &str {
+    response["status"]["message"].as_str().unwrap_or_default()
+}
+
+#[tokio::test]
+async fn a_default_is_a_patch() {
+    let webhook = Webhook::defaulting(default);
+    let data = |data| review("CREATE", Value::Null, config_map(data));
+    let response = ask(&webhook, &data(json!({"a": "b"}))).await.unwrap();
+    assert_eq!(response["patchType"], "JSONPatch");
+    // In base64: [{"op":"add","path":"/data/defaulted","value":"yes"}]
+    let expected = "W3sib3AiOiJhZGQiLCJwYXRoIjoiL2RhdGEvZGVmYXVsdGVkIiwidmFsdWUiOiJ5ZXMifV0=";
+    assert_eq!(response["patch"], expected);
+
+    let response = ask(&webhook, &data(json!({"do": "nothing"}))).await;
+    assert_eq!(response, Ok(json!({"uid": "u", "allowed": true})));
+    let response = ask(&webhook, &data(json!({"do": "deny"}))).await.unwrap();
+    assert_eq!(response["allowed"], false);
+    assert_eq!(response["patch"], Value::Null);
+    assert_eq!(message(&response), "not you");
+    let response = ask(&webhook, &data(json!({"do": "warn"}))).await.unwrap();
+    assert_eq!(response["warnings"], json!(["careful"]));
+    assert_eq!(response["allowed"], true);
+}
+
+#[tokio::test]
+async fn a_validation_gets_the_change_and_tells_every_field() {
+    let webhook = Webhook::validating(validate).operations(&[
+        Operation::Create,
+        Operation::Update,
+        Operation::Delete,
+        Operation::Connect,
+    ]);
+    let (good, bad) = (json!({"a": "good"}), json!({"a": "bad", "b": "bad"}));
+    let (good, bad) = (config_map(good), config_map(bad));
+    for (operation, old, new, told) in [
+        ("CREATE", Value::Null, &good, "create"),
+        ("UPDATE", bad.clone(), &good, "update"),
+        ("DELETE", good.clone(), &Value::Null, "delete"),
+        ("CONNECT", Value::Null, &good, "create"),
+    ] {
+        let response = ask(&webhook, &review(operation, old, new.clone())).await;
+        let expected = json!({"uid": "u", "allowed": true, "warnings": [told]});
+        assert_eq!(response, Ok(expected), "{operation}");
+    }
+    for (operation, old, new) in [
+        ("CREATE", Value::Null, bad.clone()),
+        ("UPDATE", good.clone(), bad.clone()),
+        ("DELETE", bad.clone(), Value::Null),
+    ] {
+        let response = ask(&webhook, &review(operation, old, new)).await.unwrap();
+        assert_eq!(response["allowed"], false, "{operation}");
+        let expected = "ConfigMap \"a\" is invalid: [data.a: Invalid value: \"bad\": is bad, \
+                        data.b: Invalid value: \"bad\": is bad]";
+        assert_eq!(message(&response), expected);
+        assert_eq!(
+            response["status"]["details"]["causes"][1]["field"],
+            "data.b"
+        );
+        assert_eq!(response["warnings"].as_array().unwrap().len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn an_object_that_does_not_decode_is_denied_with_the_reason() {
+    let validating = Webhook::validating(validate).operations(&[
+        Operation::Create,
+        Operation::Update,
+        Operation::Delete,
+    ]);
+    let defaulting = Webhook::defaulting(default);
+    let (good, bad) = (config_map(json!({"a": "b"})), config_map(json!({"a": 1})));
+    let why = "data.a: Invalid value: invalid type: integer `1`, expected a string";
+    let whole = format!("ConfigMap \"a\" is invalid: {why}");
+    let stored = "the stored object is no ConfigMap of this version: \
+                  data.a: invalid type: integer `1`, expected a string";
+    for (webhook, operation, old, new, expected) in [
+        (&defaulting, "CREATE", &Value::Null, &bad, &*whole),
+        (&defaulting, "UPDATE", &good, &bad, &whole),
+        (&defaulting, "UPDATE", &bad, &good, ""),
+        (&validating, "CREATE", &Value::Null, &bad, &whole),
+        (&validating, "UPDATE", &good, &bad, &whole),
+        (&validating, "DELETE", &bad, &Value::Null, stored),
+        (
+            &validating,
+            "CREATE",
+            &Value::Null,
+            &Value::Null,
+            "the review holds no object",
+        ),
+        (
+            &validating,
+            "UPDATE",
+            &Value::Null,
+            &good,
+            "the review holds no object",
+        ),
+        (
+            &validating,
+            "DELETE",
+            &Value::Null,
+            &good,
+            "the review holds no object",
+        ),
+    ] {
+        let review = review(operation, old.clone(), new.clone());
+        let response = ask(webhook, &review).await.unwrap();
+        assert_eq!(message(&response), expected, "{operation}");
+        assert_eq!(response["allowed"], expected.is_empty());
+    }
+    // It can be repaired.
+    let response = ask(&validating, &review("UPDATE", bad, good))
+        .await
+        .unwrap();
+    assert_eq!(response["allowed"], true);
+    let warning = response["warnings"][0].as_str().unwrap();
+    assert!(
+        warning.starts_with("validated as if it were new"),
+        "{warning}"
+    );
+    assert_eq!(response["warnings"][1], "create");
+}
+
+#[tokio::test]
+async fn what_is_not_declared_is_denied() {
+    let webhook = Webhook::validating(validate);
+    let with = |pointer: &str, value: Value| {
+        let mut review = review("CREATE", Value::Null, config_map(json!({})));
+        match review.pointer_mut(pointer) {
+            Some(found) => *found = value,
+            None => review["request"]["subResource"] = value,
+        }
+        review
+    };
+    for (review, expected) in [
+        (
+            with("/request/operation", json!("DELETE")),
+            "is not for DELETE",
+        ),
+        (
+            with("/request/kind/kind", json!("Pod")),
+            "is not for Pod in /v1",
+        ),
+        (
+            with("/request/kind/version", json!("v2")),
+            "is not for ConfigMap in /v2",
+        ),
+        (
+            with("/request/subResource", json!("status")),
+            "is not for sub-resource `status`",
+        ),
+    ] {
+        let response = ask(&webhook, &review).await.unwrap();
+        assert_eq!(response["allowed"], false);
+        assert!(message(&response).contains(expected), "{response}");
+        assert_eq!(response["status"]["code"], 400);
+    }
+    let webhook = webhook.subresources(&["status"]);
+    let review = with("/request/subResource", json!("status"));
+    assert_eq!(ask(&webhook, &review).await.unwrap()["allowed"], true);
+    let refused = ask(&webhook, &json!({"apiVersion": "admission.k8s.io/v1beta1"})).await;
+    assert_eq!(refused, Err(400));
+}
+
+#[tokio::test]
+async fn a_function_that_fails_is_answered_for() {
+    let review = |what| review("CREATE", Value::Null, config_map(json!({ "do": what })));
+    for (what, code, expected) in [
+        ("panic", 500, "the webhook panicked: at the disco"),
+        ("wait", 500, "the webhook did not decide within 500ms"),
+        ("call", 500, "Error finding newline character"),
+    ] {
+        let webhook = Webhook::defaulting(default).timeout(Duration::from_secs(1));
+        let response = ask(&webhook, &review(what)).await.unwrap();
+        assert_eq!(response["allowed"], false);
+        assert_eq!(response["status"]["code"], code);
+        assert!(message(&response).contains(expected), "{response}");
+        // It is for the API server to ignore what failed, and to count it.
+        let webhook = webhook.failure_policy(FailurePolicy::Ignore);
+        assert_eq!(ask(&webhook, &review(what)).await, Err(500));
+    }
+    let webhook = Webhook::defaulting(default).failure_policy(FailurePolicy::Ignore);
+    let response = ask(&webhook, &review("deny")).await.unwrap();
+    assert_eq!(response["allowed"], false);
+
+    let panics = Counter::default();
+    let body = review("panic").to_string();
+    let definition = &webhook.definition;
+    assert!(
+        definition
+            .admit(body.as_bytes(), &(), &panics)
+            .await
+            .is_err()
+    );
+    assert_eq!(panics.get(), 1);
+}

@@ -1,0 +1,251 @@
+//! Objects that do not decode, and where they do not.
+
+use kube::core::GroupVersionKind;
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
+
+use super::{Denied, FieldErrors};
+
+/// What is wrong with an object: the path of the field, and in which words.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Undecodable {
+    path: String,
+    message: String,
+}
+
+/// The object as a `K`.
+pub(super) fn decode<K: DeserializeOwned>(raw: &RawValue) -> Result<K, Undecodable> {
+    serde_json::from_str(raw.get()).map_err(|error| Undecodable::at(raw.get(), &error))
+}
+
+impl Undecodable {
+    fn at(text: &str, error: &serde_json::Error) -> Self {
+        let (line, column) = (error.line(), error.column());
+        let message = error.to_string();
+        let position = format!(" at line {line} column {column}");
+        let message = message.strip_suffix(&position).unwrap_or(&message);
+        let lines = text.split_inclusive('\n').take(line.saturating_sub(1));
+        let end = lines.map(str::len).sum::<usize>() + column;
+        Self {
+            path: path(text.as_bytes(), end),
+            message: message.to_owned(),
+        }
+    }
+
+    /// The denial of an object that is to be stored.
+    pub(super) fn deny(self) -> Denied {
+        let mut errors = FieldErrors::default();
+        let Self { path, message } = self;
+        let missing = message.strip_prefix("missing field `");
+        match missing.and_then(|rest| rest.strip_suffix('`')) {
+            Some(field) if path.is_empty() => errors.required(field, ""),
+            Some(field) => errors.required(format!("{path}.{field}"), ""),
+            None => errors.undecodable(&path, &message),
+        }
+        errors.into()
+    }
+
+    /// The denial of whatever is to be done to an object that is stored.
+    pub(super) fn deny_stored(self, kind: &GroupVersionKind) -> Denied {
+        let message = format!(
+            "the stored object is no {} of this version: {self}",
+            kind.kind
+        );
+        Denied::because(422, "Invalid", message)
+    }
+}
+
+impl std::fmt::Display for Undecodable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let colon = if self.path.is_empty() { "" } else { ": " };
+        write!(f, "{}{colon}{}", self.path, self.message)
+    }
+}
+
+/// Where a JSON text is after its first `end` bytes, such as `spec.ports[0].name`: at the value that
+/// ends there, or in which they end. Takes time in proportion to them and keeps nothing else, so that
+/// nobody pays for it unless an object does not decode.
+fn path(text: &[u8], end: usize) -> String {
+    let text = &text[..end.min(text.len())];
+    let mut steps: Vec<Step<'_>> = Vec::new();
+    let mut key = false;
+    let mut at = 0;
+    while let Some(byte) = text.get(at) {
+        at += 1;
+        match byte {
+            b'{' => {
+                steps.push(Step::Key(b""));
+                key = true;
+            }
+            b'[' => steps.push(Step::Index(0)),
+            b'}' | b']' => _ = steps.pop(),
+            // The last byte may be the one behind the value.
+            b',' if at < text.len() => match steps.last_mut() {
+                Some(Step::Index(index)) => *index += 1,
+                _ => key = true,
+            },
+            b'"' => {
+                let begin = at;
+                while !matches!(text.get(at), None | Some(b'"')) {
+                    at += if text[at] == b'\\' { 2 } else { 1 };
+                }
+                let string = &text[begin..at.min(text.len())];
+                at += 1;
+                if key && let Some(Step::Key(current)) = steps.last_mut() {
+                    *current = string;
+                    key = false;
+                }
+            }
+            _ => {}
+        }
+    }
+    let mut path = String::new();
+    for step in steps {
+        step.add_to(&mut path);
+    }
+    path
+}
+
+enum Step<'a> {
+    /// Empty before there is one.
+    Key(&'a [u8]),
+    Index(usize),
+}
+
+impl Step<'_> {
+    /// As Kubernetes writes paths: names of fields behind a dot, other keys in brackets.
+    fn add_to(&self, path: &mut String) {
+        let part = match self {
+            Step::Key(b"") => return,
+            Step::Key(key) => {
+                let key = String::from_utf8_lossy(key);
+                if key
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '$')
+                {
+                    let dot = if path.is_empty() { "" } else { "." };
+                    format!("{dot}{key}")
+                } else {
+                    format!("[{key}]")
+                }
+            }
+            Step::Index(index) => format!("[{index}]"),
+        };
+        path.push_str(&part);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::Pod;
+    use serde::Deserialize;
+    use serde_json::{Value, json, value::to_raw_value};
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    #[allow(dead_code)]
+    struct Object {
+        spec: Spec,
+        #[serde(default)]
+        more: Vec<Spec>,
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    #[allow(dead_code)]
+    struct Spec {
+        max_size: u8,
+        #[serde(default)]
+        mode: Mode,
+        #[serde(default)]
+        labels: std::collections::BTreeMap<String, u8>,
+    }
+
+    #[derive(Debug, Default, Deserialize)]
+    enum Mode {
+        #[default]
+        Fast,
+    }
+
+    fn error<K: DeserializeOwned>(text: &str) -> String {
+        let raw: Box<RawValue> = serde_json::from_str(text).unwrap();
+        let error = decode::<K>(&raw).err().map(|error| error.to_string());
+        error.unwrap_or_default()
+    }
+
+    #[test]
+    fn what_does_not_decode_is_named() {
+        let good = json!({"maxSize": 1, "x": "}]\",{["});
+        for (object, expected) in [
+            (json!({"spec": good}), ""),
+            (json!({}), "missing field `spec`"),
+            (json!(null), "invalid type: null, expected struct Object"),
+            (
+                json!({"spec": {"x": [1, {"y": 2}]}}),
+                "spec: missing field `maxSize`",
+            ),
+            (
+                json!({"spec": {"maxSize": "many", "z": 1}}),
+                "spec.maxSize: invalid type: string \"many\", expected u8",
+            ),
+            (
+                json!({"spec": {"maxSize": 256}, "z": 1}),
+                "spec.maxSize: invalid value: integer `256`, expected u8",
+            ),
+            (
+                json!({"more": [good, {"maxSize": 1, "mode": "Slow"}], "spec": good}),
+                "more[1].mode: unknown variant `Slow`, expected `Fast`",
+            ),
+            (
+                json!({"more": [good, 5], "spec": good}),
+                "more[1]: invalid type: integer `5`, expected struct Spec",
+            ),
+            (
+                json!({"spec": {"labels": {"a/b": 1, "c.d/\"e\"": -1}, "maxSize": 1}}),
+                "spec.labels[c.d/\\\"e\\\"]: invalid value: integer `-1`, expected u8",
+            ),
+        ] {
+            let compact = object.to_string();
+            assert_eq!(error::<Object>(&compact), expected, "{compact}");
+            let pretty = format!("{object:#}");
+            assert_eq!(error::<Object>(&pretty), expected, "{pretty}");
+        }
+    }
+
+    #[test]
+    fn types_of_kubernetes_name_their_fields() {
+        let container = json!({"name": "a", "ports": [{"containerPort": "http"}]});
+        let pod = json!({"apiVersion": "v1", "kind": "Pod", "spec": {"containers": [container]}});
+        let error = error::<Pod>(&pod.to_string());
+        let path = "spec.containers[0].ports[0].containerPort: ";
+        assert!(error.starts_with(path), "{error}");
+    }
+
+    #[test]
+    fn a_path_is_found_in_any_text() {
+        let mut random = fastrand::Rng::with_seed(1);
+        for _ in 0..10_000 {
+            let bytes = b"{}[]\",:\\ax1";
+            let text: Vec<u8> = (0..30)
+                .map(|_| bytes[random.usize(..bytes.len())])
+                .collect();
+            path(&text, random.usize(..40));
+        }
+    }
+
+    #[test]
+    fn a_denial_names_the_field() {
+        let deny = |object: Value| {
+            let raw = to_raw_value(&object).unwrap();
+            decode::<Object>(&raw).err().unwrap().deny()
+        };
+        let mut required = FieldErrors::default();
+        required.required("spec.maxSize", "");
+        assert_eq!(deny(json!({"spec": {}})), required.into());
+        let mut other = FieldErrors::default();
+        other.undecodable("spec", "invalid type: integer `1`, expected struct Spec");
+        assert_eq!(deny(json!({"spec": 1})), other.into());
+    }
+}

@@ -1,0 +1,12 @@
+// SPDX-FileCopyrightText: Example Inc.
+// SPDX-License-Identifier: Apache-2.0
+
+//! Writes every object again in the version that its CRD stores now, after that has changed.
+
+use std::process::ExitCode;
+
+use operator::api;
+
+fn main() -> ExitCode {
+    manager::migrate::main(api::crds())
+}

@@ -1,0 +1,274 @@
+//! `/healthz`: the process runs, whatever the API server does. `/readyz`: everything that the
+//! operator waits for is there.
+
+use std::{fmt::Write, sync::Arc};
+
+use axum::{
+    Router,
+    extract::{Path, RawQuery, State},
+    http::StatusCode,
+    routing::get,
+};
+use parking_lot::Mutex;
+
+/// What readiness waits for. Never for leadership: a follower that is not ready blocks a rollout.
+#[derive(Clone, Default)]
+pub(crate) struct Readiness(Arc<Mutex<Vec<Check>>>);
+
+#[derive(Clone)]
+struct Check {
+    name: String,
+    state: CheckState,
+}
+
+#[derive(Clone)]
+enum CheckState {
+    Passed,
+    /// With the reason.
+    Failed(String),
+    /// To be asked at each probe.
+    Ask(Arc<Ask>),
+}
+
+/// The name of a check, and why it fails if it does.
+type Outcome = (String, Option<String>);
+
+type Ask = dyn Fn() -> Result<(), String> + Send + Sync;
+
+impl Readiness {
+    /// Adds a check that is not passed yet.
+    pub(crate) fn expect(&self, check: &str) {
+        let state = CheckState::Failed("not started".to_owned());
+        self.add(check, state);
+    }
+
+    /// Adds a check that `ask` answers at each probe.
+    pub(crate) fn ask(
+        &self,
+        check: &str,
+        ask: impl Fn() -> Result<(), String> + Send + Sync + 'static,
+    ) {
+        self.add(check, CheckState::Ask(Arc::new(ask)));
+    }
+
+    /// Marks a check as passed.
+    pub(crate) fn pass(&self, check: &str) {
+        self.set(check, &CheckState::Passed);
+    }
+
+    /// Marks a check as failed, in a few words that probes show.
+    pub(crate) fn fail(&self, check: &str, reason: impl Into<String>) {
+        self.set(check, &CheckState::Failed(reason.into()));
+    }
+
+    /// Whether every check passes, and one line a check.
+    #[cfg(feature = "envtest")]
+    pub(crate) fn report(&self) -> (bool, String) {
+        report("readyz", &self.results(|_| true), &[])
+    }
+
+    /// The checks whose name is wanted, and why each fails if it does.
+    fn results(&self, wanted: impl Fn(&str) -> bool) -> Vec<Outcome> {
+        // A copy, so that no check is asked while others wait for the lock.
+        let mut checks = self.0.lock().clone();
+        checks.retain(|check| wanted(&check.name));
+        let result = |check: Check| {
+            let failure = match check.state {
+                CheckState::Passed => None,
+                CheckState::Failed(reason) => Some(reason),
+                CheckState::Ask(ask) => ask().err(),
+            };
+            (check.name, failure)
+        };
+        checks.into_iter().map(result).collect()
+    }
+
+    fn add(&self, name: &str, state: CheckState) {
+        let (mut checks, name) = (self.0.lock(), name.to_owned());
+        checks.push(Check { name, state });
+        checks.sort_by(|a, b| a.name.cmp(&b.name));
+    }
+
+    fn set(&self, name: &str, state: &CheckState) {
+        for check in self.0.lock().iter_mut().filter(|check| check.name == name) {
+            check.state = state.clone();
+        }
+    }
+}
+
+/// Whether every check passes, and what the API server's own probes say, with the reason where those
+/// withhold it.
+fn report(probe: &str, results: &[Outcome], exclude: &[&str]) -> (bool, String) {
+    let mut text = String::new();
+    let mut passed = true;
+    for (name, failure) in results {
+        // Writing to a String cannot fail.
+        _ = match failure {
+            _ if exclude.contains(&name.as_str()) => writeln!(text, "[+]{name} excluded: ok"),
+            None => writeln!(text, "[+]{name} ok"),
+            Some(reason) => {
+                passed = false;
+                writeln!(text, "[-]{name} failed: {reason}")
+            }
+        };
+    }
+    for name in exclude {
+        if !results.iter().any(|(known, _)| known == name) {
+            _ = writeln!(
+                text,
+                "warn: some checks cannot be excluded: no matches for {name:?}"
+            );
+        }
+    }
+    _ = writeln!(
+        text,
+        "{probe} check {}",
+        if passed { "passed" } else { "failed" }
+    );
+    (passed, text)
+}
+
+/// The routes of the probes.
+pub(crate) fn router(readiness: Readiness) -> Router {
+    let alive = Readiness::default();
+    alive.expect("ping");
+    alive.pass("ping");
+    let probe = |name, checks| {
+        let probe = Probe { name, checks };
+        Router::new()
+            .route(&format!("/{name}"), get(all))
+            .route(&format!("/{name}/{{check}}"), get(one))
+            .with_state(probe)
+    };
+    probe("healthz", alive).merge(probe("readyz", readiness))
+}
+
+#[derive(Clone)]
+struct Probe {
+    name: &'static str,
+    checks: Readiness,
+}
+
+type Answer = (StatusCode, String);
+
+async fn all(State(probe): State<Probe>, RawQuery(query): RawQuery) -> Answer {
+    let Options { exclude, verbose } = Options::parse(query.as_deref());
+    let results = probe.checks.results(|_| true);
+    let exclude: Vec<_> = exclude.iter().map(String::as_str).collect();
+    answer(report(probe.name, &results, &exclude), verbose)
+}
+
+async fn one(
+    State(probe): State<Probe>,
+    Path(check): Path<String>,
+    RawQuery(query): RawQuery,
+) -> Answer {
+    let results = probe.checks.results(|name| name == check);
+    if results.is_empty() {
+        let text = format!("no check is called {check:?}\n");
+        return (StatusCode::NOT_FOUND, text);
+    }
+    let Options { verbose, .. } = Options::parse(query.as_deref());
+    answer(report(probe.name, &results, &[]), verbose)
+}
+
+/// Nothing but `ok` for what passes, unless more is asked for.
+fn answer((passed, text): (bool, String), verbose: bool) -> Answer {
+    match passed {
+        true if verbose => (StatusCode::OK, text),
+        true => (StatusCode::OK, "ok".to_owned()),
+        false => (StatusCode::SERVICE_UNAVAILABLE, text),
+    }
+}
+
+/// What a probe is asked beside its path.
+#[derive(Default)]
+struct Options {
+    exclude: Vec<String>,
+    verbose: bool,
+}
+
+impl Options {
+    fn parse(query: Option<&str>) -> Self {
+        let mut options = Self::default();
+        for (option, value) in form_urlencoded::parse(query.unwrap_or_default().as_bytes()) {
+            match &*option {
+                "exclude" => options.exclude.push(value.into_owned()),
+                "verbose" => options.verbose = true,
+                _ => {}
+            }
+        }
+        options
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::{
+        body::{Body, to_bytes},
+        http::Request,
+    };
+    use tower::ServiceExt;
+
+    use super::*;
+
+    async fn get(readiness: &Readiness, uri: &str) -> (u16, String) {
+        let request = Request::get(uri).body(Body::empty()).unwrap();
+        let response = router(readiness.clone()).oneshot(request).await.unwrap();
+        let status = response.status().as_u16();
+        let body = to_bytes(response.into_body(), 10_000).await.unwrap();
+        (status, String::from_utf8(body.to_vec()).unwrap())
+    }
+
+    #[tokio::test]
+    async fn ready_when_every_check_passes() {
+        let readiness = Readiness::default();
+        assert_eq!(get(&readiness, "/readyz").await, (200, "ok".to_owned()));
+        readiness.expect("widgets");
+        readiness.expect("gadgets");
+        readiness.fail("widgets", "waiting for widgets in example.com/v1");
+        readiness.pass("gadgets");
+        let waiting = "[-]widgets failed: waiting for widgets in example.com/v1\n";
+        let cases = [
+            ("/readyz", 503, format!("[+]gadgets ok\n{waiting}readyz check failed\n")),
+            ("/readyz/gadgets", 200, "ok".to_owned()),
+            ("/readyz/widgets", 503, format!("{waiting}readyz check failed\n")),
+            ("/readyz/gizmos", 404, "no check is called \"gizmos\"\n".to_owned()),
+            ("/readyz?exclude=widgets", 200, "ok".to_owned()),
+            (
+                "/readyz?exclude=widgets&verbose&exclude=gadgets&exclude=x%22",
+                200,
+                "[+]gadgets excluded: ok\n[+]widgets excluded: ok\n\
+                 warn: some checks cannot be excluded: no matches for \"x\\\"\"\nreadyz check passed\n"
+                    .to_owned(),
+            ),
+            // Being alive is something else.
+            ("/healthz", 200, "ok".to_owned()),
+            ("/healthz/ping", 200, "ok".to_owned()),
+            ("/healthz?verbose", 200, "[+]ping ok\nhealthz check passed\n".to_owned()),
+            ("/healthz/widgets", 404, "no check is called \"widgets\"\n".to_owned()),
+        ];
+        for (uri, status, text) in cases {
+            assert_eq!(get(&readiness, uri).await, (status, text), "{uri}");
+        }
+        readiness.pass("widgets");
+        assert_eq!(get(&readiness, "/readyz").await, (200, "ok".to_owned()));
+        readiness.fail("gadgets", "gone");
+        assert_eq!(get(&readiness, "/readyz").await.0, 503);
+    }
+
+    #[tokio::test]
+    async fn checks_of_the_user_are_asked_each_time() {
+        let (readiness, answers) = (
+            Readiness::default(),
+            Mutex::new(vec![Ok(()), Err("no database".to_owned())]),
+        );
+        readiness.ask("database", move || answers.lock().pop().unwrap());
+        let failed = "[-]database failed: no database\nreadyz check failed\n";
+        assert_eq!(get(&readiness, "/readyz").await, (503, failed.to_owned()));
+        assert_eq!(
+            get(&readiness, "/readyz/database?verbose").await,
+            (200, "[+]database ok\nreadyz check passed\n".to_owned())
+        );
+    }
+}

@@ -1,0 +1,261 @@
+//! What waits to be reconciled: first in, first out, each object once, never two at a time.
+
+#[cfg(test)]
+mod tests;
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque, hash_map::Entry as Slot},
+    hash::Hash,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use tokio::{
+    sync::Notify,
+    time::{Instant, sleep_until},
+};
+
+use crate::metrics::{QueueMetrics, Work};
+
+/// The pure part: every method is told what time it is.
+///
+/// An object is *queued* (at most once), *delayed* until a time (at most once), *running*, or both
+/// running and queued or delayed. One that is queued while it runs takes its place when it is done.
+struct Line<K> {
+    order: VecDeque<K>,
+    /// Ordered by time, then by who was first.
+    /// With whether it is urgent then.
+    delayed: BTreeMap<(Instant, u64), (K, bool)>,
+    objects: HashMap<K, State>,
+    serial: u64,
+}
+
+#[derive(Default)]
+struct State {
+    /// Since when it is queued.
+    queued: Option<Instant>,
+    /// Whether it is queued for more than a change of itself.
+    urgent: bool,
+    /// Its key in `delayed`.
+    due: Option<(Instant, u64)>,
+    running: bool,
+}
+
+/// An object that a worker has taken.
+pub(crate) struct Taken<K> {
+    pub(crate) object: K,
+    /// Whether there is more than a change of the object itself: something that it depends on, or its
+    /// time has come.
+    pub(crate) urgent: bool,
+    waited: Duration,
+}
+
+impl<K: Clone + Eq + Hash> Line<K> {
+    fn new() -> Self {
+        Self {
+            order: VecDeque::new(),
+            delayed: BTreeMap::new(),
+            objects: HashMap::new(),
+            serial: 0,
+        }
+    }
+
+    /// Queues an object, unless it is; returns whether it was not.
+    fn add(&mut self, object: &K, urgent: bool, now: Instant) -> bool {
+        let state = self.objects.entry(object.clone()).or_default();
+        state.urgent |= urgent;
+        if state.queued.is_some() {
+            return false;
+        }
+        state.queued = Some(now);
+        if !state.running {
+            self.order.push_back(object.clone());
+        }
+        true
+    }
+
+    /// Queues an object at a time, or earlier if that was asked before.
+    fn add_at(&mut self, object: &K, at: Instant, urgent: bool) {
+        let state = self.objects.entry(object.clone()).or_default();
+        if state.due.is_some_and(|(due, _)| due <= at) {
+            return;
+        }
+        if let Some(due) = state.due.take() {
+            self.delayed.remove(&due);
+        }
+        let due = (at, self.serial);
+        self.serial += 1;
+        state.due = Some(due);
+        self.delayed.insert(due, (object.clone(), urgent));
+    }
+
+    /// Queues what is due; returns how many objects that were.
+    fn advance(&mut self, now: Instant) -> usize {
+        let mut added = 0;
+        while let Some(first) = self.delayed.first_entry() {
+            if first.key().0 > now {
+                break;
+            }
+            let (object, urgent) = first.remove();
+            if let Some(state) = self.objects.get_mut(&object) {
+                state.due = None;
+            }
+            added += usize::from(self.add(&object, urgent, now));
+        }
+        added
+    }
+
+    /// The first object and how long it was queued. It runs until [`done`](Self::done), and what
+    /// it was delayed for no longer counts: its reconcile says when to come again.
+    fn take(&mut self, now: Instant) -> Option<Taken<K>> {
+        let object = self.order.pop_front()?;
+        let state = self.objects.get_mut(&object)?;
+        let since = state.queued.take().unwrap_or(now);
+        let urgent = std::mem::take(&mut state.urgent);
+        state.running = true;
+        if let Some(due) = state.due.take() {
+            self.delayed.remove(&due);
+        }
+        Some(Taken {
+            object,
+            urgent,
+            waited: now.saturating_duration_since(since),
+        })
+    }
+
+    /// Ends the run of an object; if it was queued meanwhile, it comes last.
+    fn done(&mut self, object: &K) {
+        if let Slot::Occupied(mut slot) = self.objects.entry(object.clone()) {
+            let state = slot.get_mut();
+            state.running = false;
+            if state.queued.is_some() {
+                self.order.push_back(object.clone());
+            } else if state.due.is_none() {
+                slot.remove();
+            }
+        }
+    }
+
+    fn next_due(&self) -> Option<Instant> {
+        self.delayed.first_key_value().map(|((at, _), _)| *at)
+    }
+}
+
+/// A [`Line`] that workers wait for.
+pub(crate) struct Queue<K> {
+    line: Mutex<Line<K>>,
+    changed: Notify,
+    metrics: QueueMetrics,
+    open: AtomicBool,
+}
+
+impl<K: Clone + Eq + Hash> Queue<K> {
+    pub(crate) fn new(metrics: QueueMetrics) -> Self {
+        Self {
+            line: Mutex::new(Line::new()),
+            changed: Notify::new(),
+            metrics,
+            open: AtomicBool::new(false),
+        }
+    }
+
+    /// Takes objects from here on. Before that nobody works, and nothing is kept: whoever opens the
+    /// queue adds everything.
+    pub(crate) fn open(&self) {
+        self.open.store(true, Ordering::Relaxed);
+    }
+
+    /// Queues an object.
+    pub(crate) fn add(&self, object: &K) {
+        self.queue(object, true);
+    }
+
+    /// Queues an object that has changed.
+    pub(crate) fn add_changed(&self, object: &K) {
+        self.queue(object, false);
+    }
+
+    fn queue(&self, object: &K, urgent: bool) {
+        if !self.open.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut line = self.line.lock();
+        if line.add(object, urgent, Instant::now()) {
+            self.metrics.added();
+            self.changed(&line);
+        }
+    }
+
+    /// Queues an object after a time.
+    pub(crate) fn add_after(&self, object: &K, delay: Duration) {
+        self.metrics.retried();
+        self.delay(object, delay, true);
+    }
+
+    /// Looks at an object again after a time, which is no reason of its own to reconcile it.
+    pub(crate) fn look_after(&self, object: &K, delay: Duration) {
+        self.delay(object, delay, false);
+    }
+
+    fn delay(&self, object: &K, delay: Duration, urgent: bool) {
+        let Some(at) = Instant::now().checked_add(delay) else {
+            return;
+        };
+        let mut line = self.line.lock();
+        line.add_at(object, at, urgent);
+        self.changed(&line);
+    }
+
+    /// Waits for the next object; whoever takes it says [`done`](Self::done).
+    pub(crate) async fn next(&self) -> Taken<K> {
+        loop {
+            let changed = self.changed.notified();
+            let due = match self.take() {
+                Ok(taken) => return taken,
+                Err(due) => due,
+            };
+            match due {
+                Some(due) => tokio::select! {
+                    () = changed => {}
+                    () = sleep_until(due) => {}
+                },
+                None => changed.await,
+            }
+        }
+    }
+
+    /// Counts as work until the value is dropped.
+    pub(crate) fn work(&self) -> Work {
+        self.metrics.work()
+    }
+
+    /// Ends the run of an object.
+    pub(crate) fn done(&self, object: &K) {
+        let mut line = self.line.lock();
+        line.done(object);
+        self.changed(&line);
+    }
+
+    fn take(&self) -> Result<Taken<K>, Option<Instant>> {
+        let now = Instant::now();
+        let mut line = self.line.lock();
+        for _ in 0..line.advance(now) {
+            self.metrics.added();
+        }
+        let Some(taken) = line.take(now) else {
+            return Err(line.next_due());
+        };
+        self.metrics.waited(taken.waited);
+        self.changed(&line);
+        Ok(taken)
+    }
+
+    /// Counts, and wakes a worker: for the next object, or for a due time that came nearer.
+    fn changed(&self, line: &Line<K>) {
+        self.metrics.depth(line.order.len());
+        if !line.order.is_empty() || !line.delayed.is_empty() {
+            self.changed.notify_one();
+        }
+    }
+}

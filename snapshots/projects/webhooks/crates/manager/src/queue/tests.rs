@@ -1,0 +1,157 @@
+use std::collections::BTreeSet;
+
+use super::*;
+
+fn line() -> (Line<&'static str>, Instant) {
+    (Line::new(), Instant::now())
+}
+
+fn take(line: &mut Line<&'static str>, now: Instant) -> Option<&'static str> {
+    line.advance(now);
+    line.take(now).map(|taken| taken.object)
+}
+
+#[tokio::test]
+async fn first_in_first_out_each_once() {
+    let (mut line, now) = line();
+    assert!(line.add(&"a", false, now));
+    assert!(line.add(&"b", false, now));
+    assert!(!line.add(&"a", false, now));
+    assert_eq!(take(&mut line, now), Some("a"));
+    assert_eq!(take(&mut line, now), Some("b"));
+    assert_eq!(take(&mut line, now), None);
+}
+
+#[tokio::test]
+async fn what_changes_while_it_runs_runs_again_and_only_then() {
+    let (mut line, now) = line();
+    line.add(&"a", false, now);
+    assert_eq!(take(&mut line, now), Some("a"));
+    line.add(&"a", false, now);
+    line.add(&"b", false, now);
+    assert_eq!(take(&mut line, now), Some("b"));
+    assert_eq!(take(&mut line, now), None);
+    line.done(&"a");
+    assert_eq!(take(&mut line, now), Some("a"));
+    line.done(&"a");
+    line.done(&"b");
+    assert_eq!(take(&mut line, now), None);
+    assert!(line.objects.is_empty(), "nothing is kept of what is done");
+}
+
+#[tokio::test]
+async fn the_earliest_time_counts_and_a_run_forgets_it() {
+    let (mut line, now) = line();
+    let second = Duration::from_secs(1);
+    line.add_at(&"a", now + 3 * second, true);
+    line.add_at(&"a", now + 2 * second, true);
+    line.add_at(&"a", now + 4 * second, true);
+    assert_eq!(line.next_due(), Some(now + 2 * second));
+    assert_eq!(take(&mut line, now + second), None);
+    assert_eq!(take(&mut line, now + 2 * second), Some("a"));
+    line.add_at(&"a", now + 9 * second, true);
+    line.add(&"a", false, now);
+    line.done(&"a");
+    assert_eq!(take(&mut line, now + 2 * second), Some("a"));
+    assert_eq!(line.next_due(), None);
+}
+
+#[tokio::test]
+async fn one_that_always_changes_delays_the_others_by_one_run() {
+    let (mut line, now) = line();
+    line.add(&"busy", false, now);
+    line.add(&"a", false, now);
+    line.add(&"b", false, now);
+    let mut runs = Vec::new();
+    for _ in 0..6 {
+        let object = take(&mut line, now).unwrap();
+        line.add(&"busy", false, now);
+        line.done(&object);
+        runs.push(object);
+    }
+    assert_eq!(runs, ["busy", "a", "b", "busy", "busy", "busy"]);
+}
+
+#[tokio::test]
+async fn what_is_queued_for_another_reason_is_urgent() {
+    let (mut line, now) = line();
+    let mut urgent = |adds: &[bool]| {
+        adds.iter()
+            .for_each(|urgent| _ = line.add(&"a", *urgent, now));
+        let taken = line.take(now).unwrap();
+        line.done(&"a");
+        taken.urgent
+    };
+    assert!(!urgent(&[false, false]));
+    assert!(urgent(&[false, true, false]));
+    assert!(!urgent(&[false]), "it was urgent before");
+    line.add_at(&"a", now, true);
+    line.advance(now);
+    assert!(line.take(now).unwrap().urgent, "its time has come");
+    line.done(&"a");
+    line.add_at(&"a", now, false);
+    line.advance(now);
+    assert!(!line.take(now).unwrap().urgent, "it is only looked at");
+}
+
+/// Random changes, failures and delays: each object ends at its newest version, and no object runs
+/// twice at once.
+#[tokio::test]
+async fn every_object_ends_at_its_newest_version() {
+    for seed in 0..300 {
+        let random = fastrand::Rng::with_seed(seed);
+        model(random);
+    }
+}
+
+fn model(mut random: fastrand::Rng) {
+    const OBJECTS: usize = 6;
+    let mut line: Line<usize> = Line::new();
+    let mut now = Instant::now();
+    let mut newest = [0_u32; OBJECTS];
+    let mut reconciled = [0_u32; OBJECTS];
+    let mut running: BTreeSet<(usize, u32)> = BTreeSet::new();
+    let mut steps = 0;
+    loop {
+        let quiet = steps >= 400;
+        match random.u8(0..if quiet { 6 } else { 10 }) {
+            0..3 if running.len() < 3 => {
+                line.advance(now);
+                if let Some(Taken { object, .. }) = line.take(now) {
+                    let seen = newest[object];
+                    assert!(
+                        running.iter().all(|(other, _)| *other != object),
+                        "{object} runs twice"
+                    );
+                    running.insert((object, seen));
+                }
+            }
+            0..5 => {
+                if let Some((object, seen)) = running.pop_first() {
+                    if !quiet && random.bool() {
+                        line.add_at(
+                            &object,
+                            now + Duration::from_millis(random.u64(0..50)),
+                            true,
+                        );
+                    } else {
+                        reconciled[object] = seen;
+                    }
+                    line.done(&object);
+                }
+            }
+            5 => now += Duration::from_millis(random.u64(0..20)),
+            _ => {
+                let object = random.usize(0..OBJECTS);
+                newest[object] += 1;
+                line.add(&object, false, now);
+            }
+        }
+        steps += 1;
+        if quiet && running.is_empty() && line.objects.is_empty() {
+            break;
+        }
+        assert!(steps < 20_000, "something is never reconciled");
+    }
+    assert_eq!(reconciled, newest);
+}

@@ -1,0 +1,132 @@
+//! What a webhook answers, by the type of its objects.
+
+use std::marker::PhantomData;
+
+use futures::{FutureExt, future::BoxFuture};
+use kube::Resource;
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+
+use super::{
+    Change, Defaulting, Denied, Operation, Validating, decode::decode, patch::patch,
+    review::Question,
+};
+
+/// What is to be changed, as a JSON patch, if anything; or why the request is denied.
+pub(crate) type Decision = Result<Option<Vec<u8>>, Denied>;
+
+/// A function with the type of its objects.
+pub(crate) trait Answer<C>: Send + Sync {
+    /// Decodes what the function needs, and calls it.
+    fn answer<'a>(&'a self, question: &'a Question<'a>, context: &'a C) -> BoxFuture<'a, Decision>;
+}
+
+/// A function that changes objects of type `K`.
+pub(super) struct Defaults<K, F> {
+    function: F,
+    objects: PhantomData<fn() -> K>,
+}
+
+impl<K, F> Defaults<K, F> {
+    pub(super) fn new(function: F) -> Self {
+        Self {
+            function,
+            objects: PhantomData,
+        }
+    }
+}
+
+impl<K, C, F> Answer<C> for Defaults<K, F>
+where
+    K: Resource<DynamicType = ()> + DeserializeOwned + Serialize + Send + Sync + 'static,
+    C: Send + Sync + 'static,
+    F: for<'a> Defaulting<'a, K, C>,
+{
+    fn answer<'a>(&'a self, question: &'a Question<'a>, context: &'a C) -> BoxFuture<'a, Decision> {
+        let answer = async move {
+            let held = present(question.object)?;
+            let mut object: K = decode(held).map_err(|error| error.deny())?;
+            let before = text(&mut object)?;
+            let called = self.function.call(&mut object, &question.request, context);
+            called.await?;
+            let after = text(&mut object)?;
+            patch(held.get(), &before, &after).map_err(|error| unchangeable(&error))
+        };
+        answer.boxed()
+    }
+}
+
+/// The object as JSON, without what only the API server may change and which is half of many objects.
+fn text<K: Resource + Serialize>(object: &mut K) -> Result<Vec<u8>, Denied> {
+    let managed = object.meta_mut().managed_fields.take();
+    let text = serde_json::to_vec(object).map_err(|error| unchangeable(&error));
+    object.meta_mut().managed_fields = managed;
+    text
+}
+
+/// A function that denies changes of objects of type `K`.
+pub(super) struct Validates<K, F> {
+    function: F,
+    objects: PhantomData<fn() -> K>,
+}
+
+impl<K, F> Validates<K, F> {
+    pub(super) fn new(function: F) -> Self {
+        Self {
+            function,
+            objects: PhantomData,
+        }
+    }
+}
+
+impl<K, C, F> Answer<C> for Validates<K, F>
+where
+    K: DeserializeOwned + Send + Sync + 'static,
+    C: Send + Sync + 'static,
+    F: for<'a> Validating<'a, K, C>,
+{
+    fn answer<'a>(&'a self, question: &'a Question<'a>, context: &'a C) -> BoxFuture<'a, Decision> {
+        let answer = async move {
+            let change = change(question)?;
+            let called = self.function.call(&change, &question.request, context);
+            called.await.map(|()| None)
+        };
+        answer.boxed()
+    }
+}
+
+/// The change that a question is about, decoded.
+fn change<K: DeserializeOwned>(question: &Question<'_>) -> Result<Change<K>, Denied> {
+    let request = &question.request;
+    let new = || decode(present(question.object)?).map_err(|error| error.deny());
+    let old = || present(question.old).map(decode);
+    match request.operation {
+        Operation::Create | Operation::Connect => new().map(Change::Create),
+        Operation::Delete => {
+            let old = old()?.map_err(|error| error.deny_stored(&request.kind))?;
+            Ok(Change::Delete(old))
+        }
+        Operation::Update => {
+            let new = new()?;
+            match old()? {
+                Ok(old) => Ok(Change::Update { old, new }),
+                // Otherwise nobody could repair it.
+                Err(error) => {
+                    request.warn(format!(
+                        "validated as if it were new, because the stored object does not decode: {error}"
+                    ));
+                    Ok(Change::Create(new))
+                }
+            }
+        }
+    }
+}
+
+fn present(object: Option<&RawValue>) -> Result<&RawValue, Denied> {
+    let missing = || Denied::because(400, "BadRequest", "the review holds no object");
+    object.ok_or_else(missing)
+}
+
+fn unchangeable(error: &serde_json::Error) -> Denied {
+    Denied::internal(format!("cannot change the object: {error}"))
+}

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//! The custom resources that this operator defines.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::core::crd::MergeError;
+use manager::Crds;
+
+pub mod cache {
+    pub mod v1 {
+        pub mod memcached;
+
+        pub use memcached::Memcached;
+    }
+
+    pub mod v1alpha1 {
+        pub mod memcached;
+
+        pub use memcached::Memcached;
+    }
+
+    pub mod v2 {
+        pub mod memcached;
+
+        pub use memcached::Memcached;
+    }
+}
+
+/// The definitions to install, one for each kind with all its versions.
+pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+    let mut crds = Crds::default();
+    crds.served::<cache::v1alpha1::Memcached>();
+    crds.stored::<cache::v1::Memcached>();
+    crds.served::<cache::v2::Memcached>();
+    crds.merge()
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::{CustomResource, KubeSchema};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The spec of Memcached: its desired state.
+#[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, JsonSchema, Serialize)]
+#[kube(
+    group = "cache.example.com",
+    version = "v2",
+    kind = "Memcached",
+    plural = "memcacheds",
+    category = "project-webhooks",
+    namespaced,
+    doc = "Memcached is a resource of cache.example.com.",
+    derive = "Default",
+    derive = "PartialEq",
+    status = "MemcachedStatus",
+    printcolumn(
+        name = "Ready",
+        type_ = "string",
+        json_path = ".status.conditions[?(@.type==\"Ready\")].status"
+    ),
+    printcolumn(
+        name = "Age",
+        type_ = "date",
+        json_path = ".metadata.creationTimestamp"
+    )
+)]
+#[serde(rename_all = "camelCase")]
+pub struct MemcachedSpec {}
+
+/// The status of Memcached: its observed state.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, KubeSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct MemcachedStatus {
+    /// The generation of the object that the operator last worked on.
+    pub observed_generation: Option<i64>,
+    /// What holds now. `Ready` is True when the spec is fulfilled.
+    #[serde(default)]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
+    pub conditions: Vec<Condition>,
+}

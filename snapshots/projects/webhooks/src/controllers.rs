@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//! The controllers of this operator.
+
+use manager::Controllers;
+
+use crate::Context;
+
+pub mod cache {
+    pub mod memcached;
+}
+
+/// Every controller, as `main` runs them and `make manifests` derives their permissions.
+pub fn all() -> Controllers<Context> {
+    let mut all = Controllers::default();
+    all.add(cache::memcached::controller());
+    all
+}

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use manager::webhook::{Denied, Request, Webhook};
+
+use crate::Context;
+use crate::api::cache::v1alpha1::Memcached;
+
+/// When the API server asks: before it stores a new or changed object. `make manifests` writes the
+/// configuration from the same value.
+pub fn webhook() -> Webhook<Memcached, Context> {
+    Webhook::defaulting(default)
+}
+
+/// Fills in what `object` leaves open. The API server may ask twice, so doing it again changes
+/// nothing.
+async fn default(
+    _object: &mut Memcached,
+    _request: &Request,
+    _context: &Context,
+) -> Result<(), Denied> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use manager::fake::Fake;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn fills_in_what_is_open() {
+        let context = Context::new(&Fake::default().manager());
+        let object = Memcached::default;
+        // What somebody writes, and what is stored.
+        let table = [(object(), object())];
+        for (mut object, stored) in table {
+            default(&mut object, &Request::default(), &context)
+                .await
+                .unwrap();
+            assert_eq!(object, stored);
+        }
+    }
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use manager::webhook::{Change, Denied, FieldErrors, Request, Webhook};
+
+use crate::Context;
+use crate::api::cache::v2::Memcached;
+
+/// When the API server asks: before it stores a new or changed object. `make manifests` writes the
+/// configuration from the same value.
+pub fn webhook() -> Webhook<Memcached, Context> {
+    Webhook::validating(validate)
+}
+
+/// Refuses what is wrong, all of it at once.
+async fn validate(
+    change: &Change<Memcached>,
+    _request: &Request,
+    _context: &Context,
+) -> Result<(), Denied> {
+    let mut errors = FieldErrors::default();
+    match change {
+        Change::Create(new) => check(new, &mut errors),
+        // What may not change is compared here.
+        Change::Update { old: _, new } => check(new, &mut errors),
+        // Asked only if `webhook` names that operation.
+        Change::Delete(_) => {}
+    }
+    errors.into_result()
+}
+
+/// What has to be true of every object.
+fn check(_object: &Memcached, _errors: &mut FieldErrors) {
+    // For example: errors.invalid("spec.size", object.spec.size, "must be odd");
+}
+
+#[cfg(test)]
+mod tests {
+    use manager::fake::Fake;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn refuses_what_is_wrong() {
+        let context = Context::new(&Fake::default().manager());
+        let object = Memcached::default;
+        let update = Change::Update {
+            old: object(),
+            new: object(),
+        };
+        // What somebody does, and the answer.
+        let table = [
+            (Change::Create(object()), Ok(())),
+            (update, Ok(())),
+            (Change::Delete(object()), Ok(())),
+        ];
+        for (change, answer) in table {
+            let result = validate(&change, &Request::default(), &context).await;
+            assert_eq!(result, answer, "{change:?}");
+        }
+    }
+}

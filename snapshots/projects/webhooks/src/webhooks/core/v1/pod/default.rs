@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use k8s_openapi::api::core::v1::Pod;
+use manager::webhook::{Denied, Request, Webhook};
+
+use crate::Context;
+
+/// When the API server asks: before it stores a new or changed object. `make manifests` writes the
+/// configuration from the same value.
+pub fn webhook() -> Webhook<Pod, Context> {
+    Webhook::defaulting(default)
+}
+
+/// Fills in what `object` leaves open. The API server may ask twice, so doing it again changes
+/// nothing.
+async fn default(_object: &mut Pod, _request: &Request, _context: &Context) -> Result<(), Denied> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use manager::fake::Fake;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn fills_in_what_is_open() {
+        let context = Context::new(&Fake::default().manager());
+        let object = Pod::default;
+        // What somebody writes, and what is stored.
+        let table = [(object(), object())];
+        for (mut object, stored) in table {
+            default(&mut object, &Request::default(), &context)
+                .await
+                .unwrap();
+            assert_eq!(object, stored);
+        }
+    }
+}

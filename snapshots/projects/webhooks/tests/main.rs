@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//! Integration tests: a real kube-apiserver, and this operator with the permissions that
+//! `make manifests` writes, no more. `make envtest` fetches what they need.
+
+use std::sync::LazyLock;
+
+use manager::envtest::Cluster;
+use operator::{Context, SETTINGS, api};
+
+mod controllers {
+    mod cache {
+        mod memcached;
+    }
+}
+
+mod webhooks {
+    mod cache {
+        mod v1alpha1 {
+            mod memcached {
+                mod convert;
+                mod default;
+                mod validate;
+            }
+        }
+        mod v2 {
+            mod memcached {
+                mod convert;
+                mod validate;
+            }
+        }
+    }
+    mod core {
+        mod v1 {
+            mod pod {
+                mod default;
+                mod validate;
+            }
+        }
+    }
+}
+
+/// The cluster and the operator of all tests, started by the first of them.
+fn cluster() -> anyhow::Result<&'static Cluster> {
+    static CLUSTER: LazyLock<anyhow::Result<Cluster>> = LazyLock::new(|| {
+        let controllers = operator::controllers::all();
+        let webhooks = operator::webhooks::all();
+        Cluster::with_operator(&SETTINGS, api::crds(), controllers, webhooks, Context::new)
+    });
+    match &*CLUSTER {
+        Ok(cluster) => Ok(cluster),
+        Err(error) => anyhow::bail!("{error:#}"),
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use kube::api::PostParams;
+use operator::api::cache::v1alpha1::Memcached;
+use serde_json::{from_value, json};
+
+use crate::cluster;
+
+/// A new object is defaulted before it is stored. The dry run stores nothing.
+#[tokio::test]
+async fn is_defaulted() -> anyhow::Result<()> {
+    let api = cluster()?.api()?;
+    let object: Memcached = from_value(json!({
+        "apiVersion": "cache.example.com/v1alpha1",
+        "kind": "Memcached",
+        "metadata": { "name": "test" },
+        "spec": {},
+    }))?;
+    let params = PostParams {
+        dry_run: true,
+        ..PostParams::default()
+    };
+    let stored = api.create(&params, &object).await?;
+    assert_eq!(stored.metadata.name, object.metadata.name);
+    Ok(())
+}

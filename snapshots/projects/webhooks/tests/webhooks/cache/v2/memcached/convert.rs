@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use kube::api::PostParams;
+use operator::api::cache::v1::Memcached as Hub;
+use operator::api::cache::v2::Memcached as Old;
+use serde_json::{from_value, json};
+
+use crate::cluster;
+
+const NAME: &str = "from-v2";
+
+/// An object that is written in v2 can be read in v1, and is what it was in v2.
+#[tokio::test]
+async fn is_read_in_both_versions() -> anyhow::Result<()> {
+    let old = cluster()?.api::<Old>()?;
+    let hub = cluster()?.api::<Hub>()?;
+    let object = from_value(json!({
+        "apiVersion": "cache.example.com/v2",
+        "kind": "Memcached",
+        "metadata": { "name": NAME },
+        "spec": {},
+    }))?;
+    let written = old.create(&PostParams::default(), &object).await?;
+    let converted = hub.get(NAME).await?;
+    assert_eq!(converted.metadata.uid, written.metadata.uid);
+    assert_eq!(old.get(NAME).await?.spec, written.spec);
+    Ok(())
+}

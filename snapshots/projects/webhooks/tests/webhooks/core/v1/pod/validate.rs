@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use k8s_openapi::api::core::v1::Pod;
+use kube::api::PostParams;
+use serde_json::{from_value, json};
+
+use crate::cluster;
+
+/// A new object that is right may be stored. The dry run stores nothing.
+#[tokio::test]
+async fn is_let_through() -> anyhow::Result<()> {
+    let api = cluster()?.api()?;
+    let object: Pod = from_value(json!({
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": { "name": "test" },
+        "spec": { "containers": [{ "name": "a", "image": "a" }] },
+    }))?;
+    let params = PostParams {
+        dry_run: true,
+        ..PostParams::default()
+    };
+    api.create(&params, &object).await?;
+    Ok(())
+}
