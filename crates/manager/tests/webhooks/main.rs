@@ -4,14 +4,15 @@
 
 mod admission;
 mod availability;
+mod flags;
 mod fuzz;
 mod gadget;
 mod kubectl;
 mod manifests;
 mod operator;
 mod parts;
-// mod reviews;
-// mod rotation;
+mod reviews;
+mod rotation;
 
 use std::{sync::LazyLock, time::Duration};
 
