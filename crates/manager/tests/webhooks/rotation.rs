@@ -39,7 +39,7 @@ use rustls::{
 use serde_json::{Value, from_value, json};
 use tokio_util::sync::CancellationToken;
 
-use crate::{SETTINGS, cluster, operator::label, until};
+use crate::{SETTINGS, cluster, hooks::label, until};
 
 /// A certificate authority, and a volume with what it issued last.
 struct Volume {
