@@ -3,34 +3,25 @@
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
 use kube::{
-    Api, Resource,
+    Api,
     api::{DeleteParams, DynamicObject, Patch, PatchParams, PostParams},
-    core::{ApiResource, Status},
+    core::Status,
 };
-use manager::envtest::NAMESPACE;
 use serde_json::{Value, from_value, json};
 
-use crate::{cluster, gadget::Gadget};
+use crate::{
+    cluster,
+    gadget::{object, raw},
+    operator,
+};
 
-/// Gadgets as the API server keeps them.
 fn gadgets() -> Result<Api<DynamicObject>> {
-    let resource = ApiResource::erase::<Gadget>(&());
-    let client = cluster()?.client()?;
-    Ok(Api::namespaced_with(client, NAMESPACE, &resource))
-}
-
-fn gadget(metadata: Value, spec: Value) -> Result<DynamicObject> {
-    Ok(from_value(json!({
-        "apiVersion": Gadget::api_version(&()),
-        "kind": "Gadget",
-        "metadata": metadata,
-        "spec": spec,
-    }))?)
+    raw(cluster()?)
 }
 
 /// Creates a gadget, and returns its spec as it is stored.
 async fn create(name: &str, spec: Value) -> Result<Value> {
-    let gadget = gadget(json!({"name": name}), spec)?;
+    let gadget = object(json!({"name": name}), spec)?;
     let created = gadgets()?.create(&PostParams::default(), &gadget).await?;
     Ok(created.data["spec"].clone())
 }
@@ -54,7 +45,7 @@ async fn an_object_gets_its_defaults_and_keeps_what_the_type_does_not_know() -> 
     let parts =
         json!([{"name": "a", "color": "blue"}, {"name": "b", "weight": 7, "color": "green"}]);
     let metadata = json!({"name": "parts", "labels": {"sidecar": "yes"}});
-    let object = gadget(metadata, json!({"size": 5, "parts": parts}))?;
+    let object = object(metadata, json!({"size": 5, "parts": parts}))?;
     let created = gadgets()?.create(&PostParams::default(), &object).await?;
     let expected = json!([
         {"name": "sidecar", "weight": 5},
@@ -70,7 +61,7 @@ async fn an_object_gets_its_defaults_and_keeps_what_the_type_does_not_know() -> 
 async fn an_object_is_rejected_with_every_field() -> Result<()> {
     let parts = json!([{"name": "a"}, {"name": "a"}]);
     let spec = json!({"size": 4, "mode": "wrong", "owner": "nobody", "parts": parts});
-    let object = gadget(json!({"name": "wrong"}), spec)?;
+    let object = object(json!({"name": "wrong"}), spec)?;
     let status = refused(gadgets()?.create(&PostParams::default(), &object).await)?;
     ensure!(
         (status.code, &*status.reason) == (422, "Invalid"),
@@ -105,7 +96,7 @@ async fn a_validation_may_read_what_it_needs_and_nothing_else() -> Result<()> {
     let api = cluster()?.api::<ConfigMap>()?;
     api.create(&PostParams::default(), &owner).await?;
     create("owned", json!({"mode": "owned", "owner": "an-owner"})).await?;
-    let operator = cluster()?.operator()?;
+    let operator = operator()?;
     ensure!(operator.unused().is_empty(), "{:?}", operator.unused());
     ensure!(operator.refused().is_empty(), "{:?}", operator.refused());
     Ok(())
@@ -136,7 +127,7 @@ async fn an_update_is_validated_against_what_was() -> Result<()> {
 
 #[tokio::test]
 async fn a_deletion_is_validated() -> Result<()> {
-    let kept = gadget(
+    let kept = object(
         json!({"name": "kept", "annotations": {"keep": "yes"}}),
         json!({}),
     )?;
@@ -162,9 +153,8 @@ async fn a_deletion_is_validated() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_object_that_does_not_decode_is_denied_with_the_reason_and_can_be_repaired() -> Result<()>
-{
-    let object = gadget(json!({"name": "undecodable"}), json!({"size": "many"}))?;
+async fn an_object_that_does_not_decode_is_denied_with_the_reason() -> Result<()> {
+    let object = object(json!({"name": "undecodable"}), json!({"size": "many"}))?;
     let status = refused(gadgets()?.create(&PostParams::default(), &object).await)?;
     ensure!(
         (status.code, &*status.reason) == (422, "Invalid"),
@@ -172,6 +162,38 @@ async fn an_object_that_does_not_decode_is_denied_with_the_reason_and_can_be_rep
     );
     let text = "spec.size: Invalid value: invalid type: string \"many\", expected i32";
     ensure!(status.message.ends_with(text), "{}", status.message);
+
+    let status = refused(
+        gadgets()?
+            .delete("to-delete", &DeleteParams::default())
+            .await,
+    )?;
+    ensure!(
+        (status.code, &*status.reason) == (422, "Invalid"),
+        "{status:?}"
+    );
+    let text = "the stored object is no Gadget of this version: \
+                spec.size: invalid type: string \"many\", expected i32";
+    ensure!(status.message.ends_with(text), "{}", status.message);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_stored_object_that_does_not_decode_can_be_repaired() -> Result<()> {
+    let api = gadgets()?;
+    let update = async |change: Value| {
+        let params = PatchParams::default();
+        api.patch("to-repair", &params, &Patch::Merge(change)).await
+    };
+    let status = refused(update(json!({"metadata": {"labels": {"a": "b"}}})).await)?;
+    ensure!(
+        status.message.contains("spec.size: Invalid value"),
+        "{}",
+        status.message
+    );
+    let repaired = update(json!({"spec": {"size": 3}})).await?;
+    ensure!(repaired.data["spec"]["mode"] == "fast");
+    update(json!({"metadata": {"labels": {"a": "b"}}})).await?;
     Ok(())
 }
 
@@ -181,7 +203,7 @@ async fn a_dry_run_stores_nothing() -> Result<()> {
         dry_run: true,
         ..PostParams::default()
     };
-    let object = gadget(json!({"name": "dry"}), json!({}))?;
+    let object = object(json!({"name": "dry"}), json!({}))?;
     let shown = gadgets()?.create(&params, &object).await?;
     ensure!(
         shown.data["spec"] == json!({"size": 1, "mode": "fast", "parts": []}),

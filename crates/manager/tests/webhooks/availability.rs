@@ -18,7 +18,7 @@ use manager::{
 };
 use serde_json::{from_value, json};
 
-use crate::{cluster, operator::label, until};
+use crate::{cluster, hooks::label, until};
 
 /// Does what the name of the object asks for.
 async fn fail(_: &Change<ConfigMap>, request: &Request, _: &()) -> Result<(), Denied> {

@@ -1,11 +1,19 @@
 //! What the webhooks under test are about: a type of which the API server knows more than they do.
 
+use anyhow::Result;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
-use kube::{CustomResource, core::crd::MergeError};
-use manager::Crds;
+use kube::{
+    Api, CustomResource,
+    api::{DynamicObject, PostParams},
+    core::{ApiResource, crd::MergeError},
+};
+use manager::{
+    Crds,
+    envtest::{Cluster, NAMESPACE},
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{from_value, json};
+use serde_json::{Value, from_value, json};
 
 /// The desired state of a Gadget.
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, JsonSchema, Serialize)]
@@ -48,7 +56,7 @@ fn without_type(schema: &mut schemars::Schema) {
 
 /// The CRD, with fields that a newer version of the operator has: `spec.color` and
 /// `spec.parts[].color`.
-pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+pub fn crds() -> std::result::Result<Vec<CustomResourceDefinition>, MergeError> {
     let mut crds = Crds::default();
     crds.stored::<Gadget>();
     let mut crds = crds.merge()?;
@@ -66,4 +74,35 @@ pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
         *schema = from_value(value).expect("a schema");
     }
     Ok(crds)
+}
+
+/// Gadgets as the API server keeps them.
+pub fn raw(cluster: &Cluster) -> Result<Api<DynamicObject>> {
+    let resource = ApiResource::erase::<Gadget>(&());
+    Ok(Api::namespaced_with(
+        cluster.client()?,
+        NAMESPACE,
+        &resource,
+    ))
+}
+
+pub fn object(metadata: Value, spec: Value) -> Result<DynamicObject> {
+    Ok(from_value(json!({
+        "apiVersion": "test.example.com/v1",
+        "kind": "Gadget",
+        "metadata": metadata,
+        "spec": spec,
+    }))?)
+}
+
+/// Stores gadgets that are no [`Gadget`], which takes a cluster without the webhooks.
+pub async fn store_undecodable(cluster: &Cluster) -> Result<()> {
+    cluster.install(crds()).await?;
+    for name in ["to-repair", "to-delete"] {
+        let object = object(json!({ "name": name }), json!({"size": "many"}))?;
+        raw(cluster)?
+            .create(&PostParams::default(), &object)
+            .await?;
+    }
+    Ok(())
 }

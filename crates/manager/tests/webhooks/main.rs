@@ -4,41 +4,64 @@
 
 mod admission;
 mod availability;
+mod flags;
 mod fuzz;
 mod gadget;
+mod hooks;
 mod kubectl;
 mod manifests;
-mod operator;
 mod parts;
-// mod reviews;
-// mod rotation;
+mod reviews;
+mod rotation;
 
-use std::{sync::LazyLock, time::Duration};
+use std::{sync::LazyLock, thread, time::Duration};
 
-use anyhow::{Result, bail, ensure};
-use manager::{Controllers, Manager, Scope, Settings, envtest::Cluster};
-use tokio::time::{Instant, sleep};
+use anyhow::{Result, anyhow, bail, ensure};
+use manager::{
+    Controllers, Manager, Scope, Settings,
+    envtest::{Cluster, Operator},
+};
+use tokio::{
+    runtime::Runtime,
+    time::{Instant, sleep},
+};
 
 const SETTINGS: Settings = Settings {
     name: "webhooks.example.com",
     scope: Scope::Cluster,
 };
 
-/// A control plane, and the operator of [`operator::webhooks`].
+/// A control plane, in which [`operator`] runs.
 fn cluster() -> Result<&'static Cluster> {
-    static CLUSTER: LazyLock<Result<Cluster>> = LazyLock::new(|| {
-        let controllers = Controllers::default();
-        let webhooks = operator::webhooks();
-        Cluster::with_operator(
+    site().map(|(cluster, _)| cluster)
+}
+
+/// The operator with the webhooks of [`hooks`].
+fn operator() -> Result<&'static Operator> {
+    site().map(|(_, operator)| operator)
+}
+
+fn site() -> Result<&'static (Cluster, Operator)> {
+    static SITE: LazyLock<Result<(Cluster, Operator)>> = LazyLock::new(|| {
+        let cluster = Cluster::start()?;
+        // Objects from before there were webhooks.
+        thread::scope(|scope| {
+            let store = || Runtime::new()?.block_on(gadget::store_undecodable(&cluster));
+            let stored = scope.spawn(store).join();
+            stored.map_err(|_| anyhow!("it panicked"))?
+        })?;
+        let (controllers, webhooks) = (Controllers::default(), hooks::webhooks());
+        let operator = cluster.run(
             &SETTINGS,
             gadget::crds(),
             controllers,
             webhooks,
             Manager::client,
-        )
+        )?;
+        Ok((cluster, operator))
     });
-    match &*CLUSTER {
-        Ok(cluster) => Ok(cluster),
+    match &*SITE {
+        Ok(site) => Ok(site),
         Err(error) => bail!("{error:#}"),
     }
 }

@@ -13,7 +13,7 @@ use manager::webhook::{Change, Denied, FieldErrors, Operation, Request, Webhook,
 use serde::{Deserialize, Serialize};
 use serde_json::{from_value, json};
 
-use crate::{cluster, gadget::Gadget, operator::label};
+use crate::{cluster, gadget::Gadget, hooks::label};
 
 pub fn add(webhooks: &mut Webhooks<Client>) {
     let status = Webhook::validating(validate_status)
