@@ -4,6 +4,7 @@
 
 mod audit;
 mod load;
+mod local;
 mod operator;
 mod repair;
 mod self_managed;

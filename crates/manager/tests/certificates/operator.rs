@@ -12,7 +12,7 @@ use std::{
 
 use anyhow::{Result, bail, ensure};
 use clap::Parser;
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::LabelSelector};
 use manager::{
     Flags, Manager, Scope, Settings,
     webhook::{Change, Conversion, Denied, Request, Webhook, Webhooks},
@@ -54,9 +54,16 @@ async fn validate(change: &Change<ConfigMap>, _: &Request, _: &()) -> Result<(),
 }
 
 fn webhooks() -> Webhooks<()> {
+    // The cluster is that of all tests.
+    let namespace = env::var("POD_NAMESPACE").unwrap_or_default();
+    let label = ("kubernetes.io/metadata.name".to_owned(), namespace);
+    let own = LabelSelector {
+        match_labels: Some([label].into()),
+        ..LabelSelector::default()
+    };
     let mut webhooks = Webhooks::default();
-    webhooks.add(Webhook::defaulting(default));
-    webhooks.add(Webhook::validating(validate));
+    webhooks.add(Webhook::defaulting(default).namespace_selector(own.clone()));
+    webhooks.add(Webhook::validating(validate).namespace_selector(own));
     if env::var_os("TEST_CONVERTS").is_some() {
         webhooks.convert(Conversion::to::<Widget>());
     }

@@ -26,7 +26,7 @@ const FAST: [u64; 3] = [25_000, 15_000, 2_000];
 
 #[tokio::test]
 async fn from_an_empty_secret_to_the_first_object() -> Result<()> {
-    let site = Site::new(cluster()?, "first")?.with_conversion()?;
+    let site = Site::new(cluster()?, "first")?.with_conversion().await?;
     ensure!(
         site.create("good").await.is_err(),
         "admitted without an operator"

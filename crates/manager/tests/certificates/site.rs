@@ -17,7 +17,10 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::{Api, Client, api::PostParams};
 use manager::envtest::Cluster;
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::{
+    sync::{Mutex, MutexGuard},
+    time::sleep,
+};
 
 use super::{
     operator::{Operator, Periods},
@@ -34,8 +37,8 @@ pub struct Site<'a> {
     pub namespace: &'static str,
     /// Where the API server looks for the webhooks.
     pub port: u16,
-    /// Whether the operator converts Widgets.
-    converts: bool,
+    /// Held if the operator converts Widgets: there is one CRD for all tests.
+    converts: Option<MutexGuard<'static, ()>>,
 }
 
 impl<'a> Site<'a> {
@@ -46,15 +49,16 @@ impl<'a> Site<'a> {
             cluster,
             namespace,
             port,
-            converts: false,
+            converts: None,
         };
         site.apply(&site.manifests())?;
         Ok(site)
     }
 
     /// Applies the CRD of Widgets, which the operator converts.
-    pub fn with_conversion(mut self) -> Result<Self> {
-        self.converts = true;
+    pub async fn with_conversion(mut self) -> Result<Self> {
+        static CONVERSION: Mutex<()> = Mutex::const_new(());
+        self.converts = Some(CONVERSION.lock().await);
         self.apply(&self.crd()?)?;
         Ok(self)
     }
@@ -146,22 +150,9 @@ impl<'a> Site<'a> {
         let token = token.context("no token")?;
         let name = format!("{namespace}-{name}");
         let kubeconfig = self.cluster.control_plane().kubeconfig_for(&name, &token)?;
-        let mut environment = vec![
-            ("POD_NAMESPACE", namespace.to_owned()),
-            ("WEBHOOK_SECRET", self.name("webhook-server-cert")),
-            ("WEBHOOK_SERVICE", self.name("webhook-service")),
-            (
-                "WEBHOOK_MUTATING_CONFIGURATION",
-                self.name("mutating-webhook-configuration"),
-            ),
-            (
-                "WEBHOOK_VALIDATING_CONFIGURATION",
-                self.name("validating-webhook-configuration"),
-            ),
-        ];
-        if self.converts {
-            environment.push(("TEST_CONVERTS", String::new()));
-        }
+        let mut environment = self.environment();
+        environment.push(("WEBHOOK_SECRET", self.name("webhook-server-cert")));
+        environment.push(("WEBHOOK_SERVICE", self.name("webhook-service")));
         if let Some(periods) = periods {
             environment.push((
                 "TEST_PERIODS",
@@ -174,6 +165,32 @@ impl<'a> Site<'a> {
              --leader-elect-retry-period=500ms"
         );
         Operator::start(&kubeconfig, &name, port, &flags, &environment)
+    }
+
+    /// Starts the operator as `make run WEBHOOK_HOST=localhost` does.
+    pub fn local(&self, name: &str, port: u16) -> Result<Operator> {
+        let name = format!("{}-{name}", self.namespace);
+        let kubeconfig = self.cluster.control_plane().kubeconfig();
+        let flags = "--webhook-host=localhost";
+        Operator::start(&kubeconfig, &name, port, flags, &self.environment())
+    }
+
+    fn environment(&self) -> Vec<(&'static str, String)> {
+        let mut environment = vec![
+            ("POD_NAMESPACE", self.namespace.to_owned()),
+            (
+                "WEBHOOK_MUTATING_CONFIGURATION",
+                self.name("mutating-webhook-configuration"),
+            ),
+            (
+                "WEBHOOK_VALIDATING_CONFIGURATION",
+                self.name("validating-webhook-configuration"),
+            ),
+        ];
+        if self.converts.is_some() {
+            environment.push(("TEST_CONVERTS", String::new()));
+        }
+        environment
     }
 
     pub fn name(&self, name: &str) -> String {
@@ -215,7 +232,7 @@ impl<'a> Site<'a> {
             .client_config
             .ca_bundle;
         let mut bundles = vec![mutating, validating];
-        if self.converts {
+        if self.converts.is_some() {
             let crds: Api<CustomResourceDefinition> = Api::all(self.client()?);
             let conversion = crds.get(CRD).await?.spec.conversion;
             let webhook = conversion.and_then(|conversion| conversion.webhook);
@@ -248,26 +265,28 @@ impl<'a> Site<'a> {
         create(&api, key).await
     }
 
-    /// Waits until the webhooks admit an object, which the API server asks them about.
+    /// Waits until the API server asks the webhooks, and they answer.
     pub async fn admitted(&self) -> Result<()> {
         let begin = Instant::now();
-        loop {
-            match self.create("good").await {
-                Ok(object) => {
-                    let data = object.data.unwrap_or_default();
-                    ensure!(data.contains_key("defaulted"), "nobody was asked: {data:?}");
-                    break;
-                }
-                Err(error) if begin.elapsed() > Duration::from_secs(30) => return Err(error),
-                Err(_) => sleep(Duration::from_millis(20)).await,
+        while let Err(error) = self.admits().await {
+            if begin.elapsed() > Duration::from_secs(30) {
+                return Err(error);
             }
+            sleep(Duration::from_millis(20)).await;
         }
+        Ok(())
+    }
+
+    async fn admits(&self) -> Result<()> {
+        let data = self.create("good").await?.data.unwrap_or_default();
+        ensure!(data.contains_key("defaulted"), "nobody was asked: {data:?}");
         let error = self.create("bad").await.err().context("bad is good")?;
         ensure!(error.to_string().contains("it is bad"), "{error}");
         Ok(())
     }
 }
 
+/// As `Site::create`, with a client that is there.
 pub async fn create(api: &Api<ConfigMap>, key: &str) -> Result<ConfigMap> {
     let object: Value = json!({"metadata": {"generateName": "made-"}, "data": {key: "x"}});
     let params = PostParams {
