@@ -92,7 +92,8 @@ pub fn check(project: &Project) -> Check {
     webhooks::conversions(project)?;
     webhooks::paths(project, None)?;
     webhooks::directories(project)?;
-    webhooks::names(project)
+    webhooks::names(project)?;
+    webhooks::service(project)
 }
 
 /// What a kind is needed for.

@@ -276,6 +276,18 @@ fn names_have_an_end() {
 }
 
 #[test]
+fn the_service_is_named_by_the_project() {
+    let with_name = |length: usize| {
+        let mut project = empty("example.com", false);
+        project.name = ProjectName::parse(&"p".repeat(length)).unwrap();
+        project.create_webhook(&webhook("core v1 Pod defaulting"))
+    };
+    assert!(with_name(47).is_ok());
+    let error = with_name(48).unwrap_err().error;
+    assert!(error.ends_with("would have 64 characters"), "{error}");
+}
+
+#[test]
 fn certificates_are_set_once() {
     let set = [
         TWO[0],

@@ -231,6 +231,25 @@ pub fn directories(project: &Project) -> Check {
     Ok(())
 }
 
+/// The Service of the webhooks, which is a DNS label, is named by the project.
+pub fn service(project: &Project) -> Check {
+    let name = format!("{}-webhook-service", project.name);
+    if all(project).next().is_none() || name.len() <= LABEL_MAX {
+        return Ok(());
+    }
+    let most = LABEL_MAX - "-webhook-service".len();
+    Err(Violation::new(
+        None,
+        format!("the Service of the webhooks, `{name}`, would have {} characters", name.len()),
+    )
+    .note(format!("{LABEL_MAX} are allowed (RFC 1035), so a project with webhooks has a name of at most {most}"))
+    .flag("operator-forge init, with a shorter --project-name, for a project of its own")
+    .field("remove `webhooks` everywhere"))
+}
+
+/// The longest DNS label.
+const LABEL_MAX: usize = 63;
+
 /// The longest name of a webhook, and of a path.
 const NAME_MAX: usize = 253;
 
