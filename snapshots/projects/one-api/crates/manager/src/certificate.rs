@@ -73,7 +73,6 @@ impl Certificate {
     }
 
     /// Uses a certificate and its key as they are.
-    #[cfg(feature = "envtest")]
     pub(crate) fn from_pem(certificate: &str, key: &str) -> Result<Self, Error> {
         let certificate = parse(certificate.as_bytes(), key.as_bytes());
         Ok(Self::new(certificate.map_err(Error::Certificate)?, None))

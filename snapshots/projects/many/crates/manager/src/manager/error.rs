@@ -31,6 +31,8 @@ pub enum Error {
          `--webhook-cert-path`, or do without webhooks by `--enable-webhooks=false`"
     )]
     NoWebhookCertificate,
+    #[error("`{0}` is not a host: give `--webhook-host` a DNS name or an IP address")]
+    WebhookHost(String),
     #[error("not in a pod: name the namespace of the webhooks' Secret by --pod-namespace")]
     NoPodNamespace,
     #[error("{0}")]

@@ -1,10 +1,11 @@
 //! Where the certificate of the webhooks comes from: files that somebody else writes, or the operator
-//! itself, which keeps it in a Secret.
+//! itself, which keeps it in a Secret, or makes one to be reached on a developer's machine.
 
 mod contents;
 mod flags;
 mod follow;
 mod issue;
+mod local;
 mod publish;
 mod rotate;
 mod self_managed;
@@ -65,6 +66,12 @@ pub(crate) async fn certificate(
         let (current, readiness) = (certificate.current(), environment.readiness.clone());
         let tasks = own.tasks(environment.clients, current, readiness);
         return Ok((certificate, tasks.into()));
+    }
+    if let Some(host) = flags.certificates.webhook_host {
+        let port = flags.webhook_port;
+        let (issued, task) = local::serve(&host, port, targets, &environment)?;
+        let certificate = Certificate::from_pem(&issued.certificate, &issued.key)?;
+        return Ok((certificate, vec![task]));
     }
     let directory = flags.webhook_cert_path.ok_or(Error::NoWebhookCertificate)?;
     let files = Files {

@@ -57,7 +57,7 @@ impl Target {
         }
     }
 
-    fn resource(&self) -> ApiResource {
+    pub(super) fn resource(&self) -> ApiResource {
         match self {
             Self::Mutating(_) => ApiResource::erase::<MutatingWebhookConfiguration>(&()),
             Self::Validating(_) => ApiResource::erase::<ValidatingWebhookConfiguration>(&()),
