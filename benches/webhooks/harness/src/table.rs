@@ -15,8 +15,10 @@ struct Row {
     /// How many follow the point.
     digits: usize,
     /// What it shows, if the server has it.
-    of: Box<dyn Fn(&Figures) -> Option<f64>>,
+    of: Box<Column>,
 }
+
+type Column = dyn Fn(&Figures) -> Option<f64>;
 
 impl Row {
     fn new(
