@@ -20,7 +20,9 @@ mod trial;
 mod unknown;
 mod version;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, time::Instant};
+
+use parking_lot::Mutex;
 
 use crate::Object;
 pub(crate) use review::convert;
@@ -34,6 +36,8 @@ pub struct Conversion {
     kind: String,
     plural: String,
     versions: Box<dyn Versions>,
+    /// When a failure was logged.
+    complained: Mutex<Option<Instant>>,
 }
 
 impl Conversion {
@@ -86,6 +90,7 @@ impl<H: Object> From<Hub<H>> for Conversion {
             kind: H::kind(&()).into_owned(),
             plural: H::plural(&()).into_owned(),
             versions: Box::new(hub),
+            complained: Mutex::default(),
         }
     }
 }

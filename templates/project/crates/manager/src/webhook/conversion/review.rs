@@ -4,6 +4,7 @@ use std::{
     borrow::Cow,
     panic::{AssertUnwindSafe, catch_unwind},
     str::from_utf8,
+    time::{Duration, Instant},
 };
 
 use axum::http::StatusCode;
@@ -15,6 +16,12 @@ use crate::logs::panic_message;
 
 const API_VERSION: &str = "apiextensions.k8s.io/v1";
 const KIND: &str = "ConversionReview";
+
+/// How long a message may be, in characters: an error may quote a value of any size.
+const MESSAGE: usize = 1 << 10;
+
+/// How often one is logged. The API server asks again and again for those who list and watch.
+const COMPLAINTS: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -71,11 +78,10 @@ pub(crate) fn convert(
             panicked,
         );
         if let Err(reason) = result {
-            let message = format!(
-                "cannot convert {}: {reason}",
-                describe(object, index, &request)
-            );
-            tracing::error!("{message}");
+            let what = describe(object, index, &request);
+            let message = format!("cannot convert {what}: {reason}");
+            let message: String = message.chars().take(MESSAGE).collect();
+            complain(conversions, &message);
             let result = json!({ "status": "Failure", "message": message });
             return Ok(
                 format!(r#"{head}"convertedObjects":[],"result":{result}}}}}"#).into_bytes(),
@@ -126,6 +132,18 @@ fn convert_object(
             panic_message(&*panic)
         ))
     })
+}
+
+/// Logs a message, unless one was logged a moment ago.
+fn complain(conversions: &[Conversion], message: &str) {
+    let Some(conversion) = conversions.first() else {
+        return;
+    };
+    let mut last = conversion.complained.lock();
+    if last.is_none_or(|last| last.elapsed() >= COMPLAINTS) {
+        tracing::error!("{message}");
+        *last = Some(Instant::now());
+    }
 }
 
 /// The group and the version of an apiVersion.

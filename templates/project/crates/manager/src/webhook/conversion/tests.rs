@@ -1,7 +1,6 @@
 //! Reviews as the API server sends them, and what becomes of them.
 
 mod fields;
-mod fuzz;
 mod keeping;
 mod reviews;
 mod types;
