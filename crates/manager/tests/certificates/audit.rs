@@ -20,10 +20,8 @@ rules:
 
 /// `verb resource status` of each request that the operators of a site have made.
 pub fn requests(site: &Site) -> Result<Vec<String>> {
-    let user = format!(
-        "system:serviceaccount:{}:controller-manager",
-        site.namespace
-    );
+    let account = site.name("controller-manager");
+    let user = format!("system:serviceaccount:{}:{account}", site.namespace);
     let mut requests = Vec::new();
     for line in fs::read_to_string(site.cluster.control_plane().audit_log())?.lines() {
         let event: Value = serde_json::from_str(line)?;

@@ -110,7 +110,7 @@ async fn a_deployment_takes_the_place_of_a_run_that_was_killed() -> Result<()> {
     drop(operator);
     ensure!(lead_here(&site, false, port)?);
 
-    site.apply(&site.manifests())?;
+    site.apply(&site.manifests)?;
     let without_times = |objects: Vec<Value>| {
         let mut objects = Value::from(objects);
         for object in objects.as_array_mut().into_iter().flatten() {
@@ -149,7 +149,7 @@ async fn what_is_not_deployed_is_made_and_deleted() -> Result<()> {
     operator.ready().await?;
     drop(operator);
     ensure!(lead_here(&site, false, port)?);
-    site.apply(&site.manifests())?;
+    site.apply(&site.manifests)?;
     let objects = Value::from(objects(&site, false)?).to_string();
     ensure!(
         !objects.contains("localhost") && !objects.contains("webhooks-from-here"),
@@ -163,7 +163,7 @@ async fn what_somebody_else_has_changed_is_left_alone() -> Result<()> {
     let site = Site::new(cluster()?, "foreign")?;
     let mut operator = site.local("a", free_port()?)?;
     operator.ready().await?;
-    site.apply(&site.manifests())?;
+    site.apply(&site.manifests)?;
     let deployed = objects(&site, false)?;
     operator.stop().await?;
     ensure!(objects(&site, false)? == deployed);

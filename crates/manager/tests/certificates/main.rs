@@ -5,6 +5,7 @@
 mod audit;
 mod load;
 mod local;
+mod manifests;
 mod operator;
 mod repair;
 mod self_managed;

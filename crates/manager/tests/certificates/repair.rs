@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
+use serde_json::{Value, json};
 use tokio::time::sleep;
 
 use super::{cluster, self_managed::until, site::Site};
@@ -21,7 +22,7 @@ async fn what_is_published_comes_back() -> Result<()> {
         &["apply", "--server-side", "--force-conflicts", "-f", "-"][..],
         &["apply", "-f", "-"],
     ] {
-        site.kubectl(arguments, &site.manifests())?;
+        site.kubectl(arguments, &site.manifests)?;
         ensure!(
             site.bundles().await? == [&*ca, &*ca],
             "{arguments:?} takes the CA away"
@@ -47,42 +48,24 @@ async fn what_is_published_comes_back() -> Result<()> {
     site.published().await?;
     site.kubectl(&["delete", &validating.0, &validating.1], "")?;
     ensure!(site.bundles().await.is_err());
-    site.apply(&site.manifests())?;
+    site.apply(&site.manifests)?;
     site.published().await?;
     site.admitted().await?;
     ensure!(site.secret("ca.crt").await? == ca, "another CA was made");
 
     // A webhook that is not in the manifests any more goes, although the operator has changed it.
-    let manifests = site.manifests();
-    let second = manifests.replace(
-        "default.configmap.v1.core.k8s.io",
-        "second.configmap.v1.core.k8s.io",
-    );
-    let second = second
-        .split("---")
-        .find(|part| part.contains("kind: Mutating"));
-    let second = second.context("no configuration")?;
-    let entry = second.split_once("webhooks:\n").context("no webhooks")?.1;
-    let both = manifests.replace(
-        "---\napiVersion: admissionregistration.k8s.io/v1\nkind: Validating",
-        &format!("{entry}---\napiVersion: admissionregistration.k8s.io/v1\nkind: Validating"),
-    );
-    site.apply(&both)?;
+    let mut parts = site.manifests.split("---\n");
+    let part = parts.find(|part| part.contains("kind: Mutating"));
+    let mut both: Value = serde_saphyr::from_str(part.context("no configuration")?)?;
+    let mut second = both["webhooks"][0].clone();
+    second["name"] = json!("second.configmap.v1.core.k8s.io");
+    both["webhooks"] = json!([both["webhooks"][0], second]);
+    site.apply(&both.to_string())?;
     site.published().await?;
-    let names = || {
-        site.kubectl(
-            &[
-                "get",
-                &mutating.0,
-                &mutating.1,
-                "-o",
-                "jsonpath={.webhooks[*].name}",
-            ],
-            "",
-        )
-    };
+    let names = "-o=jsonpath={.webhooks[*].name}";
+    let names = || site.kubectl(&["get", &mutating.0, &mutating.1, names], "");
     ensure!(names()?.contains("second"), "{}", names()?);
-    site.apply(&manifests)?;
+    site.apply(&site.manifests)?;
     ensure!(!names()?.contains("second"), "{}", names()?);
     site.admitted().await
 }

@@ -66,7 +66,7 @@ async fn from_an_empty_secret_to_the_first_object() -> Result<()> {
 #[tokio::test]
 async fn a_right_that_is_missing_is_missed() -> Result<()> {
     let site = Site::new(cluster()?, "rights")?;
-    let role = "NAMESPACE-webhook-certificates-role".replace("NAMESPACE", site.namespace);
+    let role = site.name("webhook-certificate-role");
     let narrow = |kind: &str, index: usize, verbs: &str| {
         let patch =
             format!(r#"[{{"op": "replace", "path": "/rules/{index}/verbs", "value": {verbs}}}]"#);
@@ -109,7 +109,7 @@ async fn a_right_that_is_missing_is_missed() -> Result<()> {
             validating,
         ),
     ] {
-        site.apply(&site.manifests())?;
+        site.apply(&site.manifests)?;
         site.merge_into_secret(r#"{"data": null}"#)?;
         narrow(kind, index, verbs)?;
         let name = format!("{verb}-{resource}");

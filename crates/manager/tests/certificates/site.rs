@@ -23,6 +23,7 @@ use tokio::{
 };
 
 use super::{
+    manifests,
     operator::{Operator, Periods},
     widget,
 };
@@ -30,13 +31,12 @@ use super::{
 /// The name of the CRD of Widgets.
 pub const CRD: &str = "widgets.test.example.com";
 
-const MANIFESTS: &str = include_str!("manifests.yaml");
-
 pub struct Site<'a> {
     pub cluster: &'a Cluster,
     pub namespace: &'static str,
     /// Where the API server looks for the webhooks.
     pub port: u16,
+    pub manifests: String,
     /// Held if the operator converts Widgets: there is one CRD for all tests.
     converts: Option<MutexGuard<'static, ()>>,
 }
@@ -49,9 +49,10 @@ impl<'a> Site<'a> {
             cluster,
             namespace,
             port,
+            manifests: manifests::render(cluster, namespace, port)?,
             converts: None,
         };
-        site.apply(&site.manifests())?;
+        site.apply(&site.manifests)?;
         Ok(site)
     }
 
@@ -79,13 +80,6 @@ impl<'a> Site<'a> {
         Ok(crd.to_string())
     }
 
-    pub fn manifests(&self) -> String {
-        let port = self.port.to_string();
-        MANIFESTS
-            .replace("NAMESPACE", self.namespace)
-            .replace("PORT", &port)
-    }
-
     /// Applies YAML as `make deploy` does.
     pub fn apply(&self, yaml: &str) -> Result<()> {
         self.kubectl(
@@ -96,21 +90,7 @@ impl<'a> Site<'a> {
     }
 
     pub fn kubectl(&self, arguments: &[&str], input: &str) -> Result<String> {
-        let mut kubectl = self.cluster.control_plane().kubectl();
-        let kubectl = kubectl.args(arguments).stdin(Stdio::piped());
-        let mut child = kubectl
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()?;
-        child
-            .stdin
-            .take()
-            .context("no input")?
-            .write_all(input.as_bytes())?;
-        let output = child.wait_with_output()?;
-        let error = String::from_utf8_lossy(&output.stderr);
-        ensure!(output.status.success(), "kubectl {arguments:?}: {error}");
-        Ok(String::from_utf8(output.stdout)?)
+        kubectl(self.cluster, arguments, input)
     }
 
     /// Patches the Secret.
@@ -141,7 +121,7 @@ impl<'a> Site<'a> {
         let accounts: Api<ServiceAccount> = Api::namespaced(self.client()?, namespace);
         let request = accounts
             .create_token_request(
-                "controller-manager",
+                &self.name("controller-manager"),
                 &PostParams::default(),
                 &TokenRequest::default(),
             )
@@ -284,6 +264,21 @@ impl<'a> Site<'a> {
         ensure!(error.to_string().contains("it is bad"), "{error}");
         Ok(())
     }
+}
+
+/// What `kubectl` prints, as the administrator.
+pub fn kubectl(cluster: &Cluster, arguments: &[&str], input: &str) -> Result<String> {
+    let mut kubectl = cluster.control_plane().kubectl();
+    let kubectl = kubectl.args(arguments).stdin(Stdio::piped());
+    let kubectl = kubectl.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = kubectl.spawn()?;
+    let mut stdin = child.stdin.take().context("no input")?;
+    stdin.write_all(input.as_bytes())?;
+    drop(stdin);
+    let output = child.wait_with_output()?;
+    let error = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "kubectl {arguments:?}: {error}");
+    Ok(String::from_utf8(output.stdout)?)
 }
 
 /// As `Site::create`, with a client that is there.
