@@ -22,7 +22,7 @@ fn project(name: &str) -> TempDir {
     for folder in ["projects", "manifests"] {
         let recorded = repository().join("snapshots").join(folder).join(name);
         for (path, bytes) in tree(&recorded) {
-            if path.starts_with("config/") {
+            if path.starts_with("config/") || path == "Makefile" {
                 let file = directory.path().join(path);
                 fs::create_dir_all(file.parent().unwrap()).unwrap();
                 fs::write(file, bytes).unwrap();
@@ -39,15 +39,25 @@ fn edit(directory: &Path, path: &str, from: &str, to: &str) {
     fs::write(file, text.replace(from, to)).unwrap();
 }
 
+fn kubectl() -> PathBuf {
+    let assets = env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
+    assets.unwrap_or_default().join("kubectl")
+}
+
 /// The objects of `config/default`.
 fn built(directory: &Path) -> Objects {
-    let kubectl = env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
-    let kubectl = kubectl.unwrap_or_default().join("kubectl");
-    let output = Command::new(&kubectl)
-        .args(["kustomize", "config/default"])
-        .current_dir(directory)
+    printed(
+        Command::new(kubectl())
+            .args(["kustomize", "config/default"])
+            .current_dir(directory),
+    )
+}
+
+/// The objects that a command prints.
+fn printed(command: &mut Command) -> Objects {
+    let output = command
         .output()
-        .unwrap_or_else(|error| panic!("{}: {error}: run `make test`", kubectl.display()));
+        .unwrap_or_else(|error| panic!("{command:?}: {error}: run `make test`"));
     let text = String::from_utf8(output.stdout).unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
@@ -334,4 +344,25 @@ fn the_network_policy_lets_the_api_server_in() {
         &objects.one("Deployment", "controller-manager")["spec"]["template"]["metadata"]["labels"];
     let selected = policy["podSelector"]["matchLabels"].as_object().unwrap();
     assert!(selected.iter().all(|(key, value)| labels[key] == *value));
+}
+
+/// `make install` after `make deploy` leaves the conversion where it was.
+#[test]
+fn crds_are_installed_as_they_are_deployed() {
+    for (name, crds) in [("webhooks", 1), ("one-api", 1)] {
+        let directory = project(name);
+        let deployed = built(directory.path());
+        let mut make = Command::new("make");
+        make.args(["--silent", "--eval", "show: ; @$(crds)", "show"]);
+        make.arg(format!("KUBECTL={}", kubectl().display()));
+        let installed = printed(make.current_dir(directory.path()));
+        assert_eq!(installed.0.len(), crds, "{name}: nothing but CRDs");
+        for (installed, deployed) in installed
+            .0
+            .iter()
+            .zip(deployed.of("CustomResourceDefinition"))
+        {
+            assert_eq!(installed["spec"], deployed["spec"], "{name}");
+        }
+    }
 }

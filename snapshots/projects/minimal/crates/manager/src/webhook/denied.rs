@@ -1,5 +1,7 @@
 //! Why a request is denied.
 
+use std::{error::Error, fmt};
+
 use kube::core::{Status, response::StatusDetails};
 
 use super::{FieldErrors, Request};
@@ -77,6 +79,18 @@ impl Denied {
     }
 }
 
+/// The message, for tests and logs.
+impl fmt::Display for Denied {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Why::Invalid(errors) => errors.fmt(f),
+            Why::Because { message, .. } => f.write_str(message),
+        }
+    }
+}
+
+impl Error for Denied {}
+
 /// Status 422, with every field.
 impl From<FieldErrors> for Denied {
     fn from(errors: FieldErrors) -> Self {
@@ -108,6 +122,8 @@ mod tests {
         let mut errors = FieldErrors::default();
         errors.invalid("spec.a", 3, "must be odd");
         errors.required("spec.b", "");
+        let text = "[spec.a: Invalid value: 3: must be odd, spec.b: Required value]";
+        assert_eq!(Denied::from(errors.clone()).to_string(), text);
         let status = Denied::from(errors).into_status(&request("example.com"));
         let expected = json!({
             "status": "Failure",

@@ -9,7 +9,7 @@ use k8s_openapi::{
         admissionregistration::v1::{
             MutatingWebhookConfiguration, ValidatingWebhookConfiguration, WebhookClientConfig,
         },
-        core::v1::ConfigMap,
+        coordination::v1::Lease,
     },
     apiextensions_apiserver::pkg::apis::apiextensions::v1 as apiextensions,
     apimachinery::pkg::apis::meta::v1::LabelSelector,
@@ -202,7 +202,7 @@ fn probe(operator: &str, purpose: Purpose) -> Declaration {
         Purpose::Defaulting => "mutating",
         Purpose::Validating => "validating",
     };
-    let mut probe = Declaration::of::<ConfigMap>(purpose);
+    let mut probe = Declaration::of::<Lease>(purpose);
     probe.label = "probe".to_owned();
     probe.path = format!("/probe-{kind}");
     probe.operations = vec![Operation::Create];
@@ -216,15 +216,15 @@ fn probe(operator: &str, purpose: Purpose) -> Declaration {
 
 /// Waits until a probe with this label fails as it should.
 async fn effective(client: Client, label: &str) -> Result<()> {
-    let object = ConfigMap {
+    let object = Lease {
         metadata: ObjectMeta {
             generate_name: Some("probe-".to_owned()),
             labels: Some([(PROBE.to_owned(), label.to_owned())].into()),
             ..ObjectMeta::default()
         },
-        ..ConfigMap::default()
+        ..Lease::default()
     };
-    let api: Api<ConfigMap> = Api::namespaced(client, NAMESPACE);
+    let api: Api<Lease> = Api::namespaced(client, NAMESPACE);
     let params = PostParams {
         dry_run: true,
         ..PostParams::default()
