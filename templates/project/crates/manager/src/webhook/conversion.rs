@@ -14,15 +14,13 @@ mod review;
 mod spoke;
 mod take;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 #[cfg(feature = "fake")]
 mod trial;
 mod unknown;
 mod version;
 
-use std::{collections::BTreeMap, time::Instant};
-
-use parking_lot::Mutex;
+use std::collections::BTreeMap;
 
 use crate::Object;
 pub(crate) use review::convert;
@@ -36,8 +34,6 @@ pub struct Conversion {
     kind: String,
     plural: String,
     versions: Box<dyn Versions>,
-    /// When a failure was logged.
-    complained: Mutex<Option<Instant>>,
 }
 
 impl Conversion {
@@ -56,6 +52,11 @@ impl Conversion {
     /// The group and the kind of the type.
     pub(crate) fn group_kind(&self) -> (&str, &str) {
         (&self.group, &self.kind)
+    }
+
+    /// Whether it converts this version.
+    pub(crate) fn has(&self, version: &str) -> bool {
+        self.versions.has(version)
     }
 }
 
@@ -90,7 +91,6 @@ impl<H: Object> From<Hub<H>> for Conversion {
             kind: H::kind(&()).into_owned(),
             plural: H::plural(&()).into_owned(),
             versions: Box::new(hub),
-            complained: Mutex::default(),
         }
     }
 }
