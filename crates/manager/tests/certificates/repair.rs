@@ -3,10 +3,15 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::ByteString;
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-use super::{cluster, self_managed::until, site::Site};
+use super::{
+    cluster,
+    self_managed::until,
+    site::{Site, kubectl},
+};
 
 #[tokio::test]
 async fn what_is_published_comes_back() -> Result<()> {
@@ -121,5 +126,36 @@ async fn a_damaged_secret_is_mended() -> Result<()> {
     site.published().await?;
     site.admitted().await?;
     ensure!(site.secret("mine").await? == "x");
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_secret_of_cert_manager_is_taken_over() -> Result<()> {
+    let host = "taken-webhook-service.taken.svc".to_owned();
+    let made = rcgen::generate_simple_self_signed([host])?;
+    let text = |pem: String| ByteString(pem.into_bytes());
+    let data = json!({
+        "tls.crt": text(made.cert.pem()),
+        "tls.key": text(made.signing_key.serialize_pem()),
+        "ca.crt": text(made.cert.pem()),
+    });
+    let metadata = json!({"name": "taken-webhook-server-cert", "namespace": "taken"});
+    let secret = json!({
+        "apiVersion": "v1", "kind": "Secret", "type": "kubernetes.io/tls", "metadata": metadata, "data": data,
+    });
+    kubectl(cluster()?, &["create", "namespace", "taken"], "")?;
+    kubectl(cluster()?, &["create", "-f", "-"], &secret.to_string())?;
+
+    let site = Site::new(cluster()?, "taken")?;
+    let mut operator = site.operator("a", site.port, None).await?;
+    operator.ready().await?;
+    let switched = || Ok(operator.log().contains("switching to the next"));
+    until(switched, || operator.log()).await?;
+    site.published().await?;
+    site.admitted().await?;
+    // It lacks a name; both are published before the other is served.
+    let log = operator.log();
+    ensure!(log.matches("making the next").count() == 1, "{log}");
+    ensure!(!log.contains("replacing"), "{log}");
     Ok(())
 }
