@@ -21,6 +21,8 @@ pub mod testing;
 mod tests;
 #[cfg(test)]
 mod webhook_tests;
+#[cfg(test)]
+mod webhook_type_tests;
 
 use std::collections::BTreeMap;
 use std::fmt;

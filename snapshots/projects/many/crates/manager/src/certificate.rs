@@ -4,10 +4,11 @@ use std::{
     convert::Infallible,
     future::pending,
     path::{Path, PathBuf},
-    sync::{Arc, PoisonError, RwLock},
+    sync::Arc,
     time::Duration,
 };
 
+use parking_lot::RwLock;
 use prometheus_client::metrics::counter::Counter;
 use rustls::{
     crypto::ring,
@@ -49,15 +50,12 @@ impl ResolvesServerCert for Current {
 
 impl Current {
     fn get(&self) -> Option<Arc<CertifiedKey>> {
-        self.0
-            .read()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        self.0.read().clone()
     }
 
     /// Presents this certificate to whoever connects from now on.
     pub(crate) fn set(&self, certificate: Arc<CertifiedKey>) {
-        *self.0.write().unwrap_or_else(PoisonError::into_inner) = Some(certificate);
+        *self.0.write() = Some(certificate);
     }
 }
 

@@ -4,13 +4,7 @@ mod error;
 mod run;
 mod settings;
 
-use std::{
-    collections::BTreeMap,
-    convert::identity,
-    net::SocketAddr,
-    sync::{Arc, Mutex, PoisonError},
-    time::Duration,
-};
+use std::{collections::BTreeMap, convert::identity, net::SocketAddr, sync::Arc, time::Duration};
 
 use axum::{
     Router,
@@ -20,6 +14,7 @@ use kube::{
     Client, Config,
     runtime::events::{Recorder, Reporter},
 };
+use parking_lot::Mutex;
 use prometheus_client::registry::Registry;
 use tokio_util::sync::CancellationToken;
 
@@ -287,7 +282,7 @@ impl Manager {
     }
 
     fn queue(&self, controller: &'static str) -> Arc<Queue<Key>> {
-        let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut queues = self.queues.lock();
         let queue = || Arc::new(Queue::new(self.metrics.queue(controller)));
         queues.entry(controller).or_insert_with(queue).clone()
     }

@@ -1,5 +1,7 @@
 //! Admission webhooks: what the API server asks before it stores an object.
 //!
+//! Objects come as they are, but without `metadata.managedFields`, which are half of many.
+//!
 //! A [`Webhook`] is data first. The value that answers at a path also writes the configuration that
 //! tells the API server of it, so that path, operations and rules cannot disagree.
 //!
@@ -36,11 +38,14 @@ mod denied;
 mod field_errors;
 mod flags;
 mod function;
+mod overlay;
 mod patch;
+mod place;
 mod policy;
 mod request;
 mod review;
 pub(crate) mod server;
+mod trim;
 mod webhooks;
 
 use std::{marker::PhantomData, time::Duration};

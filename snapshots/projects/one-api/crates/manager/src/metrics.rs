@@ -13,8 +13,9 @@ mod server;
 mod webhook;
 mod work;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
+use parking_lot::Mutex;
 use prometheus_client::{
     encoding::{EncodeLabelSet, text::encode},
     metrics::{counter::Counter, family::Family, gauge::Gauge},
@@ -126,12 +127,12 @@ impl Metrics {
 
     /// Registers metrics of the user.
     pub(crate) fn register(&self, register: impl FnOnce(&mut Registry)) {
-        register(&mut self.registry.lock().unwrap_or_else(PoisonError::into_inner));
+        register(&mut self.registry.lock());
     }
 
     /// All metrics as OpenMetrics text.
     pub(crate) fn text(&self) -> String {
-        let registry = self.registry.lock().unwrap_or_else(PoisonError::into_inner);
+        let registry = self.registry.lock();
         let mut text = String::new();
         // Writing to a String cannot fail.
         _ = encode(&mut text, &registry);

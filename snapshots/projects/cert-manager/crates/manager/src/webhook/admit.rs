@@ -1,5 +1,8 @@
 //! From the bytes of an AdmissionReview to those of its answer.
 
+#[cfg(test)]
+mod tests;
+
 use std::{any::Any, panic::AssertUnwindSafe, time::Duration};
 
 use axum::http::StatusCode;
@@ -116,6 +119,3 @@ impl Declaration {
         Err(Denied::because(400, "BadRequest", message))
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,12 +1,10 @@
 //! Who asks the API server for what.
 
-use std::{
-    fmt,
-    sync::{Mutex, MutexGuard, PoisonError},
-};
+use std::fmt;
 
 use k8s_openapi::api::authentication::v1::UserInfo;
 use kube::core::{GroupVersionKind, GroupVersionResource};
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -106,7 +104,7 @@ impl Warnings {
         // The API server drops a warning with one of these.
         let plain = |c: char| if c.is_control() { ' ' } else { c };
         let text: String = text.trim().chars().map(plain).take(ALL_WARNINGS).collect();
-        let mut warnings = self.lock();
+        let mut warnings = self.0.lock();
         // Beyond as many, each of them is cut, and the rest would not be shown.
         let more = warnings.len() < ALL_WARNINGS / WARNING || length(&warnings) < ALL_WARNINGS;
         if !text.is_empty() && more && !warnings.contains(&text) {
@@ -116,7 +114,7 @@ impl Warnings {
 
     /// All of them, or, if they are too long, the beginning of each.
     pub(super) fn shown(&self) -> Vec<String> {
-        let mut warnings = self.lock().clone();
+        let mut warnings = self.0.lock().clone();
         if length(&warnings) <= ALL_WARNINGS {
             return warnings;
         }
@@ -127,10 +125,6 @@ impl Warnings {
             warnings.pop();
         }
         warnings
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Vec<String>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

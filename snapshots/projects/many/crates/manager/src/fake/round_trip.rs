@@ -1,5 +1,6 @@
 //! Does a conversion lose anything?
 
+mod branches;
 mod difference;
 mod inputs;
 mod pattern;

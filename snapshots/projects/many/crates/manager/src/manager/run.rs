@@ -1,6 +1,6 @@
 //! In which order an operator starts, and in which it stops.
 
-use std::{collections::BTreeSet, sync::PoisonError};
+use std::collections::BTreeSet;
 
 use axum::Router;
 use tokio::time::timeout;
@@ -130,10 +130,7 @@ impl Manager {
             prepared.wait_for(&read);
             work.push(prepared.into());
         }
-        let queues = self
-            .queues
-            .get_mut()
-            .unwrap_or_else(PoisonError::into_inner);
+        let queues = self.queues.get_mut();
         if let Some(name) = queues.keys().find(|name| !names.contains(*name)) {
             return Err(Error::NoController(name));
         }

@@ -14,7 +14,7 @@ mod review;
 mod spoke;
 mod take;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 #[cfg(feature = "fake")]
 mod trial;
 mod unknown;
@@ -52,6 +52,11 @@ impl Conversion {
     /// The group and the kind of the type.
     pub(crate) fn group_kind(&self) -> (&str, &str) {
         (&self.group, &self.kind)
+    }
+
+    /// Whether it converts this version.
+    pub(crate) fn has(&self, version: &str) -> bool {
+        self.versions.has(version)
     }
 }
 

@@ -3,7 +3,6 @@
 use std::marker::PhantomData;
 
 use futures::{FutureExt, future::BoxFuture};
-use kube::Resource;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
@@ -38,7 +37,7 @@ impl<K, F> Defaults<K, F> {
 
 impl<K, C, F> Answer<C> for Defaults<K, F>
 where
-    K: Resource<DynamicType = ()> + DeserializeOwned + Serialize + Send + Sync + 'static,
+    K: DeserializeOwned + Serialize + Send + Sync + 'static,
     C: Send + Sync + 'static,
     F: for<'a> Defaulting<'a, K, C>,
 {
@@ -46,22 +45,14 @@ where
         let answer = async move {
             let held = present(question.object)?;
             let mut object: K = decode(held).map_err(|error| error.deny())?;
-            let before = text(&mut object)?;
+            let before = text(&object)?;
             let called = self.function.call(&mut object, &question.request, context);
             called.await?;
-            let after = text(&mut object)?;
+            let after = text(&object)?;
             patch(held.get(), &before, &after).map_err(|error| unchangeable(&error))
         };
         answer.boxed()
     }
-}
-
-/// The object as JSON, without what only the API server may change and which is half of many objects.
-fn text<K: Resource + Serialize>(object: &mut K) -> Result<Vec<u8>, Denied> {
-    let managed = object.meta_mut().managed_fields.take();
-    let text = serde_json::to_vec(object).map_err(|error| unchangeable(&error));
-    object.meta_mut().managed_fields = managed;
-    text
 }
 
 /// A function that denies changes of objects of type `K`.
@@ -125,6 +116,10 @@ fn change<K: DeserializeOwned>(question: &Question<'_>) -> Result<Change<K>, Den
 fn present(object: Option<&RawValue>) -> Result<&RawValue, Denied> {
     let missing = || Denied::because(400, "BadRequest", "the review holds no object");
     object.ok_or_else(missing)
+}
+
+fn text(object: &impl Serialize) -> Result<String, Denied> {
+    serde_json::to_string(object).map_err(|error| unchangeable(&error))
 }
 
 fn unchangeable(error: &serde_json::Error) -> Denied {

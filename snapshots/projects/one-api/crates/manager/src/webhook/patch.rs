@@ -3,8 +3,18 @@
 //! The object that a function gets is what its type knows of the object that the API server holds. So
 //! the patch is made of the difference between before and after, laid over what the API server
 //! holds: what the type does not know stays, also inside of lists, and no path is missing there.
+//!
+//! Most changes are small, so texts are compared, and only those that differ are looked into.
 
-use serde_json::{Map, Value};
+use std::{borrow::Cow, collections::BTreeMap};
+
+use json_patch::{
+    AddOperation, Patch, PatchOperation, RemoveOperation, ReplaceOperation, diff,
+    jsonptr::PointerBuf,
+};
+use serde_json::{Result, Value, from_str, value::RawValue};
+
+use super::overlay::lay_over;
 
 /// The patch that does to `held` what turned `before` into `after`; none if that is nothing.
 ///
@@ -12,116 +22,86 @@ use serde_json::{Map, Value};
 ///
 /// # Errors
 /// If one of them is no JSON, or nests too deep.
-pub(super) fn patch(
-    held: &str,
-    before: &[u8],
-    after: &[u8],
-) -> serde_json::Result<Option<Vec<u8>>> {
-    if before == after {
-        return Ok(None);
-    }
-    let held: Value = serde_json::from_str(held)?;
-    let (before, after) = (
-        serde_json::from_slice(before)?,
-        serde_json::from_slice(after)?,
-    );
-    let mut wanted = held.clone();
-    lay_over(&mut wanted, &before, after);
-    let patch = json_patch::diff(&held, &wanted);
+pub(super) fn patch(held: &str, before: &str, after: &str) -> Result<Option<Vec<u8>>> {
+    let mut patch = Patch::default();
+    compare(held, before, after, &mut PointerBuf::new(), &mut patch.0)?;
     match patch.is_empty() {
         true => Ok(None),
         false => serde_json::to_vec(&patch).map(Some),
     }
 }
 
-/// Does to `held` what turned `before` into `after`.
-fn lay_over(held: &mut Value, before: &Value, after: Value) {
-    if *before == after {
-        return;
+/// Adds what is to be done at the place `at`.
+fn compare(
+    held: &str,
+    before: &str,
+    after: &str,
+    at: &mut PointerBuf,
+    patch: &mut Vec<PatchOperation>,
+) -> Result<()> {
+    if before == after {
+        return Ok(());
     }
-    match after {
-        Value::Object(after) => fields(held, before, after),
-        Value::Array(after) => elements(held, before, after),
-        after => *held = after,
+    if ![held, before, after]
+        .iter()
+        .all(|text| text.starts_with('{'))
+    {
+        return compare_values(held, before, after, at, patch);
     }
-}
-
-fn fields(held: &mut Value, before: &Value, after: Map<String, Value>) {
-    // What the type shows as an object may be missing or null where it is held.
-    if !held.is_object() {
-        *held = Value::Object(Map::new());
-    }
-    let (Value::Object(held), nothing) = (held, Map::new()) else {
-        return;
-    };
-    let before = before.as_object().unwrap_or(&nothing);
+    let (held, before, after): (Fields<'_>, Fields<'_>, Fields<'_>) =
+        (from_str(held)?, from_str(before)?, from_str(after)?);
     for key in before.keys().filter(|key| !after.contains_key(*key)) {
-        held.remove(key);
+        if held.contains_key(key) {
+            at.push_back(&**key);
+            let path = at.clone();
+            patch.push(PatchOperation::Remove(RemoveOperation { path }));
+            at.pop_back();
+        }
     }
     for (key, after) in after {
-        let before = before.get(&key);
-        if before != Some(&after) {
-            let held = held.entry(key).or_insert(Value::Null);
-            lay_over(held, before.unwrap_or(&Value::Null), after);
+        let (held, before) = (held.get(&key), before.get(&key));
+        let old = before.map_or("null", |before| before.get());
+        if before.is_some() && old == after.get() {
+            continue;
         }
-    }
-}
-
-fn elements(held: &mut Value, before: &Value, after: Vec<Value>) {
-    let nothing = Vec::new();
-    let before = before.as_array().unwrap_or(&nothing);
-    let mut old = match held {
-        // Only then is each of them what its type shows at the same place.
-        Value::Array(held) if held.len() == before.len() => std::mem::take(held),
-        _ => {
-            *held = Value::Array(after);
-            return;
-        }
-    };
-    let origins = origins(before, &after);
-    let element = |(after, origin): (Value, Option<usize>)| match origin {
-        Some(origin) => {
-            let mut element = old[origin].take();
-            lay_over(&mut element, &before[origin], after);
-            element
-        }
-        None => after,
-    };
-    *held = after.into_iter().zip(origins).map(element).collect();
-}
-
-/// For each element of `after`, which one of `before` it was, if any: an equal one, or else the one
-/// of the same name, or else, where there are no names, the one at the same place.
-fn origins(before: &[Value], after: &[Value]) -> Vec<Option<usize>> {
-    let mut free = vec![true; before.len()];
-    let mut origins = vec![None; after.len()];
-    let rules: [fn(&Value, &Value) -> bool; 3] = [
-        |before, after| before == after,
-        |before, after| name(before).is_some() && name(before) == name(after),
-        |before, after| name(before).is_none() && name(after).is_none(),
-    ];
-    for (rule, same) in rules.into_iter().enumerate() {
-        for (place, after) in after.iter().enumerate() {
-            if origins[place].is_some() {
-                continue;
-            }
-            let fits = |at: &usize| free.get(*at) == Some(&true) && same(&before[*at], after);
-            // The same place first: most elements stay where they are.
-            let mut others = 0..if rule < 2 { before.len() } else { 0 };
-            let origin = Some(place).filter(fits).or_else(|| others.find(fits));
-            if let Some(origin) = origin {
-                free[origin] = false;
-                origins[place] = Some(origin);
+        at.push_back(&*key);
+        match held {
+            Some(held) => compare(held.get(), old, after.get(), at, patch)?,
+            None => {
+                let (mut value, path) = (Value::Null, at.clone());
+                lay_over(&mut value, &from_str(old)?, from_str(after.get())?);
+                patch.push(PatchOperation::Add(AddOperation { path, value }));
             }
         }
+        at.pop_back();
     }
-    origins
+    Ok(())
 }
 
-/// What tells the elements of a list apart, in most lists of Kubernetes.
-fn name(element: &Value) -> Option<&Value> {
-    let keys = ["name", "type", "key"].into_iter();
-    keys.filter_map(|key| element.get(key)).next()
+/// An object that is looked into no deeper than its fields.
+type Fields<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
+
+/// As [`compare`], where one of them is no object.
+fn compare_values(
+    held: &str,
+    before: &str,
+    after: &str,
+    at: &PointerBuf,
+    patch: &mut Vec<PatchOperation>,
+) -> Result<()> {
+    let held: Value = from_str(held)?;
+    let mut wanted = held.clone();
+    lay_over(&mut wanted, &from_str(before)?, from_str(after)?);
+    for mut operation in diff(&held, &wanted).0 {
+        if let PatchOperation::Add(AddOperation { path, .. })
+        | PatchOperation::Replace(ReplaceOperation { path, .. })
+        | PatchOperation::Remove(RemoveOperation { path }) = &mut operation
+        {
+            *path = at.concat(path);
+        }
+        patch.push(operation);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -130,122 +110,47 @@ mod tests {
 
     use super::*;
 
+    /// The operations of a patch.
+    fn operations(held: &Value, before: &Value, after: &Value) -> Vec<Value> {
+        let [held, before, after] = [held, before, after].map(ToString::to_string);
+        let patch = patch(&held, &before, &after).unwrap();
+        patch.map_or_else(Vec::new, |patch| serde_json::from_slice(&patch).unwrap())
+    }
+
     /// What is held after the patch.
     fn patched(held: &Value, before: &Value, after: &Value) -> Value {
-        let (before, after) = (before.to_string(), after.to_string());
-        let patch = patch(&held.to_string(), before.as_bytes(), after.as_bytes()).unwrap();
+        let operations = operations(held, before, after);
+        let patch: Patch = serde_json::from_value(operations.into()).unwrap();
         let mut patched = held.clone();
-        if let Some(patch) = patch {
-            let patch: json_patch::Patch = serde_json::from_slice(&patch).unwrap();
-            assert!(!patch.is_empty());
-            json_patch::patch(&mut patched, &patch).unwrap();
-        }
+        json_patch::patch(&mut patched, &patch).unwrap();
         patched
     }
 
     #[test]
-    fn only_what_changed_is_changed() {
-        for (what, held, before, after, expected) in [
+    fn a_patch_is_no_more_than_what_changed() {
+        let held = json!({"a": {"b/c": {"d": 1, "new": 2}, "e": [1, {"f": 1}]}, "g": null, "h": 1});
+        let before =
+            json!({"a": {"b/c": {"d": 1}, "e": [1, {"f": 1}]}, "h": 1, "i": {"j": 0, "k": 0}});
+        for (after, expected) in [
+            (before.clone(), json!([])),
             (
-                "nothing",
-                json!({"a": 1, "unknown": 2}),
-                json!({"a": 1, "default": 3}),
-                json!({"a": 1, "default": 3}),
-                json!({"a": 1, "unknown": 2}),
+                json!({"a": {"b/c": {"d": 2}, "e": [1, {"f": 1}]}, "h": 1, "i": {"j": 0, "k": 0}}),
+                json!([{"op": "replace", "path": "/a/b~1c/d", "value": 2}]),
             ),
             (
-                "a value",
-                json!({"a": {"b": 1, "unknown": 2}}),
-                json!({"a": {"b": 1}}),
-                json!({"a": {"b": 3}}),
-                json!({"a": {"b": 3, "unknown": 2}}),
+                json!({"a": {"b/c": {"d": 1}, "e": [1, {"f": 2}]}, "g": 3, "i": {"j": 0, "k": 1}}),
+                json!([
+                    {"op": "remove", "path": "/h"},
+                    {"op": "replace", "path": "/a/e/1/f", "value": 2},
+                    {"op": "replace", "path": "/g", "value": 3},
+                    {"op": "add", "path": "/i", "value": {"k": 1}},
+                ]),
             ),
-            (
-                "what only the type has, below something that is missing",
-                json!({"spec": null}),
-                json!({"spec": {"a": 0}, "status": {"b": {"c": 0, "d": 0}}}),
-                json!({"spec": {"a": 1}, "status": {"b": {"c": 1, "d": 0}}}),
-                json!({"spec": {"a": 1}, "status": {"b": {"c": 1}}}),
-            ),
-            (
-                "what the type leaves out if it is empty",
-                json!({"a": {"unknown": 1}, "b": [], "c": null}),
-                json!({}),
-                json!({"a": {"b": 1}, "b": [1], "c": 2}),
-                json!({"a": {"b": 1, "unknown": 1}, "b": [1], "c": 2}),
-            ),
-            (
-                "what is taken away, there or not",
-                json!({"a": 1, "b": {"unknown": 1}, "c": 1}),
-                json!({"a": 1, "b": {}, "default": 0}),
-                json!({}),
-                json!({"c": 1}),
-            ),
-            (
-                "another kind of value",
-                json!({"a": {"b": 1}, "c": [1], "d": 1}),
-                json!({"a": {"b": 1}, "c": [1], "d": 1}),
-                json!({"a": [1], "c": "x", "d": {"e": 1}}),
-                json!({"a": [1], "c": "x", "d": {"e": 1}}),
-            ),
-            (
-                "keys that a pointer has to escape",
-                json!({"a": {"x/y~z": "1", "": "2"}}),
-                json!({"a": {"x/y~z": "1", "": "2"}}),
-                json!({"a": {"x/y~z": "3", "": "4", "m/n": "5"}}),
-                json!({"a": {"x/y~z": "3", "": "4", "m/n": "5"}}),
-            ),
+            (json!(1), json!([{"op": "replace", "path": "", "value": 1}])),
         ] {
-            assert_eq!(patched(&held, &before, &after), expected, "{what}");
+            let operations = operations(&held, &before, &after);
+            assert_eq!(json!(operations), expected, "{after}");
         }
-    }
-
-    #[test]
-    fn unknown_fields_survive_in_lists() {
-        let held = json!([{"name": "a", "new": 1}, {"name": "b", "new": 2}, {"new": 3}]);
-        let before = json!([{"name": "a"}, {"name": "b"}, {}]);
-        for (what, after, expected) in [
-            (
-                "one is put before them",
-                json!([{"name": "x"}, {"name": "a"}, {"name": "b"}, {}]),
-                json!([{"name": "x"}, {"name": "a", "new": 1}, {"name": "b", "new": 2}, {"new": 3}]),
-            ),
-            (
-                "they change their places, and one of them its value",
-                json!([{"name": "b"}, {"name": "a", "old": 4}]),
-                json!([{"name": "b", "new": 2}, {"name": "a", "new": 1, "old": 4}]),
-            ),
-            (
-                "what has no name changes at its place",
-                json!([{"name": "a"}, {"name": "b"}, {"old": 5}]),
-                json!([{"name": "a", "new": 1}, {"name": "b", "new": 2}, {"new": 3, "old": 5}]),
-            ),
-            (
-                "another name is another element",
-                json!([{"name": "a"}, {"name": "c"}]),
-                json!([{"name": "a", "new": 1}, {"name": "c"}]),
-            ),
-            ("all go", json!([]), json!([])),
-        ] {
-            assert_eq!(patched(&held, &before, &after), expected, "{what}");
-        }
-    }
-
-    #[test]
-    fn a_list_that_its_type_shows_otherwise_becomes_what_the_type_shows() {
-        let held = json!({"set": ["b", "a", "a"]});
-        let (before, after) = (json!({"set": ["a", "b"]}), json!({"set": ["a", "b", "c"]}));
-        assert_eq!(patched(&held, &before, &after), after);
-    }
-
-    #[test]
-    fn names_that_occur_twice_keep_their_order() {
-        let held = json!([{"name": "v", "path": 1, "new": 1}, {"name": "v", "path": 2, "new": 2}]);
-        let before = json!([{"name": "v", "path": 1}, {"name": "v", "path": 2}]);
-        let after = json!([{"name": "v", "path": 2}, {"name": "v", "path": 3}]);
-        let expected =
-            json!([{"name": "v", "path": 2, "new": 2}, {"name": "v", "path": 3, "new": 1}]);
-        assert_eq!(patched(&held, &before, &after), expected);
     }
 
     /// A value of a shape that the random source chooses, with keys that are often the same.

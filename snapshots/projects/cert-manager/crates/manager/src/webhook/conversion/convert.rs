@@ -47,6 +47,9 @@ pub(super) fn convert<H: Object>(
     let kept = annotation.filter(|_| from.is_some()).and_then(Node::as_str);
     let kept = kept.and_then(|kept| parse(&key, kept));
     let (json, keeps) = carefully(hub, &source, taken.as_ref(), kept, to)?;
+    if let Some(keeps) = &keeps {
+        annotation::expect_room(annotations, &key, keeps)?;
+    }
     let metadata = match annotation.is_some() || keeps.is_some() {
         true => annotation::set(metadata, &key, keeps.as_deref())
             .map_err(text)?
@@ -61,8 +64,8 @@ pub(super) fn convert<H: Object>(
 
 fn parse(key: &str, kept: &str) -> Option<Kept> {
     // Somebody has edited it. To fail here would fail every list that has the object.
-    let warn = |error| tracing::warn!("the annotation {key} is not what was kept: {error}");
-    from_str(kept).map_err(warn).ok()
+    let log = |error| tracing::debug!("the annotation {key} is not what was kept: {error}");
+    from_str(kept).map_err(log).ok()
 }
 
 /// The object in another version, with what its types do not know or cannot hold: by way of trees of
@@ -86,7 +89,7 @@ fn carefully<H: Object>(
         kept.restore(&mut restored);
         match from_value(restored.clone()) {
             Ok(whole) => (hub, json) = (whole, restored),
-            Err(error) => tracing::warn!("what was kept does not fit the hub any more: {error}"),
+            Err(error) => tracing::debug!("what was kept does not fit the hub any more: {error}"),
         }
     }
     let Some(spoke) = to else {

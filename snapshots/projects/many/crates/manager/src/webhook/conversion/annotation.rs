@@ -4,7 +4,35 @@ use std::borrow::Cow;
 
 use serde_json::{Error, from_str, value::to_raw_value};
 
-use super::object::Fields;
+use super::{
+    node::{Json, Node},
+    object::Fields,
+    version::Reason,
+};
+
+/// How many bytes the API server accepts of all annotations of an object.
+const ROOM: usize = 256 << 10;
+
+/// Whether an annotation of this value fits beside the others.
+pub(super) fn expect_room(
+    annotations: Option<&Node>,
+    key: &str,
+    value: &str,
+) -> Result<(), Reason> {
+    let others = match annotations.map(|node| &node.json) {
+        Some(Json::Map(entries)) => &entries[..],
+        _ => &[],
+    };
+    let others = others.iter().filter(|(name, _)| name != key);
+    let size = |(key, value): &(Cow<str>, Node)| key.len() + value.as_str().map_or(0, str::len);
+    let needed = key.len() + value.len() + others.map(size).sum::<usize>();
+    match needed <= ROOM {
+        true => Ok(()),
+        false => Err(format!(
+            "with what this version cannot hold, its annotations have {needed} bytes of {ROOM}"
+        )),
+    }
+}
 
 /// The metadata with this annotation, or without it.
 pub(super) fn set(metadata: &str, key: &str, value: Option<&str>) -> Result<String, Error> {
@@ -32,6 +60,21 @@ pub(super) fn set(metadata: &str, key: &str, value: Option<&str>) -> Result<Stri
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn annotations_have_room_together() {
+        let text = format!(r#"{{"a":"{}","kept":"old"}}"#, "x".repeat(ROOM - 6));
+        let others: Node = from_str(&text).unwrap();
+        assert_eq!(expect_room(Some(&others), "kept", "1"), Ok(()));
+        let error =
+            "with what this version cannot hold, its annotations have 262145 bytes of 262144";
+        assert_eq!(
+            expect_room(Some(&others), "kept", "12"),
+            Err(error.to_owned())
+        );
+        assert_eq!(expect_room(None, "kept", &"x".repeat(ROOM - 4)), Ok(()));
+        assert!(expect_room(None, "kept", &"x".repeat(ROOM)).is_err());
+    }
 
     #[test]
     fn the_rest_stays_as_it_came() {

@@ -4,9 +4,11 @@ use std::{
     borrow::Cow,
     panic::{AssertUnwindSafe, catch_unwind},
     str::from_utf8,
+    time::{Duration, Instant},
 };
 
 use axum::http::StatusCode;
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 
@@ -15,6 +17,12 @@ use crate::logs::panic_message;
 
 const API_VERSION: &str = "apiextensions.k8s.io/v1";
 const KIND: &str = "ConversionReview";
+
+/// How long a message may be, in characters: an error may quote a value of any size.
+const MESSAGE: usize = 1 << 10;
+
+/// How often one is logged. The API server asks again and again for those who list and watch.
+const COMPLAINTS: Duration = Duration::from_secs(10);
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -71,11 +79,10 @@ pub(crate) fn convert(
             panicked,
         );
         if let Err(reason) = result {
-            let message = format!(
-                "cannot convert {}: {reason}",
-                describe(object, index, &request)
-            );
-            tracing::error!("{message}");
+            let what = describe(object, index, &request);
+            let message = format!("cannot convert {what}: {reason}");
+            let message: String = message.chars().take(MESSAGE).collect();
+            complain(&message);
             let result = json!({ "status": "Failure", "message": message });
             return Ok(
                 format!(r#"{head}"convertedObjects":[],"result":{result}}}}}"#).into_bytes(),
@@ -106,7 +113,7 @@ fn convert_object(
         return Err(format!("it is in the group {group}"));
     }
     for version in [from, to] {
-        if !conversion.versions.has(version) {
+        if !conversion.has(version) {
             return Err(format!("this operator does not know {kind} in {version}"));
         }
     }
@@ -126,6 +133,16 @@ fn convert_object(
             panic_message(&*panic)
         ))
     })
+}
+
+/// Logs a message, unless one was logged a moment ago.
+fn complain(message: &str) {
+    static LAST: Mutex<Option<Instant>> = Mutex::new(None);
+    let mut last = LAST.lock();
+    if last.is_none_or(|last| last.elapsed() >= COMPLAINTS) {
+        tracing::error!("{message}");
+        *last = Some(Instant::now());
+    }
 }
 
 /// The group and the version of an apiVersion.

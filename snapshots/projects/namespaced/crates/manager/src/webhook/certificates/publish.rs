@@ -1,6 +1,9 @@
 //! Where the API server looks for the CAs by which it verifies webhooks: webhook configurations, and the
 //! CRDs of types that are converted.
 
+#[cfg(test)]
+mod tests;
+
 use std::{borrow::Cow, fmt};
 
 use k8s_openapi::{

@@ -77,9 +77,11 @@ impl<H: Object> Spoke<H> {
     /// those elements that have a `name` or `type` of their own; other lists are put back as a whole,
     /// and only if they were not changed.
     ///
-    /// The annotations of an object may have 256 KiB in total. An object that needs more can be read
-    /// in this version, but the API server refuses every change of it through this version, because
-    /// that would lose something.
+    /// The annotations of an object may have 256 KiB in total. An object that needs more does not
+    /// convert to this version, with the consequences that [`fallible`](Self::fallible) names: that
+    /// is bad, and to lose it with the next write is worse. So bound in the schema what this version
+    /// cannot hold. Who may write objects in this version may also write what is kept, the status
+    /// included.
     #[must_use]
     pub fn keep_in_annotation(self) -> Self {
         Self {

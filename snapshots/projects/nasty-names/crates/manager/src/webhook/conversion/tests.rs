@@ -1,10 +1,9 @@
 //! Reviews as the API server sends them, and what becomes of them.
 
 mod fields;
-mod fuzz;
 mod keeping;
 mod reviews;
-mod types;
+pub(in crate::webhook) mod types;
 
 use std::cell::Cell;
 

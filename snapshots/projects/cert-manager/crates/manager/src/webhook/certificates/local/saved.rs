@@ -1,6 +1,9 @@
 //! What an object was before it sent the API server here: kept in an annotation, for this run or, if it
 //! is killed, for the next one.
 
+#[cfg(test)]
+mod tests;
+
 use std::collections::BTreeMap;
 
 use k8s_openapi::{ByteString, apimachinery::pkg::apis::meta::v1::ManagedFieldsEntry};
@@ -18,8 +21,10 @@ const INJECT: &str = "cert-manager.io/inject-";
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Before {
-    /// What [`content`] was; `None` if the object was made for the run.
-    content: Option<Value>,
+    /// Whether the object was made for the run, and is deleted after it.
+    made: bool,
+    /// What [`content`] was.
+    content: Value,
     /// The annotations that were taken away.
     annotations: BTreeMap<String, String>,
     managed_fields: Vec<ManagedFieldsEntry>,
@@ -40,7 +45,8 @@ pub(super) enum Undo {
 pub(super) fn made(name: &str, resource: &ApiResource, wanted: &Value) -> DynamicObject {
     let mut object = DynamicObject::new(name, resource).data(json!({ "webhooks": wanted }));
     let before = Before {
-        content: None,
+        made: true,
+        content: Value::Null,
         annotations: BTreeMap::new(),
         managed_fields: Vec::new(),
     };
@@ -51,7 +57,7 @@ pub(super) fn made(name: &str, resource: &ApiResource, wanted: &Value) -> Dynami
 /// Makes the object send the API server where `wanted` says. Returns what it was before.
 pub(super) fn redirect(object: &mut DynamicObject, wanted: &Value) -> Before {
     let mut before = Before::found(object).unwrap_or_else(|| Before::of(object));
-    let deployed = before.content.as_ref().and_then(Value::as_array);
+    let deployed = before.content.as_array();
     let deployed = deployed.map_or(&[][..], Vec::as_slice);
     let mut wanted = wanted.clone();
     for webhook in wanted.as_array_mut().into_iter().flatten() {
@@ -117,10 +123,10 @@ pub(super) fn undo(object: &mut DynamicObject, url: &str, ca: &ByteString) -> Un
     let Some(before) = Before::found(object) else {
         return Undo::Nothing;
     };
-    let Some(was) = before.content else {
+    if before.made {
         return Undo::Delete;
-    };
-    *content(object) = was;
+    }
+    *content(object) = before.content;
     let mut annotations = object.metadata.annotations.take().unwrap_or_default();
     annotations.remove(BEFORE);
     annotations.extend(before.annotations);
@@ -132,7 +138,8 @@ impl Before {
     fn of(object: &mut DynamicObject) -> Self {
         let managed_fields = object.metadata.managed_fields.clone();
         Self {
-            content: Some(content(object).clone()),
+            made: false,
+            content: content(object).clone(),
             annotations: BTreeMap::new(),
             managed_fields: managed_fields.unwrap_or_default(),
         }

@@ -56,6 +56,7 @@ impl SelfManaged {
             own: self,
             clients,
             since: None,
+            written: None,
             paused: BTreeMap::new(),
             told: BTreeMap::new(),
         };
@@ -71,6 +72,8 @@ struct Leader<'a> {
     clients: &'a Clients,
     /// What is published everywhere, and since when.
     since: Option<(Contents, Duration)>,
+    /// The version of the Secret that was replaced, which is not done twice until then.
+    written: Option<(Option<String>, Duration)>,
     /// Which target is left alone until when.
     paused: BTreeMap<usize, Duration>,
     /// What was logged of which target.
@@ -174,6 +177,13 @@ impl Leader<'_> {
         let (own, now) = (self.own, SystemTime::now());
         let (hosts, periods) = (own.service.hosts(), &own.periods);
         let settled = self.settled(&contents, published);
+        let version = secret.metadata.resource_version.clone();
+        if let Some((written, until)) = &self.written
+            && *written == version
+            && *until > since_boot()
+        {
+            return Ok(until.saturating_sub(since_boot()));
+        }
         let contents = match decide(&contents, &hosts, now, periods, settled) {
             // Somewhere it is not known yet, or left alone for a while.
             Step::Wait(time) if !published => return Ok(time.min(PAUSE)),
@@ -197,6 +207,7 @@ impl Leader<'_> {
         };
         own.write(&self.clients.calls, secret, &contents).await?;
         // The watch shows it before.
+        self.written = Some((version, since_boot() + RETRY));
         Ok(RETRY)
     }
 

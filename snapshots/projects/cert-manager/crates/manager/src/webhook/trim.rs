@@ -1,0 +1,76 @@
+//! Objects without what is half of many and no webhook asks for.
+
+use std::borrow::Cow;
+
+use serde::de::IgnoredAny;
+
+use super::place::path;
+
+/// As the API server writes it, which puts no spaces.
+const KEY: &str = r#""managedFields":"#;
+
+/// A JSON object without `metadata.managedFields`: to decode them would take as long as all the rest.
+/// What does not look like them is left alone.
+pub(super) fn trim(text: &str) -> Cow<'_, str> {
+    cut(text).map_or(Cow::Borrowed(text), Cow::Owned)
+}
+
+fn cut(text: &str) -> Option<String> {
+    // Only the first, which is in the metadata wherever there are any, so that nobody can make
+    // this take long. It is no part of a string, where its quotes would be escaped.
+    let begin = text.find(KEY)?;
+    let (before, rest) = (&text[..begin], &text[begin + KEY.len()..]);
+    if path(text.as_bytes(), begin + KEY.len() - 1) != "metadata.managedFields" {
+        return None;
+    }
+    let mut values = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
+    values.next()?.ok()?;
+    let rest = &rest[values.byte_offset()..];
+    // One comma goes with it: the one behind it, or else the one before it.
+    let (before, rest) = match rest.strip_prefix(',') {
+        Some(rest) => (before, rest),
+        None => (before.strip_suffix(',').unwrap_or(before), rest),
+    };
+    Some([before, rest].concat())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_managed_fields_of_the_metadata_go() {
+        for (text, expected) in [
+            (
+                r#"{"metadata":{"labels":{"a":"b"},"managedFields":[{"a":[1]}],"name":"a"},"b":1}"#,
+                r#"{"metadata":{"labels":{"a":"b"},"name":"a"},"b":1}"#,
+            ),
+            (
+                r#"{"a":{},"metadata":{"name":"a","managedFields":[{"a":[1]}]}}"#,
+                r#"{"a":{},"metadata":{"name":"a"}}"#,
+            ),
+            (r#"{"metadata":{"managedFields":[]}}"#, r#"{"metadata":{}}"#),
+            (
+                r#"{"metadata":{"managedFields":null,"a":1}}"#,
+                r#"{"metadata":{"a":1}}"#,
+            ),
+        ] {
+            assert_eq!(trim(text), expected, "{text}");
+        }
+        for text in [
+            "",
+            "null",
+            r#"{"metadata":{}}"#,
+            r#"{"managedFields":[],"metadata":{}}"#,
+            r#"{"spec":{"metadata":{"managedFields":[]}}}"#,
+            r#"{"metadata":{"annotations":{"managedFields":"a"}}}"#,
+            r#"{"metadata":{"annotations":{"a":"\"managedFields\":[]"}}}"#,
+            r#"{"metadata":[{"managedFields":[]}]}"#,
+            r#"{"metadata":{"managedFields":[1"#,
+            r#"{"metadata":{"managedFields":"#,
+            r#"{"metadata":{"managedFields" : []}}"#,
+        ] {
+            assert_eq!(trim(text), text);
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Webhooks of types: whose they are, and where their files are.
+
+use super::testing::create;
+use super::webhook_tests::{TWO, project, refused};
+use super::*;
+
+#[test]
+fn kinds_that_nobody_defines() {
+    refused(
+        &[],
+        "cache v1 Foo defaulting",
+        "`cache/v1, Kind Foo` is defined neither by this project nor by Kubernetes",
+        "operator-forge create api --group cache --version v1 --kind Foo",
+    );
+    refused(
+        &[],
+        "apps v1 Deploymint defaulting",
+        "`apps/v1, Kind Deploymint` is defined neither by this project nor by Kubernetes",
+        "--group apps --version v1 --kind Deployment",
+    );
+    refused(
+        &TWO[..1],
+        "cache v1 Foo validation",
+        "`cache/v1, Kind Foo` is defined neither by this project nor by Kubernetes",
+        "--version v1alpha1",
+    );
+}
+
+const CERTIFICATE: &str =
+    "cert-manager v1 Certificate domain=io path=cert_manager_crds::v1::Certificate";
+
+#[test]
+fn types_of_other_projects() {
+    let first = format!("{CERTIFICATE} defaulting");
+    let with_both = project(&[&first, "cert-manager v1 Certificate validation"]);
+    let [view] = with_both.webhooks()[..] else {
+        panic!("one entry");
+    };
+    assert_eq!(view.key.api_group(false), "cert-manager.io");
+    assert!(view.webhooks.defaulting.is_some() && view.webhooks.validation.is_some());
+    let text = with_both.write();
+    assert!(
+        text.contains("  path: cert_manager_crds::v1::Certificate\n"),
+        "{text}"
+    );
+    assert_eq!(Project::read(text.as_bytes()).unwrap(), with_both);
+
+    refused(
+        &[&first],
+        "cert-manager v1 Certificate domain=io path=other::Certificate validation",
+        "`cert-manager/v1, Kind Certificate` is `cert_manager_crds::v1::Certificate`, not `other::Certificate`",
+        "--external-api-path cert_manager_crds::v1::Certificate, or leave it out",
+    );
+    refused(
+        &[&first],
+        "cert-manager v1 Certificate plural=certs validation",
+        "`cert-manager/v1, Kind Certificate` has the plural `certificates`, not `certs`",
+        "--plural certificates, or leave it out",
+    );
+    refused(
+        &[&first],
+        &format!("{CERTIFICATE} conversion"),
+        "`cert-manager/v1, Kind Certificate` is not defined by this project, so its versions are not converted here",
+        "leave out --conversion",
+    );
+    refused(
+        &[],
+        "cert-manager v1 Certificate path=a::Certificate validation",
+        "the API group `cert-manager` has no dot",
+        "--group cert-manager --external-api-domain io",
+    );
+    refused(
+        &[],
+        "apps v1 Deployment path=a::Deployment validation",
+        "`apps/v1, Kind Deployment` is one of Kubernetes' types, not of another project",
+        "leave out --external-api-path",
+    );
+    refused(
+        &TWO[..1],
+        "cache v1alpha1 Foo domain=example.com path=a::Foo validation",
+        "`cache/v1alpha1, Kind Foo` is an API of this project, not of another project",
+        "leave out --external-api-path",
+    );
+    refused(
+        &TWO[..1],
+        "cache.example.com v1alpha1 Foo path=a::Foo validation",
+        "`cache.example.com/v1alpha1, Kind Foo` is an API of this project, not of another project",
+        "leave out --external-api-path",
+    );
+}
+
+#[test]
+fn two_kinds_in_one_directory() {
+    refused(
+        &["a-b v1 Foo", "a-b v1 Foo defaulting"],
+        "a.b v1 Foo path=c::Foo validation",
+        "the webhooks of `a-b/v1, Kind Foo` and `a.b/v1, Kind Foo` would both be in `src/webhooks/a_b/v1/foo/`",
+        "operator-forge init, for a project of its own",
+    );
+}
+
+#[test]
+fn two_types_of_one_name() {
+    let error = "`apps/v1, Kind Deployment` would mean two types";
+    let core = project(&["apps v1 Deployment defaulting"]);
+    let failure = core.create_api(&create("apps v1 Deployment")).unwrap_err();
+    assert_eq!(failure.error, error);
+    // Once the project has the kind, its own is meant.
+    let own = project(&["apps v1 Deployment", "apps v1 Deployment defaulting"]);
+    assert!(!own.webhooks()[0].resource.core);
+    refused(
+        &["cert v1 Foo"],
+        "cert v1 Foo domain=io path=c::Foo validation",
+        "`cert/v1, Kind Foo` would mean two types",
+        "--kind Foo2, or another --group",
+    );
+}
