@@ -1,5 +1,7 @@
 //! The manager: what an operator is made of. `manager/run.rs` starts and stops it.
 
+#[cfg(feature = "envtest")]
+mod envtest;
 mod error;
 mod run;
 mod settings;
@@ -290,20 +292,5 @@ impl Manager {
         let mut queues = self.queues.lock().unwrap_or_else(PoisonError::into_inner);
         let queue = || Arc::new(Queue::new(self.metrics.queue(controller)));
         queues.entry(controller).or_insert_with(queue).clone()
-    }
-
-    #[cfg(feature = "envtest")]
-    pub(crate) fn readiness(&self) -> Readiness {
-        self.readiness.clone()
-    }
-
-    #[cfg(feature = "envtest")]
-    pub(crate) fn serve_webhooks(&mut self, endpoint: Endpoint) {
-        self.webhook_endpoint = Some(endpoint);
-    }
-
-    #[cfg(feature = "envtest")]
-    pub(crate) fn stop(&self) -> CancellationToken {
-        self.stop.clone()
     }
 }
