@@ -32,20 +32,22 @@ mod metadata;
 mod objects;
 mod patch;
 mod refusal;
+mod round_trip;
 mod selector;
 
 use std::{
     collections::VecDeque,
-    fmt,
+    fmt, slice,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
 };
 
 use axum::body::{Body, to_bytes};
-use http::{Response, Uri, header};
+use http::{Response, StatusCode, Uri, header};
 use kube::{Client, Config, client};
 use serde_json::{Value, json};
 use tower::{BoxError, service_fn};
 
+pub use self::round_trip::round_trip;
 use self::{
     objects::{Answer, Id, Objects},
     patch::Format,
@@ -53,10 +55,21 @@ use self::{
     selector::Selection,
 };
 pub use crate::request::Request;
-use crate::{Manager, Object, Scope, Scoped, Settings, Verb};
+use crate::{
+    Manager, Object, Scope, Scoped, Settings, Verb,
+    webhook::{Conversion, conversion},
+};
 
 /// Where objects are that do not say where, and the default namespace of the clients.
 pub const NAMESPACE: &str = "default";
+
+/// The answer to the body of a ConversionReview, as the webhook gives it.
+///
+/// # Errors
+/// The HTTP status, if `review` is none.
+pub fn convert(conversion: &Conversion, review: &[u8]) -> Result<Vec<u8>, StatusCode> {
+    conversion::convert(slice::from_ref(conversion), review, &|| {})
+}
 
 /// A fake API server; a clone is the same one.
 #[derive(Clone, Default)]

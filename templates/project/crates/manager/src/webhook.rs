@@ -29,7 +29,7 @@ mod admit;
 mod answer;
 mod change;
 pub(crate) mod configuration;
-mod conversion;
+pub(crate) mod conversion;
 pub(crate) mod crds;
 pub(crate) mod declaration;
 mod decode;
@@ -59,7 +59,7 @@ use prometheus_client::metrics::counter::Counter;
 use serde::{Serialize, de::DeserializeOwned};
 
 pub use change::Change;
-pub use conversion::{Conversion, Spoke};
+pub use conversion::{Conversion, Hub, Spoke};
 pub use denied::Denied;
 pub use field_errors::FieldErrors;
 pub use flags::WebhookFlags;

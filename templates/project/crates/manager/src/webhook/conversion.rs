@@ -1,28 +1,49 @@
 //! Conversion between the versions of a type.
+//!
+//! One version is the hub; each other one, a [`Spoke`], converts to it and back, so that versions
+//! need not know each other. What the types do not know is carried along, at the same place: during
+//! an upgrade, an older replica does not drop what a newer one has written.
 
-use std::marker::PhantomData;
+mod annotation;
+mod convert;
+mod elements;
+mod kept;
+mod node;
+mod object;
+mod review;
+mod spoke;
+mod take;
+#[cfg(test)]
+mod tests;
+#[cfg(feature = "fake")]
+mod trial;
+mod unknown;
+mod version;
 
-use axum::http::StatusCode;
-use kube::Resource;
-use serde::{Serialize, de::DeserializeOwned};
+use std::{collections::BTreeMap, sync::Mutex, time::Instant};
 
-/// The versions of a type, each of which converts to one of them, the hub.
+use crate::Object;
+pub(crate) use review::convert;
+pub use spoke::Spoke;
+
+use self::{object::Fields, version::Reason};
+
+/// The versions of a type, all of which convert to one of them and back.
 pub struct Conversion {
     group: String,
     kind: String,
+    versions: Box<dyn Versions>,
+    /// When a failure was logged.
+    complained: Mutex<Option<Instant>>,
 }
 
 impl Conversion {
-    /// A conversion by way of the hub `H`.
-    pub fn to<H: Resource<DynamicType = ()>>() -> Self {
-        Self {
-            group: H::group(&()).into_owned(),
-            kind: H::kind(&()).into_owned(),
+    /// Begins the conversion by way of the hub `H`, whose other versions are [added](Hub::add).
+    pub fn to<H: Object>() -> Hub<H> {
+        Hub {
+            spokes: BTreeMap::new(),
         }
     }
-
-    /// Adds another version.
-    pub fn add<H>(&mut self, _spoke: Spoke<H>) {}
 
     /// The group and the kind of the type.
     pub(crate) fn group_kind(&self) -> (&str, &str) {
@@ -30,36 +51,68 @@ impl Conversion {
     }
 }
 
-/// A version that converts to the hub `H` and back.
-pub struct Spoke<H>(PhantomData<fn() -> H>);
+/// The version to which all others convert, with those others.
+pub struct Hub<H> {
+    spokes: BTreeMap<String, Spoke<H>>,
+}
 
-impl<H> Spoke<H> {
-    /// The version `S`, whose conversion never fails.
-    pub fn of<S>() -> Self
-    where
-        S: From<H> + Resource<DynamicType = ()> + DeserializeOwned + Serialize,
-        H: From<S> + Resource<DynamicType = ()> + DeserializeOwned + Serialize,
-    {
-        Self(PhantomData)
-    }
-
-    /// The version `S`, whose conversion may fail.
-    pub fn fallible<S>() -> Self
-    where
-        S: TryFrom<H> + Resource<DynamicType = ()> + DeserializeOwned + Serialize,
-        H: TryFrom<S> + Resource<DynamicType = ()> + DeserializeOwned + Serialize,
-    {
-        Self(PhantomData)
-    }
-
-    /// Keeps in an annotation what the version cannot hold.
-    #[must_use]
-    pub fn keep_in_annotation(self) -> Self {
-        self
+impl<H: Object> Hub<H> {
+    /// Adds another version.
+    ///
+    /// # Panics
+    /// If it is no version of the hub's type, or is there already.
+    pub fn add(&mut self, spoke: Spoke<H>) {
+        let (group, kind) = (H::group(&()), H::kind(&()));
+        let same = spoke.group_kind.0 == group && spoke.group_kind.1 == kind;
+        let (name, (spoke_group, spoke_kind)) = (&spoke.name, &spoke.group_kind);
+        assert!(
+            same,
+            "{spoke_kind} in {spoke_group}/{name} is no version of {kind} in {group}"
+        );
+        let there = *name == H::version(&()) || self.spokes.contains_key(name);
+        assert!(!there, "{kind} in {group} has {name} twice");
+        self.spokes.insert(spoke.name.clone(), spoke);
     }
 }
 
-/// The answer to a ConversionReview.
-pub(crate) fn convert(_: &[Conversion], _: &[u8]) -> Result<Vec<u8>, StatusCode> {
-    Err(StatusCode::NOT_IMPLEMENTED)
+impl<H: Object> From<Hub<H>> for Conversion {
+    fn from(hub: Hub<H>) -> Self {
+        Self {
+            group: H::group(&()).into_owned(),
+            kind: H::kind(&()).into_owned(),
+            versions: Box::new(hub),
+            complained: Mutex::default(),
+        }
+    }
+}
+
+/// A hub without its type.
+trait Versions: Send + Sync {
+    fn has(&self, version: &str) -> bool;
+
+    /// Writes the object to `answer`, in another version than it is. Both versions are there.
+    fn convert(
+        &self,
+        object: &Fields,
+        versions: (&str, &str),
+        api_version: &str,
+        answer: &mut Vec<u8>,
+    ) -> Result<(), Reason>;
+}
+
+impl<H: Object> Versions for Hub<H> {
+    fn has(&self, version: &str) -> bool {
+        version == H::version(&()) || self.spokes.contains_key(version)
+    }
+
+    fn convert(
+        &self,
+        object: &Fields,
+        (from, to): (&str, &str),
+        api_version: &str,
+        answer: &mut Vec<u8>,
+    ) -> Result<(), Reason> {
+        let (from, to) = (self.spokes.get(from), self.spokes.get(to));
+        convert::convert(object, from, to, api_version, answer)
+    }
 }

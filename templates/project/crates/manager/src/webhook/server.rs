@@ -5,7 +5,6 @@ mod tests;
 
 use std::{
     net::{Ipv6Addr, SocketAddr},
-    panic::{AssertUnwindSafe, catch_unwind},
     sync::Arc,
 };
 
@@ -144,26 +143,16 @@ impl Site {
             let panics = metrics.conversion_panics();
             let answer = move |body: Bytes| {
                 let (conversions, panics) = (conversions.clone(), panics.clone());
-                async move { convert_caught(&conversions, &body, &panics) }
+                async move {
+                    let count = || _ = panics.inc();
+                    let answer = convert(&conversions, &body, &count);
+                    answer.map_err(|status| (status, "this is no ConversionReview".to_owned()))
+                }
             };
             router = router.merge(route(CONVERT, metrics.webhook(CONVERT), answer));
         }
         Ok(router)
     }
-}
-
-/// A conversion that may panic.
-fn convert_caught(
-    conversions: &[Conversion],
-    body: &[u8],
-    panics: &Counter,
-) -> Result<Vec<u8>, Refusal> {
-    let converted = catch_unwind(AssertUnwindSafe(|| convert(conversions, body)));
-    let converted = converted.unwrap_or_else(|_| {
-        panics.inc();
-        Err(StatusCode::INTERNAL_SERVER_ERROR)
-    });
-    converted.map_err(|status| (status, "the objects cannot be converted".to_owned()))
 }
 
 /// One path, with what it counts.

@@ -25,8 +25,8 @@ impl<C> Webhooks<C> {
     }
 
     /// Adds the conversion between the versions of a type.
-    pub fn convert(&mut self, conversion: Conversion) {
-        self.conversions.push(conversion);
+    pub fn convert(&mut self, conversion: impl Into<Conversion>) {
+        self.conversions.push(conversion.into());
     }
 
     /// What all of them together are allowed.

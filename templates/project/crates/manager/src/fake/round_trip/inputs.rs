@@ -1,0 +1,264 @@
+//! Objects that fit a schema: with everything, with as little as possible, and much between.
+
+use std::collections::BTreeSet;
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
+};
+use serde_json::{Map, Value, json};
+
+use super::{branches::branches, scalar};
+
+/// More values than this of one enum, or branches of one choice, are not tried.
+const MOST: usize = 256;
+
+/// What the API server adds to every schema.
+const HEAD: [&str; 3] = ["apiVersion", "kind", "metadata"];
+
+/// The inputs for a type, without `apiVersion`, `kind` and `metadata`: the first has every field.
+pub(super) fn inputs(schema: &JSONSchemaProps) -> Vec<Value> {
+    let mut schema = schema.clone();
+    if let Some(properties) = &mut schema.properties {
+        properties.retain(|name, _| !HEAD.contains(&name.as_str()));
+    }
+    let full = (0..choices(&schema).min(MOST)).map(Shape::Full);
+    let others = [Shape::Minimal, Shape::Empty, Shape::Null, Shape::Default];
+    let (mut inputs, mut optional) = (Vec::new(), BTreeSet::new());
+    for shape in full.chain(others) {
+        let mut maker = Maker::new(shape);
+        inputs.extend(maker.value(&schema, "", shape.choice()));
+        optional.append(&mut maker.optional);
+    }
+    let without = optional.iter().map(|path| Shape::Without(path));
+    inputs.extend(without.filter_map(|shape| Maker::new(shape).value(&schema, "", 0)));
+    let mut seen = BTreeSet::new();
+    inputs.retain(|input| seen.insert(input.to_string()));
+    inputs
+}
+
+#[derive(Clone, Copy)]
+enum Shape<'a> {
+    /// Every field. Of each choice the one of this number.
+    Full(usize),
+    /// Every field but this.
+    Without(&'a str),
+    /// No field that may be left out.
+    Minimal,
+    /// Every field, and nothing in lists and maps.
+    Empty,
+    /// Null where it is allowed.
+    Null,
+    /// The default where there is one.
+    Default,
+}
+
+impl Shape<'_> {
+    fn choice(self) -> usize {
+        match self {
+            Self::Full(choice) => choice,
+            _ => 0,
+        }
+    }
+}
+
+struct Maker<'a> {
+    shape: Shape<'a>,
+    /// How many scalars there are already, so that each is another one.
+    made: usize,
+    /// The paths of the fields that may be left out.
+    optional: BTreeSet<String>,
+}
+
+impl<'a> Maker<'a> {
+    fn new(shape: Shape<'a>) -> Self {
+        Self {
+            shape,
+            made: 0,
+            optional: BTreeSet::new(),
+        }
+    }
+
+    /// Nothing if no value is known that fits.
+    fn value(&mut self, schema: &JSONSchemaProps, path: &str, choice: usize) -> Option<Value> {
+        match (self.shape, &schema.default) {
+            (Shape::Null, _) if schema.nullable == Some(true) => return Some(Value::Null),
+            (Shape::Default, Some(default)) => return Some(default.0.clone()),
+            _ => {}
+        }
+        let (schema, choice) = match branches(schema) {
+            branches if branches.is_empty() => (schema.clone(), choice),
+            branches => {
+                let branch = branches[choice % branches.len()].clone();
+                (branch, choice / branches.len())
+            }
+        };
+        if schema.x_kubernetes_int_or_string == Some(true) || schema.enum_.is_some() {
+            return self.scalar(&schema, choice);
+        }
+        match schema.type_.as_deref() {
+            Some("array") => self.list(&schema, path, choice),
+            Some("object") => self.object(&schema, path, choice),
+            _ if schema.properties.is_some() => self.object(&schema, path, choice),
+            None if schema.x_kubernetes_preserve_unknown_fields == Some(true) => {
+                Some(self.anything())
+            }
+            _ => self.scalar(&schema, choice),
+        }
+    }
+
+    fn scalar(&mut self, schema: &JSONSchemaProps, choice: usize) -> Option<Value> {
+        self.made += 1;
+        scalar::value(schema, choice, self.made)
+    }
+
+    fn list(&mut self, schema: &JSONSchemaProps, path: &str, choice: usize) -> Option<Value> {
+        let JSONSchemaPropsOrArray::Schema(item) = schema.items.as_ref()? else {
+            return None;
+        };
+        let least = schema.min_items.unwrap_or_default();
+        let most = schema.max_items.unwrap_or(i64::MAX);
+        let count = match self.shape {
+            Shape::Minimal | Shape::Empty => least,
+            _ => least.max(2).min(most),
+        };
+        let count = usize::try_from(count).ok()?;
+        let path = format!("{path}[]");
+        (0..count)
+            .map(|index| self.value(item, &path, choice + index))
+            .collect()
+    }
+
+    fn object(&mut self, schema: &JSONSchemaProps, path: &str, choice: usize) -> Option<Value> {
+        let mut object = Map::new();
+        let required = schema.required.as_deref().unwrap_or_default();
+        for (name, schema) in schema.properties.iter().flatten() {
+            let path = format!("{path}.{name}");
+            let needed = required.contains(name);
+            let left_out = match self.shape {
+                _ if needed => false,
+                Shape::Minimal => true,
+                Shape::Without(without) => *without == path,
+                _ => false,
+            };
+            if !needed {
+                self.optional.insert(path.clone());
+            }
+            if left_out {
+                continue;
+            }
+            match self.value(schema, &path, choice) {
+                Some(value) => drop(object.insert(name.clone(), value)),
+                None if needed => return None,
+                None => {}
+            }
+        }
+        if schema.x_kubernetes_embedded_resource == Some(true) {
+            let resource = [
+                ("apiVersion", json!("v1")),
+                ("kind", json!("Embedded")),
+                ("metadata", json!({})),
+            ];
+            object.extend(resource.map(|(key, value)| (key.to_owned(), value)));
+        }
+        if matches!(self.shape, Shape::Minimal | Shape::Empty) {
+            return Some(object.into());
+        }
+        if let Some(JSONSchemaPropsOrBool::Schema(value)) = &schema.additional_properties {
+            for (index, key) in ["key-a", "key-b"].into_iter().enumerate() {
+                let value = self.value(value, &format!("{path}.*"), choice + index);
+                object.extend(value.map(|value| (key.to_owned(), value)));
+            }
+        } else if schema.x_kubernetes_preserve_unknown_fields == Some(true) {
+            object.insert("anything".to_owned(), self.anything());
+        }
+        Some(object.into())
+    }
+
+    fn anything(&mut self) -> Value {
+        self.made += 1;
+        json!({ "number": self.made, "list": ["a", { "b": true }], "nested": { "empty": {} } })
+    }
+}
+
+/// How many inputs it takes to have each choice once.
+fn choices(schema: &JSONSchemaProps) -> usize {
+    let branches = branches(schema);
+    if !branches.is_empty() {
+        return branches.len() * branches.iter().map(choices).max().unwrap_or(1);
+    }
+    let properties = schema
+        .properties
+        .iter()
+        .flatten()
+        .map(|(_, schema)| choices(schema));
+    let item = schema.items.as_ref().and_then(|items| match items {
+        JSONSchemaPropsOrArray::Schema(item) => Some(choices(item)),
+        JSONSchemaPropsOrArray::Schemas(_) => None,
+    });
+    let value = schema
+        .additional_properties
+        .as_ref()
+        .and_then(|value| match value {
+            JSONSchemaPropsOrBool::Schema(value) => Some(choices(value)),
+            JSONSchemaPropsOrBool::Bool(_) => None,
+        });
+    let most = properties.chain(item).chain(value).max().unwrap_or(1);
+    most.max(scalar::choices(schema))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn made(schema: Value) -> Vec<String> {
+        let schema = serde_json::from_value(schema).unwrap();
+        inputs(&schema).iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn each_field_is_left_out_once() {
+        let text = json!({ "type": "string", "minLength": 1 });
+        let schema = json!({
+            "type": "object",
+            "properties": {
+                "kind": text,
+                "a": text,
+                "b": { "type": "array", "items": text, "nullable": true },
+                "c": { "type": "object", "additionalProperties": { "type": "boolean", "default": true } },
+            },
+            "required": ["a"],
+        });
+        let expected = [
+            r#"{"a":"text-1","b":["text-2","text-3"],"c":{"key-a":true,"key-b":false}}"#,
+            r#"{"a":"text-1","b":["text-2","text-3"],"c":{"key-a":false,"key-b":true}}"#,
+            r#"{"a":"text-1"}"#,
+            r#"{"a":"text-1","b":[],"c":{}}"#,
+            r#"{"a":"text-1","b":null,"c":{"key-a":true,"key-b":false}}"#,
+            r#"{"a":"text-1","b":["text-2","text-3"],"c":{"key-a":true,"key-b":true}}"#,
+            r#"{"a":"text-1","c":{"key-a":true,"key-b":false}}"#,
+            r#"{"a":"text-1","b":["text-2","text-3"]}"#,
+        ];
+        assert_eq!(made(schema), expected);
+    }
+
+    #[test]
+    fn each_choice_is_made_once() {
+        let flag = json!({ "type": "boolean" });
+        let schema = json!({
+            "type": "object",
+            "properties": { "a": flag, "b": { "type": "string", "enum": ["x", "y"] }, "c": flag },
+            "oneOf": [{ "required": ["a"] }, { "required": ["b"] }],
+            "required": ["c"],
+        });
+        let expected = [
+            r#"{"a":true,"c":true}"#,
+            r#"{"b":"x","c":true}"#,
+            r#"{"a":false,"c":false}"#,
+            r#"{"b":"y","c":false}"#,
+        ];
+        assert_eq!(made(schema), expected);
+        let nullable =
+            json!({ "anyOf": [{ "type": "string", "enum": ["x"] }, { "enum": [null] }] });
+        assert_eq!(made(nullable), ["\"x\""]);
+    }
+}

@@ -1,0 +1,141 @@
+//! What a version cannot hold of the hub, so that it comes back with the hub.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use super::{elements, object::HEAD};
+
+/// Every place where the hub that came back differs from the one that went out.
+#[derive(Debug, Default, Deserialize, PartialEq, Serialize)]
+#[serde(transparent)]
+pub(super) struct Kept(Vec<Difference>);
+
+/// Absent and null are the same.
+#[derive(Debug, Deserialize, PartialEq, Serialize)]
+struct Difference {
+    path: Vec<Step>,
+    /// What the hub holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kept: Option<Value>,
+    /// What it held after it was converted to the version and back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lost: Option<Value>,
+}
+
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(untagged)]
+enum Step {
+    Key(String),
+    /// The element of a list whose field has this value.
+    Element {
+        field: String,
+        is: String,
+    },
+}
+
+impl Kept {
+    /// What is lost of the object `hub`, which came `back`.
+    pub(super) fn difference(hub: &Value, back: &Value) -> Self {
+        let mut kept = Self::default();
+        if let (Value::Object(hub), Value::Object(back)) = (hub, back) {
+            kept.compare_fields(hub, back, &mut Vec::new());
+        }
+        kept
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Puts back what was lost, where nobody has changed it.
+    pub(super) fn restore(self, hub: &mut Value) {
+        for difference in self.0 {
+            difference.restore(hub);
+        }
+    }
+
+    fn compare_fields(
+        &mut self,
+        hub: &Map<String, Value>,
+        back: &Map<String, Value>,
+        path: &mut Vec<Step>,
+    ) {
+        let added = back.keys().filter(|key| !hub.contains_key(*key));
+        for key in hub.keys().chain(added) {
+            if path.is_empty() && HEAD.contains(&key.as_str()) {
+                continue;
+            }
+            path.push(Step::Key(key.clone()));
+            self.compare(hub.get(key), back.get(key), path);
+            path.pop();
+        }
+    }
+
+    fn compare(&mut self, hub: Option<&Value>, back: Option<&Value>, path: &mut Vec<Step>) {
+        let hub = hub.filter(|value| !value.is_null());
+        let back = back.filter(|value| !value.is_null());
+        match (hub, back) {
+            _ if hub == back => {}
+            (Some(Value::Object(hub)), Some(Value::Object(back))) => {
+                self.compare_fields(hub, back, path);
+            }
+            (Some(Value::Array(hub)), Some(Value::Array(back)))
+                if named(hub).is_some() && named(hub) == named(back) =>
+            {
+                let (field, names) = named(hub).unwrap_or_default();
+                for ((hub, back), name) in hub.iter().zip(back).zip(names) {
+                    path.push(Step::Element {
+                        field: field.to_owned(),
+                        is: name.to_owned(),
+                    });
+                    self.compare(Some(hub), Some(back), path);
+                    path.pop();
+                }
+            }
+            _ => self.0.push(Difference {
+                path: path.clone(),
+                kept: hub.cloned(),
+                lost: back.cloned(),
+            }),
+        }
+    }
+}
+
+fn named(items: &[Value]) -> Option<(&'static str, Vec<&str>)> {
+    elements::names(items, |item, field| item.get(field)?.as_str())
+}
+
+impl Difference {
+    fn restore(self, hub: &mut Value) {
+        let Some((last, parents)) = self.path.split_last() else {
+            return;
+        };
+        let parent = parents.iter().try_fold(hub, |value, step| step.of(value));
+        let Some(parent) = parent else {
+            return;
+        };
+        // A difference is always one of a field.
+        let (Step::Key(key), Value::Object(fields)) = (last, parent) else {
+            return;
+        };
+        if fields.get(key).filter(|value| !value.is_null()) != self.lost.as_ref() {
+            return;
+        }
+        match self.kept {
+            Some(value) => fields.insert(key.clone(), value),
+            None => fields.remove(key),
+        };
+    }
+}
+
+impl Step {
+    fn of<'a>(&self, value: &'a mut Value) -> Option<&'a mut Value> {
+        match self {
+            Self::Key(key) => value.get_mut(key),
+            Self::Element { field, is } => {
+                let mut items = value.as_array_mut()?.iter_mut();
+                items.find(|item| item.get(field).and_then(Value::as_str) == Some(is))
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! What a version cannot hold of the hub comes back.
+
+use super::{types::*, *};
+
+const KEY: &str = "conversion.test.example.com/v1";
+
+fn full() -> Value {
+    let mut full = widget(
+        "v1",
+        &json!({
+            "displayName": "a",
+            "limits": { "max": 5 },
+            "parts": [{ "name": "x", "color": "red" }, { "name": "y" }, { "name": "z", "color": "blue" }],
+            "options": { "o": "p" },
+        }),
+    );
+    full["metadata"]["annotations"] = json!({ "other": "1" });
+    full
+}
+
+#[test]
+fn nothing_is_lost_through_a_version_that_holds_less() {
+    let spoke = one(keeping(), "v1alpha1", &full()).unwrap();
+    let kept = spoke["metadata"]["annotations"][KEY].as_str().unwrap();
+    let expected = json!([
+        { "path": ["spec", "limits"], "kept": { "max": 5 } },
+        { "path": ["spec", "options"], "kept": { "o": "p" } },
+        { "path": ["spec", "parts", { "field": "name", "is": "x" }, "color"], "kept": "red" },
+        { "path": ["spec", "parts", { "field": "name", "is": "z" }, "color"], "kept": "blue" },
+    ]);
+    assert_eq!(serde_json::from_str::<Value>(kept).unwrap(), expected);
+    assert_eq!(spoke["metadata"]["annotations"]["other"], "1");
+    let parts = json!([{ "name": "x" }, { "name": "y" }, { "name": "z" }]);
+    assert_eq!(spoke["spec"], json!({ "name": "a", "parts": parts }));
+    assert_eq!(one(keeping(), "v1", &spoke), Ok(full()));
+
+    // A version that no longer keeps still gives back.
+    assert_eq!(one(all(), "v1", &spoke), Ok(full()));
+    // So does the way to a third version, which does not see it.
+    let mut number = spoke;
+    number["spec"]["name"] = "1".into();
+    let third = one(keeping(), "v2", &number).unwrap();
+    assert_eq!(third["metadata"]["annotations"], json!({ "other": "1" }));
+}
+
+#[test]
+fn an_object_that_fits_has_no_annotation() {
+    let hub = widget(
+        "v1",
+        &json!({ "displayName": "a", "parts": [{ "name": "x" }] }),
+    );
+    let spoke = one(keeping(), "v1alpha1", &hub).unwrap();
+    assert_eq!(spoke["metadata"], hub["metadata"]);
+    assert_eq!(one(keeping(), "v1", &spoke), Ok(hub.clone()));
+
+    // One that somebody has copied to the hub means nothing.
+    let mut copied = hub;
+    copied["metadata"]["annotations"] = json!({ KEY: "[]" });
+    assert_eq!(one(keeping(), "v1alpha1", &copied), Ok(spoke));
+}
+
+#[test]
+fn what_the_user_changes_wins() {
+    let change = |change: fn(&mut Value)| {
+        let mut spoke = one(keeping(), "v1alpha1", &full()).unwrap();
+        change(&mut spoke["spec"]);
+        let mut hub = one(keeping(), "v1", &spoke).unwrap();
+        assert_eq!(hub["metadata"]["annotations"], json!({ "other": "1" }));
+        hub["spec"].take()
+    };
+    let mut expected = full()["spec"].take();
+    expected["displayName"] = "b".into();
+    assert_eq!(change(|spec| spec["name"] = "b".into()), expected);
+
+    // Of the parts, those that are still there keep their color.
+    let mut expected = full()["spec"].take();
+    expected["parts"] = json!([{ "name": "z", "color": "blue" }, { "name": "new" }]);
+    assert_eq!(
+        change(|spec| spec["parts"] = json!([{ "name": "z" }, { "name": "new" }])),
+        expected
+    );
+
+    let mut expected = full()["spec"].take();
+    expected.as_object_mut().unwrap().remove("parts");
+    assert_eq!(change(|spec| spec["parts"] = json!([])), expected);
+
+    // A field of the hub that the version carries along.
+    let mut expected = full()["spec"].take();
+    expected["limits"] = json!({ "max": 6 });
+    assert_eq!(
+        change(|spec| spec["limits"] = json!({ "max": 6 })),
+        expected
+    );
+}
+
+#[test]
+fn fields_that_only_a_newer_replica_knows_are_kept_too() {
+    let mut hub = full();
+    hub["spec"]["newer"] = json!({ "x": 1 });
+    let mut spoke = one(keeping(), "v1alpha1", &hub).unwrap();
+    assert_eq!(spoke["spec"]["newer"], json!({ "x": 1 }));
+    assert_eq!(one(keeping(), "v1", &spoke), Ok(hub.clone()));
+    // As the API server prunes it if the schema does not have it.
+    spoke["spec"].as_object_mut().unwrap().remove("newer");
+    assert_eq!(one(keeping(), "v1", &spoke), Ok(hub));
+}
+
+#[test]
+fn an_annotation_that_makes_no_sense_fails_nothing() {
+    let hub = widget("v1", &json!({ "displayName": "a" }));
+    let wrong = json!([{ "path": ["spec", "limits"], "kept": 5 }]).to_string();
+    let lost = json!([{ "path": [] }, { "path": ["spec", "no", "such"], "kept": 1 }]).to_string();
+    for kept in ["", "{", "[5]", &wrong, &lost] {
+        let mut spoke = widget("v1alpha1", &json!({ "name": "a" }));
+        spoke["metadata"]["annotations"] = json!({ KEY: kept });
+        assert_eq!(one(keeping(), "v1", &spoke), Ok(hub.clone()), "{kept}");
+    }
+}
