@@ -33,6 +33,7 @@ mod logs;
 mod manager;
 pub mod manifests;
 mod metrics;
+pub mod migrate;
 mod object;
 mod probes;
 mod queue;
