@@ -1,0 +1,77 @@
+//! What a person sees.
+
+use std::io::Write;
+use std::process::Stdio;
+
+use anyhow::{Context, Result, ensure};
+
+use crate::setup::{cluster, kubectl, texts};
+
+const OLD: &str = "
+apiVersion: test.example.com/v1alpha1
+kind: Widget
+metadata: {name: shown}
+spec:
+  title: Shown
+  parts: [{name: left}, {name: right}]
+";
+
+#[test]
+fn an_object_is_there_in_both_versions() -> Result<()> {
+    let control_plane = cluster()?.control_plane();
+    let mut apply = control_plane
+        .kubectl()
+        .args(["apply", "--filename=-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    apply
+        .stdin
+        .take()
+        .context("no stdin")?
+        .write_all(OLD.as_bytes())?;
+    let (out, error) = texts(&apply.wait_with_output()?);
+    ensure!(
+        out == "widget.test.example.com/shown created",
+        "{out}{error}"
+    );
+
+    let get = |version: &str, path: &str| {
+        let path = format!("jsonpath={{.apiVersion}} {{{path}}}");
+        kubectl(
+            control_plane,
+            &format!("get widgets.{version}.test.example.com shown"),
+        )?;
+        let mut command = control_plane.kubectl();
+        let resource = format!("widgets.{version}.test.example.com");
+        let output = command
+            .args(["get", &resource, "shown", "--output", &path])
+            .output()?;
+        anyhow::Ok(texts(&output).0)
+    };
+    ensure!(
+        get("v1alpha1", ".spec")?
+            == "test.example.com/v1alpha1 {\"parts\":[{\"name\":\"left\"},{\"name\":\"right\"}],\"title\":\"Shown\"}"
+    );
+    ensure!(get("v1", ".spec.displayName")? == "test.example.com/v1 Shown");
+    ensure!(get("v1", ".spec.parts[*].name")? == "test.example.com/v1 left right");
+
+    // A change in one version shows in the other.
+    let patch = r#"{"spec":{"displayName":"Changed"}}"#;
+    let arguments = [
+        "patch",
+        "widgets.v1.test.example.com",
+        "shown",
+        "--type=merge",
+        "--patch",
+        patch,
+    ];
+    let output = control_plane.kubectl().args(arguments).output()?;
+    ensure!(
+        texts(&output).0 == "widget.test.example.com/shown patched",
+        "{output:?}"
+    );
+    ensure!(get("v1alpha1", ".spec.title")? == "test.example.com/v1alpha1 Changed");
+    Ok(())
+}
