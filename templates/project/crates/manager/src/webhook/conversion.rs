@@ -14,13 +14,13 @@ mod review;
 mod spoke;
 mod take;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 #[cfg(feature = "fake")]
 mod trial;
 mod unknown;
 mod version;
 
-use std::{collections::BTreeMap, sync::Mutex, time::Instant};
+use std::collections::BTreeMap;
 
 use crate::Object;
 pub(crate) use review::convert;
@@ -33,8 +33,6 @@ pub struct Conversion {
     group: String,
     kind: String,
     versions: Box<dyn Versions>,
-    /// When a failure was logged.
-    complained: Mutex<Option<Instant>>,
 }
 
 impl Conversion {
@@ -48,6 +46,11 @@ impl Conversion {
     /// The group and the kind of the type.
     pub(crate) fn group_kind(&self) -> (&str, &str) {
         (&self.group, &self.kind)
+    }
+
+    /// Whether it converts this version.
+    pub(crate) fn has(&self, version: &str) -> bool {
+        self.versions.has(version)
     }
 }
 
@@ -81,7 +84,6 @@ impl<H: Object> From<Hub<H>> for Conversion {
             group: H::group(&()).into_owned(),
             kind: H::kind(&()).into_owned(),
             versions: Box::new(hub),
-            complained: Mutex::default(),
         }
     }
 }

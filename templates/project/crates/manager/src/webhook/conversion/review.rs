@@ -4,7 +4,7 @@ use std::{
     borrow::Cow,
     panic::{AssertUnwindSafe, catch_unwind},
     str::from_utf8,
-    sync::PoisonError,
+    sync::{Mutex, PoisonError},
     time::{Duration, Instant},
 };
 
@@ -82,7 +82,7 @@ pub(crate) fn convert(
             let what = describe(object, index, &request);
             let message = format!("cannot convert {what}: {reason}");
             let message: String = message.chars().take(MESSAGE).collect();
-            complain(conversions, &message);
+            complain(&message);
             let result = json!({ "status": "Failure", "message": message });
             return Ok(
                 format!(r#"{head}"convertedObjects":[],"result":{result}}}}}"#).into_bytes(),
@@ -113,7 +113,7 @@ fn convert_object(
         return Err(format!("it is in the group {group}"));
     }
     for version in [from, to] {
-        if !conversion.versions.has(version) {
+        if !conversion.has(version) {
             return Err(format!("this operator does not know {kind} in {version}"));
         }
     }
@@ -136,14 +136,9 @@ fn convert_object(
 }
 
 /// Logs a message, unless one was logged a moment ago.
-fn complain(conversions: &[Conversion], message: &str) {
-    let Some(conversion) = conversions.first() else {
-        return;
-    };
-    let mut last = conversion
-        .complained
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner);
+fn complain(message: &str) {
+    static LAST: Mutex<Option<Instant>> = Mutex::new(None);
+    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
     if last.is_none_or(|last| last.elapsed() >= COMPLAINTS) {
         tracing::error!("{message}");
         *last = Some(Instant::now());

@@ -3,7 +3,7 @@
 mod fields;
 mod keeping;
 mod reviews;
-mod types;
+pub(in crate::webhook) mod types;
 
 use std::cell::Cell;
 

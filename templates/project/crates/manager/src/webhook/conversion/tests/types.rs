@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::webhook::{Conversion, Hub, Spoke};
 
-pub(super) mod v1 {
+pub(in crate::webhook) mod v1 {
     use std::collections::BTreeMap;
 
     use kube::CustomResource;
@@ -49,7 +49,7 @@ pub(super) mod v1 {
 }
 
 /// `name` for `displayName`; a part is only its name; no limits and no options.
-pub(super) mod v1alpha1 {
+pub(in crate::webhook) mod v1alpha1 {
     use kube::CustomResource;
     use schemars::JsonSchema;
     use serde::{Deserialize, Serialize};
@@ -126,7 +126,7 @@ pub(super) mod v1alpha1 {
 }
 
 /// Has only a number, which not every name is.
-pub(super) mod v2 {
+pub(in crate::webhook) mod v2 {
     use std::num::ParseIntError;
 
     use kube::CustomResource;
@@ -174,21 +174,21 @@ pub(super) mod v2 {
     }
 }
 
-pub(super) fn all() -> Hub<v1::Widget> {
+pub(in crate::webhook) fn all() -> Hub<v1::Widget> {
     let mut widget = Conversion::to::<v1::Widget>();
     widget.add(Spoke::of::<v1alpha1::Widget>());
     widget.add(Spoke::fallible::<v2::Widget>());
     widget
 }
 
-pub(super) fn keeping() -> Hub<v1::Widget> {
+pub(in crate::webhook) fn keeping() -> Hub<v1::Widget> {
     let mut widget = Conversion::to::<v1::Widget>();
     widget.add(Spoke::of::<v1alpha1::Widget>().keep_in_annotation());
     widget.add(Spoke::fallible::<v2::Widget>());
     widget
 }
 
-pub(super) fn widget(version: &str, spec: &Value) -> Value {
+pub(in crate::webhook) fn widget(version: &str, spec: &Value) -> Value {
     json!({
         "apiVersion": format!("test.example.com/{version}"),
         "kind": "Widget",
