@@ -1,48 +1,23 @@
 //! What a person sees.
 
-use std::io::Write;
-use std::process::Stdio;
+use anyhow::{Result, ensure};
+use serde_json::json;
 
-use anyhow::{Context, Result, ensure};
-
-use crate::setup::{cluster, kubectl, texts};
-
-const OLD: &str = "
-apiVersion: test.example.com/v1alpha1
-kind: Widget
-metadata: {name: shown}
-spec:
-  title: Shown
-  parts: [{name: left}, {name: right}]
-";
+use crate::setup::{apply, cluster, texts};
 
 #[test]
 fn an_object_is_there_in_both_versions() -> Result<()> {
     let control_plane = cluster()?.control_plane();
-    let mut apply = control_plane
-        .kubectl()
-        .args(["apply", "--filename=-"])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    apply
-        .stdin
-        .take()
-        .context("no stdin")?
-        .write_all(OLD.as_bytes())?;
-    let (out, error) = texts(&apply.wait_with_output()?);
-    ensure!(
-        out == "widget.test.example.com/shown created",
-        "{out}{error}"
-    );
+    let old = json!({
+        "apiVersion": "test.example.com/v1alpha1",
+        "kind": "Widget",
+        "metadata": { "name": "shown" },
+        "spec": { "title": "Shown", "parts": [{ "name": "left" }, { "name": "right" }] },
+    });
+    ensure!(apply(control_plane, &old)? == "widget.test.example.com/shown created");
 
     let get = |version: &str, path: &str| {
         let path = format!("jsonpath={{.apiVersion}} {{{path}}}");
-        kubectl(
-            control_plane,
-            &format!("get widgets.{version}.test.example.com shown"),
-        )?;
         let mut command = control_plane.kubectl();
         let resource = format!("widgets.{version}.test.example.com");
         let output = command

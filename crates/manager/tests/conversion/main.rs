@@ -7,6 +7,7 @@ mod fuzz;
 mod keeping;
 mod kubectl;
 mod migration;
+mod migrator;
 mod older;
 mod reading;
 mod setup;

@@ -2,18 +2,15 @@
 
 use std::{
     collections::BTreeMap,
-    env,
-    io::{BufRead, BufReader, Read, Write},
-    process::{Child, ChildStderr, Command, Stdio},
+    io::{BufRead, Read},
 };
 
 use anyhow::{Context, Result, bail, ensure};
 use futures::{StreamExt, TryStreamExt, stream};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
-    Api, Client, Config,
+    Api,
     api::{DeleteParams, Patch, PatchParams, PostParams},
-    config::{KubeConfigOptions, Kubeconfig},
 };
 use manager::{
     Controllers, Crds,
@@ -22,40 +19,17 @@ use manager::{
 };
 use serde_json::json;
 
-use crate::{etcd::stored, setup::*, types::*};
+use crate::{
+    etcd::stored,
+    migrator::{migrator, start},
+    setup::*,
+    types::*,
+};
 
 const NAME: &str = "widgets.test.example.com";
 
 /// More than two pages of a list.
 const OBJECTS: usize = 1200;
-
-/// What a process prints that migrates. The tests below run this binary again.
-#[tokio::test]
-async fn process() -> Result<()> {
-    let Some(kubeconfig) = env::var_os("TEST_MIGRATE") else {
-        return Ok(());
-    };
-    let kubeconfig = Kubeconfig::read_from(kubeconfig)?;
-    let options = KubeConfigOptions::default();
-    let mut config = Config::from_custom_kubeconfig(kubeconfig, &options).await?;
-    config.proxy_url = None;
-    let client = Client::try_from(config)?;
-    for crd in crds("v1")? {
-        migrate(&client, &crd, |line| eprintln!("{line}")).await?;
-    }
-    Ok(())
-}
-
-fn start(cluster: &Cluster) -> Result<(Child, BufReader<ChildStderr>)> {
-    let mut child = Command::new(env::current_exe()?)
-        .args(["--exact", "migration::process", "--nocapture"])
-        .env("TEST_MIGRATE", cluster.control_plane().kubeconfig())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()?;
-    let lines = BufReader::new(child.stderr.take().context("no stderr")?);
-    Ok((child, lines))
-}
 
 async fn stored_versions(cluster: &Cluster) -> Result<Vec<String>> {
     let api: Api<CustomResourceDefinition> = Api::all(cluster.client()?);
@@ -117,7 +91,8 @@ async fn a_migration_may_be_interrupted_and_repeated() -> Result<()> {
     ensure!(stored_versions(&cluster).await? == ["v1alpha1", "v1"]);
 
     // Ended by force when a part is done.
-    let (mut child, mut lines) = start(&cluster)?;
+    let migrator = migrator(cluster.control_plane())?;
+    let (mut child, mut lines) = start(&migrator)?;
     let mut line = String::new();
     while !line.starts_with("wrote 500 of 1200") {
         line.clear();
@@ -134,7 +109,7 @@ async fn a_migration_may_be_interrupted_and_repeated() -> Result<()> {
     ensure!(stored_versions(&cluster).await? == ["v1alpha1", "v1"]);
 
     // Objects come, go and change meanwhile.
-    let (mut child, mut lines) = start(&cluster)?;
+    let (mut child, mut lines) = start(&migrator)?;
     v1.delete("w-1199", &DeleteParams::default()).await?;
     let change = Patch::Merge(json!({ "spec": { "displayName": "changed" } }));
     v1.patch("w-1198", &PatchParams::default(), &change).await?;
@@ -252,18 +227,7 @@ async fn nothing_is_forgotten_that_may_still_be_stored() -> Result<()> {
         "spec": { "policyName": "no-b", "validationActions": ["Deny"] },
     });
     for object in [policy, binding] {
-        let mut apply = cluster.control_plane().kubectl();
-        let mut apply = apply
-            .args(["apply", "--filename=-"])
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()?;
-        apply
-            .stdin
-            .take()
-            .context("no stdin")?
-            .write_all(object.to_string().as_bytes())?;
-        ensure!(apply.wait()?.success());
+        apply(cluster.control_plane(), &object)?;
     }
     let label = Patch::Merge(json!({ "metadata": { "labels": { "a": "b" } } }));
     let v1 = widgets(&cluster, "v1", NAMESPACE)?;

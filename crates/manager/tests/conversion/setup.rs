@@ -1,12 +1,13 @@
 //! A cluster with an operator that converts, and objects in any version.
 
 use std::{
-    process::Output,
+    io::Write,
+    process::{Output, Stdio},
     sync::{Arc, LazyLock},
     time::{Duration, Instant},
 };
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use k8s_openapi::api::core::v1::{ConfigMap, Namespace};
 use kube::{
     Api, Client, Resource, ResourceExt,
@@ -131,6 +132,23 @@ pub fn kubectl(control_plane: &ControlPlane, arguments: &str) -> Result<String> 
         .output()?;
     let (out, error) = texts(&output);
     ensure!(output.status.success(), "kubectl {arguments}: {error}");
+    Ok(out)
+}
+
+/// What `kubectl apply` prints.
+pub fn apply(control_plane: &ControlPlane, object: &Value) -> Result<String> {
+    let mut apply = control_plane
+        .kubectl()
+        .args(["apply", "--filename=-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    let mut stdin = apply.stdin.take().context("no stdin")?;
+    stdin.write_all(object.to_string().as_bytes())?;
+    drop(stdin);
+    let (out, error) = texts(&apply.wait_with_output()?);
+    ensure!(error.is_empty(), "kubectl apply: {error}");
     Ok(out)
 }
 
