@@ -210,13 +210,15 @@ help: convert what is missing in both directions; what a version cannot hold, `.
 
 versions!(
     grown,
-    { pub level: Level },
-    { pub level: Wide, pub new: Option<String> },
+    { pub level: Level, #[serde(default = "ten")] pub size: i64 },
+    { pub level: Wide, pub new: Option<String>, pub size: Option<i64> },
     |old| v1::WidgetSpec {
+        size: Some(old.size),
         level: match old.level { Level::Low => Wide::Low, Level::High => Wide::High },
         new: None,
     },
     |new| v1alpha1::WidgetSpec {
+        size: new.size.unwrap_or(10),
         level: match new.level { Wide::Low => Level::Low, _ => Level::High },
     }
 );
@@ -233,4 +235,74 @@ pub enum Wide {
 fn what_the_spoke_cannot_hold_may_be_lost_or_kept() {
     round_trip(&grown::spoke());
     round_trip(&grown::spoke().keep_in_annotation());
+}
+
+/// A text that has to be a number, and a version that takes no field that it does not know.
+mod narrow {
+    use std::num::ParseIntError;
+
+    use super::*;
+
+    #[derive(Clone, CustomResource, Debug, Deserialize, JsonSchema, Serialize)]
+    #[kube(
+        group = "test.example.com",
+        version = "v1",
+        kind = "Number",
+        namespaced
+    )]
+    #[serde(deny_unknown_fields)]
+    pub struct NumberSpec {
+        pub number: u32,
+    }
+
+    #[derive(Clone, CustomResource, Debug, Deserialize, JsonSchema, Serialize)]
+    #[kube(
+        group = "test.example.com",
+        version = "v2",
+        kind = "Number",
+        namespaced
+    )]
+    #[kube(root = "Text")]
+    pub struct TextSpec {
+        pub text: String,
+    }
+
+    impl TryFrom<Text> for Number {
+        type Error = ParseIntError;
+
+        fn try_from(text: Text) -> Result<Self, ParseIntError> {
+            let spec = NumberSpec {
+                number: text.spec.text.parse()?,
+            };
+            Ok(Self {
+                metadata: text.metadata,
+                spec,
+            })
+        }
+    }
+
+    impl TryFrom<Number> for Text {
+        type Error = ParseIntError;
+
+        fn try_from(number: Number) -> Result<Self, ParseIntError> {
+            let spec = TextSpec {
+                text: number.spec.number.to_string(),
+            };
+            Ok(Self {
+                metadata: number.metadata,
+                spec,
+            })
+        }
+    }
+}
+
+#[test]
+fn what_never_converts_is_told_and_so_is_what_takes_no_unknown_field() {
+    let expected = "\
+2 values do not come through between v2 and v1:
+  v1 → v2: a field that the type does not know: spec: unknown field `fieldOfANewerVersion`, expected `number`
+  v2 → v1 → v2: none of 2 objects converts
+";
+    let lost = lost(&Spoke::<narrow::Number>::fallible::<narrow::Text>());
+    assert!(lost.starts_with(expected), "{lost}");
 }
