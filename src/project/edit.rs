@@ -108,6 +108,32 @@ impl Project {
         Ok(project)
     }
 
+    /// What a group, version and kind mean where none is defined: an API of the project, one of Kubernetes' types, or a type
+    /// of another project that has an entry. `own` has the project's domain.
+    fn meaning_of(&self, own: &Key) -> Option<Key> {
+        if self
+            .resources
+            .get(own)
+            .is_some_and(|resource| resource.api.is_some())
+        {
+            return Some(own.clone());
+        }
+        if let Some(core) = kubernetes::find(own.group.as_str(), own.version, &own.kind) {
+            let valid = "the table of Kubernetes' types has valid names";
+            return Some(Key {
+                group: Group::parse(core.group).expect(valid),
+                domain: Domain::parse(core.domain()).expect(valid),
+                ..own.clone()
+            });
+        }
+        let is = |(key, resource): &(&Key, &Resource)| {
+            let same = (&key.group, &key.kind, key.version) == (&own.group, &own.kind, own.version);
+            same && resource.external.is_some()
+        };
+        // No two entries have one meaning: the rules see to that.
+        self.resources().find(is).map(|(key, _)| key.clone())
+    }
+
     /// Adds the API, or with `--force` sets it again.
     fn define(&mut self, create: &CreateApi) -> Result<Key, Failure> {
         let key = create.own_key(self);
@@ -244,20 +270,13 @@ impl CreateApi {
         }
     }
 
-    /// The entry that it is about: an API of the project, or else one of Kubernetes' types.
+    /// The entry that it is about: an API that it defines, or a type that is known.
     pub fn key_in(&self, project: &Project) -> Option<Key> {
         let own = self.own_key(project);
-        let defined = |resource: &Resource| resource.api.is_some();
-        if self.resource || project.resources.get(&own).is_some_and(defined) {
+        if self.resource {
             return Some(own);
         }
-        let core = kubernetes::find(own.group.as_str(), own.version, &own.kind)?;
-        let valid = "the table of Kubernetes' types has valid names";
-        Some(Key {
-            group: Group::parse(core.group).expect(valid),
-            domain: Domain::parse(core.domain()).expect(valid),
-            ..own
-        })
+        project.meaning_of(&own)
     }
 }
 

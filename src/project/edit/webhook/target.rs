@@ -6,7 +6,7 @@ use super::CreateWebhook;
 use crate::error::Failure;
 use crate::name::{Domain, Version};
 use crate::project::rules::{self, Violation, webhooks as rule};
-use crate::project::{CreateApi, Key, Project, Resource};
+use crate::project::{Key, Project};
 
 /// What a `create webhook` means in a project.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,33 +92,12 @@ impl CreateWebhook {
         }
     }
 
-    /// The entry: of the type whose path was given, of an API of the project, of one of Kubernetes' types, or of a type
-    /// whose path was given before.
+    /// The entry: of the type whose path was given, or of one that is known.
     fn key_in(&self, project: &Project) -> Option<Key> {
         if let Some(external) = &self.external {
             return Some(self.key(&external.domain));
         }
-        let api = CreateApi {
-            group: self.group.clone(),
-            version: self.version,
-            kind: self.kind.clone(),
-            plural: None,
-            namespaced: None,
-            short_names: Vec::new(),
-            resource: false,
-            controller: true,
-            controller_name: None,
-            force: false,
-        };
-        let known = |(key, resource): (&Key, &Resource)| {
-            let same =
-                (&key.group, &key.kind, key.version) == (&self.group, &self.kind, self.version);
-            (same && resource.external.is_some()).then(|| key.clone())
-        };
-        api.key_in(project).or_else(|| {
-            let mut found = project.resources().filter_map(known);
-            found.next().filter(|_| found.next().is_none())
-        })
+        project.meaning_of(&self.key(&project.domain))
     }
 
     /// The versions to convert.
