@@ -229,7 +229,7 @@ impl Manager {
         self
     }
 
-    /// Adds webhooks, which share `context`.
+    /// Adds webhooks, which share `context`: served in every replica, unless the flags say otherwise.
     #[must_use]
     pub fn webhooks<C>(mut self, webhooks: Webhooks<C>, context: impl Into<Arc<C>>) -> Self
     where
