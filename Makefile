@@ -9,6 +9,12 @@ export CARGO_INCREMENTAL := 0
 # etcd, kube-apiserver, kube-controller-manager and kubectl: found in KUBEBUILDER_ASSETS, or built once into the cache.
 ASSETS = $$(sh tests/control-plane/build.sh)
 
+# To Cargo, the manager crate of another checkout that shares the target directory is this one, and fresh: its source is
+# outside of the package, so that Cargo looks for changes where it was built from.
+RENEW = echo "$(CURDIR)" | cmp -s - "$(GENERATED_TARGET_DIR)/checkout" || { \
+	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) clean --quiet --manifest-path crates/manager/Cargo.toml --package manager && \
+	mkdir -p "$(GENERATED_TARGET_DIR)" && echo "$(CURDIR)" > "$(GENERATED_TARGET_DIR)/checkout"; }
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -22,7 +28,7 @@ demo: ## Scaffold an operator, run it against a local control plane, and show it
 .PHONY: test
 test: ## Run every test, on a real API server where one is needed
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && \
-	$(CARGO) test && \
+	$(CARGO) test && { $(RENEW); } && \
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) test --manifest-path crates/manager/Cargo.toml --all-features
 
 .PHONY: lint
@@ -30,6 +36,7 @@ lint: ## Check format, lints and documentation
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --all-targets -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --quiet
+	@$(RENEW)
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) fmt --manifest-path crates/manager/Cargo.toml --check
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) clippy --manifest-path crates/manager/Cargo.toml --all-targets --all-features -- -D warnings
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) fmt --manifest-path benches/Cargo.toml --all --check
