@@ -53,7 +53,7 @@ async fn an_operator_says_what_its_webhooks_lack() -> Result<()> {
         (
             &[],
             &["/a"],
-            Some("webhooks need a certificate: give its directory by `--webhook-cert-path`"),
+            Some("webhooks need a certificate: name its Secret by `--webhook-secret`"),
         ),
         (
             &["--webhook-cert-path=/nowhere"],

@@ -8,7 +8,7 @@ use crate::cluster;
 
 /// The `manifests` of a project whose webhooks use all there is to declare.
 fn manifests() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_manifests"))
+    Command::new(env!("CARGO_BIN_EXE_declared-manifests"))
 }
 
 #[test]
