@@ -178,7 +178,8 @@ fn manifests(cluster: &Cluster<'_>, port: u16) -> Vec<Value> {
             let conversion = &mut object["spec"]["conversion"]["webhook"];
             conversion["clientConfig"]["service"]["port"] = port.into();
         }
-        for webhook in object["webhooks"].as_array_mut().into_iter().flatten() {
+        let webhooks = object.get_mut("webhooks").and_then(Value::as_array_mut);
+        for webhook in webhooks.into_iter().flatten() {
             webhook["clientConfig"]["service"]["port"] = port.into();
         }
     }
@@ -262,7 +263,8 @@ fn asks_without_cert_manager() {
         serde_json::json!({"apiVersion": "v1", "kind": "List", "items": objects}).to_string();
     let deploy = || cluster.kubectl("apply --server-side --force-conflicts -f -", &everything);
     deploy();
-    let token = cluster.kubectl(&format!("create token {ACCOUNT} -n {NAMESPACE}"), "");
+    let token = cluster.run(&format!("create token {ACCOUNT} -n {NAMESPACE}"), "");
+    let token = String::from_utf8(token.stdout).unwrap();
     let kubeconfig = control_plane.kubeconfig_for(ACCOUNT, token.trim()).unwrap();
     let log = scratch.path().join("operator.log");
     let operator = Operator::start(&binary, &kubeconfig, log, container, port);
