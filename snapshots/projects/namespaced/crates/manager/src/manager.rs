@@ -1,5 +1,7 @@
 //! The manager: what an operator is made of. `manager/run.rs` starts and stops it.
 
+#[cfg(feature = "envtest")]
+mod envtest;
 mod error;
 mod run;
 mod settings;
@@ -227,7 +229,7 @@ impl Manager {
         self
     }
 
-    /// Adds webhooks, which share `context`.
+    /// Adds webhooks, which share `context`: served in every replica, unless the flags say otherwise.
     #[must_use]
     pub fn webhooks<C>(mut self, webhooks: Webhooks<C>, context: impl Into<Arc<C>>) -> Self
     where
@@ -285,42 +287,5 @@ impl Manager {
         let mut queues = self.queues.lock();
         let queue = || Arc::new(Queue::new(self.metrics.queue(controller)));
         queues.entry(controller).or_insert_with(queue).clone()
-    }
-
-    #[cfg(feature = "envtest")]
-    pub(crate) fn readiness(&self) -> Readiness {
-        self.readiness.clone()
-    }
-
-    /// Makes the certificates of [`WebhookFlags`](crate::webhook::WebhookFlags) age faster, for tests:
-    /// how long one can be used, how long before its end the next is made, and how long each step waits
-    /// for everybody to see the one before.
-    #[cfg(feature = "envtest")]
-    #[doc(hidden)]
-    #[must_use]
-    pub fn certificate_periods(
-        mut self,
-        lifetime: Duration,
-        renew: Duration,
-        settle: Duration,
-    ) -> Self {
-        if let Some(Endpoint::Flags(flags)) = &mut self.webhook_endpoint {
-            flags.certificates.periods = crate::webhook::certificates::Periods {
-                lifetime,
-                renew,
-                settle,
-            };
-        }
-        self
-    }
-
-    #[cfg(feature = "envtest")]
-    pub(crate) fn serve_webhooks(&mut self, endpoint: Endpoint) {
-        self.webhook_endpoint = Some(endpoint);
-    }
-
-    #[cfg(feature = "envtest")]
-    pub(crate) fn stop(&self) -> CancellationToken {
-        self.stop.clone()
     }
 }

@@ -178,26 +178,40 @@ fn schema(crd: CustomResourceDefinition) -> JSONSchemaProps {
 
 /// Whether a version has a place for what is lost.
 fn holds(schema: &JSONSchemaProps, lost: &Difference) -> bool {
-    let place = lost.path.iter().try_fold(schema, |schema, key| {
-        let property = schema
+    let mut place = schema;
+    let mut may_be_absent = false;
+    for key in &lost.path {
+        let property = place
             .properties
             .as_ref()
             .and_then(|properties| properties.get(key));
-        property.or(match (&schema.items, &schema.additional_properties) {
+        let inside = property.or(match (&place.items, &place.additional_properties) {
             (Some(JSONSchemaPropsOrArray::Schema(item)), _) => Some(item),
             (_, Some(JSONSchemaPropsOrBool::Schema(value))) => Some(value),
             _ => None,
-        })
-    });
-    place.is_some_and(|schema| fits(schema, &lost.before))
+        });
+        let Some(inside) = inside else {
+            return false;
+        };
+        let required = place
+            .required
+            .as_ref()
+            .is_some_and(|names| names.contains(key));
+        may_be_absent = !required && inside.default.is_none();
+        place = inside;
+    }
+    match lost.before.is_null() {
+        true => may_be_absent,
+        false => fits(place, &lost.before),
+    }
 }
 
 fn fits(schema: &JSONSchemaProps, value: &Value) -> bool {
     if let Some(values) = &schema.enum_ {
-        return value.is_null() || values.iter().any(|known| known.0 == *value);
+        return values.iter().any(|known| known.0 == *value);
     }
     match (schema.type_.as_deref(), value) {
-        (None, _) | (_, Value::Null) => true,
+        (None, _) => true,
         (Some("boolean"), value) => value.is_boolean(),
         (Some("integer"), value) => value.is_i64() || value.is_u64(),
         (Some("number"), value) => value.is_number(),

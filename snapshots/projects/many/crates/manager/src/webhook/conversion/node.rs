@@ -72,6 +72,10 @@ impl<'a> Node<'a> {
         matches!(self.json, Json::Null)
     }
 
+    pub(super) fn is_scalar(&self) -> bool {
+        !matches!(self.json, Json::List(_) | Json::Map(_))
+    }
+
     /// The value, without nulls in objects, which say nothing.
     pub(super) fn to_value(&self) -> Value {
         match &self.json {

@@ -22,8 +22,8 @@ pub(super) trait Version<H>: Send + Sync {
     /// The JSON of the object in this version, with metadata that means nothing.
     fn down(&self, hub: H) -> Result<Vec<u8>, Reason>;
 
-    /// The JSON of the hub after it was in this version; nothing if it cannot come back.
-    fn down_and_up(&self, hub: H) -> Option<Value>;
+    /// The hub after it was in this version; nothing if it cannot come back.
+    fn down_and_up(&self, hub: H) -> Option<H>;
 
     /// An object as its type writes it.
     #[cfg(feature = "fake")]
@@ -71,9 +71,8 @@ where
         write((self.down)(hub)?)
     }
 
-    fn down_and_up(&self, hub: H) -> Option<Value> {
-        let hub = (self.down)(hub).and_then(|spoke| (self.up)(spoke)).ok()?;
-        serde_json::to_value(hub).ok()
+    fn down_and_up(&self, hub: H) -> Option<H> {
+        (self.down)(hub).and_then(|spoke| (self.up)(spoke)).ok()
     }
 
     #[cfg(feature = "fake")]

@@ -69,7 +69,7 @@ mod tests {
     fn texts_match() {
         let any = (0, usize::MAX);
         let cases = [
-            ("^[a-z]([-a-z0-9]*[a-z0-9])?$", any, "bbc"),
+            ("^[a-z]([-a-z0-9]*[a-z0-9])?$", any, "bbb"),
             ("^v[0-9]+$", (3, 5), "v12"),
             ("^(Always|Never)$", any, "Never"),
             ("^#?x{3}", any, "#xxx"),

@@ -189,7 +189,7 @@ mod tests {
             ),
             (
                 json!({ "type": "integer", "minimum": 1, "maximum": 9, "multipleOf": 4 }),
-                json!([8, 4, 8]),
+                json!([4, 4, 8]),
             ),
             (
                 json!({ "type": "number", "minimum": 0, "maximum": 1 }),

@@ -33,7 +33,7 @@ pub(super) fn convert<H: Object>(
         .get("metadata")
         .and_then(|node| node.get("annotations"));
     let annotation = annotations.and_then(|node| node.get(&key));
-    if taken.is_none() && annotation.is_none() && to.is_none_or(|spoke| !spoke.keeps) {
+    if taken.is_none() && annotation.is_none() && to.is_none_or(|spoke| is_held(&hub, spoke)) {
         let json = match to {
             Some(spoke) => spoke.version.down(hub)?,
             None => write(hub)?,
@@ -60,6 +60,13 @@ pub(super) fn convert<H: Object>(
     let content = from_str(&json).map_err(text)?;
     object.write(api_version, &metadata, &content, output);
     Ok(())
+}
+
+/// Whether there is nothing to keep in an annotation.
+fn is_held<H: Object>(hub: &H, spoke: &Spoke<H>) -> bool {
+    let text = |hub: &H| serde_json::to_vec(hub).ok();
+    let back = spoke.keeps.then(|| spoke.version.down_and_up(hub.clone()));
+    back.flatten().is_none_or(|back| text(&back) == text(hub))
 }
 
 fn parse(key: &str, kept: &str) -> Option<Kept> {
@@ -96,9 +103,10 @@ fn carefully<H: Object>(
         return Ok((json, None));
     };
     let back = spoke.keeps.then(|| spoke.version.down_and_up(hub.clone()));
+    let back = back.flatten().map(to_value).transpose().map_err(text)?;
     let mut output = from_slice(&spoke.version.down(hub)?).map_err(text)?;
     carry(&mut output);
-    let kept = back.flatten().map(|back| Kept::difference(&json, &back));
+    let kept = back.map(|back| Kept::difference(&json, &back));
     let kept = kept.filter(|kept| !kept.is_empty());
     let kept = kept.map(|kept| serde_json::to_string(&kept)).transpose();
     Ok((output, kept.map_err(text)?))

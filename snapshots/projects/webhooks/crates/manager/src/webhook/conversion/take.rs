@@ -24,6 +24,7 @@ pub(super) fn take<K: DeserializeOwned>(node: &Node) -> Result<(K, bool), Error>
     let value = K::deserialize(Taker {
         node,
         missed: &missed,
+        named: false,
     })?;
     Ok((value, missed.get()))
 }
@@ -32,11 +33,18 @@ pub(super) fn take<K: DeserializeOwned>(node: &Node) -> Result<(K, bool), Error>
 struct Taker<'n> {
     node: &'n Node<'n>,
     missed: &'n Cell<bool>,
+    /// Whether this is inside of a struct that names all its fields, which keeps none of them aside
+    /// for a flattened type.
+    named: bool,
 }
 
 impl<'n> Taker<'n> {
     fn with(self, node: &'n Node<'n>) -> Self {
         Self { node, ..self }
+    }
+
+    fn inside(self, named: bool) -> Self {
+        Self { named, ..self }
     }
 
     fn visit<V: Visitor<'n>>(self, mark: Mark, visitor: V) -> Result<V::Value, Error> {
@@ -80,8 +88,26 @@ impl<'n> Deserializer<'n> for Taker<'n> {
     type Error = Error;
 
     fn deserialize_any<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Error> {
+        let asked = self.named || self.node.mark.get() == Mark::Taken;
+        if asked && self.node.is_scalar() {
+            // Such as a quantity: nothing in it can be left out.
+            return self.visit(Mark::Taken, visitor);
+        }
         self.missed.set(true);
-        self.visit(Mark::Perhaps, visitor)
+        self.inside(false).visit(Mark::Perhaps, visitor)
+    }
+
+    fn deserialize_struct<V: Visitor<'n>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Error> {
+        self.inside(true).visit(Mark::Taken, visitor)
+    }
+
+    fn deserialize_map<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Error> {
+        self.inside(false).visit(Mark::Taken, visitor)
     }
 
     fn deserialize_ignored_any<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Error> {
@@ -134,9 +160,7 @@ impl<'n> Deserializer<'n> for Taker<'n> {
         deserialize_u8() deserialize_u16() deserialize_u32() deserialize_u64() deserialize_u128()
         deserialize_f32() deserialize_f64() deserialize_bytes() deserialize_byte_buf()
         deserialize_unit() deserialize_unit_struct(_name: &'static str)
-        deserialize_seq() deserialize_tuple(_length: usize) deserialize_map()
+        deserialize_seq() deserialize_tuple(_length: usize) deserialize_identifier()
         deserialize_tuple_struct(_name: &'static str, _length: usize)
-        deserialize_struct(_name: &'static str, _fields: &'static [&'static str])
-        deserialize_identifier()
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+use k8s_openapi::apimachinery::pkg::{api::resource::Quantity, util::intstr::IntOrString};
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{types::*, *};
@@ -124,14 +124,40 @@ fn flattened_and_untagged_types_are_looked_into() {
         );
         assert_eq!(carried::<Value>(&source, json!({})), json!({}));
     }
-    #[derive(Deserialize, Serialize)]
-    struct Port {
-        port: IntOrString,
+}
+
+#[test]
+fn only_what_may_be_left_out_is_looked_for() {
+    #[derive(Deserialize)]
+    #[allow(dead_code)]
+    struct Plain {
+        #[serde(default)]
+        ports: Vec<IntOrString>,
+        #[serde(default)]
+        limits: BTreeMap<String, Quantity>,
+        #[serde(default)]
+        any: Value,
     }
-    assert_eq!(
-        carried::<Port>(&json!({ "port": "http" }), json!({})),
-        json!({})
-    );
+    #[derive(Deserialize)]
+    #[allow(dead_code)]
+    struct Flat {
+        #[serde(flatten)]
+        plain: Plain,
+    }
+    fn missed<T: DeserializeOwned>(text: &str) -> bool {
+        take::<T>(&serde_json::from_str(text).unwrap()).unwrap().1
+    }
+    let full = r#"{"ports": ["http", 80], "limits": {"cpu": "1", "pods": 2}, "any": 3}"#;
+    for (text, plain) in [
+        (full, false),
+        (r#"{"x": null}"#, false),
+        (r#"{"x": 1}"#, true),
+        (r#"{"any": {}}"#, true),
+        (r#"{"any": [1]}"#, true),
+    ] {
+        assert_eq!(missed::<Plain>(text), plain, "{text}");
+        assert!(missed::<Flat>(text), "{text}");
+    }
 }
 
 #[test]
