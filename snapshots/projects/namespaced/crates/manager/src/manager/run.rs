@@ -182,6 +182,7 @@ impl Manager {
         let Some(endpoint) = endpoint.filter(|_| !self.webhooks.is_empty()) else {
             return Ok(None);
         };
+        self.webhooks.check()?;
         self.readiness.expect(CHECK);
         let environment = webhook::Environment {
             clients: &self.clusters.own.clients,
@@ -192,7 +193,7 @@ impl Manager {
         };
         let (server, tasks) = endpoint.bind(environment, self.endpoints.http2).await?;
         self.runnables.extend(tasks);
-        let router = std::mem::take(&mut self.webhooks).router(&self.metrics)?;
+        let router = std::mem::take(&mut self.webhooks).router(&self.metrics);
         self.readiness.pass(CHECK);
         Ok(Some((server, router).into()))
     }

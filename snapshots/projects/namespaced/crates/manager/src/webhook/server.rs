@@ -133,12 +133,16 @@ impl Site {
         self.hooks.is_empty() && self.conversions.is_empty()
     }
 
-    /// What is served.
+    /// Looks at the declarations, before anything is served.
     ///
     /// # Errors
-    /// If the declarations cannot work, alone or together.
-    pub(crate) fn router(self, metrics: &Metrics) -> Result<Router, Error> {
-        check(self.hooks.iter().map(|hook| &hook.declaration)).map_err(Error::Webhooks)?;
+    /// If they cannot work, alone or together.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        check(self.hooks.iter().map(|hook| &hook.declaration)).map_err(Error::Webhooks)
+    }
+
+    /// What is served, if the [`check`](Self::check) says that it can be.
+    pub(crate) fn router(self, metrics: &Metrics) -> Router {
         let mut router = Router::new();
         for hook in self.hooks {
             let path = &*hook.declaration.path;
@@ -159,7 +163,7 @@ impl Site {
             };
             router = router.merge(route(CONVERT, metrics.webhook(CONVERT), answer));
         }
-        Ok(router)
+        router
     }
 }
 

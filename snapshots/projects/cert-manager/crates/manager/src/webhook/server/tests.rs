@@ -35,7 +35,7 @@ fn site(paths: &[&str]) -> Site {
 #[tokio::test]
 async fn only_reviews_that_are_posted_are_answered() {
     let metrics = Metrics::default();
-    let router = site(&["/a"]).router(&metrics).unwrap();
+    let router = site(&["/a"]).router(&metrics);
     let review = json!({
         "apiVersion": "admission.k8s.io/v1",
         "kind": "AdmissionReview",
@@ -88,13 +88,9 @@ async fn only_reviews_that_are_posted_are_answered() {
 
 #[test]
 fn what_cannot_be_served_is_told() {
-    let metrics = Metrics::default();
-    let error = site(&["/a", "/a"])
-        .router(&metrics)
-        .unwrap_err()
-        .to_string();
+    let error = site(&["/a", "/a"]).check().unwrap_err().to_string();
     assert!(error.contains("two webhooks have the path `/a`"), "{error}");
-    assert!(site(&["/a{"]).router(&metrics).is_err());
+    assert!(site(&["/a{"]).check().is_err());
     assert!(site(&[]).is_empty() && !site(&["/a"]).is_empty());
 }
 
