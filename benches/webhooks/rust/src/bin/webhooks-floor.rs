@@ -3,7 +3,10 @@
 use std::{net::SocketAddr, path::PathBuf, sync::Arc};
 
 use axum::{Router, body::Bytes, http::header::CONTENT_TYPE, routing::post};
-use axum_server::tls_rustls::RustlsConfig;
+use axum_server::{
+    accept::NoDelayAcceptor,
+    tls_rustls::{RustlsAcceptor, RustlsConfig},
+};
 use clap::Parser;
 use rustls::{
     ServerConfig,
@@ -43,7 +46,9 @@ async fn main() -> anyhow::Result<()> {
         .route("/leave", post(answer(ALLOWED)))
         .route("/validate", post(answer(ALLOWED)));
     let address = SocketAddr::from(([0, 0, 0, 0], args.webhook_port));
-    let mut server = axum_server::bind_rustls(address, RustlsConfig::from_config(Arc::new(tls)));
+    let tls = RustlsConfig::from_config(Arc::new(tls));
+    let acceptor = RustlsAcceptor::new(tls).acceptor(NoDelayAcceptor::new());
+    let mut server = axum_server::bind(address).acceptor(acceptor);
     server.http_builder().http1().header_read_timeout(None);
     Ok(server.serve(router.into_make_service()).await?)
 }
