@@ -27,7 +27,7 @@ use crate::{certificate::Certificate, manager::Error};
 
 /// Bytes of a body, unless a route says otherwise. The API server sends an object twice for an
 /// update, each up to the 3 MiB that it takes itself.
-const BODY: usize = 7 * 1024 * 1024;
+pub(crate) const BODY: usize = 7 * 1024 * 1024;
 
 /// What clients may take up.
 #[derive(Clone, Copy, Debug)]
