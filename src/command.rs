@@ -5,6 +5,7 @@ mod create_api;
 mod create_webhook;
 mod init;
 mod sync;
+mod type_of;
 mod version;
 mod workspace;
 

@@ -3,7 +3,7 @@
 use clap::{ArgAction, Args, ValueEnum};
 use clap_complete::engine::ArgValueCandidates;
 
-use super::{Foreign, ForeignModule, complete};
+use super::{Foreign, ForeignModule, TypeFlags, complete};
 use crate::project;
 
 /// `create webhook`.
@@ -16,15 +16,9 @@ Examples:
   operator-forge create webhook --group cert-manager --external-api-domain io --version v1 --kind Certificate \\
     --external-api-path cert_manager_crds::v1::Certificate --validation")]
 pub struct Webhook {
-    /// The API group, without the domain; may be empty
-    #[arg(long, add = ArgValueCandidates::new(complete::groups))]
-    pub group: Option<String>,
-    /// The API version; for conversion that of the hub, which is stored
-    #[arg(long, add = ArgValueCandidates::new(complete::versions))]
-    pub version: Option<String>,
-    /// The kind, in CamelCase
-    #[arg(long, add = ArgValueCandidates::new(complete::kinds))]
-    pub kind: Option<String>,
+    /// Which type; for conversion its hub, the version that is stored.
+    #[command(flatten)]
+    pub of: TypeFlags,
     /// The plural of another project's kind, if it is irregular
     #[arg(long)]
     pub plural: Option<String>,

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{Edit, Workspace, reconcile};
+use super::{Edit, Workspace, reconcile, type_of::type_of};
 use crate::{
     cli::{Api, Global},
     error::Result,
-    name::{ControllerName, Group, Kind, Plural, ShortName, Version},
+    name::{ControllerName, Plural, ShortName},
     project::{CreateApi, Project},
     prompt::Prompt,
     report::Report,
@@ -15,12 +15,6 @@ use crate::{
 };
 
 const EXAMPLE: &str = "operator-forge create api --group cache --version v1alpha1 --kind Memcached";
-const NO_GROUP: (&str, &str) = (
-    "it may only be left out in a project with a domain",
-    EXAMPLE,
-);
-const NO_VERSION: (&str, &str) = ("every API has a version, such as v1alpha1", EXAMPLE);
-const NO_KIND: (&str, &str) = ("it names the type, in CamelCase", EXAMPLE);
 
 pub fn run(flags: &Global, api: &Api, report: &Report) -> Result<u8> {
     let remarks = api.foreign.answer()?;
@@ -42,20 +36,7 @@ pub fn run(flags: &Global, api: &Api, report: &Report) -> Result<u8> {
 }
 
 fn request(project: &Project, api: &Api, prompt: Prompt) -> Result<CreateApi> {
-    let group = match &api.group {
-        Some(text) => Group::parse(text)?,
-        None if !project.domain.as_str().is_empty() && !prompt.is_allowed() => Group::parse("")?,
-        None => prompt.value("--group", "API group", None, NO_GROUP, |text| {
-            Ok(Group::parse(text)?)
-        })?,
-    };
-    let version = api.version.as_deref();
-    let version = prompt.value("--version", "API version", version, NO_VERSION, |text| {
-        Ok(Version::parse(text)?)
-    })?;
-    let kind = prompt.value("--kind", "Kind", api.kind.as_deref(), NO_KIND, |text| {
-        Ok(Kind::parse(text)?)
-    })?;
+    let of = type_of(project, &api.of, prompt, EXAMPLE)?;
     let plural = api.plural.as_deref().map(Plural::parse).transpose()?;
     let controller_name = api
         .controller_name
@@ -70,9 +51,9 @@ fn request(project: &Project, api: &Api, prompt: Prompt) -> Result<CreateApi> {
     let resource = prompt.yes("--resource", "Define the type?", api.resource, true)?;
     let controller = prompt.yes("--controller", "Add a controller?", api.controller, true)?;
     Ok(CreateApi {
-        group,
-        version,
-        kind,
+        group: of.group,
+        version: of.version,
+        kind: of.kind,
         plural,
         namespaced: api.namespaced,
         resource,

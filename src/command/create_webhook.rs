@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{Edit, Workspace, reconcile};
+use super::{Edit, Workspace, reconcile, type_of::type_of};
 use crate::{
     cli::{Global, Webhook},
     error::{Failure, Result},
-    name::{Domain, Group, Invalid, Kind, Plural, RustPath, Version, WebhookPath},
+    name::{Domain, Invalid, Plural, RustPath, Version, WebhookPath},
     project::{CreateWebhook, External, Project},
     prompt::Prompt,
     report::Report,
@@ -16,12 +16,6 @@ use crate::{
 
 const EXAMPLE: &str =
     "operator-forge create webhook --group cache --version v1alpha1 --kind Memcached --defaulting";
-const NO_GROUP: (&str, &str) = (
-    "it may only be left out in a project with a domain",
-    EXAMPLE,
-);
-const NO_VERSION: (&str, &str) = ("a webhook is about one version of a kind", EXAMPLE);
-const NO_KIND: (&str, &str) = ("it names the type, in CamelCase", EXAMPLE);
 
 pub fn run(flags: &Global, webhook: &Webhook, report: &Report) -> Result<u8> {
     let remarks = webhook.foreign.answer()?;
@@ -48,21 +42,7 @@ pub fn run(flags: &Global, webhook: &Webhook, report: &Report) -> Result<u8> {
 }
 
 fn request(project: &Project, webhook: &Webhook, prompt: Prompt) -> Result<CreateWebhook> {
-    let group = match &webhook.group {
-        Some(text) => Group::parse(text)?,
-        None if !project.domain.as_str().is_empty() && !prompt.is_allowed() => Group::parse("")?,
-        None => prompt.value("--group", "API group", None, NO_GROUP, |text| {
-            Ok(Group::parse(text)?)
-        })?,
-    };
-    let version = webhook.version.as_deref();
-    let version = prompt.value("--version", "API version", version, NO_VERSION, |text| {
-        Ok(Version::parse(text)?)
-    })?;
-    let kind = webhook.kind.as_deref();
-    let kind = prompt.value("--kind", "Kind", kind, NO_KIND, |text| {
-        Ok(Kind::parse(text)?)
-    })?;
+    let of = type_of(project, &webhook.of, prompt, EXAMPLE)?;
     // Whoever named one of the three did not mean the others.
     let named = [webhook.defaulting, webhook.validation, webhook.conversion];
     let asks = named.iter().all(Option::is_none);
@@ -71,9 +51,9 @@ fn request(project: &Project, webhook: &Webhook, prompt: Prompt) -> Result<Creat
         false => Ok(given.unwrap_or(false)),
     };
     Ok(CreateWebhook {
-        group,
-        version,
-        kind,
+        group: of.group,
+        version: of.version,
+        kind: of.kind,
         plural: webhook.plural.as_deref().map(Plural::parse).transpose()?,
         defaulting: ask("--defaulting", "Fill in defaults?", webhook.defaulting)?,
         defaulting_path: path("--defaulting-path", webhook.defaulting_path.as_deref())?,

@@ -10,8 +10,8 @@ use std::{
 
 use axum::{
     Router,
-    body::Bytes,
-    extract::{FromRequest, Request},
+    body::{Bytes, HttpBody},
+    extract::Request,
     http::{
         StatusCode,
         header::{CONTENT_TYPE, HeaderMap},
@@ -19,7 +19,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::post,
 };
-use futures::{FutureExt, future::BoxFuture};
+use futures::{FutureExt, StreamExt, future::BoxFuture};
 use prometheus_client::metrics::counter::Counter;
 
 use super::{
@@ -35,7 +35,7 @@ use crate::{
     manager::Error,
     metrics::{Metrics, WebhookMetrics},
     runnable::Runnable,
-    serve::Server,
+    serve::{BODY, Server},
 };
 
 /// Where webhooks are served, and with which certificate.
@@ -185,14 +185,27 @@ where
     Router::new().route(path, post(serve))
 }
 
-/// The body of a request, if it is one to read.
+/// The body of a request, if it is one to read: in one piece from the start, because a large one that
+/// is put together from its parts takes up twice its length.
 async fn body(request: Request) -> Result<Bytes, Response> {
     if !is_json(request.headers()) {
         let text = "expected content type application/json".to_owned();
         return Err(refuse((StatusCode::UNSUPPORTED_MEDIA_TYPE, text)));
     }
-    let body = Bytes::from_request(request, &()).await;
-    body.map_err(IntoResponse::into_response)
+    let body = request.into_body();
+    let length = usize::try_from(body.size_hint().lower()).unwrap_or(BODY);
+    let mut whole = Vec::with_capacity(length.min(BODY));
+    let mut parts = body.into_data_stream();
+    while let Some(part) = parts.next().await {
+        let broken = |error: axum::Error| refuse((StatusCode::BAD_REQUEST, error.to_string()));
+        let part = part.map_err(broken)?;
+        if whole.len() + part.len() > BODY {
+            let text = format!("expected at most {BODY} bytes");
+            return Err(refuse((StatusCode::PAYLOAD_TOO_LARGE, text)));
+        }
+        whole.extend_from_slice(&part);
+    }
+    Ok(whole.into())
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -1,0 +1,57 @@
+//! The flags of `init`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::{Foreign, ForeignType};
+
+/// `init`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  operator-forge init --domain example.com
+  operator-forge init memcached-operator --domain example.com --owner \"Example Inc.\" --license mit
+  operator-forge init --domain example.com --namespaced --dry-run")]
+pub struct Init {
+    /// The project's directory, made if it is not there [default: the current one]
+    #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+    pub dir: Option<PathBuf>,
+    /// The suffix of every API group [default: my.domain]
+    #[arg(long)]
+    pub domain: Option<String>,
+    /// The project's name, which begins every name in the cluster [default: the directory's]
+    #[arg(long, value_name = "NAME")]
+    pub project_name: Option<String>,
+    /// The copyright owner, for the header of source files
+    #[arg(long)]
+    pub owner: Option<String>,
+    /// The license: apache2, mit or none [default: apache2]
+    #[arg(long)]
+    pub license: Option<String>,
+    /// A file with the header of source files, instead of --license
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath)]
+    pub license_file: Option<PathBuf>,
+    /// Watch only some namespaces, with a Role instead of a ClusterRole
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub namespaced: Option<bool>,
+    /// Make a git repository, unless there is one around the directory
+    #[arg(long, value_enum, default_value_t)]
+    pub vcs: Vcs,
+    /// Flags of kubebuilder that mean nothing here.
+    #[command(flatten)]
+    pub foreign: Foreign,
+    /// Those that name a type of another project.
+    #[command(flatten)]
+    pub foreign_type: ForeignType,
+}
+
+/// `--vcs`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub enum Vcs {
+    /// A git repository
+    #[default]
+    Git,
+    /// None
+    None,
+}
