@@ -15,6 +15,8 @@ pub enum Action {
     Merge,
     /// A file is replaced because the command line said so.
     Overwrite,
+    /// A file of the user's is changed in the place that the command named.
+    Edit,
     /// A file goes away.
     Delete,
 }
@@ -28,6 +30,7 @@ impl Action {
             Self::Update => "update",
             Self::Merge => "merge",
             Self::Overwrite => "overwrite",
+            Self::Edit => "edit",
             Self::Delete => "delete",
         }
     }
@@ -57,6 +60,22 @@ pub struct Note {
     pub what: NoteKind,
 }
 
+impl Note {
+    /// The sentence for a terminal, after the path.
+    pub fn sentence(&self) -> String {
+        match self.what {
+            NoteKind::Orphaned => {
+                format!(
+                    "{}: keep it, or `git rm {}`",
+                    self.what.sentence(),
+                    self.path
+                )
+            }
+            what => what.sentence().to_owned(),
+        }
+    }
+}
+
 /// The kinds of [`Note`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteKind {
@@ -84,8 +103,7 @@ impl NoteKind {
         }
     }
 
-    /// The sentence for a terminal.
-    pub fn sentence(self) -> &'static str {
+    fn sentence(self) -> &'static str {
         match self {
             Self::Edited => {
                 "is generated, and was edited by hand; the edit is kept until the file has to change"

@@ -4,6 +4,7 @@
 
 mod api;
 mod complete;
+mod delete;
 mod foreign;
 mod global;
 mod init;
@@ -15,6 +16,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 pub use self::{
     api::Api,
+    delete::{Delete, DeleteApi, DeleteWebhook},
     foreign::{Foreign, ForeignModule, ForeignType},
     global::{Color, Global, OnConflict, Output},
     init::{Init, Vcs},
@@ -55,6 +57,9 @@ pub enum Command {
     /// Add an API, a controller or a webhook to the project
     #[command(subcommand, visible_alias = "new")]
     Create(Create),
+    /// Take an API, a controller or a webhook away again; files that you edited stay
+    #[command(subcommand)]
+    Delete(Delete),
     /// Make the files what PROJECT says, after it was edited or merged
     #[command(after_help = "\
 Examples:

@@ -3,6 +3,9 @@
 mod completion;
 mod create_api;
 mod create_webhook;
+mod delete;
+mod delete_api;
+mod delete_webhook;
 mod init;
 mod sync;
 mod type_of;
@@ -15,9 +18,9 @@ use self::workspace::Workspace;
 use crate::{
     apply,
     change::ChangeSet,
-    cli::{Cli, Command, Create, Global},
+    cli::{Cli, Command, Create, Delete, Global},
     error::{Failure, Result},
-    plan,
+    plan::{self, Named},
     project::Project,
     report::{Outcome, Report},
     template,
@@ -42,6 +45,8 @@ pub fn run(cli: &Cli, report: &Report) -> Result<u8> {
         Command::Init(flags) => init::run(&cli.global, flags, report),
         Command::Create(Create::Api(flags)) => create_api::run(&cli.global, flags, report),
         Command::Create(Create::Webhook(flags)) => create_webhook::run(&cli.global, flags, report),
+        Command::Delete(Delete::Api(flags)) => delete_api::run(&cli.global, flags, report),
+        Command::Delete(Delete::Webhook(flags)) => delete_webhook::run(&cli.global, flags, report),
         Command::Sync => sync::run(&cli.global, report),
         Command::Version => version::run(report),
         Command::Completion { shell } => completion::run(*shell, report),
@@ -50,10 +55,23 @@ pub fn run(cli: &Cli, report: &Report) -> Result<u8> {
 
 /// Makes the tree what the edited project says, or shows what that would take.
 fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report) -> Result<u8> {
+    reconcile_named(workspace, edit, &Named::default(), flags, report)
+}
+
+/// The same, where the command also names files of the user.
+fn reconcile_named(
+    workspace: &Workspace,
+    edit: &Edit,
+    named: &Named,
+    flags: &Global,
+    report: &Report,
+) -> Result<u8> {
     let desired = template::tree(&edit.project)?;
     let memory = workspace.memory()?;
-    let found = tree::find_all(&workspace.root, plan::paths(&memory, &desired)?)?;
-    let set = plan::plan(&plan::Inputs {
+    let mut paths = plan::paths(&memory, &desired)?;
+    paths.extend(named.rewritten.keys().cloned());
+    let found = tree::find_all(&workspace.root, paths)?;
+    let inputs = plan::Inputs {
         memory: &memory,
         desired: &desired,
         found: &found,
@@ -61,7 +79,8 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
         project: &edit.project.write(),
         policy: flags.on_conflict.into(),
         forced: &edit.forced,
-    })?;
+    };
+    let set = plan::plan_named(&inputs, named)?;
     refuse_conflicts(&set)?;
     if !flags.dry_run {
         apply::apply(&workspace.root, &set)?;

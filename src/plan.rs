@@ -1,6 +1,10 @@
 //! From what is desired, remembered and found to a change set. Pure: the disk was read before, and nothing is written.
 
+mod named;
+
 use std::collections::{BTreeMap, BTreeSet};
+
+pub use self::named::{Named, Rewritten, plan_named};
 
 use crate::{
     change::{Action, Change, ChangeSet, Conflict, ConflictKind, Note, NoteKind, Policy},

@@ -30,7 +30,9 @@ use std::fmt;
 use serde_yaml::Mapping;
 
 pub use self::compare::check_unchanging;
-pub use self::edit::{CreateApi, CreateWebhook, External, InitOptions, Target};
+pub use self::edit::{
+    CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, External, InitOptions, Target,
+};
 pub use self::file::{FILE, missing};
 pub use self::license::{Header, License, Owner};
 pub use self::view::{ApiView, ControllerView, KindView, WebhookView};
@@ -142,6 +144,18 @@ impl Key {
             "core" if core => String::new(),
             _ => api_group(&self.group, &self.domain),
         }
+    }
+
+    /// The flags that name it on a command line: `--group cache --version v1alpha1 --kind Memcached`.
+    pub fn flags(&self) -> String {
+        let group = match self.group.as_str() {
+            "" => "''",
+            group => group,
+        };
+        format!(
+            "--group {group} --version {} --kind {}",
+            self.version, self.kind
+        )
     }
 }
 

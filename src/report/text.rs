@@ -32,6 +32,7 @@ fn verb(action: Action) -> &'static str {
         Action::Update => "Update",
         Action::Merge => "Merge",
         Action::Overwrite => "Overwrite",
+        Action::Edit => "Edit",
         Action::Delete => "Delete",
     }
 }
@@ -55,7 +56,7 @@ pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, quiet: bool, color: bool) -
             "{}: `{}` {}",
             paint("warning", YELLOW, color),
             note.path,
-            note.what.sentence()
+            note.sentence()
         );
     }
     if quiet {
@@ -112,7 +113,10 @@ fn verbs(set: &ChangeSet, color: bool) -> String {
             }
             Some(_) => {}
             None => {
-                let style = if matches!(change.action, Action::Delete | Action::Overwrite) {
+                let style = if matches!(
+                    change.action,
+                    Action::Delete | Action::Overwrite | Action::Edit
+                ) {
                     YELLOW
                 } else {
                     GREEN
@@ -133,10 +137,10 @@ pub fn diffs(set: &ChangeSet) -> String {
     set.visible().map(diff).collect()
 }
 
-/// The diffs of what is replaced whatever it held: those are shown unasked.
+/// The diffs of what is replaced whatever it held, and of the user's own files: those are shown unasked.
 pub fn overwritten(set: &ChangeSet) -> String {
     set.visible()
-        .filter(|change| change.action == Action::Overwrite)
+        .filter(|change| matches!(change.action, Action::Overwrite | Action::Edit))
         .map(diff)
         .collect()
 }
