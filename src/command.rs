@@ -1,9 +1,13 @@
 //! One small file per command. A command is a pure edit of the project; `reconcile` is what all of them share.
 
+mod attributes;
+mod check;
 mod completion;
 mod create_api;
 mod create_webhook;
 mod init;
+mod status;
+mod survey;
 mod sync;
 mod type_of;
 mod version;
@@ -11,17 +15,15 @@ mod workspace;
 
 use std::{collections::BTreeSet, path::Path};
 
-use self::workspace::Workspace;
+use self::{survey::Survey, workspace::Workspace};
 use crate::{
     apply,
     change::ChangeSet,
     cli::{Cli, Command, Create, Global},
     error::{Failure, Result},
-    plan,
     project::Project,
     report::{Outcome, Report},
-    template,
-    tree::{self, RelPath},
+    tree::RelPath,
 };
 
 /// What a command wants, before anything is compared with the disk.
@@ -43,6 +45,8 @@ pub fn run(cli: &Cli, report: &Report) -> Result<u8> {
         Command::Create(Create::Api(flags)) => create_api::run(&cli.global, flags, report),
         Command::Create(Create::Webhook(flags)) => create_webhook::run(&cli.global, flags, report),
         Command::Sync => sync::run(&cli.global, report),
+        Command::Check(flags) => check::run(&cli.global, flags, report),
+        Command::Status(flags) => status::run(&cli.global, flags, report),
         Command::Version => version::run(report),
         Command::Completion { shell } => completion::run(*shell, report),
     }
@@ -50,18 +54,11 @@ pub fn run(cli: &Cli, report: &Report) -> Result<u8> {
 
 /// Makes the tree what the edited project says, or shows what that would take.
 fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report) -> Result<u8> {
-    let desired = template::tree(&edit.project)?;
-    let memory = workspace.memory()?;
-    let found = tree::find_all(&workspace.root, plan::paths(&memory, &desired)?)?;
-    let set = plan::plan(&plan::Inputs {
-        memory: &memory,
-        desired: &desired,
-        found: &found,
-        templates: template::SET,
-        project: &edit.project.write(),
-        policy: flags.on_conflict.into(),
-        forced: &edit.forced,
-    })?;
+    let set = Survey::of(workspace, &edit.project)?.plan(
+        &edit.project,
+        flags.on_conflict.into(),
+        &edit.forced,
+    )?;
     refuse_conflicts(&set)?;
     if !flags.dry_run {
         apply::apply(&workspace.root, &set)?;
