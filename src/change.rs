@@ -103,6 +103,16 @@ impl NoteKind {
         }
     }
 
+    /// What settles it at `path`, where the sentence does not say so.
+    pub fn help(self, path: &RelPath) -> Option<String> {
+        match self {
+            Self::Edited => Some(format!(
+                "take `{path}` over: operator-forge own {path}; or undo the edit: git checkout -- {path}"
+            )),
+            Self::Missing | Self::Orphaned | Self::BaseLost | Self::Kept => None,
+        }
+    }
+
     fn sentence(self) -> &'static str {
         match self {
             Self::Edited => {

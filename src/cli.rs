@@ -3,12 +3,14 @@
 //! Invariant: nothing here checks a name or knows a project; a flag's text goes to its command as it was typed.
 
 mod api;
+mod check;
 mod complete;
 mod delete;
 mod foreign;
 mod global;
 mod init;
 mod refusal;
+mod status;
 mod type_flags;
 mod webhook;
 
@@ -16,11 +18,13 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 pub use self::{
     api::Api,
+    check::Check,
     delete::{Delete, DeleteApi, DeleteWebhook},
     foreign::{Foreign, ForeignModule, ForeignType},
     global::{Color, Global, OnConflict, Output},
     init::{Init, Vcs},
     refusal::refusal,
+    status::Status,
     type_flags::TypeFlags,
     webhook::{Certificates, Webhook},
 };
@@ -66,6 +70,10 @@ Examples:
   operator-forge sync
   operator-forge sync --dry-run --diff")]
     Sync,
+    /// Fail unless the files are what PROJECT says, or compare CRDs with a released version
+    Check(Check),
+    /// Say what each file is, and what is pending
+    Status(Status),
     /// Print the version of operator-forge and of what it generates
     #[command(after_help = "\
 Examples:

@@ -1,5 +1,7 @@
 //! One small file per command. A command is a pure edit of the project; `reconcile` is what all of them share.
 
+mod attributes;
+mod check;
 mod completion;
 mod create_api;
 mod create_webhook;
@@ -7,6 +9,8 @@ mod delete;
 mod delete_api;
 mod delete_webhook;
 mod init;
+mod status;
+mod survey;
 mod sync;
 mod type_of;
 mod version;
@@ -14,17 +18,16 @@ mod workspace;
 
 use std::{collections::BTreeSet, path::Path};
 
-use self::workspace::Workspace;
+use self::{survey::Survey, workspace::Workspace};
 use crate::{
     apply,
     change::ChangeSet,
     cli::{Cli, Command, Create, Delete, Global},
     error::{Failure, Result},
-    plan::{self, Named},
+    plan::Named,
     project::Project,
     report::{Outcome, Report},
-    template,
-    tree::{self, RelPath},
+    tree::RelPath,
 };
 
 /// What a command wants, before anything is compared with the disk.
@@ -48,6 +51,8 @@ pub fn run(cli: &Cli, report: &Report) -> Result<u8> {
         Command::Delete(Delete::Api(flags)) => delete_api::run(&cli.global, flags, report),
         Command::Delete(Delete::Webhook(flags)) => delete_webhook::run(&cli.global, flags, report),
         Command::Sync => sync::run(&cli.global, report),
+        Command::Check(flags) => check::run(&cli.global, flags, report),
+        Command::Status(flags) => status::run(&cli.global, flags, report),
         Command::Version => version::run(report),
         Command::Completion { shell } => completion::run(*shell, report),
     }
@@ -66,21 +71,9 @@ fn reconcile_named(
     flags: &Global,
     report: &Report,
 ) -> Result<u8> {
-    let desired = template::tree(&edit.project)?;
-    let memory = workspace.memory()?;
-    let mut paths = plan::paths(&memory, &desired)?;
-    paths.extend(named.rewritten.keys().cloned());
-    let found = tree::find_all(&workspace.root, paths)?;
-    let inputs = plan::Inputs {
-        memory: &memory,
-        desired: &desired,
-        found: &found,
-        templates: template::SET,
-        project: &edit.project.write(),
-        policy: flags.on_conflict.into(),
-        forced: &edit.forced,
-    };
-    let set = plan::plan_named(&inputs, named)?;
+    let survey = Survey::with(workspace, &edit.project, named)?;
+    let policy = flags.on_conflict.into();
+    let set = survey.plan(&edit.project, policy, &edit.forced, named)?;
     refuse_conflicts(&set)?;
     if !flags.dry_run {
         apply::apply(&workspace.root, &set)?;

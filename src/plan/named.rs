@@ -48,6 +48,9 @@ impl Rewritten {
 
 /// Plans as though the named files were on disk already as they will be, and adds their own changes.
 pub fn plan_named(inputs: &Inputs<'_>, named: &Named) -> Result<ChangeSet> {
+    if named.forgotten.is_empty() && named.rewritten.is_empty() {
+        return plan(inputs);
+    }
     let mut memory: Memory = inputs.memory.clone();
     memory
         .rows

@@ -11,10 +11,10 @@ use crate::{
 /// More files than this in one new top-level directory are told in one line.
 const FOLD_ABOVE: usize = 4;
 
-const GREEN: &str = "\x1b[1;32m";
-const YELLOW: &str = "\x1b[1;33m";
-const RED: &str = "\x1b[1;31m";
-const CYAN: &str = "\x1b[1;36m";
+pub const GREEN: &str = "\x1b[1;32m";
+pub const YELLOW: &str = "\x1b[1;33m";
+pub const RED: &str = "\x1b[1;31m";
+pub const CYAN: &str = "\x1b[1;36m";
 const RESET: &str = "\x1b[0m";
 
 fn paint(text: &str, style: &str, color: bool) -> String {
@@ -37,7 +37,8 @@ fn verb(action: Action) -> &'static str {
     }
 }
 
-fn line(verb: &str, style: &str, rest: &str, color: bool) -> String {
+/// A line of the verb column.
+pub fn line(verb: &str, style: &str, rest: &str, color: bool) -> String {
     format!("{} {rest}\n", paint(&format!("{verb:>12}"), style, color))
 }
 
@@ -50,15 +51,7 @@ pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, quiet: bool, color: bool) -
         }
         text += &verbs(outcome.set, color);
     }
-    for note in &outcome.set.notes {
-        let _ = writeln!(
-            text,
-            "{}: `{}` {}",
-            paint("warning", YELLOW, color),
-            note.path,
-            note.sentence()
-        );
-    }
+    text += &warnings(outcome.set, color);
     if quiet {
         return text;
     }
@@ -86,6 +79,35 @@ pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, quiet: bool, color: bool) -
         }
     }
     text
+}
+
+/// The whole text of `check`: what would change and what needs attention, then why it fails, if it does.
+pub fn check(outcome: &Outcome<'_>, failed: Option<&Failure>, quiet: bool, color: bool) -> String {
+    let mut text = String::new();
+    if !quiet {
+        text += &verbs(outcome.set, color);
+    }
+    text += &warnings(outcome.set, color);
+    match failed {
+        Some(failed) => text += &failure(failed, color),
+        None if quiet => {}
+        None => text += &line("Done", GREEN, "nothing to change", color),
+    }
+    text
+}
+
+/// What needs a human, one line each.
+pub fn warnings(set: &ChangeSet, color: bool) -> String {
+    let notes = set.notes.iter().map(|note| (&note.path, note.sentence()));
+    let conflicts = set
+        .conflicts
+        .iter()
+        .map(|conflict| (&conflict.path, conflict.why.reason()));
+    let warning = paint("warning", YELLOW, color);
+    notes
+        .chain(conflicts)
+        .map(|(path, what)| format!("{warning}: `{path}` {what}\n"))
+        .collect()
 }
 
 /// One line a file; new files of a crowded directory share a line.
