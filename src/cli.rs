@@ -9,6 +9,7 @@ mod global;
 mod init;
 mod refusal;
 mod type_flags;
+mod update;
 mod webhook;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -20,6 +21,7 @@ pub use self::{
     init::{Init, Vcs},
     refusal::refusal,
     type_flags::TypeFlags,
+    update::Update,
     webhook::{Certificates, Webhook},
 };
 
@@ -61,6 +63,8 @@ Examples:
   operator-forge sync
   operator-forge sync --dry-run --diff")]
     Sync,
+    /// Move the project to the templates of this operator-forge, with every edit
+    Update(Update),
     /// Print the version of operator-forge and of what it generates
     #[command(after_help = "\
 Examples:

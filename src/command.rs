@@ -6,6 +6,7 @@ mod create_webhook;
 mod init;
 mod sync;
 mod type_of;
+mod update;
 mod version;
 mod workspace;
 
@@ -43,6 +44,7 @@ pub fn run(cli: &Cli, report: &Report) -> Result<u8> {
         Command::Create(Create::Api(flags)) => create_api::run(&cli.global, flags, report),
         Command::Create(Create::Webhook(flags)) => create_webhook::run(&cli.global, flags, report),
         Command::Sync => sync::run(&cli.global, report),
+        Command::Update(flags) => update::run(&cli.global, flags, report),
         Command::Version => version::run(report),
         Command::Completion { shell } => completion::run(*shell, report),
     }
