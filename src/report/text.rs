@@ -31,6 +31,7 @@ fn verb(action: Action) -> &'static str {
         Action::Create => "Create",
         Action::Restore => "Restore",
         Action::Update => "Update",
+        Action::Move => "Move",
         Action::Merge => "Merge",
         Action::Overwrite => "Overwrite",
         Action::Delete => "Delete",
@@ -120,7 +121,7 @@ fn crowd(change: &Change) -> Option<(&str, &'static str)> {
     let shares = match change.action {
         Action::Create => true,
         Action::Update | Action::Delete => change.owner == Some(Owner::Tool),
-        Action::Restore | Action::Merge | Action::Overwrite => false,
+        Action::Restore | Action::Move | Action::Merge | Action::Overwrite => false,
     };
     let (top, _) = change.path.as_str().split_once('/')?;
     shares.then_some((top, verb(change.action)))
