@@ -11,6 +11,8 @@ pub enum Action {
     Restore,
     /// An unedited file gets its new content.
     Update,
+    /// A file whose template has another path now goes there.
+    Move,
     /// A file with edits gets the new content merged in.
     Merge,
     /// A file is replaced because the command line said so.
@@ -28,6 +30,7 @@ impl Action {
             Self::Create => "create",
             Self::Restore => "restore",
             Self::Update => "update",
+            Self::Move => "move",
             Self::Merge => "merge",
             Self::Overwrite => "overwrite",
             Self::Edit => "edit",

@@ -12,6 +12,7 @@ mod init;
 mod refusal;
 mod status;
 mod type_flags;
+mod update;
 mod webhook;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -26,6 +27,7 @@ pub use self::{
     refusal::refusal,
     status::Status,
     type_flags::TypeFlags,
+    update::Update,
     webhook::{Certificates, Webhook},
 };
 
@@ -74,6 +76,8 @@ Examples:
     Check(Check),
     /// Say what each file is, and what is pending
     Status(Status),
+    /// Move the project to the templates of this operator-forge, with every edit
+    Update(Update),
     /// Print the version of operator-forge and of what it generates
     #[command(after_help = "\
 Examples:

@@ -13,6 +13,7 @@ mod status;
 mod survey;
 mod sync;
 mod type_of;
+mod update;
 mod version;
 mod workspace;
 
@@ -53,6 +54,7 @@ pub fn run(cli: &Cli, report: &Report) -> Result<u8> {
         Command::Sync => sync::run(&cli.global, report),
         Command::Check(flags) => check::run(&cli.global, flags, report),
         Command::Status(flags) => status::run(&cli.global, flags, report),
+        Command::Update(flags) => update::run(&cli.global, flags, report),
         Command::Version => version::run(report),
         Command::Completion { shell } => completion::run(*shell, report),
     }

@@ -1,5 +1,6 @@
 //! From what is desired, remembered and found to a change set. Pure: the disk was read before, and nothing is written.
 
+mod moves;
 mod named;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -57,6 +58,15 @@ pub fn paths(memory: &Memory, desired: &Tree) -> Result<BTreeSet<RelPath>> {
 ///
 /// Errors: only paths that cannot be stored; everything about contents is a conflict or a note in the result.
 pub fn plan(inputs: &Inputs<'_>) -> Result<ChangeSet> {
+    let moves = moves::find(inputs);
+    if moves.is_empty() {
+        in_place(inputs)
+    } else {
+        moves::plan(inputs, &moves)
+    }
+}
+
+fn in_place(inputs: &Inputs<'_>) -> Result<ChangeSet> {
     let mut set = ChangeSet::default();
     let mut rows = BTreeMap::new();
     let all: BTreeSet<&RelPath> = inputs

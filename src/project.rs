@@ -47,7 +47,7 @@ use crate::name::{
 pub const LAYOUT: &str = "rust.operator-forge/v1";
 
 /// The version of the templates in this binary. A project made by another one is for `operator-forge update`.
-pub const TEMPLATES: u32 = 1;
+pub const TEMPLATES: u32 = 4;
 
 /// Fields that this version does not know. They are kept and written back.
 type Extra = Mapping;
@@ -190,6 +190,13 @@ impl Project {
                 .note("an older binary cannot tell what a newer one meant")
                 .help("cargo install operator-forge, then operator-forge update")
         })
+    }
+
+    /// The project as `update` makes it: of this binary's templates, and otherwise the same.
+    pub fn with_newest_templates(&self) -> Self {
+        let mut project = self.clone();
+        project.settings.templates = TEMPLATES;
+        project
     }
 
     /// The resources in the order of `PROJECT`.

@@ -1,6 +1,5 @@
 //! `check`: changes nothing, and fails unless `sync` would find nothing to do. With `--crds` it compares CRDs instead.
 
-
 use super::{
     Survey, Workspace,
     attributes::{self, Expected},

@@ -50,6 +50,30 @@ impl Workspace {
     ///
     /// Errors: there is none (a parent directory that has one is named), or its `PROJECT` cannot be used.
     pub fn open(root: &Path) -> Result<(Self, Project)> {
+        let (workspace, project) = Self::open_of_any_set(root)?;
+        project.check_templates()?;
+        Ok((workspace, project))
+    }
+
+    /// The project at `root`, which may be of an older template set.
+    ///
+    /// Errors: those of [`Workspace::open`]; an older project has lost its lock, without which nobody knows what in it
+    /// was edited.
+    pub fn open_older(root: &Path) -> Result<(Self, Project)> {
+        let (workspace, project) = Self::open_of_any_set(root)?;
+        if project.settings.templates >= template::SET {
+            project.check_templates()?;
+        } else if tree::find(root, &RelPath::parse(memory::LOCK)?)? == Found::Absent {
+            return Err(Failure::refused(format!("`{}` is lost", memory::LOCK))
+                .note(
+                    "without it your edits cannot be told from what an older operator-forge wrote",
+                )
+                .help(format!("git checkout -- {}", memory::DIRECTORY)));
+        }
+        Ok((workspace, project))
+    }
+
+    fn open_of_any_set(root: &Path) -> Result<(Self, Project)> {
         check_directory(root)?;
         let project = match tree::find(root, &RelPath::parse(FILE)?)? {
             Found::File(bytes) => {
@@ -67,7 +91,6 @@ impl Workspace {
             }
             Found::Absent => return Err(no_project(root)),
         };
-        project.check_templates()?;
         Ok((
             Self {
                 root: root.to_path_buf(),

@@ -6,6 +6,7 @@ use super::Outcome;
 use crate::{
     change::{Action, Change, ChangeSet},
     error::Failure,
+    tree::Owner,
 };
 
 /// More files than this in one new top-level directory are told in one line.
@@ -30,6 +31,7 @@ fn verb(action: Action) -> &'static str {
         Action::Create => "Create",
         Action::Restore => "Restore",
         Action::Update => "Update",
+        Action::Move => "Move",
         Action::Merge => "Merge",
         Action::Overwrite => "Overwrite",
         Action::Edit => "Edit",
@@ -110,48 +112,42 @@ pub fn warnings(set: &ChangeSet, color: bool) -> String {
         .collect()
 }
 
-/// One line a file; new files of a crowded directory share a line.
+/// One line a file; files of a crowded directory that nobody has edited share one.
 fn verbs(set: &ChangeSet, color: bool) -> String {
-    let mut crowds: BTreeMap<&str, usize> = BTreeMap::new();
-    for change in set
-        .visible()
-        .filter(|change| change.action == Action::Create)
-    {
-        if let Some(top) = top(change) {
-            *crowds.entry(top).or_default() += 1;
-        }
+    let mut crowds: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for crowd in set.visible().filter_map(crowd) {
+        *crowds.entry(crowd).or_default() += 1;
     }
     crowds.retain(|_, count| *count > FOLD_ABOVE);
     let mut text = String::new();
-    let mut told = None;
     for change in set.visible() {
-        let crowd = top(change)
-            .filter(|_| change.action == Action::Create)
-            .and_then(|top| crowds.get_key_value(top));
-        match crowd {
-            Some((top, count)) if told != Some(*top) => {
-                text += &line("Create", GREEN, &format!("{top}/ ({count} files)"), color);
-                told = Some(*top);
-            }
-            Some(_) => {}
-            None => {
-                let style = if matches!(
-                    change.action,
-                    Action::Delete | Action::Overwrite | Action::Edit
-                ) {
-                    YELLOW
-                } else {
-                    GREEN
-                };
-                text += &line(verb(change.action), style, change.path.as_str(), color);
+        let style = match change.action {
+            Action::Delete | Action::Overwrite | Action::Edit => YELLOW,
+            _ => GREEN,
+        };
+        let verb = verb(change.action);
+        match crowd(change).filter(|crowd| crowds.contains_key(crowd)) {
+            None => text += &line(verb, style, change.path.as_str(), color),
+            // The first of them tells of all.
+            Some(crowd) => {
+                if let Some(count) = crowds.insert(crowd, 0).filter(|count| *count > 0) {
+                    text += &line(verb, style, &format!("{}/ ({count} files)", crowd.0), color);
+                }
             }
         }
     }
     text
 }
 
-fn top(change: &Change) -> Option<&str> {
-    change.path.as_str().split_once('/').map(|(top, _)| top)
+/// The directory at the top and the verb of a change that may share its line: a new file, or one of the tool's own.
+fn crowd(change: &Change) -> Option<(&str, &'static str)> {
+    let shares = match change.action {
+        Action::Create => true,
+        Action::Update | Action::Delete => change.owner == Some(Owner::Tool),
+        Action::Restore | Action::Move | Action::Merge | Action::Overwrite | Action::Edit => false,
+    };
+    let (top, _) = change.path.as_str().split_once('/')?;
+    shares.then_some((top, verb(change.action)))
 }
 
 /// Unified diffs of all changes, as `git apply` reads them.
