@@ -17,7 +17,7 @@ use crate::{
     change::ChangeSet,
     cli::{Cli, Command, Create, Global},
     error::{Failure, Result},
-    plan,
+    git, plan,
     project::Project,
     report::{Outcome, Report},
     template,
@@ -53,13 +53,19 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     let desired = template::tree(&edit.project)?;
     let memory = workspace.memory()?;
     let found = tree::find_all(&workspace.root, plan::paths(&memory, &desired)?)?;
+    let ancestors = plan::conflicted(&memory, &found)
+        .into_iter()
+        .filter_map(|path| Some((path.clone(), git::ancestor(&workspace.root, path.as_str())?)))
+        .collect();
     let set = plan::plan(&plan::Inputs {
         memory: &memory,
         desired: &desired,
         found: &found,
         templates: template::SET,
         project: &edit.project.write(),
+        ancestors: &ancestors,
         policy: flags.on_conflict.into(),
+        decided: &Default::default(),
         forced: &edit.forced,
     })?;
     refuse_conflicts(&set)?;
