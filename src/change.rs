@@ -92,6 +92,8 @@ pub enum NoteKind {
     BaseLost,
     /// A file in the way was kept because the command line said so.
     Kept,
+    /// There are conflict markers in it, and what stands between them is the user's to settle.
+    Markers,
 }
 
 impl NoteKind {
@@ -103,6 +105,7 @@ impl NoteKind {
             Self::Missing => "missing",
             Self::BaseLost => "base-lost",
             Self::Kept => "kept",
+            Self::Markers => "markers",
         }
     }
 
@@ -112,7 +115,7 @@ impl NoteKind {
             Self::Edited => Some(format!(
                 "take `{path}` over: operator-forge own {path}; or undo the edit: git checkout -- {path}"
             )),
-            Self::Missing | Self::Orphaned | Self::BaseLost | Self::Kept => None,
+            Self::Missing | Self::Orphaned | Self::BaseLost | Self::Kept | Self::Markers => None,
         }
     }
 
@@ -133,6 +136,7 @@ impl NoteKind {
             Self::Kept => {
                 "was in the way and was kept as it is; what it should hold now was not written"
             }
+            Self::Markers => "has conflict markers; choose between their sides in an editor",
         }
     }
 }
@@ -155,6 +159,8 @@ pub enum ConflictKind {
     Edited,
     /// Both sides changed the same lines of a Shared file.
     Overlap,
+    /// A git merge left conflict markers in a Shared file, the first in this line, and its sides do not go together.
+    Markers(usize),
     /// The merged text would no longer parse; the text says how.
     Unparsable(String),
     /// A directory, link or device stands where a file belongs; the text names it.
@@ -168,6 +174,7 @@ impl ConflictKind {
             Self::Exists => "exists",
             Self::Edited => "edited",
             Self::Overlap => "overlap",
+            Self::Markers(_) => "markers",
             Self::Unparsable(_) => "unparsable",
             Self::Obstacle(_) => "obstacle",
         }
@@ -184,6 +191,9 @@ impl ConflictKind {
             Self::Exists => "exists already and was not made by operator-forge".to_owned(),
             Self::Edited => "is generated, was edited by hand, and has to change now".to_owned(),
             Self::Overlap => "was edited in the lines that have to change now".to_owned(),
+            Self::Markers(line) => {
+                format!("has conflict markers (line {line}) whose sides do not go together")
+            }
             Self::Unparsable(how) => format!("would not parse after merging: {how}"),
             Self::Obstacle(what) => format!("cannot be written: {what}"),
         }
@@ -200,6 +210,8 @@ pub enum Policy {
     Keep,
     /// Replace it.
     Take,
+    /// Write both, with conflict markers around what differs.
+    Markers,
 }
 
 /// All of a plan.

@@ -2,6 +2,8 @@
 
 use std::{io, path::Path, process::Command};
 
+use crate::tree;
+
 /// Whether `directory` is inside a repository already.
 pub fn is_inside_repository(directory: &Path) -> bool {
     let full = std::path::absolute(directory).unwrap_or_else(|_| directory.to_path_buf());
@@ -42,4 +44,27 @@ pub fn uncommitted(directory: &Path) -> Result<Vec<String>, String> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         Err(error) => Err(error.to_string()),
     }
+}
+
+/// The text of a file before the two branches that a merge, rebase or cherry-pick could not put together; `None` where
+/// git has none for it: there was no file, it was settled, or nothing is being merged.
+pub fn ancestor(directory: &Path, path: &str) -> Option<String> {
+    let output = git(directory, &["show", &format!(":1:./{path}")])?;
+    String::from_utf8(tree::unix_line_ends(&output).into_owned()).ok()
+}
+
+/// Whether git waits for conflicts to be settled.
+pub fn is_merging(directory: &Path) -> bool {
+    git(directory, &["ls-files", "--unmerged", "."]).is_some_and(|files| !files.is_empty())
+}
+
+/// What a read-only git command prints, if there is git, a repository, and nothing wrong.
+fn git(directory: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
+    let output = Command::new("git")
+        .args(["--no-optional-locks", "-C"])
+        .arg(directory)
+        .args(arguments)
+        .output()
+        .ok()?;
+    output.status.success().then_some(output.stdout)
 }

@@ -6,6 +6,7 @@ use super::Workspace;
 use crate::{
     change::{ChangeSet, Policy},
     error::Result,
+    git,
     memory::Memory,
     plan::{self, Named},
     project::Project,
@@ -21,6 +22,8 @@ pub struct Survey {
     pub desired: Tree,
     /// What stands at every path that either names.
     pub found: BTreeMap<RelPath, Found>,
+    /// What git has of files with its conflict markers, before the two branches.
+    pub ancestors: BTreeMap<RelPath, String>,
 }
 
 impl Survey {
@@ -36,10 +39,15 @@ impl Survey {
         let mut paths = plan::paths(&memory, &desired)?;
         paths.extend(named.rewritten.keys().cloned());
         let found = tree::find_all(&workspace.root, paths)?;
+        let ancestors = plan::conflicted(&memory, &found)
+            .into_iter()
+            .filter_map(|path| Some((path.clone(), git::ancestor(&workspace.root, path.as_str())?)))
+            .collect();
         Ok(Self {
             memory,
             desired,
             found,
+            ancestors,
         })
     }
 
@@ -62,7 +70,9 @@ impl Survey {
             found: &self.found,
             templates: template::SET,
             project: &project.write(),
+            ancestors: &self.ancestors,
             policy,
+            decided: &BTreeMap::new(),
             forced,
         };
         plan::plan_named(&inputs, named)

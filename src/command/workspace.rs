@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use crate::{
     error::{Failure, Result},
     memory::{self, Memory},
+    merge::markers,
     project::{self, FILE, Project},
     reconcile::Last,
     template,
@@ -50,7 +51,15 @@ impl Workspace {
     ///
     /// Errors: there is none (a parent directory that has one is named), or its `PROJECT` cannot be used.
     pub fn open(root: &Path) -> Result<(Self, Project)> {
-        let (workspace, project) = Self::open_of_any_set(root)?;
+        Self::open_with(root, Ok)
+    }
+
+    /// The project at `root`, after `mend` had a look at the text of its `PROJECT`.
+    pub fn open_with(
+        root: &Path,
+        mend: impl Fn(Vec<u8>) -> Result<Vec<u8>>,
+    ) -> Result<(Self, Project)> {
+        let (workspace, project) = Self::open_of_any_set(root, mend)?;
         project.check_templates()?;
         Ok((workspace, project))
     }
@@ -60,7 +69,7 @@ impl Workspace {
     /// Errors: those of [`Workspace::open`]; an older project has lost its lock, without which nobody knows what in it
     /// was edited.
     pub fn open_older(root: &Path) -> Result<(Self, Project)> {
-        let (workspace, project) = Self::open_of_any_set(root)?;
+        let (workspace, project) = Self::open_of_any_set(root, Ok)?;
         if project.settings.templates >= template::SET {
             project.check_templates()?;
         } else if tree::find(root, &RelPath::parse(memory::LOCK)?)? == Found::Absent {
@@ -73,10 +82,14 @@ impl Workspace {
         Ok((workspace, project))
     }
 
-    fn open_of_any_set(root: &Path) -> Result<(Self, Project)> {
+    fn open_of_any_set(
+        root: &Path,
+        mend: impl Fn(Vec<u8>) -> Result<Vec<u8>>,
+    ) -> Result<(Self, Project)> {
         check_directory(root)?;
         let project = match tree::find(root, &RelPath::parse(FILE)?)? {
             Found::File(bytes) => {
+                let bytes = mend(bytes)?;
                 if let Some(applied) = applied(root, &bytes)? {
                     project::check_unchanging(&bytes, &applied)?;
                 }
@@ -131,7 +144,11 @@ impl Workspace {
 fn applied(root: &Path, current: &[u8]) -> Result<Option<Project>> {
     let path = RelPath::parse(memory::APPLIED_PROJECT)?;
     Ok(match tree::find(root, &path)? {
-        Found::File(bytes) if bytes != current => Project::read(&bytes).ok(),
+        Found::File(bytes) if bytes != current => {
+            // What git could not merge there is what it could not merge in `PROJECT`; neither side changed what is fixed.
+            let sides = std::str::from_utf8(&bytes).ok().and_then(markers::sides);
+            Project::read(&sides.map_or(bytes, |sides| sides.ours.into_bytes())).ok()
+        }
         _ => None,
     })
 }

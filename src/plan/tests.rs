@@ -1,6 +1,7 @@
 //! Plans of a little project: one file of each owner.
 
 use super::*;
+use crate::tree::File;
 
 /// A tree, its memory and how to plan it.
 struct World {
@@ -42,9 +43,11 @@ impl World {
             memory: &self.memory,
             desired,
             found: &self.disk,
+            ancestors: &BTreeMap::new(),
             templates: 1,
             project: "project",
             policy: self.policy,
+            decided: &BTreeMap::new(),
             forced: &self.forced,
         })
         .unwrap()
