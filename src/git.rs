@@ -49,22 +49,67 @@ pub fn uncommitted(directory: &Path) -> Result<Vec<String>, String> {
 /// The text of a file before the two branches that a merge, rebase or cherry-pick could not put together; `None` where
 /// git has none for it: there was no file, it was settled, or nothing is being merged.
 pub fn ancestor(directory: &Path, path: &str) -> Option<String> {
-    let output = git(directory, &["show", &format!(":1:./{path}")])?;
+    let output = output(directory, &["show", &format!(":1:./{path}")]).ok()?;
     String::from_utf8(tree::unix_line_ends(&output).into_owned()).ok()
 }
 
 /// Whether git waits for conflicts to be settled.
 pub fn is_merging(directory: &Path) -> bool {
-    git(directory, &["ls-files", "--unmerged", "."]).is_some_and(|files| !files.is_empty())
+    output(directory, &["ls-files", "--unmerged", "."]).is_ok_and(|files| !files.is_empty())
 }
 
-/// What a read-only git command prints, if there is git, a repository, and nothing wrong.
-fn git(directory: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
-    let output = Command::new("git")
-        .args(["--no-optional-locks", "-C"])
-        .arg(directory)
+/// The files below `path` (relative to `directory`) as the revision has them, with their paths; says why if it cannot.
+pub fn files_at(
+    directory: &Path,
+    revision: &str,
+    path: &str,
+) -> Result<Vec<(String, Vec<u8>)>, String> {
+    let commit = output(
+        directory,
+        &[
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            &format!("{revision}^{{commit}}"),
+        ],
+    )
+    .map_err(|why| {
+        if why.is_empty() {
+            "git knows no such revision".to_owned()
+        } else {
+            why
+        }
+    })?;
+    let commit = String::from_utf8_lossy(&commit).trim().to_owned();
+    let list = output(directory, &["ls-tree", "-r", "-z", &commit, "--", path])?;
+    let mut files = Vec::new();
+    for row in list.split(|byte| *byte == 0) {
+        // `<mode> blob <object>\t<path>`
+        let row = String::from_utf8_lossy(row);
+        let Some((about, path)) = row.split_once('\t') else {
+            continue;
+        };
+        if let [_, "blob", object] = about.split(' ').collect::<Vec<_>>()[..] {
+            files.push((
+                path.to_owned(),
+                output(directory, &["cat-file", "blob", object])?,
+            ));
+        }
+    }
+    Ok(files)
+}
+
+/// What a git command that changes nothing prints; what it says if it fails.
+fn output(directory: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
+    match Command::new("git")
+        .arg("--no-optional-locks")
         .args(arguments)
+        .current_dir(directory)
         .output()
-        .ok()?;
-    output.status.success().then_some(output.stdout)
+    {
+        Ok(output) if output.status.success() => Ok(output.stdout),
+        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        Err(error) => Err(format!("cannot run git: {error}")),
+    }
 }

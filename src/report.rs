@@ -3,12 +3,14 @@
 //! Invariant: nothing else in the program writes to the terminal, so a quiet run is quiet and JSON is the only thing on
 //! standard output when it was asked for.
 
+mod compat;
 mod json;
 mod status;
 mod text;
 
 use std::io::{self, IsTerminal, Write};
 
+pub use self::compat::Comparison;
 pub use self::status::{FileStatus, State, StatusReport};
 use crate::{
     change::ChangeSet,
@@ -109,6 +111,14 @@ impl Report {
                 }
                 eprint(&text::check(outcome, failed, self.quiet, self.color));
             }
+        }
+    }
+
+    /// Tells what `check --crds` found; it fails where there is a failure.
+    pub fn comparison(&self, comparison: &Comparison<'_>, failed: Option<&Failure>) {
+        match self.output {
+            Output::Json => print(&comparison.json(failed)),
+            Output::Text => eprint(&comparison.text(failed, self.quiet, self.color)),
         }
     }
 

@@ -16,6 +16,6 @@ pub struct Check {
     #[arg(long, value_name = "RELEASED", value_hint = clap::ValueHint::AnyPath)]
     pub crds: Option<String>,
     /// With --crds: a rule that may be broken on purpose, or RULE:WHERE as it is reported; may be given several times
-    #[arg(long, value_name = "RULE", requires = "crds", action = ArgAction::Append)]
+    #[arg(long, value_name = "RULE", action = ArgAction::Append)]
     pub allow: Vec<String>,
 }

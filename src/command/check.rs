@@ -17,6 +17,9 @@ mod crds;
 
 pub fn run(flags: &Global, check: &Check, report: &Report) -> Result<u8> {
     match &check.crds {
+        None if !check.allow.is_empty() => Err(Failure::usage("`--allow` without `--crds`")
+            .note("it accepts what a change of the CRDs breaks")
+            .help("operator-forge check --crds RELEASED --allow RULE")),
         Some(released) => crds::run(flags, released, &check.allow, report),
         None => files(flags, report),
     }

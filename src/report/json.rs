@@ -73,7 +73,8 @@ pub fn failure(failure: &Failure) -> String {
     format!("{}\n", json!({ "error": error(failure) }))
 }
 
-fn error(failure: &Failure) -> Value {
+/// `{message, notes, help, exitCode}`.
+pub fn error(failure: &Failure) -> Value {
     json!({
         "message": failure.error,
         "notes": failure.notes,

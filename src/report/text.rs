@@ -48,9 +48,7 @@ pub fn line(verb: &str, style: &str, rest: &str, color: bool) -> String {
 pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, quiet: bool, color: bool) -> String {
     let mut text = String::new();
     if !quiet {
-        for remark in outcome.remarks {
-            let _ = writeln!(text, "{}: {remark}", paint("note", CYAN, color));
-        }
+        text += &remarks(outcome.remarks, color);
         text += &verbs(outcome.set, color);
     }
     text += &warnings(outcome.set, color);
@@ -96,6 +94,15 @@ pub fn check(outcome: &Outcome<'_>, failed: Option<&Failure>, quiet: bool, color
         None => text += &line("Done", GREEN, "nothing to change", color),
     }
     text
+}
+
+/// What is worth knowing, one line each.
+pub fn remarks(remarks: &[String], color: bool) -> String {
+    let note = paint("note", CYAN, color);
+    remarks
+        .iter()
+        .map(|remark| format!("{note}: {remark}\n"))
+        .collect()
 }
 
 /// What needs a human, one line each.

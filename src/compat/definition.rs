@@ -1,0 +1,138 @@
+//! A CustomResourceDefinition, as far as it is compared.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use serde_yaml::Value;
+
+use super::schema::Schema;
+
+/// A CustomResourceDefinition.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Definition {
+    pub metadata: Metadata,
+    pub spec: Spec,
+    pub status: Status,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Metadata {
+    pub name: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Spec {
+    pub group: String,
+    pub names: Names,
+    pub scope: String,
+    pub conversion: Conversion,
+    pub preserve_unknown_fields: bool,
+    pub versions: Vec<Version>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Names {
+    pub kind: String,
+    pub list_kind: Option<String>,
+    pub plural: String,
+    pub singular: Option<String>,
+    pub short_names: BTreeSet<String>,
+    pub categories: BTreeSet<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Conversion {
+    pub strategy: String,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Status {
+    /// `null` in what older generators wrote.
+    pub stored_versions: Option<BTreeSet<String>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Version {
+    pub name: String,
+    pub served: bool,
+    pub storage: bool,
+    pub deprecated: bool,
+    pub schema: Validation,
+    pub subresources: Subresources,
+    pub selectable_fields: Vec<SelectableField>,
+    pub additional_printer_columns: Vec<Value>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Validation {
+    #[serde(rename = "openAPIV3Schema")]
+    pub schema: Schema,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
+pub struct Subresources {
+    /// `{}` is there.
+    pub status: Option<Value>,
+    pub scale: Option<Value>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct SelectableField {
+    pub json_path: String,
+}
+
+impl Definition {
+    /// The singular, which is the kind in lower case where it is left out.
+    pub fn singular(&self) -> String {
+        let names = &self.spec.names;
+        names
+            .singular
+            .clone()
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| names.kind.to_lowercase())
+    }
+
+    /// The list kind, which is the kind with `List` behind it where it is left out.
+    pub fn list_kind(&self) -> String {
+        let names = &self.spec.names;
+        names
+            .list_kind
+            .clone()
+            .filter(|name| !name.is_empty())
+            .unwrap_or_else(|| format!("{}List", names.kind))
+    }
+
+    /// Whether a webhook converts between versions.
+    pub fn converts(&self) -> bool {
+        self.spec.conversion.strategy == "Webhook"
+    }
+
+    /// The version that etcd holds from now on.
+    pub fn storage(&self) -> Option<&Version> {
+        self.spec.versions.iter().find(|version| version.storage)
+    }
+
+    /// The version called `name`.
+    pub fn version(&self, name: &str) -> Option<&Version> {
+        self.spec
+            .versions
+            .iter()
+            .find(|version| version.name == name)
+    }
+
+    /// Whether objects may be stored in `version`.
+    pub fn may_store(&self, version: &Version) -> bool {
+        let stored = self.status.stored_versions.as_ref();
+        version.storage || stored.is_some_and(|stored| stored.contains(&version.name))
+    }
+}

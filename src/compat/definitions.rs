@@ -1,0 +1,203 @@
+//! Whole definitions and their versions: names, scope, what is served and stored, subresources.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{
+    Finding, Findings, Place,
+    definition::{Definition, Version},
+    fields, rule,
+};
+
+/// Compares all definitions. One that is gone while a new one has its kind was renamed.
+pub fn compare(
+    before: &BTreeMap<String, Definition>,
+    after: &BTreeMap<String, Definition>,
+    findings: &mut Findings,
+) {
+    for (name, old) in before {
+        findings.place = Place {
+            definition: name.clone(),
+            ..Place::default()
+        };
+        let renamed = || {
+            let new = |(name, new): &(&String, &Definition)| {
+                !before.contains_key(*name) && new.spec.names.kind == old.spec.names.kind
+            };
+            after.iter().find(new).map(|(_, new)| new)
+        };
+        match after.get(name).or_else(renamed) {
+            Some(new) => definition(old, new, findings),
+            None => findings.add(&rule::CRD_REMOVED, "was removed"),
+        }
+    }
+}
+
+fn definition(before: &Definition, after: &Definition, findings: &mut Findings) {
+    let (old, new) = (&before.spec, &after.spec);
+    for (rule, what, old, new) in [
+        (&rule::GROUP_CHANGED, "group", &old.group, &new.group),
+        (
+            &rule::PLURAL_CHANGED,
+            "plural",
+            &old.names.plural,
+            &new.names.plural,
+        ),
+        (
+            &rule::KIND_CHANGED,
+            "kind",
+            &old.names.kind,
+            &new.names.kind,
+        ),
+        (
+            &rule::LIST_KIND_CHANGED,
+            "list kind",
+            &before.list_kind(),
+            &after.list_kind(),
+        ),
+        (
+            &rule::SINGULAR_CHANGED,
+            "singular",
+            &before.singular(),
+            &after.singular(),
+        ),
+        (&rule::SCOPE_CHANGED, "scope", &old.scope, &new.scope),
+    ] {
+        if old != new {
+            findings.add(rule, format!("{what} was `{old}`, now `{new}`"));
+        }
+    }
+    for name in old.names.short_names.difference(&new.names.short_names) {
+        findings.add(
+            &rule::SHORT_NAME_REMOVED,
+            format!("short name `{name}` was removed"),
+        );
+    }
+    for name in old.names.categories.difference(&new.names.categories) {
+        findings.add(
+            &rule::CATEGORY_REMOVED,
+            format!("category `{name}` was removed"),
+        );
+    }
+    if old.preserve_unknown_fields && !new.preserve_unknown_fields {
+        findings.add(
+            &rule::PRESERVE_UNKNOWN_REMOVED,
+            "`preserveUnknownFields` was removed",
+        );
+    }
+    if before.converts() && !after.converts() && new.versions.len() > 1 {
+        findings.add(
+            &rule::CONVERSION_REMOVED,
+            "is no longer converted between its versions",
+        );
+    }
+    if let (Some(old), Some(new)) = (before.storage(), after.storage())
+        && old.name != new.name
+        && after.version(&old.name).is_some()
+    {
+        let what = format!("storage version was `{}`, now `{}`", old.name, new.name);
+        findings.add(&rule::STORAGE_VERSION_CHANGED, what);
+    }
+    for version in &old.versions {
+        findings.place.version.clone_from(&version.name);
+        match after.version(&version.name) {
+            Some(now) => self::version(version, now, findings),
+            None if before.may_store(version) => findings.add(
+                &rule::STORED_VERSION_REMOVED,
+                "was removed, and objects may be stored in it",
+            ),
+            None => findings.add(&rule::VERSION_REMOVED, "was removed"),
+        }
+    }
+    for version in after
+        .spec
+        .versions
+        .iter()
+        .filter(|version| before.version(&version.name).is_none())
+    {
+        findings.place.version.clone_from(&version.name);
+        unconverted(after, version, findings);
+    }
+    findings.place.version.clear();
+}
+
+fn version(before: &Version, after: &Version, findings: &mut Findings) {
+    if before.served && !after.served {
+        findings.add(&rule::VERSION_NOT_SERVED, "is no longer served");
+    }
+    if !before.deprecated && after.deprecated {
+        findings.add(&rule::VERSION_DEPRECATED, "is deprecated now");
+    }
+    let (old, new) = (&before.subresources, &after.subresources);
+    match (&old.status, &new.status) {
+        (Some(_), None) => findings.add(
+            &rule::STATUS_SUBRESOURCE_REMOVED,
+            "has no `/status` any more",
+        ),
+        (None, Some(_)) => findings.add(&rule::STATUS_SUBRESOURCE_ADDED, "has `/status` now"),
+        _ => {}
+    }
+    match (&old.scale, &new.scale) {
+        (Some(_), None) => {
+            findings.add(&rule::SCALE_SUBRESOURCE_REMOVED, "has no `/scale` any more")
+        }
+        (Some(old), Some(new)) if old != new => {
+            findings.add(
+                &rule::SCALE_SUBRESOURCE_CHANGED,
+                "`/scale` uses other fields",
+            );
+        }
+        _ => {}
+    }
+    let selectable: BTreeSet<_> = after.selectable_fields.iter().collect();
+    for field in before
+        .selectable_fields
+        .iter()
+        .filter(|field| !selectable.contains(field))
+    {
+        let what = format!("`{}` cannot be selected by any more", field.json_path);
+        findings.add(&rule::SELECTABLE_FIELD_REMOVED, what);
+    }
+    if before.additional_printer_columns != after.additional_printer_columns {
+        findings.add(
+            &rule::PRINTER_COLUMNS_CHANGED,
+            "has other columns in `kubectl get`",
+        );
+    }
+    fields::compare(&before.schema.schema, &after.schema.schema, findings);
+}
+
+/// What a new version loses of the stored one, if nothing converts between them.
+fn unconverted(after: &Definition, version: &Version, findings: &mut Findings) {
+    let Some(storage) = after
+        .storage()
+        .filter(|storage| storage.name != version.name)
+    else {
+        return;
+    };
+    if after.converts() || !version.served {
+        return;
+    }
+    let mut lost = Findings {
+        place: findings.place.clone(),
+        list: Vec::new(),
+    };
+    fields::compare(&storage.schema.schema, &version.schema.schema, &mut lost);
+    let loses = [
+        &rule::FIELD_REMOVED,
+        &rule::TYPE_CHANGED,
+        &rule::PRESERVE_UNKNOWN_REMOVED,
+        &rule::ADDITIONAL_PROPERTIES_REMOVED,
+    ];
+    let lost = lost
+        .list
+        .into_iter()
+        .filter(|finding| loses.contains(&finding.rule));
+    findings.list.extend(lost.map(|finding| Finding {
+        rule: &rule::VERSION_UNCONVERTED,
+        what: format!(
+            "is not what the stored version `{}` has, and nothing converts",
+            storage.name
+        ),
+        ..finding
+    }));
+}

@@ -1,0 +1,218 @@
+//! The fields of a schema: which there are, of which type, required or not, and what is kept of others.
+
+use super::{
+    Findings, limits, rule,
+    schema::{Schema, Shape},
+    validation,
+};
+
+/// Compares two schemas and everything below them.
+pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
+    if !shape(before, after, findings) {
+        return;
+    }
+    limits::compare(before, after, findings);
+    validation::compare(before, after, findings);
+    default(before, after, findings);
+    required(before, after, findings);
+    kept(before, after, findings);
+    if before.embedded_resource != after.embedded_resource {
+        let now = if after.embedded_resource {
+            "is a resource of its own now"
+        } else {
+            "is no resource of its own any more"
+        };
+        findings.add(&rule::EMBEDDED_RESOURCE_CHANGED, now);
+    }
+    merging(before, after, findings);
+    let any = Schema::default();
+    if let Some(new) = &after.items {
+        let old = before.items.as_deref().unwrap_or(&any);
+        findings.below("[]", |findings| compare(old, new, findings));
+    }
+    properties(before, after, findings);
+}
+
+/// The type and `nullable`; false if there is nothing in common to compare further.
+fn shape(before: &Schema, after: &Schema, findings: &mut Findings) -> bool {
+    if before.nullable && !after.nullable {
+        findings.add(&rule::NULLABLE_REMOVED, "may no longer be `null`");
+    }
+    if !before.nullable && after.nullable {
+        findings.add(&rule::NULLABLE_ADDED, "may be `null` now");
+    }
+    let (old, new) = (before.shape(), after.shape());
+    if old == new {
+        return true;
+    }
+    let rule = match (old, new) {
+        (_, Shape::Any)
+        | (Shape::Type("integer"), Shape::Type("number"))
+        | (Shape::Type("integer" | "string"), Shape::IntOrString) => &rule::TYPE_WIDENED,
+        _ => &rule::TYPE_CHANGED,
+    };
+    findings.add(
+        rule,
+        format!("was {}, now {}", describe(old), describe(new)),
+    );
+    false
+}
+
+fn describe(shape: Shape<'_>) -> String {
+    match shape {
+        Shape::Any => "of any type".to_owned(),
+        Shape::IntOrString => "`integer` or `string`".to_owned(),
+        Shape::Type(name) => format!("`{name}`"),
+    }
+}
+
+fn default(before: &Schema, after: &Schema, findings: &mut Findings) {
+    let text = |value: &serde_yaml::Value| limits::show(value);
+    let what = match (&before.default, &after.default) {
+        (old, new) if old == new => return,
+        (Some(old), Some(new)) => format!("default was {}, now {}", text(old), text(new)),
+        (None, Some(new)) => format!("has the default {} now", text(new)),
+        (Some(old), _) => format!("has no default any more; it was {}", text(old)),
+        (None, None) => return,
+    };
+    findings.add(&rule::DEFAULT_CHANGED, what);
+}
+
+fn required(before: &Schema, after: &Schema, findings: &mut Findings) {
+    let has_default = |schema: &Schema, name: &str| {
+        schema
+            .properties
+            .get(name)
+            .is_some_and(|field| field.default.is_some())
+    };
+    for name in after
+        .required
+        .iter()
+        .filter(|name| !has_default(after, name))
+    {
+        let what = match before.required.contains(name) {
+            false => "is required now",
+            true if has_default(before, name) => "is required, and has no default any more",
+            true => continue,
+        };
+        findings.below(&step(name), |findings| {
+            findings.add(&rule::REQUIRED_ADDED, what)
+        });
+    }
+    for name in before.required.difference(&after.required) {
+        if after.properties.contains_key(name) {
+            findings.below(&step(name), |findings| {
+                findings.add(&rule::REQUIRED_REMOVED, "is no longer required")
+            });
+        }
+    }
+}
+
+/// What becomes of fields that no schema names.
+fn kept(before: &Schema, after: &Schema, findings: &mut Findings) {
+    if after.keeps_unknown() || after.map_values().is_some() {
+        return;
+    }
+    if before.keeps_unknown() {
+        findings.add(
+            &rule::PRESERVE_UNKNOWN_REMOVED,
+            "no longer keeps fields that it does not name",
+        );
+    } else if before.map_values().is_some() {
+        findings.add(&rule::ADDITIONAL_PROPERTIES_REMOVED, "is no map any more");
+    }
+}
+
+/// How server-side apply merges it.
+fn merging(before: &Schema, after: &Schema, findings: &mut Findings) {
+    let list = |schema: &Schema| {
+        schema
+            .list_type
+            .clone()
+            .unwrap_or_else(|| "atomic".to_owned())
+    };
+    let (old, new) = (list(before), list(after));
+    if old != new {
+        let rule = if new == "atomic" {
+            &rule::MERGE_STRATEGY_CHANGED
+        } else {
+            &rule::LIST_TYPE_CHANGED
+        };
+        findings.add(rule, format!("list type was `{old}`, now `{new}`"));
+    } else if before.list_map_keys != after.list_map_keys {
+        let keys = |schema: &Schema| {
+            let keys: Vec<String> = schema
+                .list_map_keys
+                .iter()
+                .map(|key| format!("`{key}`"))
+                .collect();
+            keys.join(", ")
+        };
+        let what = format!("list map keys were {}, now {}", keys(before), keys(after));
+        findings.add(&rule::LIST_MAP_KEYS_CHANGED, what);
+    }
+    let map = |schema: &Schema| {
+        schema
+            .map_type
+            .clone()
+            .unwrap_or_else(|| "granular".to_owned())
+    };
+    let (old, new) = (map(before), map(after));
+    if old != new {
+        findings.add(
+            &rule::MERGE_STRATEGY_CHANGED,
+            format!("map type was `{old}`, now `{new}`"),
+        );
+    }
+}
+
+fn properties(before: &Schema, after: &Schema, findings: &mut Findings) {
+    let any = Schema::default();
+    for (name, old) in &before.properties {
+        findings.below(&step(name), |findings| {
+            match after.properties.get(name).or(after.map_values()) {
+                Some(new) => compare(old, new, findings),
+                None if after.keeps_unknown() => compare(old, &any, findings),
+                None => findings.add(&rule::FIELD_REMOVED, removed(old, before, after)),
+            }
+        });
+    }
+    let unnamed = before
+        .map_values()
+        .or(before.keeps_unknown().then_some(&any));
+    let Some(unnamed) = unnamed else { return };
+    if let Some(new) = after.map_values() {
+        findings.below("[*]", |findings| compare(unnamed, new, findings));
+    }
+    let root = findings.place.path.is_empty();
+    for (name, new) in &after.properties {
+        // The API server knows these better than any schema.
+        let known = root && ["apiVersion", "kind", "metadata"].contains(&name.as_str());
+        if !before.properties.contains_key(name) && !known {
+            findings.below(&step(name), |findings| compare(unnamed, new, findings));
+        }
+    }
+}
+
+/// A field that is new beside a removed one, and the only one of the same schema, may be the same under another name.
+fn removed(old: &Schema, before: &Schema, after: &Schema) -> String {
+    let new = after
+        .properties
+        .iter()
+        .filter(|(name, _)| !before.properties.contains_key(*name));
+    let mut alike = new.filter(|(_, new)| *new == old);
+    match (alike.next(), alike.next()) {
+        (Some((name, _)), None) => format!("was removed, or renamed to `{name}`"),
+        _ => "was removed".to_owned(),
+    }
+}
+
+/// The step of a path that leads to the field `name`.
+fn step(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-' || c == '$';
+    if !name.is_empty() && name.chars().all(plain) {
+        format!(".{name}")
+    } else {
+        format!("['{}']", name.escape_debug())
+    }
+}

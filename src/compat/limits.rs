@@ -1,0 +1,269 @@
+//! Limits of single values: numbers, lengths, counts, enums, patterns, formats. A limit that lets more through breaks
+//! nobody, but for enums, whose values clients know by heart.
+
+use std::cmp::Ordering;
+
+use serde_yaml::{Number, Value};
+
+use super::{Findings, Rule, rule, schema::Schema};
+
+/// The formats that the API server checks, and those that say how many bits a number has.
+const FORMATS: [&str; 30] = [
+    "bsonobjectid",
+    "byte",
+    "cidr",
+    "creditcard",
+    "date",
+    "date-time",
+    "datetime",
+    "double",
+    "duration",
+    "email",
+    "float",
+    "hexcolor",
+    "hostname",
+    "int32",
+    "int64",
+    "ipv4",
+    "ipv6",
+    "isbn",
+    "isbn10",
+    "isbn13",
+    "k8s-long-name",
+    "k8s-short-name",
+    "mac",
+    "rgbcolor",
+    "ssn",
+    "uri",
+    "uuid",
+    "uuid3",
+    "uuid4",
+    "uuid5",
+];
+
+/// Compares the limits of two schemas of one type.
+pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
+    values(before, after, findings);
+    bounds(before, after, findings);
+    for (rule, what, old, new) in [
+        (
+            &rule::MAX_LENGTH_LOWERED,
+            "maxLength",
+            before.max_length,
+            after.max_length,
+        ),
+        (
+            &rule::MAX_ITEMS_LOWERED,
+            "maxItems",
+            before.max_items,
+            after.max_items,
+        ),
+        (
+            &rule::MAX_PROPERTIES_LOWERED,
+            "maxProperties",
+            before.max_properties,
+            after.max_properties,
+        ),
+    ] {
+        count(
+            findings,
+            rule,
+            what,
+            (old, new),
+            new < old.or(Some(u64::MAX)) && new.is_some(),
+        );
+    }
+    for (rule, what, old, new) in [
+        (
+            &rule::MIN_LENGTH_RAISED,
+            "minLength",
+            before.min_length,
+            after.min_length,
+        ),
+        (
+            &rule::MIN_ITEMS_RAISED,
+            "minItems",
+            before.min_items,
+            after.min_items,
+        ),
+        (
+            &rule::MIN_PROPERTIES_RAISED,
+            "minProperties",
+            before.min_properties,
+            after.min_properties,
+        ),
+    ] {
+        count(
+            findings,
+            rule,
+            what,
+            (old, new),
+            new.unwrap_or(0) > old.unwrap_or(0),
+        );
+    }
+    if let Some(new) = &after.multiple_of {
+        let whole = |old: &Number| number(old) % number(new) == 0.0;
+        if !before.multiple_of.as_ref().is_some_and(whole) {
+            findings.add(
+                &rule::MULTIPLE_OF_CHANGED,
+                format!("has to be a multiple of {new} now"),
+            );
+        }
+    }
+    if let Some(new) = after
+        .pattern
+        .as_ref()
+        .filter(|_| before.pattern != after.pattern)
+    {
+        let what = match &before.pattern {
+            Some(old) => format!("pattern was `{old}`, now `{new}`"),
+            None => format!("has to match `{new}` now"),
+        };
+        findings.add(&rule::PATTERN_CHANGED, what);
+    }
+    format(before, after, findings);
+    if after.unique_items && !before.unique_items {
+        findings.add(&rule::UNIQUE_ITEMS_ADDED, "may hold no item twice now");
+    }
+}
+
+fn count(
+    findings: &mut Findings,
+    rule: &'static Rule,
+    what: &str,
+    (old, new): (Option<u64>, Option<u64>),
+    tighter: bool,
+) {
+    let shown = |limit: Option<u64>| limit.map_or("none".to_owned(), |limit| limit.to_string());
+    if tighter {
+        findings.add(
+            rule,
+            format!("{what} was {}, now {}", shown(old), shown(new)),
+        );
+    }
+}
+
+fn values(before: &Schema, after: &Schema, findings: &mut Findings) {
+    let list = |values: &[Value], but: &[Value]| {
+        let rest = values.iter().filter(|value| !but.contains(value));
+        rest.map(show).collect::<Vec<String>>().join(", ")
+    };
+    match (&before.values, &after.values) {
+        (None, Some(new)) => {
+            let what = format!("has to be one of {} now", list(new, &[]));
+            findings.add(&rule::ENUM_ADDED, what);
+        }
+        (Some(old), Some(new)) => {
+            let (removed, added) = (list(old, new), list(new, old));
+            if !removed.is_empty() {
+                findings.add(
+                    &rule::ENUM_VALUE_REMOVED,
+                    format!("may no longer be {removed}"),
+                );
+            }
+            if !added.is_empty() {
+                findings.add(&rule::ENUM_VALUE_ADDED, format!("may be {added} now"));
+            }
+        }
+        (Some(_), None) => findings.add(&rule::ENUM_VALUE_ADDED, "may have any value now"),
+        (None, None) => {}
+    }
+}
+
+fn bounds(before: &Schema, after: &Schema, findings: &mut Findings) {
+    let maximum = |schema: &Schema| Bound::of(&schema.maximum, schema.exclusive_maximum);
+    let minimum = |schema: &Schema| Bound::of(&schema.minimum, schema.exclusive_minimum);
+    let bounds = [
+        (
+            &rule::MAXIMUM_LOWERED,
+            "maximum",
+            maximum(before),
+            maximum(after),
+            Ordering::Less,
+        ),
+        (
+            &rule::MINIMUM_RAISED,
+            "minimum",
+            minimum(before),
+            minimum(after),
+            Ordering::Greater,
+        ),
+    ];
+    for (rule, name, old, new, tighter) in bounds {
+        let Some(new) = new else { continue };
+        let was = old.as_ref().map_or("none".to_owned(), Bound::show);
+        if old.is_none_or(|old| new.is_tighter(&old, tighter)) {
+            findings.add(rule, format!("{name} was {was}, now {}", new.show()));
+        }
+    }
+}
+
+/// A `maximum` or `minimum`, and whether the number itself is left out.
+struct Bound {
+    number: Number,
+    exclusive: bool,
+}
+
+impl Bound {
+    fn of(number: &Option<Number>, exclusive: bool) -> Option<Self> {
+        let number = number.clone()?;
+        Some(Self { number, exclusive })
+    }
+
+    /// `tighter` is the side of the old bound on which a new one refuses more.
+    fn is_tighter(&self, old: &Self, tighter: Ordering) -> bool {
+        match order(&self.number, &old.number) {
+            Ordering::Equal => self.exclusive && !old.exclusive,
+            order => order == tighter,
+        }
+    }
+
+    fn show(&self) -> String {
+        let exclusive = if self.exclusive { " (exclusive)" } else { "" };
+        format!("{}{exclusive}", self.number)
+    }
+}
+
+fn format(before: &Schema, after: &Schema, findings: &mut Findings) {
+    let known = |schema: &'_ Schema| {
+        let format = schema.format.clone();
+        format.filter(|format| FORMATS.contains(&format.as_str()))
+    };
+    let (old, new) = (known(before), known(after));
+    let rule = match (old.as_deref(), new.as_deref()) {
+        (old, new) if old == new => return,
+        (_, None) => return,
+        // What has no format is of this size already.
+        (None, Some("int64" | "double")) => return,
+        (Some("int32"), Some("int64")) | (Some("float"), Some("double")) => &rule::TYPE_WIDENED,
+        _ => &rule::FORMAT_CHANGED,
+    };
+    let shown =
+        |format: Option<String>| format.map_or("none".to_owned(), |format| format!("`{format}`"));
+    findings.add(
+        rule,
+        format!("format was {}, now {}", shown(old), shown(new)),
+    );
+}
+
+fn order(a: &Number, b: &Number) -> Ordering {
+    match (a.as_i64(), b.as_i64()) {
+        (Some(a), Some(b)) => a.cmp(&b),
+        _ => number(a).total_cmp(&number(b)),
+    }
+}
+
+fn number(number: &Number) -> f64 {
+    number.as_f64().unwrap_or(f64::NAN)
+}
+
+/// A value as JSON has it, and no more of it than a line holds.
+pub fn show(value: &Value) -> String {
+    const LONGEST: usize = 80;
+    let text =
+        serde_json::to_string(value).unwrap_or_else(|_| "a value that is no JSON".to_owned());
+    match text.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("`{}…`", &text[..end]),
+        None => format!("`{text}`"),
+    }
+}

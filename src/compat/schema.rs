@@ -1,0 +1,120 @@
+//! The part of an OpenAPI schema that decides which values are valid, kept and merged. Descriptions are left out.
+//!
+//! Invariant: a schema comes from YAML, whose reader refuses more than 128 levels, so walking one needs no bound of its own.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Deserialize;
+use serde_yaml::{Number, Value};
+
+/// A schema. An absent limit is `None`; flags are false when absent.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Schema {
+    #[serde(rename = "type")]
+    pub type_name: Option<String>,
+    pub format: Option<String>,
+    pub pattern: Option<String>,
+    pub nullable: bool,
+    pub default: Option<Value>,
+    #[serde(rename = "enum")]
+    pub values: Option<Vec<Value>>,
+    pub maximum: Option<Number>,
+    pub exclusive_maximum: bool,
+    pub minimum: Option<Number>,
+    pub exclusive_minimum: bool,
+    pub multiple_of: Option<Number>,
+    pub max_length: Option<u64>,
+    pub min_length: Option<u64>,
+    pub max_items: Option<u64>,
+    pub min_items: Option<u64>,
+    pub max_properties: Option<u64>,
+    pub min_properties: Option<u64>,
+    pub unique_items: bool,
+    pub required: BTreeSet<String>,
+    pub properties: BTreeMap<String, Schema>,
+    pub additional_properties: Option<Additional>,
+    pub items: Option<Box<Schema>>,
+    pub all_of: Vec<Schema>,
+    pub any_of: Vec<Schema>,
+    pub one_of: Vec<Schema>,
+    pub not: Option<Box<Schema>>,
+    #[serde(rename = "x-kubernetes-int-or-string")]
+    pub int_or_string: bool,
+    #[serde(rename = "x-kubernetes-preserve-unknown-fields")]
+    pub preserve_unknown: bool,
+    #[serde(rename = "x-kubernetes-embedded-resource")]
+    pub embedded_resource: bool,
+    #[serde(rename = "x-kubernetes-list-type")]
+    pub list_type: Option<String>,
+    #[serde(rename = "x-kubernetes-list-map-keys")]
+    pub list_map_keys: BTreeSet<String>,
+    #[serde(rename = "x-kubernetes-map-type")]
+    pub map_type: Option<String>,
+    #[serde(rename = "x-kubernetes-validations")]
+    pub validations: Vec<Validation>,
+}
+
+/// `additionalProperties`.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum Additional {
+    /// Any value is kept, or none.
+    Any(bool),
+    /// The values of a map.
+    Of(Box<Schema>),
+}
+
+/// A CEL rule, without its messages.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Validation {
+    pub rule: String,
+    pub optional_old_self: bool,
+}
+
+impl Validation {
+    /// Whether it refuses the same values, however it is laid out.
+    pub fn is(&self, other: &Self) -> bool {
+        self.optional_old_self == other.optional_old_self
+            && self
+                .rule
+                .split_whitespace()
+                .eq(other.rule.split_whitespace())
+    }
+}
+
+/// What kind of value a schema is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape<'a> {
+    /// Any.
+    Any,
+    /// A number without fraction, or a string.
+    IntOrString,
+    /// `object`, `array`, `string`, …
+    Type(&'a str),
+}
+
+impl Schema {
+    /// The kind of value.
+    pub fn shape(&self) -> Shape<'_> {
+        match &self.type_name {
+            _ if self.int_or_string => Shape::IntOrString,
+            Some(name) => Shape::Type(name),
+            None => Shape::Any,
+        }
+    }
+
+    /// The schema of a map's values.
+    pub fn map_values(&self) -> Option<&Schema> {
+        match &self.additional_properties {
+            Some(Additional::Of(schema)) => Some(schema),
+            _ => None,
+        }
+    }
+
+    /// Whether fields that it does not name are kept as they are.
+    pub fn keeps_unknown(&self) -> bool {
+        self.preserve_unknown || self.additional_properties == Some(Additional::Any(true))
+    }
+}
