@@ -3,9 +3,11 @@
 //! Invariants: a merge is a pure function of three texts; one side unchanged gives the other side exactly; the result
 //! of a merge still parses if the user's side parsed, or the merge is a conflict.
 
+mod hunks;
 mod lines;
 pub mod markers;
 pub mod project;
+mod rust;
 mod text;
 mod toml;
 mod yaml;
@@ -57,7 +59,8 @@ impl Driver {
             return Ok(theirs.to_owned());
         }
         let merged = match self {
-            Self::Text | Self::Rust => text::merge(base, ours, theirs),
+            Self::Text => text::merge(base, ours, theirs),
+            Self::Rust => rust::merge(base, ours, theirs),
             Self::Toml => toml::merge(base, ours, theirs),
             Self::Yaml => yaml::merge(base, ours, theirs),
             Self::Lines => Ok(lines::merge(base, ours, theirs)),

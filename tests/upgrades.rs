@@ -1,5 +1,7 @@
 //! Projects that older operator-forges made, updated by this one: a fresh project of today plus exactly the user's edits.
 
+#[path = "upgrades/edits.rs"]
+mod edits;
 #[path = "upgrades/fixture.rs"]
 mod fixture;
 mod session;
@@ -100,6 +102,123 @@ fn an_unedited_project_becomes_a_fresh_one() {
             assert_project(&what, &expected(&name, &made), &tree(directory.path()));
             assert_settled(&what, directory.path());
         }
+    }
+}
+
+#[test]
+fn an_edited_project_becomes_a_fresh_one_with_the_edits() {
+    for set in SETS {
+        for (name, mut made) in projects(set) {
+            let what = format!("{name} of set {set}, edited");
+            edits::make(&mut made);
+            let directory = TempDir::new().unwrap();
+            write(&made, directory.path());
+            update(&what, directory.path());
+            let mut expected = fresh(&name);
+            edits::make(&mut expected);
+            for (path, owner) in owners(&expected) {
+                if let Some(bytes) = made.get(&path).filter(|_| owner == "user") {
+                    expected.insert(path, bytes.clone());
+                }
+            }
+            assert_project(&what, &expected, &tree(directory.path()));
+            assert_settled(&what, directory.path());
+        }
+    }
+}
+
+/// Whether the update is refused, the edits are kept, or replaced: every edited Tool file is named, and no other.
+#[test]
+fn edits_of_tool_files_are_told() {
+    for set in SETS {
+        let mut made = projects(set).remove("one-api").unwrap();
+        // These change with every set, and the second moved after the first.
+        let mut edited = vec!["crates/manager/src/metrics.rs"];
+        edited.extend((set == 1).then_some("crates/manager/src/envtest/control_plane.rs"));
+        for path in &edited {
+            made.get_mut(*path).unwrap().extend(b"// Ours.\n");
+        }
+        let directory = TempDir::new().unwrap();
+        write(&made, directory.path());
+        let run = |flags: &str| shell(directory.path(), &format!("operator-forge update {flags}"));
+        let refused = run("");
+        assert_eq!(refused.code, 1, "{}", refused.output);
+        for path in &edited {
+            assert!(
+                refused.output.contains(&format!("`{path}` is generated")),
+                "{}",
+                refused.output
+            );
+        }
+        assert_eq!(refused.output.matches("is generated").count(), edited.len());
+        assert_same("a refusal", &made, &tree(directory.path()));
+
+        let kept = run("--on-conflict keep");
+        assert_eq!(kept.code, 3, "{}", kept.output);
+        let now = tree(directory.path());
+        let ours: Vec<&String> = now
+            .iter()
+            .filter(|(_, bytes)| bytes.ends_with(b"// Ours.\n"))
+            .map(|(path, _)| path)
+            .collect();
+        let moved = edited
+            .iter()
+            .map(|path| path.replace("control_plane.rs", "control_plane/mod.rs"));
+        assert!(moved.eq(ours.into_iter().rev().map(String::as_str)));
+        assert!(edited.iter().skip(1).all(|path| !now.contains_key(*path)));
+
+        let directory = TempDir::new().unwrap();
+        write(&made, directory.path());
+        let taken = shell(directory.path(), "operator-forge update --on-conflict take");
+        assert_eq!(taken.code, 0, "{}", taken.output);
+        assert_project(
+            "taken",
+            &expected("one-api", &made),
+            &tree(directory.path()),
+        );
+    }
+}
+
+/// User and Shared files that are gone stay so, with a word where the project needs them; Tool files come back.
+#[test]
+fn deleted_files_stay_deleted() {
+    let gone = [
+        "AGENTS.md",
+        "Makefile",
+        "src/controllers/cache/memcached.rs",
+    ];
+    for set in SETS {
+        let mut made = projects(set).remove("one-api").unwrap();
+        let mut wanted = expected("one-api", &made);
+        for path in gone {
+            made.remove(path).unwrap();
+            wanted.remove(path).unwrap();
+        }
+        made.remove("crates/manager/src/lib.rs").unwrap();
+        // The text that a merge would need stays as it was applied last.
+        for path in [
+            ".operator-forge/base/AGENTS.md",
+            ".operator-forge/base/Makefile",
+        ] {
+            wanted.insert(path.to_owned(), made[path].clone());
+        }
+        let directory = TempDir::new().unwrap();
+        write(&made, directory.path());
+        let said = shell(directory.path(), "operator-forge update");
+        assert_eq!(said.code, 3, "{}", said.output);
+        assert!(
+            said.output
+                .contains("`src/controllers/cache/memcached.rs` is gone"),
+            "{}",
+            said.output
+        );
+        assert_eq!(
+            said.output.matches("warning:").count(),
+            1,
+            "{}",
+            said.output
+        );
+        assert_project(&format!("set {set}"), &wanted, &tree(directory.path()));
     }
 }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::Deserialize;
 
-use super::text;
+use super::hunks::{self, Neighbours};
 use crate::change::ConflictKind;
 
 /// Merges the entries of top-level lists first, then the rest line by line. Comments stay where they are.
@@ -20,7 +20,7 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
     if base.trim().is_empty() || base == theirs {
         return Ok(ours);
     }
-    text::merge(&base, &ours, theirs)
+    hunks::merge(&base, &ours, theirs, Neighbours::Apart, |_, _| None)
 }
 
 /// Whether every document of `text` is YAML.

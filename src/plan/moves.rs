@@ -83,12 +83,17 @@ fn carry(
     let Found::File(bytes) = found(inputs, from) else {
         return;
     };
+    let mut action = Action::Delete;
     match changes.iter().position(|change| change.path == *to) {
         Some(at) if changes[at].after.is_none() => _ = changes.remove(at),
         Some(at) => {
-            changes[at].before = None;
-            if changes[at].action == Action::Update {
-                changes[at].action = Action::Move;
+            let change = &mut changes[at];
+            change.before = None;
+            match change.action {
+                Action::Update => change.action = Action::Move,
+                // What is lost is where it was, and is shown there.
+                Action::Overwrite => (action, change.action) = (Action::Overwrite, Action::Create),
+                _ => {}
             }
         }
         None => changes.push(Change {
@@ -101,7 +106,7 @@ fn carry(
     }
     changes.push(Change {
         path: from.clone(),
-        action: Action::Delete,
+        action,
         owner,
         before: Some(bytes.clone()),
         after: None,
