@@ -53,17 +53,14 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     let desired = template::tree(&edit.project)?;
     let memory = workspace.memory()?;
     let found = tree::find_all(&workspace.root, plan::paths(&memory, &desired)?)?;
-    let ancestors = plan::conflicted(&memory, &found)
-        .into_iter()
-        .filter_map(|path| Some((path.clone(), git::ancestor(&workspace.root, path.as_str())?)))
-        .collect();
+    let unmerged = git::unmerged(&workspace.root, |path| found.contains_key(path));
     let set = plan::plan(&plan::Inputs {
         memory: &memory,
         desired: &desired,
         found: &found,
         templates: template::SET,
         project: &edit.project.write(),
-        ancestors: &ancestors,
+        unmerged: &unmerged,
         policy: flags.on_conflict.into(),
         decided: &Default::default(),
         forced: &edit.forced,
