@@ -1,8 +1,8 @@
 //! The little that the tool needs of git.
 
-use std::{io, path::Path, process::Command};
+use std::{collections::BTreeMap, io, path::Path, process::Command};
 
-use crate::tree;
+use crate::tree::{self, RelPath};
 
 /// Whether `directory` is inside a repository already.
 pub fn is_inside_repository(directory: &Path) -> bool {
@@ -46,16 +46,51 @@ pub fn uncommitted(directory: &Path) -> Result<Vec<String>, String> {
     }
 }
 
-/// The text of a file before the two branches that a merge, rebase or cherry-pick could not put together; `None` where
-/// git has none for it: there was no file, it was settled, or nothing is being merged.
-pub fn ancestor(directory: &Path, path: &str) -> Option<String> {
-    let output = output(directory, &["show", &format!(":1:./{path}")]).ok()?;
-    String::from_utf8(tree::unix_line_ends(&output).into_owned()).ok()
+/// The texts of a file that a merge, rebase or cherry-pick could not put together.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unmerged {
+    /// Before the two branches; `None` where it was not there.
+    pub ancestor: Option<String>,
+    /// On the branch that was there; `None` where it was deleted.
+    pub ours: Option<String>,
+    /// On the branch that came; `None` where it was deleted.
+    pub theirs: Option<String>,
 }
 
-/// Whether git waits for conflicts to be settled.
-pub fn is_merging(directory: &Path) -> bool {
-    output(directory, &["ls-files", "--unmerged", "."]).is_ok_and(|files| !files.is_empty())
+/// The files below `directory` that git could not merge, as far as they are `wanted`; none where there is no git, no
+/// repository, or nothing to merge.
+pub fn unmerged(
+    directory: &Path,
+    wanted: impl Fn(&RelPath) -> bool,
+) -> BTreeMap<RelPath, Unmerged> {
+    let mut files: BTreeMap<RelPath, Unmerged> = BTreeMap::new();
+    if !is_inside_repository(directory) {
+        return files;
+    }
+    let list = output(directory, &["ls-files", "--unmerged", "-z"]).unwrap_or_default();
+    for line in String::from_utf8_lossy(&list).split('\0') {
+        // `mode object stage<TAB>path`
+        let Some((facts, path)) = line.split_once('\t') else {
+            continue;
+        };
+        let Some(path) = RelPath::parse(path).ok().filter(&wanted) else {
+            continue;
+        };
+        let mut facts = facts.split(' ').skip(1);
+        let text = facts.next().and_then(|object| text(directory, object));
+        let file = files.entry(path).or_default();
+        match facts.next() {
+            Some("1") => file.ancestor = text,
+            Some("2") => file.ours = text,
+            _ => file.theirs = text,
+        }
+    }
+    files
+}
+
+fn text(directory: &Path, object: &str) -> Option<String> {
+    let bytes = output(directory, &["cat-file", "blob", object]).ok()?;
+    String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok()
 }
 
 /// The files below `path` (relative to `directory`) as the revision has them, with their paths; says why if it cannot.

@@ -11,13 +11,12 @@ pub use self::named::{Named, Rewritten, plan_named};
 use crate::{
     change::{Action, Change, ChangeSet, Conflict, ConflictKind, Note, NoteKind, Policy},
     error::Result,
+    git::Unmerged,
     memory::{self, Memory},
     merge::Driver,
     reconcile::{Desired, Last, Remember, Verdict, reconcile},
     tree::{self, Content, Digest, Found, Owner, RelPath, Tree},
 };
-
-pub use self::merged::conflicted;
 
 /// Everything a plan depends on.
 pub struct Inputs<'a> {
@@ -27,8 +26,8 @@ pub struct Inputs<'a> {
     pub desired: &'a Tree,
     /// What stands at every path of [`paths`].
     pub found: &'a BTreeMap<RelPath, Found>,
-    /// Of those with conflict markers, the text before the two branches that were merged, where git knows it.
-    pub ancestors: &'a BTreeMap<RelPath, String>,
+    /// Of those that git could not merge, the texts that it knows.
+    pub unmerged: &'a BTreeMap<RelPath, Unmerged>,
     /// The template set that rendered `desired`.
     pub templates: u32,
     /// The text of `PROJECT` after the command.
@@ -124,8 +123,9 @@ fn plan_file(inputs: &Inputs<'_>, path: &RelPath, set: &mut ChangeSet) -> Option
     });
     let verdict = reconcile(last, on_disk.as_ref(), desired.as_ref());
     let (verdict, markers) = match (disk, last, file) {
-        (Some(disk), Some(last), Some(file)) if verdict.leaves_edits() => {
-            merged::after_git(path, disk, last, file, verdict)
+        (Some(disk), Some(last), Some(file)) => {
+            let unmerged = inputs.unmerged.get(path);
+            merged::after_git(path, disk, unmerged, last, file, verdict)
         }
         _ => (verdict, false),
     };

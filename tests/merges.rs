@@ -2,7 +2,11 @@
 
 mod session;
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::Path,
+};
 
 use session::{assert_same, consoles, parse, shell, tree};
 use tempfile::TempDir;
@@ -23,50 +27,49 @@ fn succeed(directory: &Path, command: &str) {
     assert_eq!(step.code, 0, "{command}\n{}", step.output);
 }
 
-fn repository() -> TempDir {
+/// A repository that holds `files` in its first commit.
+fn repository(files: &Tree, style: &str) -> TempDir {
     let directory = TempDir::new().unwrap();
+    place(files, directory.path());
     succeed(
         directory.path(),
-        "git init -q -b main && git config user.name test && git config user.email test@example.com",
+        &format!(
+            "git init -q -b main && git config user.name test && git config user.email test@example.com \
+             && git config merge.conflictStyle {style} && git config gc.auto 0 && {COMMIT}"
+        ),
     );
     directory
 }
 
 const COMMIT: &str = "git add --all && git commit -qm change";
 
-/// Runs the commands of each branch on it, and brings the second to the first. Whether git found conflicts.
-fn merge(
-    directory: &Path,
-    both: &[&str],
-    first: &[&str],
-    second: &[&str],
-    way: (&str, &str),
-) -> bool {
-    let all = |commands: &[&str]| {
-        commands
-            .iter()
-            .for_each(|command| succeed(directory, command));
-        succeed(directory, COMMIT);
-    };
+/// Runs `second` on a branch and `first` on main, and brings the two together. Whether git found conflicts.
+fn merge(directory: &Path, first: &str, second: &str, way: &str) -> bool {
     succeed(
         directory,
-        &format!("git config merge.conflictStyle {}", way.1),
+        &format!(
+            "git switch -qc second && {{ {second}\n}} && {COMMIT} && git switch -q main && {{ {first}\n}} && {COMMIT}"
+        ),
     );
-    all(both);
-    succeed(directory, "git switch -qc second");
-    all(second);
-    succeed(directory, "git switch -q main");
-    all(first);
-    let merged = match way.0 {
+    let merged = match way {
         "rebase" => shell(directory, "git switch -q second && git rebase -q main"),
         _ => shell(directory, "git merge -q --no-edit second"),
     };
     merged.code != 0
 }
 
-/// What the commands make on one branch, or `None` if one of them is refused.
-fn on_one_branch(commands: &[&str]) -> Option<Tree> {
+fn place(files: &Tree, directory: &Path) {
+    for (path, bytes) in files {
+        let file = directory.join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, bytes).unwrap();
+    }
+}
+
+/// What the commands make of `files` on one branch, or `None` if one of them is refused.
+fn on_one_branch(files: &Tree, commands: &[&str]) -> Option<Tree> {
     let directory = TempDir::new().unwrap();
+    place(files, directory.path());
     let done = |command: &&str| shell(directory.path(), command).code == 0;
     commands.iter().all(done).then(|| tree(directory.path()))
 }
@@ -85,7 +88,7 @@ fn settle(what: &str, directory: &Path) -> Tree {
     tree(directory)
 }
 
-/// Every pair of steps of the recorded sessions, each on a branch of its own.
+/// Pairs of steps of the recorded sessions, each on a branch of its own: neighbours, and each with the last.
 #[test]
 fn two_branches_become_one() {
     let (mut merges, mut conflicts) = (0, 0);
@@ -93,29 +96,29 @@ fn two_branches_become_one() {
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let steps = parse(&fs::read_to_string(&path).unwrap());
         let commands: Vec<&str> = steps.iter().map(|step| step.command.as_str()).collect();
-        for (at, first) in commands.iter().enumerate().skip(1) {
-            for second in &commands[at + 1..] {
-                // What comes before both may be needed by either.
-                let both = &commands[..at];
-                let one: Vec<&str> = both.iter().chain([first, second]).copied().collect();
-                let other: Vec<&str> = both.iter().chain([second]).copied().collect();
-                let (Some(expected), Some(_)) = (on_one_branch(&one), on_one_branch(&other)) else {
+        let mut before = Tree::new();
+        for at in 1..commands.len() {
+            before = on_one_branch(&before, &[commands[at - 1]]).expect("the session succeeds");
+            let first = commands[at];
+            let partners: BTreeSet<usize> = [at + 1, commands.len() - 1].into();
+            for partner in partners.range(at + 1..commands.len()) {
+                let second = commands[*partner];
+                let expected = on_one_branch(&before, &[first, second]);
+                if expected.is_none() || on_one_branch(&before, &[second]).is_none() {
                     continue;
-                };
-                let way = WAYS[merges % WAYS.len()];
-                let what = format!("{name}: {first} | {second} ({} {})", way.0, way.1);
-                let directory = repository();
-                let conflicted = merge(directory.path(), both, &[first], &[second], way);
-                conflicts += usize::from(conflicted);
-                let found = settle(&what, directory.path());
-                assert_same(&what, &expected, &found);
+                }
+                let (way, style) = WAYS[merges % WAYS.len()];
+                let what = format!("{name}: {first} | {second} ({way} {style})");
+                let directory = repository(&before, style);
+                conflicts += usize::from(merge(directory.path(), first, second, way));
+                assert_same(&what, &expected.unwrap(), &settle(&what, directory.path()));
                 merges += 1;
             }
         }
     }
     println!("{merges} merges, {conflicts} with conflicts");
     assert!(
-        conflicts > 20,
+        conflicts * 2 > merges,
         "git had no trouble: {conflicts} of {merges}"
     );
 }

@@ -6,7 +6,7 @@ use super::Workspace;
 use crate::{
     change::{ChangeSet, Policy},
     error::Result,
-    git,
+    git::{self, Unmerged},
     memory::Memory,
     plan::{self, Named},
     project::Project,
@@ -22,8 +22,8 @@ pub struct Survey {
     pub desired: Tree,
     /// What stands at every path that either names.
     pub found: BTreeMap<RelPath, Found>,
-    /// What git has of files with its conflict markers, before the two branches.
-    pub ancestors: BTreeMap<RelPath, String>,
+    /// What git has of the files that it could not merge.
+    pub unmerged: BTreeMap<RelPath, Unmerged>,
 }
 
 impl Survey {
@@ -39,15 +39,12 @@ impl Survey {
         let mut paths = plan::paths(&memory, &desired)?;
         paths.extend(named.rewritten.keys().cloned());
         let found = tree::find_all(&workspace.root, paths)?;
-        let ancestors = plan::conflicted(&memory, &found)
-            .into_iter()
-            .filter_map(|path| Some((path.clone(), git::ancestor(&workspace.root, path.as_str())?)))
-            .collect();
+        let unmerged = git::unmerged(&workspace.root, |path| found.contains_key(path));
         Ok(Self {
             memory,
             desired,
             found,
-            ancestors,
+            unmerged,
         })
     }
 
@@ -70,7 +67,7 @@ impl Survey {
             found: &self.found,
             templates: template::SET,
             project: &project.write(),
-            ancestors: &self.ancestors,
+            unmerged: &self.unmerged,
             policy,
             decided: &BTreeMap::new(),
             forced,

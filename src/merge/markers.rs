@@ -21,10 +21,24 @@ pub struct Sides {
     pub theirs: String,
     /// The lines of the file that `ours` and `theirs` are made of, from 1.
     pub lines: [Vec<usize>; 2],
-    /// The line of the first marker, from 1.
+    /// The line of the first marker, from 1; 0 where there is none.
     pub line: usize,
     /// Whether they are the markers that this program writes, and not those of a git merge.
     pub own: bool,
+}
+
+impl Sides {
+    /// The sides of a file that git did not try to merge: `ours` is what stands there.
+    pub fn of(ours: String, theirs: String) -> Self {
+        Self {
+            base: None,
+            lines: [(1..=ours.lines().count()).collect(), Vec::new()],
+            line: 0,
+            own: false,
+            ours,
+            theirs,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq)]

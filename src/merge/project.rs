@@ -4,6 +4,7 @@ use serde_yaml::{Mapping, Value};
 
 use super::markers::Sides;
 use crate::{
+    change::Policy,
     error::{Failure, Result},
     project::FILE,
 };
@@ -19,77 +20,89 @@ struct Clash {
 /// The text of a `PROJECT` that holds what both sides say. `base` is their common ancestor; without one, what only one
 /// side has counts as added there.
 ///
-/// Errors: a side is no YAML; both changed one key, and not alike.
-pub fn merge(base: Option<&str>, sides: &Sides) -> Result<String> {
+/// Errors: a side is no YAML; both changed one key, not alike, and the policy does not say which of them counts.
+pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String> {
     let read = |text: &str| {
         serde_yaml::from_str::<Value>(text).map_err(|error| {
             Failure::refused(format!(
-                "`{FILE}:{}`: one side of the merge conflict is not YAML: {error}",
+                "`{FILE}`: one side of the merge conflict (line {}) is not YAML",
                 sides.line
             ))
-            .note("the markers cut an entry in a way that operator-forge cannot put together")
+            .note(error.to_string())
             .help(format!("edit {FILE}, then operator-forge sync"))
         })
     };
     let (ours, theirs) = (read(&sides.ours)?, read(&sides.theirs)?);
     let base = base.and_then(|text| serde_yaml::from_str::<Value>(text).ok());
-    let merged = merge_value(base.as_ref(), Some(&ours), Some(&theirs))
+    let merged = Merge(policy)
+        .value(base.as_ref(), Some(&ours), Some(&theirs))
         .map_err(|clash| refuse(clash, sides))?;
     let value = merged.unwrap_or(Value::Mapping(Mapping::new()));
     serde_yaml::to_string(&value).map_err(|error| Failure::refused(error.to_string()))
 }
 
-fn merge_value(
-    base: Option<&Value>,
-    ours: Option<&Value>,
-    theirs: Option<&Value>,
-) -> Result<Option<Value>, Clash> {
-    if ours == theirs || base == theirs {
-        return Ok(ours.cloned());
-    }
-    if base == ours {
-        return Ok(theirs.cloned());
-    }
-    match (ours, theirs) {
-        (Some(Value::Mapping(ours)), Some(Value::Mapping(theirs))) => {
-            let empty = Mapping::new();
-            let base = base.and_then(Value::as_mapping).unwrap_or(&empty);
-            let mut merged = Mapping::new();
-            for key in union(ours.keys(), theirs.keys()) {
-                let value = merge_value(base.get(key), ours.get(key), theirs.get(key));
-                if let Some(value) = value.map_err(|clash| clash.below(scalar(key)))? {
-                    merged.insert(key.clone(), value);
-                }
-            }
-            Ok(Some(Value::Mapping(merged)))
-        }
-        (Some(Value::Sequence(ours)), Some(Value::Sequence(theirs))) => {
-            let base = base.and_then(Value::as_sequence);
-            let base = base.map_or(&[][..], Vec::as_slice);
-            merge_list(base, ours, theirs).map(|list| Some(Value::Sequence(list)))
-        }
-        (ours, theirs) => Err(Clash {
-            at: Vec::new(),
-            ours: ours.cloned(),
-            theirs: theirs.cloned(),
-        }),
-    }
-}
+/// Merges with what to do where both sides changed one thing.
+struct Merge(Policy);
 
-/// Lists order nothing in this file: entries that are known by something are merged, others come and go.
-fn merge_list(base: &[Value], ours: &[Value], theirs: &[Value]) -> Result<Vec<Value>, Clash> {
-    let find = |list: &[Value], name: &String| -> Option<Value> {
-        list.iter().find(|entry| name_of(entry) == *name).cloned()
-    };
-    let names = |list: &[Value]| list.iter().map(name_of).collect::<Vec<_>>();
-    let (ours_names, theirs_names) = (names(ours), names(theirs));
-    let mut merged = Vec::new();
-    for name in union(ours_names.iter(), theirs_names.iter()) {
-        let (base, ours, theirs) = (find(base, name), find(ours, name), find(theirs, name));
-        let value = merge_value(base.as_ref(), ours.as_ref(), theirs.as_ref());
-        merged.extend(value.map_err(|clash| clash.below(name.clone()))?);
+impl Merge {
+    fn value(
+        &self,
+        base: Option<&Value>,
+        ours: Option<&Value>,
+        theirs: Option<&Value>,
+    ) -> Result<Option<Value>, Clash> {
+        if ours == theirs || base == theirs {
+            return Ok(ours.cloned());
+        }
+        if base == ours {
+            return Ok(theirs.cloned());
+        }
+        match (ours, theirs) {
+            (Some(Value::Mapping(ours)), Some(Value::Mapping(theirs))) => {
+                let empty = Mapping::new();
+                let base = base.and_then(Value::as_mapping).unwrap_or(&empty);
+                let mut merged = Mapping::new();
+                for key in union(ours.keys(), theirs.keys()) {
+                    let value = self.value(base.get(key), ours.get(key), theirs.get(key));
+                    if let Some(value) = value.map_err(|clash| clash.below(scalar(key)))? {
+                        merged.insert(key.clone(), value);
+                    }
+                }
+                Ok(Some(Value::Mapping(merged)))
+            }
+            (Some(Value::Sequence(ours)), Some(Value::Sequence(theirs))) => {
+                let base = base.and_then(Value::as_sequence);
+                let base = base.map_or(&[][..], Vec::as_slice);
+                self.list(base, ours, theirs)
+                    .map(|list| Some(Value::Sequence(list)))
+            }
+            (ours, theirs) => match self.0 {
+                Policy::Keep => Ok(ours.cloned()),
+                Policy::Take => Ok(theirs.cloned()),
+                Policy::Abort | Policy::Markers => Err(Clash {
+                    at: Vec::new(),
+                    ours: ours.cloned(),
+                    theirs: theirs.cloned(),
+                }),
+            },
+        }
     }
-    Ok(merged)
+
+    /// Lists order nothing in this file: entries that are known by something are merged, others come and go.
+    fn list(&self, base: &[Value], ours: &[Value], theirs: &[Value]) -> Result<Vec<Value>, Clash> {
+        let find = |list: &[Value], name: &String| -> Option<Value> {
+            list.iter().find(|entry| name_of(entry) == *name).cloned()
+        };
+        let names = |list: &[Value]| list.iter().map(name_of).collect::<Vec<_>>();
+        let (ours_names, theirs_names) = (names(ours), names(theirs));
+        let mut merged = Vec::new();
+        for name in union(ours_names.iter(), theirs_names.iter()) {
+            let (base, ours, theirs) = (find(base, name), find(ours, name), find(theirs, name));
+            let value = self.value(base.as_ref(), ours.as_ref(), theirs.as_ref());
+            merged.extend(value.map_err(|clash| clash.below(name.clone()))?);
+        }
+        Ok(merged)
+    }
 }
 
 /// What tells an entry of a list from the others: a resource's group, version and kind, a controller's name, or all of it.
@@ -136,36 +149,36 @@ fn refuse(clash: Clash, sides: &Sides) -> Failure {
     let leaf = clash.at.last().cloned().unwrap_or_default();
     let said = |value: &Option<Value>, text: &str, lines: &[usize]| {
         let Some(value) = value else {
-            return "one side removed it".to_owned();
+            return "one branch removed it".to_owned();
         };
         if value.is_mapping() || value.is_sequence() {
-            return "one side changed it".to_owned();
+            return "one branch changed it".to_owned();
         }
         let value = scalar(value);
         let here = |line: &str| line.trim_start_matches(['-', ' ']) == format!("{leaf}: {value}");
         let inside = |at: &usize| !sides.lines.iter().all(|lines| lines.contains(at));
-        let at = text
-            .lines()
-            .zip(lines)
-            .find(|(line, at)| here(line) && inside(at))
-            .map_or(sides.line, |(_, at)| *at);
-        format!("line {at} says `{value}`")
+        let mut lines = text.lines().zip(lines);
+        match lines.find(|(line, at)| here(line) && inside(at)) {
+            Some((_, at)) => format!("line {at} says `{value}`"),
+            None => format!("one branch says `{value}`"),
+        }
     };
     let [ours, theirs] = &sides.lines;
-    let place = clash.at.join(", ");
+    let place = match sides.line {
+        0 => FILE.to_owned(),
+        line => format!("{FILE}:{line}"),
+    };
     Failure::refused(format!(
-        "`{FILE}:{}`: both branches changed `{place}`",
-        sides.line
+        "`{place}`: both branches changed `{}`",
+        clash.at.join(", ")
     ))
     .note(format!(
         "{}, {}",
         said(&clash.ours, &sides.ours, ours),
         said(&clash.theirs, &sides.theirs, theirs)
     ))
-    .note("everything else of the two would go together")
-    .help(format!(
-        "keep one of the two in {FILE}, remove the markers around it, then operator-forge sync"
-    ))
+    .note("everything else of the two goes together")
+    .help("operator-forge sync --on-conflict keep, which takes the first, or --on-conflict take, the second")
 }
 
 #[cfg(test)]
@@ -196,7 +209,7 @@ mod tests {
     #[track_caller]
     fn check(base: &[&str], ours: &[&str], theirs: &[&str], expected: &[&str]) {
         let sides = conflicted(&project(ours), &project(theirs));
-        let merged = merge(Some(&project(base)), &sides).unwrap();
+        let merged = merge(Some(&project(base)), &sides, Policy::Abort).unwrap();
         let value = |text: &str| serde_yaml::from_str::<Value>(text).unwrap();
         assert_eq!(value(&merged), value(&project(expected)));
     }
@@ -226,7 +239,12 @@ mod tests {
 
     #[test]
     fn without_an_ancestor_what_one_side_has_was_added() {
-        let merged = merge(None, &conflicted(&project(&["A"]), &project(&["B"]))).unwrap();
+        let merged = merge(
+            None,
+            &conflicted(&project(&["A"]), &project(&["B"])),
+            Policy::Abort,
+        )
+        .unwrap();
         assert_eq!(
             serde_yaml::from_str::<Value>(&merged).unwrap()["resources"]
                 .as_sequence()
@@ -237,10 +255,24 @@ mod tests {
     }
 
     #[test]
+    fn a_policy_says_which_side_counts() {
+        let sides = conflicted(&project(&["A plural=bs", "B"]), &project(&["A plural=cs"]));
+        let plural = |policy| {
+            let merged = merge(Some(&project(&["A plural=as"])), &sides, policy).unwrap();
+            let value: Value = serde_yaml::from_str(&merged).unwrap();
+            assert_eq!(value["resources"][1]["kind"], "B");
+            value["resources"][0]["plural"].clone()
+        };
+        assert_eq!(plural(Policy::Keep), "bs");
+        assert_eq!(plural(Policy::Take), "cs");
+    }
+
+    #[test]
     fn one_key_changed_twice_is_named_with_its_lines() {
         let failure = merge(
             Some(&project(&["A plural=as"])),
             &conflicted(&project(&["A plural=bs"]), &project(&["A plural=cs"])),
+            Policy::Abort,
         )
         .unwrap_err();
         assert_eq!(
@@ -251,8 +283,12 @@ mod tests {
         let removed = merge(
             Some(&project(&["A", "B"])),
             &conflicted(&project(&["B"]), &project(&["A plural=cs", "B"])),
+            Policy::Abort,
         )
         .unwrap_err();
-        assert_eq!(removed.notes[0], "one side removed it, one side changed it");
+        assert_eq!(
+            removed.notes[0],
+            "one branch removed it, one branch changed it"
+        );
     }
 }

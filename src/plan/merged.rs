@@ -3,12 +3,13 @@
 //! A git merge leaves what it could not merge with conflict markers, in a file and in the text that it was made from
 //! alike. Its sides are merged again with the file's own driver, and the result is then treated as any edited file.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use super::{Inputs, found};
 use crate::{
     change::ConflictKind,
-    memory::{self, Memory},
+    git::Unmerged,
+    memory,
     merge::{
         Driver,
         markers::{self, Sides},
@@ -16,18 +17,6 @@ use crate::{
     reconcile::{Last, Verdict},
     tree::{self, Digest, File, Found, Owner, RelPath},
 };
-
-/// The Shared files, and texts they were made from, in which there are conflict markers. git may know their ancestors.
-pub fn conflicted(memory: &Memory, found: &BTreeMap<RelPath, Found>) -> BTreeSet<RelPath> {
-    let rows = memory.rows.iter();
-    rows.filter(|(_, row)| row.owner == Owner::Shared)
-        .flat_map(|(path, _)| [Some(path.clone()), memory::base_path(path).ok()])
-        .flatten()
-        .filter(
-            |path| matches!(found.get(path), Some(Found::File(bytes)) if sides(bytes).is_some()),
-        )
-        .collect()
-}
 
 /// The sides of a file with conflict markers.
 pub fn sides(bytes: &[u8]) -> Option<Sides> {
@@ -43,38 +32,55 @@ pub fn sides(bytes: &[u8]) -> Option<Sides> {
 pub fn after_git(
     path: &RelPath,
     disk: &[u8],
+    unmerged: Option<&Unmerged>,
     last: &Last<Digest>,
     file: &File,
     verdict: Verdict,
 ) -> (Verdict, bool) {
+    if verdict == Verdict::Unchanged || (unmerged.is_none() && !verdict.leaves_edits()) {
+        return (verdict, false);
+    }
     let sides = sides(disk);
     let by_git = sides.as_ref().filter(|sides| !sides.own);
     match file.owner {
-        Owner::Tool if is_generated(path, disk, by_git, last, &file.content) => {
-            (Verdict::Write, false)
-        }
+        Owner::Tool => match is_generated(path, disk, by_git, unmerged, last, &file.content) {
+            true => (Verdict::Write, false),
+            // What git left of it may be unedited while the other branch has an edit.
+            false if unmerged.is_some() && verdict == Verdict::Write => {
+                (Verdict::Edited, sides.is_some())
+            }
+            false => (verdict, sides.is_some()),
+        },
         Owner::Shared if by_git.is_some() => (Verdict::Merge, false),
         _ => (verdict, sides.is_some()),
     }
 }
 
-/// Whether a Tool file holds only what was generated on two branches. There is no ancestor to tell: either both sides are
-/// what was applied, or no line but the markers is new.
+/// Whether a Tool file holds only what was generated on two branches: both sides are what was applied, or no line but the
+/// markers is new.
 fn is_generated(
     path: &RelPath,
     disk: &[u8],
     sides: Option<&Sides>,
+    unmerged: Option<&Unmerged>,
     last: &Last<Digest>,
     desired: &[u8],
 ) -> bool {
     let is_row = |side: &str| last.any_of.contains(&Digest::of(path, side.as_bytes()));
+    let told = match sides {
+        Some(Sides { ours, theirs, .. }) if is_row(ours) && is_row(theirs) => return true,
+        Some(Sides { ours, theirs, .. }) => &lines(ours.as_bytes()) | &lines(theirs.as_bytes()),
+        None => lines(disk),
+    };
+    if let Some(Unmerged { ours, theirs, .. }) = unmerged {
+        let branches = [ours, theirs].into_iter().flatten();
+        let known: BTreeSet<_> = branches.clone().flat_map(|t| lines(t.as_bytes())).collect();
+        return branches.clone().all(|text| is_row(text)) && told.is_subset(&known);
+    }
     match sides {
-        Some(Sides { ours, theirs, .. }) => {
-            let told = &lines(ours.as_bytes()) | &lines(theirs.as_bytes());
-            (is_row(ours) && is_row(theirs)) || told.is_subset(&lines(desired))
-        }
+        Some(_) => told.is_subset(&lines(desired)),
         // git saw no conflict where both branches added lines: it may have put them in another order.
-        None => last.any_of.len() > 1 && lines(disk) == lines(desired),
+        None => last.any_of.len() > 1 && told == lines(desired),
     }
 }
 
@@ -120,7 +126,11 @@ fn base_and_ours(
     };
     let base = text(bytes)?;
     let again = |at: &RelPath, sides: &Sides| {
-        let known = inputs.ancestors.get(at).or(sides.base.as_ref());
+        let known = inputs
+            .unmerged
+            .get(at)
+            .and_then(|git| git.ancestor.as_ref())
+            .or(sides.base.as_ref());
         let merge = |base| Driver::of(path).merge(base, &sides.ours, &sides.theirs);
         known.and_then(|base| merge(base).ok())
     };

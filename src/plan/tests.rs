@@ -43,7 +43,7 @@ impl World {
             memory: &self.memory,
             desired,
             found: &self.disk,
-            ancestors: &BTreeMap::new(),
+            unmerged: &BTreeMap::new(),
             templates: 1,
             project: "project",
             policy: self.policy,
