@@ -61,6 +61,12 @@ Examples:
   operator-forge sync
   operator-forge sync --dry-run --diff")]
     Sync,
+    /// Take back what the last command did, if nothing of it was changed since
+    #[command(after_help = "\
+Examples:
+  operator-forge undo --dry-run --diff
+  operator-forge undo")]
+    Undo,
     /// Print the version of operator-forge and of what it generates
     #[command(after_help = "\
 Examples:

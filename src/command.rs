@@ -6,6 +6,7 @@ mod create_webhook;
 mod init;
 mod sync;
 mod type_of;
+mod undo;
 mod version;
 mod workspace;
 
@@ -37,12 +38,37 @@ struct Edit {
 }
 
 /// Runs the command line and returns the exit code: 0 done, 3 done but something is left for a human.
-pub fn run(cli: &Cli, report: &Report) -> Result<u8> {
+pub fn run(cli: &Cli, report: &mut Report) -> Result<u8> {
+    let left = settle(cli, report)?;
+    dispatch(cli, report).map(|code| code.max(left))
+}
+
+/// Finishes what a killed command began, before anything is read; a command that writes nothing refuses to start from it.
+/// Returns the exit code that follows from it.
+fn settle(cli: &Cli, report: &mut Report) -> Result<u8> {
+    let directory = match &cli.command {
+        Command::Version | Command::Completion { .. } => return Ok(0),
+        Command::Init(flags) => flags.root(&cli.global),
+        _ => cli.global.directory.clone(),
+    };
+    let disk = apply::Real::new(directory);
+    if cli.global.dry_run {
+        return apply::pending(&disk).map(|()| 0);
+    }
+    let Some(recovered) = apply::settle(&disk)? else {
+        return Ok(0);
+    };
+    report.add_remarks(recovered.sentences());
+    Ok(if recovered.kept.is_empty() { 0 } else { 3 })
+}
+
+fn dispatch(cli: &Cli, report: &Report) -> Result<u8> {
     match &cli.command {
         Command::Init(flags) => init::run(&cli.global, flags, report),
         Command::Create(Create::Api(flags)) => create_api::run(&cli.global, flags, report),
         Command::Create(Create::Webhook(flags)) => create_webhook::run(&cli.global, flags, report),
         Command::Sync => sync::run(&cli.global, report),
+        Command::Undo => undo::run(&cli.global, report),
         Command::Version => version::run(report),
         Command::Completion { shell } => completion::run(*shell, report),
     }
@@ -50,6 +76,12 @@ pub fn run(cli: &Cli, report: &Report) -> Result<u8> {
 
 /// Makes the tree what the edited project says, or shows what that would take.
 fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report) -> Result<u8> {
+    let disk = apply::Real::new(&workspace.root);
+    let turn = if flags.dry_run {
+        None
+    } else {
+        Some(apply::Turn::begin(&disk, edit.command)?)
+    };
     let desired = template::tree(&edit.project)?;
     let memory = workspace.memory()?;
     let found = tree::find_all(&workspace.root, plan::paths(&memory, &desired)?)?;
@@ -63,8 +95,9 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
         forced: &edit.forced,
     })?;
     refuse_conflicts(&set)?;
-    if !flags.dry_run {
-        apply::apply(&workspace.root, &set)?;
+    workspace.refuse_if_moved(&found)?;
+    if let Some(mut turn) = turn {
+        apply::apply(&mut turn, apply::Step::of(&set))?;
     }
     report.outcome(&Outcome {
         command: edit.command,
