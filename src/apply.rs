@@ -14,7 +14,7 @@ mod turn;
 mod undo;
 
 pub use self::{
-    disk::{Disk, Kind, Lock, Real},
+    disk::{Disk, Held, Kind, Lock, Real},
     recover::{Recovered, pending, settle},
     step::{Side, Step},
     turn::Turn,
@@ -81,7 +81,7 @@ fn commit(turn: &Turn<'_>, steps: Vec<Step>, made: &Made) -> Result<Journal> {
     };
     swap::make_directory(disk, &RelPath::parse(STAGE)?)?;
     for (at, step) in journal.steps.iter().enumerate() {
-        swap::stage(disk, at, step)?;
+        swap::stage(disk, at, step, false)?;
     }
     publish(disk, &journal)?;
     Ok(journal)
@@ -153,7 +153,10 @@ fn keep_modes(disk: &dyn Disk, steps: &mut [Step]) -> Result<()> {
         let kind = disk
             .kind(&step.path)
             .map_err(|error| cannot(disk, "read", &step.path, &error))?;
-        if let Kind::File { mode, read_only } = kind {
+        if let Kind::File {
+            mode, read_only, ..
+        } = kind
+        {
             if read_only {
                 return Err(Failure::refused(format!(
                     "cannot write `{}`: it is read-only",

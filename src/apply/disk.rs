@@ -4,10 +4,10 @@
 //! stands at its end.
 
 use std::{
-    any::Any,
     fs::{self, File, TryLockError},
-    io::{self, Read, Write},
+    io::{self, Read, Seek, Write},
     path::PathBuf,
+    time::SystemTime,
 };
 
 use crate::{
@@ -26,6 +26,8 @@ pub enum Kind {
         mode: Option<u32>,
         /// Nobody may write it.
         read_only: bool,
+        /// When it was last written; `None` where the system does not say.
+        modified: Option<SystemTime>,
     },
     /// A directory.
     Directory,
@@ -35,10 +37,16 @@ pub enum Kind {
 
 /// What came of asking for the lock.
 pub enum Lock {
-    /// Held until the value is dropped or the process ends, however it ends.
-    Ours(Box<dyn Any>),
+    /// Held until the value is dropped or the process ends, however it ends; with the text of the last holder.
+    Ours(Box<dyn Held>, String),
     /// Held by another process, which wrote this text.
     Theirs(String),
+}
+
+/// A lock that is held.
+pub trait Held {
+    /// Replaces the text of the lock file.
+    fn write(&mut self, text: &str) -> io::Result<()>;
 }
 
 /// The calls. Each does one thing, and an error leaves at most a half-written new file behind.
@@ -71,8 +79,10 @@ pub trait Disk {
     fn make_root(&self) -> io::Result<bool>;
     /// Removes the project's own directory if it is empty.
     fn remove_root(&self) -> io::Result<()>;
-    /// Locks a file (a new one, or one that is there) and writes `holder` into it.
-    fn lock(&self, path: &RelPath, holder: &str, new: bool) -> io::Result<Lock>;
+    /// Locks a file: a new one, or one that is there.
+    fn lock(&self, path: &RelPath, new: bool) -> io::Result<Lock>;
+    /// Which run of the machine this is; empty where the system does not say.
+    fn boot(&self) -> String;
     /// `path` as errors name it.
     fn show(&self, path: &RelPath) -> String;
 }
@@ -105,6 +115,7 @@ impl Disk for Real {
             Ok(meta) if meta.is_file() => Ok(Kind::File {
                 mode: mode(&meta),
                 read_only: meta.permissions().readonly(),
+                modified: meta.modified().ok(),
             }),
             Ok(_) => Ok(Kind::Other),
             Err(error)
@@ -185,7 +196,7 @@ impl Disk for Real {
         fs::remove_dir(&self.root)
     }
 
-    fn lock(&self, path: &RelPath, holder: &str, new: bool) -> io::Result<Lock> {
+    fn lock(&self, path: &RelPath, new: bool) -> io::Result<Lock> {
         let full = self.full(path);
         if !new && self.kind(path)? == Kind::Other {
             return Err(io::Error::new(
@@ -198,25 +209,27 @@ impl Disk for Real {
             .write(true)
             .create_new(new)
             .open(&full)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let mut text = String::new();
-                // On Windows a locked file cannot be read: then the holder has no name.
-                let _ = file.take(256).read_to_string(&mut text);
-                return Ok(Lock::Theirs(text));
-            }
+        let taken = match file.try_lock() {
+            Ok(()) => true,
+            Err(TryLockError::WouldBlock) => false,
             // Some network file systems know no locks; that each file is looked at before it is replaced still holds.
-            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => {}
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => true,
             Err(TryLockError::Error(error)) => return Err(error),
-        }
-        file.set_len(0)?;
-        file.write_all(holder.as_bytes())?;
-        // A first command that failed removes its lock file; one that was opened before is nobody's.
-        if cfg!(unix) && fs::read(&full)? != holder.as_bytes() {
-            return Ok(Lock::Theirs(String::new()));
-        }
-        Ok(Lock::Ours(Box::new(file)))
+        };
+        let mut text = String::new();
+        // On Windows nobody else can read a locked file: then the holder has no name.
+        let _ = (&mut file).take(256).read_to_string(&mut text);
+        // A first command that fails removes its lock file, perhaps after this process had opened it.
+        Ok(if taken && is_at(&file, &full)? {
+            Lock::Ours(Box::new(file), text)
+        } else {
+            Lock::Theirs(text)
+        })
+    }
+
+    fn boot(&self) -> String {
+        let id = fs::read_to_string("/proc/sys/kernel/random/boot_id");
+        id.map(|id| id.trim().to_owned()).unwrap_or_default()
     }
 
     fn show(&self, path: &RelPath) -> String {
@@ -226,6 +239,27 @@ impl Disk for Real {
             .display()
             .to_string()
     }
+}
+
+impl Held for File {
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        self.rewind()?;
+        self.write_all(text.as_bytes())?;
+        self.set_len(text.len() as u64)
+    }
+}
+
+/// Whether `path` still names `file`.
+#[cfg(unix)]
+fn is_at(file: &File, path: &std::path::Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let (ours, there) = (file.metadata()?, fs::symlink_metadata(path)?);
+    Ok((ours.dev(), ours.ino()) == (there.dev(), there.ino()))
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, path: &std::path::Path) -> io::Result<bool> {
+    Ok(path.is_file())
 }
 
 #[cfg(unix)]

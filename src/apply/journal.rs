@@ -55,20 +55,21 @@ impl Journal {
     /// Parses what [`Journal::write`] wrote; the error says what is wrong.
     pub fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
         const TRAILER: usize = "\nsum \n".len() + 64;
-        let rest = bytes
-            .strip_prefix(FORMAT.as_bytes())
-            .and_then(|rest| rest.strip_prefix(b"\n"))
-            .ok_or("it has another format")?;
+        let start = format!("{FORMAT}\n");
+        if !bytes.starts_with(start.as_bytes()) {
+            return Err("it has another format");
+        }
         let end = bytes.len().checked_sub(TRAILER).ok_or("it is cut short")?;
-        if bytes[end..] != *format!("\nsum {}\n", Digest::exact(&bytes[..end])).as_bytes() {
+        let (body, sum) = bytes.split_at(end);
+        if *sum != *format!("\nsum {}\n", Digest::exact(body)).as_bytes() {
             return Err("it is cut short or was changed");
         }
-        let head_length = rest
+        let body = body.get(start.len()..).ok_or("it is cut short")?;
+        let head_end = body
             .windows(2)
             .position(|pair| pair == b"\n\n")
             .ok_or("its list of files has no end")?;
-        let (head, rest) = rest.split_at(head_length + 1);
-        let mut texts = &rest[1..rest.len() - TRAILER];
+        let (head, mut texts) = (&body[..head_end], &body[head_end + 2..]);
         let mut journal = Self {
             command: String::new(),
             made_root: false,

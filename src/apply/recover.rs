@@ -100,7 +100,7 @@ pub fn recover(disk: &dyn Disk) -> Result<Option<Recovered>> {
             State::New => {}
             State::Other => kept.push(step.path.clone()),
             State::Old | State::Torn => {
-                swap::stage(disk, at, step)?;
+                swap::stage(disk, at, step, true)?;
                 swap::make_parents(disk, step)?;
                 swap::forward(disk, at, step)?;
             }
@@ -109,6 +109,28 @@ pub fn recover(disk: &dyn Disk) -> Result<Option<Recovered>> {
     retire(disk, &journal)?;
     let command = journal.command;
     Ok(Some(Recovered { command, kept }))
+}
+
+/// Writes again what a power cut tore after the last command had ended: new texts are not synced, because that takes as
+/// long as the command itself for every three files. A file that was written since is somebody's, whatever it holds.
+pub fn mend(disk: &dyn Disk) -> Result<()> {
+    let Some(record) = read(disk, UNDO)? else {
+        return Ok(());
+    };
+    let modified = |path: &RelPath| match disk.kind(path) {
+        Ok(Kind::File { modified, .. }) => modified,
+        _ => None,
+    };
+    let written = modified(&RelPath::parse(UNDO)?);
+    for (at, step) in record.steps.iter().enumerate() {
+        let torn = step.state(&disk.find(&step.path)?) == State::Torn;
+        if torn && modified(&step.path) <= written {
+            swap::make_directory(disk, &RelPath::parse(STAGE)?)?;
+            swap::stage(disk, at, step, true)?;
+            swap::forward(disk, at, step)?;
+        }
+    }
+    clear_stage(disk)
 }
 
 /// Puts everything of `journal` back; says what could not be.

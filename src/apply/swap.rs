@@ -3,10 +3,10 @@
 use super::{Disk, STAGE, Side, Step, failure::cannot};
 use crate::{error::Result, tree::RelPath};
 
-/// Writes the new text of the step `at` beside where it belongs.
-pub fn stage(disk: &dyn Disk, at: usize, step: &Step) -> Result<()> {
+/// Writes the new text of the step `at` beside where it belongs; `durable` outlives a power cut.
+pub fn stage(disk: &dyn Disk, at: usize, step: &Step, durable: bool) -> Result<()> {
     match &step.after {
-        Some(after) => write(disk, &waiting(at)?, step, after),
+        Some(after) => write(disk, &waiting(at)?, step, after, durable),
         None => Ok(()),
     }
 }
@@ -25,7 +25,7 @@ pub fn back(disk: &dyn Disk, at: usize, step: &Step) -> Result<()> {
         return delete(disk, step);
     };
     let waiting = RelPath::parse(&format!("{STAGE}/back-{at}"))?;
-    write(disk, &waiting, step, before)?;
+    write(disk, &waiting, step, before, false)?;
     make_parents(disk, step)?;
     place(disk, &waiting, step)
 }
@@ -48,8 +48,14 @@ fn waiting(at: usize) -> Result<RelPath> {
     RelPath::parse(&format!("{STAGE}/{at}"))
 }
 
-fn write(disk: &dyn Disk, waiting: &RelPath, step: &Step, side: &Side) -> Result<()> {
-    disk.write(waiting, &side.bytes, side.mode, false)
+fn write(
+    disk: &dyn Disk,
+    waiting: &RelPath,
+    step: &Step,
+    side: &Side,
+    durable: bool,
+) -> Result<()> {
+    disk.write(waiting, &side.bytes, side.mode, durable)
         .map_err(|error| cannot(disk, "write", &step.path, &error))
 }
 

@@ -2,9 +2,13 @@
 //!
 //! Invariant: the kernel lets go of the lock when its holder ends, so a lock is never stale; its text only gives a name.
 
-use std::{any::Any, io};
+use std::io;
 
-use super::{Disk, Kind, LOCAL, Lock, Recovered, failure::cannot, recover::recover};
+use super::{
+    Disk, Held, Kind, LOCAL, Lock, Recovered,
+    failure::cannot,
+    recover::{mend, recover},
+};
 use crate::{
     error::{Failure, Result},
     memory,
@@ -22,12 +26,14 @@ pub struct Turn<'a> {
     pub(super) command: &'a str,
     /// What was found and settled when it began.
     pub recovered: Option<Recovered>,
-    lock: Held,
+    state: State,
 }
 
-enum Held {
+enum State {
     Locked {
-        _until_dropped: Box<dyn Any>,
+        held: Box<dyn Held>,
+        /// The run of the machine in which the last holder was.
+        boot: String,
     },
     /// There was no lock file: nobody ever wrote here.
     Absent,
@@ -42,8 +48,15 @@ impl<'a> Turn<'a> {
     /// Errors: another process is at work, and its name; a journal that cannot be settled.
     pub fn begin(disk: &'a dyn Disk, command: &'a str) -> Result<Self> {
         let mut turn = Self::take(disk, command)?;
-        if matches!(turn.lock, Held::Locked { .. }) {
-            turn.recovered = recover(disk)?;
+        let State::Locked { held, boot } = &mut turn.state else {
+            return Ok(turn);
+        };
+        turn.recovered = recover(disk)?;
+        let now = disk.boot();
+        if *boot != now {
+            // Only the end of the machine tears a file, and only once.
+            mend(disk)?;
+            sign(disk, held.as_mut(), command, &now)?;
         }
         Ok(turn)
     }
@@ -65,15 +78,17 @@ impl<'a> Turn<'a> {
             }
         }
         let lock = RelPath::parse(LOCK)?;
-        let held = match disk.lock(&lock, &holder(command), false) {
-            Ok(Lock::Ours(guard)) => Held::Locked {
-                _until_dropped: guard,
-            },
+        let state = match disk.lock(&lock, false) {
+            Ok(Lock::Ours(mut held, last)) => {
+                let boot = last.lines().nth(1).unwrap_or_default().to_owned();
+                sign(disk, held.as_mut(), command, &boot)?;
+                State::Locked { held, boot }
+            }
             Ok(Lock::Theirs(text)) => return Err(busy(&text)),
             Err(error) => match error.kind() {
-                io::ErrorKind::NotFound => Held::Absent,
+                io::ErrorKind::NotFound => State::Absent,
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                    Held::Denied(error)
+                    State::Denied(error)
                 }
                 _ => return Err(cannot(disk, "lock", &lock, &error)),
             },
@@ -82,17 +97,17 @@ impl<'a> Turn<'a> {
             disk,
             command,
             recovered: None,
-            lock: held,
+            state,
         })
     }
 
     /// Makes sure of the lock before the first write.
     pub(super) fn claim(&mut self, made: &mut Made) -> Result<()> {
         let lock = RelPath::parse(LOCK)?;
-        match &self.lock {
-            Held::Locked { .. } => return Ok(()),
-            Held::Denied(error) => return Err(cannot(self.disk, "write", &lock, error)),
-            Held::Absent => {}
+        match &self.state {
+            State::Locked { .. } => return Ok(()),
+            State::Denied(error) => return Err(cannot(self.disk, "write", &lock, error)),
+            State::Absent => {}
         }
         let disk = self.disk;
         let refused = |path: &RelPath, error: io::Error| cannot(disk, "create", path, &error);
@@ -116,12 +131,12 @@ impl<'a> Turn<'a> {
                 return Err(refused(&ignore, error));
             }
         }
-        match disk.lock(&lock, &holder(self.command), true) {
-            Ok(Lock::Ours(guard)) => {
+        match disk.lock(&lock, true) {
+            Ok(Lock::Ours(mut held, _)) => {
                 made.files.push(lock);
-                self.lock = Held::Locked {
-                    _until_dropped: guard,
-                };
+                let boot = disk.boot();
+                sign(disk, held.as_mut(), self.command, &boot)?;
+                self.state = State::Locked { held, boot };
                 Ok(())
             }
             Ok(Lock::Theirs(text)) => Err(busy(&text)),
@@ -156,9 +171,14 @@ impl Made {
     }
 }
 
-/// What the lock file says of this process.
-fn holder(command: &str) -> String {
-    format!("{} operator-forge {command}\n", std::process::id())
+/// Writes into the lock file who holds it, and in which run of the machine.
+fn sign(disk: &dyn Disk, held: &mut dyn Held, command: &str, boot: &str) -> Result<()> {
+    let process = std::process::id();
+    held.write(&format!("{process} operator-forge {command}\n{boot}\n"))
+        .map_err(|error| match RelPath::parse(LOCK) {
+            Ok(lock) => cannot(disk, "write", &lock, &error),
+            Err(failure) => failure,
+        })
 }
 
 fn busy(holder: &str) -> Failure {
