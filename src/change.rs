@@ -7,7 +7,7 @@ use crate::tree::{Content, Owner, RelPath};
 pub enum Action {
     /// A file that was not there.
     Create,
-    /// A Tool file that was deleted by hand comes back.
+    /// A file that was deleted comes back: a Tool file, or with `undo` any.
     Restore,
     /// An unedited file gets its new content.
     Update,

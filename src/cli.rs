@@ -72,6 +72,12 @@ Examples:
   operator-forge sync
   operator-forge sync --dry-run --diff")]
     Sync,
+    /// Take back what the last command did, if nothing of it was changed since
+    #[command(after_help = "\
+Examples:
+  operator-forge undo --dry-run --diff
+  operator-forge undo")]
+    Undo,
     /// Fail unless the files are what PROJECT says, or compare CRDs with a released version
     Check(Check),
     /// Say what each file is, and what is pending

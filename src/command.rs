@@ -13,6 +13,7 @@ mod status;
 mod survey;
 mod sync;
 mod type_of;
+mod undo;
 mod update;
 mod version;
 mod workspace;
@@ -44,7 +45,32 @@ struct Edit {
 }
 
 /// Runs the command line and returns the exit code: 0 done, 3 done but something is left for a human.
-pub fn run(cli: &Cli, report: &Report) -> Result<u8> {
+pub fn run(cli: &Cli, report: &mut Report) -> Result<u8> {
+    let left = settle(cli, report)?;
+    dispatch(cli, report).map(|code| code.max(left))
+}
+
+/// Finishes what a killed command began, before anything is read; a command that writes nothing refuses to start from it.
+/// Returns the exit code that follows from it.
+fn settle(cli: &Cli, report: &mut Report) -> Result<u8> {
+    let directory = match &cli.command {
+        Command::Version | Command::Completion { .. } => return Ok(0),
+        Command::Init(flags) => flags.root(&cli.global),
+        _ => cli.global.directory.clone(),
+    };
+    let disk = apply::Real::new(directory);
+    let reads = matches!(cli.command, Command::Check(_) | Command::Status(_));
+    if cli.global.dry_run || reads {
+        return apply::pending(&disk).map(|()| 0);
+    }
+    let Some(recovered) = apply::settle(&disk)? else {
+        return Ok(0);
+    };
+    report.add_remarks(recovered.sentences());
+    Ok(if recovered.kept.is_empty() { 0 } else { 3 })
+}
+
+fn dispatch(cli: &Cli, report: &Report) -> Result<u8> {
     match &cli.command {
         Command::Init(flags) => init::run(&cli.global, flags, report),
         Command::Create(Create::Api(flags)) => create_api::run(&cli.global, flags, report),
@@ -52,6 +78,7 @@ pub fn run(cli: &Cli, report: &Report) -> Result<u8> {
         Command::Delete(Delete::Api(flags)) => delete_api::run(&cli.global, flags, report),
         Command::Delete(Delete::Webhook(flags)) => delete_webhook::run(&cli.global, flags, report),
         Command::Sync => sync::run(&cli.global, report),
+        Command::Undo => undo::run(&cli.global, report),
         Command::Check(flags) => check::run(&cli.global, flags, report),
         Command::Status(flags) => status::run(&cli.global, flags, report),
         Command::Update(flags) => update::run(&cli.global, flags, report),
@@ -73,12 +100,19 @@ fn reconcile_named(
     flags: &Global,
     report: &Report,
 ) -> Result<u8> {
+    let disk = apply::Real::new(&workspace.root);
+    let turn = if flags.dry_run {
+        None
+    } else {
+        Some(apply::Turn::begin(&disk, edit.command)?)
+    };
     let survey = Survey::with(workspace, &edit.project, named)?;
     let policy = flags.on_conflict.into();
     let set = survey.plan(&edit.project, policy, &edit.forced, named)?;
     refuse_conflicts(&set)?;
-    if !flags.dry_run {
-        apply::apply(&workspace.root, &set)?;
+    workspace.refuse_if_moved(&survey.found)?;
+    if let Some(mut turn) = turn {
+        apply::apply(&mut turn, apply::Step::of(&set))?;
     }
     report.outcome(&Outcome {
         command: edit.command,

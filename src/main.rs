@@ -21,8 +21,8 @@ fn main() -> ExitCode {
             return ExitCode::from(failure.exit_code());
         }
     };
-    let report = Report::new(&cli.global);
-    match command::run(&cli, &report) {
+    let mut report = Report::new(&cli.global);
+    match command::run(&cli, &mut report) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
             report.failure(&failure);

@@ -19,6 +19,7 @@ use crate::{
 };
 
 /// What a command did or would do.
+#[derive(Clone, Copy)]
 pub struct Outcome<'a> {
     /// `create api`.
     pub command: &'static str,
@@ -31,13 +32,15 @@ pub struct Outcome<'a> {
 }
 
 /// How to speak.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Report {
     output: Output,
     quiet: bool,
     color: bool,
     dry_run: bool,
     diff: bool,
+    /// What happened before the command began, for whatever is told of it.
+    before: Vec<String>,
 }
 
 impl Report {
@@ -49,6 +52,7 @@ impl Report {
             color: Self::wants_color(flags.color),
             dry_run: flags.dry_run,
             diff: flags.diff,
+            before: Vec::new(),
         }
     }
 
@@ -66,6 +70,7 @@ impl Report {
             color: Self::wants_color(Color::Auto),
             dry_run: false,
             diff: false,
+            before: Vec::new(),
         }
     }
 
@@ -81,8 +86,18 @@ impl Report {
         }
     }
 
+    /// Adds remarks about what happened before the command began: they come first in whatever is told of it.
+    pub fn add_remarks(&mut self, remarks: Vec<String>) {
+        self.before.extend(remarks);
+    }
+
     /// Tells what was done, or would be.
     pub fn outcome(&self, outcome: &Outcome<'_>) {
+        let remarks: Vec<String> = self.before.iter().chain(outcome.remarks).cloned().collect();
+        let outcome = &Outcome {
+            remarks: &remarks,
+            ..*outcome
+        };
         match self.output {
             Output::Json => print(&json::outcome(outcome, self.dry_run, self.diff)),
             Output::Text => {
@@ -132,6 +147,7 @@ impl Report {
 
     /// Tells why nothing was done.
     pub fn failure(&self, failure: &Failure) {
+        let failure = &self.before.iter().fold(failure.clone(), Failure::note);
         match self.output {
             Output::Json => print(&json::failure(failure)),
             Output::Text => eprint(&text::failure(failure, self.color)),

@@ -85,6 +85,27 @@ fn inverse() {
     }
 }
 
+/// `undo` after each step, and `undo` of that: the tree before it and after it, byte for byte.
+#[test]
+fn undo() {
+    for (name, steps) in sessions() {
+        let directory = TempDir::new().unwrap();
+        for step in steps {
+            let before = tree(directory.path());
+            succeed(directory.path(), &step.command);
+            let after = tree(directory.path());
+            for (what, expected) in [("undo", &before), ("undo of undo", &after)] {
+                succeed(directory.path(), "operator-forge undo");
+                assert_same(
+                    &format!("{name}: {what} of {}", step.command),
+                    expected,
+                    &tree(directory.path()),
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn confluence() {
     for (name, steps) in sessions() {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Foreign, ForeignType};
+use super::{Foreign, ForeignType, Global};
 
 /// `init`.
 #[derive(Args, Debug)]
@@ -44,6 +44,16 @@ pub struct Init {
     /// Those that name a type of another project.
     #[command(flatten)]
     pub foreign_type: ForeignType,
+}
+
+impl Init {
+    /// The directory that becomes a project.
+    pub fn root(&self, flags: &Global) -> PathBuf {
+        match &self.dir {
+            Some(dir) => flags.directory.join(dir),
+            None => flags.directory.clone(),
+        }
+    }
 }
 
 /// `--vcs`.

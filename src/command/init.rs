@@ -13,10 +13,7 @@ use crate::{
 };
 
 pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
-    let root = match &init.dir {
-        Some(dir) => flags.directory.join(dir),
-        None => flags.directory.clone(),
-    };
+    let root = init.root(flags);
     let mut remarks = init.foreign.answer()?;
     init.foreign_type.refuse()?;
     let workspace = Workspace::fresh(&root)?;

@@ -1,6 +1,9 @@
 //! The project that a command works on: its directory, its `PROJECT` and its memory.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     error::{Failure, Result},
@@ -18,6 +21,8 @@ pub struct Workspace {
     pub root: PathBuf,
     /// The project as `PROJECT` has it now; `None` before `init`.
     pub project: Option<Project>,
+    /// `PROJECT` as it was read.
+    seen: Found,
 }
 
 impl Workspace {
@@ -44,6 +49,7 @@ impl Workspace {
         Ok(Self {
             root: root.to_path_buf(),
             project: None,
+            seen: found,
         })
     }
 
@@ -87,9 +93,10 @@ impl Workspace {
         mend: impl Fn(Vec<u8>) -> Result<Vec<u8>>,
     ) -> Result<(Self, Project)> {
         check_directory(root)?;
-        let project = match tree::find(root, &RelPath::parse(FILE)?)? {
+        let seen = tree::find(root, &RelPath::parse(FILE)?)?;
+        let project = match &seen {
             Found::File(bytes) => {
-                let bytes = mend(bytes)?;
+                let bytes = mend(bytes.clone())?;
                 if let Some(applied) = applied(root, &bytes)? {
                     project::check_unchanging(&bytes, &applied)?;
                 }
@@ -108,9 +115,20 @@ impl Workspace {
             Self {
                 root: root.to_path_buf(),
                 project: Some(project.clone()),
+                seen,
             },
             project,
         ))
+    }
+
+    /// Refuses if `PROJECT` changed between reading it and taking the lock: the edit was made to another one.
+    pub fn refuse_if_moved(&self, found: &BTreeMap<RelPath, Found>) -> Result<()> {
+        if found.get(&RelPath::parse(FILE)?) == Some(&self.seen) {
+            return Ok(());
+        }
+        Err(Failure::refused("`PROJECT` changed while the command ran")
+            .note("nothing was changed")
+            .help("run the command again"))
     }
 
     /// What was last applied. A lost lock is rebuilt: what `PROJECT` asks for counts as applied where a file is.

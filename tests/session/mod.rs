@@ -114,12 +114,15 @@ pub fn run(directory: &Path, steps: &[Step]) -> Vec<Step> {
         .collect()
 }
 
-/// Every file below `root` with its bytes, and every symbolic link with its target; `.git` is left out.
+/// Every file below `root` with its bytes, and every symbolic link with its target. `.git` is left out, and what is of
+/// one copy of a project only and hides itself from git.
 pub fn tree(root: &Path) -> BTreeMap<String, Vec<u8>> {
     walkdir::WalkDir::new(root)
         .min_depth(1)
         .into_iter()
-        .filter_entry(|entry| entry.file_name() != ".git")
+        .filter_entry(|entry| {
+            entry.file_name() != ".git" && !entry.path().ends_with(".operator-forge/local")
+        })
         .map(|entry| entry.expect("a readable tree"))
         .filter(|entry| !entry.file_type().is_dir())
         .map(|entry| {

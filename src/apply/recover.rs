@@ -1,0 +1,224 @@
+//! What an interrupted command left: finished if it had begun to replace files, dropped if it had not.
+//!
+//! Invariant: only a file that holds the old text, the new one, or what a power cut left of the new one is written; any
+//! other is somebody's work, and is kept and told.
+
+use super::{
+    Disk, JOURNAL, Kind, STAGE, Step, Turn, UNDO, failure::cannot, journal::Journal, step::State,
+    swap,
+};
+use crate::{
+    error::{Failure, Result},
+    tree::{Found, RelPath},
+};
+
+/// What was done about an interrupted command.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Recovered {
+    /// The command.
+    pub command: String,
+    /// Files that were changed since, and were kept as they are.
+    pub kept: Vec<RelPath>,
+}
+
+impl Recovered {
+    /// One sentence each.
+    pub fn sentences(&self) -> Vec<String> {
+        let finished = format!(
+            "`{}` had been interrupted, and was finished first",
+            self.command
+        );
+        let kept = self.kept.iter().map(|path| {
+            format!(
+                "`{path}` was changed after `{}` had been interrupted; it was kept as it is",
+                self.command
+            )
+        });
+        std::iter::once(finished).chain(kept).collect()
+    }
+}
+
+/// For commands that write nothing: refuses where an interrupted command left work.
+pub fn pending(disk: &dyn Disk) -> Result<()> {
+    if !is_left(disk)? {
+        return Ok(());
+    }
+    let Some(journal) = read(disk, JOURNAL)? else {
+        return Ok(());
+    };
+    // A command that is at work has a journal too.
+    Turn::take(disk, "")?;
+    Err(
+        Failure::refused(format!("`{}` was interrupted", journal.command))
+            .note("some files are as they were before it, some as they are after it")
+            .note("the next command that writes finishes it")
+            .help("operator-forge sync"),
+    )
+}
+
+/// Takes a turn to finish what an interrupted command left, if there is something.
+pub fn settle(disk: &dyn Disk) -> Result<Option<Recovered>> {
+    if is_left(disk)? {
+        Ok(Turn::begin(disk, "recovery")?.recovered)
+    } else {
+        Ok(None)
+    }
+}
+
+fn is_left(disk: &dyn Disk) -> Result<bool> {
+    let path = RelPath::parse(JOURNAL)?;
+    disk.kind(&path)
+        .map(|kind| kind != Kind::Absent)
+        .map_err(|error| cannot(disk, "read", &path, &error))
+}
+
+/// Settles what is there. The lock is held.
+pub fn recover(disk: &dyn Disk) -> Result<Option<Recovered>> {
+    clear_stage(disk)?;
+    let Some(journal) = read(disk, JOURNAL)? else {
+        return Ok(None);
+    };
+    let states = journal
+        .steps
+        .iter()
+        .map(|step| Ok(step.state(&disk.find(&step.path)?)))
+        .collect::<Result<Vec<_>>>()?;
+    if !states
+        .iter()
+        .any(|state| matches!(state, State::New | State::Torn))
+    {
+        // Nothing of it is on disk, or somebody has taken it back: then it never was.
+        drop_journal(disk, &journal)?;
+        return Ok(None);
+    }
+    let stage = RelPath::parse(STAGE)?;
+    disk.make_directory(&stage)
+        .map_err(|error| cannot(disk, "create", &stage, &error))?;
+    let mut kept = Vec::new();
+    for ((at, step), state) in journal.steps.iter().enumerate().zip(states) {
+        match state {
+            State::New => {}
+            State::Other => kept.push(step.path.clone()),
+            State::Old | State::Torn => {
+                swap::stage(disk, at, step, true)?;
+                swap::make_parents(disk, step)?;
+                swap::forward(disk, at, step)?;
+            }
+        }
+    }
+    retire(disk, &journal)?;
+    let command = journal.command;
+    Ok(Some(Recovered { command, kept }))
+}
+
+/// Writes again what a power cut tore after the last command had ended: new texts are not synced, because that takes as
+/// long as the command itself for every three files. A file that was written since is somebody's, whatever it holds.
+pub fn mend(disk: &dyn Disk) -> Result<()> {
+    let Some(record) = read(disk, UNDO)? else {
+        return Ok(());
+    };
+    let modified = |path: &RelPath| match disk.kind(path) {
+        Ok(Kind::File { modified, .. }) => modified,
+        _ => None,
+    };
+    let written = modified(&RelPath::parse(UNDO)?);
+    for (at, step) in record.steps.iter().enumerate() {
+        let torn = step.state(&disk.find(&step.path)?) == State::Torn;
+        if torn && modified(&step.path) <= written {
+            swap::make_directory(disk, &RelPath::parse(STAGE)?)?;
+            swap::stage(disk, at, step, true)?;
+            swap::forward(disk, at, step)?;
+        }
+    }
+    clear_stage(disk)
+}
+
+/// Puts everything of `journal` back; says what could not be.
+pub fn take_back(disk: &dyn Disk, journal: &Journal) -> Vec<String> {
+    let mut left = Vec::new();
+    for (at, step) in journal.steps.iter().enumerate().rev() {
+        let result = disk
+            .find(&step.path)
+            .and_then(|found| match step.state(&found) {
+                State::New | State::Torn => swap::back(disk, at, step),
+                State::Old | State::Other => Ok(()),
+            });
+        if let Err(failure) = result {
+            left.push(format!("`{}` could not be put back: {failure}", step.path));
+        }
+    }
+    if left.is_empty()
+        && let Err(failure) = drop_journal(disk, journal)
+    {
+        left.push(failure.error);
+    }
+    left
+}
+
+/// Every file is as it should be: the journal becomes what `undo` goes by. It is not synced: a file system that loses
+/// this rename finds the journal, and every file in its place.
+pub fn retire(disk: &dyn Disk, journal: &Journal) -> Result<()> {
+    for step in journal.steps.iter().filter(|step| step.after.is_none()) {
+        remove_empty_parents(disk, step)?;
+    }
+    let (from, to) = (RelPath::parse(JOURNAL)?, RelPath::parse(UNDO)?);
+    disk.rename(&from, &to)
+        .map_err(|error| cannot(disk, "write", &to, &error))?;
+    let _ = clear_stage(disk);
+    Ok(())
+}
+
+fn drop_journal(disk: &dyn Disk, journal: &Journal) -> Result<()> {
+    for directory in journal.directories.iter().rev() {
+        let _ = disk.remove_directory(directory);
+    }
+    clear_stage(disk)?;
+    let path = RelPath::parse(JOURNAL)?;
+    disk.remove(&path)
+        .map_err(|error| cannot(disk, "delete", &path, &error))
+}
+
+fn remove_empty_parents(disk: &dyn Disk, step: &Step) -> Result<()> {
+    for parent in step.path.parents().rev() {
+        if disk.remove_directory(&RelPath::parse(parent)?).is_err() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// Removes staged texts and their directory.
+pub fn clear_stage(disk: &dyn Disk) -> Result<()> {
+    let stage = RelPath::parse(STAGE)?;
+    let clear = || match disk.kind(&stage)? {
+        Kind::Absent => Ok(()),
+        Kind::Directory => {
+            for name in disk.list(&stage)? {
+                if let Ok(path) = RelPath::parse(&format!("{STAGE}/{name}")) {
+                    disk.remove(&path)?;
+                }
+            }
+            disk.remove_directory(&stage)
+        }
+        _ => disk.remove(&stage),
+    };
+    clear().map_err(|error| cannot(disk, "delete", &stage, &error))
+}
+
+/// The journal or record at `path`, if there is one.
+pub fn read(disk: &dyn Disk, path: &'static str) -> Result<Option<Journal>> {
+    let why = match disk.find(&RelPath::parse(path)?)? {
+        Found::Absent => return Ok(None),
+        Found::File(bytes) => match Journal::parse(&bytes) {
+            Ok(journal) => return Ok(Some(journal)),
+            Err(why) => why.to_owned(),
+        },
+        Found::Obstacle(what) => what,
+    };
+    Err(Failure::refused(format!("cannot read `{path}`"))
+        .note(why)
+        .note("it says what the last command changes, for the case that it is interrupted")
+        .help(format!(
+            "look at what git says has changed, then: rm {path}"
+        )))
+}

@@ -1,0 +1,225 @@
+//! Applying, stopped and failed at every call to the file system.
+
+mod memory_disk;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use self::memory_disk::{Fault, MemoryDisk};
+use super::*;
+use crate::tree::RelPath;
+
+/// Paths and texts.
+type Files = BTreeMap<String, String>;
+
+fn files(list: &[(&str, &str)]) -> Files {
+    list.iter()
+        .map(|(path, text)| ((*path).to_owned(), (*text).to_owned()))
+        .collect()
+}
+
+fn side(text: &str) -> Option<Side> {
+    Some(Side {
+        bytes: text.as_bytes().to_vec(),
+        mode: None,
+    })
+}
+
+/// The steps from one tree to another.
+fn steps(old: &Files, new: &Files) -> Vec<Step> {
+    let paths: BTreeSet<&String> = old.keys().chain(new.keys()).collect();
+    paths
+        .into_iter()
+        .filter(|path| old.get(*path) != new.get(*path))
+        .map(|path| Step {
+            path: RelPath::parse(path).unwrap(),
+            owner: None,
+            before: old.get(path).and_then(|text| side(text)),
+            after: new.get(path).and_then(|text| side(text)),
+        })
+        .collect()
+}
+
+fn run(disk: &MemoryDisk, old: &Files, new: &Files) -> Result<()> {
+    let mut turn = Turn::begin(disk, "create api")?;
+    apply(&mut turn, steps(old, new))
+}
+
+/// The scenarios: a first command, one that changes, makes and deletes, one that only deletes.
+fn scenarios() -> Vec<(&'static str, Files, Files)> {
+    let one = files(&[
+        ("PROJECT", "1"),
+        ("src/api.rs", "old"),
+        ("keep", "k"),
+        (".operator-forge/lock", "l1"),
+    ]);
+    let two = files(&[
+        ("PROJECT", "2"),
+        ("src/api.rs", "new text"),
+        ("keep", "k"),
+        ("src/api/a/b.rs", "b"),
+        ("src/api/a/c.rs", "c"),
+        (".operator-forge/lock", "l2"),
+    ]);
+    vec![
+        ("init", Files::new(), one.clone()),
+        ("create", one.clone(), two.clone()),
+        ("delete", two.clone(), one.clone()),
+        ("nothing left", two, Files::new()),
+        ("one file", one.clone(), {
+            let mut next = one;
+            next.insert("src/api.rs".into(), "x".into());
+            next
+        }),
+    ]
+}
+
+/// A disk on which a command has run before, unless there is nothing on it.
+fn disk_with(old: &Files) -> MemoryDisk {
+    let disk = MemoryDisk::default();
+    if !old.is_empty() {
+        run(&disk, &Files::new(), old).unwrap();
+        disk.write_back();
+    }
+    disk
+}
+
+/// The number of calls that the command makes.
+fn calls(old: &Files, new: &Files) -> usize {
+    let disk = disk_with(old);
+    disk.fault_at(usize::MAX, Fault::Error);
+    run(&disk, old, new).unwrap();
+    assert_eq!(disk.files(), *new);
+    disk.calls()
+}
+
+#[test]
+fn an_error_at_any_call_changes_nothing_or_is_survived() {
+    for (name, old, new) in scenarios() {
+        for at in 0..calls(&old, &new) {
+            let disk = disk_with(&old);
+            let before = disk.everything();
+            disk.fault_at(at, Fault::Error);
+            let result = run(&disk, &old, &new);
+            let found = disk.files();
+            if result.is_ok() {
+                assert_eq!(found, new, "{name}, call {at}: told done");
+            } else {
+                assert_eq!(found, old, "{name}, call {at}: {result:?}");
+            }
+            disk.fault_at(usize::MAX, Fault::Error);
+            Turn::begin(&disk, "sync").unwrap();
+            assert_eq!(disk.files(), found, "{name}, call {at}: and then recovered");
+            if result.is_err() {
+                assert_eq!(disk.everything(), before, "{name}, call {at}: left behind");
+            } else {
+                assert_eq!(disk.strays(), Vec::<String>::new(), "{name}, call {at}");
+            }
+        }
+    }
+}
+
+#[test]
+fn dying_at_any_call_leaves_the_old_or_the_new() {
+    let (mut stopped, mut old_ones, mut new_ones) = (0, 0, 0);
+    for fault in [Fault::Death, Fault::PowerCut] {
+        for (name, old, new) in scenarios() {
+            for at in 0..calls(&old, &new) {
+                let disk = disk_with(&old);
+                disk.fault_at(at, fault);
+                let _ = run(&disk, &old, &new);
+                disk.revive();
+                let again = Turn::begin(&disk, "sync").map(|turn| turn.recovered);
+                let found = disk.files();
+                stopped += 1;
+                match again.unwrap() {
+                    Some(recovered) => {
+                        assert_eq!(recovered.kept, [], "{name}, call {at}, {fault:?}");
+                        assert_eq!(found, new, "{name}, call {at}, {fault:?}: finished");
+                        new_ones += 1;
+                    }
+                    None if found == new => new_ones += 1,
+                    None => {
+                        assert_eq!(found, old, "{name}, call {at}, {fault:?}");
+                        old_ones += 1;
+                    }
+                }
+                assert_eq!(
+                    disk.strays(),
+                    Vec::<String>::new(),
+                    "{name}, call {at}, {fault:?}"
+                );
+            }
+        }
+    }
+    println!("{stopped} commands stopped: {old_ones} trees old, {new_ones} new, 0 mixtures");
+    assert!(old_ones > 0 && new_ones > 0);
+}
+
+/// Stopped, then stopped again while the next command recovers, then a third.
+#[test]
+fn dying_while_recovering_is_recovered() {
+    for (name, old, new) in scenarios() {
+        for first in 0..calls(&old, &new) {
+            for second in 0.. {
+                let disk = disk_with(&old);
+                disk.fault_at(first, Fault::Death);
+                let _ = run(&disk, &old, &new);
+                disk.revive();
+                disk.fault_at(second, Fault::Death);
+                let died = Turn::begin(&disk, "sync").is_err();
+                disk.revive();
+                Turn::begin(&disk, "sync").unwrap();
+                let found = disk.files();
+                assert!(
+                    found == old || found == new,
+                    "{name}, calls {first} and {second}: {found:?}"
+                );
+                if !died {
+                    break;
+                }
+            }
+        }
+    }
+}
+
+/// What a user wrote, deleted or made between the death and the recovery is as they left it, and told.
+#[test]
+fn an_edit_after_the_death_is_kept() {
+    let mut edits = 0;
+    for (name, old, new) in scenarios() {
+        for at in 0..calls(&old, &new) {
+            for path in steps(&old, &new).iter().map(|step| step.path.as_str()) {
+                for edit in [Some("by hand"), None] {
+                    let disk = disk_with(&old);
+                    disk.fault_at(at, Fault::Death);
+                    let _ = run(&disk, &old, &new);
+                    disk.revive();
+                    disk.edit(path, edit);
+                    let by_hand = disk.files().get(path).cloned();
+                    let recovered = Turn::begin(&disk, "sync").unwrap().recovered;
+                    let found = disk.files();
+                    edits += 1;
+                    let what = format!("{name}, call {at}: {path} {edit:?}");
+                    let is_side = |tree: &Files| tree.get(path) == by_hand.as_ref();
+                    if edit.is_some() || !(is_side(&old) || is_side(&new)) {
+                        assert_eq!(found.get(path), by_hand.as_ref(), "{what}: lost");
+                    }
+                    let others = |tree: &Files| {
+                        let mut others = tree.clone();
+                        others.remove(path);
+                        others
+                    };
+                    assert!(
+                        others(&found) == others(&old) || others(&found) == others(&new),
+                        "{what}: a mixture"
+                    );
+                    if let Some(recovered) = recovered {
+                        let told = recovered.kept.iter().any(|kept| kept.as_str() == path);
+                        assert!(told || is_side(&old) || is_side(&new), "{what}: not told");
+                    }
+                }
+            }
+        }
+    }
+    println!("{edits} edits after a death: 0 lost");
+}

@@ -1,0 +1,342 @@
+//! A disk in memory that fails, dies or loses power at the call it is told to.
+
+use std::{
+    cell::{Cell, RefCell},
+    collections::{BTreeMap, BTreeSet},
+    io,
+    rc::Rc,
+    time::{Duration, SystemTime},
+};
+
+use super::super::{Disk, Held, Kind, LOCAL, Lock};
+use crate::{
+    error::{Failure, Result},
+    tree::{Found, RelPath},
+};
+
+/// What happens at the call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// It fails, once.
+    Error,
+    /// The process ends there: a write is done by half, and every later call fails.
+    Death,
+    /// The machine ends there: besides, texts that nobody asked to keep are lost in part.
+    PowerCut,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct File {
+    bytes: Vec<u8>,
+    durable: bool,
+    /// The number of the write.
+    modified: u64,
+}
+
+/// The disk; a clone is the same one.
+#[derive(Clone, Default)]
+pub struct MemoryDisk(Rc<Inner>);
+
+impl std::ops::Deref for MemoryDisk {
+    type Target = Inner;
+
+    fn deref(&self) -> &Inner {
+        &self.0
+    }
+}
+
+struct HeldInMemory {
+    disk: MemoryDisk,
+    path: String,
+}
+
+impl Held for HeldInMemory {
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        self.disk.call()?;
+        self.disk.put(&self.path, text.as_bytes().to_vec(), false);
+        Ok(())
+    }
+}
+
+/// What a disk holds.
+#[derive(Default)]
+pub struct Inner {
+    files: RefCell<BTreeMap<String, File>>,
+    directories: RefCell<BTreeSet<String>>,
+    root: Cell<bool>,
+    fault: Cell<Option<(usize, Fault)>>,
+    calls: Cell<usize>,
+    dead: Cell<bool>,
+    writes: Cell<u64>,
+    boots: Cell<u64>,
+}
+
+impl MemoryDisk {
+    /// From here on the call number `at` goes wrong.
+    pub fn fault_at(&self, at: usize, fault: Fault) {
+        self.fault.set(Some((at, fault)));
+        self.calls.set(0);
+    }
+
+    /// The calls since then.
+    pub fn calls(&self) -> usize {
+        self.calls.get()
+    }
+
+    /// The next process, or the machine after it was switched on again.
+    pub fn revive(&self) {
+        if let Some((_, Fault::PowerCut)) = self.fault.take()
+            && self.dead.get()
+        {
+            self.boots.set(self.boots.get() + 1);
+            for (at, file) in self
+                .files
+                .borrow_mut()
+                .values_mut()
+                .filter(|file| !file.durable)
+                .enumerate()
+            {
+                match at % 3 {
+                    0 => file.bytes.clear(),
+                    1 => file.bytes.fill(0),
+                    _ => {}
+                }
+            }
+        }
+        self.fault.set(None);
+        self.dead.set(false);
+    }
+
+    /// The half minute goes by after which the system has written everything by itself.
+    pub fn write_back(&self) {
+        for file in self.files.borrow_mut().values_mut() {
+            file.durable = true;
+        }
+    }
+
+    /// What somebody else does to a file.
+    pub fn edit(&self, path: &str, text: Option<&str>) {
+        match text {
+            Some(text) => self.put(path, text.as_bytes().to_vec(), true),
+            None => drop(self.files.borrow_mut().remove(path)),
+        }
+    }
+
+    /// The project's files.
+    pub fn files(&self) -> BTreeMap<String, String> {
+        let files = self.files.borrow();
+        files
+            .iter()
+            .filter(|(path, _)| !path.starts_with(LOCAL))
+            .map(|(path, file)| {
+                (
+                    path.clone(),
+                    String::from_utf8_lossy(&file.bytes).into_owned(),
+                )
+            })
+            .collect()
+    }
+
+    /// Files, directories and their texts, but for the name of the lock's holder.
+    pub fn everything(&self) -> (Vec<(String, Vec<u8>)>, BTreeSet<String>) {
+        let files = self.files.borrow();
+        let files = files
+            .iter()
+            .filter(|(path, _)| !path.ends_with("local/lock"));
+        (
+            files
+                .map(|(path, file)| (path.clone(), file.bytes.clone()))
+                .collect(),
+            self.directories.borrow().clone(),
+        )
+    }
+
+    /// Files of the tool that should not be there when no command runs.
+    pub fn strays(&self) -> Vec<String> {
+        let files = self.files.borrow();
+        let known = ["lock", "undo", ".gitignore"].map(|name| format!("{LOCAL}/{name}"));
+        files
+            .keys()
+            .filter(|path| path.starts_with(LOCAL) && !known.contains(path))
+            .cloned()
+            .collect()
+    }
+
+    /// Counts a call. `Some` if a write is to be done by half.
+    fn call(&self) -> io::Result<()> {
+        if self.dead.get() {
+            return Err(io::Error::other("dead"));
+        }
+        let number = self.calls.replace(self.calls.get() + 1);
+        match self.fault.get() {
+            Some((at, fault)) if at == number => {
+                self.dead.set(fault != Fault::Error);
+                Err(io::Error::other("injected"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn put(&self, path: &str, bytes: Vec<u8>, durable: bool) {
+        let modified = self.writes.get() + 1;
+        self.writes.set(modified);
+        let file = File {
+            bytes,
+            durable,
+            modified,
+        };
+        self.files.borrow_mut().insert(path.to_owned(), file);
+    }
+
+    fn parent_is_there(&self, path: &RelPath) -> io::Result<()> {
+        let directories = self.directories.borrow();
+        match path.parents().next_back() {
+            Some(parent) if !directories.contains(parent) => Err(io::ErrorKind::NotFound.into()),
+            _ => Ok(()),
+        }
+    }
+
+    fn is_empty(&self, directory: &str) -> bool {
+        let below = |path: &String| path.starts_with(&format!("{directory}/"));
+        !self.files.borrow().keys().any(below) && !self.directories.borrow().iter().any(below)
+    }
+}
+
+impl Disk for MemoryDisk {
+    fn find(&self, path: &RelPath) -> Result<Found> {
+        self.call()
+            .map_err(|error| Failure::refused(error.to_string()))?;
+        Ok(match self.files.borrow().get(path.as_str()) {
+            Some(file) => Found::File(file.bytes.clone()),
+            None => Found::Absent,
+        })
+    }
+
+    fn kind(&self, path: &RelPath) -> io::Result<Kind> {
+        self.call()?;
+        Ok(if let Some(file) = self.files.borrow().get(path.as_str()) {
+            Kind::File {
+                mode: None,
+                read_only: false,
+                modified: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(file.modified)),
+            }
+        } else if self.directories.borrow().contains(path.as_str()) {
+            Kind::Directory
+        } else {
+            Kind::Absent
+        })
+    }
+
+    fn write(&self, path: &RelPath, bytes: &[u8], _: Option<u32>, durable: bool) -> io::Result<()> {
+        let result = self.call();
+        if result.is_err() && (self.dead.get() && self.calls.get() == 0) {
+            return result;
+        }
+        self.parent_is_there(path)?;
+        if self.files.borrow().contains_key(path.as_str()) {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        // What fails may have written a part.
+        let bytes = match &result {
+            Ok(()) => bytes.to_vec(),
+            Err(error) if error.to_string() == "injected" => bytes[..bytes.len() / 2].to_vec(),
+            Err(_) => return result,
+        };
+        let durable = durable && result.is_ok();
+        self.put(path.as_str(), bytes, durable);
+        result
+    }
+
+    fn rename(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
+        self.call()?;
+        self.parent_is_there(to)?;
+        let file = self
+            .files
+            .borrow_mut()
+            .remove(from.as_str())
+            .ok_or(io::ErrorKind::NotFound)?;
+        self.files.borrow_mut().insert(to.to_string(), file);
+        Ok(())
+    }
+
+    fn remove(&self, path: &RelPath) -> io::Result<()> {
+        self.call()?;
+        self.files
+            .borrow_mut()
+            .remove(path.as_str())
+            .map(drop)
+            .ok_or(io::ErrorKind::NotFound.into())
+    }
+
+    fn make_directory(&self, path: &RelPath) -> io::Result<bool> {
+        self.call()?;
+        self.parent_is_there(path)?;
+        Ok(self.directories.borrow_mut().insert(path.to_string()))
+    }
+
+    fn remove_directory(&self, path: &RelPath) -> io::Result<()> {
+        self.call()?;
+        if !self.is_empty(path.as_str()) {
+            return Err(io::ErrorKind::DirectoryNotEmpty.into());
+        }
+        if self.directories.borrow_mut().remove(path.as_str()) {
+            Ok(())
+        } else {
+            Err(io::ErrorKind::NotFound.into())
+        }
+    }
+
+    fn sync_directory(&self, _: &RelPath) -> io::Result<()> {
+        self.call()
+    }
+
+    fn list(&self, path: &RelPath) -> io::Result<Vec<String>> {
+        self.call()?;
+        let start = format!("{path}/");
+        let files = self.files.borrow();
+        Ok(files
+            .keys()
+            .filter_map(|file| file.strip_prefix(&start))
+            .map(str::to_owned)
+            .collect())
+    }
+
+    fn make_root(&self) -> io::Result<bool> {
+        self.call()?;
+        Ok(!self.root.replace(true))
+    }
+
+    fn remove_root(&self) -> io::Result<()> {
+        self.call()?;
+        self.root.set(false);
+        Ok(())
+    }
+
+    fn lock(&self, path: &RelPath, new: bool) -> io::Result<Lock> {
+        self.call()?;
+        let there = self.files.borrow().contains_key(path.as_str());
+        match (new, there) {
+            (true, true) => return Err(io::ErrorKind::AlreadyExists.into()),
+            (false, false) => return Err(io::ErrorKind::NotFound.into()),
+            (true, false) => self.put(path.as_str(), Vec::new(), false),
+            (false, true) => {}
+        }
+        let text = self.files.borrow()[path.as_str()].bytes.clone();
+        let held = HeldInMemory {
+            disk: self.clone(),
+            path: path.to_string(),
+        };
+        Ok(Lock::Ours(
+            Box::new(held),
+            String::from_utf8_lossy(&text).into_owned(),
+        ))
+    }
+
+    fn boot(&self) -> String {
+        self.boots.get().to_string()
+    }
+
+    fn show(&self, path: &RelPath) -> String {
+        path.to_string()
+    }
+}

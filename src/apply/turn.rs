@@ -1,0 +1,198 @@
+//! A process's turn to write: the lock, and whatever a process that died in its turn left behind.
+//!
+//! Invariant: the kernel lets go of the lock when its holder ends, so a lock is never stale; its text only gives a name.
+
+use std::io;
+
+use super::{
+    Disk, Held, Kind, LOCAL, Lock, Recovered,
+    failure::cannot,
+    recover::{mend, recover},
+};
+use crate::{
+    error::{Failure, Result},
+    memory,
+    tree::RelPath,
+};
+
+const LOCK: &str = ".operator-forge/local/lock";
+const IGNORE: &str = ".operator-forge/local/.gitignore";
+const IGNORED: &str =
+    "# Of this copy of the project only: the journal, and what `operator-forge undo` goes by.\n*\n";
+
+/// The right to write to a project.
+pub struct Turn<'a> {
+    pub(super) disk: &'a dyn Disk,
+    pub(super) command: &'a str,
+    /// What was found and settled when it began.
+    pub recovered: Option<Recovered>,
+    state: State,
+}
+
+enum State {
+    Locked {
+        held: Box<dyn Held>,
+        /// The run of the machine in which the last holder was.
+        boot: String,
+    },
+    /// There was no lock file: nobody ever wrote here.
+    Absent,
+    /// The lock file cannot be written, so nothing else can.
+    Denied(io::Error),
+}
+
+impl<'a> Turn<'a> {
+    /// Takes the lock where a command has run before, and settles what an interrupted one left. Where none has run,
+    /// nothing is written until there is something to apply.
+    ///
+    /// Errors: another process is at work, and its name; a journal that cannot be settled.
+    pub fn begin(disk: &'a dyn Disk, command: &'a str) -> Result<Self> {
+        let mut turn = Self::take(disk, command)?;
+        let State::Locked { held, boot } = &mut turn.state else {
+            return Ok(turn);
+        };
+        turn.recovered = recover(disk)?;
+        let now = disk.boot();
+        if *boot != now {
+            // Only the end of the machine tears a file, and only once.
+            mend(disk)?;
+            sign(disk, held.as_mut(), command, &now)?;
+        }
+        Ok(turn)
+    }
+
+    /// The lock alone.
+    pub(super) fn take(disk: &'a dyn Disk, command: &'a str) -> Result<Self> {
+        for directory in [memory::DIRECTORY, LOCAL] {
+            let path = RelPath::parse(directory)?;
+            let kind = disk
+                .kind(&path)
+                .map_err(|error| cannot(disk, "read", &path, &error))?;
+            // A link could lead out of the project.
+            if !matches!(kind, Kind::Directory | Kind::Absent) {
+                return Err(
+                    Failure::refused(format!("`{directory}` is not a directory"))
+                        .note("it is where operator-forge keeps its record")
+                        .help(format!("rm {}", disk.show(&path))),
+                );
+            }
+        }
+        let lock = RelPath::parse(LOCK)?;
+        let state = match disk.lock(&lock, false) {
+            Ok(Lock::Ours(mut held, last)) => {
+                let boot = last.lines().nth(1).unwrap_or_default().to_owned();
+                sign(disk, held.as_mut(), command, &boot)?;
+                State::Locked { held, boot }
+            }
+            Ok(Lock::Theirs(text)) => return Err(busy(&text)),
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound => State::Absent,
+                io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
+                    State::Denied(error)
+                }
+                _ => return Err(cannot(disk, "lock", &lock, &error)),
+            },
+        };
+        Ok(Self {
+            disk,
+            command,
+            recovered: None,
+            state,
+        })
+    }
+
+    /// Makes sure of the lock before the first write.
+    pub(super) fn claim(&mut self, made: &mut Made) -> Result<()> {
+        let lock = RelPath::parse(LOCK)?;
+        match &self.state {
+            State::Locked { .. } => return Ok(()),
+            State::Denied(error) => return Err(cannot(self.disk, "write", &lock, error)),
+            State::Absent => {}
+        }
+        let disk = self.disk;
+        let refused = |path: &RelPath, error: io::Error| cannot(disk, "create", path, &error);
+        let root = RelPath::parse(memory::DIRECTORY)?;
+        made.root = disk.make_root().map_err(|error| refused(&root, error))?;
+        for directory in [memory::DIRECTORY, LOCAL] {
+            let directory = RelPath::parse(directory)?;
+            if disk
+                .make_directory(&directory)
+                .map_err(|error| refused(&directory, error))?
+            {
+                made.directories.push(directory);
+            }
+        }
+        let ignore = RelPath::parse(IGNORE)?;
+        match disk.write(&ignore, IGNORED.as_bytes(), None, false) {
+            Ok(()) => made.files.push(ignore),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => {
+                made.files.push(ignore.clone());
+                return Err(refused(&ignore, error));
+            }
+        }
+        match disk.lock(&lock, true) {
+            Ok(Lock::Ours(mut held, _)) => {
+                made.files.push(lock);
+                let boot = disk.boot();
+                sign(disk, held.as_mut(), self.command, &boot)?;
+                self.state = State::Locked { held, boot };
+                Ok(())
+            }
+            Ok(Lock::Theirs(text)) => Err(busy(&text)),
+            // It was not there when the command read the project.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(busy("")),
+            Err(error) => Err(refused(&lock, error)),
+        }
+    }
+}
+
+/// What was made for a first turn, in case it comes to nothing.
+#[derive(Default)]
+pub struct Made {
+    /// The project's own directory.
+    pub root: bool,
+    directories: Vec<RelPath>,
+    files: Vec<RelPath>,
+}
+
+impl Made {
+    /// Removes it again. What cannot be removed is in the way of nobody.
+    pub fn take_back(&self, disk: &dyn Disk) {
+        for file in &self.files {
+            let _ = disk.remove(file);
+        }
+        for directory in self.directories.iter().rev() {
+            let _ = disk.remove_directory(directory);
+        }
+        if self.root {
+            let _ = disk.remove_root();
+        }
+    }
+}
+
+/// Writes into the lock file who holds it, and in which run of the machine.
+fn sign(disk: &dyn Disk, held: &mut dyn Held, command: &str, boot: &str) -> Result<()> {
+    let process = std::process::id();
+    held.write(&format!("{process} operator-forge {command}\n{boot}\n"))
+        .map_err(|error| match RelPath::parse(LOCK) {
+            Ok(lock) => cannot(disk, "write", &lock, &error),
+            Err(failure) => failure,
+        })
+}
+
+fn busy(holder: &str) -> Failure {
+    let failure = Failure::refused("another operator-forge is at work in this project");
+    let named = holder
+        .lines()
+        .next()
+        .and_then(|line| line.split_once(' '))
+        .filter(|(process, _)| process.parse::<u32>().is_ok());
+    match named {
+        Some((process, command)) => {
+            failure.note(format!("process {process}: {}", command.escape_debug()))
+        }
+        None => failure,
+    }
+    .help("wait until it has ended, then run the command again")
+}

@@ -1,0 +1,37 @@
+//! `undo`: takes back what the last command did to the files, PROJECT and the memory included.
+
+use crate::{
+    apply::{self, Turn},
+    cli::Global,
+    error::Result,
+    report::{Outcome, Report},
+};
+
+pub fn run(flags: &Global, report: &Report) -> Result<u8> {
+    let disk = apply::Real::new(&flags.directory);
+    let turn = if flags.dry_run {
+        None
+    } else {
+        Some(Turn::begin(&disk, "undo")?)
+    };
+    let undo = apply::last(&disk)?;
+    if let Some(mut turn) = turn {
+        apply::apply(&mut turn, undo.steps)?;
+    }
+    report.outcome(&Outcome {
+        command: "undo",
+        set: &undo.set,
+        remarks: &[format!("takes back `{}`", undo.command)],
+        next: &[
+            (
+                "derive CRDs and RBAC again:".to_owned(),
+                Some("make manifests".to_owned()),
+            ),
+            (
+                "take this back in turn:".to_owned(),
+                Some("operator-forge undo".to_owned()),
+            ),
+        ],
+    });
+    Ok(0)
+}
