@@ -57,6 +57,13 @@ pub struct Note {
     pub what: NoteKind,
 }
 
+impl Note {
+    /// The sentence for a terminal, with the path where something is to be pasted.
+    pub fn sentence(&self) -> String {
+        self.what.sentence().replace("PATH", self.path.as_str())
+    }
+}
+
 /// The kinds of [`Note`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteKind {
@@ -64,6 +71,8 @@ pub enum NoteKind {
     Edited,
     /// An edited file is no longer part of the project; it stays and is the user's alone.
     Orphaned,
+    /// A file that was taken over is no longer part of the project; it stays.
+    Owned,
     /// A User file that a Tool file names is gone.
     Missing,
     /// A Shared file could not be merged because the text it was made from is lost.
@@ -80,6 +89,7 @@ impl NoteKind {
         match self {
             Self::Edited => "edited",
             Self::Orphaned => "orphaned",
+            Self::Owned => "owned",
             Self::Missing => "missing",
             Self::BaseLost => "base-lost",
             Self::Kept => "kept",
@@ -87,7 +97,7 @@ impl NoteKind {
         }
     }
 
-    /// The sentence for a terminal.
+    /// The sentence; `PATH` stands for the file's path.
     pub fn sentence(self) -> &'static str {
         match self {
             Self::Edited => {
@@ -96,8 +106,11 @@ impl NoteKind {
             Self::Orphaned => {
                 "is no longer part of the project, but was edited; it stays and is yours alone"
             }
+            Self::Owned => {
+                "is no longer part of the project, but was taken over; it stays and is yours alone"
+            }
             Self::Missing => {
-                "is gone, and a generated file names it, so the project does not build; `create api` with `--force` writes it again"
+                "is gone, and a generated file names it, so the project does not build; `operator-forge restore PATH` writes it again"
             }
             Self::BaseLost => {
                 "was edited, and the text it was made from is lost; it is kept as it is"

@@ -4,6 +4,7 @@
 
 mod api;
 mod complete;
+mod files;
 mod foreign;
 mod global;
 mod init;
@@ -15,6 +16,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 
 pub use self::{
     api::Api,
+    files::Files,
     foreign::{Foreign, ForeignModule, ForeignType},
     global::{Color, Global, OnConflict, Output},
     init::{Init, Vcs},
@@ -61,6 +63,24 @@ Examples:
   operator-forge sync
   operator-forge sync --dry-run --diff")]
     Sync,
+    /// Take generated files over: no command rewrites them any more
+    #[command(after_help = "\
+Examples:
+  operator-forge own src/controllers.rs
+  operator-forge own Makefile Dockerfile")]
+    Own(Files),
+    /// Give files back that were taken over: they become what the templates say
+    #[command(after_help = "\
+Examples:
+  operator-forge disown src/controllers.rs --dry-run --diff
+  operator-forge disown src/controllers.rs")]
+    Disown(Files),
+    /// Write generated files again that were deleted
+    #[command(after_help = "\
+Examples:
+  operator-forge restore src/controllers/cache/memcached.rs
+  operator-forge restore Makefile --dry-run")]
+    Restore(Files),
     /// Print the version of operator-forge and of what it generates
     #[command(after_help = "\
 Examples:

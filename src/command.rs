@@ -3,7 +3,11 @@
 mod completion;
 mod create_api;
 mod create_webhook;
+mod disown;
+mod file_of;
 mod init;
+mod own;
+mod restore;
 mod sync;
 mod type_of;
 mod version;
@@ -42,6 +46,9 @@ pub fn run(cli: &Cli, report: &Report) -> Result<u8> {
         Command::Init(flags) => init::run(&cli.global, flags, report),
         Command::Create(Create::Api(flags)) => create_api::run(&cli.global, flags, report),
         Command::Create(Create::Webhook(flags)) => create_webhook::run(&cli.global, flags, report),
+        Command::Own(files) => own::run(&cli.global, files, report),
+        Command::Disown(files) => disown::run(&cli.global, files, report),
+        Command::Restore(files) => restore::run(&cli.global, files, report),
         Command::Sync => sync::run(&cli.global, report),
         Command::Version => version::run(report),
         Command::Completion { shell } => completion::run(*shell, report),
@@ -64,6 +71,7 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
         policy: flags.on_conflict.into(),
         decided: &Default::default(),
         forced: &edit.forced,
+        owned: &edit.project.settings.owned,
     })?;
     refuse_conflicts(&set)?;
     if !flags.dry_run {

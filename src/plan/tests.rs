@@ -48,6 +48,7 @@ impl World {
             policy: self.policy,
             decided: &BTreeMap::new(),
             forced: &self.forced,
+            owned: &BTreeSet::new(),
         })
         .unwrap()
     }

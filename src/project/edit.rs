@@ -82,6 +82,7 @@ impl Project {
                 owner,
                 header,
                 certificates: None,
+                owned: Default::default(),
                 extra: Mapping::new(),
             },
             layout: vec![LAYOUT.to_owned()],

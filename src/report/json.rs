@@ -25,7 +25,7 @@ pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, diffs: bool) -> String {
         .set
         .notes
         .iter()
-        .map(|note| json!({ "kind": note.what.word(), "path": note.path.as_str(), "text": note.what.sentence() }))
+        .map(|note| json!({ "kind": note.what.word(), "path": note.path.as_str(), "text": note.sentence() }))
         .collect();
     let next: Vec<Value> = outcome
         .next

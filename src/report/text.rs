@@ -55,7 +55,7 @@ pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, quiet: bool, color: bool) -
             "{}: `{}` {}",
             paint("warning", YELLOW, color),
             note.path,
-            note.what.sentence()
+            note.sentence()
         );
     }
     if quiet {
