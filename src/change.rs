@@ -64,18 +64,9 @@ pub struct Note {
 }
 
 impl Note {
-    /// The sentence for a terminal, after the path.
+    /// The sentence for a terminal, with the path where something is to be pasted.
     pub fn sentence(&self) -> String {
-        match self.what {
-            NoteKind::Orphaned => {
-                format!(
-                    "{}: keep it, or `git rm {}`",
-                    self.what.sentence(),
-                    self.path
-                )
-            }
-            what => what.sentence().to_owned(),
-        }
+        self.what.sentence().replace("PATH", self.path.as_str())
     }
 }
 
@@ -86,6 +77,8 @@ pub enum NoteKind {
     Edited,
     /// An edited file is no longer part of the project; it stays and is the user's alone.
     Orphaned,
+    /// A file that was taken over is no longer part of the project; it stays.
+    Owned,
     /// A User file that a Tool file names is gone.
     Missing,
     /// A Shared file could not be merged because the text it was made from is lost.
@@ -102,6 +95,7 @@ impl NoteKind {
         match self {
             Self::Edited => "edited",
             Self::Orphaned => "orphaned",
+            Self::Owned => "owned",
             Self::Missing => "missing",
             Self::BaseLost => "base-lost",
             Self::Kept => "kept",
@@ -115,20 +109,29 @@ impl NoteKind {
             Self::Edited => Some(format!(
                 "take `{path}` over: operator-forge own {path}; or undo the edit: git checkout -- {path}"
             )),
-            Self::Missing | Self::Orphaned | Self::BaseLost | Self::Kept | Self::Markers => None,
+            Self::Missing
+            | Self::Orphaned
+            | Self::Owned
+            | Self::BaseLost
+            | Self::Kept
+            | Self::Markers => None,
         }
     }
 
+    /// The sentence; `PATH` stands for the file's path.
     fn sentence(self) -> &'static str {
         match self {
             Self::Edited => {
                 "is generated, and was edited by hand; the edit is kept until the file has to change"
             }
             Self::Orphaned => {
-                "is no longer part of the project, but was edited; it stays and is yours alone"
+                "is no longer part of the project, but was edited; it stays and is yours alone: keep it, or `git rm PATH`"
+            }
+            Self::Owned => {
+                "is no longer part of the project, but was taken over; it stays and is yours alone"
             }
             Self::Missing => {
-                "is gone, and a generated file names it, so the project does not build; `create api` with `--force` writes it again"
+                "is gone, and a generated file names it, so the project does not build; `operator-forge restore PATH` writes it again"
             }
             Self::BaseLost => {
                 "was edited, and the text it was made from is lost; it is kept as it is"

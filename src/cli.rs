@@ -6,6 +6,7 @@ mod api;
 mod check;
 mod complete;
 mod delete;
+mod files;
 mod foreign;
 mod global;
 mod init;
@@ -21,6 +22,7 @@ pub use self::{
     api::Api,
     check::Check,
     delete::{Delete, DeleteApi, DeleteWebhook},
+    files::Files,
     foreign::{Foreign, ForeignModule, ForeignType},
     global::{Color, Global, OnConflict, Output},
     init::{Init, Vcs},
@@ -84,6 +86,24 @@ Examples:
     Status(Status),
     /// Move the project to the templates of this operator-forge, with every edit
     Update(Update),
+    /// Take generated files over: no command rewrites them any more
+    #[command(after_help = "\
+Examples:
+  operator-forge own src/controllers.rs
+  operator-forge own Makefile Dockerfile")]
+    Own(Files),
+    /// Give files back that were taken over: they become what the templates say
+    #[command(after_help = "\
+Examples:
+  operator-forge disown src/controllers.rs --dry-run --diff
+  operator-forge disown src/controllers.rs")]
+    Disown(Files),
+    /// Write generated files again that were deleted
+    #[command(after_help = "\
+Examples:
+  operator-forge restore src/controllers/cache/memcached.rs
+  operator-forge restore Makefile --dry-run")]
+    Restore(Files),
     /// Print the version of operator-forge and of what it generates
     #[command(after_help = "\
 Examples:

@@ -8,7 +8,11 @@ mod create_webhook;
 mod delete;
 mod delete_api;
 mod delete_webhook;
+mod disown;
+mod file_of;
 mod init;
+mod own;
+mod restore;
 mod status;
 mod survey;
 mod sync;
@@ -77,6 +81,9 @@ fn dispatch(cli: &Cli, report: &Report) -> Result<u8> {
         Command::Create(Create::Webhook(flags)) => create_webhook::run(&cli.global, flags, report),
         Command::Delete(Delete::Api(flags)) => delete_api::run(&cli.global, flags, report),
         Command::Delete(Delete::Webhook(flags)) => delete_webhook::run(&cli.global, flags, report),
+        Command::Own(files) => own::run(&cli.global, files, report),
+        Command::Disown(files) => disown::run(&cli.global, files, report),
+        Command::Restore(files) => restore::run(&cli.global, files, report),
         Command::Sync => sync::run(&cli.global, report),
         Command::Undo => undo::run(&cli.global, report),
         Command::Check(flags) => check::run(&cli.global, flags, report),

@@ -38,6 +38,8 @@ pub struct Inputs<'a> {
     pub decided: &'a BTreeMap<RelPath, Policy>,
     /// Paths that the command line named to be written whatever they hold.
     pub forced: &'a BTreeSet<RelPath>,
+    /// Paths that the user took over: they stay, also when nothing asks for them any more.
+    pub owned: &'a BTreeSet<RelPath>,
 }
 
 /// The paths to look at before planning: all that is desired or remembered, the record itself, and the bases.
@@ -131,7 +133,14 @@ fn plan_file(inputs: &Inputs<'_>, path: &RelPath, set: &mut ChangeSet) -> Option
     };
     let remembered = match verdict.remember() {
         Remember::Nothing => None,
-        Remember::Last => last.cloned(),
+        Remember::Last => last.cloned().map(|row| match &desired {
+            // A file that was taken over is the user's, also where it still holds what was applied.
+            Some(Desired { owner, .. }) => Last {
+                owner: *owner,
+                ..row
+            },
+            None => row,
+        }),
         Remember::Desired => desired.map(as_row),
     };
     let mut change = |action, after: Option<Content>| {
@@ -151,20 +160,23 @@ fn plan_file(inputs: &Inputs<'_>, path: &RelPath, set: &mut ChangeSet) -> Option
     };
     let Some(file) = file else {
         match verdict {
-            Verdict::Delete => change(Action::Delete, None),
-            Verdict::Orphan => set.notes.push(Note {
+            Verdict::Delete if !inputs.owned.contains(path) => change(Action::Delete, None),
+            Verdict::Delete | Verdict::Orphan => set.notes.push(Note {
                 path: path.clone(),
-                what: NoteKind::Orphaned,
+                what: match verdict {
+                    Verdict::Delete => NoteKind::Owned,
+                    _ => NoteKind::Orphaned,
+                },
             }),
             _ => {}
         }
         return remembered;
     };
     if inputs.forced.contains(path) && verdict != Verdict::Unchanged {
-        let action = if disk.is_some() {
-            Action::Overwrite
-        } else {
-            Action::Create
+        let action = match (disk, last) {
+            (Some(_), _) => Action::Overwrite,
+            (None, Some(_)) => Action::Restore,
+            (None, None) => Action::Create,
         };
         change(action, Some(file.content.clone()));
         return desired.map(as_row);

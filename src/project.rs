@@ -7,6 +7,7 @@ mod compare;
 mod edit;
 mod file;
 mod license;
+mod owned;
 mod rules;
 mod view;
 mod webhooks;
@@ -24,7 +25,7 @@ mod webhook_tests;
 #[cfg(test)]
 mod webhook_type_tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use serde_yaml::Mapping;
@@ -42,6 +43,7 @@ use crate::name::{
     ControllerName, Domain, Group, Kind, Plural, ProjectName, RustPath, ShortName, Version,
     api_group,
 };
+use crate::tree::RelPath;
 
 /// The layout that `PROJECT` names, and the key of our settings under `plugins`.
 pub const LAYOUT: &str = "rust.operator-forge/v1";
@@ -82,6 +84,8 @@ pub struct Settings {
     pub header: Option<Header>,
     /// Where the certificate of webhooks comes from; `None` until somebody says so, which means the default.
     pub certificates: Option<Certificates>,
+    /// Generated files that the user took over.
+    pub owned: BTreeSet<RelPath>,
     extra: Extra,
 }
 

@@ -17,7 +17,7 @@ use crate::{
     error::Result,
     name::{Version, rust::Module},
     project::{self, CreateApi, CreateWebhook, Project, Target},
-    tree::{RelPath, Tree},
+    tree::{Owner, RelPath, Tree},
 };
 
 /// The number of the template set in this binary.
@@ -29,14 +29,21 @@ pub const KUBE: &str = "5.0.0";
 /// Everything that the project should consist of, except `PROJECT` and the memory.
 pub fn tree(project: &Project) -> Result<Tree> {
     let context = context::context(project);
-    render::render(
+    let mut tree = render::render(
         &catalogue::all(),
         |scope| {
             let subjects = subject::all(scope, &context).into_iter();
             subjects.map(|subject| subject.entry(&context)).collect()
         },
         &context.project.package,
-    )
+    )?;
+    for path in &project.settings.owned {
+        if let Some(file) = tree.get_mut(path) {
+            file.owner = Owner::User;
+            file.named |= path.extension() == "rs";
+        }
+    }
+    Ok(tree)
 }
 
 /// The User files that a `create api` is about: its types with their sample, and its controller with its test.

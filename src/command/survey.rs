@@ -71,6 +71,7 @@ impl Survey {
             policy,
             decided: &BTreeMap::new(),
             forced,
+            owned: &project.settings.owned,
         };
         plan::plan_named(&inputs, named)
     }

@@ -49,6 +49,7 @@ impl World {
             policy: self.policy,
             decided: &BTreeMap::new(),
             forced: &self.forced,
+            owned: &BTreeSet::new(),
         })
         .unwrap()
     }

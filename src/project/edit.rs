@@ -88,6 +88,7 @@ impl Project {
                 owner,
                 header,
                 certificates: None,
+                owned: Default::default(),
                 extra: Mapping::new(),
             },
             layout: vec![LAYOUT.to_owned()],

@@ -94,6 +94,7 @@ fn from_file(file: File, keys: &mut Vec<Key>) -> Result<Project, Violation> {
             owner: ours.owner,
             header: ours.header,
             certificates: ours.certificates,
+            owned: ours.owned.into_iter().map(|path| path.0).collect(),
             extra: ours.extra,
         },
         layout,

@@ -8,6 +8,7 @@ use crate::name::{
 };
 use crate::project::Certificates;
 use crate::project::license::{Header, License, Owner};
+use crate::project::owned::OwnedPath;
 
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", expecting = "the fields of a project")]
@@ -52,6 +53,8 @@ pub struct Ours {
     pub header: Option<Header>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificates: Option<Certificates>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub owned: Vec<OwnedPath>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resources: Vec<OptionsEntry>,
     #[serde(flatten)]

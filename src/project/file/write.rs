@@ -5,6 +5,7 @@ use serde_yaml::Value;
 use super::shape::{ApiEntry, ControllerEntry, Entry, File, Options, OptionsEntry, Ours, Plugins};
 use super::webhooks;
 use crate::name::{Plural, kubernetes};
+use crate::project::owned::OwnedPath;
 use crate::project::{Key, Project, Resource};
 
 const HEADER: &str = "\
@@ -52,6 +53,7 @@ fn to_file(project: &Project) -> File {
                 owner: settings.owner,
                 header: settings.header,
                 certificates: settings.certificates,
+                owned: settings.owned.into_iter().map(OwnedPath).collect(),
                 resources: options,
                 extra: settings.extra,
             }),

@@ -1,0 +1,42 @@
+//! `restore`: writes generated files again that were deleted.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Edit, Workspace,
+    file_of::{path_of, unknown},
+    reconcile,
+};
+use crate::{
+    cli::{Files, Global},
+    error::{Failure, Result},
+    report::Report,
+    template,
+    tree::{self, Found},
+};
+
+pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
+    let (workspace, project) = Workspace::open(&flags.directory)?;
+    let desired = template::tree(&project)?;
+    let mut forced = BTreeSet::new();
+    for text in &files.paths {
+        let path = path_of(text)?;
+        if !desired.contains_key(&path) {
+            return Err(unknown(&path, &desired));
+        }
+        if let Found::File(_) = tree::find(&workspace.root, &path)? {
+            return Err(Failure::refused(format!("`{path}` was not deleted"))
+                .note("a file that is there is not replaced: it may hold your edits")
+                .help(format!("rm {path}, then operator-forge restore {path}")));
+        }
+        forced.insert(path);
+    }
+    let edit = Edit {
+        command: "restore",
+        project,
+        forced,
+        remarks: Vec::new(),
+        next: Vec::new(),
+    };
+    reconcile(&workspace, &edit, flags, report)
+}

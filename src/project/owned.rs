@@ -1,0 +1,102 @@
+//! The generated files that the user took over: what would be rewritten is theirs from then on.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::Project;
+use crate::{
+    error::{Failure, Result},
+    tree::RelPath,
+};
+
+/// A path in the list `owned` of our settings.
+pub struct OwnedPath(pub RelPath);
+
+impl Serialize for OwnedPath {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&self.0)
+    }
+}
+
+impl<'de> Deserialize<'de> for OwnedPath {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let path = RelPath::parse(&text).map_err(|failure| {
+            let lines = failure.notes.iter().map(|note| format!("\nnote: {note}"));
+            let help = failure.help.iter().map(|help| format!("\nhelp: {help}"));
+            de::Error::custom(failure.error.clone() + &lines.chain(help).collect::<String>())
+        })?;
+        Ok(Self(path))
+    }
+}
+
+impl Project {
+    /// This project with the file at `path` in the user's hands. Refuses one that is already.
+    pub fn own(&self, path: &RelPath) -> Result<Self> {
+        let mut project = self.clone();
+        if !project.settings.owned.insert(path.clone()) {
+            return Err(Failure::refused(format!("`{path}` is yours already"))
+                .note("`PROJECT` lists it under `owned`, and no command rewrites it")
+                .help(format!("operator-forge disown {path}, to give it back")));
+        }
+        Ok(project)
+    }
+
+    /// This project with the file at `path` in the tool's hands again. Refuses one that was not taken over.
+    pub fn disown(&self, path: &RelPath) -> Result<Self> {
+        let mut project = self.clone();
+        if !project.settings.owned.remove(path) {
+            return Err(Failure::refused(format!("`{path}` was not taken over"))
+                .note(match self.settings.owned.iter().next() {
+                    None => "`PROJECT` lists no file under `owned`".to_owned(),
+                    Some(_) => format!("`PROJECT` lists under `owned`: {}", self.list_owned()),
+                })
+                .help(format!("operator-forge own {path}, to take it over")));
+        }
+        Ok(project)
+    }
+
+    fn list_owned(&self) -> String {
+        let paths = self.settings.owned.iter();
+        paths
+            .map(|path| format!("`{path}`"))
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::testing::empty;
+
+    #[test]
+    fn owning_and_disowning_are_each_others_inverse() {
+        let before = empty("example.com", false);
+        let path = |text| RelPath::parse(text).unwrap();
+        let owned = before.own(&path("src/controllers.rs")).unwrap();
+        let owned = owned.own(&path("src/api.rs")).unwrap();
+        let text = owned.write();
+        assert!(
+            text.contains("    owned:\n    - src/api.rs\n    - src/controllers.rs\n"),
+            "{text}"
+        );
+        assert_eq!(Project::read(text.as_bytes()).unwrap(), owned);
+        assert!(owned.own(&path("src/api.rs")).is_err());
+        let back = owned.disown(&path("src/api.rs")).unwrap();
+        let back = back.disown(&path("src/controllers.rs")).unwrap();
+        assert_eq!(back, before);
+        assert!(back.disown(&path("src/api.rs")).is_err());
+    }
+
+    #[test]
+    fn a_path_that_leaves_the_project_is_refused_with_its_place() {
+        let text = empty("example.com", false)
+            .own(&RelPath::parse("src/api.rs").unwrap())
+            .unwrap()
+            .write();
+        let failure = Project::read(text.replace("src/api.rs", "../api.rs").as_bytes());
+        let failure = failure.unwrap_err();
+        assert!(failure.error.contains("`../api.rs`"), "{failure}");
+        assert!(failure.error.starts_with("`PROJECT:"), "{failure}");
+    }
+}
