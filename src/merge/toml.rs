@@ -1,7 +1,12 @@
 //! TOML by key: `Cargo.toml`, `deny.toml`. Order, comments and format of the user's file are kept.
 
-use toml_edit::{Array, DocumentMut, Item, Table, TableLike};
+mod decor;
+mod order;
+mod same;
 
+use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
+
+use self::same::{same, same_value};
 use crate::change::ConflictKind;
 
 /// Merges what the template changed, key by key. Against an empty base (a file that was there before the project) a key
@@ -22,6 +27,12 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
         theirs.as_table(),
         adopting,
     )?;
+    order::place(
+        base_document.as_table(),
+        merged.as_table_mut(),
+        theirs.as_table(),
+    );
+    decor::merge_end(&base_document, &mut merged, &theirs);
     Ok(merged.to_string())
 }
 
@@ -41,74 +52,106 @@ fn merge_table(
     theirs: &dyn TableLike,
     adopting: bool,
 ) -> Result<(), ConflictKind> {
-    for (key, old) in base.iter() {
-        let unedited = ours.get(key).is_some_and(|mine| same(mine, old));
-        if theirs.get(key).is_none() && unedited {
+    let empty = Table::new();
+    for (key, old) in base.iter().filter(|(key, _)| !theirs.contains_key(key)) {
+        let Some(mine) = ours.get_mut(key) else {
+            continue;
+        };
+        if same(mine, old) {
             ours.remove(key);
+        } else if let (Some(old), Some(mine)) = (old.as_table_like(), mine.as_table_like_mut()) {
+            // What the user added stays, in a table that is theirs alone now.
+            merge_table(old, mine, &empty, adopting)?;
         }
     }
-    let empty = Table::new();
     for (key, new) in theirs.iter() {
+        decor::merge(key, base, ours, theirs);
         let old = base.get(key);
         if old.is_some_and(|old| same(old, new)) {
+            merge_inner_decor(old, ours.get_mut(key), new);
             continue;
         }
         match (old, ours.get_mut(key)) {
-            (None, None) => {
-                ours.insert(key, new.clone());
-            }
+            (None, None) => order::insert(ours, theirs, key, new),
             // The user removed what the template now changes: it stays removed.
             (Some(_), None) => {}
             (_, Some(mine)) if same(mine, new) => {}
-            (Some(old), Some(mine)) if same(mine, old) => replace(mine, new),
-            (old, Some(mine)) => {
-                let old_table = old.map_or(Some(&empty as &dyn TableLike), Item::as_table_like);
-                if let (Some(old), Some(mine), Some(new)) =
-                    (old_table, mine.as_table_like_mut(), new.as_table_like())
-                {
-                    merge_table(old, mine, new, adopting)?;
-                } else if let (Some(mine), Some(new)) = (mine.as_array_mut(), new.as_array()) {
-                    merge_array(old.and_then(Item::as_array), mine, new);
-                } else if !adopting {
-                    return Err(ConflictKind::Overlap);
-                }
-            }
+            (Some(old), Some(mine)) if same(mine, old) => decor::replace(old, mine, new),
+            (old, Some(mine)) => merge_item(old, mine, new, adopting)?,
         }
     }
     Ok(())
 }
 
+/// Merges what both sides changed.
+fn merge_item(
+    old: Option<&Item>,
+    mine: &mut Item,
+    new: &Item,
+    adopting: bool,
+) -> Result<(), ConflictKind> {
+    let empty = Table::new();
+    if let (Some(old), Some(version), true) = (old, version_of(mine), new.is_str()) {
+        // `kube = "5"` that the user wrote out, to add features.
+        if same(version, old) {
+            decor::replace(old, version, new);
+            return Ok(());
+        }
+    }
+    let old_table = old.map_or(Some(&empty as &dyn TableLike), Item::as_table_like);
+    if let (Some(old), Some(mine), Some(new)) =
+        (old_table, mine.as_table_like_mut(), new.as_table_like())
+    {
+        return merge_table(old, mine, new, adopting);
+    }
+    match (mine.as_array_mut(), new.as_array()) {
+        (Some(mine), Some(new)) => merge_array(old.and_then(Item::as_array), mine, new),
+        _ if adopting => {}
+        _ => return Err(ConflictKind::Overlap),
+    }
+    Ok(())
+}
+
+/// The version of a dependency that is a table.
+fn version_of(item: &mut Item) -> Option<&mut Item> {
+    item.as_table_like_mut()?.get_mut("version")
+}
+
+/// Brings the comments inside a table that says the same as before to what the template has.
+fn merge_inner_decor(old: Option<&Item>, mine: Option<&mut Item>, new: &Item) {
+    let (Some(old), Some(mine), Some(new)) = (
+        old.and_then(Item::as_table_like),
+        mine.and_then(Item::as_table_like_mut),
+        new.as_table_like(),
+    ) else {
+        return;
+    };
+    for (key, item) in new.iter() {
+        decor::merge(key, old, mine, new);
+        merge_inner_decor(old.get(key), mine.get_mut(key), item);
+    }
+}
+
 fn merge_array(old: Option<&Array>, mine: &mut Array, new: &Array) {
-    let text = |value: &toml_edit::Value| value.to_string().trim().to_owned();
-    let has = |array: &Array, wanted: &str| array.iter().any(|value| text(value) == wanted);
-    let is_old = |wanted: &str| old.is_some_and(|old| has(old, wanted));
-    mine.retain(|value| !is_old(&text(value)) || has(new, &text(value)));
+    let has = |array: &Array, wanted: &Value| array.iter().any(|value| same_value(value, wanted));
+    let is_old = |wanted: &Value| old.is_some_and(|old| has(old, wanted));
+    mine.retain(|value| !is_old(value) || has(new, value));
     for value in new {
-        if !is_old(&text(value)) && !has(mine, &text(value)) {
-            mine.push(value.clone());
+        if is_old(value) || has(mine, value) {
+            continue;
+        }
+        match mine.iter().last().and_then(indent) {
+            Some(indent) => mine.push_formatted(value.clone().decorated(indent, "")),
+            None => mine.push(value.clone()),
         }
     }
 }
 
-/// Puts `new` in the place of `mine`; the comment behind a value stays.
-fn replace(mine: &mut Item, new: &Item) {
-    let decor = mine.as_value().map(|value| value.decor().clone());
-    *mine = new.clone();
-    if let (Some(value), Some(decor)) = (mine.as_value_mut(), decor) {
-        *value.decor_mut() = decor;
-    }
-}
-
-/// Whether two items say the same, whatever the white space and comments around them.
-fn same(a: &Item, b: &Item) -> bool {
-    fn plain(item: &Item) -> String {
-        let mut item = item.clone();
-        if let Some(value) = item.as_value_mut() {
-            value.decor_mut().clear();
-        }
-        item.to_string().split_whitespace().collect()
-    }
-    plain(a) == plain(b)
+/// The line end and the white space before a value that begins a line.
+fn indent(value: &Value) -> Option<String> {
+    let before = value.decor().prefix()?.as_str()?;
+    let (_, indent) = before.rsplit_once('\n')?;
+    Some(format!("\n{indent}"))
 }
 
 #[cfg(test)]
@@ -152,6 +195,66 @@ mod tests {
             "b = 2\nc = 3\n",
             "a = 9\nb = 2\n",
             "b = 2\nc = 3\n",
+        );
+    }
+
+    #[test]
+    fn new_keys_go_where_the_template_has_them_with_their_comments() {
+        check(
+            "[dependencies]\na = 1\nc = 3\n\n[lints]\nx = 1\n",
+            "[dependencies]\na = 1\nmine = 9\nc = 3\n\n[mine]\ny = 2\n\n[lints]\nx = 1\n",
+            "[dependencies]\na = 1\n# new\nb = 2\nc = 3\n\n# more\n[features]\nd = []\n\n[lints]\nx = 1\n",
+            "[dependencies]\na = 1\n# new\nb = 2\nmine = 9\nc = 3\n\n# more\n[features]\nd = []\n\n[mine]\ny = 2\n\n[lints]\nx = 1\n",
+        );
+    }
+
+    #[test]
+    fn comments_are_merged_as_what_they_are_about() {
+        check(
+            "# old\n[a]\nx = 1\n# one\ny = 2\nz = 3\n",
+            "# old\n[a]\nx = 7\n# mine\ny = 2\nz = 3\n# last\n",
+            "# new\n[a]\nx = 1\n# two\ny = 2\n# three\nz = 3 # why\n",
+            "# new\n[a]\nx = 7\n# mine\ny = 2\n# three\nz = 3 # why\n# last\n",
+        );
+    }
+
+    #[test]
+    fn a_dependency_that_the_user_wrote_out_gets_the_new_version() {
+        check(
+            "[dependencies]\nkube = \"5\"\n",
+            "[dependencies]\nkube = { version = \"5\", features = [\"ws\"] }\n",
+            "[dependencies]\nkube = \"6\"\n",
+            "[dependencies]\nkube = { version = \"6\", features = [\"ws\"] }\n",
+        );
+    }
+
+    #[test]
+    fn white_space_inside_of_strings_counts() {
+        check(
+            "a = \"b c\"\n",
+            "a = \"b c\"\nx = 1\n",
+            "a = \"bc\"\n",
+            "a = \"bc\"\nx = 1\n",
+        );
+    }
+
+    #[test]
+    fn lists_keep_their_lines() {
+        check(
+            "a = [\n  \"x\",\n]\n",
+            "a = [\n  \"x\", # why\n  \"mine\",\n]\n",
+            "a = [\n  \"x\",\n  \"y\",\n]\n",
+            "a = [\n  \"x\", # why\n  \"mine\",\n  \"y\",\n]\n",
+        );
+    }
+
+    #[test]
+    fn of_a_table_that_goes_the_users_part_stays() {
+        check(
+            "a = 1\n[b]\nx = 1\ny = 2\n",
+            "a = 1\n[b]\nx = 1\nmine = 3\ny = 2\n",
+            "a = 1\n",
+            "a = 1\n[b]\nmine = 3\n",
         );
     }
 

@@ -1,9 +1,11 @@
 //! Kustomization files and other manifests: top-level lists are merged by entry, everything else by line.
 
-use std::ops::Range;
+mod block;
+mod list;
 
 use serde::Deserialize;
 
+use self::block::{keys, list, replace};
 use super::hunks::{self, Neighbours};
 use crate::change::ConflictKind;
 
@@ -11,11 +13,14 @@ use crate::change::ConflictKind;
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKind> {
     let mut base = base.to_owned();
     let mut ours = ours.to_owned();
-    for key in top_level_keys(theirs)
-        .into_iter()
-        .chain(top_level_keys(&base))
+    // In a file of several documents a key is no name of one list.
+    if ![&base, &ours, theirs]
+        .iter()
+        .any(|text| text.lines().skip(1).any(|line| line == "---"))
     {
-        (base, ours) = merge_list(&key, &base, &ours, theirs);
+        for key in keys(theirs) {
+            (base, ours) = merge_list(key, &base, &ours, theirs)?;
+        }
     }
     if base.trim().is_empty() || base == theirs {
         return Ok(ours);
@@ -31,158 +36,31 @@ pub fn parses(text: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// One entry of a list: the comment and blank lines above it, and its own lines.
-#[derive(Clone, Default)]
-struct Entry {
-    above: String,
-    body: String,
-}
-
-/// Two entries are the same whatever comments stand above them.
-impl PartialEq for Entry {
-    fn eq(&self, other: &Self) -> bool {
-        self.body == other.body
-    }
-}
-
-/// Brings `ours` and `base` to what `theirs` has in the list at `key`, keeping the user's own entries in `ours`.
-fn merge_list(key: &str, base: &str, ours: &str, theirs: &str) -> (String, String) {
+/// Brings the list at `key` to what `theirs` has, in `base` whole and in `ours` beside the user's own entries.
+fn merge_list(
+    key: &str,
+    base: &str,
+    ours: &str,
+    theirs: &str,
+) -> Result<(String, String), ConflictKind> {
     let unchanged = (base.to_owned(), ours.to_owned());
-    let list_or_absent =
-        |text: &str| entries(key, text).is_some() || !top_level_keys(text).iter().any(|k| k == key);
-    let Some(new) = entries(key, theirs) else {
-        return unchanged;
+    let list_or_absent = |text: &str| list(key, text).is_some() || !keys(text).contains(&key);
+    let Some(new) = list(key, theirs) else {
+        return Ok(unchanged);
     };
-    let old = entries(key, base).unwrap_or_default();
+    let old = list(key, base).unwrap_or_default();
     if new == old || !list_or_absent(base) || !list_or_absent(ours) {
-        return unchanged;
+        return Ok(unchanged);
     }
-    let mut mine = entries(key, ours).unwrap_or_default();
-    mine.retain(|entry| !old.contains(entry) || new.contains(entry));
-    for (at, entry) in new.iter().enumerate() {
-        if old.contains(entry) || mine.contains(entry) {
-            continue;
-        }
-        let place_of = |entry: &Entry| mine.iter().position(|other| other == entry);
-        let before = new[..at].iter().rev().find_map(place_of);
-        let after = new[at + 1..].iter().find_map(place_of);
-        let place = before
-            .map(|place| place + 1)
-            .or(after)
-            .unwrap_or(mine.len());
-        mine.insert(place, entry.clone());
-    }
-    (
+    let adopting = base.trim().is_empty();
+    let mine = list(key, ours).unwrap_or_default();
+    let Some(merged) = list::merge(&old, &mine, &new, adopting)? else {
+        return Ok(unchanged);
+    };
+    Ok((
         replace(key, base, &new, theirs),
-        replace(key, ours, &mine, theirs),
-    )
-}
-
-fn top_level_keys(text: &str) -> Vec<String> {
-    text.lines().filter_map(key_of).map(str::to_owned).collect()
-}
-
-fn key_of(line: &str) -> Option<&str> {
-    let (key, _) = line.split_once(':')?;
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
-    (!key.is_empty() && key.chars().all(plain) && !key.starts_with('-')).then_some(key)
-}
-
-/// The lines that hold the entries of the list at `key`, or `None` where there is no block list (or an empty `[]`).
-fn block(key: &str, lines: &[&str]) -> Option<Range<usize>> {
-    let at = lines.iter().position(|line| key_of(line) == Some(key))?;
-    let rest = lines[at].split_once(':')?.1.trim();
-    if rest == "[]" {
-        return Some(at + 1..at + 1);
-    }
-    if !(rest.is_empty() || rest.starts_with('#')) {
-        return None;
-    }
-    let mut end = at + 1;
-    for (offset, line) in lines[at + 1..].iter().enumerate() {
-        if line.starts_with("- ") || line.starts_with("  ") {
-            end = at + 2 + offset;
-        } else if !(line.trim().is_empty() || line.starts_with('#')) {
-            break;
-        }
-    }
-    let first = lines[at + 1..end]
-        .iter()
-        .find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))?;
-    first.trim_start().starts_with("- ").then_some(at + 1..end)
-}
-
-/// The entries of the list at `key`, without their common indentation.
-fn entries(key: &str, text: &str) -> Option<Vec<Entry>> {
-    let lines: Vec<&str> = text.lines().collect();
-    let range = block(key, &lines)?;
-    let indent = indent(&lines[range.clone()]);
-    let mut entries: Vec<Entry> = Vec::new();
-    let mut above = String::new();
-    for line in &lines[range] {
-        let blank = line.len() - line.trim_start().len();
-        let line = &line[indent.min(blank)..];
-        if line.trim().is_empty() || line.trim_start().starts_with('#') {
-            above.push_str(line);
-            above.push('\n');
-        } else if line.starts_with("- ") || entries.is_empty() {
-            entries.push(Entry {
-                above: std::mem::take(&mut above),
-                body: format!("{line}\n"),
-            });
-        } else if let Some(entry) = entries.last_mut() {
-            entry.body.push_str(&std::mem::take(&mut above));
-            entry.body.push_str(line);
-            entry.body.push('\n');
-        }
-    }
-    Some(entries)
-}
-
-/// The columns in front of the entries of a block.
-fn indent(lines: &[&str]) -> usize {
-    let first = lines
-        .iter()
-        .find(|line| line.trim_start().starts_with("- "));
-    first.map_or(0, |line| line.len() - line.trim_start().len())
-}
-
-/// `text` with the list at `key` holding exactly `entries`, indented as the list was, or else as `style` has it.
-fn replace(key: &str, text: &str, entries: &[Entry], style: &str) -> String {
-    let lines: Vec<&str> = text.lines().collect();
-    let join = |lines: &[&str]| {
-        lines
-            .iter()
-            .flat_map(|line| [*line, "\n"])
-            .collect::<String>()
-    };
-    let head = if entries.is_empty() {
-        format!("{key}: []\n")
-    } else {
-        format!("{key}:\n")
-    };
-    let model: Vec<&str> = style.lines().collect();
-    let own = block(key, &lines)
-        .map(|range| &lines[range])
-        .filter(|lines| !lines.is_empty());
-    let columns = own
-        .or(block(key, &model).map(|range| &model[range]))
-        .map_or(0, indent);
-    let body: String = entries
-        .iter()
-        .flat_map(|entry| entry.above.lines().chain(entry.body.lines()))
-        .map(|line| {
-            if line.is_empty() {
-                "\n".to_owned()
-            } else {
-                format!("{:columns$}{line}\n", "")
-            }
-        })
-        .collect();
-    match block(key, &lines) {
-        Some(range) => join(&lines[..range.start - 1]) + &head + &body + &join(&lines[range.end..]),
-        None => join(&lines) + &head + &body,
-    }
+        replace(key, ours, &merged, theirs),
+    ))
 }
 
 #[cfg(test)]
@@ -282,6 +160,70 @@ mod tests {
             "# mine\nresources: []\n",
             "resources:\n  # above\n  - a\n",
             "# mine\nresources:\n  # above\n  - a\n",
+        );
+    }
+
+    #[test]
+    fn what_stands_below_the_last_entry_stays() {
+        check(
+            "resources:\n  - a\n  # - off\n",
+            "resources:\n  - a\n  - mine\n  # - off\n",
+            "resources:\n  - a\n  - b\n  # - off\n",
+            "resources:\n  - a\n  - b\n  - mine\n  # - off\n",
+        );
+        check(
+            "resources:\n  - a\n  # Why.\n  # - off\n",
+            "resources:\n  - a\n  # Why.\n  - off\n",
+            "resources:\n  - a\n  - b\n  # Why.\n  # - off\n",
+            "resources:\n  - a\n  - b\n  # Why.\n  - off\n",
+        );
+    }
+
+    #[test]
+    fn comments_above_entries_follow_the_template_unless_they_were_edited() {
+        check(
+            "resources:\n# one\n- a\n# two\n- b\n",
+            "resources:\n# one\n- a\n# mine\n- b\n- mine\n",
+            "resources:\n# first\n- a\n# second\n- b\n- c\n",
+            "resources:\n# first\n- a\n# mine\n- b\n- c\n- mine\n",
+        );
+    }
+
+    #[test]
+    fn an_entry_that_both_changed_is_merged_by_line() {
+        check(
+            "patches:\n- path: a\n  x: 1\n  y: 1\n",
+            "patches:\n- path: a\n  x: 2\n  y: 1\n",
+            "patches:\n- path: a\n  x: 1\n  y: 2\n",
+            "patches:\n- path: a\n  x: 2\n  y: 2\n",
+        );
+        assert_eq!(
+            merge(
+                "a:\n- b: 1\n  c: 1\n",
+                "a:\n- b: 1\n  c: 2\n",
+                "a:\n- b: 1\n  c: 3\n"
+            ),
+            Err(ConflictKind::Overlap)
+        );
+    }
+
+    #[test]
+    fn entries_that_begin_alike_are_merged_by_line() {
+        check(
+            "a:\n- op: add\n  x: 1\n- op: add\n  x: 2\nb: 1\n",
+            "a:\n- op: add\n  x: 1\n- op: add\n  x: 2\nb: 9\n",
+            "a:\n- op: add\n  x: 3\n- op: add\n  x: 2\nb: 1\n",
+            "a:\n- op: add\n  x: 3\n- op: add\n  x: 2\nb: 9\n",
+        );
+    }
+
+    #[test]
+    fn documents_are_merged_by_line() {
+        check(
+            "a:\n- x\n---\na:\n- x\n",
+            "a:\n- mine\n- x\n---\na:\n- x\n",
+            "a:\n- x\n---\na:\n- x\n- y\n",
+            "a:\n- mine\n- x\n---\na:\n- x\n- y\n",
         );
     }
 

@@ -1,0 +1,103 @@
+//! Where new keys go: beside those that they stand beside in the template.
+
+use std::collections::BTreeMap;
+
+use toml_edit::{InlineTable, Item, Key, Table, TableLike, Value};
+
+/// Adds what the template has at `key`, with the comment above it.
+pub fn insert(ours: &mut dyn TableLike, theirs: &dyn TableLike, key: &str, new: &Item) {
+    let mut new = new.clone();
+    follow(&mut new);
+    let key = theirs.key(key).cloned().unwrap_or_else(|| Key::new(key));
+    ours.entry_format(&key).or_insert(new);
+}
+
+/// Forgets the places that tables had in their file: each follows what is before it.
+fn follow(item: &mut Item) {
+    if let Some(table) = item.as_table_mut() {
+        table.set_position(None);
+        table.iter_mut().for_each(|(_, inner)| follow(inner));
+    }
+}
+
+/// Puts the keys that are new since `base` behind the ones that they stand behind in `theirs`.
+pub fn place(base: &Table, ours: &mut Table, theirs: &Table) {
+    place_inner(base, ours, theirs);
+    if let Some(places) = places(base, ours, theirs) {
+        ours.sort_values_by(|a, _, b, _| at(&places, a).cmp(&at(&places, b)));
+    }
+}
+
+/// [`place`] for the tables in a table.
+fn place_inner(base: &dyn TableLike, ours: &mut dyn TableLike, theirs: &dyn TableLike) {
+    let (no_table, no_inline) = (Table::new(), InlineTable::new());
+    for (key, mine) in ours.iter_mut() {
+        let (old, new) = (base.get(&key), theirs.get(&key));
+        match mine {
+            Item::Table(mine) => {
+                if let Some(new) = new.and_then(Item::as_table) {
+                    place(old.and_then(Item::as_table).unwrap_or(&no_table), mine, new);
+                }
+            }
+            Item::Value(Value::InlineTable(mine)) => {
+                if let Some(new) = new.and_then(Item::as_inline_table) {
+                    place_inline(
+                        old.and_then(Item::as_inline_table).unwrap_or(&no_inline),
+                        mine,
+                        new,
+                    );
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+fn place_inline(base: &InlineTable, ours: &mut InlineTable, theirs: &InlineTable) {
+    place_inner(base, ours, theirs);
+    if let Some(places) = places(base, ours, theirs) {
+        ours.sort_values_by(|a, _, b, _| at(&places, a).cmp(&at(&places, b)));
+    }
+    // The white space before the brace belongs to whatever is last, and none to others.
+    let suffix = |value: &Value| value.decor().suffix().cloned().unwrap_or_default();
+    let brace = theirs.iter().last().map(|(_, value)| suffix(value));
+    let last = ours.len().saturating_sub(1);
+    for (at, (_, value)) in ours.iter_mut().enumerate() {
+        match &brace {
+            Some(brace) if at == last => value.decor_mut().set_suffix(brace.clone()),
+            _ => value.decor_mut().set_suffix(""),
+        }
+    }
+}
+
+fn at(places: &BTreeMap<String, usize>, key: &Key) -> usize {
+    places.get(key.get()).copied().unwrap_or(places.len())
+}
+
+/// Where each key of `ours` belongs; `None` if all are where they are already.
+fn places(
+    base: &dyn TableLike,
+    ours: &dyn TableLike,
+    theirs: &dyn TableLike,
+) -> Option<BTreeMap<String, usize>> {
+    let names: Vec<&str> = theirs.iter().map(|(key, _)| key).collect();
+    let mut order: Vec<&str> = ours.iter().map(|(key, _)| key).collect();
+    let added: Vec<&str> = names
+        .iter()
+        .copied()
+        .filter(|key| !base.contains_key(key) && order.contains(key))
+        .collect();
+    if added.is_empty() || added.len() == order.len() {
+        return None;
+    }
+    order.retain(|key| !added.contains(key));
+    for key in added {
+        let at = names.iter().position(|name| *name == key)?;
+        let place_of = |name: &&str| order.iter().position(|other| other == name);
+        let before = names[..at].iter().rev().find_map(place_of);
+        let after = names[at..].iter().find_map(place_of);
+        let place = before.map(|place| place + 1).or(after);
+        order.insert(place.unwrap_or(order.len()), key);
+    }
+    Some(order.into_iter().map(str::to_owned).zip(0..).collect())
+}

@@ -1,0 +1,113 @@
+//! Where a top-level list stands in a file, and its text.
+
+use std::ops::Range;
+
+use super::list::{Entry, List};
+
+/// The top-level keys, in their order.
+pub fn keys(text: &str) -> Vec<&str> {
+    text.lines().filter_map(key_of).collect()
+}
+
+fn key_of(line: &str) -> Option<&str> {
+    let (key, _) = line.split_once(':')?;
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+    (!key.is_empty() && key.chars().all(plain) && !key.starts_with('-')).then_some(key)
+}
+
+/// The lines that hold the entries of the list at `key`, or `None` where there is no block list (or an empty `[]`).
+fn block(key: &str, lines: &[&str]) -> Option<Range<usize>> {
+    let at = lines.iter().position(|line| key_of(line) == Some(key))?;
+    let rest = lines[at].split_once(':')?.1.trim();
+    if rest == "[]" {
+        return Some(at + 1..at + 1);
+    }
+    if !(rest.is_empty() || rest.starts_with('#')) {
+        return None;
+    }
+    let mut end = at + 1;
+    for (offset, line) in lines[at + 1..].iter().enumerate() {
+        if line.starts_with("- ") || line.starts_with("  ") {
+            end = at + 2 + offset;
+        } else if !(line.trim().is_empty() || line.starts_with('#')) {
+            break;
+        }
+    }
+    let first = lines[at + 1..end]
+        .iter()
+        .find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))?;
+    first.trim_start().starts_with("- ").then_some(at + 1..end)
+}
+
+/// The list at `key`, without its indentation.
+pub fn list(key: &str, text: &str) -> Option<List> {
+    let lines: Vec<&str> = text.lines().collect();
+    let range = block(key, &lines)?;
+    let indent = indent(&lines[range.clone()]);
+    let mut list = List::default();
+    for line in &lines[range] {
+        let blank = line.len() - line.trim_start().len();
+        let line = &line[indent.min(blank)..];
+        if line.trim().is_empty() || line.trim_start().starts_with('#') {
+            list.below.push_str(line);
+            list.below.push('\n');
+        } else if line.starts_with("- ") || list.entries.is_empty() {
+            list.entries.push(Entry {
+                above: std::mem::take(&mut list.below),
+                body: format!("{line}\n"),
+            });
+        } else if let Some(entry) = list.entries.last_mut() {
+            entry.body.push_str(&std::mem::take(&mut list.below));
+            entry.body.push_str(line);
+            entry.body.push('\n');
+        }
+    }
+    Some(list)
+}
+
+/// The columns in front of the entries of a block.
+fn indent(lines: &[&str]) -> usize {
+    let first = lines
+        .iter()
+        .find(|line| line.trim_start().starts_with("- "));
+    first.map_or(0, |line| line.len() - line.trim_start().len())
+}
+
+/// `text` with exactly `list` at `key`, indented as the list was, or else as `style` has it.
+pub fn replace(key: &str, text: &str, list: &List, style: &str) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let join = |lines: &[&str]| {
+        lines
+            .iter()
+            .flat_map(|line| [*line, "\n"])
+            .collect::<String>()
+    };
+    let head = if list.entries.is_empty() {
+        format!("{key}: []\n")
+    } else {
+        format!("{key}:\n")
+    };
+    let model: Vec<&str> = style.lines().collect();
+    let own = block(key, &lines)
+        .map(|range| &lines[range])
+        .filter(|lines| !lines.is_empty());
+    let columns = own
+        .or(block(key, &model).map(|range| &model[range]))
+        .map_or(0, indent);
+    let entries = list.entries.iter();
+    let body: String = entries
+        .flat_map(|entry| entry.above.lines().chain(entry.body.lines()))
+        .chain(list.below.lines())
+        .map(|line| {
+            if line.is_empty() {
+                "\n".to_owned()
+            } else {
+                format!("{:columns$}{line}\n", "")
+            }
+        })
+        .collect();
+    match block(key, &lines) {
+        Some(range) => join(&lines[..range.start - 1]) + &head + &body + &join(&lines[range.end..]),
+        None => join(&lines) + &head + &body,
+    }
+}
