@@ -5,6 +5,7 @@
 mod api;
 mod complete;
 mod delete;
+mod edit;
 mod foreign;
 mod global;
 mod init;
@@ -17,6 +18,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 pub use self::{
     api::Api,
     delete::{Delete, DeleteApi, DeleteWebhook},
+    edit::{Edit, EditApi, EditWhat},
     foreign::{Foreign, ForeignModule, ForeignType},
     global::{Color, Global, OnConflict, Output},
     init::{Init, Vcs},
@@ -60,6 +62,8 @@ pub enum Command {
     /// Take an API, a controller or a webhook away again; files that you edited stay
     #[command(subcommand)]
     Delete(Delete),
+    /// Change settings of the project, or of one kind
+    Edit(Edit),
     /// Make the files what PROJECT says, after it was edited or merged
     #[command(after_help = "\
 Examples:

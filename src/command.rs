@@ -6,6 +6,8 @@ mod create_webhook;
 mod delete;
 mod delete_api;
 mod delete_webhook;
+mod edit;
+mod edit_api;
 mod init;
 mod sync;
 mod type_of;
@@ -18,7 +20,7 @@ use self::workspace::Workspace;
 use crate::{
     apply,
     change::ChangeSet,
-    cli::{Cli, Command, Create, Delete, Global},
+    cli::{Cli, Command, Create, Delete, EditWhat, Global},
     error::{Failure, Result},
     plan::{self, Named},
     project::Project,
@@ -47,6 +49,10 @@ pub fn run(cli: &Cli, report: &Report) -> Result<u8> {
         Command::Create(Create::Webhook(flags)) => create_webhook::run(&cli.global, flags, report),
         Command::Delete(Delete::Api(flags)) => delete_api::run(&cli.global, flags, report),
         Command::Delete(Delete::Webhook(flags)) => delete_webhook::run(&cli.global, flags, report),
+        Command::Edit(flags) => match &flags.what {
+            Some(EditWhat::Api(flags)) => edit_api::run(&cli.global, flags, report),
+            None => edit::run(&cli.global, flags, report),
+        },
         Command::Sync => sync::run(&cli.global, report),
         Command::Version => version::run(report),
         Command::Completion { shell } => completion::run(*shell, report),
