@@ -6,6 +6,7 @@ mod api;
 mod check;
 mod complete;
 mod delete;
+mod edit;
 mod files;
 mod foreign;
 mod global;
@@ -22,6 +23,7 @@ pub use self::{
     api::Api,
     check::Check,
     delete::{Delete, DeleteApi, DeleteWebhook},
+    edit::{Edit, EditApi, EditWhat},
     files::Files,
     foreign::{Foreign, ForeignModule, ForeignType},
     global::{Color, Global, OnConflict, Output},
@@ -68,6 +70,8 @@ pub enum Command {
     /// Take an API, a controller or a webhook away again; files that you edited stay
     #[command(subcommand)]
     Delete(Delete),
+    /// Change settings of the project, or of one kind
+    Edit(Edit),
     /// Make the files what PROJECT says, after it was edited or merged
     #[command(after_help = "\
 Examples:

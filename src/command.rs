@@ -9,6 +9,8 @@ mod delete;
 mod delete_api;
 mod delete_webhook;
 mod disown;
+mod edit;
+mod edit_api;
 mod file_of;
 mod init;
 mod own;
@@ -28,7 +30,7 @@ use self::{survey::Survey, workspace::Workspace};
 use crate::{
     apply,
     change::ChangeSet,
-    cli::{Cli, Command, Create, Delete, Global},
+    cli::{Cli, Command, Create, Delete, EditWhat, Global},
     error::{Failure, Result},
     plan::Named,
     project::Project,
@@ -84,6 +86,10 @@ fn dispatch(cli: &Cli, report: &Report) -> Result<u8> {
         Command::Own(files) => own::run(&cli.global, files, report),
         Command::Disown(files) => disown::run(&cli.global, files, report),
         Command::Restore(files) => restore::run(&cli.global, files, report),
+        Command::Edit(flags) => match &flags.what {
+            Some(EditWhat::Api(flags)) => edit_api::run(&cli.global, flags, report),
+            None => edit::run(&cli.global, flags, report),
+        },
         Command::Sync => sync::run(&cli.global, report),
         Command::Undo => undo::run(&cli.global, report),
         Command::Check(flags) => check::run(&cli.global, flags, report),

@@ -18,5 +18,6 @@ pub mod project;
 pub mod prompt;
 pub mod reconcile;
 pub mod report;
+pub mod syntax;
 pub mod template;
 pub mod tree;

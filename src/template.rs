@@ -14,9 +14,9 @@ use std::collections::BTreeSet;
 
 use self::{catalogue::Scope, context::Context, subject::Subject};
 use crate::{
-    error::Result,
+    error::{Failure, Result},
     name::{Version, rust::Module},
-    project::{self, CreateApi, CreateWebhook, Project, Target},
+    project::{self, CreateApi, CreateWebhook, Key, Project, Target},
     tree::{Owner, RelPath, Tree},
 };
 
@@ -96,6 +96,20 @@ pub fn files_of_webhook(
             .iter()
             .any(|version| is(&spoke.group_module, &spoke.kind, &spoke.version, *version)),
         _ => false,
+    })
+}
+
+/// The User file with the Rust types of an API that the project defines.
+pub fn types_of(project: &Project, key: &Key) -> Result<RelPath> {
+    let version = key.version.to_string();
+    let is = |_, subject: Subject<'_>| {
+        matches!(subject, Subject::Api(api)
+            if (&*api.group, &*api.version, &*api.kind) == (key.group.as_str(), &*version, key.kind.as_str()))
+    };
+    let files = files(project, is)?;
+    let types = files.into_iter().find(|path| path.extension() == "rs");
+    types.ok_or_else(|| {
+        Failure::refused(format!("`{key}` has no types")).help("operator-forge sync")
     })
 }
 

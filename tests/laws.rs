@@ -1,10 +1,15 @@
 //! The laws of the engine, on every project in `snapshots/`: idempotence, inverse, confluence, convergence.
 //!
-//! The inverse of a create is taken the way that a `git revert` of `PROJECT` takes it: the old text, then `sync`.
+//! The inverse of a create is taken in two ways: by the delete of the same words, and as a `git revert` of `PROJECT`
+//! takes it, the old text and then `sync`.
 
 mod session;
 
-use std::{collections::BTreeMap, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use session::{Step, assert_same, consoles, parse, shell, tree};
 use tempfile::TempDir;
@@ -104,6 +109,118 @@ fn undo() {
             }
         }
     }
+}
+
+/// Every directory below `root`, which neither git nor a [`Tree`] shows when it is empty.
+fn directories(root: &Path) -> Vec<PathBuf> {
+    let entries = walkdir::WalkDir::new(root).sort_by_file_name().into_iter();
+    let directories = entries
+        .map(Result::unwrap)
+        .filter(|entry| entry.file_type().is_dir());
+    directories.map(|entry| entry.into_path()).collect()
+}
+
+/// `create` and `delete` are inverse, and `git status` is clean between them.
+#[test]
+fn inverse_by_delete() {
+    for (name, steps) in sessions() {
+        let directory = TempDir::new().unwrap();
+        let root = directory.path();
+        succeed(root, &steps[0].command);
+        succeed(
+            root,
+            "git init -q && git config user.name me && git config user.email me@x",
+        );
+        for step in &steps[1..] {
+            let what = format!("{name}: the inverse of {}", step.command);
+            succeed(root, "git add -A && git commit -q -m settled");
+            let before = (tree(root), directories(root));
+            succeed(root, &step.command);
+            let created = tree(root);
+            let delete = delete_of(&step.command);
+            succeed(root, &delete);
+            assert_same(&what, &before.0, &tree(root));
+            assert_eq!(before.1, directories(root), "{what}");
+            let status = shell(root, "git status --porcelain");
+            assert_eq!(status.output, "", "{what}");
+            assert_eq!(shell(root, &delete).code, 1, "{delete} was accepted twice");
+            succeed(root, &step.command);
+            assert_same(&format!("{what}, twice"), &created, &tree(root));
+        }
+    }
+}
+
+/// What a user wrote into a file outlives the delete, which names the file; and a create that is told to keep it takes
+/// it back as it was.
+#[test]
+fn inverse_with_edits() {
+    for (name, steps) in sessions() {
+        let directory = TempDir::new().unwrap();
+        let root = directory.path();
+        succeed(root, &steps[0].command);
+        for step in &steps[1..] {
+            let what = format!("{name}: {}", step.command);
+            let mut before = tree(root);
+            succeed(root, &step.command);
+            let created = tree(root);
+            let mine = users_files(&created);
+            let mut mine: Vec<_> = mine.filter(|path| !before.contains_key(*path)).collect();
+            // Every second one, so that some files of each kind stay and some go away.
+            mine.retain(|path| path.len() % 2 == 0);
+            for path in &mine {
+                let text = [&created[*path], b"// mine\n".as_slice()].concat();
+                fs::write(root.join(path), &text).unwrap();
+                before.insert((*path).clone(), text);
+            }
+            let edited = tree(root);
+            let deleted = shell(root, &delete_of(&step.command));
+            assert_eq!(deleted.code, if mine.is_empty() { 0 } else { 3 }, "{what}");
+            for path in &mine {
+                let told = format!("`git rm {path}`");
+                assert!(deleted.output.contains(&told), "{what}\n{}", deleted.output);
+            }
+            assert_same(&what, &before, &tree(root));
+            if !mine.is_empty() {
+                let again = shell(root, &step.command);
+                assert_eq!(again.code, 1, "{what}\n{}", again.output);
+                assert_same(&what, &before, &tree(root));
+            }
+            let kept = shell(root, &format!("{} --on-conflict keep", step.command));
+            assert_eq!(kept.code, deleted.code, "{what}\n{}", kept.output);
+            assert_same(&format!("{what}, kept"), &edited, &tree(root));
+        }
+    }
+}
+
+/// The user's files, as the lock names them.
+fn users_files(tree: &Tree) -> impl Iterator<Item = &String> {
+    let lock = String::from_utf8_lossy(&tree[".operator-forge/lock"]).into_owned();
+    tree.keys().filter(move |path| {
+        let end = format!(" {path}");
+        lock.lines()
+            .any(|row| row.starts_with("user ") && row.ends_with(&end))
+    })
+}
+
+/// The delete of what a create makes.
+fn delete_of(create: &str) -> String {
+    let how = [
+        "--plural",
+        "--namespaced",
+        "--short-name",
+        "--certificates",
+        "--validation-path",
+    ];
+    let mut words = create.split(' ').peekable();
+    let mut delete = Vec::new();
+    while let Some(word) = words.next() {
+        if how.contains(&word) {
+            words.next();
+        } else if !how.iter().any(|flag| word.starts_with(flag)) {
+            delete.push(if word == "create" { "delete" } else { word });
+        }
+    }
+    delete.join(" ")
 }
 
 #[test]

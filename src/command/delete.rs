@@ -56,8 +56,10 @@ pub fn next(before: &Project, after: &Project) -> Vec<(String, Option<String>)> 
             )),
             Some(now) if now.apis.len() < was.apis.len() || now.storage != was.storage => next.push((
                 format!(
-                    "{} is stored in {} from now on; a version leaves a cluster's CRD only when no object is stored in it:",
-                    key.kind, now.storage
+                    "{} is stored in {}{}; no cluster lets go of a version in which objects may be stored:",
+                    key.kind,
+                    now.storage,
+                    if now.storage == was.storage { "" } else { " from now on" },
                 ),
                 Some("make migrate-storage".to_owned()),
             )),

@@ -22,7 +22,8 @@ pub fn run(flags: &Global, webhook: &cli::DeleteWebhook, report: &Report) -> Res
     let (workspace, before) = Workspace::open(&flags.directory)?;
     let request = request(&before, webhook, Prompt::new(!flags.no_input))?;
     let project = before.delete_webhook(&request)?;
-    let (named, remarks) = kept_files(&workspace, &before, &project, webhook.keep_files)?;
+    let (named, mut remarks) = kept_files(&workspace, &before, &project, webhook.keep_files)?;
+    remarks.extend(unconverted(&project, &request));
     let next = next(&before, &project);
     let edit = Edit {
         command: "delete webhook",
@@ -52,5 +53,24 @@ fn request(
         validation: webhook.validation,
         conversion: webhook.conversion,
         spokes: webhook.spoke.iter().map(spoke).collect::<Result<_, _>>()?,
+    })
+}
+
+/// What becomes of the versions of a kind that are no longer converted.
+fn unconverted(after: &Project, request: &DeleteWebhook) -> Option<String> {
+    let kinds = after.kinds();
+    let kind = kinds.iter().find(|kind| {
+        let key = kind.apis[0].key;
+        request.conversion && (&key.group, &key.kind) == (&request.group, &request.kind)
+    })?;
+    Some(match kind.spokes.is_empty() {
+        true => format!(
+            "no version of {} is converted any more: the API server only changes `apiVersion`, and drops what a version does not have",
+            request.kind
+        ),
+        false => format!(
+            "{} is still converted in other versions: one without conversion can be neither read nor written until `delete api` removes it",
+            request.kind
+        ),
     })
 }

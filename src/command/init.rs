@@ -83,7 +83,8 @@ fn directory_name(root: &Path) -> Result<ProjectName> {
     })
 }
 
-fn header(file: &Path) -> Result<Header> {
+/// The text of `--license-file`.
+pub fn header(file: &Path) -> Result<Header> {
     let text = std::fs::read_to_string(file).map_err(|error| {
         Failure::refused(format!(
             "cannot read `--license-file {}`: {error}",

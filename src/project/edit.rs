@@ -1,17 +1,20 @@
 //! What the subcommands do to a project: pure functions.
 
+mod api;
 mod delete;
 mod delete_webhook;
 mod missing;
+mod settings;
 mod webhook;
 
 use std::collections::BTreeMap;
 
 use serde_yaml::Mapping;
 
+pub use self::api::EditApi;
 pub use self::delete::DeleteApi;
 pub use self::delete_webhook::DeleteWebhook;
-use self::missing::not_there;
+pub use self::settings::{EditSettings, domain_stays, name_stays};
 pub use self::webhook::{CreateWebhook, External, Target};
 use super::rules::{self, Violation};
 use super::{Api, Header, Key, LAYOUT, License, Owner, Project, Resource, Settings, TEMPLATES};

@@ -58,6 +58,40 @@ impl Create {
         }
     }
 
+    /// Deletes from `created` what it adds to `before`.
+    fn undo(&self, before: &Project, created: &Project) -> Result<Project, Failure> {
+        match self {
+            Self::Api(CreateApi {
+                group,
+                version,
+                kind,
+                resource,
+                controller,
+                controller_name,
+                ..
+            }) => created.delete_api(&DeleteApi {
+                group: group.clone(),
+                version: *version,
+                kind: kind.clone(),
+                resource: Some(*resource),
+                controller: Some(*controller),
+                controller_name: controller_name.clone(),
+            }),
+            Self::Webhook(create) => created.delete_webhook(&DeleteWebhook {
+                group: create.group.clone(),
+                version: create.version,
+                kind: create.kind.clone(),
+                defaulting: create.defaulting,
+                validation: create.validation,
+                conversion: create.conversion,
+                spokes: match create.target(before) {
+                    Ok(target) => target.spokes.into_iter().collect(),
+                    Err(_) => create.spokes.clone(),
+                },
+            }),
+        }
+    }
+
     fn forced(self) -> Self {
         match self {
             Self::Api(create) => Self::Api(CreateApi {
@@ -166,6 +200,27 @@ proptest! {
         if let Ok(once) = create.apply(&project) {
             prop_assert!(create.apply(&once).is_err());
             prop_assert_eq!(create.forced().apply(&once).unwrap(), once);
+        }
+    }
+
+    /// Law 2. Only where certificates come from stays said as long as there are other webhooks.
+    #[test]
+    fn deletes_are_inverse(project in projects(), create in any_create()) {
+        let Ok(created) = create.apply(&project) else { return Ok(()) };
+        let mut expected = project.clone();
+        if !project.webhooks().is_empty() {
+            expected.settings.certificates = created.settings.certificates;
+        }
+        prop_assert_eq!(create.undo(&project, &created).map_err(|failure| TestCaseError::fail(format!("{failure:?}")))?, expected);
+        prop_assert!(create.undo(&project, &project).is_err());
+    }
+
+    /// Whatever is deleted, the rest is a project, and deleting it again is refused.
+    #[test]
+    fn deletes_leave_a_project(project in projects(), create in any_create()) {
+        if let Ok(left) = create.undo(&project, &project) {
+            prop_assert_eq!(&Project::read(left.write().as_bytes()).unwrap(), &left);
+            prop_assert!(create.undo(&project, &left).is_err());
         }
     }
 

@@ -1,6 +1,5 @@
 //! `delete api`: what `create api` adds to an entry goes away again, and an entry that holds nothing more goes with it.
 
-use super::not_there;
 use crate::error::Failure;
 use crate::name::{ControllerName, Group, Kind, Version};
 use crate::project::rules::{self, webhooks as rule};
@@ -28,17 +27,7 @@ impl Project {
     /// webhook or a conversion still needs.
     pub fn delete_api(&self, delete: &DeleteApi) -> Result<Self, Failure> {
         delete.check()?;
-        let own = Key {
-            group: delete.group.clone(),
-            kind: delete.kind.clone(),
-            domain: self.domain.clone(),
-            version: delete.version,
-        };
-        let key = self.meaning_of(&own).unwrap_or(own);
-        let Some(entry) = self.resources.get(&key) else {
-            return Err(not_there(self, &key));
-        };
-        let mut left = entry.clone();
+        let (key, mut left) = self.named(&delete.group, delete.version, &delete.kind)?;
         let resource = delete.resource.unwrap_or(left.api.is_some());
         if resource && left.api.take().is_none() {
             return Err(
@@ -128,7 +117,7 @@ fn no_controller(project: &Project, key: &Key, error: String) -> Failure {
     let Some(first) = others.next() else {
         return failure
             .note("no controller watches that kind")
-            .help("leave out --controller and --controller-name");
+            .help("`controller` and `controllers` in PROJECT say what watches what");
     };
     let names: Vec<_> = std::iter::once(first)
         .chain(others)
@@ -137,9 +126,9 @@ fn no_controller(project: &Project, key: &Key, error: String) -> Failure {
     failure
         .note(format!("its controllers are {}", names.join(", ")))
         .help(match first.default {
-            true => format!("--version {}", first.key.version),
+            true => format!("--version {} --resource=false", first.key.version),
             false => format!(
-                "--version {} --controller-name {}",
+                "--version {} --resource=false --controller-name {}",
                 first.key.version, first.name
             ),
         })

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::not_there;
 use crate::error::Failure;
 use crate::name::{Group, Kind, Version};
 use crate::project::rules;
@@ -31,17 +30,7 @@ impl Project {
     /// This project without some of the webhooks of an entry. Refuses what is not there. The setting of where
     /// certificates come from goes with the last webhook, as it came with the first.
     pub fn delete_webhook(&self, delete: &DeleteWebhook) -> Result<Self, Failure> {
-        let own = Key {
-            group: delete.group.clone(),
-            kind: delete.kind.clone(),
-            domain: self.domain.clone(),
-            version: delete.version,
-        };
-        let key = self.meaning_of(&own).unwrap_or(own);
-        let Some(entry) = self.resources.get(&key) else {
-            return Err(not_there(self, &key));
-        };
-        let mut left = entry.clone();
+        let (key, mut left) = self.named(&delete.group, delete.version, &delete.kind)?;
         let Some(mut webhooks) = left.webhooks.take() else {
             return Err(no_webhooks(self, &key));
         };

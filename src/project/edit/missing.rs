@@ -1,10 +1,36 @@
-//! The answer to a command about something that the project does not have.
+//! The entry that a command about something that is there names, or the answer if it is not.
 
 use crate::error::Failure;
-use crate::project::{Key, Project};
+use crate::name::{Group, Kind, Version};
+use crate::project::{Key, Project, Resource};
+
+impl Project {
+    /// A copy of the entry that is named so. No two entries are: the rules see to that.
+    pub(super) fn named(
+        &self,
+        group: &Group,
+        version: Version,
+        kind: &Kind,
+    ) -> Result<(Key, Resource), Failure> {
+        let own = Key {
+            group: group.clone(),
+            kind: kind.clone(),
+            domain: self.domain.clone(),
+            version,
+        };
+        let is = |key: &&Key| (&key.group, key.version, &key.kind) == (group, version, kind);
+        let key = self.resources.keys().find(is).cloned();
+        // Kubernetes' groups have several names.
+        let key = key.or_else(|| self.meaning_of(&own)).unwrap_or(own);
+        match self.resources.get(&key) {
+            Some(entry) => Ok((key, entry.clone())),
+            None => Err(not_there(self, &key)),
+        }
+    }
+}
 
 /// There is no entry `key`: names what is nearest.
-pub fn not_there(project: &Project, key: &Key) -> Failure {
+fn not_there(project: &Project, key: &Key) -> Failure {
     let failure = Failure::refused(format!("`{key}` is not in this project"));
     let same_kind = |other: &&Key| other.kind == key.kind;
     let nearest: Vec<&Key> = {

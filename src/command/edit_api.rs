@@ -1,0 +1,144 @@
+//! `edit api`: the plural, the scope and the short names of a kind, in `PROJECT` and in the user's own types.
+
+use super::{Edit, Workspace, reconcile_named, type_of::type_of};
+use crate::{
+    cli::{self, Global},
+    error::{Failure, Result},
+    name::{Plural, ShortName},
+    plan::{Named, Rewritten},
+    project::{ApiView, EditApi, Key, Project},
+    prompt::Prompt,
+    report::Report,
+    syntax::{self, Fault, Names},
+    template,
+    tree::{self, Found, RelPath},
+};
+
+const EXAMPLE: &str =
+    "operator-forge edit api --group cache --version v1alpha1 --kind Memcached --short-name mc";
+
+pub fn run(flags: &Global, api: &cli::EditApi, report: &Report) -> Result<u8> {
+    let (workspace, before) = Workspace::open(&flags.directory)?;
+    let of = type_of(&before, &api.of, Prompt::new(!flags.no_input), EXAMPLE)?;
+    let (project, key) = before.edit_api(&EditApi {
+        group: of.group,
+        version: of.version,
+        kind: of.kind,
+        plural: api.plural.as_deref().map(Plural::parse).transpose()?,
+        namespaced: api.namespaced,
+        short_names: api.short_name.as_deref().map(short_names).transpose()?,
+        force: api.force,
+    })?;
+    let named = types(&workspace, &project, &key)?;
+    let next = next(&before, &project, &key);
+    let edit = Edit {
+        command: "edit api",
+        project,
+        forced: Default::default(),
+        remarks: Vec::new(),
+        next,
+    };
+    reconcile_named(&workspace, &edit, &named, flags, report)
+}
+
+/// An empty word is no name: `--short-name ''` leaves none.
+fn short_names(given: &[String]) -> Result<Vec<ShortName>> {
+    let words = given.iter().filter(|word| !word.is_empty());
+    Ok(words
+        .map(|word| ShortName::parse(word))
+        .collect::<Result<_, _>>()?)
+}
+
+/// The versions of a kind.
+fn versions<'a>(project: &'a Project, key: &Key) -> Vec<ApiView<'a>> {
+    let mut apis = project.apis();
+    apis.retain(|api| (&api.key.group, &api.key.kind) == (&key.group, &key.kind));
+    apis
+}
+
+/// The files with its types, as they will be.
+fn types(workspace: &Workspace, project: &Project, key: &Key) -> Result<Named> {
+    let mut named = Named::default();
+    let memory = workspace.memory()?;
+    for api in versions(project, key) {
+        let names = Names {
+            plural: api.resource.plural.to_string(),
+            short_names: api
+                .api
+                .short_names
+                .iter()
+                .map(ToString::to_string)
+                .collect(),
+            namespaced: api.api.namespaced,
+        };
+        let path = template::types_of(project, api.key)?;
+        let Found::File(bytes) = tree::find(&workspace.root, &path)? else {
+            continue;
+        };
+        let text = std::str::from_utf8(&bytes)
+            .map_err(|_| by_hand(&path, &names, "it is not UTF-8 text"))?;
+        let after =
+            syntax::set_names(text, key.kind.as_str(), &names).map_err(|fault| match fault {
+                Fault::NoAttribute => {
+                    by_hand(&path, &names, "it has no such attribute with that kind")
+                }
+                Fault::Unparsable(why) => by_hand(&path, &names, &why),
+            })?;
+        let after = after.into_bytes().into();
+        let row = memory.rows.get(&path);
+        named
+            .rewritten
+            .insert(path.clone(), Rewritten::of(&path, &bytes, after, row));
+    }
+    Ok(named)
+}
+
+/// What to write where no attribute could be edited.
+fn by_hand(path: &RelPath, names: &Names, why: &str) -> Failure {
+    let mut lines = vec![format!("plural = \"{}\"", names.plural)];
+    lines.extend(
+        names
+            .short_names
+            .iter()
+            .map(|name| format!("shortname = \"{name}\"")),
+    );
+    lines.extend(names.namespaced.then(|| "namespaced".to_owned()));
+    Failure::refused(format!("cannot edit `#[kube(…)]` in `{path}`"))
+        .note(why.to_owned())
+        .note("edit it by hand, and `PROJECT` like it, then run `operator-forge sync`")
+        .help(format!("#[kube({})]", lines.join(", ")))
+}
+
+fn next(before: &Project, after: &Project, key: &Key) -> Vec<(String, Option<String>)> {
+    let mut next = vec![(
+        "derive CRDs and RBAC again, then test:".to_owned(),
+        Some("make manifests && make test".to_owned()),
+    )];
+    let (old, new) = (versions(before, key)[0], versions(after, key)[0]);
+    if old.api.namespaced != new.api.namespaced {
+        let controllers = after.controllers().into_iter();
+        for controller in
+            controllers.filter(|it| (&it.key.group, &it.key.kind) == (&key.group, &key.kind))
+        {
+            let (group, module) = (controller.group_module.file(), controller.module.file());
+            next.push((
+                format!("say how it finds objects now (`Api::namespaced` or `Api::all`), in src/controllers/{group}/{module}.rs"),
+                None,
+            ));
+        }
+    }
+    if old.api.namespaced != new.api.namespaced || old.resource.plural != new.resource.plural {
+        next.push((
+            format!(
+                "the old CRD goes from each cluster that has it, with every {}, when you say so:",
+                key.kind
+            ),
+            Some(format!(
+                "kubectl delete crd {}.{}",
+                old.resource.plural,
+                key.api_group(false)
+            )),
+        ));
+    }
+    next
+}
