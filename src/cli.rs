@@ -7,6 +7,7 @@ mod check;
 mod complete;
 mod delete;
 mod edit;
+mod external;
 mod files;
 mod foreign;
 mod global;
@@ -24,8 +25,9 @@ pub use self::{
     check::Check,
     delete::{Delete, DeleteApi, DeleteWebhook},
     edit::{Edit, EditApi, EditWhat},
+    external::ExternalFlags,
     files::Files,
-    foreign::{Foreign, ForeignModule, ForeignType},
+    foreign::Foreign,
     global::{Color, Global, OnConflict, Output},
     init::{Init, Vcs},
     refusal::refusal,

@@ -11,6 +11,7 @@ mod delete_webhook;
 mod disown;
 mod edit;
 mod edit_api;
+mod external;
 mod file_of;
 mod init;
 mod own;

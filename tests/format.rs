@@ -165,7 +165,7 @@ fn paths(mut resources: Vec<Value>) -> Vec<Value> {
     resources
 }
 
-/// Webhooks of types that the project does not define.
+/// Webhooks and controllers of types that the project does not define.
 fn foreign_webhooks() -> Vec<Value> {
     let core = kubernetes::all().map(|core| {
         json!({
@@ -179,6 +179,10 @@ fn foreign_webhooks() -> Vec<Value> {
     });
     let paths = [
         "a::Request",
+        "a::Kk",
+        "kube::Event",
+        "kube::z::Event",
+        "my_crate::v1::Foo",
         "crate::a::Webhook",
         "crate::zed::Change",
         "cert_manager_crds::v1::Certificate",
@@ -193,6 +197,8 @@ fn foreign_webhooks() -> Vec<Value> {
             "kind": "Kind",
             "external": true,
             "path": path,
+            "controller": true,
+            "controllers": [{ "name": format!("other{at}") }],
             "webhooks": { "defaulting": true, "validation": true },
         })
     });

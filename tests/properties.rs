@@ -103,6 +103,8 @@ fn create() -> impl Strategy<Value = Vec<String>> {
         1 => Just("--plural memcachedes"),
         1 => Just("--short-name mc"),
         1 => Just("--short-name mc,pods"),
+        1 => Just("--external-api-path cert::Certificate --external-api-domain io"),
+        1 => Just("--resource --external-api-path crate::cert::Certificate"),
         2 => Just("--on-conflict=keep"),
         1 => Just("--multigroup"),
         1 => Just("--nonsense"),
@@ -835,6 +837,7 @@ proptest! {
             plural: with_plural.then(|| parse_or(&plural, "memcachedes", Plural::parse)),
             namespaced: None,
             resource: true,
+            external: None,
             controller: true,
             controller_name: None,
             short_names: vec![parse_or(&short, "mc", ShortName::parse)],
@@ -847,7 +850,12 @@ proptest! {
                 project
             }
         };
+        let external = (!resource && namespaced).then(|| External {
+            path: parse_or(&controller, "a::B", RustPath::parse),
+            domain: parse_or(&short, "example.org", Domain::parse),
+        });
         let other = CreateApi {
+            external: external.clone(),
             controller_name: with_name.then(|| parse_or(&controller, "other", ControllerName::parse)),
             resource,
             plural: None,
@@ -871,10 +879,7 @@ proptest! {
             validation_path: None,
             conversion: resource,
             spokes: Vec::new(),
-            external: (!resource && namespaced).then(|| External {
-                path: parse_or(&controller, "a::B", RustPath::parse),
-                domain: parse_or(&short, "example.org", Domain::parse),
-            }),
+            external,
             certificates: None,
             force: false,
         };

@@ -2,7 +2,7 @@
 
 use clap::{ArgAction, Args};
 
-use super::{Foreign, ForeignType, TypeFlags};
+use super::{ExternalFlags, Foreign, TypeFlags};
 
 /// `create api`.
 #[derive(Args, Debug)]
@@ -11,7 +11,9 @@ Examples:
   operator-forge create api --group cache --version v1alpha1 --kind Memcached
   operator-forge create api --group cache --version v1 --kind Memcached --controller=false
   operator-forge create api --group apps --version v1 --kind Deployment --resource=false
-  operator-forge create api --group cache --version v1alpha1 --kind Memcached --resource=false --controller-name backup")]
+  operator-forge create api --group cache --version v1alpha1 --kind Memcached --resource=false --controller-name backup
+  operator-forge create api --group cert-manager --external-api-domain io --version v1 --kind Certificate \\
+    --external-api-path cert_manager_crds::v1::Certificate --resource=false")]
 pub struct Api {
     /// Which type.
     #[command(flatten)]
@@ -22,7 +24,7 @@ pub struct Api {
     /// Whether objects live in namespaces [default: true]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub namespaced: Option<bool>,
-    /// Whether to define the type [default: true]
+    /// Whether to define the type [default: true; false for one of another project]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub resource: Option<bool>,
     /// Whether to add a controller [default: true]
@@ -34,13 +36,13 @@ pub struct Api {
     /// A short name for kubectl; may be given several times
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
     pub short_name: Vec<String>,
+    /// A type of another project, which can have a controller.
+    #[command(flatten)]
+    pub external: ExternalFlags,
     /// Write the API's files again, whatever they hold
     #[arg(long)]
     pub force: bool,
     /// Flags of kubebuilder that mean nothing here.
     #[command(flatten)]
     pub foreign: Foreign,
-    /// Those that name a type of another project.
-    #[command(flatten)]
-    pub foreign_type: ForeignType,
 }

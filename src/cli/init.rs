@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{Foreign, ForeignType, Global};
+use super::{Foreign, Global};
 
 /// `init`.
 #[derive(Args, Debug)]
@@ -41,9 +41,6 @@ pub struct Init {
     /// Flags of kubebuilder that mean nothing here.
     #[command(flatten)]
     pub foreign: Foreign,
-    /// Those that name a type of another project.
-    #[command(flatten)]
-    pub foreign_type: ForeignType,
 }
 
 impl Init {

@@ -3,7 +3,7 @@
 use clap::{ArgAction, Args, ValueEnum};
 use clap_complete::engine::ArgValueCandidates;
 
-use super::{Foreign, ForeignModule, TypeFlags, complete};
+use super::{ExternalFlags, Foreign, TypeFlags, complete};
 use crate::project;
 
 /// `create webhook`.
@@ -47,12 +47,9 @@ pub struct Webhook {
     /// Where the API server calls the validation webhook [default: /validate-GROUP-VERSION-KIND]
     #[arg(long, value_name = "PATH")]
     pub validation_path: Option<String>,
-    /// The Rust type of a kind that another project defines: CRATE::PATH::TYPE
-    #[arg(long, value_name = "PATH")]
-    pub external_api_path: Option<String>,
-    /// The domain of that kind's API group, if --group has only its first part
-    #[arg(long, value_name = "DOMAIN")]
-    pub external_api_domain: Option<String>,
+    /// A type of another project.
+    #[command(flatten)]
+    pub external: ExternalFlags,
     /// Where the certificate of all webhooks of the project comes from [default: self-managed]
     #[arg(long, value_enum, value_name = "SOURCE")]
     pub certificates: Option<Certificates>,
@@ -62,9 +59,6 @@ pub struct Webhook {
     /// Flags of kubebuilder that mean nothing here.
     #[command(flatten)]
     pub foreign: Foreign,
-    /// The one of them that names a Go module.
-    #[command(flatten)]
-    pub foreign_module: ForeignModule,
 }
 
 /// `--certificates`.

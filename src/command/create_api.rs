@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Edit, Workspace, reconcile, type_of::type_of};
+use super::{Edit, Workspace, external, reconcile, type_of::type_of};
 use crate::{
     cli::{Api, Global},
     error::Result,
@@ -18,12 +18,15 @@ const EXAMPLE: &str = "operator-forge create api --group cache --version v1alpha
 
 pub fn run(flags: &Global, api: &Api, report: &Report) -> Result<u8> {
     let remarks = api.foreign.answer()?;
-    api.foreign_type.refuse()?;
     let (workspace, before) = Workspace::open(&flags.directory)?;
     let request = request(&before, api, Prompt::new(!flags.no_input))?;
     let project = before.create_api(&request)?;
     let files = template::files_of(&project, &request)?;
-    let next = next(&files, &request, conversion(&before, &request));
+    let mut next = match request.key_in(&project) {
+        Some(key) => external::next(&project, &key, request.external.as_ref()),
+        None => Vec::new(),
+    };
+    next.extend(todo(&files, &request, conversion(&before, &request)));
     let forced = if api.force { files } else { BTreeSet::new() };
     let edit = Edit {
         command: "create api",
@@ -48,7 +51,10 @@ fn request(project: &Project, api: &Api, prompt: Prompt) -> Result<CreateApi> {
         .iter()
         .map(|text| ShortName::parse(text))
         .collect::<Result<Vec<_>, _>>()?;
-    let resource = prompt.yes("--resource", "Define the type?", api.resource, true)?;
+    let external = external::external(&api.external)?;
+    // Whoever names a type of another project has said that it is not defined here.
+    let resource = api.resource.or(external.is_some().then_some(false));
+    let resource = prompt.yes("--resource", "Define the type?", resource, true)?;
     let controller = prompt.yes("--controller", "Add a controller?", api.controller, true)?;
     Ok(CreateApi {
         group: of.group,
@@ -57,6 +63,7 @@ fn request(project: &Project, api: &Api, prompt: Prompt) -> Result<CreateApi> {
         plural,
         namespaced: api.namespaced,
         resource,
+        external,
         controller,
         controller_name,
         short_names,
@@ -89,7 +96,7 @@ fn conversion(before: &Project, request: &CreateApi) -> Option<(String, Option<S
     ))
 }
 
-fn next(
+fn todo(
     files: &BTreeSet<RelPath>,
     request: &CreateApi,
     conversion: Option<(String, Option<String>)>,

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{Edit, Workspace, reconcile, type_of::type_of};
+use super::{Edit, Workspace, external, reconcile, type_of::type_of};
 use crate::{
     cli::{Global, Webhook},
-    error::{Failure, Result},
-    name::{Domain, Invalid, Plural, RustPath, Version, WebhookPath},
-    project::{CreateWebhook, External, Project},
+    error::Result,
+    name::{Invalid, Plural, Version, WebhookPath},
+    project::{CreateWebhook, Project},
     prompt::Prompt,
     report::Report,
     template,
@@ -19,13 +19,13 @@ const EXAMPLE: &str =
 
 pub fn run(flags: &Global, webhook: &Webhook, report: &Report) -> Result<u8> {
     let remarks = webhook.foreign.answer()?;
-    webhook.foreign_module.refuse()?;
     let (workspace, before) = Workspace::open(&flags.directory)?;
     let request = request(&before, webhook, Prompt::new(!flags.no_input))?;
     let target = request.target(&before)?;
     let project = before.create_webhook(&request)?;
     let files = template::files_of_webhook(&project, &request, &target)?;
-    let next = next(&files, &request);
+    let mut next = external::next(&project, &target.key, request.external.as_ref());
+    next.extend(todo(&files));
     let forced = if webhook.force {
         files
     } else {
@@ -65,7 +65,7 @@ fn request(project: &Project, webhook: &Webhook, prompt: Prompt) -> Result<Creat
             .iter()
             .map(|text| spoke(text))
             .collect::<Result<_>>()?,
-        external: external(webhook)?,
+        external: external::external(&webhook.external)?,
         certificates: webhook.certificates.map(Into::into),
         force: webhook.force,
     })
@@ -81,38 +81,8 @@ fn spoke(text: &str) -> Result<Version> {
     Ok(Version::parse(text).map_err(|invalid| Invalid { flag, ..invalid })?)
 }
 
-fn external(webhook: &Webhook) -> Result<Option<External>> {
-    let domain = webhook.external_api_domain.as_deref();
-    let Some(path) = webhook.external_api_path.as_deref() else {
-        return match domain {
-            None => Ok(None),
-            Some(domain) => Err(Failure::usage(format!(
-                "`--external-api-domain {domain}` is given without `--external-api-path`"
-            ))
-            .note("a domain of its own has only a type of another project")
-            .help(format!(
-                "--external-api-path cert_manager_crds::v1::Certificate --external-api-domain {domain}"
-            ))),
-        };
-    };
-    let flag = "--external-api-domain";
-    let path = RustPath::parse(path)?;
-    let domain = Domain::parse(domain.unwrap_or_default());
-    let domain = domain.map_err(|invalid| Invalid { flag, ..invalid })?;
-    Ok(Some(External { path, domain }))
-}
-
-fn next(files: &BTreeSet<RelPath>, request: &CreateWebhook) -> Vec<(String, Option<String>)> {
+fn todo(files: &BTreeSet<RelPath>) -> Vec<(String, Option<String>)> {
     let mut next = Vec::new();
-    if let Some(package) = request.external.as_ref().and_then(|it| it.path.package()) {
-        next.push((
-            format!(
-                "depend on the crate that has {}, if you do not yet:",
-                request.kind
-            ),
-            Some(format!("cargo add {package}")),
-        ));
-    }
     for path in files
         .iter()
         .filter(|path| path.as_str().starts_with("src/"))

@@ -15,7 +15,6 @@ use crate::{
 pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
     let root = init.root(flags);
     let mut remarks = init.foreign.answer()?;
-    init.foreign_type.refuse()?;
     let workspace = Workspace::fresh(&root)?;
     let project = Project::init(options(&root, init)?);
     remarks.extend(parent_workspace(&root));

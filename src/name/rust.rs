@@ -77,8 +77,17 @@ pub fn type_name(kind: &Kind) -> String {
 /// What a file with a webhook calls the type at `path`, and how it imports it: under its own name, or with `Resource`
 /// behind it where that name would hide one which the file needs.
 pub fn import_beside_webhooks(path: &str) -> (String, String) {
+    import(path, WEBHOOK_IMPORTS)
+}
+
+/// The same for a file with a controller.
+pub fn import_beside_controllers(path: &str) -> (String, String) {
+    import(path, &[])
+}
+
+fn import(path: &str, taken: &[&str]) -> (String, String) {
     let name = path.rsplit("::").next().unwrap_or(path);
-    if COLLIDING_KINDS.contains(&name) || WEBHOOK_IMPORTS.contains(&name) {
+    if COLLIDING_KINDS.contains(&name) || taken.contains(&name) {
         let other = format!("{name}Resource");
         let import = format!("{path} as {other}");
         return (other, import);

@@ -3,6 +3,7 @@
 mod api;
 mod delete;
 mod delete_webhook;
+mod entry;
 mod missing;
 mod settings;
 mod webhook;
@@ -14,8 +15,10 @@ use serde_yaml::Mapping;
 pub use self::api::EditApi;
 pub use self::delete::DeleteApi;
 pub use self::delete_webhook::DeleteWebhook;
+pub use self::entry::External;
+use self::entry::Said;
 pub use self::settings::{EditSettings, domain_stays, name_stays};
-pub use self::webhook::{CreateWebhook, External, Target};
+pub use self::webhook::{CreateWebhook, Target};
 use super::rules::{self, Violation};
 use super::{Api, Header, Key, LAYOUT, License, Owner, Project, Resource, Settings, TEMPLATES};
 use crate::error::Failure;
@@ -49,7 +52,8 @@ pub struct CreateApi {
     pub version: Version,
     /// `--kind`.
     pub kind: Kind,
-    /// `--plural`; without it that of the kind's other versions, or the English one.
+    /// `--plural`; without it that of the kind's other versions, or the English one. Of a kind that is known it has to be
+    /// the one that is known.
     pub plural: Option<Plural>,
     /// `--namespaced`; without it that of the kind's other versions, or true.
     pub namespaced: Option<bool>,
@@ -57,6 +61,8 @@ pub struct CreateApi {
     pub short_names: Vec<ShortName>,
     /// `--resource`: define the API here.
     pub resource: bool,
+    /// `--external-api-path` and `--external-api-domain`: a type of another project, for a controller alone.
+    pub external: Option<External>,
     /// `--controller`: make a controller for it.
     pub controller: bool,
     /// `--controller-name`; without it the controller is the kind's default one.
@@ -194,16 +200,17 @@ impl Project {
         Ok(key)
     }
 
-    /// What `--resource=false` means: an API of this project, or one of Kubernetes' types.
+    /// What `--resource=false` means: an API of this project, one of Kubernetes' types, or one of another project.
     fn find(&mut self, create: &CreateApi) -> Result<Key, Failure> {
         let Some(key) = create.key_in(self) else {
             let key = create.own_key(self);
             return Err(rules::unknown_kind(self, &key, rules::Use::Controller).into());
         };
-        if let Some(core) = kubernetes::find(key.group.as_str(), key.version, &key.kind) {
-            let entry = self.resources.entry(key.clone());
-            entry.or_insert_with(|| Resource::new(core.into(), true));
-        }
+        let said = Said {
+            plural: create.plural.as_ref(),
+            external: create.external.as_ref(),
+        };
+        self.entry_of(&key, said)?;
         Ok(key)
     }
 
@@ -257,8 +264,16 @@ impl CreateApi {
             )
             .help("--controller=true"));
         }
+        if let Some(External { path, .. }) = self.external.as_ref().filter(|_| self.resource) {
+            return Err(Failure::usage(format!(
+                "`--external-api-path {path}` is given with `--resource`"
+            ))
+            .note("the CRD of a type of another project is that project's; here it can have a controller")
+            .help("--resource=false"));
+        }
+        let own_plural = self.external.is_none() && self.plural.is_some();
         let given = [
-            ("--plural", self.plural.is_some()),
+            ("--plural", own_plural),
             ("--namespaced", self.namespaced.is_some()),
             ("--short-name", !self.short_names.is_empty()),
         ];
@@ -283,26 +298,13 @@ impl CreateApi {
     /// The entry that it is about: an API that it defines, or a type that is known.
     pub fn key_in(&self, project: &Project) -> Option<Key> {
         let own = self.own_key(project);
-        if self.resource {
-            return Some(own);
-        }
-        project.meaning_of(&own)
-    }
-}
-
-impl Resource {
-    fn new(plural: Plural, core: bool) -> Self {
-        Self {
-            plural,
-            api: None,
-            controller: false,
-            core,
-            external: None,
-            webhooks: None,
-            controllers: BTreeMap::new(),
-            options: Mapping::new(),
-            options_entry: Mapping::new(),
-            extra: Mapping::new(),
+        match &self.external {
+            _ if self.resource => Some(own),
+            Some(External { domain, .. }) => Some(Key {
+                domain: domain.clone(),
+                ..own
+            }),
+            None => project.meaning_of(&own),
         }
     }
 }

@@ -37,10 +37,29 @@ fn creates() -> impl Strategy<Value = CreateApi> {
         1 => prop::sample::select(vec!["name=foo", "name=extra", "name=cache-foo"]),
     ];
     let resource = rare(&["resource=false"]);
-    (
+    let own = (
         group, version, kind, scope, plural, short, controller, resource,
     )
-        .prop_map(|(g, v, k, a, b, c, d, e)| create(&format!("{g} {v} {k} {a} {b} {c} {d} {e}")))
+        .prop_map(|(g, v, k, a, b, c, d, e)| create(&format!("{g} {v} {k} {a} {b} {c} {d} {e}")));
+    prop_oneof![4 => own, 1 => external_creates()]
+}
+
+/// Controllers of a type of another project, as [`webhooks`] has it.
+fn external_creates() -> impl Strategy<Value = CreateApi> {
+    let external = prop_oneof![3 => Just("domain=io path=cert::v1::Certificate"), 1 => prop::sample::select(vec![
+        "",
+        "domain=io path=other::v1::Certificate",
+        "domain=example.com path=a::B",
+    ])];
+    let plural = prop::sample::select(vec!["", "plural=certificates", "plural=certs"]);
+    let name = prop::sample::select(vec!["", "name=foo", "name=extra"]);
+    (external, plural, name).prop_map(|(external, plural, name)| {
+        // Without a path, `plural` would be refused whatever the project.
+        let plural = if external.is_empty() { "" } else { plural };
+        create(&format!(
+            "cert-manager v1 Certificate resource=false {external} {plural} {name}"
+        ))
+    })
 }
 
 /// A command: `create api` or `create webhook`.
@@ -136,7 +155,12 @@ fn webhooks() -> impl Strategy<Value = CreateWebhook> {
         "domain=io path=other::v1::Certificate",
         "domain=example.com path=a::B",
     ]);
-    let plural = rare(&["plural=foos", "plural=things", "plural=certificates"]);
+    let plural = rare(&[
+        "plural=foos",
+        "plural=things",
+        "plural=certificates",
+        "plural=certs",
+    ]);
     let certificates = rare(&["certificates=cert-manager", "certificates=mounted"]);
     (of, kinds, external, plural, certificates)
         .prop_map(|(a, b, c, d, e)| webhook(&format!("{a} {b} {c} {d} {e}")))

@@ -116,7 +116,9 @@ pub fn unknown_kind(project: &Project, key: &Key, to_be: Use) -> Violation {
         format!("`{key}` is defined neither by this project nor by Kubernetes"),
     )
     .note(match to_be {
-        Use::Controller => "a controller needs a Rust type to watch",
+        Use::Controller => {
+            "a controller needs a Rust type to watch; one of another crate is named by `--external-api-path`"
+        }
         Use::Webhook => {
             "a webhook needs a Rust type; one of another crate is named by `--external-api-path`"
         }

@@ -18,8 +18,10 @@ pub fn create(flags: &str) -> CreateApi {
         controller: true,
         controller_name: None,
         short_names: Vec::new(),
+        external: None,
         force: false,
     };
+    let mut domain = Domain::parse("").unwrap();
     for word in words {
         match word.split_once('=').unwrap_or((word, "true")) {
             ("plural", value) => create.plural = Some(Plural::parse(value).unwrap()),
@@ -33,11 +35,20 @@ pub fn create(flags: &str) -> CreateApi {
             ("resource", value) => create.resource = value == "true",
             ("controller", value) => create.controller = value == "true",
             ("name", value) => create.controller_name = Some(ControllerName::parse(value).unwrap()),
+            ("domain", value) => domain = Domain::parse(value).unwrap(),
+            ("path", value) => create.external = Some(external(value, &domain)),
             ("force", _) => create.force = true,
             other => panic!("{other:?}"),
         }
     }
     create
+}
+
+fn external(path: &str, domain: &Domain) -> External {
+    External {
+        path: RustPath::parse(path).unwrap(),
+        domain: domain.clone(),
+    }
 }
 
 /// The flags of a `create webhook`, as a line of text.
@@ -73,11 +84,7 @@ pub fn webhook(flags: &str) -> CreateWebhook {
             ("validation-path", value) => create.validation_path = path(value),
             ("spoke", value) => create.spokes.push(Version::parse(value).unwrap()),
             ("domain", value) => domain = Domain::parse(value).unwrap(),
-            ("path", value) => {
-                let path = RustPath::parse(value).unwrap();
-                let domain = domain.clone();
-                create.external = Some(External { path, domain });
-            }
+            ("path", value) => create.external = Some(external(value, &domain)),
             ("certificates", value) => create.certificates = serde_yaml::from_str(value).ok(),
             other => panic!("{other:?}"),
         }

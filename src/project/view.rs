@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::rules::{self, is_namespaced};
 use super::{Api, Key, Project, Resource, Webhooks};
 use crate::name::rust::Module;
-use crate::name::{Group, Kind, Version};
+use crate::name::{Group, Kind, Plural, Version};
 
 /// One version of a kind that the project defines.
 #[derive(Clone, Copy, Debug)]
@@ -75,6 +75,11 @@ impl Project {
             }
         }
         views
+    }
+
+    /// The resource name of an entry's type.
+    pub fn plural(&self, key: &Key) -> Option<&Plural> {
+        self.resources.get(key).map(|resource| &resource.plural)
     }
 
     /// The version to which the others of a kind are converted, if they are.

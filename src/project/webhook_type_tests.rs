@@ -90,6 +90,33 @@ fn types_of_other_projects() {
 }
 
 #[test]
+fn controllers_of_types_of_other_projects() {
+    let path = format!("{CERTIFICATE} resource=false");
+    let later = "cert-manager v1 Certificate resource=false name=renewer";
+    let webhook = "cert-manager v1 Certificate defaulting";
+    let mut with_all = project(&[&path, later, webhook]);
+    let names: Vec<_> = with_all.controllers().into_iter().map(|c| c.name).collect();
+    assert_eq!(names, ["cert-manager-certificate", "renewer"]);
+    let first = format!("{CERTIFICATE} defaulting");
+    let default = "cert-manager v1 Certificate resource=false";
+    assert_eq!(project(&[&first, later, default]), with_all);
+    assert_eq!(
+        Project::read(with_all.write().as_bytes()).unwrap(),
+        with_all
+    );
+
+    for entry in with_all.resources.values_mut() {
+        (entry.controller, entry.webhooks) = (false, None);
+        entry.controllers.clear();
+    }
+    let failure = Project::read(with_all.write().as_bytes()).unwrap_err();
+    assert_eq!(
+        failure.error,
+        "`PROJECT:12`: `cert-manager/v1, Kind Certificate` is `external` and has neither controllers nor webhooks"
+    );
+}
+
+#[test]
 fn two_kinds_in_one_directory() {
     refused(
         &["a-b v1 Foo", "a-b v1 Foo defaulting"],

@@ -170,15 +170,15 @@ pub struct ControllerContext {
     pub condition: String,
     /// The kind that it watches.
     pub kind: String,
-    /// The Rust type that it watches.
+    /// The Rust type that it watches, as the file calls it.
     #[serde(rename = "type")]
     pub type_name: String,
-    /// The full path of that type.
-    pub type_path: String,
-    /// The module that has that type, its spec and its status; empty for Kubernetes' types.
+    /// What the file imports: the type's full path, perhaps with another name for it.
+    pub import: String,
+    /// The module that has that type, its spec and its status; empty for a type that the project does not define.
     pub type_module: String,
-    /// Whether that is one of Kubernetes' types.
-    pub core: bool,
+    /// Whether the project defines that type.
+    pub own: bool,
     /// Whether the objects live in namespaces.
     pub namespaced: bool,
     /// The API group; empty for Kubernetes' `core`.

@@ -2,6 +2,8 @@
 
 use tera::{Kwargs, State};
 
+use crate::name::rust::order;
+
 /// The widest line that rustfmt leaves alone (its default `max_width`).
 const MAX_WIDTH: usize = 100;
 
@@ -9,6 +11,33 @@ const MAX_WIDTH: usize = 100;
 /// behind `=`, anything else in its first outermost `(…)`.
 pub fn wrap(line: &str, _: Kwargs, _: &State<'_>) -> String {
     wrapped(line)
+}
+
+/// Lines of `use`, in the order of rustfmt: those of other crates, then those of this one.
+pub fn imports(lines: &str, _: Kwargs, _: &State<'_>) -> String {
+    sorted(lines)
+}
+
+fn sorted(lines: &str) -> String {
+    let (mut own, mut others): (Vec<_>, Vec<_>) = lines
+        .lines()
+        .partition(|line| line.starts_with("use crate::"));
+    let mut sorted = String::new();
+    for group in [&mut others, &mut own] {
+        // What ends a line would be a part of its last name.
+        group.sort_by(|a, b| order::paths(a.trim_end_matches(';'), b.trim_end_matches(';')));
+        let between = if sorted.is_empty() { "" } else { "\n\n" };
+        sorted = sorted + between + &group.join("\n");
+    }
+    sorted
+}
+
+/// A path of the project's library as its tests, which are crates of their own, write it.
+pub fn outside(path: &str, _: Kwargs, _: &State<'_>) -> String {
+    match path.strip_prefix("crate::") {
+        Some(rest) => format!("operator::{rest}"),
+        None => path.to_owned(),
+    }
 }
 
 fn wrapped(line: &str) -> String {
@@ -101,6 +130,13 @@ fn split_items(text: &str) -> Vec<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn imports_are_in_two_groups() {
+        let lines = "use zed::A;\nuse kube::api::B;\nuse crate::flux::C;\nuse kube::A;\nuse crate::Context;";
+        let expected = "use kube::A;\nuse kube::api::B;\nuse zed::A;\n\nuse crate::Context;\nuse crate::flux::C;";
+        assert_eq!(sorted(lines), expected);
+    }
 
     #[test]
     fn a_line_is_broken_only_when_it_has_to_be() {

@@ -19,7 +19,7 @@ pub struct Entry {
     pub variables: BTreeMap<&'static str, String>,
     /// What the template sees.
     pub context: Context,
-    /// Whether its integration test would not know what to write.
+    /// Whether its integration test would not know what object to write.
     pub untested: bool,
 }
 
@@ -73,6 +73,8 @@ fn engine(templates: &[Template]) -> Result<Tera> {
     })
     .map_err(|error| Failure::refused(error.to_string()))?;
     tera.autoescape_on(Vec::<&'static str>::new());
+    tera.register_filter("imports", filter::imports);
+    tera.register_filter("outside", filter::outside);
     tera.register_filter("wrap", filter::wrap);
     let mut texts = Vec::new();
     for template in templates.iter().filter(|template| template.rendered) {

@@ -69,7 +69,7 @@ impl Subject<'_> {
         Ok(Entry {
             variables: self.variables(),
             context: seen,
-            untested: matches!(self, Self::Webhook(webhook) if webhook.sample.is_none()),
+            untested: matches!(self, Self::Webhook(webhook) if !webhook.tested),
         })
     }
 

@@ -15,6 +15,7 @@ use crate::session::tree;
 
 #[path = "../../templates/project/crates/manager/src/envtest/control_plane/mod.rs"]
 pub mod control_plane;
+pub mod manifests;
 
 use control_plane::{ControlPlane, Options};
 

@@ -38,6 +38,21 @@ pub fn imports(a: &str, b: &str) -> Ordering {
     }
 }
 
+/// Compares two paths as rustfmt sorts `use` items: name by name.
+pub fn paths(a: &str, b: &str) -> Ordering {
+    let (mut a, mut b) = (a.split("::"), b.split("::"));
+    loop {
+        let order = match (a.next(), b.next()) {
+            (None, None) => return Ordering::Equal,
+            (Some(a), Some(b)) => imports(a, b),
+            (a, b) => a.is_some().cmp(&b.is_some()),
+        };
+        if order.is_ne() {
+            return order;
+        }
+    }
+}
+
 fn bare(ident: &str) -> &str {
     ident.strip_prefix("r#").unwrap_or(ident)
 }
@@ -77,6 +92,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_path_is_sorted_by_its_names() {
+        let sorted = [
+            "a::B",
+            "a::b",
+            "a::v2::C",
+            "a::v10::C",
+            "kube::Event",
+            "kube::z",
+            "kube_b::A",
+        ];
+        assert!(sorted.is_sorted_by(|a, b| paths(a, b).is_lt()));
+    }
 
     /// What the real rustfmt makes of these modules: the order of `mod x;`, then that of `use x::X;`.
     fn by_rustfmt(idents: &[String]) -> (Vec<String>, Vec<String>) {

@@ -3,10 +3,11 @@
 mod target;
 
 pub use self::target::Target;
+use super::entry::{External, Said};
 use crate::error::Failure;
-use crate::name::{Domain, Group, Kind, Plural, RustPath, Version, WebhookPath, kubernetes};
+use crate::name::{Group, Kind, Plural, Version, WebhookPath};
 use crate::project::rules::{self, webhooks as rule};
-use crate::project::{Admission, Certificates, Key, Project, Resource};
+use crate::project::{Admission, Certificates, Project};
 
 /// What `create webhook` takes.
 #[derive(Clone, Debug)]
@@ -39,15 +40,6 @@ pub struct CreateWebhook {
     pub force: bool,
 }
 
-/// A type that neither the project nor Kubernetes defines.
-#[derive(Clone, Debug)]
-pub struct External {
-    /// Where it is found.
-    pub path: RustPath,
-    /// What stands behind the first part of its API group; empty if the group is a full name.
-    pub domain: Domain,
-}
-
 impl Project {
     /// This project with webhooks for one of its APIs, a type of Kubernetes or one of another project. Refuses what is
     /// there already, unless forced, and whatever breaks a rule; two creates that are each allowed in either order give
@@ -56,11 +48,11 @@ impl Project {
         let Target { key, spokes } = create.target(self)?;
         let mut project = self.clone();
         project.set_certificates(create)?;
-        let entry = project
-            .resources
-            .entry(key.clone())
-            .or_insert_with(|| create.new_entry(&key));
-        create.check_known(&key, entry)?;
+        let said = Said {
+            plural: create.plural.as_ref(),
+            external: create.external.as_ref(),
+        };
+        let entry = project.entry_of(&key, said)?;
         let webhooks = entry.webhooks.get_or_insert_default();
         for (asked, path, slot, what) in [
             (
@@ -112,51 +104,6 @@ impl Project {
                 self.settings.certificates = wanted;
                 Ok(())
             }
-        }
-    }
-}
-
-impl CreateWebhook {
-    /// An entry for a type that the project does not define.
-    fn new_entry(&self, key: &Key) -> Resource {
-        let plural = self.plural.clone().unwrap_or_else(|| Plural::of(&key.kind));
-        match (
-            &self.external,
-            kubernetes::find(key.group.as_str(), key.version, &key.kind),
-        ) {
-            (None, Some(core)) => Resource::new(core.into(), true),
-            (external, _) => Resource {
-                external: external.as_ref().map(|external| external.path.clone()),
-                ..Resource::new(plural, false)
-            },
-        }
-    }
-
-    /// What the flags say of a type has to be what is known of it.
-    fn check_known(&self, key: &Key, entry: &Resource) -> Result<(), Failure> {
-        let path = |path: Option<&RustPath>| path.map(ToString::to_string);
-        if let Some(plural) = self
-            .plural
-            .as_ref()
-            .filter(|plural| **plural != entry.plural)
-        {
-            return Err(Failure::refused(format!(
-                "`{key}` has the plural `{}`, not `{plural}`",
-                entry.plural
-            ))
-            .note("it is part of every rule about the type")
-            .help(format!("--plural {}, or leave it out", entry.plural)));
-        }
-        match (&self.external, path(entry.external.as_ref())) {
-            (None, _) => Ok(()),
-            (Some(external), Some(known)) if external.path.as_str() == known => Ok(()),
-            (Some(external), Some(known)) => Err(Failure::refused(format!(
-                "`{key}` is `{known}`, not `{}`",
-                external.path
-            ))
-            .note("one group, version and kind is one type")
-            .help(format!("--external-api-path {known}, or leave it out"))),
-            (Some(_), None) => Err(rules::not_external(key, entry.core).into()),
         }
     }
 }

@@ -76,23 +76,15 @@ fn external_entry(project: &Project, key: &Key, resource: &Resource) -> Check {
             .flag("--group cert-manager --external-api-domain io")
             .field("domain: io"));
     }
-    if resource.has_controllers() {
+    if resource.webhooks.is_none() && !resource.has_controllers() {
         return Err(Violation::new(
             Some(key),
-            format!("`{key}` is `external` and has a controller"),
+            format!("`{key}` is `external` and has neither controllers nor webhooks"),
         )
-        .note("external types have webhooks only, so far")
-        .field("remove `controller` and `controllers`"));
+        .note("an entry without `controller`, `controllers` and `webhooks` asks for nothing")
+        .field("remove that entry"));
     }
-    match &resource.webhooks {
-        Some(_) => Ok(()),
-        None => Err(Violation::new(
-            Some(key),
-            format!("`{key}` is `external` and has no webhooks"),
-        )
-        .note("an entry without `webhooks` asks for nothing")
-        .field("remove that entry")),
-    }
+    Ok(())
 }
 
 /// `--external-api-path` for a type that needs none.

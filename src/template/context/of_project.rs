@@ -179,17 +179,19 @@ fn controller(view: &ControllerView<'_>) -> ControllerContext {
     } = view;
     let core =
         kubernetes::find(key.group.as_str(), key.version, &key.kind).filter(|_| resource.core);
-    let parent = format!("crate::api::{}::{}", group_module.ident, key.version);
-    let type_name = match core {
-        Some(_) => key.kind.to_string(),
-        None => rust::type_name(&key.kind),
+    let foreign = match &resource.external {
+        Some(path) => Some(path.to_string()),
+        None => core.map(|core| core.path()),
     };
-    let (type_path, type_module) = match core {
-        Some(core) => (core.path(), String::new()),
-        None => (
-            format!("{parent}::{type_name}"),
-            format!("{parent}::{}", Module::of_kind(&key.kind).ident),
-        ),
+    let own = foreign.is_none();
+    let parent = format!("crate::api::{}::{}", group_module.ident, key.version);
+    let module_of_type = format!("{parent}::{}", Module::of_kind(&key.kind).ident);
+    let (type_name, import) = match foreign {
+        Some(path) => rust::import_beside_controllers(&path),
+        None => {
+            let name = rust::type_name(&key.kind);
+            (name.clone(), format!("{parent}::{name}"))
+        }
     };
     ControllerContext {
         name: name.clone(),
@@ -204,9 +206,9 @@ fn controller(view: &ControllerView<'_>) -> ControllerContext {
         },
         kind: key.kind.to_string(),
         type_name,
-        type_path,
-        type_module,
-        core: resource.core,
+        import,
+        type_module: if own { module_of_type } else { String::new() },
+        own,
         namespaced: *namespaced,
         api_group: key.api_group(resource.core),
         version: key.version.to_string(),

@@ -71,11 +71,9 @@ fn webhook(view: &WebhookView<'_>) -> WebhookContext {
         module: module.ident,
         api_group: key.api_group(resource.core),
         type_name,
-        own: import.starts_with("crate::"),
-        late: order::imports(&import, "manager").is_gt(),
         import,
-        type_path: path,
-        comparable: resource.external.is_none(),
+        external: resource.external.is_some(),
+        tested: sample.is_some() || resource.external.is_some(),
         sample: sample.map(str::to_owned),
         defaulting: webhooks.defaulting.is_some(),
         validation: webhooks.validation.is_some(),
@@ -173,7 +171,7 @@ pub fn modules(
                 &webhook.module,
                 file,
             ];
-            if webhook.sample.is_some() {
+            if webhook.tested {
                 tested.push(path.clone());
             }
             all.push(path);

@@ -47,9 +47,9 @@ fn an_api_in_full() {
         "default": true,
         "condition": "Ready", "module": "memcached", "file": "memcached",
         "group_module": "cache", "group_file": "cache", "kind": "Memcached", "type": "Memcached",
-        "type_path": "crate::api::cache::v1alpha1::Memcached",
+        "import": "crate::api::cache::v1alpha1::Memcached",
         "type_module": "crate::api::cache::v1alpha1::memcached",
-        "core": false, "namespaced": true, "api_group": "cache.example.com", "version": "v1alpha1",
+        "own": true, "namespaced": true, "api_group": "cache.example.com", "version": "v1alpha1",
         "plural": "memcacheds",
     });
     assert_eq!(
@@ -105,7 +105,7 @@ fn names_that_rust_has_taken() {
         .collect();
     let paths: Vec<_> = controllers
         .iter()
-        .map(|controller| controller["type_path"].as_str().unwrap())
+        .map(|controller| controller["import"].as_str().unwrap())
         .collect();
     assert_eq!(
         paths,
@@ -203,8 +203,7 @@ fn a_webhook_in_full() {
         json!([{
             "group_module": "cache", "group_file": "cache", "version": "v1", "kind": "Foo", "module": "foo",
             "file": "foo", "api_group": "cache.example.com", "type": "Foo", "import": "crate::api::cache::v1::Foo",
-            "type_path": "crate::api::cache::v1::Foo", "own": true, "late": false, "comparable": true,
-            "sample": "\"spec\": {},", "defaulting": false, "validation": true,
+            "external": false, "sample": "\"spec\": {},", "tested": true, "defaulting": false, "validation": true,
         }])
     );
     assert_eq!(
@@ -269,10 +268,9 @@ fn types_of_others() {
             .map(|webhook| !webhook[field].is_null() && webhook[field] != false)
             .collect()
     };
-    assert_eq!(flags("late"), [true, false, false, false]);
-    assert_eq!(flags("own"), [false, false, false, true]);
-    assert_eq!(flags("comparable"), [false, true, true, true]);
+    assert_eq!(flags("external"), [true, false, false, false]);
     assert_eq!(flags("sample"), [false, false, true, true]);
+    assert_eq!(flags("tested"), [true, false, true, true]);
     assert_eq!(context["server"]["certificates"], "cert-manager");
 }
 

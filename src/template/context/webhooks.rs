@@ -48,16 +48,12 @@ pub struct WebhookContext {
     pub type_name: String,
     /// What the file imports: the type's full path, perhaps with another name for it.
     pub import: String,
-    /// The type's full path alone.
-    pub type_path: String,
-    /// Whether that is a path in the project.
-    pub own: bool,
-    /// Whether that comes after `manager` in the order of imports.
-    pub late: bool,
-    /// Whether the type has values to compare: it is `Default` and `PartialEq`.
-    pub comparable: bool,
+    /// Whether another project defines the type. If not, it has values to compare: it is `Default` and `PartialEq`.
+    pub external: bool,
     /// The fields of a smallest object beside its metadata, if it is known.
     pub sample: Option<String>,
+    /// Whether it has an integration test: a smallest object is known, or follows from the CRD of another project.
+    pub tested: bool,
     /// Whether new and changed objects are defaulted.
     pub defaulting: bool,
     /// Whether new and changed objects are validated.

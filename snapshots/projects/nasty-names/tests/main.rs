@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 //! Integration tests: a real kube-apiserver, and this operator with the permissions that
-//! `make manifests` writes, no more. `make envtest` fetches what they need.
+//! `make manifests` writes, no more. `make envtest` fetches what they need; CRDs of other projects
+//! are read from `tests/crds`.
 
 use std::sync::LazyLock;
 

@@ -33,6 +33,7 @@ mod objects;
 mod patch;
 mod refusal;
 mod round_trip;
+pub(crate) mod schema;
 mod selector;
 
 use std::{collections::VecDeque, fmt, slice, sync::Arc};

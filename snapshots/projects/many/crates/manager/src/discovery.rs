@@ -13,8 +13,9 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Returns when the API server offers `kind`; tells `waiting` why it does not, once a reason.
 pub(crate) async fn wait(client: &Client, kind: &Type, waiting: impl Fn(&str)) {
+    let (version, plural) = (&kind.resource.api_version, &kind.resource.plural);
     let mut told = String::new();
-    while let Err(reason) = find(client, kind).await {
+    while let Err(reason) = find(client, version, plural).await {
         if told != reason {
             tracing::warn!("waiting for {kind}: {reason}");
             waiting(&format!("waiting for {kind}: {reason}"));
@@ -27,15 +28,15 @@ pub(crate) async fn wait(client: &Client, kind: &Type, waiting: impl Fn(&str)) {
     }
 }
 
-async fn find(client: &Client, kind: &Type) -> Result<(), String> {
-    let version = &kind.resource.api_version;
+/// Finds a resource in an API version, such as `apps/v1`; why not, if it is not there.
+pub(crate) async fn find(client: &Client, version: &str, plural: &str) -> Result<(), String> {
     let resources = async {
         match version.contains('/') {
             true => client.list_api_group_resources(version).await,
             false => client.list_core_api_resources(version).await,
         }
     };
-    let offers = |name: &str| name == kind.resource.plural;
+    let offers = |name: &str| name == plural;
     match timeout(TIMEOUT, resources).await {
         Ok(Ok(list)) if list.resources.iter().any(|found| offers(&found.name)) => Ok(()),
         Ok(Ok(_)) => Err("the API server does not offer it".to_owned()),

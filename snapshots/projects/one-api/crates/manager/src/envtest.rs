@@ -2,6 +2,7 @@
 //! ServiceAccount of its own that may do what `make manifests` allows and nothing else.
 
 mod control_plane;
+mod foreign;
 mod install;
 mod operator;
 mod record;
@@ -9,6 +10,7 @@ mod wait;
 mod webhooks;
 
 use std::{
+    collections::BTreeSet,
     fmt::Display,
     sync::{Arc, mpsc},
     thread,
@@ -27,9 +29,11 @@ use kube::{
 use tokio::runtime::Runtime;
 
 pub use control_plane::{ControlPlane, Options};
+pub use foreign::crds_in;
 pub use operator::Operator;
 pub use wait::wait_for;
 
+use foreign::Needed;
 use record::Record;
 use webhooks::{Address, Configurations};
 
@@ -40,6 +44,9 @@ use crate::{
 
 /// Where the ServiceAccount of the operator lives, and what a namespaced operator watches.
 pub const NAMESPACE: &str = "default";
+
+/// Where a project keeps the CRDs of other projects that its tests need, as YAML.
+pub const CRDS: &str = "tests/crds";
 
 /// How long the operator may take to become ready.
 const READY: Duration = Duration::from_secs(30);
@@ -88,10 +95,11 @@ impl Cluster {
         })
     }
 
-    /// Starts a control plane and [runs](Self::run) an operator in it.
+    /// Starts a control plane with the CRDs of other projects that are in [`CRDS`], and
+    /// [runs](Self::run) an operator in it.
     ///
     /// # Errors
-    /// As [`start`](Self::start) and [`run`](Self::run).
+    /// As [`start`](Self::start), [`crds_in`] and [`run`](Self::run).
     pub fn with_operator<C: Send + Sync + 'static>(
         settings: &Settings,
         crds: Result<Vec<CustomResourceDefinition>, impl Display>,
@@ -99,7 +107,9 @@ impl Cluster {
         webhooks: Webhooks<C>,
         context: impl FnOnce(&Manager) -> C + Send + 'static,
     ) -> Result<Self> {
+        let foreign = crds_in(CRDS)?;
         let mut cluster = Self::start()?;
+        let crds = crds.map(|crds| crds.into_iter().chain(foreign).collect());
         cluster.operator = Some(cluster.run(settings, crds, controllers, webhooks, context)?);
         Ok(cluster)
     }
@@ -120,7 +130,8 @@ impl Cluster {
     /// dropped. Returns when the operator is ready.
     ///
     /// # Errors
-    /// If the API server refuses something, or the operator is not ready within 30 s.
+    /// If the API server refuses something or does not serve a type that the operator works with, or
+    /// the operator is not ready within 30 s.
     pub fn run<C: Send + Sync + 'static>(
         &self,
         settings: &Settings,
@@ -154,6 +165,7 @@ impl Cluster {
         converted::convert(&mut crds, webhooks.conversions(), &site.conversion())
             .map_err(|error| anyhow!(error))?;
         let configurations = Configurations::new(settings.name, &webhooks, &site);
+        let needed = needed(&controllers, &webhooks);
         let (settings, admin) = (*settings, self.admin.clone());
         let (sender, started) = mpsc::channel();
         let record = Record::default();
@@ -162,6 +174,7 @@ impl Cluster {
             let runtime = Runtime::new()?;
             let all = install::all(admin.clone(), &settings, crds, &allowed);
             let config = runtime.block_on(all)?;
+            runtime.block_on(foreign::check(Client::try_from(admin.clone())?, needed))?;
             let namespaces = match settings.scope {
                 Scope::Cluster => Vec::new(),
                 Scope::Namespace => vec![NAMESPACE.to_owned()],
@@ -224,6 +237,15 @@ impl Cluster {
         Ok(<K::Scope as Scoped>::api(self.client()?, NAMESPACE))
     }
 
+    /// The smallest object of type `K`, called `name`, that the schema of its CRD allows, with some
+    /// value in each field that is required. Rules of the CRD in CEL may want more.
+    ///
+    /// # Errors
+    /// If there is no such CRD, no value is known that fits a field, or the Rust type does not take it.
+    pub async fn smallest<K: Object>(&self, name: &str) -> Result<K> {
+        foreign::smallest(self.client()?, name).await
+    }
+
     /// As [`api`](Self::api), but with the permissions of the operator.
     ///
     /// # Errors
@@ -249,4 +271,20 @@ impl Cluster {
     pub fn control_plane(&self) -> &ControlPlane {
         &self.control_plane
     }
+}
+
+/// The types that an operator works with.
+fn needed<C>(controllers: &Controllers<C>, webhooks: &Webhooks<C>) -> BTreeSet<Needed> {
+    let watched = controllers.watched().map(|of| Needed {
+        group: of.resource.group.clone(),
+        version: of.resource.version.clone(),
+        plural: of.resource.plural.clone(),
+    });
+    let declarations = webhooks.declarations().into_iter();
+    let asked = declarations.map(|declaration| Needed {
+        group: declaration.resource.group.clone(),
+        version: declaration.resource.version.clone(),
+        plural: declaration.resource.resource.clone(),
+    });
+    watched.chain(asked).collect()
 }

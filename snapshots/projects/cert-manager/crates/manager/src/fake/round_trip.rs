@@ -1,10 +1,6 @@
 //! Does a conversion lose anything?
 
-mod branches;
 mod difference;
-mod inputs;
-mod pattern;
-mod scalar;
 
 use std::collections::BTreeMap;
 
@@ -14,10 +10,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 use kube::CustomResourceExt;
 use serde_json::{Value, json};
 
-use self::{
-    difference::{Difference, differences},
-    inputs::inputs,
-};
+use self::difference::{Difference, differences};
+use super::schema::inputs;
 use crate::{Object, webhook::Spoke};
 
 /// A field that no type has, as one of a newer version of the operator.

@@ -1,7 +1,12 @@
 //! All controllers of an operator.
 
+#[cfg(feature = "envtest")]
+use std::iter;
+
 use super::{Controller, Definition};
 use crate::Rules;
+#[cfg(feature = "envtest")]
+use crate::Type;
 
 /// The controllers of an operator, which share a context of type `C`.
 pub struct Controllers<C>(Vec<Definition<C>>);
@@ -28,6 +33,19 @@ impl<C> Controllers<C> {
             }
         }
         rules
+    }
+
+    /// The types that are watched in the cluster of the operator.
+    #[cfg(feature = "envtest")]
+    pub(crate) fn watched(&self) -> impl Iterator<Item = &Type> {
+        self.0.iter().flat_map(|controller| {
+            let own = (&controller.primary, &controller.watch);
+            let others = controller.secondaries.iter();
+            iter::once(own)
+                .chain(others.map(|other| (&other.of, &other.watch)))
+                .filter(|(_, watch)| watch.cluster.is_none())
+                .map(|(of, _)| of)
+        })
     }
 
     pub(crate) fn into_vec(self) -> Vec<Definition<C>> {

@@ -1,5 +1,5 @@
 use kube::api::PostParams;
-use operator::api::ship::v1::Request;
+use operator::api::ship::v1::Request as RequestResource;
 use serde_json::{from_value, json};
 
 use crate::cluster;
@@ -8,7 +8,7 @@ use crate::cluster;
 #[tokio::test]
 async fn is_let_through() -> anyhow::Result<()> {
     let api = cluster()?.api()?;
-    let object: Request = from_value(json!({
+    let object: RequestResource = from_value(json!({
         "apiVersion": "ship.example.com/v1",
         "kind": "Request",
         "metadata": { "name": "test" },

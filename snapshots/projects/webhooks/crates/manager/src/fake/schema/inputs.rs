@@ -16,11 +16,8 @@ const MOST: usize = 256;
 const HEAD: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
 /// The inputs for a type, without `apiVersion`, `kind` and `metadata`: the first has every field.
-pub(super) fn inputs(schema: &JSONSchemaProps) -> Vec<Value> {
-    let mut schema = schema.clone();
-    if let Some(properties) = &mut schema.properties {
-        properties.retain(|name, _| !HEAD.contains(&name.as_str()));
-    }
+pub(crate) fn inputs(schema: &JSONSchemaProps) -> Vec<Value> {
+    let schema = without_head(schema);
     let full = (0..choices(&schema).min(MOST)).map(Shape::Full);
     let others = [Shape::Minimal, Shape::Empty, Shape::Null, Shape::Default];
     let (mut inputs, mut optional) = (Vec::new(), BTreeSet::new());
@@ -34,6 +31,29 @@ pub(super) fn inputs(schema: &JSONSchemaProps) -> Vec<Value> {
     let mut seen = BTreeSet::new();
     inputs.retain(|input| seen.insert(input.to_string()));
     inputs
+}
+
+/// The input with a spec, where there is one, and otherwise with no field that may be left out; nothing
+/// if no value is known that fits.
+#[cfg(feature = "envtest")]
+pub(crate) fn smallest(schema: &JSONSchemaProps) -> Option<Value> {
+    const SPEC: &str = "spec";
+    let mut schema = without_head(schema);
+    let properties = schema.properties.as_ref();
+    if properties.is_some_and(|properties| properties.contains_key(SPEC)) {
+        // Types want it, even where their schemas do not.
+        let required = schema.required.get_or_insert_default();
+        required.push(SPEC.to_owned());
+    }
+    Maker::new(Shape::Minimal).value(&schema, "", 0)
+}
+
+fn without_head(schema: &JSONSchemaProps) -> JSONSchemaProps {
+    let mut schema = schema.clone();
+    if let Some(properties) = &mut schema.properties {
+        properties.retain(|name, _| !HEAD.contains(&name.as_str()));
+    }
+    schema
 }
 
 #[derive(Clone, Copy)]
@@ -239,6 +259,29 @@ mod tests {
             r#"{"a":"text-1","b":["text-2","text-3"]}"#,
         ];
         assert_eq!(made(schema), expected);
+    }
+
+    #[test]
+    #[cfg(feature = "envtest")]
+    fn the_smallest_has_a_spec_and_what_is_required() {
+        let check = |schema: Value, expected: Value| {
+            let schema = serde_json::from_value(schema).unwrap();
+            assert_eq!(smallest(&schema), Some(expected));
+        };
+        let text = json!({ "type": "string" });
+        let spec = json!({
+            "type": "object",
+            "properties": { "name": text, "hint": text },
+            "required": ["name"],
+        });
+        let schema = json!({
+            "type": "object",
+            "properties": { "kind": text, "metadata": { "type": "object" }, "spec": spec, "status": text },
+        });
+        check(schema, json!({ "spec": { "name": "text-1" } }));
+        let data = json!({ "type": "object", "properties": { "data": text } });
+        check(data, json!({}));
+        check(json!({ "type": "object" }), json!({}));
     }
 
     #[test]

@@ -1,0 +1,61 @@
+//! A type of another project: from its flags, and what it takes to use it.
+
+use crate::{
+    cli::ExternalFlags,
+    error::{Failure, Result},
+    name::{Domain, Invalid, RustPath},
+    project::{External, Key, Project},
+};
+
+/// Reads the flags; `None` without any.
+pub fn external(flags: &ExternalFlags) -> Result<Option<External>> {
+    flags.refuse_module()?;
+    let domain = flags.external_api_domain.as_deref();
+    let Some(path) = flags.external_api_path.as_deref() else {
+        return match domain {
+            None => Ok(None),
+            Some(domain) => Err(Failure::usage(format!(
+                "`--external-api-domain {domain}` is given without `--external-api-path`"
+            ))
+            .note("a domain of its own has only a type of another project")
+            .help(format!(
+                "--external-api-path cert_manager_crds::v1::Certificate --external-api-domain {domain}"
+            ))),
+        };
+    };
+    let flag = "--external-api-domain";
+    let path = RustPath::parse(path)?;
+    let domain = Domain::parse(domain.unwrap_or_default());
+    let domain = domain.map_err(|invalid| Invalid { flag, ..invalid })?;
+    Ok(Some(External { path, domain }))
+}
+
+/// What a command that named a type by `external` leaves to do: the crate, and the CRD for the integration tests.
+pub fn next(
+    project: &Project,
+    key: &Key,
+    external: Option<&External>,
+) -> Vec<(String, Option<String>)> {
+    let mut next = Vec::new();
+    let (Some(External { path, .. }), Some(plural)) = (external, project.plural(key)) else {
+        return next;
+    };
+    if let Some(package) = path.package() {
+        next.push((
+            format!(
+                "depend on the crate that has {}, if you do not yet:",
+                key.kind
+            ),
+            Some(format!("cargo add {package}")),
+        ));
+    }
+    let crd = format!("{plural}.{}", key.api_group(false));
+    next.push((
+        "put its CRD where the integration tests find it; a cluster that has it shows it:"
+            .to_owned(),
+        Some(format!(
+            "mkdir -p tests/crds && kubectl get crd {crd} -o yaml > tests/crds/{crd}.yaml"
+        )),
+    ));
+    next
+}
