@@ -102,12 +102,10 @@ pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
         );
     }
     if let Some(new) = &after.multiple_of {
-        let whole = |old: &Number| number(old) % number(new) == 0.0;
-        if !before.multiple_of.as_ref().is_some_and(whole) {
-            findings.add(
-                &rule::MULTIPLE_OF_CHANGED,
-                format!("has to be a multiple of {new} now"),
-            );
+        let allows = |old: &Number| old == new || number(old) % number(new) == 0.0;
+        if !before.multiple_of.as_ref().is_some_and(allows) {
+            let what = format!("has to be a multiple of {new} now");
+            findings.add(&rule::MULTIPLE_OF_CHANGED, what);
         }
     }
     if let Some(new) = after

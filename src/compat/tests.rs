@@ -1,1 +1,141 @@
+//! Every rule on the smallest change that breaks it, and changes that break nothing.
 
+mod fields;
+mod limits;
+mod wholes;
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value, json};
+
+use super::{ALL, Finding, Release, compare};
+
+/// A definition with one version of this schema below `.spec`, patched by `edit`.
+fn definition(spec: Value, edit: impl FnOnce(&mut Value)) -> Release {
+    let mut definition = json!({
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": { "name": "memcacheds.cache.example.com" },
+        "spec": {
+            "group": "cache.example.com",
+            "names": { "kind": "Memcached", "plural": "memcacheds" },
+            "scope": "Namespaced",
+            "versions": [{
+                "name": "v1",
+                "served": true,
+                "storage": true,
+                "schema": { "openAPIV3Schema": { "type": "object", "properties": { "spec": spec } } },
+            }],
+        },
+    });
+    edit(&mut definition);
+    let mut release = Release::default();
+    release.read("test", &definition.to_string()).unwrap();
+    release
+}
+
+fn text(findings: &[Finding]) -> Vec<String> {
+    let line = |finding: &Finding| {
+        let place = finding.place.to_string();
+        let place = place
+            .strip_prefix("memcacheds.cache.example.com")
+            .unwrap_or(&place);
+        format!("{}{place}: {}", finding.rule.id, finding.what)
+    };
+    findings.iter().map(line).collect()
+}
+
+/// Two schemas of `.spec`, and what is found.
+struct Fields(Value, Value, &'static [&'static str]);
+
+/// A change of a whole definition.
+struct Whole(fn(&mut Value), fn(&mut Value), &'static [&'static str]);
+
+fn nothing(_: &mut Value) {}
+
+#[test]
+fn every_rule_finds_what_it_is_for_and_no_more() {
+    let mut seen = BTreeSet::new();
+    let mut check = |before: &Release, after: &Release, expected: &[&str]| {
+        let findings = compare(before, after);
+        assert_eq!(text(&findings), expected);
+        assert_eq!(text(&compare(before, before)), [""; 0]);
+        seen.extend(findings.iter().map(|finding| finding.rule.id));
+    };
+    for Fields(before, after, expected) in fields::all().into_iter().chain(limits::all()) {
+        check(
+            &definition(before, nothing),
+            &definition(after, nothing),
+            expected,
+        );
+    }
+    for Whole(before, after, expected) in wholes::all() {
+        let spec = || json!({ "type": "object", "properties": {} });
+        check(
+            &definition(spec(), before),
+            &definition(spec(), after),
+            expected,
+        );
+    }
+    let missed: Vec<&str> = ALL
+        .iter()
+        .map(|rule| rule.id)
+        .filter(|id| !seen.contains(id))
+        .collect();
+    assert!(missed.is_empty(), "no change breaks {missed:?}");
+}
+
+#[test]
+fn lists_and_several_documents_are_read() {
+    let crd = |name: &str| {
+        format!(
+            "{{kind: CustomResourceDefinition, apiVersion: apiextensions.k8s.io/v1, metadata: {{name: {name}}}}}"
+        )
+    };
+    let read = |text: &str| Release::default().read("test", text);
+    assert_eq!(
+        read(&format!(
+            "kind: ConfigMap\n---\n{}\n---\n---\n{}\n",
+            crd("a"),
+            crd("b")
+        )),
+        Ok(2)
+    );
+    assert_eq!(
+        read(&format!("kind: List\nitems: [{}, {{kind: Pod}}]", crd("a"))),
+        Ok(1)
+    );
+    let list = "kind: CustomResourceDefinitionList\napiVersion: apiextensions.k8s.io/v1\nitems: [{metadata: {name: a}}]";
+    assert_eq!(read(list), Ok(1));
+    assert_eq!(read("{{ not: yaml"), Ok(0));
+}
+
+#[test]
+fn hostile_yaml_is_refused() {
+    let crd = |schema: &str| {
+        let text = format!(
+            "kind: CustomResourceDefinition\napiVersion: apiextensions.k8s.io/v1\nmetadata: {{name: a}}\nspec: {{versions: [{{name: v1, schema: {{openAPIV3Schema: {schema}}}}}]}}"
+        );
+        Release::default().read("test", &text)
+    };
+    assert_eq!(crd("{type: object}"), Ok(1));
+    // Deeper than the reader goes.
+    assert!(
+        crd(&format!(
+            "{}{}",
+            "{items: ".repeat(5_000),
+            "}".repeat(5_000)
+        ))
+        .is_err()
+    );
+    // A billion laughs.
+    let mut laughs = "&a0 {type: object}".to_owned();
+    for level in 1..40 {
+        laughs = format!(
+            "&a{level} {{allOf: [{laughs}, *a{}, *a{}]}}",
+            level - 1,
+            level - 1
+        );
+    }
+    assert!(crd(&laughs).is_err());
+}

@@ -188,6 +188,27 @@ mod tests {
     }
 
     #[test]
+    fn the_workflow_installs_a_release_with_these_templates() {
+        let templates = all();
+        let lint = templates
+            .iter()
+            .find(|template| template.target.ends_with("/lint.yml"))
+            .unwrap();
+        let text = std::str::from_utf8(lint.content).unwrap();
+        let since = crate::template::SINCE;
+        assert!(text.contains(&format!(
+            "cargo install --locked --version {since} operator-forge\n"
+        )));
+        let numbers = |version: &str| -> Vec<u32> {
+            version
+                .split('.')
+                .map(|part| part.parse().unwrap())
+                .collect()
+        };
+        assert!(numbers(since) <= numbers(env!("CARGO_PKG_VERSION")));
+    }
+
+    #[test]
     fn user_templates_know_only_their_own_entry() {
         for template in all()
             .iter()
