@@ -87,6 +87,14 @@ pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, quiet: bool, color: bool) -
     text
 }
 
+/// What needs attention, a line each.
+pub fn warnings(sentences: &[String], color: bool) -> String {
+    sentences
+        .iter()
+        .map(|sentence| format!("{}: {sentence}\n", paint("warning", YELLOW, color)))
+        .collect()
+}
+
 /// One line a file; new files of a crowded directory share a line.
 fn verbs(set: &ChangeSet, color: bool) -> String {
     let mut crowds: BTreeMap<&str, usize> = BTreeMap::new();
