@@ -86,21 +86,25 @@ impl Report {
         }
     }
 
-    /// Adds remarks about what happened before the command began: they come first in whatever is told of it.
+    /// Adds what happened before the command began: it comes first in whatever is told of the command.
     pub fn add_remarks(&mut self, remarks: Vec<String>) {
         self.before.extend(remarks);
     }
 
     /// Tells what was done, or would be.
     pub fn outcome(&self, outcome: &Outcome<'_>) {
-        let remarks: Vec<String> = self.before.iter().chain(outcome.remarks).cloned().collect();
-        let outcome = &Outcome {
-            remarks: &remarks,
-            ..*outcome
-        };
         match self.output {
-            Output::Json => print(&json::outcome(outcome, self.dry_run, self.diff)),
+            Output::Json => {
+                let remarks: Vec<String> =
+                    self.before.iter().chain(outcome.remarks).cloned().collect();
+                let outcome = Outcome {
+                    remarks: &remarks,
+                    ..*outcome
+                };
+                print(&json::outcome(&outcome, self.dry_run, self.diff));
+            }
             Output::Text => {
+                eprint(&text::warnings(&self.before, self.color));
                 if self.diff {
                     print(&text::diffs(outcome.set));
                 } else if !self.quiet {

@@ -5,7 +5,7 @@
 
 use super::{
     Disk, JOURNAL, Kind, STAGE, Step, Turn, UNDO, failure::cannot, journal::Journal, step::State,
-    swap,
+    swap, turn::came_to_nothing,
 };
 use crate::{
     error::{Failure, Result},
@@ -38,9 +38,22 @@ impl Recovered {
     }
 }
 
+/// What was found of an interrupted command.
+pub enum Left {
+    /// Nothing.
+    Nothing,
+    /// It had replaced no file, or somebody took all of it back: it never was.
+    Dropped {
+        /// Whether the project's own directory was made for it.
+        made_root: bool,
+    },
+    /// It is done now.
+    Finished(Recovered),
+}
+
 /// For commands that write nothing: refuses where an interrupted command left work.
 pub fn pending(disk: &dyn Disk) -> Result<()> {
-    if !is_left(disk)? {
+    if !stands(disk, JOURNAL)? {
         return Ok(());
     }
     let Some(journal) = read(disk, JOURNAL)? else {
@@ -58,25 +71,26 @@ pub fn pending(disk: &dyn Disk) -> Result<()> {
 
 /// Takes a turn to finish what an interrupted command left, if there is something.
 pub fn settle(disk: &dyn Disk) -> Result<Option<Recovered>> {
-    if is_left(disk)? {
+    if stands(disk, JOURNAL)? || stands(disk, STAGE)? || came_to_nothing(disk)? {
         Ok(Turn::begin(disk, "recovery")?.recovered)
     } else {
         Ok(None)
     }
 }
 
-fn is_left(disk: &dyn Disk) -> Result<bool> {
-    let path = RelPath::parse(JOURNAL)?;
+/// Whether something is at `path`.
+pub fn stands(disk: &dyn Disk, path: &str) -> Result<bool> {
+    let path = RelPath::parse(path)?;
     disk.kind(&path)
         .map(|kind| kind != Kind::Absent)
         .map_err(|error| cannot(disk, "read", &path, &error))
 }
 
 /// Settles what is there. The lock is held.
-pub fn recover(disk: &dyn Disk) -> Result<Option<Recovered>> {
+pub fn recover(disk: &dyn Disk) -> Result<Left> {
     clear_stage(disk)?;
     let Some(journal) = read(disk, JOURNAL)? else {
-        return Ok(None);
+        return Ok(Left::Nothing);
     };
     let states = journal
         .steps
@@ -87,9 +101,9 @@ pub fn recover(disk: &dyn Disk) -> Result<Option<Recovered>> {
         .iter()
         .any(|state| matches!(state, State::New | State::Torn))
     {
-        // Nothing of it is on disk, or somebody has taken it back: then it never was.
         drop_journal(disk, &journal)?;
-        return Ok(None);
+        let made_root = journal.made_root;
+        return Ok(Left::Dropped { made_root });
     }
     let stage = RelPath::parse(STAGE)?;
     disk.make_directory(&stage)
@@ -108,7 +122,7 @@ pub fn recover(disk: &dyn Disk) -> Result<Option<Recovered>> {
     }
     retire(disk, &journal)?;
     let command = journal.command;
-    Ok(Some(Recovered { command, kept }))
+    Ok(Left::Finished(Recovered { command, kept }))
 }
 
 /// Writes again what a power cut tore after the last command had ended: new texts are not synced, because that takes as
@@ -217,7 +231,7 @@ pub fn read(disk: &dyn Disk, path: &'static str) -> Result<Option<Journal>> {
     };
     Err(Failure::refused(format!("cannot read `{path}`"))
         .note(why)
-        .note("it says what the last command changes, for the case that it is interrupted")
+        .note("it holds what the last command replaced")
         .help(format!(
             "look at what git says has changed, then: rm {path}"
         )))

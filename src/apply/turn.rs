@@ -5,9 +5,9 @@
 use std::io;
 
 use super::{
-    Disk, Held, Kind, LOCAL, Lock, Recovered,
+    Disk, Held, Kind, LOCAL, Lock, Recovered, UNDO,
     failure::cannot,
-    recover::{mend, recover},
+    recover::{Left, mend, recover, stands},
 };
 use crate::{
     error::{Failure, Result},
@@ -48,10 +48,21 @@ impl<'a> Turn<'a> {
     /// Errors: another process is at work, and its name; a journal that cannot be settled.
     pub fn begin(disk: &'a dyn Disk, command: &'a str) -> Result<Self> {
         let mut turn = Self::take(disk, command)?;
+        let mut made_root = false;
+        if matches!(turn.state, State::Locked { .. }) {
+            match recover(disk)? {
+                Left::Nothing => {}
+                Left::Dropped { made_root: made } => made_root = made,
+                Left::Finished(recovered) => turn.recovered = Some(recovered),
+            }
+        }
+        if came_to_nothing(disk)? {
+            Made::all(made_root)?.take_back(disk);
+            turn.state = State::Absent;
+        }
         let State::Locked { held, boot } = &mut turn.state else {
             return Ok(turn);
         };
-        turn.recovered = recover(disk)?;
         let now = disk.boot();
         if *boot != now {
             // Only the end of the machine tears a file, and only once.
@@ -147,6 +158,11 @@ impl<'a> Turn<'a> {
     }
 }
 
+/// Whether what is here is of a first command that did not get far: no project is here, and nothing of ours may stay.
+pub fn came_to_nothing(disk: &dyn Disk) -> Result<bool> {
+    Ok(stands(disk, memory::DIRECTORY)? && !stands(disk, memory::LOCK)? && !stands(disk, UNDO)?)
+}
+
 /// What was made for a first turn, in case it comes to nothing.
 #[derive(Default)]
 pub struct Made {
@@ -157,6 +173,16 @@ pub struct Made {
 }
 
 impl Made {
+    /// Everything that a first turn makes.
+    fn all(root: bool) -> Result<Self> {
+        let paths = |paths: [&str; 2]| paths.into_iter().map(RelPath::parse).collect::<Result<_>>();
+        Ok(Self {
+            root,
+            directories: paths([memory::DIRECTORY, LOCAL])?,
+            files: paths([IGNORE, LOCK])?,
+        })
+    }
+
     /// Removes it again. What cannot be removed is in the way of nobody.
     pub fn take_back(&self, disk: &dyn Disk) {
         for file in &self.files {

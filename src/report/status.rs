@@ -120,7 +120,7 @@ impl StatusReport<'_> {
             };
             out += &text::line(file.state.verb(), style, &(rest + ")"), color);
         }
-        out += &text::warnings(self.set, color);
+        out += &text::attention(self.set, color);
         if quiet {
             return out;
         }

@@ -51,7 +51,7 @@ pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, quiet: bool, color: bool) -
         text += &remarks(outcome.remarks, color);
         text += &verbs(outcome.set, color);
     }
-    text += &warnings(outcome.set, color);
+    text += &attention(outcome.set, color);
     if quiet {
         return text;
     }
@@ -87,7 +87,7 @@ pub fn check(outcome: &Outcome<'_>, failed: Option<&Failure>, quiet: bool, color
     if !quiet {
         text += &verbs(outcome.set, color);
     }
-    text += &warnings(outcome.set, color);
+    text += &attention(outcome.set, color);
     match failed {
         Some(failed) => text += &failure(failed, color),
         None if quiet => {}
@@ -106,16 +106,24 @@ pub fn remarks(remarks: &[String], color: bool) -> String {
 }
 
 /// What needs a human, one line each.
-pub fn warnings(set: &ChangeSet, color: bool) -> String {
+pub fn attention(set: &ChangeSet, color: bool) -> String {
     let notes = set.notes.iter().map(|note| (&note.path, note.sentence()));
     let conflicts = set
         .conflicts
         .iter()
         .map(|conflict| (&conflict.path, conflict.why.reason()));
-    let warning = paint("warning", YELLOW, color);
-    notes
+    let sentences: Vec<String> = notes
         .chain(conflicts)
-        .map(|(path, what)| format!("{warning}: `{path}` {what}\n"))
+        .map(|(path, what)| format!("`{path}` {what}"))
+        .collect();
+    warnings(&sentences, color)
+}
+
+/// What needs attention, a line each.
+pub fn warnings(sentences: &[String], color: bool) -> String {
+    sentences
+        .iter()
+        .map(|sentence| format!("{}: {sentence}\n", paint("warning", YELLOW, color)))
         .collect()
 }
 
