@@ -1,6 +1,8 @@
 //! One small file per command. A command is a pure edit of the project; `reconcile` is what all of them share.
 
+mod adopt;
 mod completion;
+mod conflicts;
 mod create_api;
 mod create_webhook;
 mod disown;
@@ -13,16 +15,20 @@ mod type_of;
 mod version;
 mod workspace;
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use self::workspace::Workspace;
 use crate::{
     apply,
     change::ChangeSet,
-    cli::{Cli, Command, Create, Global},
+    cli::{Cli, Command, Create, Global, OnConflict},
     error::{Failure, Result},
     git, plan,
     project::Project,
+    prompt::Prompt,
     report::{Outcome, Report},
     template,
     tree::{self, RelPath},
@@ -57,11 +63,23 @@ pub fn run(cli: &Cli, report: &Report) -> Result<u8> {
 
 /// Makes the tree what the edited project says, or shows what that would take.
 fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report) -> Result<u8> {
+    reconcile_with(workspace, edit, flags, report, |failure, _| failure)
+}
+
+/// The same, with more to say where files are in the way.
+fn reconcile_with(
+    workspace: &Workspace,
+    edit: &Edit,
+    flags: &Global,
+    report: &Report,
+    explain: impl FnOnce(Failure, &ChangeSet) -> Failure,
+) -> Result<u8> {
     let desired = template::tree(&edit.project)?;
     let memory = workspace.memory()?;
     let found = tree::find_all(&workspace.root, plan::paths(&memory, &desired)?)?;
     let unmerged = git::unmerged(&workspace.root, |path| found.contains_key(path));
-    let set = plan::plan(&plan::Inputs {
+    let nothing = BTreeMap::new();
+    let mut inputs = plan::Inputs {
         memory: &memory,
         desired: &desired,
         found: &found,
@@ -69,11 +87,23 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
         project: &edit.project.write(),
         unmerged: &unmerged,
         policy: flags.on_conflict.into(),
-        decided: &Default::default(),
+        decided: &nothing,
         forced: &edit.forced,
         owned: &edit.project.settings.owned,
-    })?;
-    refuse_conflicts(&set)?;
+    };
+    let mut set = plan::plan(&inputs)?;
+    let may_ask = !(flags.no_input || flags.dry_run || report.is_json());
+    let prompt = Prompt::new(may_ask && flags.on_conflict == OnConflict::Abort);
+    let decided;
+    if prompt.is_allowed() && !set.conflicts.is_empty() {
+        decided = conflicts::ask(&set.conflicts, |conflict, rest| {
+            report.diff(&conflicts::change(&conflict.path, &desired, &found));
+            prompt.conflict(conflict.path.as_str(), &conflict.why.reason(), rest)
+        })?;
+        inputs.decided = &decided;
+        set = plan::plan(&inputs)?;
+    }
+    conflicts::refuse(&set).map_err(|failure| explain(failure, &set))?;
     if !flags.dry_run {
         apply::apply(&workspace.root, &set)?;
     }
@@ -84,26 +114,6 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
         next: &edit.next,
     });
     Ok(if set.notes.is_empty() { 0 } else { 3 })
-}
-
-/// One refusal that names every file in the way.
-fn refuse_conflicts(set: &ChangeSet) -> Result<()> {
-    let files = match set.conflicts.len() {
-        0 => return Ok(()),
-        1 => "a file is in the way".to_owned(),
-        n => format!("{n} files are in the way"),
-    };
-    let failure = set
-        .conflicts
-        .iter()
-        .fold(Failure::refused(files), |failure, conflict| {
-            failure.note(format!("`{}` {}", conflict.path, conflict.why.reason()))
-        });
-    Err(failure.note("nothing was written").help(if set.conflicts.iter().all(|c| c.why.can_be_settled()) {
-        "keep such files as they are with `--on-conflict keep`, or replace them with `--on-conflict take`"
-    } else {
-        "move what is in the way elsewhere, then run the command again"
-    }))
 }
 
 /// `directory` as something to paste into a shell.

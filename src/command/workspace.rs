@@ -1,6 +1,9 @@
 //! The project that a command works on: its directory, its `PROJECT` and its memory.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+};
 
 use crate::{
     error::{Failure, Result},
@@ -18,6 +21,8 @@ pub struct Workspace {
     pub root: PathBuf,
     /// The project as `PROJECT` has it now; `None` before `init`.
     pub project: Option<Project>,
+    /// What stood in the directory before there was a project, and counts as applied.
+    pub adopted: BTreeMap<RelPath, Last<Digest>>,
 }
 
 impl Workspace {
@@ -44,6 +49,7 @@ impl Workspace {
         Ok(Self {
             root: root.to_path_buf(),
             project: None,
+            adopted: BTreeMap::new(),
         })
     }
 
@@ -82,6 +88,7 @@ impl Workspace {
             Self {
                 root: root.to_path_buf(),
                 project: Some(project.clone()),
+                adopted: BTreeMap::new(),
             },
             project,
         ))
@@ -95,7 +102,9 @@ impl Workspace {
             .as_ref()
             .filter(|_| matches!(tree::find(&self.root, &lock), Ok(Found::Absent)))
         else {
-            return Memory::load(&self.root);
+            let mut memory = Memory::load(&self.root)?;
+            memory.rows.extend(self.adopted.clone());
+            return Ok(memory);
         };
         let mut rebuilt = Memory {
             templates: template::SET,

@@ -1,7 +1,10 @@
 //! TOML by key: `Cargo.toml`, `deny.toml`. Order, comments and format of the user's file are kept.
 
+mod adopt;
+
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike};
 
+pub use self::adopt::differing_keys;
 use crate::change::ConflictKind;
 
 /// Merges what the template changed, key by key. Against an empty base (a file that was there before the project) a key
@@ -13,8 +16,8 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
     };
     let (base_document, mut merged, theirs) = (parse(base)?, parse(ours)?, parse(theirs)?);
     let adopting = base.trim().is_empty();
-    if adopting && different_packages(&merged, &theirs) {
-        return Err(ConflictKind::Exists);
+    if adopting {
+        adopt::check(&merged, &theirs)?;
     }
     merge_table(
         base_document.as_table(),
@@ -23,16 +26,6 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
         adopting,
     )?;
     Ok(merged.to_string())
-}
-
-/// Whether both are manifests of a package, but not of the same one.
-fn different_packages(ours: &DocumentMut, theirs: &DocumentMut) -> bool {
-    fn name(document: &DocumentMut) -> Option<&str> {
-        document.get("package")?.get("name")?.as_str()
-    }
-    name(ours)
-        .zip(name(theirs))
-        .is_some_and(|(ours, theirs)| ours != theirs)
 }
 
 fn merge_table(
@@ -108,7 +101,14 @@ fn same(a: &Item, b: &Item) -> bool {
         }
         item.to_string().split_whitespace().collect()
     }
-    plain(a) == plain(b)
+    match (a.as_table_like(), b.as_table_like()) {
+        // A table that holds only tables has no text of its own.
+        (Some(a), Some(b)) => {
+            let in_b = |(key, item)| b.get(key).is_some_and(|other| same(item, other));
+            a.len() == b.len() && a.iter().all(in_b)
+        }
+        _ => plain(a) == plain(b),
+    }
 }
 
 #[cfg(test)]
@@ -156,6 +156,16 @@ mod tests {
     }
 
     #[test]
+    fn tables_of_tables_are_merged() {
+        check(
+            "[profile.release]\nlto = true\n",
+            "[profile.release]\nlto = true\n\n[profile.dev]\ndebug = false\n",
+            "[profile.release]\nlto = \"thin\"\n",
+            "[profile.release]\nlto = \"thin\"\n\n[profile.dev]\ndebug = false\n",
+        );
+    }
+
+    #[test]
     fn both_sides_changing_one_key_is_a_conflict() {
         assert_eq!(
             merge("a = 1\n", "a = 2\n", "a = 3\n"),
@@ -166,10 +176,10 @@ mod tests {
     #[test]
     fn the_manifest_of_another_package_is_not_adopted() {
         let theirs = "[package]\nname = \"theirs\"\n";
-        assert_eq!(
+        assert!(matches!(
             merge("", "[package]\nname = \"mine\"\n", theirs),
-            Err(ConflictKind::Exists)
-        );
+            Err(ConflictKind::Foreign { .. })
+        ));
     }
 
     #[test]
