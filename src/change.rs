@@ -158,6 +158,13 @@ pub struct Conflict {
 pub enum ConflictKind {
     /// A file that the tool did not make stands where it wants to create one.
     Exists,
+    /// A manifest that was there says what the project cannot be built with.
+    Foreign {
+        /// What it says, as a fragment after the path.
+        what: String,
+        /// A line that helps.
+        help: Option<String>,
+    },
     /// A Tool file was edited by hand, and has to change.
     Edited,
     /// Both sides changed the same lines of a Shared file.
@@ -175,6 +182,7 @@ impl ConflictKind {
     pub fn word(&self) -> &'static str {
         match self {
             Self::Exists => "exists",
+            Self::Foreign { .. } => "foreign",
             Self::Edited => "edited",
             Self::Overlap => "overlap",
             Self::Markers(_) => "markers",
@@ -192,6 +200,7 @@ impl ConflictKind {
     pub fn reason(&self) -> String {
         match self {
             Self::Exists => "exists already and was not made by operator-forge".to_owned(),
+            Self::Foreign { what, .. } => what.clone(),
             Self::Edited => "is generated, was edited by hand, and has to change now".to_owned(),
             Self::Overlap => "was edited in the lines that have to change now".to_owned(),
             Self::Markers(line) => {

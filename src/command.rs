@@ -1,8 +1,10 @@
 //! One small file per command. A command is a pure edit of the project; `reconcile` is what all of them share.
 
+mod adopt;
 mod attributes;
 mod check;
 mod completion;
+mod conflicts;
 mod create_api;
 mod create_webhook;
 mod delete;
@@ -25,16 +27,20 @@ mod update;
 mod version;
 mod workspace;
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use self::{survey::Survey, workspace::Workspace};
 use crate::{
     apply,
-    change::ChangeSet,
-    cli::{Cli, Command, Create, Delete, EditWhat, Global},
+    change::{ChangeSet, Policy},
+    cli::{Cli, Command, Create, Delete, EditWhat, Global, OnConflict},
     error::{Failure, Result},
     plan::Named,
     project::Project,
+    prompt::Prompt,
     report::{Outcome, Report},
     tree::RelPath,
 };
@@ -114,6 +120,18 @@ fn reconcile_named(
     flags: &Global,
     report: &Report,
 ) -> Result<u8> {
+    reconcile_with(workspace, edit, named, flags, report, |failure, _| failure)
+}
+
+/// The same, with more to say where files are in the way.
+fn reconcile_with(
+    workspace: &Workspace,
+    edit: &Edit,
+    named: &Named,
+    flags: &Global,
+    report: &Report,
+    explain: impl FnOnce(Failure, &ChangeSet) -> Failure,
+) -> Result<u8> {
     let disk = apply::Real::new(&workspace.root);
     let turn = if flags.dry_run {
         None
@@ -121,9 +139,21 @@ fn reconcile_named(
         Some(apply::Turn::begin(&disk, edit.command)?)
     };
     let survey = Survey::with(workspace, &edit.project, named)?;
-    let policy = flags.on_conflict.into();
-    let set = survey.plan(&edit.project, policy, &edit.forced, named)?;
-    refuse_conflicts(&set)?;
+    let plan = |decided: &BTreeMap<RelPath, Policy>| {
+        let policy = flags.on_conflict.into();
+        survey.plan(&edit.project, named, policy, decided, &edit.forced)
+    };
+    let mut set = plan(&BTreeMap::new())?;
+    let may_ask = !(flags.no_input || flags.dry_run || report.is_json());
+    let prompt = Prompt::new(may_ask && flags.on_conflict == OnConflict::Abort);
+    if prompt.is_allowed() && !set.conflicts.is_empty() {
+        set = plan(&conflicts::ask(&set.conflicts, |conflict, rest| {
+            let change = conflicts::change(&conflict.path, &survey.desired, &survey.found);
+            report.diff(&change);
+            prompt.conflict(conflict.path.as_str(), &conflict.why.reason(), rest)
+        })?)?;
+    }
+    conflicts::refuse(&set).map_err(|failure| explain(failure, &set))?;
     workspace.refuse_if_moved(&survey.found)?;
     if let Some(mut turn) = turn {
         apply::apply(&mut turn, apply::Step::of(&set))?;
@@ -135,26 +165,6 @@ fn reconcile_named(
         next: &edit.next,
     });
     Ok(if set.notes.is_empty() { 0 } else { 3 })
-}
-
-/// One refusal that names every file in the way.
-fn refuse_conflicts(set: &ChangeSet) -> Result<()> {
-    let files = match set.conflicts.len() {
-        0 => return Ok(()),
-        1 => "a file is in the way".to_owned(),
-        n => format!("{n} files are in the way"),
-    };
-    let failure = set
-        .conflicts
-        .iter()
-        .fold(Failure::refused(files), |failure, conflict| {
-            failure.note(format!("`{}` {}", conflict.path, conflict.why.reason()))
-        });
-    Err(failure.note("nothing was written").help(if set.conflicts.iter().all(|c| c.why.can_be_settled()) {
-        "keep such files as they are with `--on-conflict keep`, or replace them with `--on-conflict take`"
-    } else {
-        "move what is in the way elsewhere, then run the command again"
-    }))
 }
 
 /// `directory` as something to paste into a shell.

@@ -12,6 +12,7 @@ mod text;
 mod toml;
 mod yaml;
 
+pub use self::toml::differing_keys;
 use crate::{change::ConflictKind, tree::RelPath};
 
 /// How the texts of one file are merged.

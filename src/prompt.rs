@@ -4,7 +4,10 @@ use std::io::{IsTerminal, stderr, stdin};
 
 use dialoguer::{Confirm, Input, theme::SimpleTheme};
 
-use crate::error::{Failure, Result};
+use crate::{
+    change::Policy,
+    error::{Failure, Result},
+};
 
 /// Whether and how to ask.
 #[derive(Clone, Copy, Debug)]
@@ -70,6 +73,54 @@ impl Prompt {
                 .interact()
                 .map_err(unanswered),
         }
+    }
+
+    /// What to do with a file in the way; `rest` more come after it.
+    pub fn conflict(self, path: &str, reason: &str, rest: usize) -> Result<Answer> {
+        let all = match rest {
+            0 => String::new(),
+            n => format!("; a capital letter goes for the other {n}, too"),
+        };
+        let answer: String = Input::with_theme(&SimpleTheme)
+            .with_prompt(format!(
+                "`{path}` {reason}. Keep it, take what is generated, write both with conflict markers, or abort? \
+                 [k/t/m/a{all}] (--on-conflict)"
+            ))
+            .validate_with(|text: &String| match Answer::parse(text) {
+                Some(_) => Ok(()),
+                None => Err("k, t, m or a"),
+            })
+            .interact_text()
+            .map_err(unanswered)?;
+        Answer::parse(&answer)
+            .ok_or_else(|| Failure::refused("no answer").help("--on-conflict keep"))
+    }
+}
+
+/// What to do with a file in the way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// What to do with this one.
+    pub policy: Policy,
+    /// Whether the rest is to be treated alike.
+    pub for_the_rest: bool,
+}
+
+impl Answer {
+    /// The letter of a policy; a capital one goes for the rest, too.
+    pub fn parse(text: &str) -> Option<Self> {
+        let policy = match text.trim().to_ascii_lowercase().as_str() {
+            "k" | "keep" => Policy::Keep,
+            "t" | "take" => Policy::Take,
+            "m" | "markers" => Policy::Markers,
+            "a" | "abort" => Policy::Abort,
+            _ => return None,
+        };
+        let for_the_rest = text.trim().starts_with(|c: char| c.is_ascii_uppercase());
+        Some(Self {
+            policy,
+            for_the_rest,
+        })
     }
 }
 

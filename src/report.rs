@@ -13,7 +13,7 @@ use std::io::{self, IsTerminal, Write};
 pub use self::compat::Comparison;
 pub use self::status::{FileStatus, State, StatusReport};
 use crate::{
-    change::ChangeSet,
+    change::{Change, ChangeSet},
     cli::{Color, Global, Output},
     error::Failure,
 };
@@ -156,6 +156,11 @@ impl Report {
             Output::Json => print(&json::failure(failure)),
             Output::Text => eprint(&text::failure(failure, self.color)),
         }
+    }
+
+    /// Shows what a question is about.
+    pub fn diff(&self, change: &Change) {
+        print(&text::diff(change));
     }
 
     /// Prints a text that was asked for (a version, a script) on standard output.

@@ -122,8 +122,11 @@ impl Prepared {
                 found: &find_all(root, plan::paths(&memory, &desired)?)?,
                 templates: template::SET,
                 project: &project.write(),
+                unmerged: &Default::default(),
                 policy: Policy::Abort,
+                decided: &Default::default(),
                 forced: &Default::default(),
+                owned: &project.settings.owned,
             })?;
             apply(&mut turn, Step::of(&set))
         })();

@@ -122,3 +122,192 @@ fn two_branches_become_one() {
         "git had no trouble: {conflicts} of {merges}"
     );
 }
+
+const INIT: &str = "operator-forge init -q --domain example.com --project-name demo --vcs none";
+const API: &str = "operator-forge create api -q --group cache --version v1alpha1 --kind Memcached";
+const OTHER: &str = "operator-forge create api -q --group cache --version v1 --kind Redis";
+const WEBHOOK: &str = "operator-forge create webhook -q --group cache --version v1alpha1 --kind Memcached --defaulting";
+const SECOND: &str = "operator-forge create api -q --group cache --version v1 --kind Memcached";
+
+/// What one `sync` makes of two branches.
+struct Merged {
+    directory: TempDir,
+    sync: session::Step,
+}
+
+impl Merged {
+    #[track_caller]
+    fn new(both: &[&str], first: &str, second: &str, (way, style): (&str, &str)) -> Self {
+        let before = on_one_branch(&Tree::new(), both).expect("the commands succeed");
+        let directory = repository(&before, style);
+        merge(directory.path(), first, second, way);
+        let sync = shell(directory.path(), "operator-forge sync");
+        Self { directory, sync }
+    }
+
+    fn read(&self, path: &str) -> String {
+        fs::read_to_string(self.directory.path().join(path)).unwrap_or_default()
+    }
+
+    #[track_caller]
+    fn assert_settled(&self) {
+        let check = shell(self.directory.path(), "operator-forge sync --dry-run");
+        assert!(
+            check.output.contains("nothing to change"),
+            "{}\n{}",
+            self.sync.output,
+            check.output
+        );
+    }
+}
+
+/// What is alike on both branches is there once.
+#[test]
+fn the_same_command_on_both_branches_is_done_once() {
+    for way in WAYS {
+        for (both, command) in [
+            (&[INIT][..], API),
+            (&[INIT, API][..], WEBHOOK),
+            (&[INIT, API][..], SECOND),
+        ] {
+            let merged = Merged::new(both, command, command, way);
+            let what = format!("{command} twice ({} {})", way.0, way.1);
+            assert_eq!(merged.sync.code, 0, "{what}\n{}", merged.sync.output);
+            let commands: Vec<&str> = both.iter().chain([&command]).copied().collect();
+            let expected = on_one_branch(&Tree::new(), &commands).unwrap();
+            assert_same(&what, &expected, &tree(merged.directory.path()));
+        }
+    }
+}
+
+/// Edits of both branches, in User and Shared files, survive a merge of two APIs.
+#[test]
+fn edits_of_both_branches_are_kept() {
+    for way in WAYS {
+        let merged = Merged::new(
+            &[INIT],
+            &format!(
+                "{API} && echo '// first' >> src/controllers/cache/memcached.rs && echo '*.first' >> .gitignore \
+                 && sed -i '/^resources:/a\\  - first.yaml' config/rbac/kustomization.yaml \
+                 && sed -i '/^\\[dependencies\\]/a first = \"1\"' Cargo.toml"
+            ),
+            &format!(
+                "{OTHER} && echo '// second' >> src/controllers/cache/redis.rs && echo '*.second' >> .gitignore \
+                 && sed -i '/^resources:/a\\  - second.yaml' config/rbac/kustomization.yaml \
+                 && sed -i '/^\\[dependencies\\]/a second = \"1\"' Cargo.toml"
+            ),
+            way,
+        );
+        let what = format!("{way:?}\n{}", merged.sync.output);
+        assert_eq!(merged.sync.code, 0, "{what}");
+        for (path, texts) in [
+            ("src/controllers/cache/memcached.rs", &["// first"][..]),
+            ("src/controllers/cache/redis.rs", &["// second"]),
+            (".gitignore", &["*.first", "*.second"]),
+            (
+                "config/rbac/kustomization.yaml",
+                &[
+                    "- first.yaml",
+                    "- second.yaml",
+                    "cache_memcached_roles",
+                    "cache_redis_roles",
+                ],
+            ),
+            ("Cargo.toml", &["first = \"1\"", "second = \"1\""]),
+            ("src/api.rs", &["Memcached", "Redis"]),
+        ] {
+            let text = merged.read(path);
+            for wanted in texts {
+                assert_eq!(
+                    text.matches(wanted).count().min(1),
+                    1,
+                    "{what}\n{path} lacks {wanted}\n{text}"
+                );
+            }
+            assert!(!text.contains("<<<<<<<"), "{what}\n{path}\n{text}");
+        }
+        merged.assert_settled();
+    }
+}
+
+/// One branch deletes an API that the other one edits: the edited file stays, and is told.
+#[test]
+fn a_deletion_meets_an_edit() {
+    let delete = "git show HEAD~1:PROJECT > PROJECT && operator-forge sync -q";
+    for way in [WAYS[0], WAYS[1]] {
+        let before = on_one_branch(&Tree::new(), &[INIT]).unwrap();
+        let directory = repository(&before, way.1);
+        succeed(directory.path(), &format!("{API} && {COMMIT}"));
+        let edit = "echo '// edited' >> src/controllers/cache/memcached.rs";
+        merge(
+            directory.path(),
+            delete,
+            &format!("{edit} && {OTHER}"),
+            way.0,
+        );
+        let sync = shell(directory.path(), "operator-forge sync");
+        assert!(matches!(sync.code, 0 | 3), "{}", sync.output);
+        let text = |path: &str| fs::read_to_string(directory.path().join(path)).unwrap();
+        assert!(text("src/controllers/cache/memcached.rs").ends_with("// edited\n"));
+        assert!(!text("PROJECT").contains("Memcached"));
+        assert!(text("src/api.rs").contains("Redis") && !text("src/api.rs").contains("Memcached"));
+        let check = shell(directory.path(), "operator-forge sync --dry-run");
+        assert!(
+            check.output.contains("nothing to change"),
+            "{}",
+            check.output
+        );
+    }
+}
+
+/// Both branches change one key of `PROJECT`: it is named with both values, nothing is written, and a flag settles it.
+#[test]
+fn one_key_changed_on_both_branches_is_the_users_to_settle() {
+    let scope =
+        |word: &str| format!("sed -i 's/^namespaced:.*//; s/^projectName/{word}\\n&/' PROJECT");
+    let license = |name: &str| {
+        format!("sed -i 's/license: .*/license: {name}/' PROJECT && operator-forge sync -q")
+    };
+    let _ = scope;
+    let merged = Merged::new(&[INIT], &license("mit"), &license("none"), WAYS[0]);
+    assert_eq!(merged.sync.code, 1, "{}", merged.sync.output);
+    for wanted in ["license", "`mit`", "`none`", "--on-conflict keep"] {
+        assert!(
+            merged.sync.output.contains(wanted),
+            "{}",
+            merged.sync.output
+        );
+    }
+    let root = merged.directory.path();
+    let taken = shell(root, "operator-forge sync --on-conflict take");
+    assert!(matches!(taken.code, 0 | 3), "{}", taken.output);
+    assert!(merged.read("PROJECT").contains("license: none"));
+    merged.assert_settled();
+}
+
+/// Where git keeps no sides (markers were added to the index, or another tool merged), the text is enough.
+#[test]
+fn markers_without_git_are_enough() {
+    let before = on_one_branch(&Tree::new(), &[INIT]).unwrap();
+    for style in ["merge", "diff3", "zdiff3"] {
+        let directory = repository(&before, style);
+        // An older project, whose attributes let git merge line by line.
+        succeed(
+            directory.path(),
+            &format!("sed -i '/ -merge$/d' .gitattributes && {COMMIT}"),
+        );
+        assert!(
+            merge(directory.path(), API, OTHER, "merge"),
+            "git found no conflict"
+        );
+        succeed(directory.path(), "git add --all && rm -rf .git");
+        let sync = shell(directory.path(), "operator-forge sync");
+        assert_eq!(sync.code, 0, "{style}\n{}", sync.output);
+        let mut expected = on_one_branch(&before, &[API, OTHER]).unwrap();
+        let mut found = tree(directory.path());
+        for files in [&mut expected, &mut found] {
+            files.remove(".gitattributes");
+        }
+        assert_same(style, &expected, &found);
+    }
+}

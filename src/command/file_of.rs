@@ -43,10 +43,9 @@ pub fn unknown(path: &RelPath, desired: &Tree) -> Failure {
             .help(first.to_string());
     }
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-    match desired
-        .keys()
-        .find(|path| name(path.as_str()) == name(text))
-    {
+    let of_that_name = |path: &&RelPath| name(path.as_str()) == name(text);
+    let near = desired.keys().filter(of_that_name);
+    match near.min_by_key(|path| path.parents().count()) {
         Some(near) => failure
             .note("paths are relative to the project's directory")
             .help(near.to_string()),

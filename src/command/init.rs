@@ -2,21 +2,39 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Edit, Workspace, reconcile, shell_word};
+use super::{
+    Edit, Workspace,
+    adopt::{adopt, explain},
+    reconcile_with, shell_word,
+};
 use crate::{
     cli::{Global, Init, Vcs},
     error::{Failure, Result},
     git,
     name::{Domain, ProjectName},
+    plan::Named,
     project::{Header, InitOptions, License, Owner, Project},
+    reconcile::Last,
     report::Report,
+    template,
+    tree::{self, Digest},
 };
 
 pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
     let root = init.root(flags);
     let mut remarks = init.foreign.answer()?;
-    let workspace = Workspace::fresh(&root)?;
+    let mut workspace = Workspace::fresh(&root)?;
     let project = Project::init(options(&root, init)?);
+    let desired = template::tree(&project)?;
+    let adopted = adopt(&root, &desired)?;
+    for path in &adopted.kept {
+        let row = Last {
+            owner: tree::Owner::User,
+            any_of: vec![Digest::of(path, &desired[path].content)],
+        };
+        workspace.adopted.insert(path.clone(), row);
+    }
+    remarks.extend(adopted.remarks.iter().cloned());
     remarks.extend(parent_workspace(&root));
     let mut next = Vec::new();
     if root != Path::new(".") {
@@ -39,11 +57,18 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
     let edit = Edit {
         command: "init",
         project,
-        forced: Default::default(),
+        forced: adopted.replaced.iter().cloned().collect(),
         remarks,
         next,
     };
-    let code = reconcile(&workspace, &edit, flags, report)?;
+    let code = reconcile_with(
+        &workspace,
+        &edit,
+        &Named::default(),
+        flags,
+        report,
+        |failure, set| explain(failure, set, &adopted),
+    )?;
     if makes_repository && !flags.dry_run {
         git::init(&root).map_err(|why| {
             Failure::refused(format!(
@@ -60,13 +85,23 @@ fn options(root: &Path, init: &Init) -> Result<InitOptions> {
         domain: Domain::parse(init.domain.as_deref().unwrap_or("my.domain"))?,
         name: match &init.project_name {
             Some(name) => ProjectName::parse(name)?,
-            None => directory_name(root)?,
+            None => match package_name(root) {
+                Some(name) => name,
+                None => directory_name(root)?,
+            },
         },
         owner: Owner::parse(init.owner.as_deref().unwrap_or_default())?,
         license: License::parse(init.license.as_deref().unwrap_or("apache2"))?,
         header: init.license_file.as_deref().map(header).transpose()?,
         namespaced: init.namespaced.unwrap_or(false),
     })
+}
+
+/// The name of the package that is there, which the project's has to be.
+fn package_name(root: &Path) -> Option<ProjectName> {
+    let text = std::fs::read_to_string(root.join("Cargo.toml")).ok()?;
+    let manifest = text.parse::<toml_edit::DocumentMut>().ok()?;
+    ProjectName::parse(manifest.get("package")?.get("name")?.as_str()?).ok()
 }
 
 /// The directory's own name in lower case, as kubebuilder takes it.

@@ -50,16 +50,19 @@ impl Survey {
 
     /// What it takes to make the tree what `project` says, with nothing forced and nothing settled.
     pub fn drift(&self, project: &Project) -> Result<ChangeSet> {
-        self.plan(project, Policy::Abort, &BTreeSet::new(), &Named::default())
+        let (named, decided) = (Named::default(), BTreeMap::new());
+        self.plan(project, &named, Policy::Abort, &decided, &BTreeSet::new())
     }
 
-    /// What it takes to make the tree what `project` says; `forced` is written whatever it holds.
+    /// What it takes to make the tree what `project` says, with the files that the command names; what is in the way is
+    /// settled as `decided` says of a file, else by the `policy`; `forced` is written whatever it holds.
     pub fn plan(
         &self,
         project: &Project,
-        policy: Policy,
-        forced: &BTreeSet<RelPath>,
         named: &Named,
+        policy: Policy,
+        decided: &BTreeMap<RelPath, Policy>,
+        forced: &BTreeSet<RelPath>,
     ) -> Result<ChangeSet> {
         let inputs = plan::Inputs {
             memory: &self.memory,
@@ -69,7 +72,7 @@ impl Survey {
             project: &project.write(),
             unmerged: &self.unmerged,
             policy,
-            decided: &BTreeMap::new(),
+            decided,
             forced,
             owned: &project.settings.owned,
         };

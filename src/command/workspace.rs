@@ -23,6 +23,8 @@ pub struct Workspace {
     pub project: Option<Project>,
     /// `PROJECT` as it was read.
     seen: Found,
+    /// What stood in the directory before there was a project, and counts as applied.
+    pub adopted: BTreeMap<RelPath, Last<Digest>>,
 }
 
 impl Workspace {
@@ -50,6 +52,7 @@ impl Workspace {
             root: root.to_path_buf(),
             project: None,
             seen: found,
+            adopted: BTreeMap::new(),
         })
     }
 
@@ -116,6 +119,7 @@ impl Workspace {
                 root: root.to_path_buf(),
                 project: Some(project.clone()),
                 seen,
+                adopted: BTreeMap::new(),
             },
             project,
         ))
@@ -139,7 +143,9 @@ impl Workspace {
             .as_ref()
             .filter(|_| matches!(tree::find(&self.root, &lock), Ok(Found::Absent)))
         else {
-            return Memory::load(&self.root);
+            let mut memory = Memory::load(&self.root)?;
+            memory.rows.extend(self.adopted.clone());
+            return Ok(memory);
         };
         let mut rebuilt = Memory {
             templates: template::SET,

@@ -1,11 +1,13 @@
 //! TOML by key: `Cargo.toml`, `deny.toml`. Order, comments and format of the user's file are kept.
 
+mod adopt;
 mod decor;
 mod order;
 mod same;
 
 use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
 
+pub use self::adopt::differing_keys;
 use self::same::{same, same_value};
 use crate::change::ConflictKind;
 
@@ -18,8 +20,8 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
     };
     let (base_document, mut merged, theirs) = (parse(base)?, parse(ours)?, parse(theirs)?);
     let adopting = base.trim().is_empty();
-    if adopting && different_packages(&merged, &theirs) {
-        return Err(ConflictKind::Exists);
+    if adopting {
+        adopt::check(&merged, &theirs)?;
     }
     merge_table(
         base_document.as_table(),
@@ -34,16 +36,6 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
     );
     decor::merge_end(&base_document, &mut merged, &theirs);
     Ok(merged.to_string())
-}
-
-/// Whether both are manifests of a package, but not of the same one.
-fn different_packages(ours: &DocumentMut, theirs: &DocumentMut) -> bool {
-    fn name(document: &DocumentMut) -> Option<&str> {
-        document.get("package")?.get("name")?.as_str()
-    }
-    name(ours)
-        .zip(name(theirs))
-        .is_some_and(|(ours, theirs)| ours != theirs)
 }
 
 fn merge_table(
@@ -259,6 +251,16 @@ mod tests {
     }
 
     #[test]
+    fn tables_of_tables_are_merged() {
+        check(
+            "[profile.release]\nlto = true\n",
+            "[profile.release]\nlto = true\n\n[profile.dev]\ndebug = false\n",
+            "[profile.release]\nlto = \"thin\"\n",
+            "[profile.release]\nlto = \"thin\"\n\n[profile.dev]\ndebug = false\n",
+        );
+    }
+
+    #[test]
     fn both_sides_changing_one_key_is_a_conflict() {
         assert_eq!(
             merge("a = 1\n", "a = 2\n", "a = 3\n"),
@@ -269,10 +271,10 @@ mod tests {
     #[test]
     fn the_manifest_of_another_package_is_not_adopted() {
         let theirs = "[package]\nname = \"theirs\"\n";
-        assert_eq!(
+        assert!(matches!(
             merge("", "[package]\nname = \"mine\"\n", theirs),
-            Err(ConflictKind::Exists)
-        );
+            Err(ConflictKind::Foreign { .. })
+        ));
     }
 
     #[test]

@@ -1,0 +1,121 @@
+//! Files in the way: a question for each on a terminal, one refusal for all of them elsewhere.
+
+use std::collections::BTreeMap;
+
+use crate::{
+    change::{Action, Change, ChangeSet, Conflict, Policy},
+    error::{Failure, Result},
+    prompt::Answer,
+    tree::{Found, RelPath, Tree},
+};
+
+/// Asks what to do with each file in the way that a policy can settle, until an answer goes for the rest or ends it.
+/// `ask` gets the conflict and how many come after it.
+pub fn ask(
+    conflicts: &[Conflict],
+    mut ask: impl FnMut(&Conflict, usize) -> Result<Answer>,
+) -> Result<BTreeMap<RelPath, Policy>> {
+    let mut decided = BTreeMap::new();
+    if !conflicts
+        .iter()
+        .all(|conflict| conflict.why.can_be_settled())
+    {
+        return Ok(decided);
+    }
+    let mut for_the_rest = None;
+    for (at, conflict) in conflicts.iter().enumerate() {
+        let policy = match for_the_rest {
+            Some(policy) => policy,
+            None => {
+                let answer = ask(conflict, conflicts.len() - at - 1)?;
+                for_the_rest = Some(answer.policy)
+                    .filter(|policy| answer.for_the_rest || *policy == Policy::Abort);
+                answer.policy
+            }
+        };
+        decided.insert(conflict.path.clone(), policy);
+    }
+    Ok(decided)
+}
+
+/// What taking the generated text would do to a file in the way.
+pub fn change(path: &RelPath, desired: &Tree, found: &BTreeMap<RelPath, Found>) -> Change {
+    let before = match found.get(path) {
+        Some(Found::File(bytes)) => Some(bytes.clone()),
+        _ => None,
+    };
+    let file = desired.get(path);
+    Change {
+        path: path.clone(),
+        action: Action::Overwrite,
+        owner: file.map(|file| file.owner),
+        before,
+        after: file.map(|file| file.content.clone()),
+    }
+}
+
+/// One refusal that names every file in the way.
+pub fn refuse(set: &ChangeSet) -> Result<()> {
+    let files = match set.conflicts.len() {
+        0 => return Ok(()),
+        1 => "a file is in the way".to_owned(),
+        n => format!("{n} files are in the way"),
+    };
+    let failure = set
+        .conflicts
+        .iter()
+        .fold(Failure::refused(files), |failure, conflict| {
+            failure.note(format!("`{}` {}", conflict.path, conflict.why.reason()))
+        });
+    Err(failure.note("nothing was written").help(if set.conflicts.iter().all(|c| c.why.can_be_settled()) {
+        "keep such files as they are with `--on-conflict keep`, replace them with `take`, or write both into them with `markers`"
+    } else {
+        "move what is in the way elsewhere, then run the command again"
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::change::ConflictKind;
+
+    fn conflict(path: &str, why: ConflictKind) -> Conflict {
+        Conflict {
+            path: RelPath::parse(path).unwrap(),
+            why,
+        }
+    }
+
+    /// What is asked about three files, and what is decided, where the answers are these.
+    #[track_caller]
+    fn check(answers: &str, expected: &[(&str, Policy)]) {
+        let conflicts = ["a", "b", "c"].map(|path| conflict(path, ConflictKind::Edited));
+        let mut answers = answers.split(' ');
+        let decided = ask(&conflicts, |_, _| {
+            Ok(Answer::parse(answers.next().expect("one question less")).unwrap())
+        });
+        let decided = decided.unwrap();
+        let decided: Vec<_> = decided.iter().map(|(p, d)| (p.as_str(), *d)).collect();
+        assert_eq!(decided, expected);
+        assert_eq!(answers.next(), None, "one question more");
+    }
+
+    #[test]
+    fn each_file_is_asked_about_until_an_answer_goes_for_the_rest() {
+        use Policy::{Abort, Keep, Markers, Take};
+        check("k t m", &[("a", Keep), ("b", Take), ("c", Markers)]);
+        check("t K", &[("a", Take), ("b", Keep), ("c", Keep)]);
+        check("M", &[("a", Markers), ("b", Markers), ("c", Markers)]);
+        check("k a", &[("a", Keep), ("b", Abort), ("c", Abort)]);
+    }
+
+    #[test]
+    fn nothing_is_asked_where_no_answer_would_help() {
+        let conflicts = [
+            conflict("a", ConflictKind::Exists),
+            conflict("b", ConflictKind::Obstacle("`b` is a directory".into())),
+        ];
+        let decided = ask(&conflicts, |_, _| unreachable!("asked"));
+        assert!(decided.unwrap().is_empty());
+    }
+}

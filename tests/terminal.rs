@@ -1,0 +1,89 @@
+//! Questions on a terminal, which `script` (of util-linux) makes.
+
+#![cfg(target_os = "linux")]
+
+mod session;
+
+use std::{fs, path::Path};
+
+use session::shell;
+use tempfile::TempDir;
+
+/// A project whose next API meets two edited files.
+fn project() -> TempDir {
+    let directory = TempDir::new().unwrap();
+    let made = shell(
+        directory.path(),
+        "operator-forge init -q --domain example.com --project-name demo --vcs none \
+         && echo '// mine' >> src/api.rs && echo '// mine' >> src/controllers.rs",
+    );
+    assert_eq!(made.code, 0, "{}", made.output);
+    directory
+}
+
+/// What a command prints on a terminal where somebody types `keys`, and how it ends.
+fn on_a_terminal(directory: &Path, command: &str, keys: &str) -> (String, i32) {
+    let step = shell(
+        directory,
+        &format!("printf '{keys}' | script --quiet --return --command '{command}' /dev/null"),
+    );
+    (step.output.replace('\r', ""), step.code)
+}
+
+const CREATE: &str = "operator-forge create api --group cache --version v1alpha1 --kind Memcached --resource --controller";
+
+#[test]
+fn each_file_in_the_way_is_asked_about() {
+    let directory = project();
+    let (output, code) = on_a_terminal(directory.path(), CREATE, "k\\nt\\n");
+    assert_eq!(code, 3, "{output}");
+    assert!(output.contains("--on-conflict"), "{output}");
+    assert!(output.contains("-// mine"), "the diff is shown: {output}");
+    let text = |path: &str| fs::read_to_string(directory.path().join(path)).unwrap();
+    assert!(text("src/api.rs").ends_with("// mine\n"));
+    assert!(text("src/controllers.rs").contains("cache::memcached"));
+    assert!(!text("src/controllers.rs").contains("// mine"));
+}
+
+#[test]
+fn one_answer_may_go_for_all_and_abort_writes_nothing() {
+    let directory = project();
+    let before = session::tree(directory.path());
+    let (output, code) = on_a_terminal(directory.path(), CREATE, "a\\n");
+    assert_eq!(code, 1, "{output}");
+    session::assert_same("abort", &before, &session::tree(directory.path()));
+    let (output, code) = on_a_terminal(directory.path(), CREATE, "M\\n");
+    assert_eq!(code, 3, "{output}");
+    for path in ["src/api.rs", "src/controllers.rs"] {
+        let text = fs::read_to_string(directory.path().join(path)).unwrap();
+        assert!(text.contains("<<<<<<< yours\n"), "{path}: {text}");
+    }
+}
+
+#[test]
+fn nothing_is_asked_with_no_input() {
+    let directory = project();
+    let (output, code) = on_a_terminal(directory.path(), &format!("{CREATE} --no-input"), "K\\n");
+    assert_eq!(code, 1, "{output}");
+    assert!(output.contains("2 files are in the way"), "{output}");
+}
+
+#[test]
+fn disown_shows_what_it_would_replace_and_asks() {
+    let directory = TempDir::new().unwrap();
+    let made = shell(
+        directory.path(),
+        "operator-forge init -q --domain example.com --project-name demo --vcs none \
+         && operator-forge own -q src/api.rs && echo '// mine' >> src/api.rs",
+    );
+    assert_eq!(made.code, 0, "{}", made.output);
+    let command = "operator-forge disown src/api.rs";
+    let (output, code) = on_a_terminal(directory.path(), command, "n\\n");
+    assert_eq!(code, 1, "{output}");
+    assert!(output.contains("-// mine"), "{output}");
+    let text = || fs::read_to_string(directory.path().join("src/api.rs")).unwrap();
+    assert!(text().ends_with("// mine\n"));
+    let (output, code) = on_a_terminal(directory.path(), command, "y\\n");
+    assert_eq!(code, 0, "{output}");
+    assert!(!text().contains("// mine"));
+}
