@@ -2,6 +2,7 @@
 
 mod completion;
 mod create_api;
+mod create_version;
 mod create_webhook;
 mod delete;
 mod delete_api;

@@ -4,11 +4,14 @@
 //! Invariants: nothing is changed but what was asked for; a text that no longer parses is never returned.
 
 mod attribute;
+mod convert;
 mod edit;
+mod fields;
 #[cfg(test)]
 mod tests;
 
 use self::attribute::Item;
+pub use self::convert::fill;
 use self::edit::Edit;
 
 /// What `#[kube(…)]` says of the CRD that several versions share.

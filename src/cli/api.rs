@@ -1,8 +1,9 @@
 //! The flags of `create api`.
 
 use clap::{ArgAction, Args};
+use clap_complete::engine::ArgValueCandidates;
 
-use super::{Foreign, ForeignType, TypeFlags};
+use super::{Foreign, ForeignType, TypeFlags, complete};
 
 /// `create api`.
 #[derive(Args, Debug)]
@@ -11,7 +12,8 @@ Examples:
   operator-forge create api --group cache --version v1alpha1 --kind Memcached
   operator-forge create api --group cache --version v1 --kind Memcached --controller=false
   operator-forge create api --group apps --version v1 --kind Deployment --resource=false
-  operator-forge create api --group cache --version v1alpha1 --kind Memcached --resource=false --controller-name backup")]
+  operator-forge create api --group cache --version v1alpha1 --kind Memcached --resource=false --controller-name backup
+  operator-forge create api --group cache --version v1 --kind Memcached --from-version v1alpha1")]
 pub struct Api {
     /// Which type.
     #[command(flatten)]
@@ -34,6 +36,9 @@ pub struct Api {
     /// A short name for kubectl; may be given several times
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
     pub short_name: Vec<String>,
+    /// Start with a copy of this version's types, and convert between the two
+    #[arg(long, value_name = "VERSION", add = ArgValueCandidates::new(complete::versions))]
+    pub from_version: Option<String>,
     /// Write the API's files again, whatever they hold
     #[arg(long)]
     pub force: bool,

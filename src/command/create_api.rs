@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Edit, Workspace, reconcile, type_of::type_of};
+use super::{Edit, Workspace, create_version, reconcile, type_of::type_of};
 use crate::{
     cli::{Api, Global},
     error::Result,
@@ -21,6 +21,15 @@ pub fn run(flags: &Global, api: &Api, report: &Report) -> Result<u8> {
     api.foreign_type.refuse()?;
     let (workspace, before) = Workspace::open(&flags.directory)?;
     let request = request(&before, api, Prompt::new(!flags.no_input))?;
+    if let Some(from) = &api.from_version {
+        return create_version::run(
+            flags,
+            (&workspace, &before),
+            (&request, from),
+            remarks,
+            report,
+        );
+    }
     let project = before.create_api(&request)?;
     let files = template::files_of(&project, &request)?;
     let next = next(&files, &request, conversion(&before, &request));
@@ -49,7 +58,9 @@ fn request(project: &Project, api: &Api, prompt: Prompt) -> Result<CreateApi> {
         .map(|text| ShortName::parse(text))
         .collect::<Result<Vec<_>, _>>()?;
     let resource = prompt.yes("--resource", "Define the type?", api.resource, true)?;
-    let controller = prompt.yes("--controller", "Add a controller?", api.controller, true)?;
+    // The controller of a kind stays with the version that it watches.
+    let add = api.from_version.is_none();
+    let controller = prompt.yes("--controller", "Add a controller?", api.controller, add)?;
     Ok(CreateApi {
         group: of.group,
         version: of.version,

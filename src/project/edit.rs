@@ -5,6 +5,7 @@ mod delete;
 mod delete_webhook;
 mod missing;
 mod settings;
+mod version;
 mod webhook;
 
 use std::collections::BTreeMap;
@@ -15,6 +16,7 @@ pub use self::api::EditApi;
 pub use self::delete::DeleteApi;
 pub use self::delete_webhook::DeleteWebhook;
 pub use self::settings::{EditSettings, domain_stays, name_stays};
+pub use self::version::NewVersion;
 pub use self::webhook::{CreateWebhook, External, Target};
 use super::rules::{self, Violation};
 use super::{Api, Header, Key, LAYOUT, License, Owner, Project, Resource, Settings, TEMPLATES};

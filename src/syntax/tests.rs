@@ -83,3 +83,71 @@ fn only_the_kind_that_is_meant() {
         Err(Fault::Unparsable(_))
     ));
 }
+
+/// What `convert.rs` is for types without fields, shortened.
+const EMPTY: &str = "\
+impl From<v1alpha1::B> for v1::B {
+    fn from(old: v1alpha1::B) -> Self {
+        let v1alpha1::BSpec {} = old.spec;
+        Self {
+            spec: v1::BSpec {},
+        }
+    }
+}
+
+impl From<v1::B> for v1alpha1::B {
+    fn from(hub: v1::B) -> Self {
+        let v1::BSpec {} = hub.spec;
+        Self {
+            spec: v1alpha1::BSpec {},
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {}
+";
+
+#[test]
+fn every_field_of_a_copy_is_named() {
+    let types = "
+        pub struct BSpec { pub size: u32, pub mode: Mode, pub disks: Option<Vec<Disk>> }
+        pub struct BStatus {}
+        pub enum Mode { Off, On { since: String }, Other(Box<Mode>) }
+        pub struct Disk { pub labels: BTreeMap<String, Mode> }
+    ";
+    let filled = fill(EMPTY, types, "B").unwrap();
+    for line in [
+        "            labels: labels",
+        "                .map(|(key, value)| (key, value.into()))",
+        "        let v1alpha1::BSpec { size, mode, disks } = old.spec;",
+        "        let v1::BSpec { size, mode, disks } = hub.spec;",
+        "                mode: mode.into(),",
+        "                disks: disks.map(|it| it.into_iter().map(Into::into).collect()),",
+        "impl From<v1::Disk> for v1alpha1::Disk {",
+        "            v1::Mode::On { since } => Self::On { since },",
+        "            v1alpha1::Mode::Other(field0) => Self::Other(Box::new((*field0).into())),",
+    ] {
+        assert!(
+            filled.lines().any(|found| found == line),
+            "{line}\n{filled}"
+        );
+    }
+    assert_eq!(filled.matches("impl From<").count(), 6, "{filled}");
+}
+
+#[test]
+fn what_is_not_known_is_left_to_the_user() {
+    for fields in [
+        "pub a: (Mode, u8)",
+        "a: u8",
+        "pub a: Hidden",
+        "#[cfg(x)] pub a: u8",
+        "pub a: Of<u8>",
+    ] {
+        let types = format!(
+            "pub struct BSpec {{ {fields} }} pub struct BStatus {{}} pub enum Mode {{}} struct Hidden; pub struct Of<T>(T);"
+        );
+        assert_eq!(fill(EMPTY, &types, "B"), None, "{fields}");
+    }
+}
