@@ -10,6 +10,7 @@ mod foreign;
 mod global;
 mod init;
 mod refusal;
+mod rename;
 mod type_flags;
 mod webhook;
 
@@ -23,6 +24,7 @@ pub use self::{
     global::{Color, Global, OnConflict, Output},
     init::{Init, Vcs},
     refusal::refusal,
+    rename::Rename,
     type_flags::TypeFlags,
     webhook::{Certificates, Webhook},
 };
@@ -64,6 +66,8 @@ pub enum Command {
     Delete(Delete),
     /// Change settings of the project, or of one kind
     Edit(Edit),
+    /// Give a kind another name, and its files
+    Rename(Rename),
     /// Make the files what PROJECT says, after it was edited or merged
     #[command(after_help = "\
 Examples:

@@ -10,6 +10,7 @@ mod delete_webhook;
 mod edit;
 mod edit_api;
 mod init;
+mod rename;
 mod sync;
 mod type_of;
 mod version;
@@ -54,6 +55,7 @@ pub fn run(cli: &Cli, report: &Report) -> Result<u8> {
             Some(EditWhat::Api(flags)) => edit_api::run(&cli.global, flags, report),
             None => edit::run(&cli.global, flags, report),
         },
+        Command::Rename(flags) => rename::run(&cli.global, flags, report),
         Command::Sync => sync::run(&cli.global, report),
         Command::Version => version::run(report),
         Command::Completion { shell } => completion::run(*shell, report),

@@ -7,12 +7,14 @@ mod attribute;
 mod convert;
 mod edit;
 mod fields;
+mod rename;
 #[cfg(test)]
 mod tests;
 
 use self::attribute::Item;
 pub use self::convert::fill;
 use self::edit::Edit;
+pub use self::rename::{Renamed, rename};
 
 /// What `#[kube(…)]` says of the CRD that several versions share.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,6 +5,7 @@
 pub mod catalogue;
 pub mod context;
 mod filter;
+pub mod kind_files;
 mod lockfile;
 pub mod render;
 mod subject;

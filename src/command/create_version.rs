@@ -154,10 +154,11 @@ fn next(
                 None,
             ));
         } else if path.starts_with("src/webhooks/") {
-            next.push((
-                format!("name every field that is converted, in {path}"),
-                None,
-            ));
+            let what = match converted {
+                true => "change the conversion like it",
+                false => "name every field that is converted",
+            };
+            next.push((format!("{what}, in {path}"), None));
         }
     }
     let kinds = version.project.kinds();

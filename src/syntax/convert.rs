@@ -166,8 +166,10 @@ fn chain(member: &str, indent: usize) -> String {
         return member.to_owned();
     }
     let pad = format!("\n{}", " ".repeat(indent));
-    let broken = calls.iter().fold(value.to_owned(), |text, call| {
+    let broken = calls[..2].iter().fold(value.to_owned(), |text, call| {
         text.replacen(call, &format!("{pad}{call}"), 1)
     });
-    format!("{name}: {broken}")
+    // The calls of a closure stay on its line.
+    let end = broken.rfind(calls[2]).unwrap_or(broken.len());
+    format!("{name}: {}{pad}{}", &broken[..end], &broken[end..])
 }

@@ -151,3 +151,43 @@ fn what_is_not_known_is_left_to_the_user() {
         assert_eq!(fill(EMPTY, &types, "B"), None, "{fields}");
     }
 }
+
+#[test]
+fn a_kind_is_renamed_where_a_token_means_it() {
+    let pair = |old: &str, new: &str| (old.to_owned(), new.to_owned());
+    let names = Renamed {
+        kind: pair("Memcached", "Type"),
+        type_name: pair("Memcached", "TypeResource"),
+        module: pair("memcached", "r#type"),
+        plural: pair("memcacheds", "types"),
+        controller: pair("cache-memcached", "cache-type"),
+    };
+    for (before, after) in [
+        (
+            "use crate::api::cache::v1::memcached::{Memcached, MemcachedSpec};",
+            "use crate::api::cache::v1::r#type::{TypeResource, TypeResourceSpec};",
+        ),
+        (
+            "use operator::{api::cache::{v1::memcached as v1, v2}, memcached};",
+            "use operator::{api::cache::{v1::r#type as v1, v2}, memcached};",
+        ),
+        (
+            "fn f(memcached: &Memcached) -> MemcachedX { g::memcached(\"Memcached\", \"a Memcached\") } // Memcached",
+            "fn f(memcached: &TypeResource) -> MemcachedX { g::memcached(\"Type\", \"a Memcached\") } // Memcached",
+        ),
+        (
+            "///Memcached\n#[kube(doc = \"Memcached is a resource of g.\")]\nstruct Memcached;",
+            "///Memcached\n#[kube(doc = \"Type is a resource of g.\")]\nstruct TypeResource;",
+        ),
+        (
+            "const NAME: &str = \"cache-memcached\"; const OTHER: &str = \"memcached\";",
+            "const NAME: &str = \"cache-type\"; const OTHER: &str = \"memcached\";",
+        ),
+        (
+            "#[kube(kind = \"Memcached\", plural = \"memcacheds\", status = \"MemcachedStatus\")]\nstruct MemcachedSpec;",
+            "#[kube(kind = \"Type\", root = \"TypeResource\", plural = \"types\", status = \"TypeResourceStatus\")]\nstruct TypeResourceSpec;",
+        ),
+    ] {
+        assert_eq!(rename(before, &names).as_deref(), Ok(after));
+    }
+}
