@@ -13,6 +13,7 @@ mod foreign;
 mod global;
 mod init;
 mod refusal;
+mod rename;
 mod status;
 mod type_flags;
 mod update;
@@ -31,6 +32,7 @@ pub use self::{
     global::{Color, Global, OnConflict, Output},
     init::{Init, Vcs},
     refusal::refusal,
+    rename::Rename,
     status::Status,
     type_flags::TypeFlags,
     update::Update,
@@ -74,6 +76,8 @@ pub enum Command {
     Delete(Delete),
     /// Change settings of the project, or of one kind
     Edit(Edit),
+    /// Give a kind another name, and its files
+    Rename(Rename),
     /// Make the files what PROJECT says, after it was edited or merged
     #[command(after_help = "\
 Examples:

@@ -6,6 +6,7 @@ mod check;
 mod completion;
 mod conflicts;
 mod create_api;
+mod create_version;
 mod create_webhook;
 mod delete;
 mod delete_api;
@@ -17,6 +18,7 @@ mod external;
 mod file_of;
 mod init;
 mod own;
+mod rename;
 mod restore;
 mod status;
 mod survey;
@@ -97,6 +99,7 @@ fn dispatch(cli: &Cli, report: &Report) -> Result<u8> {
             Some(EditWhat::Api(flags)) => edit_api::run(&cli.global, flags, report),
             None => edit::run(&cli.global, flags, report),
         },
+        Command::Rename(flags) => rename::run(&cli.global, flags, report),
         Command::Sync => sync::run(&cli.global, report),
         Command::Undo => undo::run(&cli.global, report),
         Command::Check(flags) => check::run(&cli.global, flags, report),

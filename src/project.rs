@@ -33,7 +33,7 @@ use serde_yaml::Mapping;
 pub use self::compare::check_unchanging;
 pub use self::edit::{
     CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, EditApi, EditSettings, External,
-    InitOptions, Target, domain_stays, name_stays,
+    InitOptions, NewVersion, Rename, Target, domain_stays, name_stays,
 };
 pub use self::file::{FILE, missing};
 pub use self::license::{Header, License, Owner};

@@ -4,12 +4,17 @@
 //! Invariants: nothing is changed but what was asked for; a text that no longer parses is never returned.
 
 mod attribute;
+mod convert;
 mod edit;
+mod fields;
+mod rename;
 #[cfg(test)]
 mod tests;
 
 use self::attribute::Item;
+pub use self::convert::fill;
 use self::edit::Edit;
+pub use self::rename::{Renamed, rename};
 
 /// What `#[kube(…)]` says of the CRD that several versions share.
 #[derive(Clone, Debug, PartialEq, Eq)]

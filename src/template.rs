@@ -5,6 +5,7 @@
 pub mod catalogue;
 pub mod context;
 mod filter;
+pub mod kind_files;
 mod lockfile;
 pub mod render;
 pub mod sets;
@@ -103,15 +104,19 @@ pub fn files_of_webhook(
     })
 }
 
-/// The User file with the Rust types of an API that the project defines.
-pub fn types_of(project: &Project, key: &Key) -> Result<RelPath> {
+/// The User files of an API that the project defines: its sample and its Rust types, in this order.
+pub fn files_of_api(project: &Project, key: &Key) -> Result<BTreeSet<RelPath>> {
     let version = key.version.to_string();
-    let is = |_, subject: Subject<'_>| {
+    files(project, |_, subject| {
         matches!(subject, Subject::Api(api)
             if (&*api.group, &*api.version, &*api.kind) == (key.group.as_str(), &*version, key.kind.as_str()))
-    };
-    let files = files(project, is)?;
-    let types = files.into_iter().find(|path| path.extension() == "rs");
+    })
+}
+
+/// The one of them with the Rust types.
+pub fn types_of(project: &Project, key: &Key) -> Result<RelPath> {
+    let mut files = files_of_api(project, key)?.into_iter();
+    let types = files.find(|path| path.extension() == "rs");
     types.ok_or_else(|| {
         Failure::refused(format!("`{key}` has no types")).help("operator-forge sync")
     })

@@ -1,8 +1,9 @@
 //! The flags of `create api`.
 
 use clap::{ArgAction, Args};
+use clap_complete::engine::ArgValueCandidates;
 
-use super::{ExternalFlags, Foreign, TypeFlags};
+use super::{ExternalFlags, Foreign, TypeFlags, complete};
 
 /// `create api`.
 #[derive(Args, Debug)]
@@ -12,6 +13,7 @@ Examples:
   operator-forge create api --group cache --version v1 --kind Memcached --controller=false
   operator-forge create api --group apps --version v1 --kind Deployment --resource=false
   operator-forge create api --group cache --version v1alpha1 --kind Memcached --resource=false --controller-name backup
+  operator-forge create api --group cache --version v1 --kind Memcached --from-version v1alpha1
   operator-forge create api --group cert-manager --external-api-domain io --version v1 --kind Certificate \\
     --external-api-path cert_manager_crds::v1::Certificate --resource=false")]
 pub struct Api {
@@ -39,6 +41,9 @@ pub struct Api {
     /// A type of another project, which can have a controller.
     #[command(flatten)]
     pub external: ExternalFlags,
+    /// Start with a copy of this version's types, and convert between the two
+    #[arg(long, value_name = "VERSION", add = ArgValueCandidates::new(complete::versions))]
+    pub from_version: Option<String>,
     /// Write the API's files again, whatever they hold
     #[arg(long)]
     pub force: bool,

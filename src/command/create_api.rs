@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Edit, Workspace, external, reconcile, type_of::type_of};
+use super::{Edit, Workspace, create_version, external, reconcile, type_of::type_of};
 use crate::{
     cli::{Api, Global},
     error::Result,
@@ -20,6 +20,15 @@ pub fn run(flags: &Global, api: &Api, report: &Report) -> Result<u8> {
     let remarks = api.foreign.answer()?;
     let (workspace, before) = Workspace::open(&flags.directory)?;
     let request = request(&before, api, Prompt::new(!flags.no_input))?;
+    if let Some(from) = &api.from_version {
+        return create_version::run(
+            flags,
+            (&workspace, &before),
+            (&request, from),
+            remarks,
+            report,
+        );
+    }
     let project = before.create_api(&request)?;
     let files = template::files_of(&project, &request)?;
     let mut next = match request.key_in(&project) {
@@ -55,7 +64,9 @@ fn request(project: &Project, api: &Api, prompt: Prompt) -> Result<CreateApi> {
     // Whoever names a type of another project has said that it is not defined here.
     let resource = api.resource.or(external.is_some().then_some(false));
     let resource = prompt.yes("--resource", "Define the type?", resource, true)?;
-    let controller = prompt.yes("--controller", "Add a controller?", api.controller, true)?;
+    // The controller of a kind stays with the version that it watches.
+    let add = api.from_version.is_none();
+    let controller = prompt.yes("--controller", "Add a controller?", api.controller, add)?;
     Ok(CreateApi {
         group: of.group,
         version: of.version,

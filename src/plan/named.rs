@@ -1,5 +1,6 @@
 //! What a command does to single User files that its own words name, beyond what `PROJECT` asks for.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Inputs, plan};
@@ -16,6 +17,8 @@ use crate::{
 pub struct Named {
     /// They stay on disk whatever becomes of their entry, and leave the memory.
     pub forgotten: BTreeSet<RelPath>,
+    /// They are new, and start with another content than their template's.
+    pub created: Vec<(RelPath, Content)>,
     /// They are changed.
     pub rewritten: BTreeMap<RelPath, Rewritten>,
 }
@@ -92,7 +95,14 @@ pub fn plan_named(inputs: &Inputs<'_>, named: &Named) -> Result<ChangeSet> {
             after,
         });
     }
+    let mut desired = Cow::Borrowed(inputs.desired);
+    for (path, content) in &named.created {
+        if let Some(file) = desired.to_mut().get_mut(path) {
+            file.content = content.clone();
+        }
+    }
     let mut set = plan(&Inputs {
+        desired: &desired,
         memory: &memory,
         found: &found,
         ..*inputs

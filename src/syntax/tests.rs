@@ -83,3 +83,111 @@ fn only_the_kind_that_is_meant() {
         Err(Fault::Unparsable(_))
     ));
 }
+
+/// What `convert.rs` is for types without fields, shortened.
+const EMPTY: &str = "\
+impl From<v1alpha1::B> for v1::B {
+    fn from(old: v1alpha1::B) -> Self {
+        let v1alpha1::BSpec {} = old.spec;
+        Self {
+            spec: v1::BSpec {},
+        }
+    }
+}
+
+impl From<v1::B> for v1alpha1::B {
+    fn from(hub: v1::B) -> Self {
+        let v1::BSpec {} = hub.spec;
+        Self {
+            spec: v1alpha1::BSpec {},
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {}
+";
+
+#[test]
+fn every_field_of_a_copy_is_named() {
+    let types = "
+        pub struct BSpec { pub size: u32, pub mode: Mode, pub disks: Option<Vec<Disk>> }
+        pub struct BStatus {}
+        pub enum Mode { Off, On { since: String }, Other(Box<Mode>) }
+        pub struct Disk { pub labels: BTreeMap<String, Mode> }
+    ";
+    let filled = fill(EMPTY, types, "B").unwrap();
+    for line in [
+        "            labels: labels",
+        "                .map(|(key, value)| (key, value.into()))",
+        "        let v1alpha1::BSpec { size, mode, disks } = old.spec;",
+        "        let v1::BSpec { size, mode, disks } = hub.spec;",
+        "                mode: mode.into(),",
+        "                disks: disks.map(|it| it.into_iter().map(Into::into).collect()),",
+        "impl From<v1::Disk> for v1alpha1::Disk {",
+        "            v1::Mode::On { since } => Self::On { since },",
+        "            v1alpha1::Mode::Other(field0) => Self::Other(Box::new((*field0).into())),",
+    ] {
+        assert!(
+            filled.lines().any(|found| found == line),
+            "{line}\n{filled}"
+        );
+    }
+    assert_eq!(filled.matches("impl From<").count(), 6, "{filled}");
+}
+
+#[test]
+fn what_is_not_known_is_left_to_the_user() {
+    for fields in [
+        "pub a: (Mode, u8)",
+        "a: u8",
+        "pub a: Hidden",
+        "#[cfg(x)] pub a: u8",
+        "pub a: Of<u8>",
+    ] {
+        let types = format!(
+            "pub struct BSpec {{ {fields} }} pub struct BStatus {{}} pub enum Mode {{}} struct Hidden; pub struct Of<T>(T);"
+        );
+        assert_eq!(fill(EMPTY, &types, "B"), None, "{fields}");
+    }
+}
+
+#[test]
+fn a_kind_is_renamed_where_a_token_means_it() {
+    let pair = |old: &str, new: &str| (old.to_owned(), new.to_owned());
+    let names = Renamed {
+        kind: pair("Memcached", "Type"),
+        type_name: pair("Memcached", "TypeResource"),
+        module: pair("memcached", "r#type"),
+        plural: pair("memcacheds", "types"),
+        controller: pair("cache-memcached", "cache-type"),
+    };
+    for (before, after) in [
+        (
+            "use crate::api::cache::v1::memcached::{Memcached, MemcachedSpec};",
+            "use crate::api::cache::v1::r#type::{TypeResource, TypeResourceSpec};",
+        ),
+        (
+            "use operator::{api::cache::{v1::memcached as v1, v2}, memcached};",
+            "use operator::{api::cache::{v1::r#type as v1, v2}, memcached};",
+        ),
+        (
+            "fn f(memcached: &Memcached) -> MemcachedX { g::memcached(\"Memcached\", \"a Memcached\") } // Memcached",
+            "fn f(memcached: &TypeResource) -> MemcachedX { g::memcached(\"Type\", \"a Memcached\") } // Memcached",
+        ),
+        (
+            "///Memcached\n#[kube(doc = \"Memcached is a resource of g.\")]\nstruct Memcached;",
+            "///Memcached\n#[kube(doc = \"Type is a resource of g.\")]\nstruct TypeResource;",
+        ),
+        (
+            "const NAME: &str = \"cache-memcached\"; const OTHER: &str = \"memcached\";",
+            "const NAME: &str = \"cache-type\"; const OTHER: &str = \"memcached\";",
+        ),
+        (
+            "#[kube(kind = \"Memcached\", plural = \"memcacheds\", status = \"MemcachedStatus\")]\nstruct MemcachedSpec;",
+            "#[kube(kind = \"Type\", root = \"TypeResource\", plural = \"types\", status = \"TypeResourceStatus\")]\nstruct TypeResourceSpec;",
+        ),
+    ] {
+        assert_eq!(rename(before, &names).as_deref(), Ok(after));
+    }
+}

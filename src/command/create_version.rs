@@ -1,0 +1,182 @@
+//! `create api --from-version`: the files of the new version start as copies of the old one's.
+
+use std::collections::BTreeSet;
+
+use super::{Edit, Workspace, reconcile_named};
+use crate::{
+    cli::Global,
+    error::{Failure, Result},
+    name::{Invalid, Version, rust},
+    plan::Named,
+    project::{CreateApi, NewVersion, Project, Target},
+    report::Report,
+    syntax::{self, Fault},
+    template,
+    tree::{self, Content, Found, RelPath},
+};
+
+pub fn run(
+    flags: &Global,
+    (workspace, before): (&Workspace, &Project),
+    (request, from): (&CreateApi, &str),
+    remarks: Vec<String>,
+    report: &Report,
+) -> Result<u8> {
+    let flag = "--from-version";
+    let from = Version::parse(from).map_err(|invalid| Invalid { flag, ..invalid })?;
+    let version = before.create_version(request, from)?;
+    let copies = copies(&workspace.root, &version)?;
+    let conversion = conversion(&version, &copies)?;
+    let converted = conversion.is_some();
+    let named = Named {
+        created: copies.into_iter().chain(conversion).collect(),
+        ..Named::default()
+    };
+    let NewVersion {
+        project,
+        conversion,
+        target,
+        ..
+    } = &version;
+    let mut files = template::files_of(project, request)?;
+    files.extend(template::files_of_webhook(project, conversion, target)?);
+    let next = next(&version, &files, converted);
+    let edit = Edit {
+        command: "create api",
+        project: version.project,
+        forced: if request.force {
+            files
+        } else {
+            BTreeSet::new()
+        },
+        remarks,
+        next,
+    };
+    reconcile_named(workspace, &edit, &named, flags, report)
+}
+
+/// The types with the new version in their attribute, and the sample with it in its `apiVersion`.
+fn copies(root: &std::path::Path, version: &NewVersion) -> Result<Vec<(RelPath, Content)>> {
+    let NewVersion {
+        project, from, to, ..
+    } = version;
+    let mut copies = Vec::new();
+    for (old, new) in template::files_of_api(project, from)?
+        .into_iter()
+        .zip(template::files_of_api(project, to)?)
+    {
+        let text = match tree::find(root, &old)? {
+            Found::File(bytes) => String::from_utf8(bytes).ok(),
+            _ => None,
+        };
+        let text = match (text, old.extension()) {
+            (Some(text), "rs") => syntax::set_version(
+                &text,
+                to.kind.as_str(),
+                &to.version.to_string(),
+            )
+            .map_err(|fault| {
+                let why = match fault {
+                    Fault::NoAttribute => "it has no `#[kube(…)]` with that kind".to_owned(),
+                    Fault::Unparsable(why) => why,
+                };
+                not_copied(&old, why)
+            })?,
+            (None, "rs") => return Err(not_copied(&old, "it is gone, or no text".to_owned())),
+            (Some(text), _) => {
+                let group = to.api_group(false);
+                let line = |version| format!("apiVersion: {group}/{version}\n");
+                text.replace(&line(from.version), &line(to.version))
+            }
+            (None, _) => continue,
+        };
+        copies.push((new, Content::from(text.into_bytes())));
+    }
+    Ok(copies)
+}
+
+/// The conversion between the copy and its original, if one of them is the hub, with every field named.
+fn conversion(
+    version: &NewVersion,
+    copies: &[(RelPath, Content)],
+) -> Result<Option<(RelPath, Content)>> {
+    let NewVersion {
+        project,
+        from,
+        to,
+        conversion,
+        target,
+    } = version;
+    let hub = conversion.version;
+    let spoke = match (hub == to.version, hub == from.version) {
+        (true, _) => from.version,
+        (_, true) => to.version,
+        _ => return Ok(None),
+    };
+    let one = Target {
+        spokes: [spoke].into(),
+        ..target.clone()
+    };
+    let files = template::files_of_webhook(project, conversion, &one)?;
+    let is_source = |path: &&RelPath| path.as_str().starts_with("src/");
+    let Some(path) = files.into_iter().find(|path| is_source(&path)) else {
+        return Ok(None);
+    };
+    let tree = template::tree(project)?;
+    let text = tree
+        .get(&path)
+        .map(|file| String::from_utf8_lossy(&file.content));
+    let types = copies.iter().find(|(path, _)| is_source(&path));
+    let types = types.map(|(_, content)| String::from_utf8_lossy(content));
+    let filled = text
+        .zip(types)
+        .and_then(|(text, types)| syntax::fill(&text, &types, &rust::type_name(&to.kind)));
+    Ok(filled.map(|text| (path, text.into_bytes().into())))
+}
+
+fn not_copied(path: &RelPath, why: String) -> Failure {
+    Failure::refused(format!("cannot copy the types in `{path}`"))
+        .note(why)
+        .help("leave out --from-version, then copy what you want to keep")
+}
+
+fn next(
+    version: &NewVersion,
+    files: &BTreeSet<RelPath>,
+    converted: bool,
+) -> Vec<(String, Option<String>)> {
+    let (from, to) = (version.from.version, version.to.version);
+    let mut next = Vec::new();
+    for path in files.iter().map(|path| path.as_str()) {
+        if path.starts_with("src/api/") {
+            next.push((
+                format!("change what {to} has otherwise than {from}, in {path}"),
+                None,
+            ));
+        } else if path.starts_with("src/webhooks/") {
+            let what = match converted {
+                true => "change the conversion like it",
+                false => "name every field that is converted",
+            };
+            next.push((format!("{what}, in {path}"), None));
+        }
+    }
+    let kinds = version.project.kinds();
+    let kind = kinds
+        .iter()
+        .find(|kind| kind.apis.iter().any(|api| *api.key == version.to));
+    if let Some(kind) = kind.filter(|kind| kind.storage == to) {
+        next.push((
+            format!(
+                "when it is deployed everywhere, store every {} in {}:",
+                version.to.kind, kind.storage
+            ),
+            Some("make migrate-storage".to_owned()),
+        ));
+    }
+    next.push((
+        "derive CRDs and webhook configurations, then test:".to_owned(),
+        Some("make manifests && make test".to_owned()),
+    ));
+    next
+}

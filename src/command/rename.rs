@@ -1,0 +1,194 @@
+//! `rename`: another name for a kind. Its files move, with what the user wrote into them.
+
+use super::{Edit, Workspace, reconcile_named};
+use crate::{
+    cli::{self, Global},
+    error::{Failure, Result},
+    name::{Group, Invalid, Kind, Plural, rust, rust::Module},
+    plan::{Named, Rewritten},
+    project::{Project, Rename},
+    reconcile::Last,
+    report::Report,
+    syntax::{self, Fault, Renamed},
+    template,
+    tree::{self, Digest, Found, Owner, RelPath},
+};
+
+pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> {
+    let (workspace, before) = Workspace::open(&flags.directory)?;
+    let flag = "--to";
+    let request = Rename {
+        group: Group::parse(&rename.group)?,
+        kind: Kind::parse(&rename.kind)?,
+        to: Kind::parse(&rename.to).map_err(|invalid| Invalid { flag, ..invalid })?,
+        plural: rename.plural.as_deref().map(Plural::parse).transpose()?,
+    };
+    let project = before.rename(&request)?;
+    let (names, api_group) = names(&before, &project, &request);
+    let mut remarks = Vec::new();
+    let named = moved(
+        &workspace,
+        (&before, &project),
+        &request,
+        &names,
+        &mut remarks,
+    )?;
+    let next = vec![
+        (
+            format!(
+                "find what else says {}, for instance in other files of yours:",
+                request.kind
+            ),
+            Some("cargo check --all-targets".to_owned()),
+        ),
+        (
+            "derive CRDs, RBAC and webhook configurations again, then test:".to_owned(),
+            Some("make manifests && make test".to_owned()),
+        ),
+        (
+            format!(
+                "{} is a new CRD: no {} becomes one; clusters keep the old CRD and its objects until you say so:",
+                request.to, request.kind
+            ),
+            Some(format!("kubectl delete crd {}.{api_group}", names.plural.0)),
+        ),
+    ];
+    let edit = Edit {
+        command: "rename",
+        project,
+        forced: Default::default(),
+        remarks,
+        next,
+    };
+    reconcile_named(&workspace, &edit, &named, flags, report)
+}
+
+/// All names that change, and the kind's API group.
+fn names(before: &Project, after: &Project, request: &Rename) -> (Renamed, String) {
+    let (old, new) = (&request.kind, &request.to);
+    let plural = |project: &Project, kind: &Kind| {
+        let apis = project.apis().into_iter();
+        let mut of_kind =
+            apis.filter(|api| (&api.key.group, &api.key.kind) == (&request.group, kind));
+        let api = of_kind.next();
+        api.map(|api| (api.resource.plural.to_string(), api.key.api_group(false)))
+            .unwrap_or_default()
+    };
+    let controller = |project: &Project, kind: &Kind| {
+        let controllers = project.controllers().into_iter();
+        let mut defaults = controllers.filter(|it| it.default && it.key.group == request.group);
+        let found = defaults.find(|it| it.key.kind == *kind);
+        found.map(|it| it.name).unwrap_or_default()
+    };
+    let ((was, group), (is, _)) = (plural(before, old), plural(after, new));
+    let names = Renamed {
+        kind: (old.to_string(), new.to_string()),
+        type_name: (rust::type_name(old), rust::type_name(new)),
+        module: (Module::of_kind(old).ident, Module::of_kind(new).ident),
+        plural: (was, is),
+        controller: (controller(before, old), controller(after, new)),
+    };
+    (names, group)
+}
+
+/// The user's files of the kind, at their new paths. One that is as it was generated is made anew.
+fn moved(
+    workspace: &Workspace,
+    (before, after): (&Project, &Project),
+    request: &Rename,
+    names: &Renamed,
+    remarks: &mut Vec<String>,
+) -> Result<Named> {
+    let files = |project: &Project, kind| {
+        template::kind_files::of_kind(project, &request.group, &project.domain, kind)
+    };
+    let (old, new) = (files(before, &request.kind)?, files(after, &request.to)?);
+    let memory = workspace.memory()?;
+    let (was, desired) = (template::tree(before)?, template::tree(after)?);
+    let mut named = Named::default();
+    for (what, from) in &old {
+        let Some(to) = new.get(what) else { continue };
+        let row = memory.rows.get(from);
+        let gone = Rewritten {
+            after: None,
+            row: None,
+        };
+        let bytes = match tree::find(&workspace.root, from)? {
+            Found::File(bytes) => bytes,
+            Found::Obstacle(_) => continue,
+            Found::Absent => {
+                // What the user deleted stays deleted.
+                named.rewritten.insert(from.clone(), gone);
+                named.rewritten.insert(
+                    to.clone(),
+                    Rewritten {
+                        after: None,
+                        row: row.cloned(),
+                    },
+                );
+                continue;
+            }
+        };
+        if from != to && tree::find(&workspace.root, to)? != Found::Absent {
+            return Err(Failure::refused(format!(
+                "`{from}` cannot move to `{to}`: there is something already"
+            ))
+            .help(format!(
+                "git mv {to} somewhere else, then run the command again"
+            )));
+        }
+        let digest = Digest::of(from, &bytes);
+        let unedited = row.is_some_and(|row| row.any_of.contains(&digest));
+        let generated = was
+            .get(from)
+            .is_some_and(|file| Digest::of(from, &file.content) == digest);
+        let content = match desired.get(to).filter(|_| generated) {
+            Some(file) => file.content.clone(),
+            None => edited(from, bytes, names)?.into(),
+        };
+        let row = match unedited {
+            true => Some(Last {
+                owner: Owner::User,
+                any_of: vec![Digest::of(to, &content)],
+            }),
+            false => row.cloned(),
+        };
+        if !unedited {
+            remarks.push(format!(
+                "`{from}` was edited, and becomes `{to}` with its edits"
+            ));
+        }
+        if from != to {
+            named.rewritten.insert(from.clone(), gone);
+        }
+        named.rewritten.insert(
+            to.clone(),
+            Rewritten {
+                after: Some(content),
+                row,
+            },
+        );
+    }
+    Ok(named)
+}
+
+/// The user's text with the new names in it.
+fn edited(path: &RelPath, bytes: Vec<u8>, names: &Renamed) -> Result<Vec<u8>> {
+    let refuse = |why: String| {
+        Failure::refused(format!("cannot rename `{}` in `{path}`", names.kind.0))
+            .note(why)
+            .help("make it plain Rust that parses, then run the command again")
+    };
+    let text = String::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".to_owned()))?;
+    let text = match path.extension() {
+        "rs" => syntax::rename(&text, names).map_err(|fault| match fault {
+            Fault::Unparsable(why) => refuse(why),
+            Fault::NoAttribute => refuse("it has no such attribute".to_owned()),
+        })?,
+        _ => {
+            let line = |kind: &str| format!("\nkind: {kind}\n");
+            text.replace(&line(&names.kind.0), &line(&names.kind.1))
+        }
+    };
+    Ok(text.into_bytes())
+}

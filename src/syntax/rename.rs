@@ -1,0 +1,165 @@
+//! Another kind's name in a user's source: as an identifier, as the module of its files, in its attribute and as a string.
+
+use proc_macro2::{TokenStream, TokenTree};
+
+use super::{Fault, attribute, edit::Edit};
+
+/// What is called otherwise.
+#[derive(Clone, Debug)]
+pub struct Renamed {
+    /// The kind, before and after.
+    pub kind: (String, String),
+    /// Its Rust type.
+    pub type_name: (String, String),
+    /// The module of its files.
+    pub module: (String, String),
+    /// Its plural.
+    pub plural: (String, String),
+    /// Its default controller; empty if it has none.
+    pub controller: (String, String),
+}
+
+/// The modules below which a kind has one of its own.
+const PARENTS: [&str; 3] = ["api", "controllers", "webhooks"];
+
+/// `text` with the new names, where a token says without doubt that the old one is meant.
+pub fn rename(text: &str, names: &Renamed) -> Result<String, Fault> {
+    let source = text.trim_start_matches('\u{feff}');
+    let tokens: TokenStream = source
+        .parse()
+        .map_err(|error: proc_macro2::LexError| Fault::Unparsable(error.to_string()))?;
+    let mut edits = Vec::new();
+    walk(
+        tokens,
+        &mut Vec::new(),
+        names,
+        text.len() - source.len(),
+        &mut edits,
+    );
+    // A comment that is documentation comes as a literal, too.
+    edits.retain(|edit| !edit.text.starts_with('"') || text[edit.range.clone()].starts_with('"'));
+    if let Ok(items) = attribute::items(text, &names.kind.0) {
+        for value in items
+            .iter()
+            .filter(|item| item.name == "plural")
+            .filter_map(|item| item.value.as_ref())
+        {
+            edits.extend((value.text == names.plural.0).then(|| value.replace(&names.plural.1)));
+        }
+        let kind = items.iter().find(|item| item.name == "kind");
+        let root = items.iter().any(|item| item.name == "root");
+        if let Some(kind) = kind.filter(|_| !root && names.type_name.1 != names.kind.1) {
+            // The kind's own string is replaced within it, so this is one edit behind it.
+            let end = kind.range.end;
+            let text = format!(", root = \"{}\"", names.type_name.1);
+            edits.push(Edit {
+                range: end..end,
+                text,
+            });
+        }
+    }
+    edits.sort_by_key(|edit| edit.range.start);
+    let renamed = edits
+        .iter()
+        .rev()
+        .fold(text.to_owned(), |text, edit| edit.apply(&text));
+    syn::parse_file(&renamed).map_err(|error| Fault::Unparsable(error.to_string()))?;
+    Ok(renamed)
+}
+
+/// `path` is what stands before the tokens, separated by `::`.
+fn walk(
+    tokens: TokenStream,
+    path: &mut Vec<String>,
+    names: &Renamed,
+    start: usize,
+    edits: &mut Vec<Edit>,
+) {
+    let outer = path.clone();
+    let mut colons = 2;
+    for token in tokens {
+        let range = token.span().byte_range();
+        let mut replace = |text: String| {
+            edits.push(Edit {
+                range: range.start + start..range.end + start,
+                text,
+            });
+        };
+        match &token {
+            TokenTree::Punct(punct) if punct.as_char() == ':' => colons += 1,
+            TokenTree::Punct(punct) => {
+                colons = 0;
+                if punct.as_char() == ',' {
+                    (*path, colons) = (outer.clone(), 2);
+                }
+            }
+            TokenTree::Ident(ident) => {
+                let word = ident.to_string();
+                if colons != 2 {
+                    path.clear();
+                }
+                let is_module = word == names.module.0 && is_below(path);
+                if let Some(new) = if is_module {
+                    Some(names.module.1.clone())
+                } else {
+                    names.type_of(&word)
+                } {
+                    replace(new);
+                }
+                path.push(word);
+                colons = 0;
+            }
+            TokenTree::Group(group) => {
+                let mut inner = if colons == 2 {
+                    path.clone()
+                } else {
+                    Vec::new()
+                };
+                walk(group.stream(), &mut inner, names, start, edits);
+                path.clear();
+                colons = 0;
+            }
+            TokenTree::Literal(literal) => {
+                let literal = literal.to_string();
+                if let Some(new) = names.literal(&literal) {
+                    replace(format!("\"{new}\""));
+                }
+                path.clear();
+                colons = 0;
+            }
+        }
+    }
+}
+
+/// Whether a path of these words has modules of kinds in it.
+fn is_below(path: &[String]) -> bool {
+    let parent = path
+        .iter()
+        .position(|word| PARENTS.contains(&word.as_str()));
+    parent.is_some_and(|at| at <= 1 && path.len() > at + 1)
+}
+
+impl Renamed {
+    /// `MemcachedSpec` as it is called now.
+    fn type_of(&self, word: &str) -> Option<String> {
+        let rest = word.strip_prefix(&self.type_name.0)?;
+        ["", "Spec", "Status"]
+            .contains(&rest)
+            .then(|| format!("{}{rest}", self.type_name.1))
+    }
+
+    /// A string that is the kind, its controller or one of its types.
+    fn literal(&self, literal: &str) -> Option<String> {
+        let text = literal.strip_prefix('"')?.strip_suffix('"')?;
+        let doc = |kind: &str| format!("{kind} is a resource of ");
+        if let Some(group) = text.strip_prefix(&doc(&self.kind.0)) {
+            return Some(format!("{}{group}", doc(&self.kind.1)));
+        }
+        let words = [&self.kind, &self.controller];
+        let same = words
+            .into_iter()
+            .find(|(old, _)| old == text && !old.is_empty());
+        same.map(|(_, new)| new.clone())
+            .or_else(|| self.type_of(text))
+    }
+}
