@@ -282,10 +282,21 @@ fn certificates_of_cert_manager() {
         certificate["spec"]["dnsNames"],
         serde_json::json!([service, format!("{service}.cluster.local")])
     );
-    let issuer = objects.one("Issuer", "selfsigned-issuer");
+    let ca = objects.one("Certificate", "webhook-ca");
+    for (certificate, issuer) in [
+        (certificate, "webhook-ca-issuer"),
+        (ca, "selfsigned-issuer"),
+    ] {
+        let issuer = objects.one("Issuer", issuer);
+        assert_eq!(
+            certificate["spec"]["issuerRef"]["name"],
+            issuer["metadata"]["name"]
+        );
+    }
+    let issuer = objects.one("Issuer", "webhook-ca-issuer");
     assert_eq!(
-        certificate["spec"]["issuerRef"]["name"],
-        issuer["metadata"]["name"]
+        issuer["spec"]["ca"]["secretName"],
+        ca["spec"]["secretName"]
     );
     let pod = &objects.one("Deployment", "controller-manager")["spec"]["template"]["spec"];
     assert_eq!(

@@ -72,6 +72,7 @@ fn webhook(view: &WebhookView<'_>) -> WebhookContext {
         api_group: key.api_group(resource.core),
         type_name,
         import,
+        own: resource.api.is_some(),
         external: resource.external.is_some(),
         tested: sample.is_some() || resource.external.is_some(),
         sample: sample.map(str::to_owned),

@@ -48,6 +48,8 @@ pub struct WebhookContext {
     pub type_name: String,
     /// What the file imports: the type's full path, perhaps with another name for it.
     pub import: String,
+    /// Whether this project defines the type.
+    pub own: bool,
     /// Whether another project defines the type. If not, it has values to compare: it is `Default` and `PartialEq`.
     pub external: bool,
     /// The fields of a smallest object beside its metadata, if it is known.
