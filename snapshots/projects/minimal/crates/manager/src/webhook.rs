@@ -53,7 +53,7 @@ use std::{marker::PhantomData, time::Duration};
 use axum::http::StatusCode;
 use k8s_openapi::{
     api::admissionregistration::v1::MatchCondition,
-    apimachinery::pkg::apis::meta::v1::LabelSelector,
+    apimachinery::pkg::apis::meta::v1::{LabelSelector, LabelSelectorRequirement},
 };
 use kube::Resource;
 use prometheus_client::metrics::counter::Counter;
@@ -213,6 +213,21 @@ where
     pub fn namespace_selector(mut self, selector: LabelSelector) -> Self {
         self.definition.declaration.namespace_selector = Some(selector);
         self
+    }
+
+    /// Leaves out these namespaces, by the label that every namespace has: whoever cannot be reached
+    /// must not hold up the namespaces that a cluster needs to recover, and its own.
+    #[must_use]
+    pub fn outside_of(self, namespaces: &[&str]) -> Self {
+        let requirement = LabelSelectorRequirement {
+            key: "kubernetes.io/metadata.name".to_owned(),
+            operator: "NotIn".to_owned(),
+            values: Some(namespaces.iter().map(ToString::to_string).collect()),
+        };
+        self.namespace_selector(LabelSelector {
+            match_expressions: Some(vec![requirement]),
+            match_labels: None,
+        })
     }
 
     /// Asks only for objects with these labels, before or after the change. Whoever makes objects

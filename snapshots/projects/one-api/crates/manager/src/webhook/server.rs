@@ -21,6 +21,7 @@ use axum::{
 };
 use futures::{FutureExt, StreamExt, future::BoxFuture};
 use prometheus_client::metrics::counter::Counter;
+use tokio::task::spawn_blocking;
 
 use super::{
     CONVERT, Conversion, WebhookFlags, Webhooks,
@@ -41,6 +42,10 @@ use crate::{
 /// Bytes of a conversion review. It holds a page of a list, which are 10,000 objects where the API
 /// server fills its watch cache; one page too large would block every list and watch of the type.
 const CONVERSION_BODY: usize = 256 * 1024 * 1024;
+
+/// Bytes of a conversion review that is answered at once: in 1 ms or so. A longer one has a thread of
+/// its own, so that it holds up neither the probes nor the renewal of the lease.
+const AT_ONCE: usize = 64 * 1024;
 
 /// Where webhooks are served, and with which certificate.
 #[derive(Debug)]
@@ -160,8 +165,12 @@ impl Site {
             let answer = move |body: Bytes| {
                 let (conversions, panics) = (conversions.clone(), panics.clone());
                 async move {
-                    let count = || _ = panics.inc();
-                    let answer = convert(&conversions, &body, &count);
+                    let answer = if body.len() > AT_ONCE {
+                        let convert = move || converted(&conversions, &body, &panics);
+                        spawn_blocking(convert).await.expect("panics are caught")
+                    } else {
+                        converted(&conversions, &body, &panics)
+                    };
                     answer.map_err(|status| (status, "this is no ConversionReview".to_owned()))
                 }
             };
@@ -170,6 +179,15 @@ impl Site {
         }
         router
     }
+}
+
+/// Converts, and counts panics.
+fn converted(
+    conversions: &[Conversion],
+    body: &[u8],
+    panics: &Counter,
+) -> Result<Vec<u8>, StatusCode> {
+    convert(conversions, body, &|| _ = panics.inc())
 }
 
 /// One path, with the bytes that a body may have, and what it counts.

@@ -9,6 +9,7 @@ use crate::Context;
 /// configuration from the same value.
 pub fn webhook() -> Webhook<Pod, Context> {
     Webhook::defaulting(default)
+        .outside_of(&["kube-system", "project-webhooks-system"])
 }
 
 /// Fills in what `object` leaves open. The API server may ask twice, so doing it again changes

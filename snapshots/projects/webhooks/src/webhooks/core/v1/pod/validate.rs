@@ -9,6 +9,7 @@ use crate::Context;
 /// configuration from the same value.
 pub fn webhook() -> Webhook<Pod, Context> {
     Webhook::validating(validate)
+        .outside_of(&["kube-system", "project-webhooks-system"])
 }
 
 /// Refuses what is wrong, all of it at once.
