@@ -11,10 +11,14 @@ pub enum Action {
     Restore,
     /// An unedited file gets its new content.
     Update,
+    /// A file whose template has another path now goes there.
+    Move,
     /// A file with edits gets the new content merged in.
     Merge,
     /// A file is replaced because the command line said so.
     Overwrite,
+    /// A file of the user's is changed in the place that the command named.
+    Edit,
     /// A file goes away.
     Delete,
 }
@@ -26,8 +30,10 @@ impl Action {
             Self::Create => "create",
             Self::Restore => "restore",
             Self::Update => "update",
+            Self::Move => "move",
             Self::Merge => "merge",
             Self::Overwrite => "overwrite",
+            Self::Edit => "edit",
             Self::Delete => "delete",
         }
     }
@@ -57,6 +63,22 @@ pub struct Note {
     pub what: NoteKind,
 }
 
+impl Note {
+    /// The sentence for a terminal, after the path.
+    pub fn sentence(&self) -> String {
+        match self.what {
+            NoteKind::Orphaned => {
+                format!(
+                    "{}: keep it, or `git rm {}`",
+                    self.what.sentence(),
+                    self.path
+                )
+            }
+            what => what.sentence().to_owned(),
+        }
+    }
+}
+
 /// The kinds of [`Note`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteKind {
@@ -70,6 +92,8 @@ pub enum NoteKind {
     BaseLost,
     /// A file in the way was kept because the command line said so.
     Kept,
+    /// There are conflict markers in it, and what stands between them is the user's to settle.
+    Markers,
 }
 
 impl NoteKind {
@@ -81,11 +105,21 @@ impl NoteKind {
             Self::Missing => "missing",
             Self::BaseLost => "base-lost",
             Self::Kept => "kept",
+            Self::Markers => "markers",
         }
     }
 
-    /// The sentence for a terminal.
-    pub fn sentence(self) -> &'static str {
+    /// What settles it at `path`, where the sentence does not say so.
+    pub fn help(self, path: &RelPath) -> Option<String> {
+        match self {
+            Self::Edited => Some(format!(
+                "take `{path}` over: operator-forge own {path}; or undo the edit: git checkout -- {path}"
+            )),
+            Self::Missing | Self::Orphaned | Self::BaseLost | Self::Kept | Self::Markers => None,
+        }
+    }
+
+    fn sentence(self) -> &'static str {
         match self {
             Self::Edited => {
                 "is generated, and was edited by hand; the edit is kept until the file has to change"
@@ -102,6 +136,7 @@ impl NoteKind {
             Self::Kept => {
                 "was in the way and was kept as it is; what it should hold now was not written"
             }
+            Self::Markers => "has conflict markers; choose between their sides in an editor",
         }
     }
 }
@@ -124,6 +159,8 @@ pub enum ConflictKind {
     Edited,
     /// Both sides changed the same lines of a Shared file.
     Overlap,
+    /// A git merge left conflict markers in a Shared file, the first in this line, and its sides do not go together.
+    Markers(usize),
     /// The merged text would no longer parse; the text says how.
     Unparsable(String),
     /// A directory, link or device stands where a file belongs; the text names it.
@@ -137,6 +174,7 @@ impl ConflictKind {
             Self::Exists => "exists",
             Self::Edited => "edited",
             Self::Overlap => "overlap",
+            Self::Markers(_) => "markers",
             Self::Unparsable(_) => "unparsable",
             Self::Obstacle(_) => "obstacle",
         }
@@ -153,6 +191,9 @@ impl ConflictKind {
             Self::Exists => "exists already and was not made by operator-forge".to_owned(),
             Self::Edited => "is generated, was edited by hand, and has to change now".to_owned(),
             Self::Overlap => "was edited in the lines that have to change now".to_owned(),
+            Self::Markers(line) => {
+                format!("has conflict markers (line {line}) whose sides do not go together")
+            }
             Self::Unparsable(how) => format!("would not parse after merging: {how}"),
             Self::Obstacle(what) => format!("cannot be written: {what}"),
         }
@@ -169,6 +210,8 @@ pub enum Policy {
     Keep,
     /// Replace it.
     Take,
+    /// Write both, with conflict markers around what differs.
+    Markers,
 }
 
 /// All of a plan.

@@ -3,23 +3,31 @@
 //! Invariant: nothing here checks a name or knows a project; a flag's text goes to its command as it was typed.
 
 mod api;
+mod check;
 mod complete;
+mod delete;
 mod foreign;
 mod global;
 mod init;
 mod refusal;
+mod status;
 mod type_flags;
+mod update;
 mod webhook;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
 pub use self::{
     api::Api,
+    check::Check,
+    delete::{Delete, DeleteApi, DeleteWebhook},
     foreign::{Foreign, ForeignModule, ForeignType},
     global::{Color, Global, OnConflict, Output},
     init::{Init, Vcs},
     refusal::refusal,
+    status::Status,
     type_flags::TypeFlags,
+    update::Update,
     webhook::{Certificates, Webhook},
 };
 
@@ -55,6 +63,9 @@ pub enum Command {
     /// Add an API, a controller or a webhook to the project
     #[command(subcommand, visible_alias = "new")]
     Create(Create),
+    /// Take an API, a controller or a webhook away again; files that you edited stay
+    #[command(subcommand)]
+    Delete(Delete),
     /// Make the files what PROJECT says, after it was edited or merged
     #[command(after_help = "\
 Examples:
@@ -67,6 +78,12 @@ Examples:
   operator-forge undo --dry-run --diff
   operator-forge undo")]
     Undo,
+    /// Fail unless the files are what PROJECT says, or compare CRDs with a released version
+    Check(Check),
+    /// Say what each file is, and what is pending
+    Status(Status),
+    /// Move the project to the templates of this operator-forge, with every edit
+    Update(Update),
     /// Print the version of operator-forge and of what it generates
     #[command(after_help = "\
 Examples:

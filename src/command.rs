@@ -1,28 +1,35 @@
 //! One small file per command. A command is a pure edit of the project; `reconcile` is what all of them share.
 
+mod attributes;
+mod check;
 mod completion;
 mod create_api;
 mod create_webhook;
+mod delete;
+mod delete_api;
+mod delete_webhook;
 mod init;
+mod status;
+mod survey;
 mod sync;
 mod type_of;
 mod undo;
+mod update;
 mod version;
 mod workspace;
 
 use std::{collections::BTreeSet, path::Path};
 
-use self::workspace::Workspace;
+use self::{survey::Survey, workspace::Workspace};
 use crate::{
     apply,
     change::ChangeSet,
-    cli::{Cli, Command, Create, Global},
+    cli::{Cli, Command, Create, Delete, Global},
     error::{Failure, Result},
-    plan,
+    plan::Named,
     project::Project,
     report::{Outcome, Report},
-    template,
-    tree::{self, RelPath},
+    tree::RelPath,
 };
 
 /// What a command wants, before anything is compared with the disk.
@@ -52,7 +59,8 @@ fn settle(cli: &Cli, report: &mut Report) -> Result<u8> {
         _ => cli.global.directory.clone(),
     };
     let disk = apply::Real::new(directory);
-    if cli.global.dry_run {
+    let reads = matches!(cli.command, Command::Check(_) | Command::Status(_));
+    if reads || cli.global.dry_run {
         return apply::pending(&disk).map(|()| 0);
     }
     let Some(recovered) = apply::settle(&disk)? else {
@@ -67,8 +75,13 @@ fn dispatch(cli: &Cli, report: &Report) -> Result<u8> {
         Command::Init(flags) => init::run(&cli.global, flags, report),
         Command::Create(Create::Api(flags)) => create_api::run(&cli.global, flags, report),
         Command::Create(Create::Webhook(flags)) => create_webhook::run(&cli.global, flags, report),
+        Command::Delete(Delete::Api(flags)) => delete_api::run(&cli.global, flags, report),
+        Command::Delete(Delete::Webhook(flags)) => delete_webhook::run(&cli.global, flags, report),
         Command::Sync => sync::run(&cli.global, report),
         Command::Undo => undo::run(&cli.global, report),
+        Command::Check(flags) => check::run(&cli.global, flags, report),
+        Command::Status(flags) => status::run(&cli.global, flags, report),
+        Command::Update(flags) => update::run(&cli.global, flags, report),
         Command::Version => version::run(report),
         Command::Completion { shell } => completion::run(*shell, report),
     }
@@ -76,26 +89,28 @@ fn dispatch(cli: &Cli, report: &Report) -> Result<u8> {
 
 /// Makes the tree what the edited project says, or shows what that would take.
 fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report) -> Result<u8> {
+    reconcile_named(workspace, edit, &Named::default(), flags, report)
+}
+
+/// The same, where the command also names files of the user.
+fn reconcile_named(
+    workspace: &Workspace,
+    edit: &Edit,
+    named: &Named,
+    flags: &Global,
+    report: &Report,
+) -> Result<u8> {
     let disk = apply::Real::new(&workspace.root);
     let turn = if flags.dry_run {
         None
     } else {
         Some(apply::Turn::begin(&disk, edit.command)?)
     };
-    let desired = template::tree(&edit.project)?;
-    let memory = workspace.memory()?;
-    let found = tree::find_all(&workspace.root, plan::paths(&memory, &desired)?)?;
-    let set = plan::plan(&plan::Inputs {
-        memory: &memory,
-        desired: &desired,
-        found: &found,
-        templates: template::SET,
-        project: &edit.project.write(),
-        policy: flags.on_conflict.into(),
-        forced: &edit.forced,
-    })?;
+    let survey = Survey::with(workspace, &edit.project, named)?;
+    let policy = flags.on_conflict.into();
+    let set = survey.plan(&edit.project, policy, &edit.forced, named)?;
     refuse_conflicts(&set)?;
-    workspace.refuse_if_moved(&found)?;
+    workspace.refuse_if_moved(&survey.found)?;
     if let Some(mut turn) = turn {
         apply::apply(&mut turn, apply::Step::of(&set))?;
     }

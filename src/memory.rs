@@ -1,12 +1,13 @@
 //! `.operator-forge/`: what was last applied. Its format is version 1 and frozen; `docs/memory-format.md` describes it.
 //!
 //! Invariants: writing what was read gives the same bytes; a lock that git merged by union (doubled header lines, two
-//! rows for one path, rows out of order) reads as both branches' truth.
+//! rows for one path, rows out of order), or left with conflict markers, reads as both branches' truth.
 
 use std::{collections::BTreeMap, path::Path};
 
 use crate::{
     error::{Failure, Result},
+    merge,
     reconcile::Last,
     tree::{self, Digest, Found, Owner, RelPath},
 };
@@ -60,6 +61,8 @@ impl Memory {
             match words.as_slice() {
                 [] | [""] => {}
                 [word, ..] if word.starts_with('#') => {}
+                // The rows of both sides are true, and so are those of their ancestor.
+                _ if merge::markers::is_marker(line) => {}
                 ["format", "1"] => format_seen = true,
                 ["format", other] => {
                     return Err(Failure::refused(format!(
@@ -170,7 +173,7 @@ mod tests {
             ("tool 00 src/api.rs\n", 1),
             ("format 1\nnobody 00 src/api.rs\n", 2),
             ("format 1\ntemplates x\n", 2),
-            ("format 1\n\n<<<<<<< HEAD\n", 3),
+            ("format 1\n\n<<<<<<<HEAD\n", 3),
         ] {
             let failure = Memory::parse(text).unwrap_err();
             assert!(

@@ -4,6 +4,8 @@
 //! of a merge still parses if the user's side parsed, or the merge is a conflict.
 
 mod lines;
+pub mod markers;
+pub mod project;
 mod text;
 mod toml;
 mod yaml;

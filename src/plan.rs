@@ -1,6 +1,12 @@
 //! From what is desired, remembered and found to a change set. Pure: the disk was read before, and nothing is written.
 
+mod merged;
+mod moves;
+mod named;
+
 use std::collections::{BTreeMap, BTreeSet};
+
+pub use self::named::{Named, Rewritten, plan_named};
 
 use crate::{
     change::{Action, Change, ChangeSet, Conflict, ConflictKind, Note, NoteKind, Policy},
@@ -8,8 +14,10 @@ use crate::{
     memory::{self, Memory},
     merge::Driver,
     reconcile::{Desired, Last, Remember, Verdict, reconcile},
-    tree::{self, Content, Digest, File, Found, Owner, RelPath, Tree},
+    tree::{self, Content, Digest, Found, Owner, RelPath, Tree},
 };
+
+pub use self::merged::conflicted;
 
 /// Everything a plan depends on.
 pub struct Inputs<'a> {
@@ -19,12 +27,16 @@ pub struct Inputs<'a> {
     pub desired: &'a Tree,
     /// What stands at every path of [`paths`].
     pub found: &'a BTreeMap<RelPath, Found>,
+    /// Of those with conflict markers, the text before the two branches that were merged, where git knows it.
+    pub ancestors: &'a BTreeMap<RelPath, String>,
     /// The template set that rendered `desired`.
     pub templates: u32,
     /// The text of `PROJECT` after the command.
     pub project: &'a str,
     /// What to do where a file is in the way.
     pub policy: Policy,
+    /// The same for single files, where the user was asked.
+    pub decided: &'a BTreeMap<RelPath, Policy>,
     /// Paths that the command line named to be written whatever they hold.
     pub forced: &'a BTreeSet<RelPath>,
 }
@@ -53,6 +65,15 @@ pub fn paths(memory: &Memory, desired: &Tree) -> Result<BTreeSet<RelPath>> {
 ///
 /// Errors: only paths that cannot be stored; everything about contents is a conflict or a note in the result.
 pub fn plan(inputs: &Inputs<'_>) -> Result<ChangeSet> {
+    let moves = moves::find(inputs);
+    if moves.is_empty() {
+        in_place(inputs)
+    } else {
+        moves::plan(inputs, &moves)
+    }
+}
+
+fn in_place(inputs: &Inputs<'_>) -> Result<ChangeSet> {
     let mut set = ChangeSet::default();
     let mut rows = BTreeMap::new();
     let all: BTreeSet<&RelPath> = inputs
@@ -102,6 +123,12 @@ fn plan_file(inputs: &Inputs<'_>, path: &RelPath, set: &mut ChangeSet) -> Option
         _ => Digest::of(path, bytes),
     });
     let verdict = reconcile(last, on_disk.as_ref(), desired.as_ref());
+    let (verdict, markers) = match (disk, last, file) {
+        (Some(disk), Some(last), Some(file)) if verdict.leaves_edits() => {
+            merged::after_git(path, disk, last, file, verdict)
+        }
+        _ => (verdict, false),
+    };
     let remembered = match verdict.remember() {
         Remember::Nothing => None,
         Remember::Last => last.cloned(),
@@ -153,7 +180,7 @@ fn plan_file(inputs: &Inputs<'_>, path: &RelPath, set: &mut ChangeSet) -> Option
         Verdict::Create => change(Action::Create, Some(file.content.clone())),
         Verdict::Restore => change(Action::Restore, Some(file.content.clone())),
         Verdict::Write => change(Action::Update, Some(file.content.clone())),
-        Verdict::Merge | Verdict::Adopt => match merge(inputs, path, last, disk, file) {
+        Verdict::Merge | Verdict::Adopt => match merged::merge(inputs, path, last, disk, file) {
             Ok(Some(merged)) if disk.is_some_and(|old| *old == merged.as_bytes()) => {}
             Ok(Some(merged)) => change(Action::Merge, Some(merged.into_bytes().into())),
             Ok(None) => note(NoteKind::BaseLost),
@@ -161,18 +188,26 @@ fn plan_file(inputs: &Inputs<'_>, path: &RelPath, set: &mut ChangeSet) -> Option
         },
         Verdict::Exists => conflict = Some(ConflictKind::Exists),
         Verdict::Edited => conflict = Some(ConflictKind::Edited),
+        Verdict::KeepEdited | Verdict::KeepUser if markers => note(NoteKind::Markers),
         Verdict::KeepEdited if file.owner == Owner::Tool => note(NoteKind::Edited),
         Verdict::StaysDeleted if file.named => note(NoteKind::Missing),
         _ => {}
     }
-    match (conflict, inputs.policy) {
-        (None, _) => {}
-        (Some(why), Policy::Abort) => set.conflicts.push(Conflict {
+    let Some(why) = conflict else {
+        return remembered;
+    };
+    let policy = inputs.decided.get(path).unwrap_or(&inputs.policy);
+    match (policy, merged::marked(inputs, path, last, disk, file)) {
+        (Policy::Keep, _) => note(NoteKind::Kept),
+        (Policy::Take, _) => change(Action::Overwrite, Some(file.content.clone())),
+        (Policy::Markers, Some(text)) => {
+            note(NoteKind::Markers);
+            change(Action::Merge, Some(text.into_bytes().into()));
+        }
+        (Policy::Abort | Policy::Markers, _) => set.conflicts.push(Conflict {
             path: path.clone(),
             why,
         }),
-        (Some(_), Policy::Keep) => note(NoteKind::Kept),
-        (Some(_), Policy::Take) => change(Action::Overwrite, Some(file.content.clone())),
     }
     remembered
 }
@@ -182,33 +217,6 @@ fn as_row(desired: Desired<Digest>) -> Last<Digest> {
         owner: desired.owner,
         any_of: vec![desired.content],
     }
-}
-
-/// The merged text; `None` where the text that was last applied is lost.
-fn merge(
-    inputs: &Inputs<'_>,
-    path: &RelPath,
-    last: Option<&Last<Digest>>,
-    disk: Option<&Vec<u8>>,
-    file: &File,
-) -> Result<Option<String>, ConflictKind> {
-    let text = |bytes: &[u8]| {
-        String::from_utf8(tree::unix_line_ends(bytes).into_owned())
-            .map_err(|_| ConflictKind::Unparsable("it is not UTF-8 text".to_owned()))
-    };
-    let base = match last {
-        None => String::new(),
-        Some(last) => match memory::base_path(path).map(|base| found(inputs, &base)) {
-            Ok(Found::File(bytes)) if last.any_of.contains(&Digest::of(path, bytes)) => {
-                text(bytes)?
-            }
-            _ => return Ok(None),
-        },
-    };
-    let ours = text(disk.map_or(&[], |bytes| bytes))?;
-    Driver::of(path)
-        .merge(&base, &ours, &text(&file.content)?)
-        .map(Some)
 }
 
 /// Adds the changes of the record: the bases of Shared files, both copies of `PROJECT`, and the lock, which comes last.

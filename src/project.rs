@@ -30,7 +30,9 @@ use std::fmt;
 use serde_yaml::Mapping;
 
 pub use self::compare::check_unchanging;
-pub use self::edit::{CreateApi, CreateWebhook, External, InitOptions, Target};
+pub use self::edit::{
+    CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, External, InitOptions, Target,
+};
 pub use self::file::{FILE, missing};
 pub use self::license::{Header, License, Owner};
 pub use self::view::{ApiView, ControllerView, KindView, WebhookView};
@@ -45,7 +47,7 @@ use crate::name::{
 pub const LAYOUT: &str = "rust.operator-forge/v1";
 
 /// The version of the templates in this binary. A project made by another one is for `operator-forge update`.
-pub const TEMPLATES: u32 = 1;
+pub const TEMPLATES: u32 = 4;
 
 /// Fields that this version does not know. They are kept and written back.
 type Extra = Mapping;
@@ -143,6 +145,18 @@ impl Key {
             _ => api_group(&self.group, &self.domain),
         }
     }
+
+    /// The flags that name it on a command line: `--group cache --version v1alpha1 --kind Memcached`.
+    pub fn flags(&self) -> String {
+        let group = match self.group.as_str() {
+            "" => "''",
+            group => group,
+        };
+        format!(
+            "--group {group} --version {} --kind {}",
+            self.version, self.kind
+        )
+    }
 }
 
 impl fmt::Display for Key {
@@ -176,6 +190,13 @@ impl Project {
                 .note("an older binary cannot tell what a newer one meant")
                 .help("cargo install operator-forge, then operator-forge update")
         })
+    }
+
+    /// The project as `update` makes it: of this binary's templates, and otherwise the same.
+    pub fn with_newest_templates(&self) -> Self {
+        let mut project = self.clone();
+        project.settings.templates = TEMPLATES;
+        project
     }
 
     /// The resources in the order of `PROJECT`.

@@ -92,6 +92,14 @@ impl Verdict {
         }
     }
 
+    /// Whether a file is there that is neither what was applied nor what is desired.
+    pub fn leaves_edits(self) -> bool {
+        matches!(
+            self,
+            Self::KeepUser | Self::KeepEdited | Self::Merge | Self::Edited
+        )
+    }
+
     /// Whether a human has to decide before anything is written.
     pub fn is_conflict(self) -> bool {
         matches!(self, Self::Exists | Self::Edited)
@@ -128,9 +136,20 @@ pub fn reconcile<T: PartialEq>(
             }
         }
         (Some(_), Some(_)) if desired.owner == Owner::User => Verdict::KeepUser,
-        (Some(last), Some(_)) if last.any_of.contains(&desired.content) => Verdict::KeepEdited,
-        (Some(_), Some(_)) if desired.owner == Owner::Shared => Verdict::Merge,
-        (Some(_), Some(_)) => Verdict::Edited,
+        (Some(last), Some(_)) if is_news(last, desired) => match desired.owner {
+            Owner::Shared => Verdict::Merge,
+            _ => Verdict::Edited,
+        },
+        (Some(_), Some(_)) => Verdict::KeepEdited,
+    }
+}
+
+/// Whether something else is desired than what was last applied. What one branch of two has applied is news to the other,
+/// and a Shared file holds the edits of both.
+fn is_news<T: PartialEq>(last: &Last<T>, desired: &Desired<T>) -> bool {
+    match desired.owner {
+        Owner::Shared => last.any_of.iter().any(|row| *row != desired.content),
+        _ => !last.any_of.contains(&desired.content),
     }
 }
 

@@ -4,10 +4,12 @@
 //! standard output when it was asked for.
 
 mod json;
+mod status;
 mod text;
 
 use std::io::{self, IsTerminal, Write};
 
+pub use self::status::{FileStatus, State, StatusReport};
 use crate::{
     change::ChangeSet,
     cli::{Color, Global, Output},
@@ -100,7 +102,7 @@ impl Report {
                 print(&json::outcome(&outcome, self.dry_run, self.diff));
             }
             Output::Text => {
-                eprint(&text::warnings(&self.before, self.color));
+                eprint(&text::before(&self.before, self.color));
                 if self.diff {
                     print(&text::diffs(outcome.set));
                 } else if !self.quiet {
@@ -114,6 +116,27 @@ impl Report {
                 ));
             }
         }
+    }
+
+    /// Tells what `check` found; it fails where there is a failure.
+    pub fn check(&self, outcome: &Outcome<'_>, failed: Option<&Failure>) {
+        match self.output {
+            Output::Json => print(&json::check(outcome, failed, self.diff)),
+            Output::Text => {
+                if self.diff {
+                    print(&text::diffs(outcome.set));
+                }
+                eprint(&text::check(outcome, failed, self.quiet, self.color));
+            }
+        }
+    }
+
+    /// Shows what each file is.
+    pub fn status(&self, status: &StatusReport<'_>) {
+        print(&match self.output {
+            Output::Json => status.json(),
+            Output::Text => status.text(self.quiet, self.color),
+        });
     }
 
     /// Tells why nothing was done.

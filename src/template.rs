@@ -7,6 +7,7 @@ pub mod context;
 mod filter;
 mod lockfile;
 pub mod render;
+pub mod sets;
 mod subject;
 
 use std::collections::BTreeSet;

@@ -123,6 +123,8 @@ pub struct File {
     pub content: Content,
     /// Whether a Tool file refers to it by name, so that its absence breaks the build.
     pub named: bool,
+    /// Where older template sets had it, the newest first.
+    pub former: Vec<RelPath>,
 }
 
 /// The desired tree. Sorted, so that output order depends on nothing else.

@@ -21,11 +21,24 @@ pub fn kinds() -> Vec<CompletionCandidate> {
     candidates(|key| key.kind.to_string())
 }
 
+/// The project's controllers that have names of their own.
+pub fn controllers() -> Vec<CompletionCandidate> {
+    let Some(project) = project() else {
+        return Vec::new();
+    };
+    let controllers = project.controllers().into_iter();
+    let named = controllers.filter(|controller| !controller.default);
+    named
+        .map(|controller| CompletionCandidate::new(controller.name))
+        .collect()
+}
+
+fn project() -> Option<Project> {
+    Project::read(&std::fs::read(FILE).ok()?).ok()
+}
+
 fn candidates(part: impl Fn(&Key) -> String) -> Vec<CompletionCandidate> {
-    let Some(project) = std::fs::read(FILE)
-        .ok()
-        .and_then(|bytes| Project::read(&bytes).ok())
-    else {
+    let Some(project) = project() else {
         return Vec::new();
     };
     let words: BTreeSet<String> = project.resources().map(|(key, _)| part(key)).collect();

@@ -96,6 +96,8 @@ pub enum OnConflict {
     Keep,
     /// Replace it
     Take,
+    /// Write both sides into it, with conflict markers
+    Markers,
 }
 
 impl From<OnConflict> for Policy {
@@ -104,6 +106,7 @@ impl From<OnConflict> for Policy {
             OnConflict::Abort => Self::Abort,
             OnConflict::Keep => Self::Keep,
             OnConflict::Take => Self::Take,
+            OnConflict::Markers => Self::Markers,
         }
     }
 }

@@ -8,6 +8,7 @@ use std::{
 use crate::{
     error::{Failure, Result},
     memory::{self, Memory},
+    merge::markers,
     project::{self, FILE, Project},
     reconcile::Last,
     template,
@@ -56,14 +57,50 @@ impl Workspace {
     ///
     /// Errors: there is none (a parent directory that has one is named), or its `PROJECT` cannot be used.
     pub fn open(root: &Path) -> Result<(Self, Project)> {
+        Self::open_with(root, Ok)
+    }
+
+    /// The project at `root`, after `mend` had a look at the text of its `PROJECT`.
+    pub fn open_with(
+        root: &Path,
+        mend: impl Fn(Vec<u8>) -> Result<Vec<u8>>,
+    ) -> Result<(Self, Project)> {
+        let (workspace, project) = Self::open_of_any_set(root, mend)?;
+        project.check_templates()?;
+        Ok((workspace, project))
+    }
+
+    /// The project at `root`, which may be of an older template set.
+    ///
+    /// Errors: those of [`Workspace::open`]; an older project has lost its lock, without which nobody knows what in it
+    /// was edited.
+    pub fn open_older(root: &Path) -> Result<(Self, Project)> {
+        let (workspace, project) = Self::open_of_any_set(root, Ok)?;
+        if project.settings.templates >= template::SET {
+            project.check_templates()?;
+        } else if tree::find(root, &RelPath::parse(memory::LOCK)?)? == Found::Absent {
+            return Err(Failure::refused(format!("`{}` is lost", memory::LOCK))
+                .note(
+                    "without it your edits cannot be told from what an older operator-forge wrote",
+                )
+                .help(format!("git checkout -- {}", memory::DIRECTORY)));
+        }
+        Ok((workspace, project))
+    }
+
+    fn open_of_any_set(
+        root: &Path,
+        mend: impl Fn(Vec<u8>) -> Result<Vec<u8>>,
+    ) -> Result<(Self, Project)> {
         check_directory(root)?;
         let seen = tree::find(root, &RelPath::parse(FILE)?)?;
         let project = match &seen {
             Found::File(bytes) => {
-                if let Some(applied) = applied(root, bytes)? {
-                    project::check_unchanging(bytes, &applied)?;
+                let bytes = mend(bytes.clone())?;
+                if let Some(applied) = applied(root, &bytes)? {
+                    project::check_unchanging(&bytes, &applied)?;
                 }
-                Project::read(bytes)?
+                Project::read(&bytes)?
             }
             Found::Obstacle(what) => {
                 return Err(Failure::refused(format!("cannot read `PROJECT`: {what}"))
@@ -74,7 +111,6 @@ impl Workspace {
             }
             Found::Absent => return Err(no_project(root)),
         };
-        project.check_templates()?;
         Ok((
             Self {
                 root: root.to_path_buf(),
@@ -126,7 +162,11 @@ impl Workspace {
 fn applied(root: &Path, current: &[u8]) -> Result<Option<Project>> {
     let path = RelPath::parse(memory::APPLIED_PROJECT)?;
     Ok(match tree::find(root, &path)? {
-        Found::File(bytes) if bytes != current => Project::read(&bytes).ok(),
+        Found::File(bytes) if bytes != current => {
+            // What git could not merge there is what it could not merge in `PROJECT`; neither side changed what is fixed.
+            let sides = std::str::from_utf8(&bytes).ok().and_then(markers::sides);
+            Project::read(&sides.map_or(bytes, |sides| sides.ours.into_bytes())).ok()
+        }
         _ => None,
     })
 }

@@ -1,11 +1,17 @@
 //! What the subcommands do to a project: pure functions.
 
+mod delete;
+mod delete_webhook;
+mod missing;
 mod webhook;
 
 use std::collections::BTreeMap;
 
 use serde_yaml::Mapping;
 
+pub use self::delete::DeleteApi;
+pub use self::delete_webhook::DeleteWebhook;
+use self::missing::not_there;
 pub use self::webhook::{CreateWebhook, External, Target};
 use super::rules::{self, Violation};
 use super::{Api, Header, Key, LAYOUT, License, Owner, Project, Resource, Settings, TEMPLATES};

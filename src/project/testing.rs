@@ -85,14 +85,16 @@ pub fn webhook(flags: &str) -> CreateWebhook {
     create
 }
 
-/// A project without resources.
+/// A project without resources, of template set 1, so that its texts are no newer with a new set.
 pub fn empty(domain: &str, namespaced: bool) -> Project {
-    Project::init(InitOptions {
+    let mut project = Project::init(InitOptions {
         domain: Domain::parse(domain).unwrap(),
         name: ProjectName::parse("demo").unwrap(),
         owner: Owner::default(),
         license: License::Apache2,
         header: None,
         namespaced,
-    })
+    });
+    project.settings.templates = 1;
+    project
 }

@@ -6,15 +6,16 @@ use super::Outcome;
 use crate::{
     change::{Action, Change, ChangeSet},
     error::Failure,
+    tree::Owner,
 };
 
 /// More files than this in one new top-level directory are told in one line.
 const FOLD_ABOVE: usize = 4;
 
-const GREEN: &str = "\x1b[1;32m";
-const YELLOW: &str = "\x1b[1;33m";
-const RED: &str = "\x1b[1;31m";
-const CYAN: &str = "\x1b[1;36m";
+pub const GREEN: &str = "\x1b[1;32m";
+pub const YELLOW: &str = "\x1b[1;33m";
+pub const RED: &str = "\x1b[1;31m";
+pub const CYAN: &str = "\x1b[1;36m";
 const RESET: &str = "\x1b[0m";
 
 fn paint(text: &str, style: &str, color: bool) -> String {
@@ -30,13 +31,16 @@ fn verb(action: Action) -> &'static str {
         Action::Create => "Create",
         Action::Restore => "Restore",
         Action::Update => "Update",
+        Action::Move => "Move",
         Action::Merge => "Merge",
         Action::Overwrite => "Overwrite",
+        Action::Edit => "Edit",
         Action::Delete => "Delete",
     }
 }
 
-fn line(verb: &str, style: &str, rest: &str, color: bool) -> String {
+/// A line of the verb column.
+pub fn line(verb: &str, style: &str, rest: &str, color: bool) -> String {
     format!("{} {rest}\n", paint(&format!("{verb:>12}"), style, color))
 }
 
@@ -49,15 +53,7 @@ pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, quiet: bool, color: bool) -
         }
         text += &verbs(outcome.set, color);
     }
-    for note in &outcome.set.notes {
-        let _ = writeln!(
-            text,
-            "{}: `{}` {}",
-            paint("warning", YELLOW, color),
-            note.path,
-            note.what.sentence()
-        );
-    }
+    text += &warnings(outcome.set, color);
     if quiet {
         return text;
     }
@@ -87,53 +83,79 @@ pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, quiet: bool, color: bool) -
     text
 }
 
-/// What needs attention, a line each.
-pub fn warnings(sentences: &[String], color: bool) -> String {
+/// What happened before the command, a line each.
+pub fn before(sentences: &[String], color: bool) -> String {
     sentences
         .iter()
         .map(|sentence| format!("{}: {sentence}\n", paint("warning", YELLOW, color)))
         .collect()
 }
 
-/// One line a file; new files of a crowded directory share a line.
+/// The whole text of `check`: what would change and what needs attention, then why it fails, if it does.
+pub fn check(outcome: &Outcome<'_>, failed: Option<&Failure>, quiet: bool, color: bool) -> String {
+    let mut text = String::new();
+    if !quiet {
+        text += &verbs(outcome.set, color);
+    }
+    text += &warnings(outcome.set, color);
+    match failed {
+        Some(failed) => text += &failure(failed, color),
+        None if quiet => {}
+        None => text += &line("Done", GREEN, "nothing to change", color),
+    }
+    text
+}
+
+/// What needs a human, one line each.
+pub fn warnings(set: &ChangeSet, color: bool) -> String {
+    let notes = set.notes.iter().map(|note| (&note.path, note.sentence()));
+    let conflicts = set
+        .conflicts
+        .iter()
+        .map(|conflict| (&conflict.path, conflict.why.reason()));
+    let warning = paint("warning", YELLOW, color);
+    notes
+        .chain(conflicts)
+        .map(|(path, what)| format!("{warning}: `{path}` {what}\n"))
+        .collect()
+}
+
+/// One line a file; files of a crowded directory that nobody has edited share one.
 fn verbs(set: &ChangeSet, color: bool) -> String {
-    let mut crowds: BTreeMap<&str, usize> = BTreeMap::new();
-    for change in set
-        .visible()
-        .filter(|change| change.action == Action::Create)
-    {
-        if let Some(top) = top(change) {
-            *crowds.entry(top).or_default() += 1;
-        }
+    let mut crowds: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for crowd in set.visible().filter_map(crowd) {
+        *crowds.entry(crowd).or_default() += 1;
     }
     crowds.retain(|_, count| *count > FOLD_ABOVE);
     let mut text = String::new();
-    let mut told = None;
     for change in set.visible() {
-        let crowd = top(change)
-            .filter(|_| change.action == Action::Create)
-            .and_then(|top| crowds.get_key_value(top));
-        match crowd {
-            Some((top, count)) if told != Some(*top) => {
-                text += &line("Create", GREEN, &format!("{top}/ ({count} files)"), color);
-                told = Some(*top);
-            }
-            Some(_) => {}
-            None => {
-                let style = if matches!(change.action, Action::Delete | Action::Overwrite) {
-                    YELLOW
-                } else {
-                    GREEN
-                };
-                text += &line(verb(change.action), style, change.path.as_str(), color);
+        let style = match change.action {
+            Action::Delete | Action::Overwrite | Action::Edit => YELLOW,
+            _ => GREEN,
+        };
+        let verb = verb(change.action);
+        match crowd(change).filter(|crowd| crowds.contains_key(crowd)) {
+            None => text += &line(verb, style, change.path.as_str(), color),
+            // The first of them tells of all.
+            Some(crowd) => {
+                if let Some(count) = crowds.insert(crowd, 0).filter(|count| *count > 0) {
+                    text += &line(verb, style, &format!("{}/ ({count} files)", crowd.0), color);
+                }
             }
         }
     }
     text
 }
 
-fn top(change: &Change) -> Option<&str> {
-    change.path.as_str().split_once('/').map(|(top, _)| top)
+/// The directory at the top and the verb of a change that may share its line: a new file, or one of the tool's own.
+fn crowd(change: &Change) -> Option<(&str, &'static str)> {
+    let shares = match change.action {
+        Action::Create => true,
+        Action::Update | Action::Delete => change.owner == Some(Owner::Tool),
+        Action::Restore | Action::Move | Action::Merge | Action::Overwrite | Action::Edit => false,
+    };
+    let (top, _) = change.path.as_str().split_once('/')?;
+    shares.then_some((top, verb(change.action)))
 }
 
 /// Unified diffs of all changes, as `git apply` reads them.
@@ -141,10 +163,10 @@ pub fn diffs(set: &ChangeSet) -> String {
     set.visible().map(diff).collect()
 }
 
-/// The diffs of what is replaced whatever it held: those are shown unasked.
+/// The diffs of what is replaced whatever it held, and of the user's own files: those are shown unasked.
 pub fn overwritten(set: &ChangeSet) -> String {
     set.visible()
-        .filter(|change| change.action == Action::Overwrite)
+        .filter(|change| matches!(change.action, Action::Overwrite | Action::Edit))
         .map(diff)
         .collect()
 }

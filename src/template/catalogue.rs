@@ -70,6 +70,8 @@ pub struct Template {
     pub owner: Owner,
     /// Whether a Tool file names what it makes, so that the project does not build without it.
     pub named: bool,
+    /// The targets that it had in older template sets, the newest first.
+    pub former: &'static [&'static str],
     /// Its bytes.
     pub content: &'static [u8],
 }
@@ -95,6 +97,12 @@ const OWNERS: [(&str, Owner); 18] = [
     ("webhook/validate/", Owner::User),
     ("webhook/convert/", Owner::User),
 ];
+
+/// Templates that moved, with the targets that they had before: their files move, with what was edited in them.
+const FORMER: [(&str, &[&str]); 1] = [(
+    "project/crates/manager/src/envtest/control_plane/mod.rs",
+    &["crates/manager/src/envtest/control_plane.rs"],
+)];
 
 /// All templates, in the order of their paths.
 pub fn all() -> Vec<Template> {
@@ -132,6 +140,10 @@ fn classify(name: &'static str, content: &'static [u8]) -> Option<Template> {
         rendered: target.len() < path.len(),
         owner,
         named,
+        former: FORMER
+            .iter()
+            .find(|(moved, _)| *moved == name)
+            .map_or(&[], |(_, former)| former),
         content,
     })
 }
@@ -159,6 +171,19 @@ mod tests {
                     .any(|template| first(template.name) == Some(at)),
                 "{start} matches nothing"
             );
+        }
+    }
+
+    #[test]
+    fn what_moved_is_there_and_nothing_is_where_it_was() {
+        let templates = all();
+        for (name, former) in FORMER {
+            assert!(
+                templates.iter().any(|template| template.name == name),
+                "{name}"
+            );
+            let gone = |target: &&str| templates.iter().all(|template| template.target != *target);
+            assert!(former.iter().all(gone), "{former:?}");
         }
     }
 

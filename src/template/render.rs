@@ -46,10 +46,14 @@ pub fn render(
             for entry in entries.iter().filter(|entry| entry.has(template)) {
                 let path = RelPath::parse(&fill(template.target, &entry.variables))?;
                 let content = content(&tera, template, entry, package)?;
+                let former = template.former.iter();
                 let file = File {
                     owner: template.owner,
                     content,
                     named: template.named,
+                    former: former
+                        .map(|former| RelPath::parse(&fill(former, &entry.variables)))
+                        .collect::<Result<_>>()?,
                 };
                 if tree.insert(path.clone(), file).is_some() {
                     return Err(defect(template, &format!("`{path}` is made twice")));

@@ -143,7 +143,10 @@ fn what_is_no_file_of_ours() {
         "  rust.operator-forge/v1:",
         "  other:",
         "`PROJECT`: `plugins` has no `rust.operator-forge/v1`",
-        "plugins: {rust.operator-forge/v1: {templates: 1}}",
+        &format!(
+            "plugins: {{rust.operator-forge/v1: {{templates: {}}}}}",
+            crate::project::TEMPLATES
+        ),
     );
 }
 

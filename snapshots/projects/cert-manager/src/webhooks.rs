@@ -18,8 +18,7 @@ pub fn all() -> Webhooks<Context> {
     let mut all = Webhooks::default();
     all.add(ship::v1::request::validate::webhook());
     let mut conversion = Conversion::to::<crate::api::ship::v2::Request>();
-    let spoke = ship::v1::request::convert::spoke();
-    conversion.add(spoke);
+    conversion.add(ship::v1::request::convert::spoke());
     all.convert(conversion);
     all
 }

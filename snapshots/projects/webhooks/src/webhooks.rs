@@ -42,10 +42,8 @@ pub fn all() -> Webhooks<Context> {
     all.add(core::v1::pod::default::webhook());
     all.add(core::v1::pod::validate::webhook());
     let mut conversion = Conversion::to::<crate::api::cache::v1::Memcached>();
-    let spoke = cache::v1alpha1::memcached::convert::spoke();
-    conversion.add(spoke);
-    let spoke = cache::v2::memcached::convert::spoke();
-    conversion.add(spoke);
+    conversion.add(cache::v1alpha1::memcached::convert::spoke());
+    conversion.add(cache::v2::memcached::convert::spoke());
     all.convert(conversion);
     all
 }

@@ -25,8 +25,16 @@ impl<C> Webhooks<C> {
     }
 
     /// Adds the conversion between the versions of a type.
+    ///
+    /// # Panics
+    /// If the type has one already.
     pub fn convert(&mut self, conversion: impl Into<Conversion>) {
-        self.conversions.push(conversion.into());
+        let conversion = conversion.into();
+        let (group, kind) = conversion.group_kind();
+        let mut others = self.conversions.iter();
+        let new = others.all(|other| other.group_kind() != (group, kind));
+        assert!(new, "{kind} in {group} has two conversions");
+        self.conversions.push(conversion);
     }
 
     /// What all of them together are allowed.
@@ -52,5 +60,19 @@ impl<C> Webhooks<C> {
 
     pub(crate) fn into_parts(self) -> (Vec<Definition<C>>, Vec<Conversion>) {
         (self.definitions, self.conversions)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::webhook::conversion::tests::types::all;
+
+    #[test]
+    #[should_panic(expected = "Widget in test.example.com has two conversions")]
+    fn a_type_is_converted_once() {
+        let mut webhooks = Webhooks::<()>::default();
+        webhooks.convert(all());
+        webhooks.convert(all());
     }
 }

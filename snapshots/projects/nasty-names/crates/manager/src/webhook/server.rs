@@ -38,6 +38,10 @@ use crate::{
     serve::{BODY, Server},
 };
 
+/// Bytes of a conversion review. It holds a page of a list, which are 10,000 objects where the API
+/// server fills its watch cache; one page too large would block every list and watch of the type.
+const CONVERSION_BODY: usize = 256 * 1024 * 1024;
+
 /// Where webhooks are served, and with which certificate.
 #[derive(Debug)]
 pub(crate) enum Endpoint {
@@ -148,7 +152,7 @@ impl Site {
             let path = &*hook.declaration.path;
             let panics = metrics.webhook_panics();
             let answer = move |body| (hook.answer)(body, panics.clone());
-            router = router.merge(route(path, metrics.webhook(path), answer));
+            router = router.merge(route(path, BODY, metrics.webhook(path), answer));
         }
         if !self.conversions.is_empty() {
             let conversions = Arc::new(self.conversions);
@@ -161,21 +165,22 @@ impl Site {
                     answer.map_err(|status| (status, "this is no ConversionReview".to_owned()))
                 }
             };
-            router = router.merge(route(CONVERT, metrics.webhook(CONVERT), answer));
+            let metrics = metrics.webhook(CONVERT);
+            router = router.merge(route(CONVERT, CONVERSION_BODY, metrics, answer));
         }
         router
     }
 }
 
-/// One path, with what it counts.
-fn route<F, Fut>(path: &str, metrics: WebhookMetrics, answer: F) -> Router
+/// One path, with the bytes that a body may have, and what it counts.
+fn route<F, Fut>(path: &str, most: usize, metrics: WebhookMetrics, answer: F) -> Router
 where
     F: Fn(Bytes) -> Fut + Clone + Send + Sync + 'static,
     Fut: Future<Output = Result<Vec<u8>, Refusal>> + Send,
 {
-    let serve = |request: Request| async move {
+    let serve = move |request: Request| async move {
         let running = metrics.begin();
-        let response = match body(request).await {
+        let response = match body(request, most).await {
             Ok(body) => answer(body).await.map_or_else(refuse, accept),
             Err(response) => response,
         };
@@ -187,20 +192,20 @@ where
 
 /// The body of a request, if it is one to read: in one piece from the start, because a large one that
 /// is put together from its parts takes up twice its length.
-async fn body(request: Request) -> Result<Bytes, Response> {
+async fn body(request: Request, most: usize) -> Result<Bytes, Response> {
     if !is_json(request.headers()) {
         let text = "expected content type application/json".to_owned();
         return Err(refuse((StatusCode::UNSUPPORTED_MEDIA_TYPE, text)));
     }
     let body = request.into_body();
-    let length = usize::try_from(body.size_hint().lower()).unwrap_or(BODY);
-    let mut whole = Vec::with_capacity(length.min(BODY));
+    let length = usize::try_from(body.size_hint().lower()).unwrap_or(most);
+    let mut whole = Vec::with_capacity(length.min(most));
     let mut parts = body.into_data_stream();
     while let Some(part) = parts.next().await {
         let broken = |error: axum::Error| refuse((StatusCode::BAD_REQUEST, error.to_string()));
         let part = part.map_err(broken)?;
-        if whole.len() + part.len() > BODY {
-            let text = format!("expected at most {BODY} bytes");
+        if whole.len() + part.len() > most {
+            let text = format!("expected at most {most} bytes");
             return Err(refuse((StatusCode::PAYLOAD_TOO_LARGE, text)));
         }
         whole.extend_from_slice(&part);

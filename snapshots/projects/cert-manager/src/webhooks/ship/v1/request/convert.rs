@@ -12,12 +12,12 @@ pub fn spoke() -> Spoke<v2::Request> {
 // `.keep_in_annotation()` for what v1 cannot hold.
 
 impl From<v1::Request> for v2::Request {
-    fn from(old: v1::Request) -> Self {
-        let v1::RequestSpec {} = old.spec;
+    fn from(spoke: v1::Request) -> Self {
+        let v1::RequestSpec {} = spoke.spec;
         Self {
-            metadata: old.metadata,
+            metadata: spoke.metadata,
             spec: v2::RequestSpec {},
-            status: old.status.map(Into::into),
+            status: spoke.status.map(Into::into),
         }
     }
 }
@@ -34,11 +34,11 @@ impl From<v2::Request> for v1::Request {
 }
 
 impl From<v1::RequestStatus> for v2::RequestStatus {
-    fn from(old: v1::RequestStatus) -> Self {
+    fn from(spoke: v1::RequestStatus) -> Self {
         let v1::RequestStatus {
             observed_generation,
             conditions,
-        } = old;
+        } = spoke;
         Self {
             observed_generation,
             conditions,

@@ -1,5 +1,5 @@
 use kube::api::PostParams;
-use operator::api::ship::v1::Request as Old;
+use operator::api::ship::v1::Request as Spoke;
 use operator::api::ship::v2::Request as Hub;
 use serde_json::{from_value, json};
 
@@ -10,7 +10,7 @@ const NAME: &str = "from-v1";
 /// An object that is written in v1 can be read in v2, and is what it was in v1.
 #[tokio::test]
 async fn is_read_in_both_versions() -> anyhow::Result<()> {
-    let old = cluster()?.api::<Old>()?;
+    let spoke = cluster()?.api::<Spoke>()?;
     let hub = cluster()?.api::<Hub>()?;
     let object = from_value(json!({
         "apiVersion": "ship.example.com/v1",
@@ -18,9 +18,9 @@ async fn is_read_in_both_versions() -> anyhow::Result<()> {
         "metadata": { "name": NAME },
         "spec": {},
     }))?;
-    let written = old.create(&PostParams::default(), &object).await?;
+    let written = spoke.create(&PostParams::default(), &object).await?;
     let converted = hub.get(NAME).await?;
     assert_eq!(converted.metadata.uid, written.metadata.uid);
-    assert_eq!(old.get(NAME).await?.spec, written.spec);
+    assert_eq!(spoke.get(NAME).await?.spec, written.spec);
     Ok(())
 }

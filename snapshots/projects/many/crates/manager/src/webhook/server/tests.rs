@@ -86,6 +86,27 @@ async fn only_reviews_that_are_posted_are_answered() {
     }
 }
 
+#[tokio::test]
+async fn a_body_has_a_most_of_its_own() {
+    for (length, told, expected) in [
+        (10, true, None),
+        (10, false, None),
+        (11, true, Some(413)),
+        (11, false, Some(413)),
+    ] {
+        let text = "a".repeat(length);
+        let whole = match told {
+            true => Body::from(text.clone()),
+            false => Body::from_stream(futures::stream::iter([Ok::<_, Error>(text.clone())])),
+        };
+        let request = Request::builder().header(CONTENT_TYPE, "application/json");
+        let answer = body(request.body(whole).unwrap(), 10).await;
+        let status = answer.as_ref().err().map(|answer| answer.status().as_u16());
+        assert_eq!(status, expected, "{length} {told}");
+        assert!(answer.map_or(true, |body| body == text));
+    }
+}
+
 #[test]
 fn what_cannot_be_served_is_told() {
     let error = site(&["/a", "/a"]).check().unwrap_err().to_string();

@@ -14,12 +14,12 @@ pub fn spoke() -> Spoke<v1::Memcached> {
 // `.keep_in_annotation()` for what v1alpha1 cannot hold.
 
 impl From<v1alpha1::Memcached> for v1::Memcached {
-    fn from(old: v1alpha1::Memcached) -> Self {
-        let v1alpha1::MemcachedSpec {} = old.spec;
+    fn from(spoke: v1alpha1::Memcached) -> Self {
+        let v1alpha1::MemcachedSpec {} = spoke.spec;
         Self {
-            metadata: old.metadata,
+            metadata: spoke.metadata,
             spec: v1::MemcachedSpec {},
-            status: old.status.map(Into::into),
+            status: spoke.status.map(Into::into),
         }
     }
 }
@@ -36,11 +36,11 @@ impl From<v1::Memcached> for v1alpha1::Memcached {
 }
 
 impl From<v1alpha1::MemcachedStatus> for v1::MemcachedStatus {
-    fn from(old: v1alpha1::MemcachedStatus) -> Self {
+    fn from(spoke: v1alpha1::MemcachedStatus) -> Self {
         let v1alpha1::MemcachedStatus {
             observed_generation,
             conditions,
-        } = old;
+        } = spoke;
         Self {
             observed_generation,
             conditions,

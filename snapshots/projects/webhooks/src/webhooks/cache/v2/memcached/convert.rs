@@ -14,12 +14,12 @@ pub fn spoke() -> Spoke<v1::Memcached> {
 // `.keep_in_annotation()` for what v2 cannot hold.
 
 impl From<v2::Memcached> for v1::Memcached {
-    fn from(old: v2::Memcached) -> Self {
-        let v2::MemcachedSpec {} = old.spec;
+    fn from(spoke: v2::Memcached) -> Self {
+        let v2::MemcachedSpec {} = spoke.spec;
         Self {
-            metadata: old.metadata,
+            metadata: spoke.metadata,
             spec: v1::MemcachedSpec {},
-            status: old.status.map(Into::into),
+            status: spoke.status.map(Into::into),
         }
     }
 }
@@ -36,11 +36,11 @@ impl From<v1::Memcached> for v2::Memcached {
 }
 
 impl From<v2::MemcachedStatus> for v1::MemcachedStatus {
-    fn from(old: v2::MemcachedStatus) -> Self {
+    fn from(spoke: v2::MemcachedStatus) -> Self {
         let v2::MemcachedStatus {
             observed_generation,
             conditions,
-        } = old;
+        } = spoke;
         Self {
             observed_generation,
             conditions,

@@ -2,7 +2,7 @@
 
 use kube::api::PostParams;
 use operator::api::cache::v1::Memcached as Hub;
-use operator::api::cache::v2::Memcached as Old;
+use operator::api::cache::v2::Memcached as Spoke;
 use serde_json::{from_value, json};
 
 use crate::cluster;
@@ -12,7 +12,7 @@ const NAME: &str = "from-v2";
 /// An object that is written in v2 can be read in v1, and is what it was in v2.
 #[tokio::test]
 async fn is_read_in_both_versions() -> anyhow::Result<()> {
-    let old = cluster()?.api::<Old>()?;
+    let spoke = cluster()?.api::<Spoke>()?;
     let hub = cluster()?.api::<Hub>()?;
     let object = from_value(json!({
         "apiVersion": "cache.example.com/v2",
@@ -20,9 +20,9 @@ async fn is_read_in_both_versions() -> anyhow::Result<()> {
         "metadata": { "name": NAME },
         "spec": {},
     }))?;
-    let written = old.create(&PostParams::default(), &object).await?;
+    let written = spoke.create(&PostParams::default(), &object).await?;
     let converted = hub.get(NAME).await?;
     assert_eq!(converted.metadata.uid, written.metadata.uid);
-    assert_eq!(old.get(NAME).await?.spec, written.spec);
+    assert_eq!(spoke.get(NAME).await?.spec, written.spec);
     Ok(())
 }

@@ -1,0 +1,69 @@
+//! `delete api`: the inverse of `create api`.
+
+use super::{
+    Edit, Workspace,
+    delete::{kept_files, next},
+    reconcile_named,
+    type_of::type_of,
+};
+use crate::{
+    cli::{self, Global},
+    error::Result,
+    name::ControllerName,
+    project::{DeleteApi, Key, Project},
+    prompt::Prompt,
+    report::Report,
+};
+
+const EXAMPLE: &str = "operator-forge delete api --group cache --version v1alpha1 --kind Memcached";
+
+pub fn run(flags: &Global, api: &cli::DeleteApi, report: &Report) -> Result<u8> {
+    let (workspace, before) = Workspace::open(&flags.directory)?;
+    let request = request(&before, api, Prompt::new(!flags.no_input))?;
+    let project = before.delete_api(&request)?;
+    let (named, mut remarks) = kept_files(&workspace, &before, &project, api.keep_files)?;
+    remarks.extend(uncontrolled(&before, &project));
+    let next = next(&before, &project);
+    let edit = Edit {
+        command: "delete api",
+        project,
+        forced: Default::default(),
+        remarks,
+        next,
+    };
+    reconcile_named(&workspace, &edit, &named, flags, report)
+}
+
+fn request(project: &Project, api: &cli::DeleteApi, prompt: Prompt) -> Result<DeleteApi> {
+    let of = type_of(project, &api.of, prompt, EXAMPLE)?;
+    let name = api.controller_name.as_deref();
+    Ok(DeleteApi {
+        group: of.group,
+        version: of.version,
+        kind: of.kind,
+        resource: api.resource,
+        controller: api.controller,
+        controller_name: name.map(ControllerName::parse).transpose()?,
+    })
+}
+
+/// A kind that is still defined, but has lost its last controller with a version.
+fn uncontrolled(before: &Project, after: &Project) -> Option<String> {
+    let watched = |project: &Project, key: &Key| {
+        let controllers = project.controllers();
+        let mut watched = controllers.iter().map(|controller| controller.key);
+        watched.any(|other| (&other.group, &other.kind) == (&key.group, &key.kind))
+    };
+    let kinds = after.kinds();
+    let lost = kinds.iter().find(|kind| {
+        let key = kind.apis[0].key;
+        watched(before, key) && !watched(after, key)
+    })?;
+    let key = lost.apis.iter().find(|api| api.storage)?.key;
+    Some(format!(
+        "no controller watches {} any more; `operator-forge create api {} --resource=false` makes one for {}",
+        key.kind,
+        key.flags(),
+        key.version
+    ))
+}

@@ -1,0 +1,135 @@
+//! `status`: what each file is, and what `sync` would do.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use super::{Survey, Workspace};
+use crate::{
+    change::ChangeSet,
+    cli::{Global, Status},
+    error::Result,
+    reconcile::{Desired, Last, Verdict, reconcile},
+    report::{FileStatus, Report, State, StatusReport},
+    template,
+    tree::{Digest, Found, RelPath},
+};
+
+/// What `make manifests` writes, where its first line says so.
+const DERIVED: [&str; 3] = [
+    "config/crd/kustomization.yaml",
+    "config/rbac/role.yaml",
+    "config/webhook/manifests.yaml",
+];
+/// Below this all YAML may be Derived.
+const DERIVED_CRDS: &str = "config/crd/bases";
+const DERIVED_HEADER: &[u8] = b"# generated";
+
+pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
+    let (workspace, project) = Workspace::open(&flags.directory)?;
+    let survey = Survey::of(&workspace, &project)?;
+    let set = survey.drift(&project)?;
+    let mut files = files(&survey, &set);
+    files.extend(derived(&workspace.root, &files));
+    files.sort_by(|a, b| a.path.cmp(&b.path));
+    report.status(&StatusReport {
+        project: project.name.as_str(),
+        templates: template::SET,
+        files: &files,
+        set: &set,
+        all: status.all,
+    });
+    Ok(0)
+}
+
+/// Every file that is desired or remembered.
+fn files(survey: &Survey, set: &ChangeSet) -> Vec<FileStatus> {
+    let paths: BTreeSet<&RelPath> = survey
+        .desired
+        .keys()
+        .chain(survey.memory.rows.keys())
+        .collect();
+    let words = set
+        .visible()
+        .map(|change| (&change.path, change.action.word()));
+    let pending: BTreeMap<&RelPath, &'static str> = words.collect();
+    let status = |path: &RelPath| {
+        let (owner, state) = state(survey, path)?;
+        Some(FileStatus {
+            path: path.to_string(),
+            owner,
+            state,
+            pending: pending.get(path).copied(),
+        })
+    };
+    paths.into_iter().filter_map(status).collect()
+}
+
+/// Whose a file is, and how it stands beside what was generated; `None` if it is gone and nobody wants it.
+fn state(survey: &Survey, path: &RelPath) -> Option<(&'static str, State)> {
+    let last = survey.memory.rows.get(path);
+    let desired = survey.desired.get(path).map(|file| Desired {
+        owner: file.owner,
+        keyed: false,
+        content: Digest::of(path, &file.content),
+    });
+    let owner = desired
+        .map(|desired| desired.owner)
+        .or(last.map(|last| last.owner))?;
+    let disk = match survey.found.get(path) {
+        Some(Found::File(bytes)) => Some(Digest::of(path, bytes)),
+        Some(Found::Obstacle(_)) => return Some((owner.word(), State::InTheWay)),
+        Some(Found::Absent) | None => None,
+    };
+    let state = match reconcile(last, disk.as_ref(), desired.as_ref()) {
+        Verdict::Ignore | Verdict::Forget => return None,
+        Verdict::Delete => State::Obsolete,
+        Verdict::Orphan => State::Orphaned,
+        Verdict::Create => State::New,
+        Verdict::Exists | Verdict::Adopt => State::InTheWay,
+        Verdict::Restore | Verdict::StaysDeleted => State::Deleted,
+        Verdict::Unchanged => State::Unedited,
+        Verdict::KeepUser
+        | Verdict::Write
+        | Verdict::KeepEdited
+        | Verdict::Merge
+        | Verdict::Edited => {
+            let unedited =
+                |last: &Last<Digest>| disk.is_some_and(|disk| last.any_of.contains(&disk));
+            if last.is_some_and(unedited) {
+                State::Unedited
+            } else {
+                State::Edited
+            }
+        }
+    };
+    Some((owner.word(), state))
+}
+
+/// The files that the project's own `make manifests` wrote, as far as no template makes them.
+fn derived(root: &Path, known: &[FileStatus]) -> Vec<FileStatus> {
+    let crds = walkdir::WalkDir::new(root.join(DERIVED_CRDS));
+    let crds = crds.into_iter().flatten().filter_map(|entry| {
+        let path = entry.path().strip_prefix(root).ok()?;
+        entry
+            .file_type()
+            .is_file()
+            .then(|| path.display().to_string().replace('\\', "/"))
+    });
+    DERIVED
+        .iter()
+        .map(ToString::to_string)
+        .chain(crds)
+        .filter(|path| known.iter().all(|file| file.path != *path))
+        .filter(|path| {
+            std::fs::read(root.join(path)).is_ok_and(|text| text.starts_with(DERIVED_HEADER))
+        })
+        .map(|path| FileStatus {
+            path,
+            owner: "derived",
+            state: State::Unedited,
+            pending: None,
+        })
+        .collect()
+}

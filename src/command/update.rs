@@ -1,0 +1,97 @@
+//! `update`: the one command that moves a project to the template set of this binary.
+
+use super::{Edit, Workspace, reconcile};
+use crate::{
+    change::ChangeSet,
+    cli::{Global, Update},
+    error::{Failure, Result},
+    git,
+    memory::Memory,
+    report::{Outcome, Report},
+    template,
+    tree::{Digest, Tree},
+};
+
+/// More files than this are not named one by one when they are in the way.
+const NAMED: usize = 5;
+
+pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
+    let (workspace, before) = Workspace::open_older(&flags.directory)?;
+    let (from, to) = (before.settings.templates, template::SET);
+    if from == to {
+        report.outcome(&Outcome {
+            command: "update",
+            set: &ChangeSet::default(),
+            remarks: &[format!(
+                "template set {to} is the newest that this operator-forge has"
+            )],
+            next: &[],
+        });
+        return Ok(0);
+    }
+    if !update.allow_dirty && !flags.dry_run {
+        refuse_dirty(flags)?;
+    }
+    let project = before.with_newest_templates();
+    let mut remarks = vec![format!("from template set {from} to {to}")];
+    let changes = template::sets::changes(from, to).into_iter();
+    remarks.extend(changes.map(|(set, entry)| format!("set {set}: {entry}")));
+    let mut next = Vec::new();
+    let mut step = |sentence: &str, paste: &str| {
+        next.push((sentence.to_owned(), Some(paste.to_owned())));
+    };
+    if dependencies_changed(&workspace.memory()?, &template::tree(&project)?) {
+        step("lock the dependencies that changed:", "cargo update -w");
+    }
+    step("derive CRDs and RBAC again:", "make manifests");
+    step("see that your own code still builds:", "make test");
+    let edit = Edit {
+        command: "update",
+        project,
+        forced: Default::default(),
+        remarks,
+        next,
+    };
+    reconcile(&workspace, &edit, flags, report)
+}
+
+/// Git is what an update that was not wanted is taken back with, so nothing of the user's may be out of its sight.
+fn refuse_dirty(flags: &Global) -> Result<()> {
+    let allow = "operator-forge update --allow-dirty";
+    let dirty = git::uncommitted(&flags.directory).map_err(|why| {
+        Failure::refused("cannot tell whether git has all of the project")
+            .note(why)
+            .help(allow)
+    })?;
+    if dirty.is_empty() {
+        return Ok(());
+    }
+    let mut failure = Failure::refused(match dirty.len() {
+        1 => "a file has changes that are not committed".to_owned(),
+        n => format!("{n} files have changes that are not committed"),
+    });
+    for path in dirty.iter().take(NAMED) {
+        failure = failure.note(format!("`{path}`"));
+    }
+    if dirty.len() > NAMED {
+        failure = failure.note(format!("and {} more", dirty.len() - NAMED));
+    }
+    Err(failure
+        .note("an update is easy to look through and to take back where all else is committed")
+        .help("git add -A && git commit, then operator-forge update")
+        .help(allow))
+}
+
+/// Whether a manifest asks for other packages than the one that was applied did.
+fn dependencies_changed(memory: &Memory, desired: &Tree) -> bool {
+    desired
+        .iter()
+        .filter(|(path, _)| path.as_str().ends_with("Cargo.toml"))
+        .any(|(path, file)| {
+            let digest = Digest::of(path, &file.content);
+            memory
+                .rows
+                .get(path)
+                .is_some_and(|row| !row.any_of.contains(&digest))
+        })
+}

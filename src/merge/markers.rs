@@ -1,0 +1,251 @@
+//! Texts in which a git merge left conflict markers.
+
+/// The first seven characters of a line that starts, divides or ends a conflict.
+const START: &str = "<<<<<<<";
+const BASE: &str = "|||||||";
+const MIDDLE: &str = "=======";
+const END: &str = ">>>>>>>";
+
+/// The labels of the conflicts that `--on-conflict markers` writes.
+const YOURS: &str = "yours";
+const GENERATED: &str = "generated";
+
+/// A text with conflict markers, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sides {
+    /// The common ancestor, where every conflict shows it (the styles `diff3` and `zdiff3`).
+    pub base: Option<String>,
+    /// The text with every conflict settled for its first side.
+    pub ours: String,
+    /// The text with every conflict settled for its last side.
+    pub theirs: String,
+    /// The lines of the file that `ours` and `theirs` are made of, from 1.
+    pub lines: [Vec<usize>; 2],
+    /// The line of the first marker, from 1.
+    pub line: usize,
+    /// Whether they are the markers that this program writes, and not those of a git merge.
+    pub own: bool,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Part {
+    Outside,
+    Ours,
+    Base,
+    Theirs,
+}
+
+/// Takes a text apart; `None` where it has no conflict, or markers that make no sense.
+pub fn sides(text: &str) -> Option<Sides> {
+    if !text.contains(START) {
+        return None;
+    }
+    let mut sides = Sides {
+        base: None,
+        ours: String::new(),
+        theirs: String::new(),
+        lines: Default::default(),
+        line: 0,
+        own: false,
+    };
+    let mut base = String::new();
+    let mut every_base_known = true;
+    let mut part = Part::Outside;
+    let mut shown = false;
+    for (at, line) in text.split_inclusive('\n').enumerate() {
+        match (part, marker(line)) {
+            (Part::Outside, Some((START, label))) => {
+                part = Part::Ours;
+                shown = false;
+                if sides.line == 0 {
+                    sides.line = at + 1;
+                    sides.own = label == YOURS;
+                }
+                continue;
+            }
+            (Part::Ours, Some((BASE, _))) => {
+                part = Part::Base;
+                shown = true;
+                continue;
+            }
+            (Part::Ours | Part::Base, Some((MIDDLE, ""))) => {
+                part = Part::Theirs;
+                every_base_known &= shown;
+                continue;
+            }
+            (Part::Theirs, Some((END, _))) => {
+                part = Part::Outside;
+                continue;
+            }
+            (Part::Outside, _) | (_, None | Some((MIDDLE, _))) => {}
+            (_, Some(_)) => return None,
+        }
+        // What git could not merge of the ancestors of an ancestor is no text of anybody's.
+        every_base_known &= part != Part::Base || !line.starts_with("<<<<<<<<");
+        if matches!(part, Part::Outside | Part::Ours) {
+            sides.ours.push_str(line);
+            sides.lines[0].push(at + 1);
+        }
+        if matches!(part, Part::Outside | Part::Theirs) {
+            sides.theirs.push_str(line);
+            sides.lines[1].push(at + 1);
+        }
+        if matches!(part, Part::Outside | Part::Base) {
+            base.push_str(line);
+        }
+    }
+    sides.base = every_base_known.then_some(base);
+    (sides.line > 0 && part == Part::Outside).then_some(sides)
+}
+
+/// A marker and its label, if the line is one.
+fn marker(line: &str) -> Option<(&'static str, &str)> {
+    let markers = [START, BASE, MIDDLE, END];
+    let marker = markers
+        .into_iter()
+        .find(|marker| line.starts_with(marker))?;
+    let rest = line[marker.len()..].trim_end_matches(['\r', '\n']);
+    match rest.strip_prefix(' ') {
+        Some(label) => Some((marker, label)),
+        None => rest.is_empty().then_some((marker, "")),
+    }
+}
+
+/// Whether a line is a marker of any kind.
+pub fn is_marker(line: &str) -> bool {
+    marker(line).is_some()
+}
+
+/// Both texts in one, with a conflict for each place where they differ.
+pub fn conflict(yours: &str, generated: &str) -> String {
+    let mut options = diffy::DiffOptions::new();
+    let patch = options
+        .set_context_len(usize::MAX)
+        .create_patch(yours, generated);
+    let mut text = String::new();
+    let (mut mine, mut new) = (String::new(), String::new());
+    for line in patch.hunks().iter().flat_map(|hunk| hunk.lines()) {
+        match line {
+            diffy::Line::Delete(line) => mine.push_str(line),
+            diffy::Line::Insert(line) => new.push_str(line),
+            diffy::Line::Context(line) => {
+                settle(&mut text, &mut mine, &mut new);
+                text.push_str(line);
+            }
+        }
+    }
+    settle(&mut text, &mut mine, &mut new);
+    text
+}
+
+/// Adds what differed so far, if anything did.
+fn settle(text: &mut String, mine: &mut String, new: &mut String) {
+    if mine.is_empty() && new.is_empty() {
+        return;
+    }
+    for side in [&mut *mine, &mut *new] {
+        if !side.is_empty() && !side.ends_with('\n') {
+            side.push('\n');
+        }
+    }
+    *text += &format!("{START} {YOURS}\n{mine}{MIDDLE}\n{new}{END} {GENERATED}\n");
+    mine.clear();
+    new.clear();
+}
+
+/// Both texts in one, with a conflict for each place where both changed `base`; for all that differs if that is nowhere.
+pub fn conflict_from(base: &str, yours: &str, generated: &str) -> String {
+    let mut options = diffy::MergeOptions::new();
+    options
+        .set_conflict_style(diffy::ConflictStyle::Merge)
+        .set_incomplete_hunk_style(diffy::IncompleteHunkStyle::Git);
+    match options.merge(base, yours, generated) {
+        Ok(_) => conflict(yours, generated),
+        Err(marked) => marked
+            .split_inclusive('\n')
+            .map(|line| match marker(line) {
+                Some((START, "ours")) => format!("{START} {YOURS}\n"),
+                Some((END, "theirs")) => format!("{END} {GENERATED}\n"),
+                _ => line.to_owned(),
+            })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, base: Option<&str>, ours: &str, theirs: &str) {
+        let sides = sides(text).expect("a conflict");
+        assert_eq!(sides.base.as_deref(), base, "base");
+        assert_eq!((sides.ours.as_str(), sides.theirs.as_str()), (ours, theirs));
+    }
+
+    #[test]
+    fn a_text_is_taken_apart() {
+        check(
+            "a\n<<<<<<< HEAD\nb\n=======\nc\nd\n>>>>>>> y\ne\n",
+            None,
+            "a\nb\ne\n",
+            "a\nc\nd\ne\n",
+        );
+        check(
+            "<<<<<<< HEAD\n||||||| 12\nb\n=======\nc\n>>>>>>> y\nx\n",
+            Some("b\nx\n"),
+            "x\n",
+            "c\nx\n",
+        );
+        // One conflict of two shows no ancestor: there is none for the whole.
+        check(
+            "<<<<<<< H\na\n||||||| o\nb\n=======\nc\n>>>>>>> y\n<<<<<<< H\n=======\nd\n>>>>>>> y\n",
+            None,
+            "a\n",
+            "c\nd\n",
+        );
+        check(
+            "<<<<<<< H\r\na\r\n=======\r\n>>>>>>> y\r\n",
+            None,
+            "a\r\n",
+            "",
+        );
+    }
+
+    #[test]
+    fn two_texts_become_one_with_conflicts() {
+        let marked = conflict("a\nmine\nb\n", "a\nb\nnew");
+        assert_eq!(
+            marked,
+            "a\n<<<<<<< yours\nmine\n=======\n>>>>>>> generated\nb\n\
+             <<<<<<< yours\n=======\nnew\n>>>>>>> generated\n"
+        );
+        assert!(sides(&marked).unwrap().own);
+        assert_eq!(
+            conflict_from("a\nb\nc\nd\n", "A\nb\nc\n1\n", "a\nb\nc\n2\n"),
+            "A\nb\nc\n<<<<<<< yours\n1\n=======\n2\n>>>>>>> generated\n"
+        );
+    }
+
+    #[test]
+    fn lines_are_known_by_their_place() {
+        let sides = sides("a\n<<<<<<< H\nb\n=======\nc\n>>>>>>> y\nd\n").unwrap();
+        assert_eq!(sides.lines, [vec![1, 3, 7], vec![1, 5, 7]]);
+        assert_eq!(sides.line, 2);
+    }
+
+    #[test]
+    fn what_is_no_conflict_is_left_alone() {
+        for text in [
+            "",
+            "a\n=======\nb\n",
+            "<<<<<<< H\na\n",
+            "<<<<<<< H\na\n=======\nb\n",
+            "<<<<<<< H\n<<<<<<< H\n=======\n>>>>>>> y\n",
+            " <<<<<<< H\na\n=======\nb\n>>>>>>> y\n",
+            "<<<<<<<H\na\n=======\nb\n>>>>>>> y\n",
+        ] {
+            assert_eq!(sides(text), None, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,258 @@
+//! `PROJECT` with the conflict markers of a git merge: put together again by key.
+
+use serde_yaml::{Mapping, Value};
+
+use super::markers::Sides;
+use crate::{
+    error::{Failure, Result},
+    project::FILE,
+};
+
+/// What both branches changed, and not alike.
+struct Clash {
+    /// The keys that lead there, outermost first; an entry of a list is named by what tells it from the others.
+    at: Vec<String>,
+    ours: Option<Value>,
+    theirs: Option<Value>,
+}
+
+/// The text of a `PROJECT` that holds what both sides say. `base` is their common ancestor; without one, what only one
+/// side has counts as added there.
+///
+/// Errors: a side is no YAML; both changed one key, and not alike.
+pub fn merge(base: Option<&str>, sides: &Sides) -> Result<String> {
+    let read = |text: &str| {
+        serde_yaml::from_str::<Value>(text).map_err(|error| {
+            Failure::refused(format!(
+                "`{FILE}:{}`: one side of the merge conflict is not YAML: {error}",
+                sides.line
+            ))
+            .note("the markers cut an entry in a way that operator-forge cannot put together")
+            .help(format!("edit {FILE}, then operator-forge sync"))
+        })
+    };
+    let (ours, theirs) = (read(&sides.ours)?, read(&sides.theirs)?);
+    let base = base.and_then(|text| serde_yaml::from_str::<Value>(text).ok());
+    let merged = merge_value(base.as_ref(), Some(&ours), Some(&theirs))
+        .map_err(|clash| refuse(clash, sides))?;
+    let value = merged.unwrap_or(Value::Mapping(Mapping::new()));
+    serde_yaml::to_string(&value).map_err(|error| Failure::refused(error.to_string()))
+}
+
+fn merge_value(
+    base: Option<&Value>,
+    ours: Option<&Value>,
+    theirs: Option<&Value>,
+) -> Result<Option<Value>, Clash> {
+    if ours == theirs || base == theirs {
+        return Ok(ours.cloned());
+    }
+    if base == ours {
+        return Ok(theirs.cloned());
+    }
+    match (ours, theirs) {
+        (Some(Value::Mapping(ours)), Some(Value::Mapping(theirs))) => {
+            let empty = Mapping::new();
+            let base = base.and_then(Value::as_mapping).unwrap_or(&empty);
+            let mut merged = Mapping::new();
+            for key in union(ours.keys(), theirs.keys()) {
+                let value = merge_value(base.get(key), ours.get(key), theirs.get(key));
+                if let Some(value) = value.map_err(|clash| clash.below(scalar(key)))? {
+                    merged.insert(key.clone(), value);
+                }
+            }
+            Ok(Some(Value::Mapping(merged)))
+        }
+        (Some(Value::Sequence(ours)), Some(Value::Sequence(theirs))) => {
+            let base = base.and_then(Value::as_sequence);
+            let base = base.map_or(&[][..], Vec::as_slice);
+            merge_list(base, ours, theirs).map(|list| Some(Value::Sequence(list)))
+        }
+        (ours, theirs) => Err(Clash {
+            at: Vec::new(),
+            ours: ours.cloned(),
+            theirs: theirs.cloned(),
+        }),
+    }
+}
+
+/// Lists order nothing in this file: entries that are known by something are merged, others come and go.
+fn merge_list(base: &[Value], ours: &[Value], theirs: &[Value]) -> Result<Vec<Value>, Clash> {
+    let find = |list: &[Value], name: &String| -> Option<Value> {
+        list.iter().find(|entry| name_of(entry) == *name).cloned()
+    };
+    let names = |list: &[Value]| list.iter().map(name_of).collect::<Vec<_>>();
+    let (ours_names, theirs_names) = (names(ours), names(theirs));
+    let mut merged = Vec::new();
+    for name in union(ours_names.iter(), theirs_names.iter()) {
+        let (base, ours, theirs) = (find(base, name), find(ours, name), find(theirs, name));
+        let value = merge_value(base.as_ref(), ours.as_ref(), theirs.as_ref());
+        merged.extend(value.map_err(|clash| clash.below(name.clone()))?);
+    }
+    Ok(merged)
+}
+
+/// What tells an entry of a list from the others: a resource's group, version and kind, a controller's name, or all of it.
+fn name_of(entry: &Value) -> String {
+    let field = |name: &str| entry.get(name).map(scalar);
+    match (field("kind"), field("name")) {
+        (Some(kind), _) => {
+            let group = [field("group"), field("domain")].into_iter().flatten();
+            let group: Vec<String> = group.collect();
+            let version = field("version").unwrap_or_default();
+            format!("{}/{version} {kind}", group.join("."))
+        }
+        (None, Some(name)) => name,
+        (None, None) => scalar(entry),
+    }
+}
+
+fn union<'a, T: PartialEq>(
+    first: impl Iterator<Item = &'a T>,
+    second: impl Iterator<Item = &'a T>,
+) -> Vec<&'a T> {
+    let mut all = Vec::new();
+    for item in first.chain(second) {
+        if !all.contains(&item) {
+            all.push(item);
+        }
+    }
+    all
+}
+
+fn scalar(value: &Value) -> String {
+    let text = serde_yaml::to_string(value).unwrap_or_default();
+    text.trim().to_owned()
+}
+
+impl Clash {
+    fn below(mut self, key: String) -> Self {
+        self.at.insert(0, key);
+        self
+    }
+}
+
+fn refuse(clash: Clash, sides: &Sides) -> Failure {
+    let leaf = clash.at.last().cloned().unwrap_or_default();
+    let said = |value: &Option<Value>, text: &str, lines: &[usize]| {
+        let Some(value) = value else {
+            return "one side removed it".to_owned();
+        };
+        if value.is_mapping() || value.is_sequence() {
+            return "one side changed it".to_owned();
+        }
+        let value = scalar(value);
+        let here = |line: &str| line.trim_start_matches(['-', ' ']) == format!("{leaf}: {value}");
+        let inside = |at: &usize| !sides.lines.iter().all(|lines| lines.contains(at));
+        let at = text
+            .lines()
+            .zip(lines)
+            .find(|(line, at)| here(line) && inside(at))
+            .map_or(sides.line, |(_, at)| *at);
+        format!("line {at} says `{value}`")
+    };
+    let [ours, theirs] = &sides.lines;
+    let place = clash.at.join(", ");
+    Failure::refused(format!(
+        "`{FILE}:{}`: both branches changed `{place}`",
+        sides.line
+    ))
+    .note(format!(
+        "{}, {}",
+        said(&clash.ours, &sides.ours, ours),
+        said(&clash.theirs, &sides.theirs, theirs)
+    ))
+    .note("everything else of the two would go together")
+    .help(format!(
+        "keep one of the two in {FILE}, remove the markers around it, then operator-forge sync"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::merge::markers::sides;
+
+    /// Entries of `resources` in short: `kind field=value …`.
+    fn project(entries: &[&str]) -> String {
+        let mut text = "projectName: demo\nresources:\n".to_owned();
+        for entry in entries {
+            let mut words = entry.split(' ');
+            text += &format!("- kind: {}\n  version: v1\n", words.next().unwrap());
+            for (name, value) in words.filter_map(|word| word.split_once('=')) {
+                text += &format!("  {name}: {value}\n");
+            }
+        }
+        text
+    }
+
+    fn conflicted(ours: &str, theirs: &str) -> Sides {
+        sides(&format!(
+            "<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> other\n"
+        ))
+        .unwrap()
+    }
+
+    #[track_caller]
+    fn check(base: &[&str], ours: &[&str], theirs: &[&str], expected: &[&str]) {
+        let sides = conflicted(&project(ours), &project(theirs));
+        let merged = merge(Some(&project(base)), &sides).unwrap();
+        let value = |text: &str| serde_yaml::from_str::<Value>(text).unwrap();
+        assert_eq!(value(&merged), value(&project(expected)));
+    }
+
+    #[test]
+    fn entries_of_both_sides_are_kept() {
+        check(&["A"], &["A", "B"], &["A", "C"], &["A", "B", "C"]);
+        check(&["A"], &["B"], &["A", "C"], &["B", "C"]);
+        check(&["A"], &["A", "B"], &["A", "B"], &["A", "B"]);
+    }
+
+    #[test]
+    fn fields_of_one_entry_are_merged() {
+        check(
+            &["A"],
+            &["A controller=true"],
+            &["A spoke=[v2]"],
+            &["A controller=true spoke=[v2]"],
+        );
+        check(
+            &["A spoke=[v2]"],
+            &["A spoke=[v2,v3]"],
+            &["A spoke=[v2,v4]"],
+            &["A spoke=[v2,v3,v4]"],
+        );
+    }
+
+    #[test]
+    fn without_an_ancestor_what_one_side_has_was_added() {
+        let merged = merge(None, &conflicted(&project(&["A"]), &project(&["B"]))).unwrap();
+        assert_eq!(
+            serde_yaml::from_str::<Value>(&merged).unwrap()["resources"]
+                .as_sequence()
+                .unwrap()
+                .len(),
+            2
+        );
+    }
+
+    #[test]
+    fn one_key_changed_twice_is_named_with_its_lines() {
+        let failure = merge(
+            Some(&project(&["A plural=as"])),
+            &conflicted(&project(&["A plural=bs"]), &project(&["A plural=cs"])),
+        )
+        .unwrap_err();
+        assert_eq!(
+            failure.error,
+            "`PROJECT:1`: both branches changed `resources, /v1 A, plural`"
+        );
+        assert_eq!(failure.notes[0], "line 6 says `bs`, line 12 says `cs`");
+        let removed = merge(
+            Some(&project(&["A", "B"])),
+            &conflicted(&project(&["B"]), &project(&["A plural=cs", "B"])),
+        )
+        .unwrap_err();
+        assert_eq!(removed.notes[0], "one side removed it, one side changed it");
+    }
+}

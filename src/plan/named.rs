@@ -1,0 +1,107 @@
+//! What a command does to single User files that its own words name, beyond what `PROJECT` asks for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Inputs, plan};
+use crate::{
+    change::{Action, Change, ChangeSet},
+    error::Result,
+    memory::Memory,
+    reconcile::Last,
+    tree::{self, Content, Digest, Found, RelPath},
+};
+
+/// Such files. The default is none.
+#[derive(Clone, Debug, Default)]
+pub struct Named {
+    /// They stay on disk whatever becomes of their entry, and leave the memory.
+    pub forgotten: BTreeSet<RelPath>,
+    /// They are changed.
+    pub rewritten: BTreeMap<RelPath, Rewritten>,
+}
+
+/// A User file that is there, and gets another content.
+#[derive(Clone, Debug)]
+pub struct Rewritten {
+    /// What it will hold; `None` if it goes away.
+    pub after: Option<Content>,
+    /// What is remembered of it.
+    pub row: Option<Last<Digest>>,
+}
+
+impl Rewritten {
+    /// The new content of a file that is now `before`. Who had not edited it has not edited it afterwards.
+    pub fn of(path: &RelPath, before: &[u8], after: Content, row: Option<&Last<Digest>>) -> Self {
+        let row = row.map(|row| match row.any_of.contains(&Digest::of(path, before)) {
+            true => Last {
+                owner: row.owner,
+                any_of: vec![Digest::of(path, &after)],
+            },
+            false => row.clone(),
+        });
+        Self {
+            after: Some(after),
+            row,
+        }
+    }
+}
+
+/// Plans as though the named files were on disk already as they will be, and adds their own changes.
+pub fn plan_named(inputs: &Inputs<'_>, named: &Named) -> Result<ChangeSet> {
+    if named.forgotten.is_empty() && named.rewritten.is_empty() {
+        return plan(inputs);
+    }
+    let mut memory: Memory = inputs.memory.clone();
+    memory
+        .rows
+        .retain(|path, _| !named.forgotten.contains(path));
+    let mut found = inputs.found.clone();
+    let mut changes = Vec::new();
+    for (path, Rewritten { after, row }) in &named.rewritten {
+        let before = match found.get(path) {
+            Some(Found::File(bytes)) => Some(bytes.clone()),
+            Some(Found::Obstacle(_)) => continue,
+            Some(Found::Absent) | None => None,
+        };
+        match row {
+            Some(row) => memory.rows.insert(path.clone(), row.clone()),
+            None => memory.rows.remove(path),
+        };
+        let after = match (&before, after) {
+            (Some(before), Some(after)) => Some(tree::with_line_ends_of(before, after.clone())),
+            (_, after) => after.clone(),
+        };
+        let now = match &after {
+            Some(after) => Found::File(after.to_vec()),
+            None => Found::Absent,
+        };
+        found.insert(path.clone(), now);
+        let owner = row.as_ref().map(|row| row.owner);
+        let action = match (&before, &after) {
+            (Some(before), Some(after)) if **before == **after => continue,
+            (None, None) => continue,
+            (Some(_), Some(_)) => Action::Edit,
+            (None, Some(_)) => Action::Create,
+            (Some(_), None) => Action::Delete,
+        };
+        changes.push(Change {
+            path: path.clone(),
+            action,
+            owner: owner.or(inputs.memory.rows.get(path).map(|row| row.owner)),
+            before,
+            after,
+        });
+    }
+    let mut set = plan(&Inputs {
+        memory: &memory,
+        found: &found,
+        ..*inputs
+    })?;
+    // The record is last, and stays so.
+    let record = set.changes.iter().position(|change| change.owner.is_none());
+    let rest = set.changes.split_off(record.unwrap_or(set.changes.len()));
+    set.changes.extend(changes);
+    set.changes.sort_by(|a, b| a.path.cmp(&b.path));
+    set.changes.extend(rest);
+    Ok(set)
+}

@@ -1,0 +1,144 @@
+//! `delete webhook`: one kind of webhook of several, one spoke of several.
+
+use std::collections::BTreeSet;
+
+use super::not_there;
+use crate::error::Failure;
+use crate::name::{Group, Kind, Version};
+use crate::project::rules;
+use crate::project::{Key, Project, Webhooks};
+
+/// What `delete webhook` takes.
+#[derive(Clone, Debug)]
+pub struct DeleteWebhook {
+    /// `--group`; may be empty.
+    pub group: Group,
+    /// `--version`; for conversion that of the hub.
+    pub version: Version,
+    /// `--kind`.
+    pub kind: Kind,
+    /// `--defaulting`.
+    pub defaulting: bool,
+    /// `--validation`.
+    pub validation: bool,
+    /// `--conversion`.
+    pub conversion: bool,
+    /// `--spoke`; without any the only one there is.
+    pub spokes: Vec<Version>,
+}
+
+impl Project {
+    /// This project without some of the webhooks of an entry. Refuses what is not there. The setting of where
+    /// certificates come from goes with the last webhook, as it came with the first.
+    pub fn delete_webhook(&self, delete: &DeleteWebhook) -> Result<Self, Failure> {
+        let own = Key {
+            group: delete.group.clone(),
+            kind: delete.kind.clone(),
+            domain: self.domain.clone(),
+            version: delete.version,
+        };
+        let key = self.meaning_of(&own).unwrap_or(own);
+        let Some(entry) = self.resources.get(&key) else {
+            return Err(not_there(self, &key));
+        };
+        let mut left = entry.clone();
+        let Some(mut webhooks) = left.webhooks.take() else {
+            return Err(no_webhooks(self, &key));
+        };
+        delete.check(&webhooks)?;
+        let there = webhooks.flags();
+        for (selected, slot, what) in [
+            (delete.defaulting, &mut webhooks.defaulting, "defaulting"),
+            (delete.validation, &mut webhooks.validation, "validation"),
+        ] {
+            if selected && slot.take().is_none() {
+                return Err(Failure::refused(format!("`{key}` has no {what} webhook"))
+                    .note(format!("it has{there}"))
+                    .help(format!("leave out --{what}")));
+            }
+        }
+        for spoke in delete.spokes_in(&key, &webhooks)? {
+            webhooks.spokes.remove(&spoke);
+        }
+        left.webhooks = (!webhooks.is_empty()).then_some(webhooks);
+        let mut project = self.clone();
+        project.put(key, left);
+        if project.webhooks().is_empty() {
+            project.settings.certificates = None;
+        }
+        rules::check(&project)?;
+        Ok(project)
+    }
+}
+
+impl DeleteWebhook {
+    fn check(&self, webhooks: &Webhooks) -> Result<(), Failure> {
+        if let (Some(spoke), false) = (self.spokes.first(), self.conversion) {
+            return Err(Failure::usage(format!(
+                "`--spoke {spoke}` is given without `--conversion`"
+            ))
+            .note("it says more about a webhook that is not selected")
+            .help(format!("--conversion --spoke {spoke}")));
+        }
+        if self.defaulting || self.validation || self.conversion {
+            return Ok(());
+        }
+        Err(Failure::usage("no kind of webhook was selected")
+            .note("each is deleted by the flag that created it")
+            .help(webhooks.flags().trim_start().to_owned()))
+    }
+
+    /// The versions that are no longer to be converted.
+    fn spokes_in(&self, key: &Key, webhooks: &Webhooks) -> Result<BTreeSet<Version>, Failure> {
+        if !self.conversion {
+            return Ok(BTreeSet::new());
+        }
+        let there = &webhooks.spokes;
+        if there.is_empty() {
+            return Err(Failure::refused(format!("`{key}` is not a hub"))
+                .note("conversion is deleted from the version to which others are converted")
+                .help("leave out --conversion, or --version with that of the hub"));
+        }
+        let flags = || {
+            let flags = there.iter().map(|spoke| format!("--spoke {spoke}"));
+            flags.collect::<Vec<_>>().join(" ")
+        };
+        if let Some(unknown) = self.spokes.iter().find(|spoke| !there.contains(spoke)) {
+            return Err(Failure::refused(format!(
+                "{unknown} of `{}` is not converted to {}",
+                key.kind, key.version
+            ))
+            .note("these versions are")
+            .help(flags()));
+        }
+        match (self.spokes.is_empty(), there.len()) {
+            (false, _) => Ok(self.spokes.iter().copied().collect()),
+            (true, 1) => Ok(there.clone()),
+            (true, _) => Err(Failure::usage("`--spoke` is missing")
+                .note(format!("several versions are converted to {}", key.version))
+                .help(flags())),
+        }
+    }
+}
+
+/// Names the versions of the kind that have webhooks instead.
+fn no_webhooks(project: &Project, key: &Key) -> Failure {
+    let failure = Failure::refused(format!("`{key}` has no webhooks"));
+    let webhooks = project.webhooks();
+    let same = |other: &Key| (&other.group, &other.kind) == (&key.group, &key.kind);
+    match webhooks.iter().find(|other| same(other.key)) {
+        Some(other) => failure
+            .note(format!("version {} of it has", other.key.version))
+            .help(format!(
+                "--version {}{}",
+                other.key.version,
+                other.webhooks.flags()
+            )),
+        None => failure
+            .note("nothing is defaulted, validated or converted there")
+            .help(format!(
+                "operator-forge create webhook {} --validation",
+                key.flags()
+            )),
+    }
+}

@@ -1,0 +1,189 @@
+//! What `status` shows.
+
+use std::{collections::BTreeMap, fmt::Write};
+
+use serde_json::{Value, json};
+
+use super::{json, text};
+use crate::change::ChangeSet;
+
+/// How a file stands beside what was generated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum State {
+    /// As it was generated.
+    Unedited,
+    /// Edited since.
+    Edited,
+    /// Generated once and gone.
+    Deleted,
+    /// Not there yet.
+    New,
+    /// Something that operator-forge did not make stands where a file belongs.
+    InTheWay,
+    /// No longer part of the project, and unedited.
+    Obsolete,
+    /// No longer part of the project, but edited: the user's alone.
+    Orphaned,
+}
+
+impl State {
+    /// The word of `--output json`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Unedited => "unedited",
+            Self::Edited => "edited",
+            Self::Deleted => "deleted",
+            Self::New => "new",
+            Self::InTheWay => "in-the-way",
+            Self::Obsolete => "obsolete",
+            Self::Orphaned => "orphaned",
+        }
+    }
+
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Unedited => "Unedited",
+            Self::Edited => "Edited",
+            Self::Deleted => "Deleted",
+            Self::New => "New",
+            Self::InTheWay => "In the way",
+            Self::Obsolete => "Obsolete",
+            Self::Orphaned => "Orphaned",
+        }
+    }
+}
+
+/// One file.
+pub struct FileStatus {
+    /// Relative to the project.
+    pub path: String,
+    /// `tool`, `user`, `shared` or `derived`.
+    pub owner: &'static str,
+    /// How it stands.
+    pub state: State,
+    /// What `sync` would do to it: the word of a change.
+    pub pending: Option<&'static str>,
+}
+
+impl FileStatus {
+    /// Edits and deletions of the user's own files, and edits of shared ones, are everyday life.
+    fn deserves_a_look(&self) -> bool {
+        let everyday = match self.state {
+            State::Unedited => true,
+            State::Edited | State::Deleted => self.owner != "tool",
+            _ => false,
+        };
+        !everyday || self.pending.is_some()
+    }
+}
+
+/// All of it.
+pub struct StatusReport<'a> {
+    /// The project's name.
+    pub project: &'a str,
+    /// The template set.
+    pub templates: u32,
+    /// Every file, by path.
+    pub files: &'a [FileStatus],
+    /// What `sync` would do.
+    pub set: &'a ChangeSet,
+    /// Whether the text names files that are as one would expect, too.
+    pub all: bool,
+}
+
+impl StatusReport<'_> {
+    /// The text for people, on standard output.
+    pub(super) fn text(&self, quiet: bool, color: bool) -> String {
+        let mut out = String::new();
+        if !quiet {
+            let (project, set) = (self.project, self.templates);
+            out += &text::line(
+                "Project",
+                text::GREEN,
+                &format!("{project}, template set {set}"),
+                color,
+            );
+        }
+        for file in self
+            .files
+            .iter()
+            .filter(|file| self.all || file.deserves_a_look())
+        {
+            let mut rest = format!("{} ({}", file.path, file.owner);
+            if let Some(word) = file.pending {
+                let _ = write!(rest, "; `sync` would {word} it");
+            }
+            let style = if file.deserves_a_look() {
+                text::YELLOW
+            } else {
+                text::GREEN
+            };
+            out += &text::line(file.state.verb(), style, &(rest + ")"), color);
+        }
+        out += &text::warnings(self.set, color);
+        if quiet {
+            return out;
+        }
+        for (owner, states) in self.counts() {
+            let files: usize = states.values().sum();
+            let mut rest = if files == 1 {
+                "1 file".to_owned()
+            } else {
+                format!("{files} files")
+            };
+            for (state, count) in states
+                .iter()
+                .filter(|(state, _)| **state != State::Unedited)
+            {
+                let _ = write!(rest, ", {count} {}", state.word());
+            }
+            let mut title = owner.to_owned();
+            title[..1].make_ascii_uppercase();
+            out += &text::line(&title, text::GREEN, &rest, color);
+        }
+        let changes = self.set.visible().count() + self.set.conflicts.len();
+        let pending = match (changes, self.set.changes.len()) {
+            (0, 0) => "nothing".to_owned(),
+            (0, _) => "the record in .operator-forge/: operator-forge sync".to_owned(),
+            (1, _) => "1 file: operator-forge sync".to_owned(),
+            (n, _) => format!("{n} files: operator-forge sync"),
+        };
+        out + &text::line("Pending", text::GREEN, &pending, color)
+    }
+
+    /// One object on standard output: every file, the counts, and what `sync` would do.
+    pub(super) fn json(&self) -> String {
+        let file = |file: &FileStatus| json!({ "path": file.path, "owner": file.owner, "state": file.state.word(), "pending": file.pending });
+        let files: Vec<Value> = self.files.iter().map(file).collect();
+        let mut counts = BTreeMap::new();
+        for (owner, states) in self.counts() {
+            let words = states
+                .into_iter()
+                .map(|(state, count)| (state.word(), count));
+            counts.insert(owner, words.collect::<BTreeMap<_, _>>());
+        }
+        let object = json!({
+            "command": "status",
+            "project": self.project,
+            "templateSet": self.templates,
+            "files": files,
+            "counts": counts,
+            "changes": json::changes(self.set, false),
+            "notes": json::notes(self.set),
+            "conflicts": json::conflicts(self.set),
+        });
+        format!("{object}\n")
+    }
+
+    fn counts(&self) -> BTreeMap<&'static str, BTreeMap<State, usize>> {
+        let mut counts: BTreeMap<_, BTreeMap<_, usize>> = BTreeMap::new();
+        for file in self.files {
+            *counts
+                .entry(file.owner)
+                .or_default()
+                .entry(file.state)
+                .or_default() += 1;
+        }
+        counts
+    }
+}

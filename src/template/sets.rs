@@ -1,0 +1,55 @@
+//! What changed from one template set to the next, as `update` tells it.
+
+/// One `## N` for each set after the first, oldest first; below it a list.
+const TEXT: &str = include_str!("sets.md");
+
+/// The changes that a project meets on the way from set `from` to set `to`: each with the set that brought it.
+pub fn changes(from: u32, to: u32) -> Vec<(u32, String)> {
+    parse(TEXT)
+        .into_iter()
+        .filter(|(set, _)| (from + 1..=to).contains(set))
+        .collect()
+}
+
+/// The entries of the lists below headings that are numbers, each on one line.
+fn parse(text: &str) -> Vec<(u32, String)> {
+    let mut set = None;
+    let mut entries: Vec<(u32, String)> = Vec::new();
+    for line in text.lines() {
+        if let Some(heading) = line.strip_prefix("## ") {
+            set = heading.parse().ok();
+        } else if let (Some(set), Some(entry)) = (set, line.strip_prefix("- ")) {
+            entries.push((set, entry.to_owned()));
+        } else if let (Some((_, entry)), Some(more)) = (entries.last_mut(), line.strip_prefix("  "))
+        {
+            entry.push(' ');
+            entry.push_str(more.trim());
+        }
+    }
+    entries
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::TEMPLATES;
+
+    #[test]
+    fn entries_are_told_by_set() {
+        let text = "# Title\n\n- no entry\n\n## 2\n\n- one\n  line\n- two\n\n## 3\n\n- three\n";
+        let entries = [(2, "one line"), (2, "two"), (3, "three")];
+        assert_eq!(
+            parse(text),
+            entries.map(|(set, entry)| (set, entry.to_owned()))
+        );
+    }
+
+    #[test]
+    fn every_set_after_the_first_says_what_it_changed() {
+        let told: Vec<u32> = changes(1, TEMPLATES).iter().map(|(set, _)| *set).collect();
+        assert!(told.is_sorted());
+        assert!((2..=TEMPLATES).all(|set| told.contains(&set)), "{told:?}");
+        assert_eq!(changes(TEMPLATES, TEMPLATES), []);
+        assert_eq!(changes(1, u32::MAX), changes(1, TEMPLATES));
+    }
+}
