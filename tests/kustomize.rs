@@ -294,10 +294,7 @@ fn certificates_of_cert_manager() {
         );
     }
     let issuer = objects.one("Issuer", "webhook-ca-issuer");
-    assert_eq!(
-        issuer["spec"]["ca"]["secretName"],
-        ca["spec"]["secretName"]
-    );
+    assert_eq!(issuer["spec"]["ca"]["secretName"], ca["spec"]["secretName"]);
     let pod = &objects.one("Deployment", "controller-manager")["spec"]["template"]["spec"];
     assert_eq!(
         pod["volumes"][0]["secret"]["secretName"],

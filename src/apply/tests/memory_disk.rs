@@ -1,5 +1,7 @@
 //! A disk in memory that fails, dies or loses power at the call it is told to.
 
+mod view;
+
 use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
@@ -8,7 +10,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use super::super::{Disk, Held, Kind, LOCAL, Lock};
+use super::super::{Disk, Held, Kind, Lock};
 use crate::{
     error::{Failure, Result},
     tree::{Found, RelPath},
@@ -120,46 +122,6 @@ impl MemoryDisk {
             Some(text) => self.put(path, text.as_bytes().to_vec(), true),
             None => drop(self.files.borrow_mut().remove(path)),
         }
-    }
-
-    /// The project's files.
-    pub fn files(&self) -> BTreeMap<String, String> {
-        let files = self.files.borrow();
-        files
-            .iter()
-            .filter(|(path, _)| !path.starts_with(LOCAL))
-            .map(|(path, file)| {
-                (
-                    path.clone(),
-                    String::from_utf8_lossy(&file.bytes).into_owned(),
-                )
-            })
-            .collect()
-    }
-
-    /// Files, directories and their texts, but for the name of the lock's holder.
-    pub fn everything(&self) -> (Vec<(String, Vec<u8>)>, BTreeSet<String>) {
-        let files = self.files.borrow();
-        let files = files
-            .iter()
-            .filter(|(path, _)| !path.ends_with("local/lock"));
-        (
-            files
-                .map(|(path, file)| (path.clone(), file.bytes.clone()))
-                .collect(),
-            self.directories.borrow().clone(),
-        )
-    }
-
-    /// Files of the tool that should not be there when no command runs.
-    pub fn strays(&self) -> Vec<String> {
-        let files = self.files.borrow();
-        let known = ["lock", "undo", ".gitignore"].map(|name| format!("{LOCAL}/{name}"));
-        files
-            .keys()
-            .filter(|path| path.starts_with(LOCAL) && !known.contains(path))
-            .cloned()
-            .collect()
     }
 
     /// Counts a call. `Some` if a write is to be done by half.

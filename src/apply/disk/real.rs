@@ -1,0 +1,210 @@
+//! The disk of the machine.
+
+use std::{
+    fs::{self, File, TryLockError},
+    io::{self, Read, Seek, Write},
+    path::{Path, PathBuf},
+};
+
+use super::{Disk, Held, Kind, Lock};
+use crate::{
+    error::Result,
+    tree::{self, Found, RelPath},
+};
+
+/// A directory on it.
+#[derive(Clone, Debug)]
+pub struct Real {
+    root: PathBuf,
+}
+
+impl Real {
+    /// Below `root`.
+    pub fn new(root: impl Into<PathBuf>) -> Self {
+        Self { root: root.into() }
+    }
+
+    fn full(&self, path: &RelPath) -> PathBuf {
+        self.root.join(path.as_str())
+    }
+}
+
+impl Disk for Real {
+    fn find(&self, path: &RelPath) -> Result<Found> {
+        tree::find(&self.root, path)
+    }
+
+    fn kind(&self, path: &RelPath) -> io::Result<Kind> {
+        match fs::symlink_metadata(self.full(path)) {
+            Ok(meta) if meta.is_dir() => Ok(Kind::Directory),
+            Ok(meta) if meta.is_file() => Ok(Kind::File {
+                mode: mode(&meta),
+                read_only: meta.permissions().readonly(),
+                modified: meta.modified().ok(),
+            }),
+            Ok(_) => Ok(Kind::Other),
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
+                ) =>
+            {
+                Ok(Kind::Absent)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn write(
+        &self,
+        path: &RelPath,
+        bytes: &[u8],
+        mode: Option<u32>,
+        durable: bool,
+    ) -> io::Result<()> {
+        // A new file only: `.operator-forge/` may come from a repository in which a link stands in its place.
+        let mut file = File::create_new(self.full(path))?;
+        file.write_all(bytes)?;
+        if let Some(mode) = mode {
+            set_mode(&file, mode)?;
+        }
+        if durable { file.sync_all() } else { Ok(()) }
+    }
+
+    fn rename(&self, from: &RelPath, to: &RelPath) -> io::Result<()> {
+        fs::rename(self.full(from), self.full(to))
+    }
+
+    fn remove(&self, path: &RelPath) -> io::Result<()> {
+        fs::remove_file(self.full(path))
+    }
+
+    fn make_directory(&self, path: &RelPath) -> io::Result<bool> {
+        match fs::create_dir(self.full(path)) {
+            Ok(()) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match self.kind(path)? {
+                Kind::Directory => Ok(false),
+                _ => Err(error),
+            },
+            Err(error) => Err(error),
+        }
+    }
+
+    fn remove_directory(&self, path: &RelPath) -> io::Result<()> {
+        fs::remove_dir(self.full(path))
+    }
+
+    fn sync_directory(&self, path: &RelPath) -> io::Result<()> {
+        // Windows opens no directories, and its file systems write their own journal first.
+        if cfg!(windows) {
+            return Ok(());
+        }
+        File::open(self.full(path))?.sync_all()
+    }
+
+    fn list(&self, path: &RelPath) -> io::Result<Vec<String>> {
+        let mut names = fs::read_dir(self.full(path))?
+            .map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()))
+            .collect::<io::Result<Vec<_>>>()?;
+        names.sort();
+        Ok(names)
+    }
+
+    fn make_root(&self) -> io::Result<bool> {
+        if self.root.is_dir() {
+            return Ok(false);
+        }
+        fs::create_dir_all(&self.root).map(|()| true)
+    }
+
+    fn remove_root(&self) -> io::Result<()> {
+        fs::remove_dir(&self.root)
+    }
+
+    fn lock(&self, path: &RelPath, new: bool) -> io::Result<Lock> {
+        let full = self.full(path);
+        if !new && self.kind(path)? == Kind::Other {
+            return Err(io::Error::new(
+                io::ErrorKind::AlreadyExists,
+                "it is no file",
+            ));
+        }
+        let mut file = File::options()
+            .read(true)
+            .write(true)
+            .create_new(new)
+            .open(&full)?;
+        let taken = match file.try_lock() {
+            Ok(()) => true,
+            Err(TryLockError::WouldBlock) => false,
+            // Some network file systems know no locks; that each file is looked at before it is replaced still holds.
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => true,
+            Err(TryLockError::Error(error)) => return Err(error),
+        };
+        let mut text = String::new();
+        // On Windows nobody else can read a locked file: then the holder has no name.
+        let _ = (&mut file).take(256).read_to_string(&mut text);
+        // A first command that fails removes its lock file, perhaps after this process had opened it.
+        Ok(if taken && is_at(&file, &full)? {
+            Lock::Ours(Box::new(file), text)
+        } else {
+            Lock::Theirs(text)
+        })
+    }
+
+    fn boot(&self) -> String {
+        let id = fs::read_to_string("/proc/sys/kernel/random/boot_id");
+        id.map(|id| id.trim().to_owned()).unwrap_or_default()
+    }
+
+    fn show(&self, path: &RelPath) -> String {
+        let full = self.full(path);
+        full.strip_prefix(".")
+            .unwrap_or(&full)
+            .display()
+            .to_string()
+    }
+}
+
+impl Held for File {
+    fn write(&mut self, text: &str) -> io::Result<()> {
+        self.rewind()?;
+        self.write_all(text.as_bytes())?;
+        self.set_len(text.len() as u64)
+    }
+}
+
+/// Whether `path` still names `file`.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    let (ours, there) = (file.metadata()?, fs::symlink_metadata(path)?);
+    Ok((ours.dev(), ours.ino()) == (there.dev(), there.ino()))
+}
+
+#[cfg(not(unix))]
+fn is_at(_: &File, path: &Path) -> io::Result<bool> {
+    Ok(path.is_file())
+}
+
+#[cfg(unix)]
+fn mode(meta: &fs::Metadata) -> Option<u32> {
+    use std::os::unix::fs::PermissionsExt;
+    Some(meta.permissions().mode() & 0o7777)
+}
+
+#[cfg(not(unix))]
+fn mode(_: &fs::Metadata) -> Option<u32> {
+    None
+}
+
+#[cfg(unix)]
+fn set_mode(file: &File, mode: u32) -> io::Result<()> {
+    use std::os::unix::fs::PermissionsExt;
+    file.set_permissions(fs::Permissions::from_mode(mode))
+}
+
+#[cfg(not(unix))]
+fn set_mode(_: &File, _: u32) -> io::Result<()> {
+    Ok(())
+}
