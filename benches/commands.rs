@@ -29,10 +29,13 @@ fn main() {
     let dry = format!("{CREATE} --dry-run");
     row("create api --dry-run", initialised.path(), 40, &dry);
     row("sync", one.path(), 40, "sync");
+    row("check", one.path(), 40, "check");
     row("version", one.path(), 40, "version");
     let many = many();
     row(&format!("create api, {MANY} APIs"), many.path(), 5, CREATE);
     row(&format!("sync, {MANY} APIs"), many.path(), 5, "sync");
+    row(&format!("check, {MANY} APIs"), many.path(), 5, "check");
+    row(&format!("status, {MANY} APIs"), many.path(), 5, "status");
 }
 
 const HEADER: &str = "\

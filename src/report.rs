@@ -104,7 +104,7 @@ impl Report {
                 print(&json::outcome(&outcome, self.dry_run, self.diff));
             }
             Output::Text => {
-                eprint(&text::before(&self.before, self.color));
+                eprint(&text::warnings(&self.before, self.color));
                 if self.diff {
                     print(&text::diffs(outcome.set));
                 } else if !self.quiet {

@@ -25,7 +25,7 @@ pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
         findings.add(&rule::EMBEDDED_RESOURCE_CHANGED, now);
     }
     merging(before, after, findings);
-    let any = Schema::default();
+    let any = Schema::any();
     if let Some(new) = &after.items {
         let old = before.items.as_deref().unwrap_or(&any);
         findings.below("[]", |findings| compare(old, new, findings));
@@ -55,7 +55,7 @@ fn shape(before: &Schema, after: &Schema, findings: &mut Findings) -> bool {
         rule,
         format!("was {}, now {}", describe(old), describe(new)),
     );
-    false
+    *rule == rule::TYPE_WIDENED
 }
 
 fn describe(shape: Shape<'_>) -> String {
@@ -167,7 +167,7 @@ fn merging(before: &Schema, after: &Schema, findings: &mut Findings) {
 }
 
 fn properties(before: &Schema, after: &Schema, findings: &mut Findings) {
-    let any = Schema::default();
+    let any = Schema::any();
     for (name, old) in &before.properties {
         findings.below(&step(name), |findings| {
             match after.properties.get(name).or(after.map_values()) {

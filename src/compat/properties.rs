@@ -1,5 +1,7 @@
 //! Over random schemas: no panic, nothing found where nothing changed, and a change and its inverse never both free.
 
+mod soundness;
+
 use proptest::{collection, prelude::*};
 use serde_json::{Value, json};
 

@@ -96,6 +96,14 @@ pub enum Shape<'a> {
 }
 
 impl Schema {
+    /// What is kept as it is, whatever it is.
+    pub fn any() -> Self {
+        Self {
+            preserve_unknown: true,
+            ..Self::default()
+        }
+    }
+
     /// The kind of value.
     pub fn shape(&self) -> Shape<'_> {
         match &self.type_name {

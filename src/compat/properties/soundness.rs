@@ -1,0 +1,183 @@
+//! A value that the old schema accepts and the new one refuses or drops has to be told: nothing that breaks is missed.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use super::super::{Severity, compare};
+use super::{release, schema};
+
+/// Values of the kinds that the schemas speak of.
+fn value() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        prop_oneof![Just("a"), Just("b"), Just("c.d"), Just(""), Just("aaa")]
+            .prop_map(|text| json!(text)),
+        (0..5_i64).prop_map(|number| json!(number)),
+        Just(json!(1.5)),
+        Just(json!(true)),
+    ];
+    leaf.prop_recursive(4, 24, 3, |inner| {
+        let word = prop_oneof![
+            Just("a".to_owned()),
+            Just("b".to_owned()),
+            Just("c.d".to_owned())
+        ];
+        prop_oneof![
+            proptest::collection::btree_map(word, inner.clone(), 0..3).prop_map(|map| json!(map)),
+            proptest::collection::vec(inner, 0..3).prop_map(|list| json!(list)),
+        ]
+    })
+}
+
+/// Whether `schema` accepts `value`, and keeps all of it; the little of OpenAPI that the strategy makes. CEL rules here
+/// are no programs: a value fulfils none of them.
+fn accepts(schema: &Value, value: &Value) -> bool {
+    let of_type = match (&schema["type"], value) {
+        (Value::String(name), value) => match name.as_str() {
+            "string" => value.is_string(),
+            "integer" => value.is_i64(),
+            "number" => value.is_number(),
+            "boolean" => value.is_boolean(),
+            "object" => value.is_object(),
+            _ => value.is_array(),
+        },
+        _ if schema["x-kubernetes-int-or-string"] == true => value.is_string() || value.is_i64(),
+        _ => true,
+    };
+    of_type && within_limits(schema, value) && keeps(schema, value)
+}
+
+fn within_limits(schema: &Value, value: &Value) -> bool {
+    let limit = |name: &str| schema[name].as_f64();
+    let between = |least: &str, most: &str, size: Option<usize>| {
+        size.is_none_or(|size| {
+            let size = size as f64;
+            limit(least).is_none_or(|least| size >= least)
+                && limit(most).is_none_or(|most| size <= most)
+        })
+    };
+    let open = schema["exclusiveMaximum"] == true;
+    let number = value.as_f64().is_none_or(|number| {
+        limit("minimum").is_none_or(|least| number >= least)
+            && limit("maximum").is_none_or(|most| number < most || (number == most && !open))
+            && limit("multipleOf").is_none_or(|of| number % of == 0.0)
+    });
+    let text = value.as_str();
+    number
+        && between("minLength", "maxLength", text.map(str::len))
+        && between("minItems", "maxItems", value.as_array().map(Vec::len))
+        && between(
+            "minProperties",
+            "maxProperties",
+            value.as_object().map(serde_json::Map::len),
+        )
+        && schema["pattern"]
+            .as_str()
+            .is_none_or(|pattern| text.is_none_or(|text| text.contains(pattern)))
+        && schema["enum"]
+            .as_array()
+            .is_none_or(|values| values.contains(value))
+        && schema["x-kubernetes-validations"].is_null()
+        && schema["anyOf"]
+            .as_array()
+            .is_none_or(|any| any.iter().any(|one| accepts(one, value)))
+        && (schema["not"].is_null() || !accepts(&schema["not"], value))
+}
+
+/// Fields and items, and that nothing is pruned: what is in a map's value or has no schema is kept where that is said.
+fn keeps(schema: &Value, value: &Value) -> bool {
+    let none = BTreeMap::new();
+    match value {
+        Value::Array(items) => {
+            let distinct = (1..items.len()).all(|at| !items[..at].contains(&items[at]));
+            (schema["x-kubernetes-list-type"] != "set" || distinct)
+                && (schema["items"].is_null()
+                    || items.iter().all(|item| accepts(&schema["items"], item)))
+        }
+        Value::Object(fields) => {
+            let named: BTreeMap<&str, &Value> =
+                schema["properties"].as_object().map_or(none, |named| {
+                    named
+                        .iter()
+                        .map(|(name, schema)| (name.as_str(), schema))
+                        .collect()
+                });
+            let others = &schema["additionalProperties"];
+            let kept = schema["x-kubernetes-preserve-unknown-fields"] == true || *others == true;
+            let required = schema["required"].as_array();
+            fields
+                .iter()
+                .all(|(name, value)| match named.get(name.as_str()) {
+                    Some(schema) => accepts(schema, value),
+                    None if others.is_object() => accepts(others, value),
+                    None => kept,
+                })
+                && required.is_none_or(|names| {
+                    names.iter().all(|name| {
+                        let name = name.as_str().unwrap();
+                        // A default fills in for it.
+                        fields.contains_key(name)
+                            || named
+                                .get(name)
+                                .is_some_and(|schema| !schema["default"].is_null())
+                    })
+                })
+        }
+        _ => true,
+    }
+}
+
+/// The places of all schemas in a schema.
+fn places(schema: &Value, at: &str, found: &mut Vec<String>) {
+    found.push(at.to_owned());
+    let fields = schema["properties"].as_object().into_iter().flatten();
+    let below = fields.map(|(name, schema)| (format!("/properties/{name}"), schema));
+    let any = schema["anyOf"].as_array().into_iter().flatten().enumerate();
+    let below = below.chain(any.map(|(index, schema)| (format!("/anyOf/{index}"), schema)));
+    let one =
+        ["items", "additionalProperties", "not"].map(|name| (format!("/{name}"), &schema[name]));
+    for (step, schema) in below.chain(one).filter(|(_, schema)| schema.is_object()) {
+        places(schema, &format!("{at}{step}"), found);
+    }
+}
+
+/// A schema, and the same with a few words of one place changed or taken away.
+fn edited() -> impl Strategy<Value = (Value, Value)> {
+    (
+        schema(),
+        schema(),
+        any::<prop::sample::Index>(),
+        any::<bool>(),
+    )
+        .prop_map(|(before, words, at, add)| {
+            let mut found = Vec::new();
+            places(&before, "", &mut found);
+            let mut after = before.clone();
+            let place = after.pointer_mut(&found[at.index(found.len())]);
+            let place = place.and_then(Value::as_object_mut).unwrap();
+            for (word, value) in words.as_object().unwrap() {
+                match add {
+                    true => _ = place.insert(word.clone(), value.clone()),
+                    false => _ = place.remove(word),
+                }
+            }
+            // The API server takes no definition with both.
+            if place.contains_key("x-kubernetes-int-or-string") {
+                place.remove("type");
+            }
+            (before, after)
+        })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { max_global_rejects: 1_000_000, ..ProptestConfig::with_cases(2_000) })]
+
+    #[test]
+    fn what_is_refused_or_dropped_is_told((before, after) in prop_oneof![(schema(), schema()), edited()], value in value()) {
+        prop_assume!(accepts(&before, &value) && !accepts(&after, &value));
+        let findings = compare(&release(&before, true, "v1"), &release(&after, true, "v1"));
+        let breaks = findings.iter().any(|finding| finding.rule.severity == Severity::Breaking);
+        prop_assert!(breaks, "{value} passed {before}, and not {after}: {findings:?}");
+    }
+}
