@@ -12,6 +12,7 @@ mod own;
 mod restore;
 mod sync;
 mod type_of;
+mod unmerged;
 mod version;
 mod workspace;
 

@@ -71,6 +71,26 @@ fn text(directory: &Path, object: &str) -> Option<String> {
     String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok()
 }
 
+/// The texts of a file in the merge that the last commit is; `None` where it is none, or was settled in another way than by
+/// keeping the file of one branch.
+pub fn merged(directory: &Path, path: &str) -> Option<Unmerged> {
+    if !is_inside_repository(directory) {
+        return None;
+    }
+    let text = |commit: &str| {
+        let bytes = git(directory, &["show", &format!("{commit}:./{path}")])?;
+        String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok()
+    };
+    let theirs = text("HEAD^2")?;
+    let base = git(directory, &["merge-base", "HEAD^1", "HEAD^2"])?;
+    let unmerged = Unmerged {
+        ancestor: text(String::from_utf8(base).ok()?.trim()),
+        ours: text("HEAD^1"),
+        theirs: Some(theirs),
+    };
+    (text("HEAD") == unmerged.ours).then_some(unmerged)
+}
+
 /// What a read-only git command prints, if there is git, a repository, and nothing wrong.
 fn git(directory: &Path, arguments: &[&str]) -> Option<Vec<u8>> {
     let output = Command::new("git")

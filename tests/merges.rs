@@ -127,7 +127,8 @@ const INIT: &str = "operator-forge init -q --domain example.com --project-name d
 const API: &str = "operator-forge create api -q --group cache --version v1alpha1 --kind Memcached";
 const OTHER: &str = "operator-forge create api -q --group cache --version v1 --kind Redis";
 const WEBHOOK: &str = "operator-forge create webhook -q --group cache --version v1alpha1 --kind Memcached --defaulting";
-const SECOND: &str = "operator-forge create api -q --group cache --version v1 --kind Memcached";
+const SECOND: &str =
+    "operator-forge create api -q --group cache --version v1 --kind Memcached --controller=false";
 
 /// What one `sync` makes of two branches.
 struct Merged {
@@ -164,7 +165,7 @@ impl Merged {
 /// What is alike on both branches is there once.
 #[test]
 fn the_same_command_on_both_branches_is_done_once() {
-    for way in WAYS {
+    for way in [WAYS[0], WAYS[3]] {
         for (both, command) in [
             (&[INIT][..], API),
             (&[INIT, API][..], WEBHOOK),
@@ -263,12 +264,9 @@ fn a_deletion_meets_an_edit() {
 /// Both branches change one key of `PROJECT`: it is named with both values, nothing is written, and a flag settles it.
 #[test]
 fn one_key_changed_on_both_branches_is_the_users_to_settle() {
-    let scope =
-        |word: &str| format!("sed -i 's/^namespaced:.*//; s/^projectName/{word}\\n&/' PROJECT");
     let license = |name: &str| {
         format!("sed -i 's/license: .*/license: {name}/' PROJECT && operator-forge sync -q")
     };
-    let _ = scope;
     let merged = Merged::new(&[INIT], &license("mit"), &license("none"), WAYS[0]);
     assert_eq!(merged.sync.code, 1, "{}", merged.sync.output);
     for wanted in ["license", "`mit`", "`none`", "--on-conflict keep"] {
@@ -283,6 +281,28 @@ fn one_key_changed_on_both_branches_is_the_users_to_settle() {
     assert!(matches!(taken.code, 0 | 3), "{}", taken.output);
     assert!(merged.read("PROJECT").contains("license: none"));
     merged.assert_settled();
+}
+
+/// Until `sync`, no other command takes the text of one branch for the project, and none is lost where it was committed.
+#[test]
+fn an_unsettled_merge_drops_nothing() {
+    let before = on_one_branch(&Tree::new(), &[INIT]).unwrap();
+    let directory = repository(&before, "merge");
+    merge(directory.path(), API, OTHER, "merge");
+    let other = shell(directory.path(), "operator-forge own Makefile");
+    assert_eq!(other.code, 1, "{}", other.output);
+    assert!(
+        other.output.contains("help: operator-forge sync"),
+        "{}",
+        other.output
+    );
+    succeed(
+        directory.path(),
+        "git checkout -q --ours . && git add --all && git commit -qm merge",
+    );
+    let expected = on_one_branch(&before, &[API, OTHER]).unwrap();
+    let found = settle("committed with the text of one branch", directory.path());
+    assert_same("committed with the text of one branch", &expected, &found);
 }
 
 /// Where git keeps no sides (markers were added to the index, or another tool merged), the text is enough.

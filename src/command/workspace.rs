@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::unmerged::branches;
 use crate::{
     error::{Failure, Result},
     memory::{self, Memory},
@@ -57,13 +58,16 @@ impl Workspace {
     ///
     /// Errors: there is none (a parent directory that has one is named), or its `PROJECT` cannot be used.
     pub fn open(root: &Path) -> Result<(Self, Project)> {
-        Self::open_with(root, Ok)
+        Self::open_with(root, |bytes| match branches(root, &bytes)? {
+            Some(branches) => Err(branches.refuse()),
+            None => Ok(bytes),
+        })
     }
 
     /// The project at `root`, after `mend` had a look at the text of its `PROJECT`.
     pub fn open_with(
         root: &Path,
-        mend: impl Fn(Vec<u8>) -> Result<Vec<u8>>,
+        mend: impl FnOnce(Vec<u8>) -> Result<Vec<u8>>,
     ) -> Result<(Self, Project)> {
         check_directory(root)?;
         let project = match tree::find(root, &RelPath::parse(FILE)?)? {
