@@ -331,3 +331,65 @@ fn markers_without_git_are_enough() {
         assert_same(style, &expected, &found);
     }
 }
+
+/// A generated file that somebody edited on one branch is not written anew without a word, whichever branch it was.
+#[test]
+fn an_edit_of_a_generated_file_is_told() {
+    let edited = format!("{API} && echo '// mine' >> src/api.rs");
+    for (first, second) in [(edited.as_str(), OTHER), (OTHER, edited.as_str())] {
+        let merged = Merged::new(&[INIT], first, second, WAYS[0]);
+        let told = "`src/api.rs` is generated, was edited by hand";
+        assert_eq!(merged.sync.code, 1, "{}", merged.sync.output);
+        assert!(merged.sync.output.contains(told), "{}", merged.sync.output);
+        let taken = shell(
+            merged.directory.path(),
+            "operator-forge sync --on-conflict take",
+        );
+        assert_eq!(taken.code, 0, "{}", taken.output);
+        merged.assert_settled();
+    }
+}
+
+/// Where both branches wrote into one place of a User file, the choice is the user's, and nothing else waits for it.
+#[test]
+fn markers_in_a_users_file_are_told() {
+    let edit = |api: &str, word: &str| {
+        format!("{api} && echo '// {word}' >> src/controllers/cache/memcached.rs")
+    };
+    let webhook = edit(WEBHOOK, "second");
+    let merged = Merged::new(&[INIT, API], &edit(OTHER, "first"), &webhook, WAYS[0]);
+    assert_eq!(merged.sync.code, 3, "{}", merged.sync.output);
+    let text = merged.read("src/controllers/cache/memcached.rs");
+    assert!(text.contains("<<<<<<<") && text.contains("// first") && text.contains("// second"));
+    let note = "`src/controllers/cache/memcached.rs` has conflict markers";
+    assert!(merged.sync.output.contains(note), "{}", merged.sync.output);
+    merged.assert_settled();
+}
+
+/// Each commit of a rebase is settled as a merge is.
+#[test]
+fn a_rebase_of_several_commits() {
+    let before = on_one_branch(&Tree::new(), &[INIT]).unwrap();
+    let directory = repository(&before, "merge");
+    let root = directory.path();
+    succeed(
+        root,
+        &format!(
+            "git switch -qc second && {OTHER} && {COMMIT} && {SECOND} && {COMMIT} && git switch -q main && {API} && {COMMIT}"
+        ),
+    );
+    let mut rebase = shell(root, "git switch -q second && git rebase -q main");
+    let mut stops = 0;
+    while rebase.code != 0 {
+        stops += 1;
+        assert!(stops < 5, "{}", rebase.output);
+        settle("a commit of a rebase", root);
+        rebase = shell(
+            root,
+            "git add --all && GIT_EDITOR=true git rebase --continue",
+        );
+    }
+    assert!(stops > 0, "git found no conflict");
+    let expected = on_one_branch(&before, &[API, OTHER, SECOND]).unwrap();
+    assert_same("a rebase", &expected, &settle("a rebase", root));
+}
