@@ -393,3 +393,32 @@ fn a_rebase_of_several_commits() {
     let expected = on_one_branch(&before, &[API, OTHER, SECOND]).unwrap();
     assert_same("a rebase", &expected, &settle("a rebase", root));
 }
+
+/// Two edits of one line of a Shared file: `sync` leaves them to the user while nothing new is desired, and names the line
+/// where something is; kept once, they are not asked about again.
+#[test]
+fn edits_of_one_line_are_the_users_to_settle() {
+    let edit = |word: &str| format!("sed -i 's/^IMG ?= .*/IMG ?= {word}/' Makefile");
+    let merged = Merged::new(&[INIT], &edit("first"), &edit("second"), WAYS[0]);
+    assert_eq!(merged.sync.code, 3, "{}", merged.sync.output);
+    let told = "`Makefile` has conflict markers";
+    assert!(merged.sync.output.contains(told), "{}", merged.sync.output);
+    merged.assert_settled();
+    // A template that names the webhooks changes the Makefile.
+    let root = merged.directory.path();
+    assert_eq!(shell(root, API).code, 3);
+    let command = WEBHOOK.replace(" -q", "");
+    let refused = shell(root, &command);
+    assert_eq!(refused.code, 1, "{}", refused.output);
+    assert!(
+        refused
+            .output
+            .contains("`Makefile` has conflict markers (line "),
+        "{}",
+        refused.output
+    );
+    let kept = shell(root, &format!("{command} --on-conflict keep"));
+    assert_eq!(kept.code, 3, "{}", kept.output);
+    assert!(merged.read("Makefile").contains("<<<<<<<"));
+    merged.assert_settled();
+}
