@@ -48,7 +48,7 @@ fn merge_table(
         }
         match (old, ours.get_mut(key)) {
             (None, None) => {
-                ours.insert(key, new.clone());
+                ours.insert(key, inserted(new));
             }
             // The user removed what the template now changes: it stays removed.
             (Some(_), None) => {}
@@ -78,9 +78,28 @@ fn merge_array(old: Option<&Array>, mine: &mut Array, new: &Array) {
     mine.retain(|value| !is_old(&text(value)) || has(new, &text(value)));
     for value in new {
         if !is_old(&text(value)) && !has(mine, &text(value)) {
-            mine.push(value.clone());
+            let mut value = value.clone();
+            if !mine.is_empty() && is_empty(value.decor().prefix()) {
+                value.decor_mut().set_prefix(" ");
+            }
+            mine.push(value);
         }
     }
+}
+
+/// What was first in its own file has nothing in front of it, and is not first here.
+fn inserted(new: &Item) -> Item {
+    let mut item = new.clone();
+    if let Some(table) = item.as_table_mut()
+        && is_empty(table.decor().prefix())
+    {
+        table.decor_mut().set_prefix("\n");
+    }
+    item
+}
+
+fn is_empty(decor: Option<&toml_edit::RawString>) -> bool {
+    decor.and_then(|text| text.as_str()) == Some("")
 }
 
 /// Puts `new` in the place of `mine`; the comment behind a value stays.
@@ -152,6 +171,16 @@ mod tests {
             "b = 2\nc = 3\n",
             "a = 9\nb = 2\n",
             "b = 2\nc = 3\n",
+        );
+    }
+
+    #[test]
+    fn what_was_first_in_its_file_gets_room_here() {
+        check(
+            "",
+            "[workspace]\nmembers = [\"tools\"]\n",
+            "[package]\nname = \"demo\"\n\n[workspace]\nmembers = [\"crates/manager\"]\n",
+            "[workspace]\nmembers = [\"tools\", \"crates/manager\"]\n\n[package]\nname = \"demo\"\n",
         );
     }
 
