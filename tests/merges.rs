@@ -6,6 +6,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::Path,
+    thread,
 };
 
 use session::{assert_same, consoles, parse, shell, tree};
@@ -91,36 +92,51 @@ fn settle(what: &str, directory: &Path) -> Tree {
 /// Pairs of steps of the recorded sessions, each on a branch of its own: neighbours, and each with the last.
 #[test]
 fn two_branches_become_one() {
-    let (mut merges, mut conflicts) = (0, 0);
-    for path in consoles("projects") {
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let steps = parse(&fs::read_to_string(&path).unwrap());
-        let commands: Vec<&str> = steps.iter().map(|step| step.command.as_str()).collect();
-        let mut before = Tree::new();
-        for at in 1..commands.len() {
-            before = on_one_branch(&before, &[commands[at - 1]]).expect("the session succeeds");
-            let first = commands[at];
-            let partners: BTreeSet<usize> = [at + 1, commands.len() - 1].into();
-            for partner in partners.range(at + 1..commands.len()) {
-                let second = commands[*partner];
-                let expected = on_one_branch(&before, &[first, second]);
-                if expected.is_none() || on_one_branch(&before, &[second]).is_none() {
-                    continue;
-                }
-                let (way, style) = WAYS[merges % WAYS.len()];
-                let what = format!("{name}: {first} | {second} ({way} {style})");
-                let directory = repository(&before, style);
-                conflicts += usize::from(merge(directory.path(), first, second, way));
-                assert_same(&what, &expected.unwrap(), &settle(&what, directory.path()));
-                merges += 1;
-            }
-        }
-    }
+    let paths = consoles("projects");
+    let counts: Vec<(usize, usize)> = thread::scope(|scope| {
+        let sessions: Vec<_> = paths
+            .iter()
+            .map(|path| scope.spawn(|| pairs_of(path)))
+            .collect();
+        sessions
+            .into_iter()
+            .map(|session| session.join().expect("every pair becomes one"))
+            .collect()
+    });
+    let merges: usize = counts.iter().map(|(merges, _)| merges).sum();
+    let conflicts: usize = counts.iter().map(|(_, conflicts)| conflicts).sum();
     println!("{merges} merges, {conflicts} with conflicts");
     assert!(
         conflicts * 2 > merges,
         "git had no trouble: {conflicts} of {merges}"
     );
+}
+
+/// How many pairs of a session were merged, and how many of them with conflicts.
+fn pairs_of(session: &Path) -> (usize, usize) {
+    let (mut merges, mut conflicts) = (0, 0);
+    let steps = parse(&fs::read_to_string(session).unwrap());
+    let commands: Vec<&str> = steps.iter().map(|step| step.command.as_str()).collect();
+    let mut before = Tree::new();
+    for at in 1..commands.len() {
+        before = on_one_branch(&before, &[commands[at - 1]]).expect("the session succeeds");
+        let first = commands[at];
+        let partners: BTreeSet<usize> = [at + 1, commands.len() - 1].into();
+        for partner in partners.range(at + 1..commands.len()) {
+            let second = commands[*partner];
+            let expected = on_one_branch(&before, &[first, second]);
+            let (Some(expected), Some(_)) = (expected, on_one_branch(&before, &[second])) else {
+                continue;
+            };
+            let (way, style) = WAYS[merges % WAYS.len()];
+            let what = format!("{}: {first} | {second} ({way} {style})", session.display());
+            let directory = repository(&before, style);
+            conflicts += usize::from(merge(directory.path(), first, second, way));
+            assert_same(&what, &expected, &settle(&what, directory.path()));
+            merges += 1;
+        }
+    }
+    (merges, conflicts)
 }
 
 const INIT: &str = "operator-forge init -q --domain example.com --project-name demo --vcs none";
