@@ -25,6 +25,7 @@ mod survey;
 mod sync;
 mod type_of;
 mod undo;
+mod unmerged;
 mod update;
 mod version;
 mod workspace;

@@ -93,6 +93,26 @@ fn text(directory: &Path, object: &str) -> Option<String> {
     String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok()
 }
 
+/// The texts of a file in the merge that the last commit is; `None` where it is none, or was settled in another way than by
+/// keeping the file of one branch.
+pub fn merged(directory: &Path, path: &str) -> Option<Unmerged> {
+    if !is_inside_repository(directory) {
+        return None;
+    }
+    let text = |commit: &str| {
+        let bytes = output(directory, &["show", &format!("{commit}:./{path}")]).ok()?;
+        String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok()
+    };
+    let theirs = text("HEAD^2")?;
+    let base = output(directory, &["merge-base", "HEAD^1", "HEAD^2"]).ok()?;
+    let unmerged = Unmerged {
+        ancestor: text(String::from_utf8(base).ok()?.trim()),
+        ours: text("HEAD^1"),
+        theirs: Some(theirs),
+    };
+    (text("HEAD") == unmerged.ours).then_some(unmerged)
+}
+
 /// The files below `path` (relative to `directory`) as the revision has them, with their paths; says why if it cannot.
 pub fn files_at(
     directory: &Path,

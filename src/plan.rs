@@ -196,6 +196,7 @@ fn plan_file(inputs: &Inputs<'_>, path: &RelPath, set: &mut ChangeSet) -> Option
             Ok(Some(merged)) if disk.is_some_and(|old| *old == merged.as_bytes()) => {}
             Ok(Some(merged)) => change(Action::Merge, Some(merged.into_bytes().into())),
             Ok(None) => note(NoteKind::BaseLost),
+            Err(ConflictKind::Markers(_)) if markers => note(NoteKind::Markers),
             Err(why) => conflict = Some(why),
         },
         Verdict::Exists => conflict = Some(ConflictKind::Exists),
@@ -210,6 +211,7 @@ fn plan_file(inputs: &Inputs<'_>, path: &RelPath, set: &mut ChangeSet) -> Option
     };
     let policy = inputs.decided.get(path).unwrap_or(&inputs.policy);
     match (policy, merged::marked(inputs, path, last, disk, file)) {
+        (Policy::Markers, _) if matches!(why, ConflictKind::Markers(_)) => note(NoteKind::Markers),
         (Policy::Keep, _) => note(NoteKind::Kept),
         (Policy::Take, _) => change(Action::Overwrite, Some(file.content.clone())),
         (Policy::Markers, Some(text)) => {

@@ -6,6 +6,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::Path,
+    thread,
 };
 
 use session::{assert_same, consoles, parse, shell, tree};
@@ -91,31 +92,19 @@ fn settle(what: &str, directory: &Path) -> Tree {
 /// Pairs of steps of the recorded sessions, each on a branch of its own: neighbours, and each with the last.
 #[test]
 fn two_branches_become_one() {
-    let (mut merges, mut conflicts) = (0, 0);
-    for path in consoles("projects") {
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        let steps = parse(&fs::read_to_string(&path).unwrap());
-        let commands: Vec<&str> = steps.iter().map(|step| step.command.as_str()).collect();
-        let mut before = Tree::new();
-        for at in 1..commands.len() {
-            before = on_one_branch(&before, &[commands[at - 1]]).expect("the session succeeds");
-            let first = commands[at];
-            let partners: BTreeSet<usize> = [at + 1, commands.len() - 1].into();
-            for partner in partners.range(at + 1..commands.len()) {
-                let second = commands[*partner];
-                let expected = on_one_branch(&before, &[first, second]);
-                if expected.is_none() || on_one_branch(&before, &[second]).is_none() {
-                    continue;
-                }
-                let (way, style) = WAYS[merges % WAYS.len()];
-                let what = format!("{name}: {first} | {second} ({way} {style})");
-                let directory = repository(&before, style);
-                conflicts += usize::from(merge(directory.path(), first, second, way));
-                assert_same(&what, &expected.unwrap(), &settle(&what, directory.path()));
-                merges += 1;
-            }
-        }
-    }
+    let paths = consoles("projects");
+    let counts: Vec<(usize, usize)> = thread::scope(|scope| {
+        let sessions: Vec<_> = paths
+            .iter()
+            .map(|path| scope.spawn(|| pairs_of(path)))
+            .collect();
+        sessions
+            .into_iter()
+            .map(|session| session.join().expect("every pair becomes one"))
+            .collect()
+    });
+    let merges: usize = counts.iter().map(|(merges, _)| merges).sum();
+    let conflicts: usize = counts.iter().map(|(_, conflicts)| conflicts).sum();
     println!("{merges} merges, {conflicts} with conflicts");
     assert!(
         conflicts * 2 > merges,
@@ -123,11 +112,39 @@ fn two_branches_become_one() {
     );
 }
 
+/// How many pairs of a session were merged, and how many of them with conflicts.
+fn pairs_of(session: &Path) -> (usize, usize) {
+    let (mut merges, mut conflicts) = (0, 0);
+    let steps = parse(&fs::read_to_string(session).unwrap());
+    let commands: Vec<&str> = steps.iter().map(|step| step.command.as_str()).collect();
+    let mut before = Tree::new();
+    for at in 1..commands.len() {
+        before = on_one_branch(&before, &[commands[at - 1]]).expect("the session succeeds");
+        let first = commands[at];
+        let partners: BTreeSet<usize> = [at + 1, commands.len() - 1].into();
+        for partner in partners.range(at + 1..commands.len()) {
+            let second = commands[*partner];
+            let expected = on_one_branch(&before, &[first, second]);
+            let (Some(expected), Some(_)) = (expected, on_one_branch(&before, &[second])) else {
+                continue;
+            };
+            let (way, style) = WAYS[merges % WAYS.len()];
+            let what = format!("{}: {first} | {second} ({way} {style})", session.display());
+            let directory = repository(&before, style);
+            conflicts += usize::from(merge(directory.path(), first, second, way));
+            assert_same(&what, &expected, &settle(&what, directory.path()));
+            merges += 1;
+        }
+    }
+    (merges, conflicts)
+}
+
 const INIT: &str = "operator-forge init -q --domain example.com --project-name demo --vcs none";
 const API: &str = "operator-forge create api -q --group cache --version v1alpha1 --kind Memcached";
 const OTHER: &str = "operator-forge create api -q --group cache --version v1 --kind Redis";
 const WEBHOOK: &str = "operator-forge create webhook -q --group cache --version v1alpha1 --kind Memcached --defaulting";
-const SECOND: &str = "operator-forge create api -q --group cache --version v1 --kind Memcached";
+const SECOND: &str =
+    "operator-forge create api -q --group cache --version v1 --kind Memcached --controller=false";
 
 /// What one `sync` makes of two branches.
 struct Merged {
@@ -164,7 +181,7 @@ impl Merged {
 /// What is alike on both branches is there once.
 #[test]
 fn the_same_command_on_both_branches_is_done_once() {
-    for way in WAYS {
+    for way in [WAYS[0], WAYS[3]] {
         for (both, command) in [
             (&[INIT][..], API),
             (&[INIT, API][..], WEBHOOK),
@@ -263,12 +280,9 @@ fn a_deletion_meets_an_edit() {
 /// Both branches change one key of `PROJECT`: it is named with both values, nothing is written, and a flag settles it.
 #[test]
 fn one_key_changed_on_both_branches_is_the_users_to_settle() {
-    let scope =
-        |word: &str| format!("sed -i 's/^namespaced:.*//; s/^projectName/{word}\\n&/' PROJECT");
     let license = |name: &str| {
         format!("sed -i 's/license: .*/license: {name}/' PROJECT && operator-forge sync -q")
     };
-    let _ = scope;
     let merged = Merged::new(&[INIT], &license("mit"), &license("none"), WAYS[0]);
     assert_eq!(merged.sync.code, 1, "{}", merged.sync.output);
     for wanted in ["license", "`mit`", "`none`", "--on-conflict keep"] {
@@ -283,6 +297,28 @@ fn one_key_changed_on_both_branches_is_the_users_to_settle() {
     assert!(matches!(taken.code, 0 | 3), "{}", taken.output);
     assert!(merged.read("PROJECT").contains("license: none"));
     merged.assert_settled();
+}
+
+/// Until `sync`, no other command takes the text of one branch for the project, and none is lost where it was committed.
+#[test]
+fn an_unsettled_merge_drops_nothing() {
+    let before = on_one_branch(&Tree::new(), &[INIT]).unwrap();
+    let directory = repository(&before, "merge");
+    merge(directory.path(), API, OTHER, "merge");
+    let other = shell(directory.path(), "operator-forge own Makefile");
+    assert_eq!(other.code, 1, "{}", other.output);
+    assert!(
+        other.output.contains("help: operator-forge sync"),
+        "{}",
+        other.output
+    );
+    succeed(
+        directory.path(),
+        "git checkout -q --ours . && git add --all && git commit -qm merge",
+    );
+    let expected = on_one_branch(&before, &[API, OTHER]).unwrap();
+    let found = settle("committed with the text of one branch", directory.path());
+    assert_same("committed with the text of one branch", &expected, &found);
 }
 
 /// Where git keeps no sides (markers were added to the index, or another tool merged), the text is enough.
@@ -310,4 +346,95 @@ fn markers_without_git_are_enough() {
         }
         assert_same(style, &expected, &found);
     }
+}
+
+/// A generated file that somebody edited on one branch is not written anew without a word, whichever branch it was.
+#[test]
+fn an_edit_of_a_generated_file_is_told() {
+    let edited = format!("{API} && echo '// mine' >> src/api.rs");
+    for (first, second) in [(edited.as_str(), OTHER), (OTHER, edited.as_str())] {
+        let merged = Merged::new(&[INIT], first, second, WAYS[0]);
+        let told = "`src/api.rs` is generated, was edited by hand";
+        assert_eq!(merged.sync.code, 1, "{}", merged.sync.output);
+        assert!(merged.sync.output.contains(told), "{}", merged.sync.output);
+        let taken = shell(
+            merged.directory.path(),
+            "operator-forge sync --on-conflict take",
+        );
+        assert_eq!(taken.code, 0, "{}", taken.output);
+        merged.assert_settled();
+    }
+}
+
+/// Where both branches wrote into one place of a User file, the choice is the user's, and nothing else waits for it.
+#[test]
+fn markers_in_a_users_file_are_told() {
+    let edit = |api: &str, word: &str| {
+        format!("{api} && echo '// {word}' >> src/controllers/cache/memcached.rs")
+    };
+    let webhook = edit(WEBHOOK, "second");
+    let merged = Merged::new(&[INIT, API], &edit(OTHER, "first"), &webhook, WAYS[0]);
+    assert_eq!(merged.sync.code, 3, "{}", merged.sync.output);
+    let text = merged.read("src/controllers/cache/memcached.rs");
+    assert!(text.contains("<<<<<<<") && text.contains("// first") && text.contains("// second"));
+    let note = "`src/controllers/cache/memcached.rs` has conflict markers";
+    assert!(merged.sync.output.contains(note), "{}", merged.sync.output);
+    merged.assert_settled();
+}
+
+/// Each commit of a rebase is settled as a merge is.
+#[test]
+fn a_rebase_of_several_commits() {
+    let before = on_one_branch(&Tree::new(), &[INIT]).unwrap();
+    let directory = repository(&before, "merge");
+    let root = directory.path();
+    succeed(
+        root,
+        &format!(
+            "git switch -qc second && {OTHER} && {COMMIT} && {SECOND} && {COMMIT} && git switch -q main && {API} && {COMMIT}"
+        ),
+    );
+    let mut rebase = shell(root, "git switch -q second && git rebase -q main");
+    let mut stops = 0;
+    while rebase.code != 0 {
+        stops += 1;
+        assert!(stops < 5, "{}", rebase.output);
+        settle("a commit of a rebase", root);
+        rebase = shell(
+            root,
+            "git add --all && GIT_EDITOR=true git rebase --continue",
+        );
+    }
+    assert!(stops > 0, "git found no conflict");
+    let expected = on_one_branch(&before, &[API, OTHER, SECOND]).unwrap();
+    assert_same("a rebase", &expected, &settle("a rebase", root));
+}
+
+/// Two edits of one line of a Shared file: `sync` leaves them to the user while nothing new is desired, and names the line
+/// where something is; kept once, they are not asked about again.
+#[test]
+fn edits_of_one_line_are_the_users_to_settle() {
+    let edit = |word: &str| format!("sed -i 's/^IMG ?= .*/IMG ?= {word}/' Makefile");
+    let merged = Merged::new(&[INIT], &edit("first"), &edit("second"), WAYS[0]);
+    assert_eq!(merged.sync.code, 3, "{}", merged.sync.output);
+    let told = "`Makefile` has conflict markers";
+    assert!(merged.sync.output.contains(told), "{}", merged.sync.output);
+    merged.assert_settled();
+    // A template that names the webhooks changes the Makefile.
+    let root = merged.directory.path();
+    assert_eq!(shell(root, API).code, 3);
+    let command = WEBHOOK.replace(" -q", "");
+    let refused = shell(root, &command);
+    assert_eq!(refused.code, 1, "{}", refused.output);
+    assert!(
+        refused
+            .output
+            .contains("`Makefile` has conflict markers (line "),
+        "{}",
+        refused.output
+    );
+    let kept = shell(root, &format!("{command} --on-conflict keep"));
+    assert_eq!(kept.code, 3, "{}", kept.output);
+    assert!(merged.read("Makefile").contains("<<<<<<<"));
+    merged.assert_settled();
 }

@@ -5,6 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::unmerged::branches;
 use crate::{
     error::{Failure, Result},
     memory::{self, Memory},
@@ -60,13 +61,13 @@ impl Workspace {
     ///
     /// Errors: there is none (a parent directory that has one is named), or its `PROJECT` cannot be used.
     pub fn open(root: &Path) -> Result<(Self, Project)> {
-        Self::open_with(root, Ok)
+        Self::open_with(root, |bytes| of_one_branch(root, bytes))
     }
 
     /// The project at `root`, after `mend` had a look at the text of its `PROJECT`.
     pub fn open_with(
         root: &Path,
-        mend: impl Fn(Vec<u8>) -> Result<Vec<u8>>,
+        mend: impl FnOnce(Vec<u8>) -> Result<Vec<u8>>,
     ) -> Result<(Self, Project)> {
         let (workspace, project) = Self::open_of_any_set(root, mend)?;
         project.check_templates()?;
@@ -78,7 +79,7 @@ impl Workspace {
     /// Errors: those of [`Workspace::open`]; an older project has lost its lock, without which nobody knows what in it
     /// was edited.
     pub fn open_older(root: &Path) -> Result<(Self, Project)> {
-        let (workspace, project) = Self::open_of_any_set(root, Ok)?;
+        let (workspace, project) = Self::open_of_any_set(root, |bytes| of_one_branch(root, bytes))?;
         if project.settings.templates >= template::SET {
             project.check_templates()?;
         } else if tree::find(root, &RelPath::parse(memory::LOCK)?)? == Found::Absent {
@@ -93,7 +94,7 @@ impl Workspace {
 
     fn open_of_any_set(
         root: &Path,
-        mend: impl Fn(Vec<u8>) -> Result<Vec<u8>>,
+        mend: impl FnOnce(Vec<u8>) -> Result<Vec<u8>>,
     ) -> Result<(Self, Project)> {
         check_directory(root)?;
         let seen = tree::find(root, &RelPath::parse(FILE)?)?;
@@ -161,6 +162,14 @@ impl Workspace {
             }
         }
         Ok(rebuilt)
+    }
+}
+
+/// Refuses a `PROJECT` of two branches: `sync` puts them together.
+fn of_one_branch(root: &Path, bytes: Vec<u8>) -> Result<Vec<u8>> {
+    match branches(root, &bytes)? {
+        Some(branches) => Err(branches.refuse()),
+        None => Ok(bytes),
     }
 }
 

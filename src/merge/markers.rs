@@ -188,7 +188,28 @@ pub fn conflict_from(base: &str, yours: &str, generated: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+
+    proptest! {
+        #[test]
+        fn both_texts_come_out_again(yours in "([ab=]{0,2}\n){0,8}", generated in "([ab=]{0,2}\n){0,8}") {
+            let marked = conflict(&yours, &generated);
+            match sides(&marked) {
+                None => prop_assert_eq!(yours, generated),
+                Some(sides) => prop_assert_eq!((sides.ours, sides.theirs), (yours, generated)),
+            }
+        }
+
+        #[test]
+        fn no_text_panics(text in "((<<<<<<<|=======|>>>>>>>|\\|{7})?[ a]{0,2}\r?\n?){0,12}") {
+            if let Some(sides) = sides(&text) {
+                let lines = [&sides.ours, &sides.theirs].map(|side| side.lines().count());
+                prop_assert_eq!(lines, [sides.lines[0].len(), sides.lines[1].len()]);
+            }
+        }
+    }
 
     #[track_caller]
     fn check(text: &str, base: Option<&str>, ours: &str, theirs: &str) {

@@ -70,11 +70,10 @@ impl Merge {
                 }
                 Ok(Some(Value::Mapping(merged)))
             }
-            (Some(Value::Sequence(ours)), Some(Value::Sequence(theirs))) => {
-                let base = base.and_then(Value::as_sequence);
-                let base = base.map_or(&[][..], Vec::as_slice);
-                self.list(base, ours, theirs)
-                    .map(|list| Some(Value::Sequence(list)))
+            // An empty list is not written.
+            (ours, theirs) if is_list(base) || (is_list(ours) && is_list(theirs)) => {
+                let list = self.list(entries(base), entries(ours), entries(theirs))?;
+                Ok(Some(Value::Sequence(list)))
             }
             (ours, theirs) => match self.0 {
                 Policy::Keep => Ok(ours.cloned()),
@@ -103,6 +102,16 @@ impl Merge {
         }
         Ok(merged)
     }
+}
+
+fn is_list(value: Option<&Value>) -> bool {
+    value.is_some_and(Value::is_sequence)
+}
+
+fn entries(value: Option<&Value>) -> &[Value] {
+    value
+        .and_then(Value::as_sequence)
+        .map_or(&[], Vec::as_slice)
 }
 
 /// What tells an entry of a list from the others: a resource's group, version and kind, a controller's name, or all of it.
@@ -188,7 +197,10 @@ mod tests {
 
     /// Entries of `resources` in short: `kind field=value …`.
     fn project(entries: &[&str]) -> String {
-        let mut text = "projectName: demo\nresources:\n".to_owned();
+        let mut text = "projectName: demo\n".to_owned();
+        if !entries.is_empty() {
+            text += "resources:\n";
+        }
         for entry in entries {
             let mut words = entry.split(' ');
             text += &format!("- kind: {}\n  version: v1\n", words.next().unwrap());
@@ -218,6 +230,7 @@ mod tests {
     fn entries_of_both_sides_are_kept() {
         check(&["A"], &["A", "B"], &["A", "C"], &["A", "B", "C"]);
         check(&["A"], &["B"], &["A", "C"], &["B", "C"]);
+        check(&["A"], &[], &["A", "B"], &["B"]);
         check(&["A"], &["A", "B"], &["A", "B"], &["A", "B"]);
     }
 

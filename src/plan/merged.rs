@@ -27,8 +27,8 @@ pub fn sides(bytes: &[u8]) -> Option<Sides> {
     )))
 }
 
-/// What the table would say of a file without the traces of a git merge in it, and whether there are conflict markers that
-/// only the user can settle.
+/// What the table would say of a file without the traces of a git merge in it, and whether conflict markers that only the
+/// user can settle may stay for now.
 pub fn after_git(
     path: &RelPath,
     disk: &[u8],
@@ -51,7 +51,8 @@ pub fn after_git(
             }
             false => (verdict, sides.is_some()),
         },
-        Owner::Shared if by_git.is_some() => (Verdict::Merge, false),
+        // Where nothing new is desired, two edits that do not go together are in nobody's way.
+        Owner::Shared if by_git.is_some() => (Verdict::Merge, verdict == Verdict::KeepEdited),
         _ => (verdict, sides.is_some()),
     }
 }

@@ -1,0 +1,98 @@
+//! A `PROJECT` that git could not merge: with conflict markers, or with the text of one branch only.
+
+use std::path::Path;
+
+use crate::{
+    change::Policy,
+    error::{Failure, Result},
+    git::{self, Unmerged},
+    memory::{self, Memory},
+    merge::{
+        markers::{self, Sides},
+        project,
+    },
+    project::FILE,
+    tree::{self, Found, RelPath},
+};
+
+/// What two branches made of `PROJECT`.
+pub struct Branches {
+    base: Option<String>,
+    sides: Sides,
+    /// Whether the merge was committed as it was.
+    committed: bool,
+}
+
+/// Looks for two branches in `PROJECT`, which holds `bytes`; `None` where it is the text of a project.
+pub fn branches(root: &Path, bytes: &[u8]) -> Result<Option<Branches>> {
+    let text = String::from_utf8_lossy(&tree::unix_line_ends(bytes)).into_owned();
+    let in_index = git::unmerged(root, |path| path.as_str() == FILE)
+        .into_values()
+        .next();
+    if let Some(sides) = markers::sides(&text) {
+        let base = in_index.and_then(|git| git.ancestor);
+        return Ok(Some(Branches {
+            base: base.or(sides.base.clone()),
+            sides,
+            committed: false,
+        }));
+    }
+    let applied = tree::find(root, &RelPath::parse(memory::APPLIED_PROJECT)?)?;
+    let is_applied = matches!(applied, Found::File(applied) if applied == bytes);
+    // An earlier `sync` may have left it so, and git was not told yet.
+    let (git, committed) = match in_index {
+        Some(git) if !is_applied || git.ours.as_ref() == Some(&text) => (git, false),
+        // The lock has the rows of both branches until then.
+        None if Memory::load(root)?
+            .rows
+            .values()
+            .any(|row| row.any_of.len() > 1) =>
+        {
+            match git::merged(root, FILE) {
+                Some(git) if git.ours.as_ref() == Some(&text) => (git, true),
+                _ => return Ok(None),
+            }
+        }
+        _ => return Ok(None),
+    };
+    Ok(match git {
+        Unmerged {
+            ancestor,
+            ours: Some(_),
+            theirs: Some(theirs),
+        } if ancestor.as_ref() != Some(&theirs) && theirs != text => Some(Branches {
+            base: ancestor,
+            sides: Sides::of(text, theirs),
+            committed,
+        }),
+        _ => None,
+    })
+}
+
+impl Branches {
+    /// The text of both, merged by key, and what to say of it.
+    pub fn merge(&self, policy: Policy) -> Result<(Vec<u8>, Option<String>)> {
+        if self.committed && policy == Policy::Keep {
+            return Ok((self.sides.ours.clone().into_bytes(), None));
+        }
+        let text = project::merge(self.base.as_deref(), &self.sides, policy)?;
+        let remark = self.committed.then(|| {
+            format!(
+                "the last commit merged two branches and kept the `{FILE}` of one of them; what the other one changed is put \
+                 in now (`--on-conflict keep` leaves it out)"
+            )
+        });
+        Ok((text.into_bytes(), remark))
+    }
+
+    /// The answer of commands that need a project.
+    pub fn refuse(&self) -> Failure {
+        let (place, what) = match self.sides.line {
+            0 => (FILE.to_owned(), "git left the text of one branch there"),
+            line => (format!("{FILE}:{line}"), "git left conflict markers there"),
+        };
+        Failure::refused(format!("`{place}`: two branches are not merged yet"))
+            .note(format!("{what}; `sync` puts the entries of both together"))
+            .help("operator-forge sync")
+    }
+}
