@@ -5,6 +5,8 @@ mod edits;
 #[path = "upgrades/fixture.rs"]
 mod fixture;
 mod project;
+#[path = "upgrades/random.rs"]
+mod random;
 mod session;
 
 use std::{collections::BTreeSet, fs, path::Path};
