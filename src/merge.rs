@@ -20,11 +20,11 @@ use crate::{change::ConflictKind, tree::RelPath};
 pub enum Driver {
     /// Line by line, as git does.
     Text,
-    /// Line by line; the result must still be a Rust file.
+    /// Line by line, with `mod` and `use` lines that both sides added in order; the result must still be a Rust file.
     Rust,
-    /// By key: order, comments and format of the user's file are kept.
+    /// By key: order, comments and format of the user's file are kept; comments that the user left alone follow the template.
     Toml,
-    /// Lists by entry, everything else line by line; the result must still be YAML.
+    /// Top-level lists by entry, everything else by line, neighbours apart; the result must still be YAML.
     Yaml,
     /// A set of lines, as in an ignore file.
     Lines,

@@ -4,11 +4,15 @@
 mod edits;
 #[path = "upgrades/fixture.rs"]
 mod fixture;
+mod project;
+#[path = "upgrades/random.rs"]
+mod random;
 mod session;
 
 use std::{collections::BTreeSet, fs, path::Path};
 
 use fixture::{SETS, Tree, fresh, owners, projects, write};
+use project::{cache, cargo, place, succeed};
 use serde_json::Value;
 use session::{assert_same, bless, consoles, parse, shell, tree};
 use tempfile::TempDir;
@@ -241,5 +245,39 @@ fn sessions() {
             continue;
         }
         assert_eq!(text, found, "{} (BLESS=1 accepts it)", console.display());
+    }
+}
+
+/// The project of each set that is compiled.
+const COMPILED: [(u32, &str); 3] = [(1, "one-api"), (2, "namespaced"), (3, "webhooks")];
+
+/// An edited project of each set compiles after its update, with the lock that `cargo update -w` makes of its own, and its
+/// unit tests pass. The files and the target directory are those of the other generated projects.
+#[test]
+fn updated_projects_compile_and_pass_their_tests() {
+    let directory = cache().join("generated/project");
+    fs::create_dir_all(directory.parent().unwrap()).unwrap();
+    let lock = fs::File::create(directory.with_extension("lock")).unwrap();
+    lock.lock().unwrap();
+    for (set, name) in COMPILED {
+        let run = |arguments: &str| {
+            succeed(
+                &format!("{name} of set {set}: cargo {arguments}"),
+                &mut cargo(&directory, arguments),
+            )
+        };
+        // What the update needs is what a fresh project is locked to, so it is resolved without asking the registry.
+        place(&fresh(name), &directory);
+        run("fetch --locked");
+
+        let mut made = projects(set).remove(name).unwrap();
+        edits::make(&mut made);
+        let updated = TempDir::new().unwrap();
+        write(&made, updated.path());
+        update(&format!("{name} of set {set}"), updated.path());
+        place(&tree(updated.path()), &directory);
+        run("update --workspace --offline");
+        run("test --locked --no-run");
+        run("test --locked --lib");
     }
 }

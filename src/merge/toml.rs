@@ -68,7 +68,9 @@ fn merge_table(
             // The user removed what the template now changes: it stays removed.
             (Some(_), None) => {}
             (_, Some(mine)) if same(mine, new) => {}
-            (Some(old), Some(mine)) if same(mine, old) => decor::replace(old, mine, new),
+            (Some(old), Some(mine)) if same(mine, old) && !holds_comments(mine) => {
+                decor::replace(old, mine, new);
+            }
             (old, Some(mine)) => merge_item(old, mine, new, adopting)?,
         }
     }
@@ -102,6 +104,12 @@ fn merge_item(
         _ => return Err(ConflictKind::Overlap),
     }
     Ok(())
+}
+
+/// Whether comments may stand in it, so that it is merged though it says what the template said.
+fn holds_comments(item: &Item) -> bool {
+    let in_list = |list: &Array| list.to_string().contains('#');
+    item.is_table_like() || item.as_array().is_some_and(in_list)
 }
 
 /// The version of a dependency that is a table.
@@ -257,6 +265,16 @@ mod tests {
             "[profile.release]\nlto = true\n\n[profile.dev]\ndebug = false\n",
             "[profile.release]\nlto = \"thin\"\n",
             "[profile.release]\nlto = \"thin\"\n\n[profile.dev]\ndebug = false\n",
+        );
+    }
+
+    #[test]
+    fn a_comment_is_no_edit_and_stays() {
+        check(
+            "[a]\nx = 1\ny = 2\nz = [\n  1,\n]\n",
+            "[a]\n# mine\nx = 1\ny = 2\nz = [\n  # mine\n  1,\n]\n",
+            "[a]\nx = 9\ny = 2\nz = [\n  1,\n  2,\n]\n",
+            "[a]\n# mine\nx = 9\ny = 2\nz = [\n  # mine\n  1,\n  2,\n]\n",
         );
     }
 

@@ -1,8 +1,9 @@
 //! What may not change once a project was applied.
 
 use serde::Deserialize;
+use serde_yaml::Mapping;
 
-use super::{CreateApi, Project};
+use super::{CreateApi, LAYOUT, Project};
 use crate::{error::Failure, name::rust::Module};
 
 /// What `PROJECT` says of the two, whatever else is wrong with it.
@@ -12,19 +13,31 @@ struct Unchanging {
     #[serde(default)]
     domain: String,
     project_name: Option<String>,
+    #[serde(default)]
+    plugins: Mapping,
 }
 
-/// Refuses the text of a `PROJECT` whose domain or name is not that of the project that was last applied.
+impl Unchanging {
+    /// The template set, if it is a number.
+    fn templates(&self) -> Option<String> {
+        let set = self.plugins.get(LAYOUT)?.get("templates")?.as_u64()?;
+        Some(set.to_string())
+    }
+}
+
+/// Refuses the text of a `PROJECT` whose domain, name or template set is not that of the project that was last applied.
 ///
 /// The domain is part of every stored object's API group, and the name of every object in a cluster, so changing one
-/// would not rename what exists but leave it behind. It is checked before everything else, because other rules would
-/// advise to make the rest of the file agree.
+/// would not rename what exists but leave it behind. The template set is what `update` counts from. It is checked before
+/// everything else, because other rules would advise to make the rest of the file agree.
 pub fn check_unchanging(text: &[u8], applied: &Project) -> Result<(), Failure> {
     let Ok(now) = serde_yaml::from_slice::<Unchanging>(text) else {
         return Ok(());
     };
     let domain = applied.domain.as_str();
     let name = applied.name.as_str();
+    let set = applied.settings.templates.to_string();
+    let set_now = now.templates();
     let settings = [
         (
             "domain",
@@ -37,6 +50,12 @@ pub fn check_unchanging(text: &[u8], applied: &Project) -> Result<(), Failure> {
             now.project_name.as_deref().unwrap_or(name),
             name,
             "every object in a cluster is named by it",
+        ),
+        (
+            "templates",
+            set_now.as_deref().unwrap_or(&set),
+            &set,
+            "it says which templates made the files, and only `operator-forge update` makes them anew",
         ),
     ];
     match settings.into_iter().find(|(_, now, then, _)| now != then) {

@@ -101,8 +101,11 @@ pub fn make(project: &mut Tree) {
             )
         });
     }
+    // A conversion names every field, so a new one has to be written there.
     for path in all.iter().filter(|path| webhooks(path)) {
-        change(project, path, |text| format!("{text}\n// Ours.\n"));
+        change(project, path, |text| {
+            format!("{}\n// Ours.\n", text.replace("Spec {}", "Spec { team }"))
+        });
     }
     for (path, text) in FILES {
         project.insert(path.to_owned(), text.into());
