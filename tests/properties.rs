@@ -101,6 +101,8 @@ fn create() -> impl Strategy<Value = Vec<String>> {
         1 => Just("--controller-name other"),
         1 => Just("--controller-name memcached"),
         1 => Just("--plural memcachedes"),
+        1 => Just("--from-version v1"),
+        1 => Just("--from-version v1alpha1"),
         1 => Just("--short-name mc"),
         1 => Just("--short-name mc,pods"),
         1 => Just("--external-api-path cert::Certificate --external-api-domain io"),
@@ -183,6 +185,7 @@ fn delete_of(create: &[String]) -> Vec<String> {
         "--plural",
         "--namespaced",
         "--short-name",
+        "--from-version",
         "--certificates",
         "--defaulting-path",
         "--validation-path",
@@ -563,6 +566,10 @@ fn check_inverse(world: &World, create: &[String], before: &Tree) {
     let project = |tree: &Tree| Project::read(&tree["PROJECT"]).unwrap();
     let (old, new) = (project(before), project(&world.tree()));
     if old.settings.certificates != new.settings.certificates && !old.webhooks().is_empty() {
+        return;
+    }
+    // A version that was made from another has conversions, which go first.
+    if create.iter().any(|word| word == "--from-version") {
         return;
     }
     let mut delete = delete_of(create);

@@ -29,7 +29,9 @@ pub fn refusal(error: &clap::Error) -> Option<Failure> {
         ErrorKind::InvalidSubcommand => {
             let unknown = of(ContextKind::InvalidSubcommand).unwrap_or_default();
             let failure = Failure::usage(format!("unknown command `{unknown}`"));
-            match of(ContextKind::SuggestedSubcommand) {
+            // clap sorts several by likeness, the best last, and only one can be pasted.
+            let near = of(ContextKind::SuggestedSubcommand);
+            match near.as_deref().and_then(|near| near.rsplit(", ").next()) {
                 Some(near) => failure.help(format!("operator-forge {near}")),
                 None => failure,
             }

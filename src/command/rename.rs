@@ -7,11 +7,10 @@ use crate::{
     name::{Group, Invalid, Kind, Plural, rust, rust::Module},
     plan::{Named, Rewritten},
     project::{Project, Rename},
-    reconcile::Last,
     report::Report,
     syntax::{self, Fault, Renamed},
     template,
-    tree::{self, Digest, Found, Owner, RelPath},
+    tree::{self, Digest, Found, RelPath},
 };
 
 pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> {
@@ -108,80 +107,69 @@ fn moved(
     let mut named = Named::default();
     for (what, from) in &old {
         let Some(to) = new.get(what) else { continue };
-        let row = memory.rows.get(from);
-        let gone = Rewritten {
-            after: None,
-            row: None,
-        };
+        let row = memory.rows.get(from).cloned();
         let bytes = match tree::find(&workspace.root, from)? {
             Found::File(bytes) => bytes,
             Found::Obstacle(_) => continue,
             Found::Absent => {
                 // What the user deleted stays deleted.
-                named.rewritten.insert(from.clone(), gone);
-                named.rewritten.insert(
-                    to.clone(),
-                    Rewritten {
-                        after: None,
-                        row: row.cloned(),
-                    },
-                );
+                let gone = Rewritten {
+                    row,
+                    ..Rewritten::default()
+                };
+                named.rewritten.insert(from.clone(), Rewritten::default());
+                named.rewritten.insert(to.clone(), gone);
                 continue;
             }
         };
         if from != to && tree::find(&workspace.root, to)? != Found::Absent {
-            return Err(Failure::refused(format!(
-                "`{from}` cannot move to `{to}`: there is something already"
-            ))
-            .help(format!(
-                "git mv {to} somewhere else, then run the command again"
-            )));
+            return Err(in_the_way(from, to));
         }
         let digest = Digest::of(from, &bytes);
-        let unedited = row.is_some_and(|row| row.any_of.contains(&digest));
         let generated = was
             .get(from)
             .is_some_and(|file| Digest::of(from, &file.content) == digest);
         let content = match desired.get(to).filter(|_| generated) {
             Some(file) => file.content.clone(),
-            None => edited(from, bytes, names)?.into(),
+            None => edited(from, &bytes, names)?.into(),
         };
-        let row = match unedited {
-            true => Some(Last {
-                owner: Owner::User,
-                any_of: vec![Digest::of(to, &content)],
-            }),
-            false => row.cloned(),
-        };
-        if !unedited {
+        let content = tree::with_line_ends_of(&bytes, content);
+        if row.as_ref().is_none_or(|row| !row.any_of.contains(&digest)) {
             remarks.push(format!(
                 "`{from}` was edited, and becomes `{to}` with its edits"
             ));
         }
+        let mut moved = Rewritten::of(from, &bytes, content, row.as_ref());
         if from != to {
-            named.rewritten.insert(from.clone(), gone);
+            let left = Rewritten {
+                before: moved.before.take(),
+                ..Rewritten::default()
+            };
+            named.rewritten.insert(from.clone(), left);
         }
-        named.rewritten.insert(
-            to.clone(),
-            Rewritten {
-                after: Some(content),
-                row,
-            },
-        );
+        named.rewritten.insert(to.clone(), moved);
     }
     Ok(named)
 }
 
+fn in_the_way(from: &RelPath, to: &RelPath) -> Failure {
+    Failure::refused(format!(
+        "`{from}` cannot move to `{to}`: there is something already"
+    ))
+    .note("nothing was written")
+    .help(format!("mv {to} {to}.old, then run the command again"))
+}
+
 /// The user's text with the new names in it.
-fn edited(path: &RelPath, bytes: Vec<u8>, names: &Renamed) -> Result<Vec<u8>> {
+fn edited(path: &RelPath, bytes: &[u8], names: &Renamed) -> Result<Vec<u8>> {
     let refuse = |why: String| {
         Failure::refused(format!("cannot rename `{}` in `{path}`", names.kind.0))
             .note(why)
             .help("make it plain Rust that parses, then run the command again")
     };
-    let text = String::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".to_owned()))?;
+    let text = std::str::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".to_owned()))?;
     let text = match path.extension() {
-        "rs" => syntax::rename(&text, names).map_err(|fault| match fault {
+        "rs" => syntax::rename(text, names).map_err(|fault| match fault {
             Fault::Unparsable(why) => refuse(why),
             Fault::NoAttribute => refuse("it has no such attribute".to_owned()),
         })?,

@@ -9,7 +9,7 @@ use crate::{
     error::Result,
     memory::Memory,
     reconcile::Last,
-    tree::{self, Content, Digest, Found, RelPath},
+    tree::{self, Content, Digest, Found, Owner, RelPath},
 };
 
 /// Such files. The default is none.
@@ -23,9 +23,11 @@ pub struct Named {
     pub rewritten: BTreeMap<RelPath, Rewritten>,
 }
 
-/// A User file that is there, and gets another content.
-#[derive(Clone, Debug)]
+/// A User file that gets another content, or another place.
+#[derive(Clone, Debug, Default)]
 pub struct Rewritten {
+    /// What it held when `after` was made from it; applying refuses if that is no longer so.
+    pub before: Option<Vec<u8>>,
     /// What it will hold; `None` if it goes away.
     pub after: Option<Content>,
     /// What is remembered of it.
@@ -43,6 +45,7 @@ impl Rewritten {
             false => row.clone(),
         });
         Self {
+            before: Some(before.to_vec()),
             after: Some(after),
             row,
         }
@@ -60,17 +63,15 @@ pub fn plan_named(inputs: &Inputs<'_>, named: &Named) -> Result<ChangeSet> {
         .retain(|path, _| !named.forgotten.contains(path));
     let mut found = inputs.found.clone();
     let mut changes = Vec::new();
-    for (path, Rewritten { after, row }) in &named.rewritten {
-        let before = match found.get(path) {
-            Some(Found::File(bytes)) => Some(bytes.clone()),
-            Some(Found::Obstacle(_)) => continue,
-            Some(Found::Absent) | None => None,
-        };
+    for (path, Rewritten { before, after, row }) in &named.rewritten {
+        if matches!(found.get(path), Some(Found::Obstacle(_))) {
+            continue;
+        }
         match row {
             Some(row) => memory.rows.insert(path.clone(), row.clone()),
             None => memory.rows.remove(path),
         };
-        let after = match (&before, after) {
+        let after = match (before, after) {
             (Some(before), Some(after)) => Some(tree::with_line_ends_of(before, after.clone())),
             (_, after) => after.clone(),
         };
@@ -79,8 +80,7 @@ pub fn plan_named(inputs: &Inputs<'_>, named: &Named) -> Result<ChangeSet> {
             None => Found::Absent,
         };
         found.insert(path.clone(), now);
-        let owner = row.as_ref().map(|row| row.owner);
-        let action = match (&before, &after) {
+        let action = match (before, &after) {
             (Some(before), Some(after)) if **before == **after => continue,
             (None, None) => continue,
             (Some(_), Some(_)) => Action::Edit,
@@ -90,8 +90,8 @@ pub fn plan_named(inputs: &Inputs<'_>, named: &Named) -> Result<ChangeSet> {
         changes.push(Change {
             path: path.clone(),
             action,
-            owner: owner.or(inputs.memory.rows.get(path).map(|row| row.owner)),
-            before,
+            owner: Some(Owner::User),
+            before: before.clone(),
             after,
         });
     }
