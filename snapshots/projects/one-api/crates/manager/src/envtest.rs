@@ -174,7 +174,8 @@ impl Cluster {
             let runtime = Runtime::new()?;
             let all = install::all(admin.clone(), &settings, crds, &allowed);
             let config = runtime.block_on(all)?;
-            runtime.block_on(foreign::check(Client::try_from(admin.clone())?, needed))?;
+            let client = || Client::try_from(admin.clone());
+            runtime.block_on(async { foreign::check(client()?, needed).await })?;
             let namespaces = match settings.scope {
                 Scope::Cluster => Vec::new(),
                 Scope::Namespace => vec![NAMESPACE.to_owned()],
