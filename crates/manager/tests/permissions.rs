@@ -17,11 +17,12 @@ use k8s_openapi::api::{
 };
 use kube::{
     Api, Client, Resource, ResourceExt,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
+    api::{ApiResource, DeleteParams, Patch, PatchParams, PostParams},
+    core::GroupVersionKind,
     runtime::events::{Event, EventType, Recorder},
 };
 use manager::{
-    Action, Controller, Controllers, Manager, ObjectRef, Scope, Settings, Verb,
+    Action, Controller, Controllers, Manager, ObjectRef, Scope, Settings, Type, Verb, Watch,
     envtest::{Cluster, NAMESPACE, Operator},
     webhook::Webhooks,
 };
@@ -142,6 +143,48 @@ async fn what_is_not_declared_is_refused() -> Result<()> {
     until(|| refused().contains("cannot patch resource \"configmaps\"")).await?;
     ensure!(api.get("target").await?.data.is_none());
     ensure!(operator.stop().is_err());
+    Ok(())
+}
+
+/// A type that is not there is named at once, not when readiness has taken too long.
+#[tokio::test]
+async fn what_is_not_served_is_named() -> Result<()> {
+    let settings = Settings {
+        name: "lacks",
+        scope: Scope::Cluster,
+    };
+    let gadget = |version| {
+        let kind = GroupVersionKind::gvk("lacking.example.com", version, "Gadget");
+        Type::namespaced(ApiResource::from_gvk(&kind))
+    };
+    let mut controllers = Controllers::default();
+    let controller = Controller::<Widget, _>::external("widgets", nothing)
+        .owns_type(gadget("v1"), Watch::new())
+        // Whether that cluster serves it is not asked in this one.
+        .owns_type(gadget("v2"), Watch::new().cluster("other"));
+    controllers.add(controller);
+    let crds = widget::crds();
+    let operator = cluster()?.run(&settings, crds, controllers, Webhooks::default(), |_| ());
+    let error = operator.err().context("it started")?.to_string();
+    let expected = "the API server of the tests does not serve gadgets.lacking.example.com in version v1: \
+        put the CRD, as YAML, into tests/crds/";
+    ensure!(error == expected, "{error}");
+    Ok(())
+}
+
+/// What the schema of its CRD asks for is there, so the API server takes it.
+#[tokio::test]
+async fn a_smallest_object_is_one() -> Result<()> {
+    let cluster = cluster()?;
+    cluster.install(widget::crds()).await?;
+    let widget: Widget = cluster.smallest("smallest").await?;
+    let params = PostParams {
+        dry_run: true,
+        ..PostParams::default()
+    };
+    cluster.api()?.create(&params, &widget).await?;
+    let error = cluster.smallest::<ConfigMap>("smallest").await.err();
+    ensure!(error.is_some(), "a ConfigMap has no CRD");
     Ok(())
 }
 
