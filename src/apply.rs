@@ -13,6 +13,8 @@ mod swap;
 mod turn;
 mod undo;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 pub use self::{
     disk::{Disk, Held, Kind, Lock, Real},
     recover::{Recovered, pending, settle},
@@ -20,8 +22,6 @@ pub use self::{
     turn::Turn,
     undo::{Undo, last},
 };
-use std::collections::{BTreeMap, BTreeSet};
-
 use self::{failure::cannot, journal::Journal, step::State, turn::Made};
 use crate::{
     error::{Failure, Result},

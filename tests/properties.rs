@@ -344,6 +344,13 @@ impl World {
         }
         self.check_edits(arguments, &before, &after);
         self.forget(arguments, &after);
+        if before != after {
+            let undo = ["undo".to_owned()];
+            for (what, expected) in [("undo", &before), ("undo of undo", &after)] {
+                assert_eq!(forge(self.path(), &undo, &[]).code, 0);
+                assert_same(&format!("{what} of {arguments:?}"), expected, &self.tree());
+            }
+        }
         let again = forge(self.path(), &["sync".to_owned()], &["--dry-run"]);
         assert_eq!(
             again.json["changes"],

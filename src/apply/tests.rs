@@ -223,3 +223,73 @@ fn an_edit_after_the_death_is_kept() {
     }
     println!("{edits} edits after a death: 0 lost");
 }
+
+#[track_caller]
+fn refused(disk: &dyn Disk, steps: Vec<Step>) -> Failure {
+    let mut turn = Turn::begin(disk, "sync").unwrap();
+    apply(&mut turn, steps).unwrap_err()
+}
+
+#[test]
+fn what_changed_since_the_plan_is_left_alone() {
+    let (_, old, new) = scenarios().remove(1);
+    for path in steps(&old, &new).iter().map(|step| step.path.as_str()) {
+        let disk = disk_with(&old);
+        disk.edit(path, Some("by hand"));
+        let before = disk.files();
+        let failure = refused(&disk, steps(&old, &new));
+        assert_eq!(
+            failure.error,
+            format!("`{path}` changed while the command ran")
+        );
+        assert_eq!(disk.files(), before, "{path}");
+        assert_eq!(disk.strays(), Vec::<String>::new(), "{path}");
+    }
+}
+
+#[test]
+fn paths_that_differ_by_case_are_refused() {
+    let none = Files::new();
+    for (path, clashes) in [
+        ("src/api/Foo.rs", true),
+        ("SRC/bar.rs", true),
+        ("src/api/fool.rs", false),
+    ] {
+        let disk = MemoryDisk::default();
+        let new = files(&[("src/api/foo.rs", "a"), (path, "b")]);
+        let result = run(&disk, &none, &new);
+        assert_eq!(result.is_err(), clashes, "{path}: {result:?}");
+        assert_eq!(disk.files().is_empty(), clashes, "{path}");
+    }
+}
+
+/// A directory that became a link after the plan leads nobody out of the project; a file nobody may write stays.
+#[cfg(unix)]
+#[test]
+fn links_and_read_only_files_stop_a_command() {
+    use std::{fs, os::unix::fs as unix};
+    let outside = tempfile::tempdir().unwrap();
+    let root = tempfile::tempdir().unwrap();
+    fs::write(outside.path().join("a"), "precious").unwrap();
+    unix::symlink(outside.path(), root.path().join("src")).unwrap();
+    fs::write(root.path().join("fixed"), "old").unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o444);
+    fs::set_permissions(root.path().join("fixed"), mode).unwrap();
+    let disk = Real::new(root.path());
+    for (old, new) in [
+        (files(&[]), files(&[("src/b", "new")])),
+        (files(&[("src/a", "precious")]), files(&[("src/a", "new")])),
+        (files(&[("src/a", "precious")]), files(&[])),
+        (files(&[("fixed", "old")]), files(&[("fixed", "new")])),
+    ] {
+        refused(&disk, steps(&old, &new));
+        assert_eq!(fs::read_dir(outside.path()).unwrap().count(), 1);
+        assert_eq!(fs::read(outside.path().join("a")).unwrap(), b"precious");
+        assert_eq!(fs::read(root.path().join("fixed")).unwrap(), b"old");
+        assert_eq!(
+            fs::read_dir(root.path()).unwrap().count(),
+            2,
+            "nothing is left"
+        );
+    }
+}
