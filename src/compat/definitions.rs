@@ -108,15 +108,7 @@ fn definition(before: &Definition, after: &Definition, findings: &mut Findings) 
             None => findings.add(&rule::VERSION_REMOVED, "was removed"),
         }
     }
-    for version in after
-        .spec
-        .versions
-        .iter()
-        .filter(|version| before.version(&version.name).is_none())
-    {
-        findings.place.version.clone_from(&version.name);
-        unconverted(after, version, findings);
-    }
+    unconverted(before, after, findings);
     findings.place.version.clear();
 }
 
@@ -166,38 +158,50 @@ fn version(before: &Version, after: &Version, findings: &mut Findings) {
     fields::compare(&before.schema.schema, &after.schema.schema, findings);
 }
 
-/// What a new version loses of the stored one, if nothing converts between them.
-fn unconverted(after: &Definition, version: &Version, findings: &mut Findings) {
-    let Some(storage) = after
-        .storage()
-        .filter(|storage| storage.name != version.name)
-    else {
+/// What is lost between the stored version and another one, if nothing converts: a write through the one drops what it
+/// does not have, and so does reading what was written through the other. Of two versions that were so before, nothing
+/// is new.
+fn unconverted(before: &Definition, after: &Definition, findings: &mut Findings) {
+    let Some(storage) = after.storage().filter(|_| !after.converts()) else {
         return;
     };
-    if after.converts() || !version.served {
-        return;
+    let same_storage = before.storage().is_some_and(|old| old.name == storage.name);
+    for version in &after.spec.versions {
+        let known = same_storage && !before.converts() && before.version(&version.name).is_some();
+        if known || !version.served || version.name == storage.name {
+            continue;
+        }
+        findings.place.version.clone_from(&version.name);
+        let mut lost = Findings {
+            place: findings.place.clone(),
+            list: Vec::new(),
+        };
+        let (here, there) = (&version.schema.schema, &storage.schema.schema);
+        fields::compare(there, here, &mut lost);
+        fields::compare(here, there, &mut lost);
+        let places: BTreeSet<Place> = lost
+            .list
+            .into_iter()
+            .filter(|finding| LOSES.contains(&finding.rule))
+            .map(|finding| finding.place)
+            .collect();
+        findings
+            .list
+            .extend(places.into_iter().map(|place| Finding {
+                place,
+                rule: &rule::VERSION_UNCONVERTED,
+                what: format!(
+                    "differs from the stored version `{}`, and nothing converts",
+                    storage.name
+                ),
+            }));
     }
-    let mut lost = Findings {
-        place: findings.place.clone(),
-        list: Vec::new(),
-    };
-    fields::compare(&storage.schema.schema, &version.schema.schema, &mut lost);
-    let loses = [
-        &rule::FIELD_REMOVED,
-        &rule::TYPE_CHANGED,
-        &rule::PRESERVE_UNKNOWN_REMOVED,
-        &rule::ADDITIONAL_PROPERTIES_REMOVED,
-    ];
-    let lost = lost
-        .list
-        .into_iter()
-        .filter(|finding| loses.contains(&finding.rule));
-    findings.list.extend(lost.map(|finding| Finding {
-        rule: &rule::VERSION_UNCONVERTED,
-        what: format!(
-            "is not what the stored version `{}` has, and nothing converts",
-            storage.name
-        ),
-        ..finding
-    }));
 }
+
+/// What loses values where two versions of an object have only their `apiVersion` changed.
+const LOSES: [&super::Rule; 4] = [
+    &rule::FIELD_REMOVED,
+    &rule::TYPE_CHANGED,
+    &rule::PRESERVE_UNKNOWN_REMOVED,
+    &rule::ADDITIONAL_PROPERTIES_REMOVED,
+];

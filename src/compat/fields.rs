@@ -168,10 +168,14 @@ fn merging(before: &Schema, after: &Schema, findings: &mut Findings) {
 
 fn properties(before: &Schema, after: &Schema, findings: &mut Findings) {
     let any = Schema::any();
+    let root = findings.place.path.is_empty();
+    // The API server keeps these, whatever a schema says.
+    let is_known = |name: &str| root && ["apiVersion", "kind", "metadata"].contains(&name);
     for (name, old) in &before.properties {
         findings.below(&step(name), |findings| {
             match after.properties.get(name).or(after.map_values()) {
                 Some(new) => compare(old, new, findings),
+                None if is_known(name) => {}
                 None if after.keeps_unknown() => compare(old, &any, findings),
                 None => findings.add(&rule::FIELD_REMOVED, removed(old, before, after)),
             }
@@ -184,11 +188,8 @@ fn properties(before: &Schema, after: &Schema, findings: &mut Findings) {
     if let Some(new) = after.map_values() {
         findings.below("[*]", |findings| compare(unnamed, new, findings));
     }
-    let root = findings.place.path.is_empty();
     for (name, new) in &after.properties {
-        // The API server knows these better than any schema.
-        let known = root && ["apiVersion", "kind", "metadata"].contains(&name.as_str());
-        if !before.properties.contains_key(name) && !known {
+        if !before.properties.contains_key(name) && !is_known(name) {
             findings.below(&step(name), |findings| compare(unnamed, new, findings));
         }
     }

@@ -98,6 +98,9 @@ pub const PAIRS: &[Pair] = &[
         found: &[
             "storage-version-changed kustomizations.kustomize.toolkit.fluxcd.io",
             "version-deprecated kustomizations.kustomize.toolkit.fluxcd.io v1beta2",
+            "version-unconverted kustomizations.kustomize.toolkit.fluxcd.io v1beta2 .spec.patchesJson6902",
+            "version-unconverted kustomizations.kustomize.toolkit.fluxcd.io v1beta2 .spec.patchesStrategicMerge",
+            "version-unconverted kustomizations.kustomize.toolkit.fluxcd.io v1beta2 .spec.validation",
         ],
     },
     Pair {

@@ -127,7 +127,7 @@ pub fn all() -> Vec<Whole> {
             nothing,
             |d| second(d)["schema"] = json!({ "openAPIV3Schema": { "type": "object" } }),
             &[
-                "version-unconverted v2 .spec: is not what the stored version `v1` has, and nothing converts",
+                "version-unconverted v2 .spec: differs from the stored version `v1`, and nothing converts",
             ],
         ),
         Whole(
@@ -136,6 +136,31 @@ pub fn all() -> Vec<Whole> {
                 second(d)["schema"] = json!({ "openAPIV3Schema": { "type": "object" } });
                 d["spec"]["conversion"] = json!({ "strategy": "Webhook" });
             },
+            &[],
+        ),
+        // What only the new version has is not stored, and two versions that differed before are no news.
+        Whole(
+            nothing,
+            |d| {
+                let schema = &mut second(d)["schema"]["openAPIV3Schema"];
+                schema["properties"]["spec"]["properties"]["a"] = json!({ "type": "string" });
+            },
+            &[
+                "version-unconverted v2 .spec.a: differs from the stored version `v1`, and nothing converts",
+            ],
+        ),
+        Whole(
+            |d| second(d)["schema"] = json!({ "openAPIV3Schema": { "type": "object" } }),
+            |d| second(d)["schema"] = json!({ "openAPIV3Schema": { "type": "object" } }),
+            &[],
+        ),
+        // What every object has is kept, whatever a schema says.
+        Whole(
+            |d| {
+                let schema = &mut versions(d)[0]["schema"]["openAPIV3Schema"];
+                schema["properties"]["metadata"] = json!({ "type": "object" });
+            },
+            nothing,
             &[],
         ),
         // Subresources and what else a version has.
