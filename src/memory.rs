@@ -164,6 +164,9 @@ mod tests {
             merged.rows[&path("src/api.rs")],
             row(Owner::Tool, &["a", "b"])
         );
+        let (ours, theirs) = (ours.write(), theirs.write());
+        let conflict = format!("<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> other\n");
+        assert_eq!(Memory::parse(&conflict).unwrap(), merged);
     }
 
     #[test]

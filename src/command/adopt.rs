@@ -1,12 +1,13 @@
 //! `init` in a directory that is not empty: what is there and goes together with a project, and what does not.
 
+use std::path::Path;
+
 use crate::{
     change::{Action, ChangeSet, Conflict, ConflictKind},
     error::{Failure, Result},
     merge,
     tree::{self, Found, Owner, RelPath, Tree},
 };
-use std::path::Path;
 
 /// What `cargo new` writes, which nobody misses.
 const HELLO: &[u8] = b"fn main() {\n    println!(\"Hello, world!\");\n}\n";
