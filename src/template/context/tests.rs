@@ -203,7 +203,8 @@ fn a_webhook_in_full() {
         json!([{
             "group_module": "cache", "group_file": "cache", "version": "v1", "kind": "Foo", "module": "foo",
             "file": "foo", "api_group": "cache.example.com", "type": "Foo", "import": "crate::api::cache::v1::Foo",
-            "external": false, "sample": "\"spec\": {},", "tested": true, "defaulting": false, "validation": true,
+            "own": true, "external": false, "sample": "\"spec\": {},", "tested": true, "defaulting": false,
+            "validation": true,
         }])
     );
     assert_eq!(
