@@ -10,11 +10,11 @@ use super::fields::{Shape, Types, is_open};
 pub fn fill(convert: &str, types: &str, name: &str) -> Option<String> {
     let types = Types::of(syn::parse_file(types).ok()?);
     let (spec, status) = (format!("{name}Spec"), format!("{name}Status"));
-    let old = module_before(convert, &format!("::{spec} {{}} = old.spec;"))?;
+    let spoke = module_before(convert, &format!("::{spec} {{}} = spoke.spec;"))?;
     let hub = module_before(convert, &format!("::{spec} {{}} = hub.spec;"))?;
     let mut text = convert.to_owned();
-    for (module, value) in [(&old, "old"), (&hub, "hub")] {
-        let twin = if value == "old" { &hub } else { &old };
+    for (module, value) in [(&spoke, "spoke"), (&hub, "hub")] {
+        let twin = if value == "spoke" { &hub } else { &spoke };
         let (names, values) = named(&types, &spec)?;
         let literal = |values: &[String], indent| braces(values, indent);
         text = text.replace(
@@ -48,7 +48,7 @@ pub fn fill(convert: &str, types: &str, name: &str) -> Option<String> {
     }
     let mut impls = String::new();
     for inner in &below {
-        for (from, to) in [(&old, &hub), (&hub, &old)] {
+        for (from, to) in [(&spoke, &hub), (&hub, &spoke)] {
             impls += &implementation(&types, inner, from, to)?;
         }
     }
@@ -95,7 +95,7 @@ fn implementation(types: &Types, name: &str, from: &str, to: &str) -> Option<Str
         Shape::Struct(_) => {
             let (names, values) = named(types, name)?;
             format!(
-                "        let {from}::{name} {} = old;\n        Self {}\n",
+                "        let {from}::{name} {} = value;\n        Self {}\n",
                 braces(&names, 8),
                 braces(&values, 8)
             )
@@ -132,11 +132,11 @@ fn implementation(types: &Types, name: &str, from: &str, to: &str) -> Option<Str
                     "            {from}::{name}::{variant}{pattern} => Self::{variant}{value},\n"
                 );
             }
-            format!("        match old {{\n{arms}        }}\n")
+            format!("        match value {{\n{arms}        }}\n")
         }
     };
     Some(format!(
-        "impl From<{from}::{name}> for {to}::{name} {{\n    fn from(old: {from}::{name}) -> Self {{\n{body}    }}\n}}\n\n"
+        "impl From<{from}::{name}> for {to}::{name} {{\n    fn from(value: {from}::{name}) -> Self {{\n{body}    }}\n}}\n\n"
     ))
 }
 

@@ -87,8 +87,8 @@ fn only_the_kind_that_is_meant() {
 /// What `convert.rs` is for types without fields, shortened.
 const EMPTY: &str = "\
 impl From<v1alpha1::B> for v1::B {
-    fn from(old: v1alpha1::B) -> Self {
-        let v1alpha1::BSpec {} = old.spec;
+    fn from(spoke: v1alpha1::B) -> Self {
+        let v1alpha1::BSpec {} = spoke.spec;
         Self {
             spec: v1::BSpec {},
         }
@@ -120,7 +120,7 @@ fn every_field_of_a_copy_is_named() {
     for line in [
         "            labels: labels",
         "                .map(|(key, value)| (key, value.into()))",
-        "        let v1alpha1::BSpec { size, mode, disks } = old.spec;",
+        "        let v1alpha1::BSpec { size, mode, disks } = spoke.spec;",
         "        let v1::BSpec { size, mode, disks } = hub.spec;",
         "                mode: mode.into(),",
         "                disks: disks.map(|it| it.into_iter().map(Into::into).collect()),",
