@@ -8,8 +8,7 @@ use crate::Context;
 /// When the API server asks: before it stores a new or changed object. `make manifests` writes the
 /// configuration from the same value.
 pub fn webhook() -> Webhook<Pod, Context> {
-    Webhook::defaulting(default)
-        .outside_of(&["kube-system", "project-webhooks-system"])
+    Webhook::defaulting(default).outside_of(&["kube-system", "project-webhooks-system"])
 }
 
 /// Fills in what `object` leaves open. The API server may ask twice, so doing it again changes

@@ -8,8 +8,7 @@ use crate::Context;
 /// When the API server asks: before it stores a new or changed object. `make manifests` writes the
 /// configuration from the same value.
 pub fn webhook() -> Webhook<Pod, Context> {
-    Webhook::validating(validate)
-        .outside_of(&["kube-system", "project-webhooks-system"])
+    Webhook::validating(validate).outside_of(&["kube-system", "project-webhooks-system"])
 }
 
 /// Refuses what is wrong, all of it at once.
