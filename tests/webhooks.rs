@@ -37,13 +37,13 @@ const WRITTEN: [(&str, &str, &str); 11] = [
     ),
     (
         "src/webhooks/cache/v1alpha1/memcached/convert.rs",
-        "let v1alpha1::MemcachedSpec {} = old.spec",
-        "let v1alpha1::MemcachedSpec { size, image } = old.spec",
+        "let v1alpha1::MemcachedSpec {} = spoke.spec",
+        "let v1alpha1::MemcachedSpec { size, image } = spoke.spec",
     ),
     (
         "src/webhooks/cache/v1alpha1/memcached/convert.rs",
-        "v1::MemcachedSpec {},\n            status: old",
-        "v1::MemcachedSpec { replicas: size, image },\n            status: old",
+        "v1::MemcachedSpec {},\n            status: spoke",
+        "v1::MemcachedSpec { replicas: size, image },\n            status: spoke",
     ),
     (
         "src/webhooks/cache/v1alpha1/memcached/convert.rs",
