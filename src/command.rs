@@ -38,9 +38,9 @@ use std::{
 use self::{survey::Survey, workspace::Workspace};
 use crate::{
     apply,
-    change::{ChangeSet, Policy},
+    change::Policy,
     cli::{Cli, Command, Create, Delete, EditWhat, Global, OnConflict},
-    error::{Failure, Result},
+    error::Result,
     plan::Named,
     project::Project,
     prompt::Prompt,
@@ -52,12 +52,28 @@ use crate::{
 struct Edit {
     command: &'static str,
     project: Project,
-    /// Paths that `--force` named.
+    /// Files of the user that the command's own words name.
+    named: Named,
+    /// Paths that are written whatever they hold.
     forced: BTreeSet<RelPath>,
     /// Remarks about flags and surroundings.
     remarks: Vec<String>,
     /// What to do next: a sentence and perhaps a line to paste.
     next: Vec<(String, Option<String>)>,
+}
+
+impl Edit {
+    /// Makes the tree what `project` says, and nothing else.
+    fn of(command: &'static str, project: Project) -> Self {
+        Self {
+            command,
+            project,
+            named: Named::default(),
+            forced: BTreeSet::new(),
+            remarks: Vec::new(),
+            next: Vec::new(),
+        }
+    }
 }
 
 /// Runs the command line and returns the exit code: 0 done, 3 done but something is left for a human.
@@ -113,39 +129,16 @@ fn dispatch(cli: &Cli, report: &Report) -> Result<u8> {
 
 /// Makes the tree what the edited project says, or shows what that would take.
 fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report) -> Result<u8> {
-    reconcile_named(workspace, edit, &Named::default(), flags, report)
-}
-
-/// The same, where the command also names files of the user.
-fn reconcile_named(
-    workspace: &Workspace,
-    edit: &Edit,
-    named: &Named,
-    flags: &Global,
-    report: &Report,
-) -> Result<u8> {
-    reconcile_with(workspace, edit, named, flags, report, |failure, _| failure)
-}
-
-/// The same, with more to say where files are in the way.
-fn reconcile_with(
-    workspace: &Workspace,
-    edit: &Edit,
-    named: &Named,
-    flags: &Global,
-    report: &Report,
-    explain: impl FnOnce(Failure, &ChangeSet) -> Failure,
-) -> Result<u8> {
     let disk = apply::Real::new(&workspace.root);
     let turn = if flags.dry_run {
         None
     } else {
         Some(apply::Turn::begin(&disk, edit.command)?)
     };
-    let survey = Survey::with(workspace, &edit.project, named)?;
+    let survey = Survey::with(workspace, &edit.project, &edit.named)?;
     let plan = |decided: &BTreeMap<RelPath, Policy>| {
         let policy = flags.on_conflict.into();
-        survey.plan(&edit.project, named, policy, decided, &edit.forced)
+        survey.plan(&edit.project, &edit.named, policy, decided, &edit.forced)
     };
     let mut set = plan(&BTreeMap::new())?;
     let may_ask = !(flags.no_input || flags.dry_run || report.is_json());
@@ -157,7 +150,10 @@ fn reconcile_with(
             prompt.conflict(conflict.path.as_str(), &conflict.why.reason(), rest)
         })?)?;
     }
-    conflicts::refuse(&set).map_err(|failure| explain(failure, &set))?;
+    conflicts::refuse(&set).map_err(|failure| match workspace.project {
+        Some(_) => failure,
+        None => adopt::explain(failure, &set, workspace.adopted.keys()),
+    })?;
     workspace.refuse_if_moved(&survey.found)?;
     if let Some(mut turn) = turn {
         apply::apply(&mut turn, apply::Step::of(&set))?;

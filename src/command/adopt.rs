@@ -67,7 +67,11 @@ fn kept_keys(path: &RelPath, ours: &[u8], theirs: &[u8]) -> Option<String> {
 }
 
 /// The refusal with what would be done to the rest, and with where to move the code of a crate that is there.
-pub fn explain(mut failure: Failure, set: &ChangeSet, adopted: &Adopted) -> Failure {
+pub fn explain<'a>(
+    mut failure: Failure,
+    set: &ChangeSet,
+    kept: impl Iterator<Item = &'a RelPath>,
+) -> Failure {
     let is = |conflict: &Conflict, path: &str| {
         conflict.path.as_str() == path && conflict.why == ConflictKind::Exists
     };
@@ -75,8 +79,7 @@ pub fn explain(mut failure: Failure, set: &ChangeSet, adopted: &Adopted) -> Fail
     let merged: Vec<String> = of(Action::Merge)
         .map(|change| format!("`{}`", change.path))
         .collect();
-    let kept = adopted.kept.iter().map(|path| format!("`{path}`"));
-    let kept: Vec<String> = kept.collect();
+    let kept: Vec<String> = kept.map(|path| format!("`{path}`")).collect();
     let mut rest = vec![format!(
         "{} files would be created",
         of(Action::Create).count()

@@ -38,11 +38,10 @@ pub fn run(flags: &Global, api: &Api, report: &Report) -> Result<u8> {
     next.extend(todo(&files, &request, conversion(&before, &request)));
     let forced = if api.force { files } else { BTreeSet::new() };
     let edit = Edit {
-        command: "create api",
-        project,
         forced,
         remarks,
         next,
+        ..Edit::of("create api", project)
     };
     reconcile(&workspace, &edit, flags, report)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Edit, Workspace, reconcile_named};
+use super::{Edit, Workspace, reconcile};
 use crate::{
     cli::Global,
     error::{Failure, Result},
@@ -42,8 +42,7 @@ pub fn run(
     files.extend(template::files_of_webhook(project, conversion, target)?);
     let next = next(&version, &files, converted);
     let edit = Edit {
-        command: "create api",
-        project: version.project,
+        named,
         forced: if request.force {
             files
         } else {
@@ -51,8 +50,9 @@ pub fn run(
         },
         remarks,
         next,
+        ..Edit::of("create api", version.project)
     };
-    reconcile_named(workspace, &edit, &named, flags, report)
+    reconcile(workspace, &edit, flags, report)
 }
 
 /// The types with the new version in their attribute, and the sample with it in its `apiVersion`.

@@ -32,11 +32,10 @@ pub fn run(flags: &Global, webhook: &Webhook, report: &Report) -> Result<u8> {
         BTreeSet::new()
     };
     let edit = Edit {
-        command: "create webhook",
-        project,
         forced,
         remarks,
         next,
+        ..Edit::of("create webhook", project)
     };
     reconcile(&workspace, &edit, flags, report)
 }

@@ -3,7 +3,7 @@
 use super::{
     Edit, Workspace,
     delete::{kept_files, next},
-    reconcile_named,
+    reconcile,
     type_of::type_of,
 };
 use crate::{
@@ -25,13 +25,12 @@ pub fn run(flags: &Global, api: &cli::DeleteApi, report: &Report) -> Result<u8> 
     remarks.extend(uncontrolled(&before, &project));
     let next = next(&before, &project);
     let edit = Edit {
-        command: "delete api",
-        project,
-        forced: Default::default(),
+        named,
         remarks,
         next,
+        ..Edit::of("delete api", project)
     };
-    reconcile_named(&workspace, &edit, &named, flags, report)
+    reconcile(&workspace, &edit, flags, report)
 }
 
 fn request(project: &Project, api: &cli::DeleteApi, prompt: Prompt) -> Result<DeleteApi> {

@@ -3,7 +3,7 @@
 use super::{
     Edit, Workspace,
     delete::{kept_files, next},
-    reconcile_named,
+    reconcile,
     type_of::type_of,
 };
 use crate::{
@@ -26,13 +26,12 @@ pub fn run(flags: &Global, webhook: &cli::DeleteWebhook, report: &Report) -> Res
     remarks.extend(unconverted(&project, &request));
     let next = next(&before, &project);
     let edit = Edit {
-        command: "delete webhook",
-        project,
-        forced: Default::default(),
+        named,
         remarks,
         next,
+        ..Edit::of("delete webhook", project)
     };
-    reconcile_named(&workspace, &edit, &named, flags, report)
+    reconcile(&workspace, &edit, flags, report)
 }
 
 fn request(

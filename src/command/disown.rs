@@ -19,11 +19,8 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
         forced.insert(path);
     }
     let edit = Edit {
-        command: "disown",
-        project,
         forced,
-        remarks: Vec::new(),
-        next: Vec::new(),
+        ..Edit::of("disown", project)
     };
     let prompt = Prompt::new(!flags.no_input && !report.is_json());
     if flags.dry_run || !prompt.is_allowed() {

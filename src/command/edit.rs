@@ -33,11 +33,9 @@ pub fn run(flags: &Global, edit: &cli::Edit, report: &Report) -> Result<u8> {
     }
     let next = next(&before, &project);
     let edit = Edit {
-        command: "edit",
-        project,
-        forced: Default::default(),
         remarks,
         next,
+        ..Edit::of("edit", project)
     };
     reconcile(&workspace, &edit, flags, report)
 }

@@ -1,6 +1,6 @@
 //! `edit api`: the plural, the scope and the short names of a kind, in `PROJECT` and in the user's own types.
 
-use super::{Edit, Workspace, reconcile_named, type_of::type_of};
+use super::{Edit, Workspace, reconcile, type_of::type_of};
 use crate::{
     cli::{self, Global},
     error::{Failure, Result},
@@ -32,13 +32,11 @@ pub fn run(flags: &Global, api: &cli::EditApi, report: &Report) -> Result<u8> {
     let named = types(&workspace, &project, &key)?;
     let next = next(&before, &project, &key);
     let edit = Edit {
-        command: "edit api",
-        project,
-        forced: Default::default(),
-        remarks: Vec::new(),
+        named,
         next,
+        ..Edit::of("edit api", project)
     };
-    reconcile_named(&workspace, &edit, &named, flags, report)
+    reconcile(&workspace, &edit, flags, report)
 }
 
 /// An empty word is no name: `--short-name ''` leaves none.

@@ -2,17 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{
-    Edit, Workspace,
-    adopt::{adopt, explain},
-    reconcile_with, shell_word,
-};
+use super::{Edit, Workspace, adopt::adopt, reconcile, shell_word};
 use crate::{
     cli::{Global, Init, Vcs},
     error::{Failure, Result},
     git,
     name::{Domain, ProjectName},
-    plan::Named,
     project::{Header, InitOptions, License, Owner, Project},
     reconcile::Last,
     report::Report,
@@ -27,14 +22,14 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
     let project = Project::init(options(&root, init)?);
     let desired = template::tree(&project)?;
     let adopted = adopt(&root, &desired)?;
-    for path in &adopted.kept {
+    for path in adopted.kept {
         let row = Last {
             owner: tree::Owner::User,
-            any_of: vec![Digest::of(path, &desired[path].content)],
+            any_of: vec![Digest::of(&path, &desired[&path].content)],
         };
-        workspace.adopted.insert(path.clone(), row);
+        workspace.adopted.insert(path, row);
     }
-    remarks.extend(adopted.remarks.iter().cloned());
+    remarks.extend(adopted.remarks);
     remarks.extend(parent_workspace(&root));
     let mut next = Vec::new();
     if root != Path::new(".") {
@@ -55,20 +50,12 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
     ));
     let makes_repository = init.vcs == Vcs::Git && !git::is_inside_repository(&root);
     let edit = Edit {
-        command: "init",
-        project,
-        forced: adopted.replaced.iter().cloned().collect(),
+        forced: adopted.replaced.into_iter().collect(),
         remarks,
         next,
+        ..Edit::of("init", project)
     };
-    let code = reconcile_with(
-        &workspace,
-        &edit,
-        &Named::default(),
-        flags,
-        report,
-        |failure, set| explain(failure, set, &adopted),
-    )?;
+    let code = reconcile(&workspace, &edit, flags, report)?;
     if makes_repository && !flags.dry_run {
         git::init(&root).map_err(|why| {
             Failure::refused(format!(

@@ -28,15 +28,12 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
         project = owned;
     }
     let edit = Edit {
-        command: "own",
-        project,
-        forced: Default::default(),
-        remarks: Vec::new(),
         next: vec![(
             "edit what is yours now; what templates would write there later is not written"
                 .to_owned(),
             None,
         )],
+        ..Edit::of("own", project)
     };
     reconcile(&workspace, &edit, flags, report)
 }

@@ -1,6 +1,6 @@
 //! `rename`: another name for a kind. Its files move, with what the user wrote into them.
 
-use super::{Edit, Workspace, reconcile_named};
+use super::{Edit, Workspace, reconcile};
 use crate::{
     cli::{self, Global},
     error::{Failure, Result},
@@ -53,13 +53,12 @@ pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> 
         ),
     ];
     let edit = Edit {
-        command: "rename",
-        project,
-        forced: Default::default(),
+        named,
         remarks,
         next,
+        ..Edit::of("rename", project)
     };
-    reconcile_named(&workspace, &edit, &named, flags, report)
+    reconcile(&workspace, &edit, flags, report)
 }
 
 /// All names that change, and the kind's API group.

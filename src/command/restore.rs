@@ -32,11 +32,8 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
         forced.insert(path);
     }
     let edit = Edit {
-        command: "restore",
-        project,
         forced,
-        remarks: Vec::new(),
-        next: Vec::new(),
+        ..Edit::of("restore", project)
     };
     reconcile(&workspace, &edit, flags, report)
 }

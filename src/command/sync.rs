@@ -27,11 +27,9 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
         ));
     }
     let edit = Edit {
-        command: "sync",
-        project,
-        forced: Default::default(),
         remarks: merged.into_iter().flatten().collect(),
         next,
+        ..Edit::of("sync", project)
     };
     reconcile(&workspace, &edit, flags, report)
 }

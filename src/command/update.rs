@@ -46,11 +46,9 @@ pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
     step("derive CRDs and RBAC again:", "make manifests");
     step("see that your own code still builds:", "make test");
     let edit = Edit {
-        command: "update",
-        project,
-        forced: Default::default(),
         remarks,
         next,
+        ..Edit::of("update", project)
     };
     reconcile(&workspace, &edit, flags, report)
 }
