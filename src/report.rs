@@ -1,14 +1,17 @@
 //! Everything the terminal shows: a verb column on standard error, diffs and JSON on standard output.
 //!
 //! Invariant: nothing else in the program writes to the terminal, so a quiet run is quiet and JSON is the only thing on
-//! standard output when it was asked for.
+//! standard output when it was asked for. What runs commands in its own process collects the words instead.
 
 mod compat;
 mod json;
 mod status;
 mod text;
 
-use std::io::{self, IsTerminal, Write};
+use std::{
+    cell::RefCell,
+    io::{self, IsTerminal, Write},
+};
 
 pub use self::compat::Comparison;
 pub use self::status::{FileStatus, State, StatusReport};
@@ -31,6 +34,15 @@ pub struct Outcome<'a> {
     pub next: &'a [(String, Option<String>)],
 }
 
+/// What was told.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Told {
+    /// On standard output.
+    pub output: String,
+    /// On standard error.
+    pub error: String,
+}
+
 /// How to speak.
 #[derive(Clone, Debug)]
 pub struct Report {
@@ -41,6 +53,8 @@ pub struct Report {
     diff: bool,
     /// What happened before the command began, for whatever is told of it.
     before: Vec<String>,
+    /// Where the words go, if not to the terminal.
+    collected: Option<RefCell<Told>>,
 }
 
 impl Report {
@@ -53,7 +67,22 @@ impl Report {
             dry_run: flags.dry_run,
             diff: flags.diff,
             before: Vec::new(),
+            collected: None,
         }
+    }
+
+    /// The same, in silence: [`Report::told`] has the words.
+    pub fn collecting(flags: &Global) -> Self {
+        Self {
+            collected: Some(RefCell::default()),
+            ..Self::new(flags)
+        }
+    }
+
+    /// What was told so far; nothing where it went to the terminal.
+    pub fn told(&self) -> Told {
+        let collected = self.collected.as_ref();
+        collected.map_or_else(Told::default, |told| told.borrow().clone())
     }
 
     /// For errors that are found before the flags are known.
@@ -71,6 +100,7 @@ impl Report {
             dry_run: false,
             diff: false,
             before: Vec::new(),
+            collected: None,
         }
     }
 
@@ -101,16 +131,16 @@ impl Report {
                     remarks: &remarks,
                     ..*outcome
                 };
-                print(&json::outcome(&outcome, self.dry_run, self.diff));
+                self.print(&json::outcome(&outcome, self.dry_run, self.diff));
             }
             Output::Text => {
-                eprint(&text::warnings(&self.before, self.color));
+                self.eprint(&text::warnings(&self.before, self.color));
                 if self.diff {
-                    print(&text::diffs(outcome.set));
+                    self.print(&text::diffs(outcome.set));
                 } else if !self.quiet {
-                    print(&text::overwritten(outcome.set));
+                    self.print(&text::overwritten(outcome.set));
                 }
-                eprint(&text::outcome(
+                self.eprint(&text::outcome(
                     outcome,
                     self.dry_run,
                     self.quiet,
@@ -123,12 +153,12 @@ impl Report {
     /// Tells what `check` found; it fails where there is a failure.
     pub fn check(&self, outcome: &Outcome<'_>, failed: Option<&Failure>) {
         match self.output {
-            Output::Json => print(&json::check(outcome, failed, self.diff)),
+            Output::Json => self.print(&json::check(outcome, failed, self.diff)),
             Output::Text => {
                 if self.diff {
-                    print(&text::diffs(outcome.set));
+                    self.print(&text::diffs(outcome.set));
                 }
-                eprint(&text::check(outcome, failed, self.quiet, self.color));
+                self.eprint(&text::check(outcome, failed, self.quiet, self.color));
             }
         }
     }
@@ -136,14 +166,14 @@ impl Report {
     /// Tells what `check --crds` found; it fails where there is a failure.
     pub fn comparison(&self, comparison: &Comparison<'_>, failed: Option<&Failure>) {
         match self.output {
-            Output::Json => print(&comparison.json(failed)),
-            Output::Text => eprint(&comparison.text(failed, self.quiet, self.color)),
+            Output::Json => self.print(&comparison.json(failed)),
+            Output::Text => self.eprint(&comparison.text(failed, self.quiet, self.color)),
         }
     }
 
     /// Shows what each file is.
     pub fn status(&self, status: &StatusReport<'_>) {
-        print(&match self.output {
+        self.print(&match self.output {
             Output::Json => status.json(),
             Output::Text => status.text(self.quiet, self.color),
         });
@@ -153,32 +183,38 @@ impl Report {
     pub fn failure(&self, failure: &Failure) {
         let failure = &self.before.iter().fold(failure.clone(), Failure::note);
         match self.output {
-            Output::Json => print(&json::failure(failure)),
-            Output::Text => eprint(&text::failure(failure, self.color)),
+            Output::Json => self.print(&json::failure(failure)),
+            Output::Text => self.eprint(&text::failure(failure, self.color)),
         }
     }
 
     /// Shows what a question is about.
     pub fn diff(&self, change: &Change) {
-        print(&text::diff(change));
+        self.print(&text::diff(change));
     }
 
     /// Prints a text that was asked for (a version, a script) on standard output.
     pub fn text(&self, text: &str) {
-        print(text);
+        self.print(text);
     }
 
     /// Whether the caller asked for JSON.
     pub fn is_json(&self) -> bool {
         self.output == Output::Json
     }
-}
 
-/// A closed pipe is the reader's choice, not an error.
-fn print(text: &str) {
-    let _ = io::stdout().lock().write_all(text.as_bytes());
-}
+    /// A closed pipe is the reader's choice, not an error.
+    fn print(&self, text: &str) {
+        match &self.collected {
+            Some(told) => told.borrow_mut().output.push_str(text),
+            None => _ = io::stdout().lock().write_all(text.as_bytes()),
+        }
+    }
 
-fn eprint(text: &str) {
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+    fn eprint(&self, text: &str) {
+        match &self.collected {
+            Some(told) => told.borrow_mut().error.push_str(text),
+            None => _ = io::stderr().lock().write_all(text.as_bytes()),
+        }
+    }
 }
