@@ -4,6 +4,7 @@
 //! standard output when it was asked for.
 
 mod compat;
+mod drift;
 mod json;
 mod status;
 mod text;
@@ -11,6 +12,7 @@ mod text;
 use std::io::{self, IsTerminal, Write};
 
 pub use self::compat::Comparison;
+pub use self::drift::{Drift, DriftKind};
 pub use self::status::{FileStatus, State, StatusReport};
 use crate::{
     change::{Change, ChangeSet},
@@ -121,9 +123,9 @@ impl Report {
     }
 
     /// Tells what `check` found; it fails where there is a failure.
-    pub fn check(&self, outcome: &Outcome<'_>, failed: Option<&Failure>) {
+    pub fn check(&self, outcome: &Outcome<'_>, drifts: &[Drift], failed: Option<&Failure>) {
         match self.output {
-            Output::Json => print(&json::check(outcome, failed, self.diff)),
+            Output::Json => print(&json::check(outcome, drifts, failed, self.diff)),
             Output::Text => {
                 if self.diff {
                     print(&text::diffs(outcome.set));
