@@ -156,7 +156,8 @@ pub struct Conflict {
 /// The kinds of [`Conflict`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConflictKind {
-    /// A file that the tool did not make stands where it wants to create one.
+    /// A file that is not part of the project stands where one is to be created: the tool did not make it, or the user edited
+    /// it and it stayed when its entry went.
     Exists,
     /// A manifest that was there says what the project cannot be built with.
     Foreign {
@@ -199,7 +200,7 @@ impl ConflictKind {
     /// The reason, as a fragment after the path.
     pub fn reason(&self) -> String {
         match self {
-            Self::Exists => "exists already and was not made by operator-forge".to_owned(),
+            Self::Exists => "exists already and is not part of the project".to_owned(),
             Self::Foreign { what, .. } => what.clone(),
             Self::Edited => "is generated, was edited by hand, and has to change now".to_owned(),
             Self::Overlap => "was edited in the lines that have to change now".to_owned(),

@@ -13,15 +13,7 @@ pub fn is_inside_repository(directory: &Path) -> bool {
 
 /// Makes a repository in `directory`; says why if it cannot.
 pub fn init(directory: &Path) -> Result<(), String> {
-    match Command::new("git")
-        .args(["init", "--quiet"])
-        .current_dir(directory)
-        .output()
-    {
-        Ok(output) if output.status.success() => Ok(()),
-        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+    output(directory, &["init", "--quiet"]).map(drop)
 }
 
 /// The files below `directory` with changes that are not committed, as git names them; none where there is no
@@ -30,20 +22,13 @@ pub fn uncommitted(directory: &Path) -> Result<Vec<String>, String> {
     if !is_inside_repository(directory) {
         return Ok(Vec::new());
     }
-    match Command::new("git")
-        .args(["status", "--porcelain", "--untracked-files=all", "--", "."])
-        .current_dir(directory)
-        .output()
-    {
-        Ok(output) if output.status.success() => Ok(String::from_utf8_lossy(&output.stdout)
-            .lines()
-            .filter_map(|line| line.get(3..))
-            .map(str::to_owned)
-            .collect()),
-        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
-        Err(error) => Err(error.to_string()),
-    }
+    let arguments = ["status", "--porcelain", "--untracked-files=all", "--", "."];
+    let Some(list) = run(directory, &arguments)? else {
+        return Ok(Vec::new());
+    };
+    let list = String::from_utf8_lossy(&list);
+    let paths = list.lines().filter_map(|line| line.get(3..));
+    Ok(paths.map(str::to_owned).collect())
 }
 
 /// The texts of a file that a merge, rebase or cherry-pick could not put together.
@@ -155,16 +140,22 @@ pub fn files_at(
     Ok(files)
 }
 
-/// What a git command that changes nothing prints; what it says if it fails.
+/// What a git command prints; what it says if it fails.
 fn output(directory: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
+    run(directory, arguments)?.ok_or_else(|| "there is no program `git`".to_owned())
+}
+
+/// The same; `None` where there is no git. It takes no lock that it can do without.
+fn run(directory: &Path, arguments: &[&str]) -> Result<Option<Vec<u8>>, String> {
     match Command::new("git")
         .arg("--no-optional-locks")
         .args(arguments)
         .current_dir(directory)
         .output()
     {
-        Ok(output) if output.status.success() => Ok(output.stdout),
+        Ok(output) if output.status.success() => Ok(Some(output.stdout)),
         Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
+        Err(error) if error.kind() == io::ErrorKind::NotFound && directory.is_dir() => Ok(None),
         Err(error) => Err(format!("cannot run git: {error}")),
     }
 }

@@ -4,6 +4,7 @@
 //! standard output when it was asked for. What runs commands in its own process collects the words instead.
 
 mod compat;
+mod drift;
 mod json;
 mod status;
 mod text;
@@ -14,6 +15,7 @@ use std::{
 };
 
 pub use self::compat::Comparison;
+pub use self::drift::{Drift, DriftKind};
 pub use self::status::{FileStatus, State, StatusReport};
 use crate::{
     change::{Change, ChangeSet},
@@ -151,9 +153,9 @@ impl Report {
     }
 
     /// Tells what `check` found; it fails where there is a failure.
-    pub fn check(&self, outcome: &Outcome<'_>, failed: Option<&Failure>) {
+    pub fn check(&self, outcome: &Outcome<'_>, drifts: &[Drift], failed: Option<&Failure>) {
         match self.output {
-            Output::Json => self.print(&json::check(outcome, failed, self.diff)),
+            Output::Json => self.print(&json::check(outcome, drifts, failed, self.diff)),
             Output::Text => {
                 if self.diff {
                     self.print(&text::diffs(outcome.set));

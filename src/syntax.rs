@@ -11,7 +11,9 @@ mod rename;
 #[cfg(test)]
 mod tests;
 
-use self::attribute::Item;
+use proc_macro2::{LexError, Span};
+
+pub use self::attribute::Item;
 pub use self::convert::fill;
 use self::edit::Edit;
 pub use self::rename::{Renamed, rename};
@@ -30,10 +32,40 @@ pub struct Names {
 /// Why a text was not changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It is no Rust, before or after; the text says what the parser found.
-    Unparsable(String),
+    /// It is no Rust, before or after.
+    Unparsable {
+        /// The line, from 1.
+        line: usize,
+        /// The column, from 1.
+        column: usize,
+        /// What the parser found.
+        why: String,
+    },
     /// It has no `#[kube(…)]` with that kind, or not in one form that is known here.
     NoAttribute,
+}
+
+impl From<syn::Error> for Fault {
+    fn from(error: syn::Error) -> Self {
+        Self::at(error.span(), error.to_string())
+    }
+}
+
+impl From<LexError> for Fault {
+    fn from(error: LexError) -> Self {
+        Self::at(error.span(), error.to_string())
+    }
+}
+
+impl Fault {
+    fn at(span: Span, why: String) -> Self {
+        let start = span.start();
+        Self::Unparsable {
+            line: start.line,
+            column: start.column + 1,
+            why,
+        }
+    }
 }
 
 /// `text` with these names in the attribute of `kind`.
@@ -44,28 +76,32 @@ pub fn set_names(text: &str, kind: &str, names: &Names) -> Result<String, Fault>
 /// What the attribute of `kind` says now.
 pub fn names(text: &str, kind: &str) -> Result<Names, Fault> {
     let items = attribute::items(text, kind)?;
-    let values = |name: &str| {
-        let of_name = items.iter().filter(move |item| item.name == name);
-        of_name
-            .filter_map(|item| Some(item.value.as_ref()?.text.clone()))
-            .collect::<Vec<_>>()
-    };
+    let all = |name: &'static str| items.iter().filter(move |item| item.name == name);
+    let texts = |name| all(name).filter_map(Item::text).map(str::to_owned);
     Ok(Names {
-        plural: values("plural").pop().unwrap_or_default(),
-        short_names: values("shortname"),
-        namespaced: items.iter().any(|item| item.name == "namespaced"),
+        plural: texts("plural").next_back().unwrap_or_default(),
+        short_names: texts("shortname").collect(),
+        namespaced: all("namespaced").any(|item| item.is_set() == Some(true)),
     })
+}
+
+/// What the attribute of `kind` says, item by item, or that of the only type with a kind. Empty where there is neither: the
+/// type came from a macro, or was moved elsewhere.
+pub fn items(text: &str, kind: &str) -> Result<Vec<Item>, Fault> {
+    match attribute::items(text, kind) {
+        Err(Fault::NoAttribute) => {
+            let mut all = attribute::all(text)?;
+            Ok(all.pop().filter(|_| all.is_empty()).unwrap_or_default())
+        }
+        items => items,
+    }
 }
 
 /// `text` with this version in the attribute of `kind`.
 pub fn set_version(text: &str, kind: &str, version: &str) -> Result<String, Fault> {
     set(text, kind, |_, items| {
-        let value = items
-            .iter()
-            .find(|item| item.name == "version")?
-            .value
-            .as_ref()?;
-        (value.text != version).then(|| value.replace(version))
+        let item = items.iter().find(|item| item.name == "version");
+        item.map_or(Err(Fault::NoAttribute), |item| item.say(version))
     })
 }
 
@@ -73,58 +109,65 @@ pub fn set_version(text: &str, kind: &str, version: &str) -> Result<String, Faul
 fn set(
     text: &str,
     kind: &str,
-    next: impl Fn(&str, &[Item]) -> Option<Edit>,
+    next: impl Fn(&str, &[Item]) -> Result<Option<Edit>, Fault>,
 ) -> Result<String, Fault> {
     let mut text = text.to_owned();
-    while let Some(edit) = next(&text, &attribute::items(&text, kind)?) {
+    while let Some(edit) = next(&text, &attribute::items(&text, kind)?)? {
         text = edit.apply(&text);
     }
-    syn::parse_file(&text).map_err(|error| Fault::Unparsable(error.to_string()))?;
+    syn::parse_file(&text)?;
     Ok(text)
 }
 
 /// The first difference between the items and the names, as an edit that is nearer to them.
-fn next_name(text: &str, items: &[Item], names: &Names) -> Option<Edit> {
+fn next_name(text: &str, items: &[Item], names: &Names) -> Result<Option<Edit>, Fault> {
     let after = |anchors: &[&str], new: String| {
-        let anchor = items
-            .iter()
-            .rposition(|item| anchors.contains(&item.name.as_str()))?;
-        Some(edit::insert_after(text, &items[anchor], &new))
+        let is_anchor = |item: &Item| anchors.contains(&item.name.as_str());
+        let anchor = items.iter().rposition(is_anchor);
+        Ok(anchor.map(|at| edit::insert_after(text, &items[at], &new)))
     };
-    let plural = items.iter().find(|item| item.name == "plural");
-    match plural.and_then(|item| item.value.as_ref()) {
-        Some(value) if value.text != names.plural => return Some(value.replace(&names.plural)),
-        Some(_) => {}
+    match items.iter().find(|item| item.name == "plural") {
         None => return after(&["kind", "root"], format!("plural = \"{}\"", names.plural)),
+        Some(plural) => {
+            if let Some(edit) = plural.say(&names.plural)? {
+                return Ok(Some(edit));
+            }
+        }
     }
     let at = |item: &&usize| items[**item].name == "shortname";
     let all: Vec<usize> = (0..items.len()).collect();
     let short: Vec<usize> = all.iter().filter(at).copied().collect();
     for (place, name) in names.short_names.iter().enumerate() {
-        match short.get(place).map(|at| &items[*at].value) {
-            Some(Some(value)) if value.text == *name => {}
-            Some(Some(value)) => return Some(value.replace(name)),
-            Some(None) => return None,
+        match short.get(place) {
             None => return after(&["plural", "shortname"], format!("shortname = \"{name}\"")),
+            Some(at) => {
+                if let Some(edit) = items[*at].say(name)? {
+                    return Ok(Some(edit));
+                }
+            }
         }
     }
     if let Some(at) = short.get(names.short_names.len()) {
-        return Some(edit::remove(text, items, *at));
+        return Ok(Some(edit::remove(text, items, *at)));
     }
-    let namespaced = items.iter().position(|item| item.name == "namespaced");
-    match (namespaced, names.namespaced) {
-        (Some(at), false) => Some(edit::remove(text, items, at)),
-        (None, true) => {
-            let anchors = [
-                "kind",
-                "root",
-                "plural",
-                "singular",
-                "shortname",
-                "category",
-            ];
-            after(&anchors, "namespaced".to_owned())
-        }
-        _ => None,
+    let Some(at) = items.iter().position(|item| item.name == "namespaced") else {
+        let anchors = [
+            "kind",
+            "root",
+            "plural",
+            "singular",
+            "shortname",
+            "category",
+        ];
+        return match names.namespaced {
+            true => after(&anchors, "namespaced".to_owned()),
+            false => Ok(None),
+        };
+    };
+    match (items[at].is_set(), names.namespaced) {
+        (None, _) => Err(Fault::NoAttribute),
+        (Some(false), true) => Ok(Some(items[at].set())),
+        (Some(true), false) => Ok(Some(edit::remove(text, items, at))),
+        _ => Ok(None),
     }
 }

@@ -11,13 +11,17 @@ pub mod render;
 pub mod sets;
 mod subject;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use self::{catalogue::Scope, context::Context, subject::Subject};
+use self::{
+    catalogue::{Scope, Template},
+    context::Context,
+    subject::Subject,
+};
 use crate::{
     error::{Failure, Result},
     name::{Version, rust::Module},
-    project::{self, CreateApi, CreateWebhook, Key, Project, Target},
+    project::{self, ApiView, CreateApi, CreateWebhook, Key, Project, Target},
     tree::{Owner, RelPath, Tree},
 };
 
@@ -119,6 +123,37 @@ pub fn types_of(project: &Project, key: &Key) -> Result<RelPath> {
     types.ok_or_else(|| {
         Failure::refused(format!("`{key}` has no types")).help("operator-forge sync")
     })
+}
+
+/// The files with the Rust types of all APIs that the project defines.
+pub fn all_types(project: &Project) -> Result<BTreeMap<RelPath, ApiView<'_>>> {
+    let context = context::context(project);
+    let is_types = |it: &Template| it.scope == Scope::Api && it.target.ends_with(".rs");
+    let templates: Vec<Template> = catalogue::all().into_iter().filter(is_types).collect();
+    let key = |api: &ApiView<'_>| {
+        let Key {
+            group,
+            version,
+            kind,
+            ..
+        } = api.key;
+        (group.to_string(), version.to_string(), kind.to_string())
+    };
+    let apis = project.apis().into_iter().map(|api| (key(&api), api));
+    let apis: BTreeMap<_, ApiView<'_>> = apis.collect();
+    let mut types = BTreeMap::new();
+    for api in context.apis() {
+        let key = (api.group.clone(), api.version.clone(), api.kind.clone());
+        let Some(view) = apis.get(&key) else {
+            continue;
+        };
+        for template in &templates {
+            if let Some(path) = Subject::Api(api).path(template, &context)? {
+                types.insert(path, *view);
+            }
+        }
+    }
+    Ok(types)
 }
 
 /// What is made for the subjects that are wanted.

@@ -1,7 +1,11 @@
 //! clap's errors in this program's voice.
 
-use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{
+    CommandFactory,
+    error::{ContextKind, ContextValue, ErrorKind},
+};
 
+use super::Cli;
 use crate::error::Failure;
 
 /// The failure for a command line that does not parse; `None` for what is no failure (help, version).
@@ -41,23 +45,12 @@ pub fn refusal(error: &clap::Error) -> Option<Failure> {
                 .note("the next word is a flag, or there is none")
                 .help(flag.clone())
         }
-        ErrorKind::InvalidValue => {
-            let failure = Failure::usage(format!("invalid value `{value}` for `{name}`"));
-            match of(ContextKind::ValidValue) {
-                Some(valid) => failure
-                    .note(format!("it takes one of: {valid}"))
-                    .help(format!(
-                        "{name} {}",
-                        of(ContextKind::SuggestedValue).unwrap_or_else(|| valid
-                            .split(',')
-                            .next()
-                            .unwrap_or_default()
-                            .to_owned())
-                    )),
-                None => failure,
-            }
-        }
-        ErrorKind::ArgumentConflict => Failure::usage(format!("`{name}` was given twice")),
+        ErrorKind::InvalidValue => no_choice(error, name, &value),
+        ErrorKind::MissingRequiredArgument => missing(error),
+        ErrorKind::ArgumentConflict => match of(ContextKind::InvalidSubcommand) {
+            Some(subcommand) => before_subcommand(error, &subcommand),
+            None => Failure::usage(format!("`{name}` was given twice")),
+        },
         _ => Failure::usage(first_line(error)),
     };
     Some(if failure.help.is_empty() {
@@ -65,6 +58,107 @@ pub fn refusal(error: &clap::Error) -> Option<Failure> {
     } else {
         failure
     })
+}
+
+/// What is missing, what it is for, and a whole line that has it.
+fn missing(error: &clap::Error) -> Failure {
+    let command = command_of(error);
+    let names: Vec<String> = match error.get(ContextKind::InvalidArg) {
+        Some(ContextValue::Strings(names)) => names.clone(),
+        other => other.map(words).into_iter().collect(),
+    };
+    let bare = |name: &str| {
+        let flag = name.split([' ', '=']).next().unwrap_or_default();
+        flag.trim_matches(['<', '>', '.']).to_owned()
+    };
+    let quoted: Vec<String> = names
+        .iter()
+        .map(|name| format!("`{}`", bare(name)))
+        .collect();
+    let mut failure = Failure::usage(match &quoted[..] {
+        [one] => format!("{one} is missing"),
+        several => format!("{} are missing", several.join(" and ")),
+    });
+    for (name, quoted) in names.iter().zip(&quoted) {
+        let mut arguments = command.get_arguments();
+        let argument = arguments.find(|argument| argument.to_string() == *name);
+        if let Some(help) = argument.and_then(|argument| argument.get_help()) {
+            failure = failure.note(format!("{quoted}: {}", lower_first(&help.to_string())));
+        }
+    }
+    failure.help.extend(example(&command));
+    failure
+}
+
+/// The first example of a command.
+fn example(command: &clap::Command) -> Option<String> {
+    let examples = command.get_after_help()?.to_string();
+    examples.lines().nth(1).map(|line| line.trim().to_owned())
+}
+
+/// A word that is not one of those which can stand there.
+fn no_choice(error: &clap::Error, name: &str, value: &str) -> Failure {
+    let of = |kind| error.get(kind).map(words);
+    let failure = Failure::usage(format!("invalid value `{value}` for `{}`", bare(name)));
+    let Some(valid) = of(ContextKind::ValidValue) else {
+        return failure;
+    };
+    let first = || valid.split(',').next().unwrap_or_default().to_owned();
+    let near = of(ContextKind::SuggestedValue).unwrap_or_else(first);
+    let help = match name.starts_with('-') {
+        true => Some(format!("{name} {near}")),
+        false => example(&command_with(name)),
+    };
+    let mut failure = failure.note(format!("it takes one of: {valid}"));
+    failure.help.extend(help);
+    failure
+}
+
+/// Flags of a command before the name of one that it holds.
+fn before_subcommand(error: &clap::Error, subcommand: &str) -> Failure {
+    let flags = error.get(ContextKind::PriorArg).map(words);
+    let flags = flags.unwrap_or_default();
+    let command = command_of(error);
+    let inner = command.find_subcommand(subcommand);
+    let mut failure = Failure::usage(format!("`{}` before `{subcommand}`", bare(&flags)))
+        .note(format!("`{subcommand}` has flags of its own, behind it"));
+    failure.help.extend(inner.and_then(example));
+    failure
+}
+
+/// `--kind <KIND>` is `--kind`, and `<PATH>...` is `PATH`.
+fn bare(name: &str) -> &str {
+    let word = name.split([' ', '=', '[']).next().unwrap_or_default();
+    word.trim_matches(['<', '>', '.'])
+}
+
+/// The command that the error is about, as far as its usage names it.
+fn command_of(error: &clap::Error) -> clap::Command {
+    let usage = error.get(ContextKind::Usage).map(ToString::to_string);
+    let usage = usage.unwrap_or_default();
+    let mut command = Cli::command();
+    command.build();
+    for word in usage.split_whitespace() {
+        if let Some(inner) = command.find_subcommand(word) {
+            command = inner.clone();
+        }
+    }
+    command
+}
+
+/// The command that takes this argument.
+fn command_with(argument: &str) -> clap::Command {
+    let mut command = Cli::command();
+    command.build();
+    let mut commands = command.get_subcommands();
+    let takes = |it: &&clap::Command| it.get_arguments().any(|it| it.to_string() == argument);
+    commands.find(takes).cloned().unwrap_or_default()
+}
+
+fn lower_first(text: &str) -> String {
+    let mut chars = text.chars();
+    let first = chars.next().map(|first| first.to_lowercase().to_string());
+    first.unwrap_or_default() + chars.as_str()
 }
 
 fn words(value: &ContextValue) -> String {

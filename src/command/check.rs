@@ -9,8 +9,9 @@ use crate::{
     cli::{Check, Global},
     error::{Failure, Result},
     project::Project,
-    report::{Outcome, Report},
-    tree::{Found, RelPath, unix_line_ends},
+    report::{Drift, Outcome, Report},
+    template,
+    tree::{Found, unix_line_ends},
 };
 
 mod crds;
@@ -38,56 +39,27 @@ fn files(flags: &Global, report: &Report) -> Result<u8> {
             remarks: &[],
             next: &[],
         },
+        &drifts,
         failure.as_ref(),
     );
     Ok(u8::from(failure.is_some()))
 }
 
-/// Where a type's attribute is not what `PROJECT` says: what is wrong, and what makes it right.
-fn drifts(project: &Project, survey: &Survey) -> Result<Vec<(String, String)>> {
+/// Where a type's attribute is not what `PROJECT` says.
+fn drifts(project: &Project, survey: &Survey) -> Result<Vec<Drift>> {
     let mut drifts = Vec::new();
-    for api in project.apis() {
-        let path = RelPath::parse(&Expected::path(&api))?;
-        let Some(Found::File(bytes)) = survey.found.get(&path) else {
-            continue;
-        };
-        let source = unix_line_ends(bytes);
-        let expected = Expected::of(&api);
-        match attributes::compare(&String::from_utf8_lossy(&source), &expected) {
-            Ok(found) => drifts.extend(found.into_iter().map(|drift| {
-                let at = format!("{path}:{}", drift.line);
-                let has = |text: &str| match text {
-                    "" => format!("no {}", drift.field),
-                    text => format!("{} `{text}`", drift.field),
-                };
-                let field = drift.field;
-                let note = format!(
-                    "`{at}` has {}, `PROJECT` has {}",
-                    has(&drift.file),
-                    has(&drift.project)
-                );
-                let edit = match drift.paste.as_str() {
-                    "" if field == "scope" => "remove `namespaced`".to_owned(),
-                    "" => "remove `shortname`".to_owned(),
-                    paste => format!("write `{paste}`"),
-                };
-                let help = match field {
-                    "group" | "version" | "kind" => format!("in `{at}`, {edit}"),
-                    _ => format!("in `{at}`, {edit}; or make `PROJECT` agree with the file"),
-                };
-                (note, help)
-            })),
-            Err((line, column, why)) => drifts.push((
-                format!("`{path}:{line}:{column}` does not parse, so it was not compared with `PROJECT`: {why}"),
-                "cargo check".to_owned(),
-            )),
+    for (path, api) in template::all_types(project)? {
+        if let Some(Found::File(bytes)) = survey.found.get(&path) {
+            let source = unix_line_ends(bytes);
+            let source = String::from_utf8_lossy(&source);
+            drifts.extend(attributes::compare(&path, &source, &Expected::of(&api)));
         }
     }
     Ok(drifts)
 }
 
 /// Why the check fails, if it does.
-fn failure(set: &ChangeSet, drifts: &[(String, String)]) -> Option<Failure> {
+fn failure(set: &ChangeSet, drifts: &[Drift]) -> Option<Failure> {
     let mut failure = Failure::refused("the files are not what `PROJECT` says");
     let (files, record) = (set.visible().count(), set.changes.len());
     match files {
@@ -108,8 +80,8 @@ fn failure(set: &ChangeSet, drifts: &[(String, String)]) -> Option<Failure> {
     for note in &set.notes {
         failure.help.extend(note.what.help(&note.path));
     }
-    for (note, help) in drifts {
-        failure = failure.note(note).help(help);
+    for drift in drifts {
+        failure = failure.note(drift.note()).help(drift.help());
     }
     let settled = record + set.conflicts.len() + set.notes.len() + drifts.len() == 0;
     (!settled).then_some(failure)

@@ -70,18 +70,20 @@ fn copies(root: &std::path::Path, version: &NewVersion) -> Result<Vec<(RelPath, 
             _ => None,
         };
         let text = match (text, old.extension()) {
-            (Some(text), "rs") => syntax::set_version(
-                &text,
-                to.kind.as_str(),
-                &to.version.to_string(),
-            )
-            .map_err(|fault| {
-                let why = match fault {
-                    Fault::NoAttribute => "it has no `#[kube(…)]` with that kind".to_owned(),
-                    Fault::Unparsable(why) => why,
+            (Some(text), "rs") => {
+                syntax::set_version(&text, to.kind.as_str(), &to.version.to_string()).map_err(
+                    |fault| {
+                        let why = match fault {
+                    Fault::NoAttribute => {
+                        "it has no `#[kube(…)]` with that kind, and with its version as a string"
+                            .to_owned()
+                    }
+                    Fault::Unparsable { line, why, .. } => format!("line {line}: {why}"),
                 };
-                not_copied(&old, why)
-            })?,
+                        not_copied(&old, why)
+                    },
+                )?
+            }
             (None, "rs") => return Err(not_copied(&old, "it is gone, or no text".to_owned())),
             (Some(text), _) => {
                 let group = to.api_group(false);

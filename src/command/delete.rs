@@ -2,17 +2,57 @@
 
 use std::collections::BTreeSet;
 
-use super::Workspace;
+use super::{
+    Edit, Workspace, reconcile,
+    type_of::{TypeOf, type_of},
+};
 use crate::{
+    cli::{Global, TypeFlags},
     error::Result,
     plan::Named,
     project::{KindView, Project},
+    prompt::Prompt,
+    report::Report,
     template,
     tree::{self, Found, Owner, RelPath},
 };
 
+/// What a command deletes, and how.
+pub struct Deletion<'a> {
+    /// `delete api`.
+    pub command: &'static str,
+    /// The type that it is about.
+    pub of: &'a TypeFlags,
+    /// A whole command line for the refusals.
+    pub example: &'static str,
+    /// Whether the user's files stay.
+    pub keep_files: bool,
+}
+
+/// Deletes from the project what `from` takes away. With the project it may return a remark about what is left.
+pub fn delete(
+    flags: &Global,
+    deletion: &Deletion<'_>,
+    report: &Report,
+    from: impl FnOnce(&Project, TypeOf) -> Result<(Project, Option<String>)>,
+) -> Result<u8> {
+    let (workspace, before) = Workspace::open(&flags.directory)?;
+    let prompt = Prompt::new(!flags.no_input);
+    let of = type_of(&before, deletion.of, prompt, deletion.example)?;
+    let (project, remark) = from(&before, of)?;
+    let (named, mut remarks) = kept_files(&workspace, &before, &project, deletion.keep_files)?;
+    remarks.extend(remark);
+    let edit = Edit {
+        named,
+        remarks,
+        next: next(&before, &project),
+        ..Edit::of(deletion.command, project)
+    };
+    reconcile(&workspace, &edit, flags, report)
+}
+
 /// The user's files that the project no longer asks for, to be forgotten with `--keep-files`, and a remark about each.
-pub fn kept_files(
+fn kept_files(
     workspace: &Workspace,
     before: &Project,
     after: &Project,
@@ -36,7 +76,7 @@ pub fn kept_files(
 }
 
 /// What to do about the CRDs: those that go, and those that lose a version or store another one.
-pub fn next(before: &Project, after: &Project) -> Vec<(String, Option<String>)> {
+fn next(before: &Project, after: &Project) -> Vec<(String, Option<String>)> {
     let mut next = vec![(
         "derive CRDs, RBAC and webhook configurations again; what nothing defines any more goes from config/:".to_owned(),
         Some("make manifests && make test".to_owned()),

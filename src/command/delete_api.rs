@@ -1,40 +1,34 @@
 //! `delete api`: the inverse of `create api`.
 
 use super::{
-    Edit, Workspace,
-    delete::{kept_files, next},
-    reconcile,
-    type_of::type_of,
+    delete::{Deletion, delete},
+    type_of::TypeOf,
 };
 use crate::{
     cli::{self, Global},
     error::Result,
     name::ControllerName,
     project::{DeleteApi, Key, Project},
-    prompt::Prompt,
     report::Report,
 };
 
 const EXAMPLE: &str = "operator-forge delete api --group cache --version v1alpha1 --kind Memcached";
 
 pub fn run(flags: &Global, api: &cli::DeleteApi, report: &Report) -> Result<u8> {
-    let (workspace, before) = Workspace::open(&flags.directory)?;
-    let request = request(&before, api, Prompt::new(!flags.no_input))?;
-    let project = before.delete_api(&request)?;
-    let (named, mut remarks) = kept_files(&workspace, &before, &project, api.keep_files)?;
-    remarks.extend(uncontrolled(&before, &project));
-    let next = next(&before, &project);
-    let edit = Edit {
-        named,
-        remarks,
-        next,
-        ..Edit::of("delete api", project)
+    let deletion = Deletion {
+        command: "delete api",
+        of: &api.of,
+        example: EXAMPLE,
+        keep_files: api.keep_files,
     };
-    reconcile(&workspace, &edit, flags, report)
+    delete(flags, &deletion, report, |before, of| {
+        let project = before.delete_api(&request(of, api)?)?;
+        let remark = uncontrolled(before, &project);
+        Ok((project, remark))
+    })
 }
 
-fn request(project: &Project, api: &cli::DeleteApi, prompt: Prompt) -> Result<DeleteApi> {
-    let of = type_of(project, &api.of, prompt, EXAMPLE)?;
+fn request(of: TypeOf, api: &cli::DeleteApi) -> Result<DeleteApi> {
     let name = api.controller_name.as_deref();
     Ok(DeleteApi {
         group: of.group,

@@ -1,17 +1,14 @@
 //! `delete webhook`: the inverse of `create webhook`.
 
 use super::{
-    Edit, Workspace,
-    delete::{kept_files, next},
-    reconcile,
-    type_of::type_of,
+    delete::{Deletion, delete},
+    type_of::TypeOf,
 };
 use crate::{
     cli::{self, Global},
     error::Result,
     name::{Invalid, Version},
     project::{DeleteWebhook, Project},
-    prompt::Prompt,
     report::Report,
 };
 
@@ -19,27 +16,21 @@ const EXAMPLE: &str =
     "operator-forge delete webhook --group cache --version v1alpha1 --kind Memcached --defaulting";
 
 pub fn run(flags: &Global, webhook: &cli::DeleteWebhook, report: &Report) -> Result<u8> {
-    let (workspace, before) = Workspace::open(&flags.directory)?;
-    let request = request(&before, webhook, Prompt::new(!flags.no_input))?;
-    let project = before.delete_webhook(&request)?;
-    let (named, mut remarks) = kept_files(&workspace, &before, &project, webhook.keep_files)?;
-    remarks.extend(unconverted(&project, &request));
-    let next = next(&before, &project);
-    let edit = Edit {
-        named,
-        remarks,
-        next,
-        ..Edit::of("delete webhook", project)
+    let deletion = Deletion {
+        command: "delete webhook",
+        of: &webhook.of,
+        example: EXAMPLE,
+        keep_files: webhook.keep_files,
     };
-    reconcile(&workspace, &edit, flags, report)
+    delete(flags, &deletion, report, |before, of| {
+        let request = request(of, webhook)?;
+        let project = before.delete_webhook(&request)?;
+        let remark = unconverted(&project, &request);
+        Ok((project, remark))
+    })
 }
 
-fn request(
-    project: &Project,
-    webhook: &cli::DeleteWebhook,
-    prompt: Prompt,
-) -> Result<DeleteWebhook> {
-    let of = type_of(project, &webhook.of, prompt, EXAMPLE)?;
+fn request(of: TypeOf, webhook: &cli::DeleteWebhook) -> Result<DeleteWebhook> {
     let spoke = |text: &String| {
         let flag = "--spoke";
         Version::parse(text).map_err(|invalid| Invalid { flag, ..invalid })

@@ -77,10 +77,14 @@ fn types(workspace: &Workspace, project: &Project, key: &Key) -> Result<Named> {
             .map_err(|_| by_hand(&path, &names, "it is not UTF-8 text"))?;
         let after =
             syntax::set_names(text, key.kind.as_str(), &names).map_err(|fault| match fault {
-                Fault::NoAttribute => {
-                    by_hand(&path, &names, "it has no such attribute with that kind")
+                Fault::NoAttribute => by_hand(
+                    &path,
+                    &names,
+                    "it has no such attribute with that kind, and with plain strings",
+                ),
+                Fault::Unparsable { line, why, .. } => {
+                    by_hand(&path, &names, &format!("line {line}: {why}"))
                 }
-                Fault::Unparsable(why) => by_hand(&path, &names, &why),
             })?;
         let after = after.into_bytes().into();
         let row = memory.rows.get(&path);

@@ -169,7 +169,7 @@ fn edited(path: &RelPath, bytes: &[u8], names: &Renamed) -> Result<Vec<u8>> {
     let text = std::str::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".to_owned()))?;
     let text = match path.extension() {
         "rs" => syntax::rename(text, names).map_err(|fault| match fault {
-            Fault::Unparsable(why) => refuse(why),
+            Fault::Unparsable { line, why, .. } => refuse(format!("line {line}: {why}")),
             Fault::NoAttribute => refuse("it has no such attribute".to_owned()),
         })?,
         _ => {

@@ -149,3 +149,38 @@ fn names_that_meet() {
         "--controller-name other-v1",
     );
 }
+
+#[test]
+fn groups_and_kinds_that_name_one_file() {
+    refused(
+        &["a-bc v1 De"],
+        "a v1 BcDe",
+        "`a/v1, Kind BcDe` and `a-bc/v1, Kind De` would both be `config/rbac/a_bc_de_roles.yaml`",
+        "for the new one of the two: --kind BcDe2, or --kind De2",
+    );
+    refused(
+        &["a-v1-ba v1 Ca"],
+        "a v1 BaV1Ca",
+        "`a/v1, Kind BaV1Ca` and `a-v1-ba/v1, Kind Ca` would both be `config/samples/a_v1_ba_v1_ca.yaml`",
+        "for the new one of the two: --kind BaV1Ca2, or --kind Ca2",
+    );
+}
+
+#[test]
+fn devices_of_windows() {
+    for device in ["aux", "con", "com1", "lpt9", "nul", "prn", "aux.cache"] {
+        let first = device.split('.').next().unwrap();
+        refused_in(
+            &empty("example.com", false),
+            &format!("{device} v1 Foo"),
+            &format!("the API group `{device}.example.com` begins with a device of Windows"),
+            &format!("--group {first}-group"),
+        );
+    }
+    refused_in(
+        &empty("aux.com", false),
+        "-- v1 Foo",
+        "the API group `aux.com` begins with a device of Windows",
+        "--group aux-group",
+    );
+}

@@ -86,6 +86,7 @@ pub fn check(project: &Project) -> Check {
     kinds::versions(project)?;
     kinds::names(project)?;
     kinds::types(project)?;
+    groups::files(project)?;
     controllers::defaults(project)?;
     controllers::files(project)?;
     controllers::names(project)?;

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Outcome, text};
+use super::{Drift, Outcome, text};
 use crate::{change::ChangeSet, error::Failure};
 
 /// `{command, dryRun, changes, notes, remarks, next}`; `diffs` adds a unified diff to every change.
@@ -10,10 +10,16 @@ pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, diffs: bool) -> String {
     format!("{}\n", object(outcome, dry_run, diffs))
 }
 
-/// The same with `conflicts`, and with `error` where the check fails.
-pub fn check(outcome: &Outcome<'_>, failed: Option<&Failure>, diffs: bool) -> String {
+/// The same with `conflicts` and `attributes`, and with `error` where the check fails.
+pub fn check(
+    outcome: &Outcome<'_>,
+    drifts: &[Drift],
+    failed: Option<&Failure>,
+    diffs: bool,
+) -> String {
     let mut object = object(outcome, true, diffs);
     object["conflicts"] = conflicts(outcome.set).into();
+    object["attributes"] = drifts.iter().map(Drift::json).collect();
     if let Some(failed) = failed {
         object["error"] = error(failed);
     }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use syn::Lit;
 
 use super::{Fault, edit::Edit};
 
@@ -11,49 +12,93 @@ use super::{Fault, edit::Edit};
 pub struct Item {
     /// The first word.
     pub name: String,
-    /// The string after `=`, if it is one.
-    pub value: Option<Value>,
+    /// What it says.
+    pub value: Value,
     /// Its bytes, without the comma.
     pub range: Range<usize>,
     /// Where the comma behind it ends, if there is one.
     pub comma: Option<usize>,
     /// Which of several attributes it is in.
     pub attribute: usize,
+    /// The line that it begins in, from 1.
+    pub line: usize,
 }
 
-/// A string literal.
+/// What follows the name of an item.
 #[derive(Debug)]
-pub struct Value {
-    /// What it means.
-    pub text: String,
-    range: Range<usize>,
+pub enum Value {
+    /// Nothing: `namespaced`.
+    Nothing,
+    /// A literal string or boolean, and its bytes. kube takes `true` and `"true"` for the same.
+    Literal(String, Range<usize>),
+    /// An expression or a list, which is not judged here.
+    Other,
 }
 
-impl Value {
-    /// Another string in its place.
-    pub fn replace(&self, text: &str) -> Edit {
+impl Item {
+    /// The literal that it says, if it says one.
+    pub fn text(&self) -> Option<&str> {
+        match &self.value {
+            Value::Literal(text, _) => Some(text),
+            Value::Nothing | Value::Other => None,
+        }
+    }
+
+    /// What makes it say `text`; `None` if it does.
+    ///
+    /// Errors: it has no literal that could be replaced.
+    pub fn say(&self, text: &str) -> Result<Option<Edit>, Fault> {
+        match &self.value {
+            Value::Literal(said, _) if said == text => Ok(None),
+            Value::Literal(_, range) => Ok(Some(Edit {
+                range: range.clone(),
+                text: format!("\"{text}\""),
+            })),
+            Value::Nothing | Value::Other => Err(Fault::NoAttribute),
+        }
+    }
+
+    /// What sets a flag.
+    pub fn set(&self) -> Edit {
         Edit {
             range: self.range.clone(),
-            text: format!("\"{text}\""),
+            text: self.name.clone(),
+        }
+    }
+
+    /// Whether a flag is set; `None` where that is not for this reader to say.
+    pub fn is_set(&self) -> Option<bool> {
+        match &self.value {
+            Value::Nothing => Some(true),
+            Value::Literal(text, _) => Some(text != "false"),
+            Value::Other => None,
         }
     }
 }
 
-/// The items for the type whose `kind` this is.
-pub fn items(text: &str, kind: &str) -> Result<Vec<Item>, Fault> {
-    // A byte order mark is no token.
+/// The tokens of a source file, and the bytes before them: a byte order mark is no token.
+pub fn tokens(text: &str) -> Result<(TokenStream, usize), Fault> {
     let source = text.trim_start_matches('\u{feff}');
-    let start = text.len() - source.len();
-    let tokens: TokenStream = source
-        .parse()
-        .map_err(|error: proc_macro2::LexError| Fault::Unparsable(error.to_string()))?;
+    Ok((source.parse()?, text.len() - source.len()))
+}
+
+/// The items for each type that has a kind.
+pub fn all(text: &str) -> Result<Vec<Vec<Item>>, Fault> {
+    let (tokens, start) = tokens(text)?;
     let mut runs = Vec::new();
     collect(tokens, start, &mut runs);
-    let is = |items: &Vec<Item>| {
-        let value = |item: &Item| item.value.as_ref().is_some_and(|value| value.text == kind);
-        items.iter().any(|item| item.name == "kind" && value(item))
-    };
-    runs.into_iter().find(is).ok_or(Fault::NoAttribute)
+    runs.retain(|items| kind_of(items).is_some());
+    Ok(runs)
+}
+
+/// The items for the type whose `kind` this is.
+pub fn items(text: &str, kind: &str) -> Result<Vec<Item>, Fault> {
+    let is = |items: &Vec<Item>| kind_of(items) == Some(kind);
+    all(text)?.into_iter().find(is).ok_or(Fault::NoAttribute)
+}
+
+fn kind_of(items: &[Item]) -> Option<&str> {
+    items.iter().find(|item| item.name == "kind")?.text()
 }
 
 /// One list of items for every run of attributes, here and in modules.
@@ -104,14 +149,13 @@ fn split(tokens: TokenStream, start: usize, attribute: usize, items: &mut Vec<It
         let (item, after) = rest.split_at(end);
         if let Some(last) = item.last() {
             let value = match item {
-                [_, _, literal @ TokenTree::Literal(_)] => {
-                    let text = syn::parse_str::<syn::LitStr>(&literal.to_string()).ok();
-                    text.map(|text| Value {
-                        text: text.value(),
-                        range: range(literal),
-                    })
-                }
-                _ => None,
+                [_] => Value::Nothing,
+                [_, _, literal] => match syn::parse_str(&literal.to_string()) {
+                    Ok(Lit::Str(text)) => Value::Literal(text.value(), range(literal)),
+                    Ok(Lit::Bool(word)) => Value::Literal(word.value.to_string(), range(literal)),
+                    _ => Value::Other,
+                },
+                _ => Value::Other,
             };
             items.push(Item {
                 name: first.to_string(),
@@ -119,6 +163,7 @@ fn split(tokens: TokenStream, start: usize, attribute: usize, items: &mut Vec<It
                 range: range(first).start..range(last).end,
                 comma: after.first().map(|comma| range(comma).end),
                 attribute,
+                line: first.span().start().line,
             });
         }
         rest = after.get(1..).unwrap_or_default();

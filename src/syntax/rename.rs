@@ -24,27 +24,16 @@ const PARENTS: [&str; 3] = ["api", "controllers", "webhooks"];
 
 /// `text` with the new names, where a token says without doubt that the old one is meant.
 pub fn rename(text: &str, names: &Renamed) -> Result<String, Fault> {
-    let source = text.trim_start_matches('\u{feff}');
-    let tokens: TokenStream = source
-        .parse()
-        .map_err(|error: proc_macro2::LexError| Fault::Unparsable(error.to_string()))?;
+    let (tokens, start) = attribute::tokens(text)?;
     let mut edits = Vec::new();
-    walk(
-        tokens,
-        &mut Vec::new(),
-        names,
-        text.len() - source.len(),
-        &mut edits,
-    );
+    walk(tokens, &mut Vec::new(), names, start, &mut edits);
     // A comment that is documentation comes as a literal, too.
     edits.retain(|edit| !edit.text.starts_with('"') || text[edit.range.clone()].starts_with('"'));
     if let Ok(items) = attribute::items(text, &names.kind.0) {
-        for value in items
-            .iter()
-            .filter(|item| item.name == "plural")
-            .filter_map(|item| item.value.as_ref())
-        {
-            edits.extend((value.text == names.plural.0).then(|| value.replace(&names.plural.1)));
+        let plurals = items.iter().filter(|item| item.name == "plural");
+        let old = plurals.filter(|item| item.text() == Some(&names.plural.0));
+        for item in old {
+            edits.extend(item.say(&names.plural.1)?);
         }
         let kind = items.iter().find(|item| item.name == "kind");
         let root = items.iter().any(|item| item.name == "root");
@@ -63,7 +52,7 @@ pub fn rename(text: &str, names: &Renamed) -> Result<String, Fault> {
         .iter()
         .rev()
         .fold(text.to_owned(), |text, edit| edit.apply(&text));
-    syn::parse_file(&renamed).map_err(|error| Fault::Unparsable(error.to_string()))?;
+    syn::parse_file(&renamed)?;
     Ok(renamed)
 }
 

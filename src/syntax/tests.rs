@@ -57,6 +57,31 @@ fn only_what_differs_is_changed() {
         false,
         "#[kube(kind = \"B\", plural = \"bs\")]\n/// Between.\n#[kube()]",
     );
+    check(
+        "#[kube(kind = \"B\", plural = \"bs\", namespaced = false, doc = \"x\")]",
+        &[],
+        true,
+        "#[kube(kind = \"B\", plural = \"bs\", namespaced, doc = \"x\")]",
+    );
+}
+
+#[test]
+fn what_is_no_literal_is_not_changed() {
+    for items in ["plural = BS", "plural", "plural = \"bs\", namespaced = X"] {
+        let text =
+            format!("#[kube(kind = \"B\", version = VERSION, {items})]\nstruct BSpec {{}}\n");
+        let names = Names {
+            plural: "bs".to_owned(),
+            short_names: Vec::new(),
+            namespaced: true,
+        };
+        assert_eq!(
+            set_names(&text, "B", &names),
+            Err(Fault::NoAttribute),
+            "{items}"
+        );
+        assert_eq!(set_version(&text, "B", "v2"), Err(Fault::NoAttribute));
+    }
 }
 
 #[test]
@@ -79,8 +104,12 @@ fn only_the_kind_that_is_meant() {
     assert_eq!(set_version(&text, "B", "v2"), Ok(expected));
     assert_eq!(set_version(&text, "C", "v2"), Err(Fault::NoAttribute));
     assert!(matches!(
-        set_version("struct {", "C", "v2"),
-        Err(Fault::Unparsable(_))
+        set_version("struct A;\nstruct {", "C", "v2"),
+        Err(Fault::Unparsable {
+            line: 2,
+            column: 8,
+            ..
+        })
     ));
 }
 

@@ -107,3 +107,44 @@ impl Subject<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::project::testing::{create, empty};
+
+    /// Every path is of lower-case letters where it holds a name, so no two differ by case; and none is a device.
+    #[test]
+    fn names_in_paths_are_harmless_on_every_system() {
+        let created = [
+            "cache v1 Nul",
+            "cache v1 COM1",
+            "cache v1 HTTPRoute",
+            "cache v1 Con name=aux",
+            "con-tainer v1 Prn",
+            "-- v1 Lpt9",
+        ];
+        let mut project = empty("example.com", false);
+        for command in created {
+            project = project.create_api(&create(command)).unwrap();
+        }
+        let tree = super::super::tree(&project).unwrap();
+        let api = |path: &&str| path.starts_with("src/api/") || path.contains("controllers/");
+        let paths: Vec<&str> = tree.keys().map(|path| path.as_str()).collect();
+        let of_names: Vec<&str> = paths.iter().copied().filter(|path| api(path)).collect();
+        assert!(
+            of_names.contains(&"src/api/cache/v1/nul_.rs"),
+            "{of_names:?}"
+        );
+        assert!(
+            of_names.contains(&"src/controllers/cache/aux_.rs"),
+            "{of_names:?}"
+        );
+        for path in of_names {
+            assert_eq!(path, path.to_ascii_lowercase());
+        }
+        let mut folded: Vec<String> = paths.iter().map(|path| path.to_ascii_lowercase()).collect();
+        folded.sort();
+        folded.dedup();
+        assert_eq!(folded.len(), paths.len());
+    }
+}

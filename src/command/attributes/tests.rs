@@ -11,17 +11,27 @@ fn memcached() -> Expected {
     }
 }
 
+fn path() -> RelPath {
+    RelPath::parse("src/api/cache/v1/memcached.rs").unwrap()
+}
+
 /// The drifts of a type with these attributes, as `line field: file, PROJECT`.
 #[track_caller]
 fn check(attributes: &str, drifts: &[&str]) {
     let source = format!(
         "use kube::CustomResource;\n#[derive(CustomResource)]\n{attributes}\npub struct Spec {{}}\n"
     );
-    let found: Vec<String> = compare(&source, &memcached())
-        .unwrap()
-        .iter()
-        .map(|d| format!("{} {}: {}, {}", d.line, d.field, d.file, d.project))
-        .collect();
+    let found = compare(&path(), &source, &memcached()).into_iter();
+    let found = found.map(|Drift { line, what, .. }| match what {
+        DriftKind::Differs {
+            attribute,
+            found,
+            expected,
+            ..
+        } => format!("{line} {attribute}: {found}, {expected}"),
+        DriftKind::Unparsable { why, .. } => why,
+    });
+    let found: Vec<String> = found.collect();
     assert_eq!(found, drifts);
 }
 
@@ -72,13 +82,22 @@ fn differs() {
 fn what_is_no_literal_is_not_judged() {
     check("#[derive(Debug)]", &[]);
     check(
-        r#"#[kube(group = GROUP, version = concat!("v", 1), kind = "Memcached", namespaced, shortname = "mc", shortname = "memc")]"#,
+        r#"#[kube(group = GROUP, version = concat!("v", 1), kind = "Memcached", plural = MANY, namespaced = HERE, shortname = "mc", shortname = MEMC)]"#,
         &[],
     );
 }
 
 #[test]
 fn the_place_of_a_syntax_error() {
-    let (line, column, _) = compare("struct A;\nstruct {", &memcached()).unwrap_err();
-    assert_eq!((line, column), (2, 8));
+    let drifts = compare(&path(), "struct A;\nstruct {", &memcached());
+    let [
+        Drift {
+            line: 2,
+            what: DriftKind::Unparsable { column: 8, .. },
+            ..
+        },
+    ] = &drifts[..]
+    else {
+        panic!("{drifts:?}");
+    };
 }

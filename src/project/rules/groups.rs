@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{Check, Violation};
 use crate::name::kubernetes;
-use crate::name::rust::Module;
+use crate::name::rust::{Module, is_device};
 use crate::project::{Key, Project, Resource};
 
 /// The API server's rules for the group of a CRD, and what a file system holds.
@@ -53,6 +53,13 @@ pub fn of_api(key: &Key, resource: &Resource) -> Check {
         .note("for a controller of one of Kubernetes' own types, say `--resource=false`")
         .flag("--resource=false")
         .field("core: true"));
+    }
+    // `make manifests` writes `<group>_<plural>.yaml`, of which Windows reads what is before the first dot.
+    if let Some(first) = group.split('.').next().filter(|first| is_device(first)) {
+        return Err(Violation::new(at, format!("the API group `{group}` begins with a device of Windows"))
+            .note(format!("its CRDs would be `config/crd/bases/{group}_….yaml`, and no file there can be called `{first}`"))
+            .flag(format!("--group {first}-group"))
+            .field(format!("group: {first}-group")));
     }
     let crd = format!("{}.{group}", resource.plural);
     if crd.len() > CRD_MAX {
@@ -125,6 +132,38 @@ pub fn modules(project: &Project) -> Check {
                 group => format!("--group {group}"),
             })
             .field(format!("group: {}", first.group)));
+        }
+    }
+    Ok(())
+}
+
+/// A group and a kind make one file's name, `<group>_<kind>`, and must be told apart in it: `a-b`, `C` and `a`, `BC` in snake case cannot.
+pub fn files(project: &Project) -> Check {
+    let mut seen: BTreeMap<String, &Key> = BTreeMap::new();
+    for (key, resource) in project.resources() {
+        if resource.api.is_none() {
+            continue;
+        }
+        let group = Module::of_group(&key.group, &key.domain);
+        let kind = Module::of_kind(&key.kind);
+        let (group, version, kind) = (group.file(), key.version, kind.file());
+        for file in [
+            format!("config/rbac/{group}_{kind}_roles.yaml"),
+            format!("config/samples/{group}_{version}_{kind}.yaml"),
+        ] {
+            let first = *seen.entry(file.clone()).or_insert(key);
+            if (&first.group, &first.kind) != (&key.group, &key.kind) {
+                return Err(Violation::new(
+                    Some(key),
+                    format!("`{first}` and `{key}` would both be `{file}`"),
+                )
+                .note("group and kind name files together: they have to differ there, too")
+                .flag(format!(
+                    "for the new one of the two: --kind {}2, or --kind {}2",
+                    first.kind, key.kind
+                ))
+                .field("rename one of the kinds"));
+            }
         }
     }
     Ok(())
