@@ -35,7 +35,6 @@ pub const KUBE: &str = "5.0.0";
 pub fn tree(project: &Project) -> Result<Tree> {
     let context = context::context(project);
     let mut tree = render::render(
-        &catalogue::all(),
         |scope| {
             let subjects = subject::all(scope, &context).into_iter();
             subjects.map(|subject| subject.entry(&context)).collect()
@@ -133,7 +132,7 @@ fn files(
         let scope = template.scope;
         for subject in subject::all(scope, &context) {
             if wanted(scope, subject) {
-                paths.extend(subject.path(&template, &context)?);
+                paths.extend(subject.path(template, &context)?);
             }
         }
     }

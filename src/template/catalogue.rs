@@ -3,6 +3,8 @@
 //! Invariants: every embedded template has a scope and an owner; a User template depends only on its own entry's key and
 //! on settings that never change; nothing optional is Tool.
 
+use std::sync::LazyLock;
+
 use include_dir::{Dir, include_dir};
 
 use crate::tree::Owner;
@@ -105,11 +107,14 @@ const FORMER: [(&str, &[&str]); 1] = [(
 )];
 
 /// All templates, in the order of their paths.
-pub fn all() -> Vec<Template> {
-    let mut templates = Vec::new();
-    collect(&TEMPLATES, &mut templates);
-    templates.sort_by_key(|template| template.name);
-    templates
+pub fn all() -> &'static [Template] {
+    static ALL: LazyLock<Vec<Template>> = LazyLock::new(|| {
+        let mut templates = Vec::new();
+        collect(&TEMPLATES, &mut templates);
+        templates.sort_by_key(|template| template.name);
+        templates
+    });
+    &ALL
 }
 
 fn collect(directory: &'static Dir<'static>, templates: &mut Vec<Template>) {

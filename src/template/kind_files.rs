@@ -23,7 +23,7 @@ pub fn of_kind(
     let module = Module::of_group(group, domain);
     let context = context::context(project);
     let mut files = BTreeMap::new();
-    let templates = catalogue::all().into_iter();
+    let templates = catalogue::all().iter();
     for template in templates.filter(|template| template.owner == Owner::User) {
         for subject in subject::all(template.scope, &context) {
             let (of_group, of_kind, what) = match subject {
@@ -38,7 +38,7 @@ pub fn of_kind(
             };
             if *of_group == module.ident
                 && of_kind == kind.as_str()
-                && let Some(path) = subject.path(&template, &context)?
+                && let Some(path) = subject.path(template, &context)?
             {
                 files.insert((template.name, what.clone()), path);
             }

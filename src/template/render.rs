@@ -1,11 +1,11 @@
 //! Rendering: templates and contexts to texts.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::LazyLock};
 
 use tera::{Context, Delimiters, Tera};
 
 use super::{
-    catalogue::{Scope, Template},
+    catalogue::{self, Scope, Template},
     filter, lockfile,
 };
 use crate::{
@@ -30,22 +30,21 @@ impl Entry {
     }
 }
 
-/// Renders `templates` for the entries of each scope; `package` is the Cargo package's name.
+/// Renders all templates for the entries of each scope; `package` is the Cargo package's name.
 ///
 /// Errors: a template that does not parse or render, two that make one path: defects of this program.
-pub fn render(
-    templates: &[Template],
-    entries: impl Fn(Scope) -> Result<Vec<Entry>>,
-    package: &str,
-) -> Result<Tree> {
-    let tera = engine(templates)?;
+pub fn render(entries: impl Fn(Scope) -> Result<Vec<Entry>>, package: &str) -> Result<Tree> {
+    // Some commands render more than one project, and parsing the templates takes as long as rendering a small one.
+    static ENGINE: LazyLock<Result<Tera>> = LazyLock::new(|| engine(catalogue::all()));
+    let tera = ENGINE.as_ref().map_err(Clone::clone)?;
     let mut tree = Tree::new();
     for scope in Scope::all() {
         let entries = entries(scope)?;
-        for template in templates.iter().filter(|template| template.scope == scope) {
+        let templates = catalogue::all().iter();
+        for template in templates.filter(|template| template.scope == scope) {
             for entry in entries.iter().filter(|entry| entry.has(template)) {
                 let path = RelPath::parse(&fill(template.target, &entry.variables))?;
-                let content = content(&tera, template, entry, package)?;
+                let content = content(tera, template, entry, package)?;
                 let former = template.former.iter();
                 let file = File {
                     owner: template.owner,
