@@ -41,8 +41,7 @@ pub fn apply(turn: &mut Turn<'_>, mut steps: Vec<Step>) -> Result<()> {
         return Ok(());
     }
     let disk = turn.disk;
-    refuse_clashes(&steps)?;
-    keep_modes(disk, &mut steps).map_err(|failure| failure.note("nothing was changed"))?;
+    check(disk, &mut steps)?;
     let mut made = Made::default();
     if let Err(failure) = turn.claim(&mut made) {
         made.take_back(disk);
@@ -68,6 +67,13 @@ pub fn apply(turn: &mut Turn<'_>, mut steps: Vec<Step>) -> Result<()> {
         .into_iter()
         .fold(failure, Failure::note)
         .note("the next command finishes what this one began"))
+}
+
+/// Refuses what [`apply`] refuses before it writes anything, so that a dry run does, too; the steps learn the modes of their
+/// files.
+pub fn check(disk: &dyn Disk, steps: &mut [Step]) -> Result<()> {
+    refuse_clashes(steps)?;
+    keep_modes(disk, steps).map_err(|failure| failure.note("nothing was changed"))
 }
 
 /// Writes the new texts, so that a full disk is found before anything is replaced, and then the journal.

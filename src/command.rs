@@ -155,8 +155,10 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
         None => adopt::explain(failure, &set, workspace.adopted.keys()),
     })?;
     workspace.refuse_if_moved(&survey.found)?;
-    if let Some(mut turn) = turn {
-        apply::apply(&mut turn, apply::Step::of(&set))?;
+    let mut steps = apply::Step::of(&set);
+    match turn {
+        Some(mut turn) => apply::apply(&mut turn, steps)?,
+        None => apply::check(&disk, &mut steps)?,
     }
     report.outcome(&Outcome {
         command: edit.command,

@@ -14,9 +14,10 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
     } else {
         Some(Turn::begin(&disk, "undo")?)
     };
-    let undo = apply::last(&disk)?;
-    if let Some(mut turn) = turn {
-        apply::apply(&mut turn, undo.steps)?;
+    let mut undo = apply::last(&disk)?;
+    match turn {
+        Some(mut turn) => apply::apply(&mut turn, undo.steps)?,
+        None => apply::check(&disk, &mut undo.steps)?,
     }
     report.outcome(&Outcome {
         command: "undo",
