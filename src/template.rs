@@ -128,8 +128,8 @@ pub fn types_of(project: &Project, key: &Key) -> Result<RelPath> {
 /// The files with the Rust types of all APIs that the project defines.
 pub fn all_types(project: &Project) -> Result<BTreeMap<RelPath, ApiView<'_>>> {
     let context = context::context(project);
-    let is_types = |it: &Template| it.scope == Scope::Api && it.target.ends_with(".rs");
-    let templates: Vec<Template> = catalogue::all().into_iter().filter(is_types).collect();
+    let is_types = |it: &&Template| it.scope == Scope::Api && it.target.ends_with(".rs");
+    let templates: Vec<&Template> = catalogue::all().iter().filter(is_types).collect();
     let key = |api: &ApiView<'_>| {
         let Key {
             group,
