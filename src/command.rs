@@ -30,10 +30,7 @@ mod update;
 mod version;
 mod workspace;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use self::{survey::Survey, workspace::Workspace};
 use crate::{
@@ -167,12 +164,11 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     Ok(if set.notes.is_empty() { 0 } else { 3 })
 }
 
-/// `directory` as something to paste into a shell.
-fn shell_word(directory: &Path) -> String {
-    let text = directory.display().to_string();
+/// `text` as one word to paste into a shell.
+fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     if text.chars().all(plain) {
-        text
+        text.to_owned()
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))
     }

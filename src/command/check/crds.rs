@@ -84,7 +84,7 @@ fn failure(released: &str, findings: &[(Finding, bool)]) -> Option<Failure> {
             .help("leave the version as it was released, and change a new one: operator-forge create api --group GROUP --version VERSION --kind KIND")
             .help(format!(
                 "or accept it on purpose: operator-forge check --crds {} --allow '{}:{}'",
-                shell_word(Path::new(released)),
+                shell_word(released),
                 first.rule.id,
                 first.place
             )),
