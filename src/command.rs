@@ -41,7 +41,7 @@ use crate::{
     plan::Named,
     project::Project,
     prompt::Prompt,
-    report::{Outcome, Report},
+    report::{Moved, Outcome, Report},
     tree::RelPath,
 };
 
@@ -51,6 +51,8 @@ struct Edit {
     project: Project,
     /// Files of the user that the command's own words name.
     named: Named,
+    /// Those of them that move.
+    moved: Vec<Moved>,
     /// Paths that are written whatever they hold.
     forced: BTreeSet<RelPath>,
     /// Remarks about flags and surroundings.
@@ -66,6 +68,7 @@ impl Edit {
             command,
             project,
             named: Named::default(),
+            moved: Vec::new(),
             forced: BTreeSet::new(),
             remarks: Vec::new(),
             next: Vec::new(),
@@ -158,6 +161,7 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     report.outcome(&Outcome {
         command: edit.command,
         set: &set,
+        moved: &edit.moved,
         remarks: &edit.remarks,
         next: &edit.next,
     });

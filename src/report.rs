@@ -18,6 +18,7 @@ use crate::{
     change::{Change, ChangeSet},
     cli::{Color, Global, Output},
     error::Failure,
+    tree::{Content, RelPath},
 };
 
 /// What a command did or would do.
@@ -27,10 +28,25 @@ pub struct Outcome<'a> {
     pub command: &'static str,
     /// All of it.
     pub set: &'a ChangeSet,
+    /// Of the files that go away and those that are new, what is the same file.
+    pub moved: &'a [Moved],
     /// Remarks about flags and surroundings; they leave nothing to do.
     pub remarks: &'a [String],
     /// What to do next: each a sentence and perhaps a line to paste.
     pub next: &'a [(String, Option<String>)],
+}
+
+/// A file of the user's that goes elsewhere, and is changed on the way.
+#[derive(Clone, Debug)]
+pub struct Moved {
+    /// Where it was.
+    pub from: RelPath,
+    /// Where it goes.
+    pub to: RelPath,
+    /// What it held.
+    pub before: Vec<u8>,
+    /// What it will hold.
+    pub after: Content,
 }
 
 /// How to speak.
@@ -108,9 +124,9 @@ impl Report {
             Output::Text => {
                 eprint(&text::warnings(&self.before, self.color));
                 if self.diff {
-                    print(&text::diffs(outcome.set));
+                    print(&text::diffs(outcome));
                 } else if !self.quiet {
-                    print(&text::overwritten(outcome.set));
+                    print(&text::overwritten(outcome));
                 }
                 eprint(&text::outcome(
                     outcome,
@@ -128,7 +144,7 @@ impl Report {
             Output::Json => print(&json::check(outcome, drifts, failed, self.diff)),
             Output::Text => {
                 if self.diff {
-                    print(&text::diffs(outcome.set));
+                    print(&text::diffs(outcome));
                 }
                 eprint(&text::check(outcome, failed, self.quiet, self.color));
             }

@@ -41,6 +41,7 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
     report.outcome(&Outcome {
         command: "undo",
         set: &undo.set,
+        moved: &[],
         remarks: &[format!("takes back `{}`", undo.command)],
         next: &next,
     });

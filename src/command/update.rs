@@ -22,6 +22,7 @@ pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
         report.outcome(&Outcome {
             command: "update",
             set: &ChangeSet::default(),
+            moved: &[],
             remarks: &[format!(
                 "template set {to} is the newest that this operator-forge has"
             )],
