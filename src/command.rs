@@ -11,6 +11,7 @@ mod create_webhook;
 mod delete;
 mod delete_api;
 mod delete_webhook;
+mod derived;
 mod disown;
 mod edit;
 mod edit_api;

@@ -77,7 +77,7 @@ fn refuse_dirty(flags: &Global) -> Result<()> {
     }
     Err(failure
         .note("an update is easy to look through and to take back where all else is committed")
-        .help("git add -A && git commit, then operator-forge update")
+        .help("git add -A && git commit && operator-forge update")
         .help(allow))
 }
 

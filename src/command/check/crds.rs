@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use super::super::shell_word;
+use super::super::{derived::CRDS as BASES, shell_word};
 use crate::{
     cli::Global,
     compat::{self, Finding, Release, Severity},
@@ -14,9 +14,6 @@ use crate::{
     git,
     report::{Comparison, Report},
 };
-
-/// Where `make manifests` writes the definitions.
-const BASES: &str = "config/crd/bases";
 
 pub fn run(flags: &Global, released: &str, allow: &[String], report: &Report) -> Result<u8> {
     let allowed: Vec<Allowance> = allow
