@@ -8,6 +8,7 @@ use std::{
 use super::unmerged::branches;
 use crate::{
     error::{Failure, Result},
+    git::Conflicted,
     memory::{self, Memory},
     merge::markers,
     project::{self, FILE, Project},
@@ -26,6 +27,8 @@ pub struct Workspace {
     seen: Found,
     /// What stood in the directory before there was a project, and counts as applied.
     pub adopted: BTreeMap<RelPath, Last<Digest>>,
+    /// The files that git could not merge.
+    pub conflicted: Conflicted,
 }
 
 impl Workspace {
@@ -54,6 +57,7 @@ impl Workspace {
             project: None,
             seen: found,
             adopted: BTreeMap::new(),
+            conflicted: Conflicted::below(root),
         })
     }
 
@@ -61,13 +65,13 @@ impl Workspace {
     ///
     /// Errors: there is none (a parent directory that has one is named), or its `PROJECT` cannot be used.
     pub fn open(root: &Path) -> Result<(Self, Project)> {
-        Self::open_with(root, |bytes| of_one_branch(root, bytes))
+        Self::open_with(root, |bytes, git| of_one_branch(root, bytes, git))
     }
 
     /// The project at `root`, after `mend` had a look at the text of its `PROJECT`.
     pub fn open_with(
         root: &Path,
-        mend: impl FnOnce(Vec<u8>) -> Result<Vec<u8>>,
+        mend: impl FnOnce(Vec<u8>, &Conflicted) -> Result<Vec<u8>> + Send,
     ) -> Result<(Self, Project)> {
         let (workspace, project) = Self::open_of_any_set(root, mend)?;
         project.check_templates()?;
@@ -79,7 +83,8 @@ impl Workspace {
     /// Errors: those of [`Workspace::open`]; an older project has lost its lock, without which nobody knows what in it
     /// was edited.
     pub fn open_older(root: &Path) -> Result<(Self, Project)> {
-        let (workspace, project) = Self::open_of_any_set(root, |bytes| of_one_branch(root, bytes))?;
+        let (workspace, project) =
+            Self::open_of_any_set(root, |bytes, git| of_one_branch(root, bytes, git))?;
         if project.settings.templates >= template::SET {
             project.check_templates()?;
         } else if tree::find(root, &RelPath::parse(memory::LOCK)?)? == Found::Absent {
@@ -94,17 +99,27 @@ impl Workspace {
 
     fn open_of_any_set(
         root: &Path,
-        mend: impl FnOnce(Vec<u8>) -> Result<Vec<u8>>,
+        mend: impl FnOnce(Vec<u8>, &Conflicted) -> Result<Vec<u8>> + Send,
     ) -> Result<(Self, Project)> {
         check_directory(root)?;
         let seen = tree::find(root, &RelPath::parse(FILE)?)?;
+        let mut conflicted = Conflicted::default();
         let project = match &seen {
             Found::File(bytes) => {
-                let bytes = mend(bytes.clone())?;
-                if let Some(applied) = applied(root, &bytes)? {
-                    project::check_unchanging(&bytes, &applied)?;
+                // There is hardly ever something to mend, so the text is read while git looks for it.
+                let mend = || {
+                    conflicted = Conflicted::below(root);
+                    mend(bytes.clone(), &conflicted)
+                };
+                let (mended, read) = rayon::join(mend, || Project::read(bytes));
+                let mended = mended?;
+                if let Some(applied) = applied(root, &mended)? {
+                    project::check_unchanging(&mended, &applied)?;
                 }
-                Project::read(&bytes)?
+                match mended == *bytes {
+                    true => read?,
+                    false => Project::read(&mended)?,
+                }
             }
             Found::Obstacle(what) => {
                 return Err(Failure::refused(format!("cannot read `PROJECT`: {what}"))
@@ -121,6 +136,7 @@ impl Workspace {
                 project: Some(project.clone()),
                 seen,
                 adopted: BTreeMap::new(),
+                conflicted,
             },
             project,
         ))
@@ -156,7 +172,7 @@ impl Workspace {
             if matches!(tree::find(&self.root, &path)?, Found::File(_)) {
                 let row = Last {
                     owner: file.owner,
-                    any_of: vec![Digest::of(&path, &file.content)],
+                    any_of: vec![file.digest(&path)],
                 };
                 rebuilt.rows.insert(path, row);
             }
@@ -166,8 +182,8 @@ impl Workspace {
 }
 
 /// Refuses a `PROJECT` of two branches: `sync` puts them together.
-fn of_one_branch(root: &Path, bytes: Vec<u8>) -> Result<Vec<u8>> {
-    match branches(root, &bytes)? {
+fn of_one_branch(root: &Path, bytes: Vec<u8>, conflicted: &Conflicted) -> Result<Vec<u8>> {
+    match branches(root, &bytes, conflicted)? {
         Some(branches) => Err(branches.refuse()),
         None => Ok(bytes),
     }

@@ -110,7 +110,7 @@ pub fn plan_named(inputs: &Inputs<'_>, named: &Named) -> Result<ChangeSet> {
     let mut desired = Cow::Borrowed(inputs.desired);
     for (path, content) in &named.created {
         if let Some(file) = desired.to_mut().get_mut(path) {
-            file.content = content.clone();
+            (file.content, file.known) = (content.clone(), None);
         }
     }
     let mut set = plan(&Inputs {

@@ -24,6 +24,7 @@ fn desired(files: &[(&str, Owner, &str)]) -> Tree {
     let file = |owner, text: &str| File {
         owner,
         content: text.as_bytes().to_vec().into(),
+        known: None,
         named: owner == Owner::User,
         former: Vec::new(),
     };
