@@ -116,7 +116,7 @@ fn plan_file(inputs: &Inputs<'_>, path: &RelPath, set: &mut ChangeSet) -> Option
     let desired = file.map(|file| Desired {
         owner: file.owner,
         keyed: Driver::of(path).is_keyed(path),
-        content: Digest::of(path, &file.content),
+        content: Digest::of_content(path, &file.content),
     });
     // Most files are as they should be, and equal bytes need one hash.
     let on_disk = disk.map(|bytes| match (file, &desired) {
@@ -279,7 +279,10 @@ fn record(
         let row = rows.get(path);
         if shared(row) {
             if let Some(file) = inputs.desired.get(path)
-                && row.is_some_and(|row| row.any_of.contains(&Digest::of(path, &file.content)))
+                && row.is_some_and(|row| {
+                    row.any_of
+                        .contains(&Digest::of_content(path, &file.content))
+                })
             {
                 put(memory::base_path(path)?, Some(file.content.clone()));
             }

@@ -6,7 +6,12 @@
 mod disk;
 mod rust;
 
-use std::{borrow::Cow, collections::BTreeMap, fmt};
+use std::{
+    borrow::Cow,
+    collections::BTreeMap,
+    fmt,
+    sync::{Mutex, PoisonError},
+};
 
 use sha2::{Digest as _, Sha256};
 
@@ -143,6 +148,24 @@ impl Digest {
             "rs" => Self(Sha256::digest(rust::without_layout(&unix)).into()),
             _ => Self(Sha256::digest(unix).into()),
         }
+    }
+
+    /// [`Digest::of`] for what a template makes. A text that is part of the binary is digested once in a process.
+    pub fn of_content(path: &RelPath, content: &Content) -> Self {
+        /// By where the text is, how long it is, and whether it is Rust.
+        type Embedded = BTreeMap<(usize, usize, bool), Digest>;
+        static EMBEDDED: Mutex<Embedded> = Mutex::new(Embedded::new());
+        let Cow::Borrowed(bytes) = content else {
+            return Self::of(path, content);
+        };
+        let key = (bytes.as_ptr().addr(), bytes.len(), path.extension() == "rs");
+        let known = || EMBEDDED.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(digest) = known().get(&key) {
+            return *digest;
+        }
+        let digest = Self::of(path, bytes);
+        known().insert(key, digest);
+        digest
     }
 
     /// The digest of exactly these bytes, whatever kind of file they are.
