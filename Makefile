@@ -31,6 +31,11 @@ test: ## Run every test, on a real API server where one is needed
 	$(CARGO) test && { $(RENEW); } && \
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) test --manifest-path crates/manager/Cargo.toml --all-features
 
+CASES ?= 100000
+.PHONY: histories
+histories: ## Look for a random history of a project that breaks a law (CASES=100000)
+	PROPTEST_CASES=$(CASES) $(CARGO) test --test properties histories -- --nocapture
+
 .PHONY: lint
 lint: ## Check format, lints and documentation
 	$(CARGO) fmt --all --check
