@@ -40,11 +40,12 @@ pub const KUBE: &str = "5.0.0";
 /// Everything that the project should consist of, except `PROJECT` and the memory.
 pub fn tree(project: &Project) -> Result<Tree> {
     let context = context::context(project);
+    let every = subject::seen_by_every(&context);
     let mut tree = render::render(
         |scope| {
             let subjects = subject::all(scope, &context).into_par_iter();
-            let entries: Vec<_> = subjects.map(|subject| subject.entry(&context)).collect();
-            entries.into_iter().collect()
+            let entries = subjects.map(|subject| subject.entry(&context, &every));
+            entries.collect::<Vec<_>>().into_iter().collect()
         },
         &context.project.package,
     )?;
@@ -176,7 +177,7 @@ fn files(
         let scope = template.scope;
         for subject in subject::all(scope, &context) {
             if wanted(scope, subject) {
-                paths.extend(subject.path(template, &context)?);
+                paths.extend(subject.path(template)?);
             }
         }
     }

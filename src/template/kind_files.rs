@@ -38,7 +38,7 @@ pub fn of_kind(
             };
             if *of_group == module.ident
                 && of_kind == kind.as_str()
-                && let Some(path) = subject.path(template, &context)?
+                && let Some(path) = subject.path(template)?
             {
                 files.insert((template.name, what.clone()), path);
             }
