@@ -1,18 +1,23 @@
 //! Edits of a user's own Rust source. What is to change is found by its tokens and changed as text, so that comments and
 //! layout stay as they are.
 //!
-//! Invariants: nothing is changed but what was asked for; a text that no longer parses is never returned.
+//! Invariants: nothing is changed but what was asked for; a text that no longer parses is never returned; on a thread with
+//! [`STACK`] no text overflows it.
 
 mod attribute;
 mod convert;
+mod depth;
 mod edit;
 mod fields;
 mod rename;
 #[cfg(test)]
 mod tests;
 
+use proc_macro2::{Span, TokenStream};
+
 use self::attribute::Item;
 pub use self::convert::fill;
+pub use self::depth::STACK;
 use self::edit::Edit;
 pub use self::rename::{Renamed, rename};
 
@@ -34,6 +39,24 @@ pub enum Fault {
     Unparsable(String),
     /// It has no `#[kube(…)]` with that kind, or not in one form that is known here.
     NoAttribute,
+}
+
+/// Parses a Rust file; the error says what is wrong, and where.
+pub fn parse(text: &str) -> syn::Result<syn::File> {
+    let shebang = |rest: &&str| !rest.trim_start().starts_with('[');
+    let code = match text.strip_prefix("#!").filter(shebang) {
+        Some(rest) => &rest[rest.find('\n').unwrap_or(rest.len())..],
+        None => text,
+    };
+    tokens(code)?;
+    syn::parse_file(text)
+}
+
+/// The tokens of a text that the parser may be given.
+fn tokens(text: &str) -> syn::Result<TokenStream> {
+    let tokens: TokenStream = text.parse()?;
+    depth::check(tokens.clone()).map_err(|why| syn::Error::new(Span::call_site(), why))?;
+    Ok(tokens)
 }
 
 /// `text` with these names in the attribute of `kind`.
@@ -79,7 +102,7 @@ fn set(
     while let Some(edit) = next(&text, &attribute::items(&text, kind)?) {
         text = edit.apply(&text);
     }
-    syn::parse_file(&text).map_err(|error| Fault::Unparsable(error.to_string()))?;
+    parse(&text).map_err(|error| Fault::Unparsable(error.to_string()))?;
     Ok(text)
 }
 

@@ -7,6 +7,7 @@ use crate::{
     change::Policy,
     error::{Failure, Result},
     project::FILE,
+    yaml,
 };
 
 /// What both branches changed, and not alike.
@@ -23,7 +24,7 @@ struct Clash {
 /// Errors: a side is no YAML; both changed one key, not alike, and the policy does not say which of them counts.
 pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String> {
     let read = |text: &str| {
-        serde_yaml::from_str::<Value>(text).map_err(|error| {
+        yaml::read::<Value>(text).map_err(|error| {
             Failure::refused(format!(
                 "`{FILE}`: one side of the merge conflict (line {}) is not YAML",
                 sides.line
@@ -33,12 +34,17 @@ pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String
         })
     };
     let (ours, theirs) = (read(&sides.ours)?, read(&sides.theirs)?);
-    let base = base.and_then(|text| serde_yaml::from_str::<Value>(text).ok());
+    let base = base.and_then(|text| yaml::read::<Value>(text).ok());
     let merged = Merge(policy)
         .value(base.as_ref(), Some(&ours), Some(&theirs))
         .map_err(|clash| refuse(clash, sides))?;
     let value = merged.unwrap_or(Value::Mapping(Mapping::new()));
-    serde_yaml::to_string(&value).map_err(|error| Failure::refused(error.to_string()))
+    serde_yaml::to_string(&value).map_err(|error| {
+        Failure::refused(format!("`{FILE}`: the two branches make no YAML together"))
+            .note(error.to_string())
+            .note("a key has to be a word")
+            .help(format!("edit {FILE}, then operator-forge sync"))
+    })
 }
 
 /// Merges with what to do where both sides changed one thing.
@@ -278,6 +284,13 @@ mod tests {
         };
         assert_eq!(plural(Policy::Keep), "bs");
         assert_eq!(plural(Policy::Take), "cs");
+    }
+
+    #[test]
+    fn a_key_that_is_no_word_is_refused() {
+        let sides = conflicted("? a: 1\n: 1\n", "b: 2\n");
+        let failure = merge(None, &sides, Policy::Abort).unwrap_err();
+        assert_eq!(failure.help, ["edit PROJECT, then operator-forge sync"]);
     }
 
     #[test]

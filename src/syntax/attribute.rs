@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
-use super::{Fault, edit::Edit};
+use super::{Fault, edit::Edit, tokens};
 
 /// `plural = "memcacheds"`, `namespaced` or `printcolumn(…)`.
 #[derive(Debug)]
@@ -44,9 +44,7 @@ pub fn items(text: &str, kind: &str) -> Result<Vec<Item>, Fault> {
     // A byte order mark is no token.
     let source = text.trim_start_matches('\u{feff}');
     let start = text.len() - source.len();
-    let tokens: TokenStream = source
-        .parse()
-        .map_err(|error: proc_macro2::LexError| Fault::Unparsable(error.to_string()))?;
+    let tokens = tokens(source).map_err(|error| Fault::Unparsable(error.to_string()))?;
     let mut runs = Vec::new();
     collect(tokens, start, &mut runs);
     let is = |items: &Vec<Item>| {

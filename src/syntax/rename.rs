@@ -2,7 +2,7 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 
-use super::{Fault, attribute, edit::Edit};
+use super::{Fault, attribute, edit::Edit, parse, tokens};
 
 /// What is called otherwise.
 #[derive(Clone, Debug)]
@@ -25,9 +25,7 @@ const PARENTS: [&str; 3] = ["api", "controllers", "webhooks"];
 /// `text` with the new names, where a token says without doubt that the old one is meant.
 pub fn rename(text: &str, names: &Renamed) -> Result<String, Fault> {
     let source = text.trim_start_matches('\u{feff}');
-    let tokens: TokenStream = source
-        .parse()
-        .map_err(|error: proc_macro2::LexError| Fault::Unparsable(error.to_string()))?;
+    let tokens = tokens(source).map_err(|error| Fault::Unparsable(error.to_string()))?;
     let mut edits = Vec::new();
     walk(
         tokens,
@@ -63,7 +61,7 @@ pub fn rename(text: &str, names: &Renamed) -> Result<String, Fault> {
         .iter()
         .rev()
         .fold(text.to_owned(), |text, edit| edit.apply(&text));
-    syn::parse_file(&renamed).map_err(|error| Fault::Unparsable(error.to_string()))?;
+    parse(&renamed).map_err(|error| Fault::Unparsable(error.to_string()))?;
     Ok(renamed)
 }
 
