@@ -74,7 +74,7 @@ pub fn names(text: &str, kind: &str) -> Result<Names, Fault> {
             .collect::<Vec<_>>()
     };
     Ok(Names {
-        plural: values("plural").pop().unwrap_or_default(),
+        plural: values("plural").into_iter().next().unwrap_or_default(),
         short_names: values("shortname"),
         namespaced: items.iter().any(|item| item.name == "namespaced"),
     })

@@ -26,6 +26,18 @@ pub fn documents(text: &str) -> Result<Vec<Value>, Error> {
         .collect()
 }
 
+/// Whether no key holds others: the writer cannot write such a text.
+pub fn keys_are_words(value: &Value) -> bool {
+    match value {
+        Value::Mapping(mapping) => mapping
+            .iter()
+            .all(|(key, value)| !key.is_mapping() && !key.is_sequence() && keys_are_words(value)),
+        Value::Sequence(list) => list.iter().all(keys_are_words),
+        Value::Tagged(tagged) => keys_are_words(&tagged.value),
+        _ => true,
+    }
+}
+
 fn check(text: &str) -> Result<(), Error> {
     let mut open = 0_usize;
     for (at, byte) in text.bytes().enumerate() {

@@ -44,6 +44,9 @@ impl Project {
                 );
             }
         };
+        if refuse::has_odd_keys(text) {
+            return Err(refuse::odd_key());
+        }
         let probe = refuse::Probe {
             version: file.version.clone(),
             layout: file.layout.clone(),

@@ -125,6 +125,25 @@ pub fn foreign(probe: Probe) -> Option<Failure> {
     )
 }
 
+/// Whether a key holds others. Few lines can have one, so few files are read twice.
+pub fn has_odd_keys(text: &str) -> bool {
+    let may = |line: &str| {
+        let end = line.find([']', '}']);
+        line.contains('?') || end.is_some_and(|at| line[at..].contains(':'))
+    };
+    let value = text.lines().any(may).then(|| yaml::read::<Value>(text));
+    value.is_some_and(|value| value.is_ok_and(|value| !yaml::keys_are_words(&value)))
+}
+
+/// What is said of it.
+pub fn odd_key() -> Failure {
+    Failure::refused(format!(
+        "`{FILE}`: a list or a mapping stands where a key belongs"
+    ))
+    .note("the file could not be written again")
+    .help("git diff PROJECT")
+}
+
 fn scalar(value: &Value) -> String {
     serde_yaml::to_string(value)
         .unwrap_or_default()
