@@ -47,6 +47,11 @@ lint: ## Check format, lints and documentation
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) fmt --manifest-path benches/Cargo.toml --all --check
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) clippy --manifest-path benches/Cargo.toml --all-targets -- -D warnings
 
+CASES ?= 1000000
+.PHONY: fuzz
+fuzz: ## Give random and mutated files to every reader and merge (CASES=1000000; PROPTEST_RNG_SEED=1 for the same again)
+	FUZZ_INPUTS=$(CASES) $(CARGO) test --profile fuzz --test fuzz -- --nocapture --test-threads 2
+
 .PHONY: bench
 bench: ## Measure each command against `cp -r` of what it makes
 	$(CARGO) bench --bench commands

@@ -157,7 +157,7 @@ pub fn all_types(project: &Project) -> Result<BTreeMap<RelPath, ApiView<'_>>> {
             continue;
         };
         for template in &templates {
-            if let Some(path) = Subject::Api(api).path(template, &context)? {
+            if let Some(path) = Subject::Api(api).path(template)? {
                 types.insert(path, *view);
             }
         }

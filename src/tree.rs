@@ -41,13 +41,12 @@ impl RelPath {
             if matches!(part, "" | "." | "..") {
                 return refuse("it must stay below the project's directory");
             }
-            let is_odd = |c: char| {
-                c.is_control() || matches!(c, '\\' | ':' | '*' | '?' | '"' | '<' | '>' | '|')
-            };
+            let is_odd = |c: char| c.is_control() || is_invisible(c) || "\\:*?\"<>|".contains(c);
             if part.contains(is_odd) || part.ends_with(['.', ' ']) {
                 return refuse("it holds a character that not every file system can store");
             }
-            if part.eq_ignore_ascii_case(".git") {
+            // Windows knows a directory by a short name, too.
+            if part.eq_ignore_ascii_case(".git") || part.eq_ignore_ascii_case("git~1") {
                 return refuse("`.git` belongs to git");
             }
             if is_device(part.split('.').next().unwrap_or(part)) {
@@ -76,6 +75,11 @@ impl RelPath {
         let name = self.0.rsplit('/').next().unwrap_or(&self.0);
         name.rsplit_once('.').map_or("", |(_, extension)| extension)
     }
+}
+
+/// What macOS leaves out of names: with one of them in it, `.git` is `.git` there.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
 impl fmt::Display for RelPath {
@@ -238,6 +242,8 @@ mod tests {
             "a\nb",
             "a.",
             "a ",
+            ".g\u{200c}it/config",
+            "GIT~1/config",
         ] {
             assert!(RelPath::parse(bad).is_err(), "{bad:?} was accepted");
         }

@@ -2,7 +2,7 @@
 
 use proc_macro2::{TokenStream, TokenTree};
 
-use super::{Fault, attribute, edit::Edit};
+use super::{Fault, attribute, edit::Edit, parse};
 
 /// What is called otherwise.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ pub fn rename(text: &str, names: &Renamed) -> Result<String, Fault> {
         .iter()
         .rev()
         .fold(text.to_owned(), |text, edit| edit.apply(&text));
-    syn::parse_file(&renamed)?;
+    parse(&renamed)?;
     Ok(renamed)
 }
 

@@ -10,6 +10,7 @@ use super::shape::one_or_more;
 use crate::error::Failure;
 use crate::project::LAYOUT;
 use crate::project::rules::Violation;
+use crate::yaml;
 
 /// There is no `PROJECT` in this directory.
 pub fn missing(directory: &Path) -> Failure {
@@ -62,7 +63,7 @@ pub struct Probe {
 
 /// The answer to a text of another tool or another format; `None` if it is one of ours, or no YAML at all.
 pub fn foreign_text(text: &str) -> Option<Failure> {
-    foreign(serde_yaml::from_str(text).ok()?)
+    foreign(yaml::read(text).ok()?)
 }
 
 /// The answer to a file of another tool or another format; `None` if it is one of ours.
@@ -124,6 +125,25 @@ pub fn foreign(probe: Probe) -> Option<Failure> {
     )
 }
 
+/// Whether a key holds others. Few lines can have one, so few files are read twice.
+pub fn has_odd_keys(text: &str) -> bool {
+    let may = |line: &str| {
+        let end = line.find([']', '}']);
+        line.contains('?') || end.is_some_and(|at| line[at..].contains(':'))
+    };
+    let value = text.lines().any(may).then(|| yaml::read::<Value>(text));
+    value.is_some_and(|value| value.is_ok_and(|value| !yaml::keys_are_words(&value)))
+}
+
+/// What is said of it.
+pub fn odd_key() -> Failure {
+    Failure::refused(format!(
+        "`{FILE}`: a list or a mapping stands where a key belongs"
+    ))
+    .note("the file could not be written again")
+    .help("git diff PROJECT")
+}
+
 fn scalar(value: &Value) -> String {
     serde_yaml::to_string(value)
         .unwrap_or_default()
@@ -155,7 +175,7 @@ pub fn unreadable(text: &str, error: &serde_yaml::Error) -> Failure {
             _ => failure,
         };
     }
-    if failure.notes.is_empty() && serde_yaml::from_str::<Value>(text).is_err() {
+    if failure.notes.is_empty() && yaml::read::<Value>(text).is_err() {
         failure = failure.note("this is not YAML: the file was perhaps cut off");
     }
     if failure.help.is_empty() {
