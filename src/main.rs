@@ -1,20 +1,17 @@
 //! Parses, runs, prints the error, chooses the exit code.
 
-use std::{process::ExitCode, thread};
+use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 use operator_forge::{
     cli::{self, Cli},
     command,
     report::Report,
-    syntax,
 };
 
-/// Runs on a stack that no text overflows.
 fn main() -> ExitCode {
-    let thread = thread::Builder::new().stack_size(syntax::STACK);
-    match thread.spawn(run) {
-        Ok(thread) => thread.join().unwrap_or(ExitCode::FAILURE),
+    match command::threads() {
+        Ok(threads) => threads.install(run),
         // A system with less memory than that has no thread to give.
         Err(_) => run(),
     }

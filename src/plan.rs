@@ -143,7 +143,15 @@ fn plan_file(inputs: &Inputs<'_>, path: &RelPath, set: &mut ChangeSet) -> Option
         }
         _ => (verdict, false),
     };
+    let outdated = match (last, &desired) {
+        (Some(last), Some(desired)) if inputs.owned.contains(path) => {
+            verdict == Verdict::KeepUser && !last.any_of.contains(&desired.content)
+        }
+        _ => false,
+    };
     let remembered = match verdict.remember() {
+        // It is told once, and then remembered as told.
+        _ if outdated => desired.map(as_row),
         Remember::Nothing => None,
         Remember::Last => last.cloned().map(|row| match &desired {
             // A file that was taken over is the user's, also where it still holds what was applied.
@@ -213,6 +221,7 @@ fn plan_file(inputs: &Inputs<'_>, path: &RelPath, set: &mut ChangeSet) -> Option
         },
         Verdict::Exists => conflict = Some(ConflictKind::Exists),
         Verdict::Edited => conflict = Some(ConflictKind::Edited),
+        Verdict::KeepUser if outdated => note(NoteKind::Outdated),
         Verdict::KeepEdited | Verdict::KeepUser if markers => note(NoteKind::Markers),
         Verdict::KeepEdited if file.owner == Owner::Tool => note(NoteKind::Edited),
         Verdict::StaysDeleted if file.named => note(NoteKind::Missing),

@@ -104,7 +104,6 @@ fn failure(set: &ChangeSet, drifts: &[Drift]) -> Option<Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::template;
 
     #[test]
     fn what_is_rendered_from_a_project_says_what_it_says() {
@@ -137,12 +136,12 @@ mod tests {
         );
         let project = Project::read(text.as_bytes()).unwrap();
         let tree = template::tree(&project).unwrap();
-        assert_eq!(project.apis().len(), entries.len());
-        for api in project.apis() {
-            let path = RelPath::parse(&Expected::path(&api)).unwrap();
+        let types = template::all_types(&project).unwrap();
+        assert_eq!(types.len(), entries.len());
+        for (path, api) in types {
             let source = String::from_utf8_lossy(&tree[&path].content);
-            let drifts = attributes::compare(&source, &Expected::of(&api));
-            assert_eq!(drifts, Ok(Vec::new()), "{source}");
+            let drifts = attributes::compare(&path, &source, &Expected::of(&api));
+            assert_eq!(drifts, Vec::new(), "{source}");
         }
     }
 }

@@ -271,3 +271,21 @@ fn foreign_files_are_conflicts_unless_they_can_be_merged_by_key() {
         Some("[dependencies]\nmine = \"1\"\nkube = \"5\"\n")
     );
 }
+
+#[test]
+fn what_a_file_that_was_taken_over_would_hold_is_told_once() {
+    let mut world = World::new();
+    let tree = |text| desired(&[("src/api.rs", Owner::User, text)]);
+    world.apply(&tree("one\n"));
+    world.owned.insert(path("src/api.rs"));
+    assert_eq!(world.plan(&tree("one\n")).notes, []);
+    let told: Vec<NoteKind> = world
+        .apply(&tree("two\n"))
+        .notes
+        .iter()
+        .map(|note| note.what)
+        .collect();
+    assert_eq!(told, [NoteKind::Outdated]);
+    assert_eq!(world.read("src/api.rs").as_deref(), Some("one\n"));
+    assert_eq!(world.apply(&tree("two\n")).notes, []);
+}

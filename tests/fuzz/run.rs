@@ -76,12 +76,8 @@ pub fn fuzz<T: Debug + Clone + Send + 'static, S: Strategy<Value = T>>(
         result
     };
     // As the program itself does, whose stack no text may overflow.
-    let result = thread::scope(|scope| {
-        let thread = thread::Builder::new().stack_size(operator_forge::syntax::STACK);
-        let run = move || TestRunner::new(config).run(&inputs(), test);
-        let thread = thread.spawn_scoped(scope, run).expect("a thread");
-        thread.join().expect("proptest catches panics")
-    });
+    let threads = operator_forge::command::threads().expect("threads");
+    let result = threads.install(|| TestRunner::new(config).run(&inputs(), test));
     drop(ended);
     watch.join().expect("the watch ends");
     let (time, input) = slowest.into_inner().unwrap();
