@@ -138,7 +138,9 @@ pub fn live(branches: &Branches) {
             git(&root, "rebase -q main")
         }
     };
-    let mut clean = settle(&world, &wanted);
+    let Some(mut clean) = settle(&world, &wanted) else {
+        return;
+    };
     if let Way::Rebase = branches.way
         && merged != 0
     {
@@ -151,9 +153,15 @@ pub fn live(branches: &Branches) {
             if !root.join(".git/rebase-merge").exists() {
                 break;
             }
-            clean &= settle(&world, &wanted);
+            match settle(&world, &wanted) {
+                Some(settled) => clean &= settled,
+                None => return,
+            }
         }
-        clean &= settle(&world, &wanted);
+        match settle(&world, &wanted) {
+            Some(settled) => clean &= settled,
+            None => return,
+        }
     }
     world.look();
     if clean && let Some(expected) = on_one_branch(branches, [&both, &first, &second]) {
@@ -234,8 +242,9 @@ fn wanted(both: &Marks, first: &Marks, second: &Marks) -> BTreeSet<(String, Stri
         .collect()
 }
 
-/// `sync`, and if it refuses, `sync` that keeps; then nothing is left to do. Whether it needed no flag.
-fn settle(world: &World, wanted: &BTreeSet<(String, String)>) -> bool {
+/// `sync`, and if it refuses, `sync` that keeps; then nothing is left to do. Whether it needed no flag; `None` where the
+/// entries of both branches together break a rule of `PROJECT`, which only its user can mend.
+fn settle(world: &World, wanted: &BTreeSet<(String, String)>) -> Option<bool> {
     let root = world.path();
     let before = look(root).0;
     let sync = |flags: &[&str]| -> Ended {
@@ -253,6 +262,11 @@ fn settle(world: &World, wanted: &BTreeSet<(String, String)>) -> bool {
     if refused {
         assert_same("refused", &before, &now);
         let kept = sync(&["--on-conflict=keep"]);
+        let message = kept.json["error"]["message"].as_str();
+        if message.is_some_and(|message| message.starts_with("`PROJECT:")) {
+            assert_same("refused", &before, &look(root).0);
+            return None;
+        }
         assert!(matches!(kept.code, 0 | 3), "{} {}", ended.json, kept.json);
     }
     for (text, path) in lost {
@@ -266,7 +280,7 @@ fn settle(world: &World, wanted: &BTreeSet<(String, String)>) -> bool {
         ended.json,
         again.json
     );
-    !refused && ended.code == 0
+    Some(!refused && ended.code == 0)
 }
 
 /// What the same commands make on one branch, if they can be given there and none of them depends on when it is given.

@@ -26,7 +26,7 @@ pub fn crash() -> impl Strategy<Value = Crash> {
 /// Does the last command again, and again with the fault; the next command finds the tree before it, or makes the one
 /// after it.
 pub fn check(world: &World, crash: &Crash) {
-    let Some(last) = world.last.as_ref().filter(|last| last.after == world.now) else {
+    let Some(last) = world.undoable() else {
         return;
     };
     tell("# undone; done again with a fault:");

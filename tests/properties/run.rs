@@ -83,7 +83,7 @@ where
     bytes[8..16].copy_from_slice(&(share as u64).to_le_bytes());
     let config = Config {
         cases,
-        max_shrink_iters: 400,
+        max_shrink_iters: 200,
         failure_persistence: None,
         ..Config::default()
     };

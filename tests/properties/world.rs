@@ -51,7 +51,7 @@ pub struct World {
     pub now: Tree,
     modes: BTreeMap<String, u32>,
     pub marks: Marks,
-    pub last: Option<Last>,
+    last: Option<Last>,
     /// `PROJECT` as it was after each command that changed it.
     projects: Vec<Vec<u8>>,
     /// How many things a user did.
@@ -429,12 +429,16 @@ impl World {
         assert_same("again", &self.now, &now);
     }
 
+    /// What the last command did, if nothing was changed since and no file is read-only.
+    pub fn undoable(&self) -> Option<&Last> {
+        let writable = self.modes.values().all(|mode| mode & 0o200 != 0);
+        let last = self.last.as_ref();
+        last.filter(|last| writable && last.after == self.now)
+    }
+
     /// `undo`, and `undo` of that.
     pub fn check_undo(&mut self) {
-        let Some(last) = &self.last else { return };
-        if last.after != self.now {
-            return;
-        }
+        let Some(last) = self.undoable() else { return };
         tell("# undone, and done again:");
         let undo = ["undo".to_owned()];
         for (what, expected) in [("undo", &last.before), ("undo of undo", &last.after)] {
