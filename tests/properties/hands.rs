@@ -182,9 +182,7 @@ pub fn edited(hand: Hand, path: &str, text: &str, comment: &str) -> Option<(Stri
                         && !value.trim_end().ends_with(['[', '{'])
                 })
             };
-            let at = lines
-                .windows(2)
-                .position(|pair| pair.iter().all(|line| key(line)))?;
+            let at = lines.windows(2).position(|pair| pair.iter().all(&key))?;
             let mut lines = lines;
             lines.swap(at, at + 1);
             (

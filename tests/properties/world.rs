@@ -182,7 +182,9 @@ impl World {
 
     /// Begins as `init` ends with these words, which is tried once for all histories. Returns its exit code.
     pub fn init(&mut self, words: &[String]) -> i32 {
-        static MADE: Mutex<BTreeMap<Vec<String>, (i32, Arc<Files>)>> = Mutex::new(BTreeMap::new());
+        /// By the words of the command.
+        type Made = BTreeMap<Vec<String>, (i32, Arc<Files>)>;
+        static MADE: Mutex<Made> = Mutex::new(Made::new());
         tell_words(words);
         let known = MADE.lock().unwrap().get(words).cloned();
         let (code, files) = known.unwrap_or_else(|| {
@@ -590,9 +592,9 @@ impl World {
             None => *path == ".operator-forge/lock",
             Some(_) => path.starts_with(".operator-forge/base/"),
         };
-        let records = self.now.keys().filter(record);
+        let mut records = self.now.keys().filter(record);
         let path = match at {
-            None => records.last()?.clone(),
+            None => records.next_back()?.clone(),
             Some(at) => pick(at, records)?.clone(),
         };
         tell(format!("rm {path}"));
