@@ -1,16 +1,15 @@
 //! CEL rules and combinations of schemas: whether one refuses more than another cannot be computed, so a new one counts
 //! as tighter, and one less as looser.
 
-use super::{Findings, rule, schema::Schema};
+use super::{Findings, cel, rule, schema::Schema};
 
 /// Compares what is beyond single limits.
 pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
     for rule in &after.validations {
-        if !before.validations.iter().any(|old| old.is(rule)) {
-            let text: Vec<&str> = rule.rule.split_whitespace().collect();
+        if !before.validations.contains(rule) {
             findings.add(
                 &rule::CEL_RULE_ADDED,
-                format!("has to fulfil `{}` now", text.join(" ")),
+                format!("has to fulfil `{}` now", cel::line(&rule.rule)),
             );
         }
     }

@@ -177,9 +177,23 @@ pub fn all() -> Vec<Fields> {
             ),
             limit(
                 "x-kubernetes-validations",
-                json!([{ "rule": "self.a == self.b" }, { "rule": "true" }]),
+                json!([{ "rule": "self.a==self.b // equal" }, { "rule": "true" }]),
             ),
             &["cel-rule-added v1 .spec: has to fulfil `true` now"],
+        ),
+        Fields(
+            limit(
+                "x-kubernetes-validations",
+                json!([{ "rule": "'a b' == 'a b'" }, { "rule": "true // x && self.a > 5" }]),
+            ),
+            limit(
+                "x-kubernetes-validations",
+                json!([{ "rule": "'a b' == 'a  b'" }, { "rule": "true // x\n && self.a > 5" }]),
+            ),
+            &[
+                "cel-rule-added v1 .spec: has to fulfil `'a b' == 'a  b'` now",
+                "cel-rule-added v1 .spec: has to fulfil `true && self.a > 5` now",
+            ],
         ),
     ]
 }
