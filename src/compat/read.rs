@@ -1,6 +1,6 @@
 //! Definitions out of YAML: one or several documents, lists as `kubectl get crds -o yaml` prints them, other kinds between.
 
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_yaml::Value;
 
 use super::{Release, definition::Definition};
@@ -13,20 +13,20 @@ impl Release {
     /// Adds the definitions in `text`, which is called `source` in refusals, and returns how many there were.
     ///
     /// Errors: it is no YAML, a definition is not of `apiextensions.k8s.io/v1` or has a field of the wrong type, or one of
-    /// its name is there already.
+    /// its name is there already. Passed over is what is not called YAML or JSON, or is a template, and names no definition.
     pub fn read(&mut self, source: &str, text: &str) -> Result<usize> {
-        // Other files may hold what is no YAML, such as a chart's templates.
-        if !text.contains(KIND) {
-            return Ok(0);
-        }
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let before = self.definitions.len();
-        for document in serde_yaml::Deserializer::from_str(text) {
-            let value = Value::deserialize(document).map_err(|error| {
-                Failure::refused(format!("cannot read `{source}` as YAML: {error}"))
-                    .note("it has to hold CustomResourceDefinitions, as they are applied to a cluster")
-                    .help("render templates first: helm template CHART | operator-forge check --crds -")
-            })?;
-            self.add(source, value)?;
+        let mut read = || {
+            if !text.contains(KIND) {
+                // A key that is there twice is no matter where nothing is read.
+                return each::<IgnoredAny>(source, text, |_| Ok(()));
+            }
+            each::<Value>(source, text, |value| self.add(source, value))
+        };
+        match read() {
+            Err(_) if !text.contains(KIND) && !has_to_parse(source, text) => {}
+            read => read?,
         }
         Ok(self.definitions.len() - before)
     }
@@ -86,4 +86,45 @@ impl Release {
         }
         Ok(())
     }
+}
+
+/// Whether there may be definitions in what cannot be parsed and names none, such as one in UTF-16.
+fn has_to_parse(source: &str, text: &str) -> bool {
+    let extension = source.rsplit_once('.').map(|(_, extension)| extension);
+    let is_yaml = source == "standard input" || matches!(extension, Some("yaml" | "yml" | "json"));
+    is_yaml && !text.contains("{{")
+}
+
+/// Every document of a text.
+fn each<'a, T: Deserialize<'a>>(
+    source: &str,
+    text: &'a str,
+    mut read: impl FnMut(T) -> Result<()>,
+) -> Result<()> {
+    let refuse = |why: &str| {
+        let failure = Failure::refused(format!("cannot read `{source}` as YAML: {why}"));
+        if text.contains("{{") {
+            return failure
+                .note("it has to hold CustomResourceDefinitions, as they are applied to a cluster")
+                .help(
+                    "render templates first: helm template CHART | operator-forge check --crds -",
+                );
+        }
+        failure
+            .note("a definition in it would be missed, so nothing was compared")
+            .help(format!("kubectl apply --dry-run=client -f {source}"))
+    };
+    if text.contains('\0') {
+        return Err(refuse("it is not in UTF-8"));
+    }
+    // JSON may escape what YAML may not.
+    if text.trim_start().starts_with(['{', '['])
+        && let Ok(value) = serde_json::from_str(text)
+    {
+        return read(value);
+    }
+    for document in serde_yaml::Deserializer::from_str(text) {
+        read(T::deserialize(document).map_err(|error| refuse(&error.to_string()))?)?;
+    }
+    Ok(())
 }
