@@ -2,6 +2,7 @@
 
 mod fields;
 mod limits;
+mod versions;
 mod wholes;
 
 use std::collections::BTreeSet;
@@ -69,7 +70,7 @@ fn every_rule_finds_what_it_is_for_and_no_more() {
             expected,
         );
     }
-    for Whole(before, after, expected) in wholes::all() {
+    for Whole(before, after, expected) in wholes::all().into_iter().chain(versions::all()) {
         let spec = || json!({ "type": "object", "properties": {} });
         check(
             &definition(spec(), before),
