@@ -102,6 +102,15 @@ impl Schema {
         }
     }
 
+    /// What keeps every value of `old`, without a schema. A `null` is kept, too, and so is a resource.
+    pub fn in_place_of(&self, old: &Self) -> Self {
+        Self {
+            nullable: old.nullable,
+            embedded_resource: old.embedded_resource,
+            ..self.clone()
+        }
+    }
+
     /// The kind of value.
     pub fn shape(&self) -> Shape<'_> {
         match &self.type_name {

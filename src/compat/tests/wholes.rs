@@ -8,6 +8,10 @@ pub fn versions(definition: &mut Value) -> &mut Vec<Value> {
     definition["spec"]["versions"].as_array_mut().unwrap()
 }
 
+fn metadata(definition: &mut Value) -> &mut Value {
+    &mut versions(definition)[0]["schema"]["openAPIV3Schema"]["properties"]["metadata"]
+}
+
 fn scale(paths: Value) -> Value {
     json!({ "scale": paths })
 }
@@ -84,6 +88,39 @@ pub fn all() -> Vec<Whole> {
             },
             nothing,
             &[],
+        ),
+        // And so is its name, which a schema may restrict.
+        Whole(
+            nothing,
+            |d| *metadata(d) = json!({ "type": "object", "properties": { "name": { "type": "string", "maxLength": 9 } } }),
+            &["max-length-lowered v1 .metadata.name: maxLength was none, now 9"],
+        ),
+        Whole(
+            |d| *metadata(d) = json!({ "type": "object", "properties": { "name": { "type": "string", "maxLength": 9 } } }),
+            |d| *metadata(d) = json!({ "type": "object", "properties": { "name": { "type": "string", "maxLength": 8 } } }),
+            &["max-length-lowered v1 .metadata.name: maxLength was 9, now 8"],
+        ),
+        Whole(
+            |d| *metadata(d) = json!({ "type": "object", "properties": { "name": { "type": "string", "maxLength": 9 } } }),
+            |d| *metadata(d) = json!({ "type": "object" }),
+            &[],
+        ),
+        Whole(
+            |d| *metadata(d) = json!({ "type": "object", "properties": { "generateName": { "type": "string", "pattern": "^a" } } }),
+            nothing,
+            &[],
+        ),
+        // No schema any more.
+        Whole(
+            |d| {
+                versions(d)[0]["schema"]["openAPIV3Schema"]["required"] = json!(["spec"]);
+                *metadata(d) = json!({ "type": "object", "properties": { "name": { "type": "string", "maxLength": 9 } } });
+            },
+            |d| {
+                versions(d)[0]["schema"]["openAPIV3Schema"] =
+                    json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true })
+            },
+            &["type-widened v1 .spec: was `object`, now of any type"],
         ),
         // Subresources and what else a version has.
         Whole(
