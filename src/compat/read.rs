@@ -75,6 +75,7 @@ impl Release {
                 "compare with a release whose definitions are of {API_VERSION}"
             )));
         }
+        integral(&mut value);
         let definition: Definition = serde_yaml::from_value(value).map_err(|error| {
             refuse(error.to_string()).help(format!("kubectl apply --dry-run=server -f {source}"))
         })?;
@@ -85,6 +86,22 @@ impl Release {
             );
         }
         Ok(())
+    }
+}
+
+/// Writes every number without fraction as one: `1.0` is `1`.
+fn integral(value: &mut Value) {
+    const EXACT: f64 = (1_u64 << 53) as f64;
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let float = number.as_f64();
+            if let Some(float) = float.filter(|it| it.fract() == 0.0 && it.abs() <= EXACT) {
+                *number = (float as i64).into();
+            }
+        }
+        Value::Sequence(items) => items.iter_mut().for_each(integral),
+        Value::Mapping(fields) => fields.values_mut().for_each(integral),
+        _ => {}
     }
 }
 
