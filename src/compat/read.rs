@@ -118,22 +118,25 @@ fn each<'a, T: Deserialize<'a>>(
     text: &'a str,
     mut read: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
-    let refuse = |why: &str| {
-        let failure = Failure::refused(format!("cannot read `{source}` as YAML: {why}"));
-        if text.contains("{{") {
-            return failure
-                .note("it has to hold CustomResourceDefinitions, as they are applied to a cluster")
-                .help(
-                    "render templates first: helm template CHART | operator-forge check --crds -",
-                );
-        }
-        failure
-            .note("a definition in it would be missed, so nothing was compared")
-            .help(format!("kubectl apply --dry-run=client -f {source}"))
+    let refuse = |why: &str, note: &str, help: &str| {
+        let error = format!("cannot read `{source}` as YAML: {why}");
+        Failure::refused(error).note(note).help(help)
     };
+    let missed = "a definition in it would be missed, so nothing was compared";
     if text.contains('\0') {
-        return Err(refuse("it is not in UTF-8"));
+        let help = "save it in UTF-8: iconv -f UTF-16 -t UTF-8 BEFORE > AFTER";
+        return Err(refuse("it is not in UTF-8", missed, help));
     }
+    let (note, help) = match text.contains("{{") {
+        true => (
+            "it has to hold CustomResourceDefinitions, as they are applied to a cluster",
+            "render templates first: helm template CHART | operator-forge check --crds -",
+        ),
+        false => (
+            missed,
+            "mend it, or name a file of definitions alone: operator-forge check --crds FILE",
+        ),
+    };
     // JSON may escape what YAML may not.
     if text.trim_start().starts_with(['{', '['])
         && let Ok(value) = serde_json::from_str(text)
@@ -141,7 +144,7 @@ fn each<'a, T: Deserialize<'a>>(
         return read(value);
     }
     for document in serde_yaml::Deserializer::from_str(text) {
-        read(T::deserialize(document).map_err(|error| refuse(&error.to_string()))?)?;
+        read(T::deserialize(document).map_err(|error| refuse(&error.to_string(), note, help))?)?;
     }
     Ok(())
 }

@@ -135,21 +135,13 @@ fn what_cannot_be_parsed_is_passed_over_only_where_it_holds_no_definition() {
         .flat_map(u16::to_le_bytes)
         .collect();
     for (source, text, help) in [
-        (
-            "foo.json",
-            "{",
-            "kubectl apply --dry-run=client -f foo.json",
-        ),
-        (
-            "foo.yml",
-            "a: [",
-            "kubectl apply --dry-run=client -f foo.yml",
-        ),
-        ("standard input", "a: [", "kubectl apply"),
+        ("foo.json", "{", "mend it"),
+        ("foo.yml", "a: [", "mend it"),
+        ("standard input", "a: [", "mend it"),
         (
             "foo.yaml",
             &String::from_utf8_lossy(&utf16),
-            "kubectl apply",
+            "save it in UTF-8",
         ),
         (
             "crd.yaml",
