@@ -3,6 +3,7 @@
 //! Invariants: pure; a release compared with itself gives nothing; the findings are in the order of definition, version
 //! and field, whatever the order of the files.
 
+mod cel;
 mod definition;
 mod definitions;
 mod fields;

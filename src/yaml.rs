@@ -3,10 +3,7 @@
 //! Invariant: reading takes time in proportion to the text. The reader itself refuses 128 levels, but only after it has
 //! taken time in the square of how deep brackets are nested.
 
-use serde::{
-    Deserialize,
-    de::{DeserializeOwned, Error as _},
-};
+use serde::de::{DeserializeOwned, Error as _};
 use serde_yaml::{Deserializer, Error, Value};
 
 /// More brackets than prose and patterns leave open, and few enough to be quick.
@@ -19,11 +16,9 @@ pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
 }
 
 /// Reads all documents of a text.
-pub fn documents(text: &str) -> Result<Vec<Value>, Error> {
+pub fn documents<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, Error> {
     check(text)?;
-    Deserializer::from_str(text)
-        .map(Value::deserialize)
-        .collect()
+    Deserializer::from_str(text).map(T::deserialize).collect()
 }
 
 /// Whether no key holds others: the writer cannot write such a text.
@@ -68,14 +63,14 @@ mod tests {
     fn brackets_without_end_are_refused() {
         for open in ["[", "{a: ", "- [", "[\n"] {
             let text = open.repeat(200_000);
-            let refused = documents(&text).unwrap_err().to_string();
+            let refused = documents::<Value>(&text).unwrap_err().to_string();
             assert!(
                 refused.starts_with("more than 1000 brackets are open in line"),
                 "{refused}"
             );
             assert!(read::<Value>(&text).is_err());
         }
-        assert_eq!(documents("a: [1]\n---\n[]\n").unwrap().len(), 2);
+        assert_eq!(documents::<Value>("a: [1]\n---\n[]\n").unwrap().len(), 2);
         assert_eq!(read::<Vec<u8>>("[1, 2]").unwrap(), [1, 2]);
         // Half-open intervals in a description.
         let prose = format!("a: '{}'\n", "[0, 1) ".repeat(900));

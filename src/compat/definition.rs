@@ -82,13 +82,32 @@ pub struct Validation {
 pub struct Subresources {
     /// `{}` is there.
     pub status: Option<Value>,
-    pub scale: Option<Value>,
+    pub scale: Option<Scale>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Scale {
+    pub spec_replicas_path: String,
+    pub status_replicas_path: String,
+    /// Empty where it is left out.
+    pub label_selector_path: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SelectableField {
     pub json_path: String,
+}
+
+impl Scale {
+    /// Whether `new` uses another field; one that nothing was read from before is no other.
+    pub fn changes_in(&self, new: &Self) -> bool {
+        let added = self.label_selector_path.is_empty();
+        self.spec_replicas_path != new.spec_replicas_path
+            || self.status_replicas_path != new.status_replicas_path
+            || (!added && self.label_selector_path != new.label_selector_path)
+    }
 }
 
 impl Definition {

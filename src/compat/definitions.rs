@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Finding, Findings, Place,
+    Finding, Findings, Place, Rule, Severity,
     definition::{Definition, Version},
     fields, rule,
 };
@@ -105,6 +105,8 @@ fn definition(before: &Definition, after: &Definition, findings: &mut Findings) 
                 &rule::STORED_VERSION_REMOVED,
                 "was removed, and objects may be stored in it",
             ),
+            // The last step of retiring a version, which nobody can use.
+            None if !version.served => {}
             None => findings.add(&rule::VERSION_REMOVED, "was removed"),
         }
     }
@@ -132,7 +134,7 @@ fn version(before: &Version, after: &Version, findings: &mut Findings) {
         (Some(_), None) => {
             findings.add(&rule::SCALE_SUBRESOURCE_REMOVED, "has no `/scale` any more")
         }
-        (Some(old), Some(new)) if old != new => {
+        (Some(old), Some(new)) if old.changes_in(new) => {
             findings.add(
                 &rule::SCALE_SUBRESOURCE_CHANGED,
                 "`/scale` uses other fields",
@@ -158,33 +160,35 @@ fn version(before: &Version, after: &Version, findings: &mut Findings) {
     fields::compare(&before.schema.schema, &after.schema.schema, findings);
 }
 
-/// What is lost between the stored version and another one, if nothing converts: a write through the one drops what it
-/// does not have, and so does reading what was written through the other. Of two versions that were so before, nothing
-/// is new.
+/// What is lost or refused between the stored version and another one, if nothing converts: a write through the one drops
+/// what it does not have, and so does reading what was written through the other; what the one takes and the other
+/// refuses cannot be updated through that. Of two versions that were so before, only what one of them lets in since is new.
 fn unconverted(before: &Definition, after: &Definition, findings: &mut Findings) {
     let Some(storage) = after.storage().filter(|_| !after.converts()) else {
         return;
     };
-    let same_storage = before.storage().is_some_and(|old| old.name == storage.name);
+    let was_stored = before.storage().filter(|_| !before.converts());
+    let was_stored = was_stored.filter(|old| old.name == storage.name);
     for version in &after.spec.versions {
-        let known = same_storage && !before.converts() && before.version(&version.name).is_some();
-        if known || !version.served || version.name == storage.name {
+        if !version.served || version.name == storage.name {
             continue;
         }
         findings.place.version.clone_from(&version.name);
-        let mut lost = Findings {
-            place: findings.place.clone(),
-            list: Vec::new(),
-        };
-        let (here, there) = (&version.schema.schema, &storage.schema.schema);
-        fields::compare(there, here, &mut lost);
-        fields::compare(here, there, &mut lost);
-        let places: BTreeSet<Place> = lost
-            .list
-            .into_iter()
-            .filter(|finding| LOSES.contains(&finding.rule))
-            .map(|finding| finding.place)
-            .collect();
+        let place = &findings.place;
+        let was_served = before.version(&version.name).filter(|old| old.served);
+        let known = was_stored.zip(was_served);
+        let mut places = BTreeSet::new();
+        for (from, to, old) in [
+            (storage, version, known.map(|(stored, _)| stored)),
+            (version, storage, known.map(|(_, served)| served)),
+        ] {
+            let mut lost = lost(from, to, place);
+            if let Some(old) = old {
+                let new = self::lost(from, old, place);
+                lost.retain(|place| new.contains(place));
+            }
+            places.extend(lost);
+        }
         findings
             .list
             .extend(places.into_iter().map(|place| Finding {
@@ -198,8 +202,25 @@ fn unconverted(before: &Definition, after: &Definition, findings: &mut Findings)
     }
 }
 
-/// What loses values where two versions of an object have only their `apiVersion` changed.
-const LOSES: [&super::Rule; 4] = [
+/// Where a value that one version takes and keeps is dropped by another one, or refused if that is served.
+fn lost(from: &Version, to: &Version, place: &Place) -> BTreeSet<Place> {
+    let mut found = Findings {
+        place: place.clone(),
+        list: Vec::new(),
+    };
+    fields::compare(&from.schema.schema, &to.schema.schema, &mut found);
+    let refuses = |rule: &Rule| {
+        to.served && (rule.severity == Severity::Breaking || *rule == rule::DEFAULT_CHANGED)
+    };
+    let found = found.list.into_iter();
+    found
+        .filter(|finding| DROPS.contains(&finding.rule) || refuses(finding.rule))
+        .map(|finding| finding.place)
+        .collect()
+}
+
+/// What drops values where two versions of an object have only their `apiVersion` changed, served or not.
+const DROPS: [&Rule; 4] = [
     &rule::FIELD_REMOVED,
     &rule::TYPE_CHANGED,
     &rule::PRESERVE_UNKNOWN_REMOVED,

@@ -168,15 +168,18 @@ fn merging(before: &Schema, after: &Schema, findings: &mut Findings) {
 
 fn properties(before: &Schema, after: &Schema, findings: &mut Findings) {
     let any = Schema::any();
-    let root = findings.place.path.is_empty();
-    // The API server keeps these, whatever a schema says.
-    let is_known = |name: &str| root && ["apiVersion", "kind", "metadata"].contains(&name);
-    for (name, old) in &before.properties {
+    let is_resource =
+        findings.place.path.is_empty() || (before.embedded_resource && after.embedded_resource);
+    // Every resource has these and keeps them, whatever its schema says.
+    let is_known = |name: &str| is_resource && ["apiVersion", "kind", "metadata"].contains(&name);
+    if is_resource {
+        always_there(before, after, findings);
+    }
+    for (name, old) in before.properties.iter().filter(|(name, _)| !is_known(name)) {
         findings.below(&step(name), |findings| {
             match after.properties.get(name).or(after.map_values()) {
                 Some(new) => compare(old, new, findings),
-                None if is_known(name) => {}
-                None if after.keeps_unknown() => compare(old, &any, findings),
+                None if after.keeps_unknown() => compare(old, &any.in_place_of(old), findings),
                 None => findings.add(&rule::FIELD_REMOVED, removed(old, before, after)),
             }
         });
@@ -192,6 +195,30 @@ fn properties(before: &Schema, after: &Schema, findings: &mut Findings) {
         if !before.properties.contains_key(name) && !is_known(name) {
             findings.below(&step(name), |findings| compare(unnamed, new, findings));
         }
+    }
+}
+
+/// The strings that every resource has: a schema may restrict them, and is as good as one that does not where it names
+/// them not. Of the metadata nothing else can be restricted.
+fn always_there(before: &Schema, after: &Schema, findings: &mut Findings) {
+    for path in [
+        &["apiVersion"][..],
+        &["kind"],
+        &["metadata", "name"],
+        &["metadata", "generateName"],
+    ] {
+        let string = |schema: &Schema| {
+            let field = path
+                .iter()
+                .try_fold(schema, |schema, name| schema.properties.get(*name));
+            let mut field = field.cloned().unwrap_or_default();
+            field.type_name = Some("string".to_owned());
+            field
+        };
+        let steps: String = path.iter().map(|name| step(name)).collect();
+        findings.below(&steps, |findings| {
+            compare(&string(before), &string(after), findings)
+        });
     }
 }
 

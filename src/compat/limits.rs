@@ -102,7 +102,7 @@ pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
         );
     }
     if let Some(new) = &after.multiple_of {
-        let allows = |old: &Number| old == new || number(old) % number(new) == 0.0;
+        let allows = |old: &Number| old == new || is_multiple(old, new);
         if !before.multiple_of.as_ref().is_some_and(allows) {
             let what = format!("has to be a multiple of {new} now");
             findings.add(&rule::MULTIPLE_OF_CHANGED, what);
@@ -249,6 +249,29 @@ fn order(a: &Number, b: &Number) -> Ordering {
         (Some(a), Some(b)) => a.cmp(&b),
         _ => number(a).total_cmp(&number(b)),
     }
+}
+
+/// Whether `a` is a multiple of `b`, counted in decimal places as people wrote them: in binary, 0.1 is none of 0.01.
+fn is_multiple(a: &Number, b: &Number) -> bool {
+    let multiple = || {
+        let ((a, a_places), (b, b_places)) = (decimal(a)?, decimal(b)?);
+        let places = a_places.max(b_places);
+        let scaled =
+            |digits: i128, own: u32| digits.checked_mul(10_i128.checked_pow(places - own)?);
+        scaled(a, a_places)?.checked_rem(scaled(b, b_places)?)
+    };
+    multiple() == Some(0)
+}
+
+/// The digits of a number and how many of them are decimal places; none for a number that is too long for it.
+fn decimal(number: &Number) -> Option<(i128, u32)> {
+    let text = match (number.as_i64(), number.as_u64()) {
+        (None, None) => format!("{}", number.as_f64()?),
+        _ => number.to_string(),
+    };
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    let digits = format!("{whole}{fraction}").parse().ok()?;
+    Some((digits, fraction.len().try_into().ok()?))
 }
 
 fn number(number: &Number) -> f64 {

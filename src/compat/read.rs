@@ -1,5 +1,6 @@
 //! Definitions out of YAML: one or several documents, lists as `kubectl get crds -o yaml` prints them, other kinds between.
 
+use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_yaml::Value;
 
 use super::{Release, definition::Definition};
@@ -15,20 +16,20 @@ impl Release {
     /// Adds the definitions in `text`, which is called `source` in refusals, and returns how many there were.
     ///
     /// Errors: it is no YAML, a definition is not of `apiextensions.k8s.io/v1` or has a field of the wrong type, or one of
-    /// its name is there already.
+    /// its name is there already. Passed over is what is not called YAML or JSON, or is a template, and names no definition.
     pub fn read(&mut self, source: &str, text: &str) -> Result<usize> {
-        // Other files may hold what is no YAML, such as a chart's templates.
-        if !text.contains(KIND) {
-            return Ok(0);
-        }
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let before = self.definitions.len();
-        let documents = yaml::documents(text).map_err(|error| {
-            Failure::refused(format!("cannot read `{source}` as YAML: {error}"))
-                .note("it has to hold CustomResourceDefinitions, as they are applied to a cluster")
-                .help("render templates first: helm template CHART | operator-forge check --crds -")
-        })?;
-        for value in documents {
-            self.add(source, value)?;
+        let mut read = || {
+            if !text.contains(KIND) {
+                // A key that is there twice is no matter where nothing is read.
+                return each::<IgnoredAny>(source, text, |_| Ok(()));
+            }
+            each::<Value>(source, text, |value| self.add(source, value))
+        };
+        match read() {
+            Err(_) if !text.contains(KIND) && !has_to_parse(source, text) => {}
+            read => read?,
         }
         Ok(self.definitions.len() - before)
     }
@@ -77,6 +78,7 @@ impl Release {
                 "compare with a release whose definitions are of {API_VERSION}"
             )));
         }
+        integral(&mut value);
         let definition: Definition = serde_yaml::from_value(value).map_err(|error| {
             refuse(error.to_string()).help(format!("kubectl apply --dry-run=server -f {source}"))
         })?;
@@ -88,4 +90,64 @@ impl Release {
         }
         Ok(())
     }
+}
+
+/// Writes every number without fraction as one: `1.0` is `1`.
+fn integral(value: &mut Value) {
+    const EXACT: f64 = (1_u64 << 53) as f64;
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let float = number.as_f64();
+            if let Some(float) = float.filter(|it| it.fract() == 0.0 && it.abs() <= EXACT) {
+                *number = (float as i64).into();
+            }
+        }
+        Value::Sequence(items) => items.iter_mut().for_each(integral),
+        Value::Mapping(fields) => fields.values_mut().for_each(integral),
+        _ => {}
+    }
+}
+
+/// Whether there may be definitions in what cannot be parsed and names none, such as one in UTF-16.
+fn has_to_parse(source: &str, text: &str) -> bool {
+    let extension = source.rsplit_once('.').map(|(_, extension)| extension);
+    let is_yaml = source == "standard input" || matches!(extension, Some("yaml" | "yml" | "json"));
+    is_yaml && !text.contains("{{")
+}
+
+/// Every document of a text.
+fn each<T: DeserializeOwned>(
+    source: &str,
+    text: &str,
+    mut read: impl FnMut(T) -> Result<()>,
+) -> Result<()> {
+    let refuse = |why: &str, note: &str, help: &str| {
+        let error = format!("cannot read `{source}` as YAML: {why}");
+        Failure::refused(error).note(note).help(help)
+    };
+    let missed = "a definition in it would be missed, so nothing was compared";
+    if text.contains('\0') {
+        let help = "save it in UTF-8: iconv -f UTF-16 -t UTF-8 BEFORE > AFTER";
+        return Err(refuse("it is not in UTF-8", missed, help));
+    }
+    let (note, help) = match text.contains("{{") {
+        true => (
+            "it has to hold CustomResourceDefinitions, as they are applied to a cluster",
+            "render templates first: helm template CHART | operator-forge check --crds -",
+        ),
+        false => (
+            missed,
+            "mend it, or name a file of definitions alone: operator-forge check --crds FILE",
+        ),
+    };
+    // JSON may escape what YAML may not.
+    if text.trim_start().starts_with(['{', '['])
+        && let Ok(value) = serde_json::from_str(text)
+    {
+        return read(value);
+    }
+    yaml::documents(text)
+        .map_err(|error| refuse(&error.to_string(), note, help))?
+        .into_iter()
+        .try_for_each(read)
 }

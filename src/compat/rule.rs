@@ -98,7 +98,7 @@ rules! {
     VERSION_DEPRECATED "version-deprecated" Info DEPRECATION
         "clients that use the version get a warning with every answer"
     VERSION_UNCONVERTED "version-unconverted" Breaking VERSIONS
-        "without conversion only `apiVersion` changes between versions, so what the stored or the served one lacks is lost"
+        "without conversion only `apiVersion` changes between versions: what the stored or the served one lacks is lost, and what it refuses cannot be updated through it"
     STORAGE_VERSION_CHANGED "storage-version-changed" Warning VERSIONS
         "objects stay stored in the old version until they are written again, and until then it cannot be removed"
     STATUS_SUBRESOURCE_REMOVED "status-subresource-removed" Breaking SUBRESOURCES

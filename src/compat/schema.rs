@@ -7,6 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Deserialize;
 use serde_yaml::{Number, Value};
 
+use super::cel;
+
 /// A schema. An absent limit is `None`; flags are false when absent.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -65,22 +67,18 @@ pub enum Additional {
     Of(Box<Schema>),
 }
 
-/// A CEL rule, without its messages.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+/// A CEL rule, without its messages. Layout and comments mean nothing.
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Validation {
     pub rule: String,
     pub optional_old_self: bool,
 }
 
-impl Validation {
-    /// Whether it refuses the same values, however it is laid out.
-    pub fn is(&self, other: &Self) -> bool {
+impl PartialEq for Validation {
+    fn eq(&self, other: &Self) -> bool {
         self.optional_old_self == other.optional_old_self
-            && self
-                .rule
-                .split_whitespace()
-                .eq(other.rule.split_whitespace())
+            && cel::tokens(&self.rule) == cel::tokens(&other.rule)
     }
 }
 
@@ -101,6 +99,15 @@ impl Schema {
         Self {
             preserve_unknown: true,
             ..Self::default()
+        }
+    }
+
+    /// What keeps every value of `old`, without a schema. A `null` is kept, too, and so is a resource.
+    pub fn in_place_of(&self, old: &Self) -> Self {
+        Self {
+            nullable: old.nullable,
+            embedded_resource: old.embedded_resource,
+            ..self.clone()
         }
     }
 

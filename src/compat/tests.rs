@@ -2,6 +2,7 @@
 
 mod fields;
 mod limits;
+mod versions;
 mod wholes;
 
 use std::collections::BTreeSet;
@@ -69,7 +70,7 @@ fn every_rule_finds_what_it_is_for_and_no_more() {
             expected,
         );
     }
-    for Whole(before, after, expected) in wholes::all() {
+    for Whole(before, after, expected) in wholes::all().into_iter().chain(versions::all()) {
         let spec = || json!({ "type": "object", "properties": {} });
         check(
             &definition(spec(), before),
@@ -107,7 +108,51 @@ fn lists_and_several_documents_are_read() {
     );
     let list = "kind: CustomResourceDefinitionList\napiVersion: apiextensions.k8s.io/v1\nitems: [{metadata: {name: a}}]";
     assert_eq!(read(list), Ok(1));
-    assert_eq!(read("{{ not: yaml"), Ok(0));
+    assert_eq!(read(&format!("\u{feff}{}", crd("a"))), Ok(1));
+    // What YAML cannot escape.
+    let json = r#"{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1","metadata":{"name":"\ud83d\ude00"}}"#;
+    assert_eq!(read(json), Ok(1));
+}
+
+#[test]
+fn what_cannot_be_parsed_is_passed_over_only_where_it_holds_no_definition() {
+    let read = |source: &str, text: &str| Release::default().read(source, text);
+    for (source, text) in [
+        ("empty.yaml", ""),
+        ("empty.yaml", "\u{feff}# nothing\n---\n"),
+        ("values.yaml", "a: 1\na: 2\nb: !tag [x]\n"),
+        (
+            "templates/pod.yaml",
+            "{{- if .Values.pod }}\nkind: Pod\n{{ end }}",
+        ),
+        ("v1:config/crd/bases/README.md", "- [a](b): 'c\n# d: ["),
+        ("dashboard.json", r#"{"title":"\ud83d\ude00"}"#),
+    ] {
+        assert_eq!(read(source, text), Ok(0), "{source}: {text}");
+    }
+    let utf16: Vec<u8> = "\u{feff}kind: CustomResourceDefinition"
+        .encode_utf16()
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    for (source, text, help) in [
+        ("foo.json", "{", "mend it"),
+        ("foo.yml", "a: [", "mend it"),
+        ("standard input", "a: [", "mend it"),
+        (
+            "foo.yaml",
+            &String::from_utf8_lossy(&utf16),
+            "save it in UTF-8",
+        ),
+        (
+            "crd.yaml",
+            "{{- if .Values.crds }}\nkind: CustomResourceDefinition\n{{ end }}",
+            "render templates first: helm template CHART",
+        ),
+    ] {
+        let refusal = read(source, text).unwrap_err();
+        assert!(refusal.error.contains(source), "{refusal:?}");
+        assert!(refusal.help[0].starts_with(help), "{refusal:?}");
+    }
 }
 
 #[test]

@@ -1,33 +1,42 @@
 //! CEL rules and combinations of schemas: whether one refuses more than another cannot be computed, so a new one counts
 //! as tighter, and one less as looser.
 
-use super::{Findings, rule, schema::Schema};
+use super::{Findings, cel, rule, schema::Schema};
 
 /// Compares what is beyond single limits.
 pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
     for rule in &after.validations {
-        if !before.validations.iter().any(|old| old.is(rule)) {
-            let text: Vec<&str> = rule.rule.split_whitespace().collect();
+        if !before.validations.contains(rule) {
             findings.add(
                 &rule::CEL_RULE_ADDED,
-                format!("has to fulfil `{}` now", text.join(" ")),
+                format!("has to fulfil `{}` now", cel::line(&rule.rule)),
             );
         }
     }
-    let is_new = |old: &[Schema], new: &[Schema]| new.iter().any(|schema| !old.contains(schema));
-    let (old_any, new_any) = (alternatives(before), alternatives(after));
+    let is_new = |old: &[&Schema], new: &[&Schema]| new.iter().any(|schema| !old.contains(schema));
+    let (old_any, new_any) = (
+        beyond_type(before, &before.any_of),
+        beyond_type(after, &after.any_of),
+    );
+    let (old_all, new_all) = (
+        beyond_type(before, &before.all_of),
+        beyond_type(after, &after.all_of),
+    );
+    let (old_one, new_one): (Vec<_>, Vec<_>) = (
+        before.one_of.iter().collect(),
+        after.one_of.iter().collect(),
+    );
     let tightened = [
-        ("allOf", is_new(&before.all_of, &after.all_of)),
+        ("allOf", is_new(&old_all, &new_all)),
         // An alternative less refuses more, and the first alternatives refuse what is none of them.
         (
             "anyOf",
-            !new_any.is_empty() && (old_any.is_empty() || is_new(new_any, old_any)),
+            !new_any.is_empty() && (old_any.is_empty() || is_new(&new_any, &old_any)),
         ),
         // An alternative more refuses what two of them allow.
         (
             "oneOf",
-            !after.one_of.is_empty()
-                && (is_new(&before.one_of, &after.one_of) || is_new(&after.one_of, &before.one_of)),
+            !new_one.is_empty() && (is_new(&old_one, &new_one) || is_new(&new_one, &old_one)),
         ),
         ("not", after.not.is_some() && before.not != after.not),
     ];
@@ -39,17 +48,21 @@ pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
     }
 }
 
-/// `anyOf`, unless it spells out what `x-kubernetes-int-or-string` means.
-fn alternatives(schema: &Schema) -> &[Schema] {
-    let spelled_out = |schema: &Schema| {
-        let bare = |name: &str| Schema {
-            type_name: Some(name.to_owned()),
-            ..Schema::default()
-        };
-        *schema == bare("integer") || *schema == bare("string")
+/// `anyOf` or `allOf` without what spells out `x-kubernetes-int-or-string`: the two alternatives themselves, or one
+/// schema that holds them.
+fn beyond_type<'a>(schema: &Schema, combination: &'a [Schema]) -> Vec<&'a Schema> {
+    let bare = |name: &str| Schema {
+        type_name: Some(name.to_owned()),
+        ..Schema::default()
     };
-    if schema.int_or_string && schema.any_of.iter().all(spelled_out) {
-        return &[];
+    let spelled_out = [bare("integer"), bare("string")];
+    if schema.int_or_string && combination == spelled_out {
+        return Vec::new();
     }
-    &schema.any_of
+    let holder = Schema {
+        any_of: spelled_out.into(),
+        ..Schema::default()
+    };
+    let says_more = |one: &&Schema| !schema.int_or_string || **one != holder;
+    combination.iter().filter(says_more).collect()
 }

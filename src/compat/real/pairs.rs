@@ -33,10 +33,7 @@ pub const PAIRS: &[Pair] = &[
             d["status"] = json!({ "storedVersions": ["v1alpha2", "v1"] });
         },
         after: nothing,
-        found: &[
-            "stored-version-removed issuers.cert-manager.io v1alpha2",
-            "version-removed issuers.cert-manager.io v1beta1",
-        ],
+        found: &["stored-version-removed issuers.cert-manager.io v1alpha2"],
     },
     Pair {
         source: "https://github.com/kubernetes-csi/external-snapshotter/releases/tag/v4.1.0: v1 is stored, v1beta1 deprecated",

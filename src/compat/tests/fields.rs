@@ -27,6 +27,18 @@ pub fn all() -> Vec<Fields> {
             json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true }),
             &[],
         ),
+        // Nothing that is stored is lost or refused where everything is kept.
+        Fields(
+            object(json!({
+                "a": { "type": "object", "nullable": true, "required": ["b"], "properties": { "b": { "maximum": 1 } } },
+                "b": { "type": "object", "x-kubernetes-embedded-resource": true },
+            })),
+            json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true }),
+            &[
+                "type-widened v1 .spec.a: was `object`, now of any type",
+                "type-widened v1 .spec.b: was `object`, now of any type",
+            ],
+        ),
         Fields(
             object(json!({ "a.b": { "type": "array", "items": { "type": "string" } } })),
             object(json!({ "a.b": { "type": "array", "items": { "type": "integer" } } })),
@@ -66,6 +78,21 @@ pub fn all() -> Vec<Fields> {
             json!({ "x-kubernetes-int-or-string": true }),
             json!({ "x-kubernetes-int-or-string": true, "anyOf": [{ "type": "integer" }, { "type": "string" }] }),
             &[],
+        ),
+        Fields(
+            json!({ "x-kubernetes-int-or-string": true }),
+            json!({ "x-kubernetes-int-or-string": true, "allOf": [{ "anyOf": [{ "type": "integer" }, { "type": "string" }] }] }),
+            &[],
+        ),
+        Fields(
+            json!({ "x-kubernetes-int-or-string": true, "anyOf": [{ "type": "integer" }, { "type": "string" }] }),
+            json!({ "x-kubernetes-int-or-string": true, "allOf": [{ "anyOf": [{ "type": "integer" }, { "type": "string" }] }, { "pattern": "a" }] }),
+            &["combination-tightened v1 .spec: `allOf` is new or another one"],
+        ),
+        Fields(
+            json!({ "x-kubernetes-int-or-string": true }),
+            json!({ "x-kubernetes-int-or-string": true, "anyOf": [{ "type": "integer" }] }),
+            &["combination-tightened v1 .spec: `anyOf` is new or another one"],
         ),
         Fields(
             object(json!({ "a": {}, "b": { "default": 1 } })),

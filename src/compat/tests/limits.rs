@@ -109,6 +109,40 @@ pub fn all() -> Vec<Fields> {
             &[],
         ),
         Fields(
+            limit("multipleOf", json!(0.1)),
+            limit("multipleOf", json!(0.01)),
+            &[],
+        ),
+        Fields(
+            limit("multipleOf", json!(0.3)),
+            limit("multipleOf", json!(1e-7)),
+            &[],
+        ),
+        Fields(
+            limit("multipleOf", json!(0.1)),
+            limit("multipleOf", json!(0.03)),
+            &["multiple-of-changed v1 .spec: has to be a multiple of 0.03 now"],
+        ),
+        Fields(
+            limit("multipleOf", json!(3)),
+            limit("multipleOf", json!(0)),
+            &["multiple-of-changed v1 .spec: has to be a multiple of 0 now"],
+        ),
+        // A number is the same with a point or without.
+        Fields(
+            json!({ "enum": [1, { "a": [-2.0] }], "default": 1.0, "maximum": 3 }),
+            json!({ "enum": [1.0, { "a": [-2] }], "default": 1, "maximum": 3.0 }),
+            &[],
+        ),
+        Fields(
+            limit("enum", json!([1])),
+            limit("enum", json!([1.5])),
+            &[
+                "enum-value-removed v1 .spec: may no longer be `1`",
+                "enum-value-added v1 .spec: may be `1.5` now",
+            ],
+        ),
+        Fields(
             limit("pattern", json!("^a$")),
             limit("pattern", json!("^b$")),
             &["pattern-changed v1 .spec: pattern was `^a$`, now `^b$`"],
@@ -177,9 +211,23 @@ pub fn all() -> Vec<Fields> {
             ),
             limit(
                 "x-kubernetes-validations",
-                json!([{ "rule": "self.a == self.b" }, { "rule": "true" }]),
+                json!([{ "rule": "self.a==self.b // equal" }, { "rule": "true" }]),
             ),
             &["cel-rule-added v1 .spec: has to fulfil `true` now"],
+        ),
+        Fields(
+            limit(
+                "x-kubernetes-validations",
+                json!([{ "rule": "'a b' == 'a b'" }, { "rule": "true // x && self.a > 5" }]),
+            ),
+            limit(
+                "x-kubernetes-validations",
+                json!([{ "rule": "'a b' == 'a  b'" }, { "rule": "true // x\n && self.a > 5" }]),
+            ),
+            &[
+                "cel-rule-added v1 .spec: has to fulfil `'a b' == 'a  b'` now",
+                "cel-rule-added v1 .spec: has to fulfil `true && self.a > 5` now",
+            ],
         ),
     ]
 }

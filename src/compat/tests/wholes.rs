@@ -1,24 +1,19 @@
-//! Whole definitions and their versions.
+//! Whole definitions, and what a version has beside its schema.
 
 use serde_json::{Value, json};
 
-use super::{Whole, nothing};
+use super::{Whole, nothing, versions::second};
 
-fn versions(definition: &mut Value) -> &mut Vec<Value> {
+pub fn versions(definition: &mut Value) -> &mut Vec<Value> {
     definition["spec"]["versions"].as_array_mut().unwrap()
 }
 
-/// A second version beside `v1`, which stays the stored one.
-fn second(definition: &mut Value) -> &mut Value {
-    let mut version = versions(definition)[0].clone();
-    version["name"] = json!("v2");
-    version["storage"] = json!(false);
-    versions(definition).push(version);
-    versions(definition).last_mut().unwrap()
+fn metadata(definition: &mut Value) -> &mut Value {
+    &mut versions(definition)[0]["schema"]["openAPIV3Schema"]["properties"]["metadata"]
 }
 
-fn two(definition: &mut Value) {
-    second(definition);
+fn scale(paths: Value) -> Value {
+    json!({ "scale": paths })
 }
 
 pub fn all() -> Vec<Whole> {
@@ -85,75 +80,6 @@ pub fn all() -> Vec<Whole> {
             },
             &["conversion-removed: is no longer converted between its versions"],
         ),
-        // Versions.
-        Whole(two, nothing, &["version-removed v2: was removed"]),
-        Whole(
-            nothing,
-            |d| versions(d)[0]["name"] = json!("v2"),
-            &["stored-version-removed v1: was removed, and objects may be stored in it"],
-        ),
-        Whole(
-            |d| {
-                second(d);
-                d["status"] = json!({ "storedVersions": ["v1", "v2"] });
-            },
-            nothing,
-            &["stored-version-removed v2: was removed, and objects may be stored in it"],
-        ),
-        Whole(
-            |d| d["status"] = json!({ "storedVersions": null }),
-            nothing,
-            &[],
-        ),
-        Whole(
-            two,
-            |d| second(d)["served"] = json!(false),
-            &["version-not-served v2: is no longer served"],
-        ),
-        Whole(
-            nothing,
-            |d| versions(d)[0]["deprecated"] = json!(true),
-            &["version-deprecated v1: is deprecated now"],
-        ),
-        Whole(
-            two,
-            |d| {
-                second(d)["storage"] = json!(true);
-                versions(d)[0]["storage"] = json!(false);
-            },
-            &["storage-version-changed: storage version was `v1`, now `v2`"],
-        ),
-        Whole(
-            nothing,
-            |d| second(d)["schema"] = json!({ "openAPIV3Schema": { "type": "object" } }),
-            &[
-                "version-unconverted v2 .spec: differs from the stored version `v1`, and nothing converts",
-            ],
-        ),
-        Whole(
-            nothing,
-            |d| {
-                second(d)["schema"] = json!({ "openAPIV3Schema": { "type": "object" } });
-                d["spec"]["conversion"] = json!({ "strategy": "Webhook" });
-            },
-            &[],
-        ),
-        // What only the new version has is not stored, and two versions that differed before are no news.
-        Whole(
-            nothing,
-            |d| {
-                let schema = &mut second(d)["schema"]["openAPIV3Schema"];
-                schema["properties"]["spec"]["properties"]["a"] = json!({ "type": "string" });
-            },
-            &[
-                "version-unconverted v2 .spec.a: differs from the stored version `v1`, and nothing converts",
-            ],
-        ),
-        Whole(
-            |d| second(d)["schema"] = json!({ "openAPIV3Schema": { "type": "object" } }),
-            |d| second(d)["schema"] = json!({ "openAPIV3Schema": { "type": "object" } }),
-            &[],
-        ),
         // What every object has is kept, whatever a schema says.
         Whole(
             |d| {
@@ -162,6 +88,39 @@ pub fn all() -> Vec<Whole> {
             },
             nothing,
             &[],
+        ),
+        // And so is its name, which a schema may restrict.
+        Whole(
+            nothing,
+            |d| *metadata(d) = json!({ "type": "object", "properties": { "name": { "type": "string", "maxLength": 9 } } }),
+            &["max-length-lowered v1 .metadata.name: maxLength was none, now 9"],
+        ),
+        Whole(
+            |d| *metadata(d) = json!({ "type": "object", "properties": { "name": { "type": "string", "maxLength": 9 } } }),
+            |d| *metadata(d) = json!({ "type": "object", "properties": { "name": { "type": "string", "maxLength": 8 } } }),
+            &["max-length-lowered v1 .metadata.name: maxLength was 9, now 8"],
+        ),
+        Whole(
+            |d| *metadata(d) = json!({ "type": "object", "properties": { "name": { "type": "string", "maxLength": 9 } } }),
+            |d| *metadata(d) = json!({ "type": "object" }),
+            &[],
+        ),
+        Whole(
+            |d| *metadata(d) = json!({ "type": "object", "properties": { "generateName": { "type": "string", "pattern": "^a" } } }),
+            nothing,
+            &[],
+        ),
+        // No schema any more.
+        Whole(
+            |d| {
+                versions(d)[0]["schema"]["openAPIV3Schema"]["required"] = json!(["spec"]);
+                *metadata(d) = json!({ "type": "object", "properties": { "name": { "type": "string", "maxLength": 9 } } });
+            },
+            |d| {
+                versions(d)[0]["schema"]["openAPIV3Schema"] =
+                    json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true })
+            },
+            &["type-widened v1 .spec: was `object`, now of any type"],
         ),
         // Subresources and what else a version has.
         Whole(
@@ -188,6 +147,24 @@ pub fn all() -> Vec<Whole> {
                 "status-subresource-added v1: has `/status` now",
                 "scale-subresource-changed v1: `/scale` uses other fields",
             ],
+        ),
+        Whole(
+            |d| versions(d)[0]["subresources"] = scale(json!({ "specReplicasPath": ".spec.a" })),
+            |d| {
+                versions(d)[0]["subresources"] = scale(
+                    json!({ "specReplicasPath": ".spec.a", "labelSelectorPath": ".status.b" }),
+                )
+            },
+            &[],
+        ),
+        Whole(
+            |d| {
+                versions(d)[0]["subresources"] = scale(
+                    json!({ "specReplicasPath": ".spec.a", "labelSelectorPath": ".status.b" }),
+                )
+            },
+            |d| versions(d)[0]["subresources"] = scale(json!({ "specReplicasPath": ".spec.a" })),
+            &["scale-subresource-changed v1: `/scale` uses other fields"],
         ),
         Whole(
             |d| versions(d)[0]["selectableFields"] = json!([{ "jsonPath": ".spec.a" }]),
