@@ -11,6 +11,7 @@ mod create_webhook;
 mod delete;
 mod delete_api;
 mod delete_webhook;
+mod derived;
 mod disown;
 mod edit;
 mod edit_api;
@@ -30,10 +31,7 @@ mod update;
 mod version;
 mod workspace;
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
 use self::{survey::Survey, workspace::Workspace};
 use crate::{
@@ -44,7 +42,7 @@ use crate::{
     plan::Named,
     project::Project,
     prompt::Prompt,
-    report::{Outcome, Report},
+    report::{Moved, Outcome, Report},
     tree::RelPath,
 };
 
@@ -54,6 +52,8 @@ struct Edit {
     project: Project,
     /// Files of the user that the command's own words name.
     named: Named,
+    /// Those of them that move.
+    moved: Vec<Moved>,
     /// Paths that are written whatever they hold.
     forced: BTreeSet<RelPath>,
     /// Remarks about flags and surroundings.
@@ -69,6 +69,7 @@ impl Edit {
             command,
             project,
             named: Named::default(),
+            moved: Vec::new(),
             forced: BTreeSet::new(),
             remarks: Vec::new(),
             next: Vec::new(),
@@ -163,18 +164,18 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     report.outcome(&Outcome {
         command: edit.command,
         set: &set,
+        moved: &edit.moved,
         remarks: &edit.remarks,
         next: &edit.next,
     });
     Ok(if set.notes.is_empty() { 0 } else { 3 })
 }
 
-/// `directory` as something to paste into a shell.
-fn shell_word(directory: &Path) -> String {
-    let text = directory.display().to_string();
+/// `text` as one word to paste into a shell.
+fn shell_word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
     if text.chars().all(plain) {
-        text
+        text.to_owned()
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))
     }

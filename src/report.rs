@@ -21,6 +21,7 @@ use crate::{
     change::{Change, ChangeSet},
     cli::{Color, Global, Output},
     error::Failure,
+    tree::{Content, RelPath},
 };
 
 /// What a command did or would do.
@@ -30,6 +31,8 @@ pub struct Outcome<'a> {
     pub command: &'static str,
     /// All of it.
     pub set: &'a ChangeSet,
+    /// Of the files that go away and those that are new, what is the same file.
+    pub moved: &'a [Moved],
     /// Remarks about flags and surroundings; they leave nothing to do.
     pub remarks: &'a [String],
     /// What to do next: each a sentence and perhaps a line to paste.
@@ -43,6 +46,19 @@ pub struct Told {
     pub output: String,
     /// On standard error.
     pub error: String,
+}
+
+/// A file of the user's that goes elsewhere, and is changed on the way.
+#[derive(Clone, Debug)]
+pub struct Moved {
+    /// Where it was.
+    pub from: RelPath,
+    /// Where it goes.
+    pub to: RelPath,
+    /// What it held.
+    pub before: Vec<u8>,
+    /// What it will hold.
+    pub after: Content,
 }
 
 /// How to speak.
@@ -138,9 +154,9 @@ impl Report {
             Output::Text => {
                 self.eprint(&text::warnings(&self.before, self.color));
                 if self.diff {
-                    self.print(&text::diffs(outcome.set));
+                    self.print(&text::diffs(outcome));
                 } else if !self.quiet {
-                    self.print(&text::overwritten(outcome.set));
+                    self.print(&text::overwritten(outcome));
                 }
                 self.eprint(&text::outcome(
                     outcome,
@@ -158,7 +174,7 @@ impl Report {
             Output::Json => self.print(&json::check(outcome, drifts, failed, self.diff)),
             Output::Text => {
                 if self.diff {
-                    self.print(&text::diffs(outcome.set));
+                    self.print(&text::diffs(outcome));
                 }
                 self.eprint(&text::check(outcome, failed, self.quiet, self.color));
             }

@@ -24,10 +24,10 @@ pub struct Edit {
     /// Whether the operator watches namespaces that it is told, instead of the cluster
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub namespaced: Option<bool>,
-    /// The copyright holder in files that are generated from now on; may be empty
+    /// The copyright holder in files that are generated, not in those of yours that exist; may be empty
     #[arg(long)]
     pub owner: Option<String>,
-    /// The license in files that are generated from now on: apache2, mit or none
+    /// The license in the same files: apache2, mit or none
     #[arg(long)]
     pub license: Option<String>,
     /// A file with the comment that begins each of them instead

@@ -36,6 +36,7 @@ fn files(flags: &Global, report: &Report) -> Result<u8> {
         &Outcome {
             command: "check",
             set: &set,
+            moved: &[],
             remarks: &[],
             next: &[],
         },

@@ -7,7 +7,7 @@ use crate::{
     cli::{Api, Global},
     error::Result,
     name::{ControllerName, Plural, ShortName},
-    project::{CreateApi, Project},
+    project::{CreateApi, Key, Project},
     prompt::Prompt,
     report::Report,
     template,
@@ -88,20 +88,16 @@ fn conversion(before: &Project, request: &CreateApi) -> Option<(String, Option<S
         return None;
     }
     let hub = before.hub_of(&key)?;
-    let CreateApi {
-        group,
-        kind,
-        version,
-        ..
-    } = request;
-    let group = match group.as_str() {
-        "" => "''",
-        group => group,
+    let (kind, version) = (&request.kind, request.version);
+    let hub_key = Key {
+        version: hub,
+        ..key
     };
     Some((
         format!("convert it to {hub}, the hub of {kind}, and back:"),
         Some(format!(
-            "operator-forge create webhook --group {group} --version {hub} --kind {kind} --conversion --spoke {version}"
+            "operator-forge create webhook {} --conversion --spoke {version}",
+            hub_key.flags()
         )),
     ))
 }

@@ -32,7 +32,10 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     if !prompt.yes("--no-input", "Replace what is yours?", None, false)? {
         return Err(Failure::refused("nothing was written")
             .note("the files stay yours")
-            .help("operator-forge disown --no-input, to be asked nothing"));
+            .help(format!(
+                "operator-forge disown {} --no-input, to be asked nothing",
+                files.paths.join(" ")
+            )));
     }
     (shown.dry_run, shown.diff, shown.quiet) = (false, false, true);
     reconcile(&workspace, &edit, &shown, &Report::new(&shown))

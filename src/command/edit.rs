@@ -1,6 +1,6 @@
 //! `edit`: settings of the whole project.
 
-use super::{Edit, Workspace, init, reconcile};
+use super::{Edit, Workspace, init, reconcile, shell_word};
 use crate::{
     cli::{self, Global},
     error::Result,
@@ -27,7 +27,7 @@ pub fn run(flags: &Global, edit: &cli::Edit, report: &Report) -> Result<u8> {
     let mut remarks = Vec::new();
     if project.settings.header_comment() != before.settings.header_comment() {
         remarks.push(
-            "files of yours keep the comment that they begin with; new ones, and those that operator-forge keeps current, get this one"
+            "the comment at the top changes in the source files that operator-forge keeps current, and new files get it; files of yours keep the one that they have"
                 .to_owned(),
         );
     }
@@ -49,6 +49,14 @@ fn next(before: &Project, after: &Project) -> Vec<(String, Option<String>)> {
             Some("make manifests".to_owned()),
         ));
     }
+    if after.resources().next().is_some()
+        && let Some(find) = with_another_comment(before, after)
+    {
+        next.push((
+            "files of yours that keep another comment, should you want to change it:".to_owned(),
+            Some(find),
+        ));
+    }
     let name = &after.name;
     if before.namespaced != after.namespaced {
         next.push((
@@ -64,4 +72,24 @@ fn next(before: &Project, after: &Project) -> Vec<(String, Option<String>)> {
         ));
     }
     next
+}
+
+/// The line that lists source files without the comment of `after`, or where it says less than that of `before`, those that say
+/// more; `None` where both are the same.
+fn with_another_comment(before: &Project, after: &Project) -> Option<String> {
+    let (old, new) = (
+        before.settings.header_comment(),
+        after.settings.header_comment(),
+    );
+    let only_in = |one: &str, other: &str| {
+        let says = |line: &&str| line.contains(char::is_alphanumeric);
+        let mut lines = one.lines().filter(says);
+        let line = lines.find(|line| other.lines().all(|other| other != *line))?;
+        Some(shell_word(line))
+    };
+    let (flag, line) = match only_in(&new, &old) {
+        Some(line) => ('L', line),
+        None => ('l', only_in(&old, &new)?),
+    };
+    Some(format!("grep -r{flag}F --include='*.rs' {line} src tests"))
 }

@@ -1,5 +1,6 @@
 //! The generated file that a path on the command line names.
 
+use super::derived::is_derived;
 use crate::{
     error::{Failure, Result},
     memory,
@@ -7,20 +8,13 @@ use crate::{
     tree::{RelPath, Tree},
 };
 
-/// What the project's own `make manifests` writes.
-const DERIVED: [&str; 3] = [
-    "config/crd/bases/",
-    "config/rbac/role.yaml",
-    "config/webhook/manifests.yaml",
-];
-
 /// The path as the tree has it. A leading `./` is what shells complete.
 pub fn path_of(text: &str) -> Result<RelPath> {
     RelPath::parse(text.strip_prefix("./").unwrap_or(text))
 }
 
-/// Why nothing in `desired` is at `path`.
-pub fn unknown(path: &RelPath, desired: &Tree) -> Failure {
+/// Why nothing in `desired` is at `path`, which was given to `command`.
+pub fn unknown(command: &str, path: &RelPath, desired: &Tree) -> Failure {
     let text = path.as_str();
     let failure = Failure::refused(format!("`{path}` is not generated"));
     if text == FILE || text.starts_with(memory::DIRECTORY) {
@@ -28,7 +22,7 @@ pub fn unknown(path: &RelPath, desired: &Tree) -> Failure {
             .note("it is the record of the project, which every command writes")
             .help("operator-forge sync");
     }
-    if DERIVED.iter().any(|derived| text.starts_with(derived)) {
+    if is_derived(text) {
         return failure
             .note("the project's own code writes it, and leaves a file without its header alone")
             .help("make manifests");
@@ -40,7 +34,7 @@ pub fn unknown(path: &RelPath, desired: &Tree) -> Failure {
     if let Some(first) = inside.next() {
         return failure
             .note("it is a directory, and each file in it has an owner")
-            .help(first.to_string());
+            .help(format!("operator-forge {command} {first}"));
     }
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let of_that_name = |path: &&RelPath| name(path.as_str()) == name(text);
@@ -48,7 +42,7 @@ pub fn unknown(path: &RelPath, desired: &Tree) -> Failure {
     match near.min_by_key(|path| path.parents().count()) {
         Some(near) => failure
             .note("paths are relative to the project's directory")
-            .help(near.to_string()),
+            .help(format!("operator-forge {command} {near}")),
         None => failure
             .note("nothing in `PROJECT` asks for it, so it is yours alone")
             .help("operator-forge sync --dry-run"),

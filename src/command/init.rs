@@ -37,7 +37,7 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
             "go there:".to_owned(),
             Some(format!(
                 "cd {}",
-                shell_word(root.strip_prefix(".").unwrap_or(&root))
+                shell_word(&root.strip_prefix(".").unwrap_or(&root).to_string_lossy())
             )),
         ));
     }
@@ -61,7 +61,10 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
             Failure::refused(format!(
                 "the project was made, but `git init` failed: {why}"
             ))
-            .help(format!("git -C {} init", shell_word(&root)))
+            .help(format!(
+                "git -C {} init",
+                shell_word(&root.to_string_lossy())
+            ))
         })?;
     }
     Ok(code)

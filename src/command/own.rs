@@ -18,12 +18,14 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     let desired = template::tree(&project)?;
     for text in &files.paths {
         let path = path_of(text)?;
-        let file = desired.get(&path).ok_or_else(|| unknown(&path, &desired))?;
+        let file = desired
+            .get(&path)
+            .ok_or_else(|| unknown("own", &path, &desired))?;
         let owned = project.own(&path)?;
         if file.owner == Owner::User {
             return Err(Failure::refused(format!("`{path}` is yours already"))
                 .note("it was written once, and no command rewrites it")
-                .help("edit it"));
+                .help("operator-forge status --all, to see whose each file is"));
         }
         project = owned;
     }

@@ -7,7 +7,7 @@ use crate::{
     name::{Group, Invalid, Kind, Plural, rust, rust::Module},
     plan::{Named, Rewritten},
     project::{Project, Rename},
-    report::Report,
+    report::{Moved, Report},
     syntax::{self, Fault, Renamed},
     template,
     tree::{self, Digest, Found, RelPath},
@@ -25,7 +25,7 @@ pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> 
     let project = before.rename(&request)?;
     let (names, api_group) = names(&before, &project, &request);
     let mut remarks = Vec::new();
-    let named = moved(
+    let (named, moved) = moved(
         &workspace,
         (&before, &project),
         &request,
@@ -54,6 +54,7 @@ pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> 
     ];
     let edit = Edit {
         named,
+        moved,
         remarks,
         next,
         ..Edit::of("rename", project)
@@ -89,21 +90,22 @@ fn names(before: &Project, after: &Project, request: &Rename) -> (Renamed, Strin
     (names, group)
 }
 
-/// The user's files of the kind, at their new paths. One that is as it was generated is made anew.
+/// The user's files of the kind, at their new paths, and those of them whose text is changed. One that is as it was generated
+/// is made anew.
 fn moved(
     workspace: &Workspace,
     (before, after): (&Project, &Project),
     request: &Rename,
     names: &Renamed,
     remarks: &mut Vec<String>,
-) -> Result<Named> {
+) -> Result<(Named, Vec<Moved>)> {
     let files = |project: &Project, kind| {
         template::kind_files::of_kind(project, &request.group, &project.domain, kind)
     };
     let (old, new) = (files(before, &request.kind)?, files(after, &request.to)?);
     let memory = workspace.memory()?;
     let (was, desired) = (template::tree(before)?, template::tree(after)?);
-    let mut named = Named::default();
+    let (mut named, mut moved) = (Named::default(), Vec::new());
     for (what, from) in &old {
         let Some(to) = new.get(what) else { continue };
         let row = memory.rows.get(from).cloned();
@@ -138,17 +140,25 @@ fn moved(
                 "`{from}` was edited, and becomes `{to}` with its edits"
             ));
         }
-        let mut moved = Rewritten::of(from, &bytes, content, row.as_ref());
+        if from != to && !generated {
+            moved.push(Moved {
+                from: from.clone(),
+                to: to.clone(),
+                before: bytes.clone(),
+                after: content.clone(),
+            });
+        }
+        let mut rewritten = Rewritten::of(from, &bytes, content, row.as_ref());
         if from != to {
             let left = Rewritten {
-                before: moved.before.take(),
+                before: rewritten.before.take(),
                 ..Rewritten::default()
             };
             named.rewritten.insert(from.clone(), left);
         }
-        named.rewritten.insert(to.clone(), moved);
+        named.rewritten.insert(to.clone(), rewritten);
     }
-    Ok(named)
+    Ok((named, moved))
 }
 
 fn in_the_way(from: &RelPath, to: &RelPath) -> Failure {

@@ -22,12 +22,12 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     for text in &files.paths {
         let path = path_of(text)?;
         if !desired.contains_key(&path) {
-            return Err(unknown(&path, &desired));
+            return Err(unknown("restore", &path, &desired));
         }
         if let Found::File(_) = tree::find(&workspace.root, &path)? {
             return Err(Failure::refused(format!("`{path}` was not deleted"))
                 .note("a file that is there is not replaced: it may hold your edits")
-                .help(format!("rm {path}, then operator-forge restore {path}")));
+                .help(format!("rm {path} && operator-forge restore {path}")));
         }
         forced.insert(path);
     }

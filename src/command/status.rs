@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use super::{Survey, Workspace};
+use super::{Survey, Workspace, derived};
 use crate::{
     change::ChangeSet,
     cli::{Global, Status},
@@ -16,22 +16,12 @@ use crate::{
     tree::{Digest, Found, RelPath},
 };
 
-/// What `make manifests` writes, where its first line says so.
-const DERIVED: [&str; 3] = [
-    "config/crd/kustomization.yaml",
-    "config/rbac/role.yaml",
-    "config/webhook/manifests.yaml",
-];
-/// Below this all YAML may be Derived.
-const DERIVED_CRDS: &str = "config/crd/bases";
-const DERIVED_HEADER: &[u8] = b"# generated";
-
 pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
     let (workspace, project) = Workspace::open(&flags.directory)?;
     let survey = Survey::of(&workspace, &project)?;
     let set = survey.drift(&project)?;
     let mut files = files(&survey, &set);
-    files.extend(derived(&workspace.root, &files));
+    files.extend(written_by_manifests(&workspace.root, &files));
     files.sort_by(|a, b| a.path.cmp(&b.path));
     report.status(&StatusReport {
         project: project.name.as_str(),
@@ -108,8 +98,8 @@ fn state(survey: &Survey, path: &RelPath) -> Option<(&'static str, State)> {
 }
 
 /// The files that the project's own `make manifests` wrote, as far as no template makes them.
-fn derived(root: &Path, known: &[FileStatus]) -> Vec<FileStatus> {
-    let crds = walkdir::WalkDir::new(root.join(DERIVED_CRDS));
+fn written_by_manifests(root: &Path, known: &[FileStatus]) -> Vec<FileStatus> {
+    let crds = walkdir::WalkDir::new(root.join(derived::CRDS));
     let crds = crds.into_iter().flatten().filter_map(|entry| {
         let path = entry.path().strip_prefix(root).ok()?;
         entry
@@ -117,13 +107,13 @@ fn derived(root: &Path, known: &[FileStatus]) -> Vec<FileStatus> {
             .is_file()
             .then(|| path.display().to_string().replace('\\', "/"))
     });
-    DERIVED
+    derived::FILES
         .iter()
         .map(ToString::to_string)
         .chain(crds)
         .filter(|path| known.iter().all(|file| file.path != *path))
         .filter(|path| {
-            std::fs::read(root.join(path)).is_ok_and(|text| text.starts_with(DERIVED_HEADER))
+            std::fs::read(root.join(path)).is_ok_and(|text| text.starts_with(derived::HEADER))
         })
         .map(|path| FileStatus {
             path,

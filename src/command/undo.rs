@@ -4,6 +4,8 @@ use crate::{
     apply::{self, Turn},
     cli::Global,
     error::Result,
+    memory,
+    project::FILE,
     report::{Outcome, Report},
 };
 
@@ -19,20 +21,30 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
         Some(mut turn) => apply::apply(&mut turn, undo.steps)?,
         None => apply::check(&disk, &mut undo.steps)?,
     }
+    let mut next = Vec::new();
+    let project = undo.set.visible().find(|it| it.path.as_str() == FILE);
+    if project.is_some_and(|change| change.after.is_none()) {
+        next.push((
+            "what is left is the record to take this back by; where you do not want that, remove it:"
+                .to_owned(),
+            Some(format!("rm -r {}", memory::DIRECTORY)),
+        ));
+    } else {
+        next.push((
+            "derive CRDs and RBAC again:".to_owned(),
+            Some("make manifests".to_owned()),
+        ));
+    }
+    next.push((
+        "take this back in turn:".to_owned(),
+        Some("operator-forge undo".to_owned()),
+    ));
     report.outcome(&Outcome {
         command: "undo",
         set: &undo.set,
+        moved: &[],
         remarks: &[format!("takes back `{}`", undo.command)],
-        next: &[
-            (
-                "derive CRDs and RBAC again:".to_owned(),
-                Some("make manifests".to_owned()),
-            ),
-            (
-                "take this back in turn:".to_owned(),
-                Some("operator-forge undo".to_owned()),
-            ),
-        ],
+        next: &next,
     });
     Ok(0)
 }

@@ -22,6 +22,7 @@ pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
         report.outcome(&Outcome {
             command: "update",
             set: &ChangeSet::default(),
+            moved: &[],
             remarks: &[format!(
                 "template set {to} is the newest that this operator-forge has"
             )],
@@ -76,7 +77,7 @@ fn refuse_dirty(flags: &Global) -> Result<()> {
     }
     Err(failure
         .note("an update is easy to look through and to take back where all else is committed")
-        .help("git add -A && git commit, then operator-forge update")
+        .help("git add -A && git commit && operator-forge update")
         .help(allow))
 }
 

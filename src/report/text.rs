@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use super::Outcome;
+use super::{Moved, Outcome};
 use crate::{
     change::{Action, Change, ChangeSet},
     error::Failure,
@@ -166,16 +166,40 @@ fn crowd(change: &Change) -> Option<(&str, &'static str)> {
 }
 
 /// Unified diffs of all changes, as `git apply` reads them.
-pub fn diffs(set: &ChangeSet) -> String {
-    set.visible().map(diff).collect()
+pub fn diffs(outcome: &Outcome<'_>) -> String {
+    diffs_of(outcome, |_| true)
 }
 
 /// The diffs of what is replaced whatever it held, and of the user's own files: those are shown unasked.
-pub fn overwritten(set: &ChangeSet) -> String {
-    set.visible()
-        .filter(|change| matches!(change.action, Action::Overwrite | Action::Edit))
-        .map(diff)
-        .collect()
+pub fn overwritten(outcome: &Outcome<'_>) -> String {
+    let is_shown = |change: &Change| matches!(change.action, Action::Overwrite | Action::Edit);
+    diffs_of(outcome, is_shown)
+}
+
+/// The diffs of the changes that are `shown`, and of all files that move.
+fn diffs_of(outcome: &Outcome<'_>, shown: impl Fn(&Change) -> bool) -> String {
+    let mut text = String::new();
+    for change in outcome.set.visible() {
+        match outcome.moved.iter().find(|moved| moved.to == change.path) {
+            Some(moved) => text += &diff_of_moved(moved),
+            None if outcome.moved.iter().any(|it| it.from == change.path) => {}
+            None if shown(change) => text += &diff(change),
+            None => {}
+        }
+    }
+    text
+}
+
+/// As git shows a file that was renamed.
+fn diff_of_moved(moved: &Moved) -> String {
+    let Moved { from, to, .. } = moved;
+    let head = format!("diff --git a/{from} b/{to}\nrename from {from}\nrename to {to}\n");
+    match (str::from_utf8(&moved.before), str::from_utf8(&moved.after)) {
+        (Ok(before), Ok(after)) if before != after => {
+            head + &patch(format!("a/{from}"), format!("b/{to}"), before, after)
+        }
+        _ => head,
+    }
 }
 
 /// The unified diff of one change; a line that says so where a file is not text.
@@ -198,10 +222,14 @@ pub fn diff(change: &Change) -> String {
     } else {
         "/dev/null".to_owned()
     };
+    patch(old, new, &before, &after)
+}
+
+fn patch(old: String, new: String, before: &str, after: &str) -> String {
     diffy::DiffOptions::new()
         .set_original_filename(old)
         .set_modified_filename(new)
-        .create_patch(&before, &after)
+        .create_patch(before, after)
         .to_string()
 }
 

@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use super::super::shell_word;
+use super::super::{derived::CRDS as BASES, shell_word};
 use crate::{
     cli::Global,
     compat::{self, Finding, Release, Severity},
@@ -14,9 +14,6 @@ use crate::{
     git,
     report::{Comparison, Report},
 };
-
-/// Where `make manifests` writes the definitions.
-const BASES: &str = "config/crd/bases";
 
 pub fn run(flags: &Global, released: &str, allow: &[String], report: &Report) -> Result<u8> {
     let allowed: Vec<Allowance> = allow
@@ -84,7 +81,7 @@ fn failure(released: &str, findings: &[(Finding, bool)]) -> Option<Failure> {
             .help("leave the version as it was released, and change a new one: operator-forge create api --group GROUP --version VERSION --kind KIND")
             .help(format!(
                 "or accept it on purpose: operator-forge check --crds {} --allow '{}:{}'",
-                shell_word(Path::new(released)),
+                shell_word(released),
                 first.rule.id,
                 first.place
             )),
