@@ -2,7 +2,7 @@
 
 use toml_edit::{DocumentMut, Item, TableLike};
 
-use super::same;
+use super::{dependency, same};
 use crate::change::ConflictKind;
 
 /// What the generated code is written for: paths of the manifest, and why there is no way around it.
@@ -61,10 +61,14 @@ fn differing(above: &str, ours: &dyn TableLike, theirs: &dyn TableLike, keys: &m
     for (key, new) in theirs.iter() {
         let Some(mine) = ours.get(key) else { continue };
         let name = format!("{above}{key}");
+        let parent = above.trim_end_matches('.').rsplit('.').next();
+        let is_dependency = parent.is_some_and(dependency::are_below);
         // A version of one's own is no disagreement, and arrays are joined.
         match (mine.as_table_like(), new.as_table_like()) {
             _ if name == "package.version" || (mine.is_array() && new.is_array()) => {}
-            (Some(mine), Some(new)) => differing(&format!("{name}."), mine, new, keys),
+            (Some(mine), Some(new)) if !is_dependency => {
+                differing(&format!("{name}."), mine, new, keys);
+            }
             _ if same(mine, new) => {}
             _ => keys.push(name),
         }
@@ -99,5 +103,7 @@ mod tests {
         let ours = "[package]\nname = \"demo\"\nversion = \"2.0.0\"\n\n[dependencies]\nserde = \"1\"\nrand = \"0.9\"\n";
         assert_eq!(differing_keys(ours, THEIRS), ["dependencies.serde"]);
         assert_eq!(differing_keys("", THEIRS), [""; 0]);
+        let ours = "[dependencies]\nserde.workspace = true\nkube = { git = \"https://x/y\" }\n";
+        assert_eq!(differing_keys(ours, THEIRS), ["dependencies.kube"]);
     }
 }
