@@ -3,7 +3,10 @@
 use toml_edit::{DocumentMut, Item, TableLike};
 
 use super::{dependency, same};
-use crate::change::ConflictKind;
+use crate::{
+    change::ConflictKind,
+    name::{ProjectName, rust},
+};
 
 /// What the generated code is written for: paths of the manifest, and why there is no way around it.
 const NEEDED: [(&[&str], &str); 2] = [
@@ -31,7 +34,7 @@ pub fn check(ours: &DocumentMut, theirs: &DocumentMut) -> Result<(), ConflictKin
     {
         return Err(ConflictKind::Foreign {
             what: format!("is of the package `{mine}`, and this project's is called `{new}`"),
-            help: Some(format!("--project-name {mine}")),
+            help: Some(same_package(&mine, &new)),
         });
     }
     for (path, why) in NEEDED {
@@ -41,11 +44,26 @@ pub fn check(ours: &DocumentMut, theirs: &DocumentMut) -> Result<(), ConflictKin
             let key = path.join(".");
             return Err(ConflictKind::Foreign {
                 what: format!("has `{key} = \"{mine}\"` and needs `\"{new}\"`: {why}"),
-                help: Some(format!("set `{key} = \"{new}\"` in Cargo.toml")),
+                help: Some(set(path, &new)),
             });
         }
     }
     Ok(())
+}
+
+/// What makes one package of the two: a project's name that gives it the name it has, or the project's name for it.
+fn same_package(mine: &str, new: &str) -> String {
+    let named = ProjectName::parse(mine).is_ok_and(|name| rust::package_name(&name) == mine);
+    match named {
+        true => format!("--project-name {mine}"),
+        false => set(&["package", "name"], new),
+    }
+}
+
+/// A command that sets a key of a table in `Cargo.toml`, where it stands in a line of its own.
+fn set(path: &[&str], value: &str) -> String {
+    let (table, key) = (path[0], path[1]);
+    format!("sed -i.bak '/^\\[{table}]/,/^{key} *=/ s/^{key} *=.*/{key} = \"{value}\"/' Cargo.toml")
 }
 
 /// The keys that both manifests have, with other values: those of the user are kept.
@@ -67,7 +85,7 @@ fn differing(above: &str, ours: &dyn TableLike, theirs: &dyn TableLike, keys: &m
         match (mine.as_table_like(), new.as_table_like()) {
             _ if name == "package.version" || (mine.is_array() && new.is_array()) => {}
             (Some(mine), Some(new)) if !is_dependency => {
-                differing(&format!("{name}."), mine, new, keys);
+                differing(&format!("{name}."), mine, new, keys)
             }
             _ if same(mine, new) => {}
             _ => keys.push(name),
@@ -96,6 +114,23 @@ mod tests {
         assert!(refused("[package]\nname = \"mine\"\n").contains("`mine`"));
         assert!(refused("[lib]\nname = \"mine\"\n").contains("lib.name"));
         assert!(refused("[package]\nname = \"demo\"\nedition = \"2021\"\n").contains("\"2024\""));
+    }
+
+    #[test]
+    fn a_package_is_named_by_the_flag_or_in_the_manifest() {
+        assert_eq!(same_package("mine", "demo"), "--project-name mine");
+        for (mine, new) in [
+            ("my_op", "my-op"),
+            ("MyOp", "my-op"),
+            ("manager", "manager-operator"),
+            ("3scale", "operator-3scale"),
+        ] {
+            let line = same_package(mine, new);
+            assert!(
+                line.ends_with(&format!("name = \"{new}\"/' Cargo.toml")),
+                "{line}"
+            );
+        }
     }
 
     #[test]
