@@ -10,7 +10,7 @@ use std::{borrow::Cow, collections::BTreeMap, fmt};
 
 use sha2::{Digest as _, Sha256};
 
-pub use self::disk::{Found, find, find_all};
+pub use self::disk::{Found, find, find_all, names};
 use crate::{
     error::{Failure, Result},
     name::rust::is_device,
