@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::unmerged::branches;
+use super::{own::check_list, unmerged::branches};
 use crate::{
     error::{Failure, Result},
     memory::{self, Memory},
@@ -101,10 +101,15 @@ impl Workspace {
         let project = match &seen {
             Found::File(bytes) => {
                 let bytes = mend(bytes.clone())?;
-                if let Some(applied) = applied(root, &bytes)? {
-                    project::check_unchanging(&bytes, &applied)?;
+                let applied = applied(root, &bytes)?;
+                if let Some(applied) = &applied {
+                    project::check_unchanging(&bytes, applied)?;
                 }
-                Project::read(&bytes)?
+                let project = Project::read(&bytes)?;
+                if let Some(applied) = applied.filter(|it| of_one_set(it, &project)) {
+                    check_list(&project, &applied)?;
+                }
+                project
             }
             Found::Obstacle(what) => {
                 return Err(Failure::refused(format!("cannot read `PROJECT`: {what}"))
@@ -163,6 +168,11 @@ impl Workspace {
         }
         Ok(rebuilt)
     }
+}
+
+/// Whether this binary's templates made both.
+fn of_one_set(a: &Project, b: &Project) -> bool {
+    [a, b].map(|it| it.settings.templates) == [template::SET; 2]
 }
 
 /// Refuses a `PROJECT` of two branches: `sync` puts them together.
