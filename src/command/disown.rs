@@ -31,9 +31,9 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     reconcile(&workspace, &edit, &shown, &Report::new(&shown))?;
     if !prompt.yes("--no-input", "Replace what is yours?", None, false)? {
         return Err(Failure::refused("nothing was written")
-            .note("the files stay yours")
+            .note("the files stay yours; with `--no-input` nothing is asked")
             .help(format!(
-                "operator-forge disown {} --no-input, to be asked nothing",
+                "operator-forge disown {} --no-input",
                 files.paths.join(" ")
             )));
     }

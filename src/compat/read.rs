@@ -24,7 +24,8 @@ impl Release {
             let value = Value::deserialize(document).map_err(|error| {
                 Failure::refused(format!("cannot read `{source}` as YAML: {error}"))
                     .note("it has to hold CustomResourceDefinitions, as they are applied to a cluster")
-                    .help("render templates first: helm template CHART | operator-forge check --crds -")
+                    .note("a chart is rendered first")
+                    .help("helm template CHART | operator-forge check --crds -")
             })?;
             self.add(source, value)?;
         }
