@@ -168,10 +168,7 @@ fn keep_modes(disk: &dyn Disk, steps: &mut [Step]) -> Result<()> {
                     "cannot write `{}`: it is read-only",
                     step.path
                 ))
-                .help(format!(
-                    "make it writable: chmod u+w {}",
-                    disk.show(&step.path)
-                )));
+                .help(format!("chmod u+w {}", disk.show(&step.path))));
             }
             before.mode = mode;
             if let Some(after) = &mut step.after {

@@ -193,7 +193,7 @@ impl Project {
         } else {
             failure
                 .note("an older binary cannot tell what a newer one meant")
-                .help("cargo install operator-forge, then operator-forge update")
+                .help("cargo install operator-forge && operator-forge update")
         })
     }
 

@@ -9,6 +9,14 @@ use crate::{error::Failure, tree::RelPath};
 pub fn cannot(disk: &dyn Disk, verb: &str, path: &RelPath, error: &io::Error) -> Failure {
     let failure = Failure::refused(format!("cannot {verb} `{}`: {error}", disk.show(path)));
     match error.kind() {
+        io::ErrorKind::PermissionDenied if path.parents().next().is_some() => {
+            let directory = path.parents().next_back().unwrap_or_default();
+            let shown = RelPath::parse(directory).map(|directory| disk.show(&directory));
+            failure.help(match verb {
+                "read" => format!("chmod u+r {}", disk.show(path)),
+                _ => format!("chmod u+w {}", shown.unwrap_or_default()),
+            })
+        }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             failure.help("choose a directory that you may write to: operator-forge -C DIR …")
         }

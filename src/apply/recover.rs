@@ -241,9 +241,8 @@ pub fn read(disk: &dyn Disk, path: &'static str) -> Result<Option<Journal>> {
     Err(Failure::refused(format!("cannot read `{path}`"))
         .note(why)
         .note("it holds what the last command replaced")
-        .help(format!(
-            "look at what git says has changed, then: rm {path}"
-        )))
+        .note("look at what git says has changed before you remove it")
+        .help(format!("git status && rm -i {path}")))
 }
 
 #[cfg(all(test, unix))]

@@ -293,3 +293,25 @@ fn links_and_read_only_files_stop_a_command() {
         );
     }
 }
+
+#[test]
+fn a_directory_that_nobody_may_write_to_is_named() {
+    let path = |text| RelPath::parse(text).unwrap();
+    let help = |verb, text| {
+        let denied = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+        cannot(&MemoryDisk::default(), verb, &path(text), &denied).help
+    };
+    let disk = MemoryDisk::default();
+    let shown = |text| disk.show(&path(text));
+    let directory = shown("config/rbac");
+    assert_eq!(
+        help("create", "config/rbac/role.yaml"),
+        [format!("chmod u+w {directory}")]
+    );
+    let file = shown("config/rbac/role.yaml");
+    assert_eq!(
+        help("read", "config/rbac/role.yaml"),
+        [format!("chmod u+r {file}")]
+    );
+    assert!(help("create", ".operator-forge")[0].contains("operator-forge -C"));
+}

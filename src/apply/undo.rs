@@ -42,8 +42,8 @@ pub fn last(disk: &dyn Disk) -> Result<Undo> {
             failure.note(format!("`{path}` was changed since"))
         })
         .note("nothing was changed")
-        .help("put them back as they were, then run: operator-forge undo")
-        .help("or edit PROJECT and run: operator-forge sync"))
+        .note("put them back as they were, or edit `PROJECT` and run `operator-forge sync`")
+        .help("operator-forge undo"))
 }
 
 fn inverse(journal: Journal) -> Undo {

@@ -36,7 +36,12 @@ pub fn refusal(error: &clap::Error) -> Option<Failure> {
             // clap sorts several by likeness, the best last, and only one can be pasted.
             let near = of(ContextKind::SuggestedSubcommand);
             match near.as_deref().and_then(|near| near.rsplit(", ").next()) {
-                Some(near) => failure.help(format!("operator-forge {near}")),
+                Some(near) => {
+                    // What usage names is what was understood: `operator-forge create`.
+                    let parent = command_of(error);
+                    let parent = parent.get_bin_name().unwrap_or("operator-forge");
+                    failure.help(format!("{parent} {near}"))
+                }
                 None => failure,
             }
         }

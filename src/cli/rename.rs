@@ -24,4 +24,7 @@ pub struct Rename {
     /// Its plural, if it is irregular
     #[arg(long)]
     pub plural: Option<String>,
+    /// Rename it although its CRD keeps its name, and stored objects do not outlive another kind
+    #[arg(long)]
+    pub force: bool,
 }

@@ -94,14 +94,13 @@ pub fn explain<'a>(
     let mut help = Vec::new();
     for conflict in &set.conflicts {
         if is(conflict, "src/main.rs") {
-            help.push(
-                "move your program: mkdir -p src/bin && mv src/main.rs src/bin/NAME.rs".to_owned(),
-            );
+            help.push("mkdir -p src/bin && mv -i src/main.rs src/bin/former.rs".to_owned());
         } else if is(conflict, "src/lib.rs") {
-            help.push(
-                "move your library: mv src/lib.rs src/NAME.rs, and after init add `pub mod NAME;` to src/lib.rs"
+            failure.notes.push(
+                "a library that moves is a module: add `pub mod former;` to the new `src/lib.rs`"
                     .to_owned(),
             );
+            help.push("mv -i src/lib.rs src/former.rs".to_owned());
         } else if let ConflictKind::Foreign {
             help: Some(line), ..
         } = &conflict.why

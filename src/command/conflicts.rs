@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::shell_word;
 use crate::{
-    change::{Action, Change, ChangeSet, Conflict, Policy},
+    change::{Action, Change, ChangeSet, Conflict, ConflictKind, Policy},
     error::{Failure, Result},
     prompt::Answer,
     tree::{Found, RelPath, Tree},
@@ -54,30 +55,50 @@ pub fn change(path: &RelPath, desired: &Tree, found: &BTreeMap<RelPath, Found>) 
     }
 }
 
-/// One refusal that names every file in the way.
+/// One refusal that names everything in the way: what stands where several files belong is named once.
 pub fn refuse(set: &ChangeSet) -> Result<()> {
-    let files = match set.conflicts.len() {
+    let mut notes: Vec<String> = Vec::new();
+    let mut help = Vec::new();
+    let mut below: BTreeMap<&str, usize> = BTreeMap::new();
+    for conflict in &set.conflicts {
+        if let ConflictKind::Obstacle(what) = &conflict.why {
+            *below.entry(what).or_default() += 1;
+        }
+    }
+    for conflict in &set.conflicts {
+        let ConflictKind::Obstacle(what) = &conflict.why else {
+            notes.push(format!("`{}` {}", conflict.path, conflict.why.reason()));
+            continue;
+        };
+        match below.remove(what.as_str()) {
+            None => continue,
+            Some(1) => notes.push(format!("`{}` {}", conflict.path, conflict.why.reason())),
+            Some(files) => notes.push(format!("{what}, and {files} files belong below it")),
+        }
+        if let Some(path) = what.split('`').nth(1) {
+            help.push(format!(
+                "mv -i {} {}",
+                shell_word(path),
+                shell_word(&format!("{path}.former"))
+            ));
+        }
+    }
+    let mut failure = Failure::refused(match notes.len() {
         0 => return Ok(()),
+        1 if set.conflicts.len() > 1 => "something is in the way".to_owned(),
         1 => "a file is in the way".to_owned(),
         n => format!("{n} files are in the way"),
-    };
-    let failure = set
-        .conflicts
-        .iter()
-        .fold(Failure::refused(files), |failure, conflict| {
-            failure.note(format!("`{}` {}", conflict.path, conflict.why.reason()))
-        });
-    Err(failure.note("nothing was written").help(if set.conflicts.iter().all(|c| c.why.can_be_settled()) {
-        "keep such files as they are with `--on-conflict keep`, replace them with `take`, or write both into them with `markers`"
-    } else {
-        "move what is in the way elsewhere, then run the command again"
-    }))
+    });
+    (failure.notes, failure.help) = (notes, help);
+    if failure.help.is_empty() {
+        failure = failure.help("keep such files as they are with `--on-conflict keep`, replace them with `take`, or write both into them with `markers`");
+    }
+    Err(failure.note("nothing was written"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::change::ConflictKind;
 
     fn conflict(path: &str, why: ConflictKind) -> Conflict {
         Conflict {

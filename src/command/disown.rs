@@ -33,7 +33,7 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     reconcile(&workspace, &edit, &shown, &Report::new(&shown))?;
     if !prompt.yes("--no-input", "Replace what is yours?", None, false)? {
         return Err(Failure::refused("nothing was written")
-            .note("the files stay yours")
+            .note("the files stay yours; with `--no-input` nothing is asked")
             .help(format!("{again} --no-input")));
     }
     (shown.dry_run, shown.diff, shown.quiet) = (false, false, true);

@@ -7,7 +7,7 @@ use crate::{
     cli::{Global, Init, Vcs},
     error::{Failure, Result},
     git,
-    name::{Domain, ProjectName},
+    name::{Domain, Invalid, ProjectName},
     project::{Header, InitOptions, License, Owner, Project},
     reconcile::Last,
     report::Report,
@@ -86,11 +86,13 @@ fn options(root: &Path, init: &Init) -> Result<InitOptions> {
     })
 }
 
-/// The name of the package that is there, which the project's has to be.
+/// The project's name after the package that is there, or what would be nearest.
 fn package_name(root: &Path) -> Option<ProjectName> {
     let text = std::fs::read_to_string(root.join("Cargo.toml")).ok()?;
     let manifest = text.parse::<toml_edit::DocumentMut>().ok()?;
-    ProjectName::parse(manifest.get("package")?.get("name")?.as_str()?).ok()
+    let name = manifest.get("package")?.get("name")?.as_str()?;
+    let nearest = |invalid: Invalid| ProjectName::parse(&invalid.suggestion?).ok();
+    ProjectName::parse(name).map_or_else(nearest, Some)
 }
 
 /// The directory's own name in lower case, as kubebuilder takes it.

@@ -8,9 +8,10 @@ use super::{
 use crate::{
     cli::{Files, Global},
     error::{Failure, Result},
+    project::Project,
     report::Report,
     template,
-    tree::Owner,
+    tree::{Owner, RelPath, Tree},
 };
 
 pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
@@ -18,16 +19,12 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     let desired = template::tree(&project)?;
     for text in &files.paths {
         let path = path_of(text)?;
-        let file = desired
-            .get(&path)
-            .ok_or_else(|| unknown("own", &path, &desired))?;
-        let owned = project.own(&path)?;
-        if file.owner == Owner::User {
-            return Err(Failure::refused(format!("`{path}` is yours already"))
-                .note("it was written once, and no command rewrites it")
-                .help("operator-forge status --all, to see whose each file is"));
+        // What `PROJECT` lists already deserves that answer.
+        let owned = project.own(&path);
+        if owned.is_ok() || !desired.contains_key(&path) {
+            check(&path, &desired)?;
         }
-        project = owned;
+        project = owned?;
     }
     let edit = Edit {
         next: vec![(
@@ -38,4 +35,37 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
         ..Edit::of("own", project)
     };
     reconcile(&workspace, &edit, flags, report)
+}
+
+/// Refuses a path that nobody can take over: nothing is generated there, or it is the user's from the start.
+fn check(path: &RelPath, desired: &Tree) -> Result<()> {
+    match desired.get(path) {
+        None => Err(unknown("own", path, desired)),
+        Some(file) if file.owner == Owner::User => {
+            Err(Failure::refused(format!("`{path}` is yours already"))
+                .note("it was written once, and no command rewrites it; `status --all` shows whose each file is")
+                .help("operator-forge status --all"))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// Holds what was written under `owned` by hand since `applied` to the rules of the command. An entry that was there
+/// may be of a file that no command generates any more.
+pub fn check_list(project: &Project, applied: &Project) -> Result<()> {
+    let before = &applied.settings.owned;
+    let added: Vec<_> = project.settings.owned.difference(before).collect();
+    if added.is_empty() {
+        return Ok(());
+    }
+    let mut without = project.clone();
+    without.settings.owned.clone_from(before);
+    let desired = template::tree(&without)?;
+    for path in added {
+        check(path, &desired).map_err(|failure| Failure {
+            help: vec!["git diff PROJECT".to_owned()],
+            ..failure.note("`PROJECT` lists it under `owned`")
+        })?;
+    }
+    Ok(())
 }

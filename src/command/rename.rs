@@ -1,6 +1,8 @@
 //! `rename`: another name for a kind. Its files move, with what the user wrote into them.
 
-use super::{Edit, Workspace, reconcile};
+use std::{collections::BTreeMap, path::Path};
+
+use super::{Edit, Workspace, reconcile, shell_word};
 use crate::{
     cli::{self, Global},
     error::{Failure, Result},
@@ -10,7 +12,7 @@ use crate::{
     report::{Moved, Report},
     syntax::{self, Fault, Renamed},
     template,
-    tree::{self, Digest, Found, RelPath},
+    tree::{self, Digest, Found, RelPath, Tree},
 };
 
 pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> {
@@ -21,37 +23,52 @@ pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> 
         kind: Kind::parse(&rename.kind)?,
         to: Kind::parse(&rename.to).map_err(|invalid| Invalid { flag, ..invalid })?,
         plural: rename.plural.as_deref().map(Plural::parse).transpose()?,
+        force: rename.force,
     };
     let project = before.rename(&request)?;
     let (names, api_group) = names(&before, &project, &request);
     let mut remarks = Vec::new();
-    let (named, moved) = moved(
+    let (named, moved, behind) = moved(
         &workspace,
         (&before, &project),
         &request,
         &names,
         &mut remarks,
     )?;
-    let next = vec![
-        (
+    let mut next = Vec::new();
+    for line in behind {
+        next.push((
+            "move your own files after them, which `undo` does not move back:".to_owned(),
+            Some(line),
+        ));
+    }
+    next.push((
+        format!(
+            "find what else says {}, for instance in other files of yours:",
+            request.kind
+        ),
+        Some("cargo check --all-targets".to_owned()),
+    ));
+    next.push((
+        "derive CRDs, RBAC and webhook configurations again, then test:".to_owned(),
+        Some("make manifests && make test".to_owned()),
+    ));
+    next.push(match before.crd_that_stays(&request) {
+        Some(crd) => (
             format!(
-                "find what else says {}, for instance in other files of yours:",
-                request.kind
+                "`{crd}` is the CRD of both, and no cluster that has it takes another kind: save the objects, delete it, \
+                 then install and restore"
             ),
-            Some("cargo check --all-targets".to_owned()),
+            None,
         ),
-        (
-            "derive CRDs, RBAC and webhook configurations again, then test:".to_owned(),
-            Some("make manifests && make test".to_owned()),
-        ),
-        (
+        None => (
             format!(
                 "{} is a new CRD: no {} becomes one; clusters keep the old CRD and its objects until you say so:",
                 request.to, request.kind
             ),
             Some(format!("kubectl delete crd {}.{api_group}", names.plural.0)),
         ),
-    ];
+    });
     let edit = Edit {
         named,
         moved,
@@ -91,14 +108,14 @@ fn names(before: &Project, after: &Project, request: &Rename) -> (Renamed, Strin
 }
 
 /// The user's files of the kind, at their new paths, and those of them whose text is changed. One that is as it was generated
-/// is made anew.
+/// is made anew. The commands move what the user put beside them.
 fn moved(
     workspace: &Workspace,
     (before, after): (&Project, &Project),
     request: &Rename,
     names: &Renamed,
     remarks: &mut Vec<String>,
-) -> Result<(Named, Vec<Moved>)> {
+) -> Result<(Named, Vec<Moved>, Vec<String>)> {
     let files = |project: &Project, kind| {
         template::kind_files::of_kind(project, &request.group, &project.domain, kind)
     };
@@ -106,8 +123,10 @@ fn moved(
     let memory = workspace.memory()?;
     let (was, desired) = (template::tree(before)?, template::tree(after)?);
     let (mut named, mut moved) = (Named::default(), Vec::new());
+    let mut directories = BTreeMap::new();
     for (what, from) in &old {
         let Some(to) = new.get(what) else { continue };
+        directories.extend(directory(from, to));
         let row = memory.rows.get(from).cloned();
         let bytes = match tree::find(&workspace.root, from)? {
             Found::File(bytes) => bytes,
@@ -158,7 +177,8 @@ fn moved(
         }
         named.rewritten.insert(to.clone(), rewritten);
     }
-    Ok((named, moved))
+    let behind = left_behind(&workspace.root, &directories, &was);
+    Ok((named, moved, behind))
 }
 
 fn in_the_way(from: &RelPath, to: &RelPath) -> Failure {
@@ -166,7 +186,39 @@ fn in_the_way(from: &RelPath, to: &RelPath) -> Failure {
         "`{from}` cannot move to `{to}`: there is something already"
     ))
     .note("nothing was written")
-    .help(format!("mv {to} {to}.old, then run the command again"))
+    .help(format!("mv {to} {to}.old"))
+}
+
+/// The directory that is the kind's own beside or around one of its files, before and after.
+fn directory(from: &RelPath, to: &RelPath) -> Option<(String, String)> {
+    let around = |path: &RelPath| path.parents().next_back().map(str::to_owned);
+    let beside = |path: &RelPath| path.as_str().strip_suffix(".rs").map(str::to_owned);
+    match (around(from)?, around(to)?) {
+        (old, new) if old != new => Some((old, new)),
+        _ => Some((beside(from)?, beside(to)?)).filter(|(old, new)| old != new),
+    }
+}
+
+/// Commands that move what no template made in these directories: submodules of the user.
+fn left_behind(root: &Path, directories: &BTreeMap<String, String>, was: &Tree) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (from, to) in directories {
+        let names = tree::names(&root.join(from)).into_iter();
+        let paths = names.map(|name| format!("{from}/{name}"));
+        let is_made = |path: &str| {
+            let mut made = was.keys().map(RelPath::as_str);
+            made.any(|made| made == path || made.starts_with(&format!("{path}/")))
+        };
+        let own: Vec<String> = paths
+            .filter(|path| !is_made(path))
+            .map(|path| shell_word(&path))
+            .collect();
+        if !own.is_empty() {
+            let to = shell_word(to);
+            lines.push(format!("mkdir -p {to} && git mv {} {to}", own.join(" ")));
+        }
+    }
+    lines
 }
 
 /// The user's text with the new names in it.
@@ -174,7 +226,7 @@ fn edited(path: &RelPath, bytes: &[u8], names: &Renamed) -> Result<Vec<u8>> {
     let refuse = |why: String| {
         Failure::refused(format!("cannot rename `{}` in `{path}`", names.kind.0))
             .note(why)
-            .help("make it plain Rust that parses, then run the command again")
+            .help(format!("${{EDITOR:-vi}} {path}"))
     };
     let text = std::str::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".to_owned()))?;
     let text = match path.extension() {

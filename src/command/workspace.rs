@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::unmerged::branches;
+use super::{own::check_list, unmerged::branches};
 use crate::{
     error::{Failure, Result},
     git::Conflicted,
@@ -113,13 +113,18 @@ impl Workspace {
                 };
                 let (mended, read) = rayon::join(mend, || Project::read(bytes));
                 let mended = mended?;
-                if let Some(applied) = applied(root, &mended)? {
-                    project::check_unchanging(&mended, &applied)?;
+                let applied = applied(root, &mended)?;
+                if let Some(applied) = &applied {
+                    project::check_unchanging(&mended, applied)?;
                 }
-                match mended == *bytes {
+                let project = match mended == *bytes {
                     true => read?,
                     false => Project::read(&mended)?,
+                };
+                if let Some(applied) = applied.filter(|it| of_one_set(it, &project)) {
+                    check_list(&project, &applied)?;
                 }
+                project
             }
             Found::Obstacle(what) => {
                 return Err(Failure::refused(format!("cannot read `PROJECT`: {what}"))
@@ -179,6 +184,11 @@ impl Workspace {
         }
         Ok(rebuilt)
     }
+}
+
+/// Whether this binary's templates made both.
+fn of_one_set(a: &Project, b: &Project) -> bool {
+    [a, b].map(|it| it.settings.templates) == [template::SET; 2]
 }
 
 /// Refuses a `PROJECT` of two branches: `sync` puts them together.

@@ -132,8 +132,8 @@ fn each<T: DeserializeOwned>(
     }
     let (note, help) = match text.contains("{{") {
         true => (
-            "it has to hold CustomResourceDefinitions, as they are applied to a cluster",
-            "render templates first: helm template CHART | operator-forge check --crds -",
+            "it has to hold CustomResourceDefinitions, as they are applied to a cluster: render templates first",
+            "helm template CHART | operator-forge check --crds -",
         ),
         false => (
             missed,

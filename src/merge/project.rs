@@ -30,7 +30,7 @@ pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String
                 sides.line
             ))
             .note(error.to_string())
-            .help(format!("edit {FILE}, then operator-forge sync"))
+            .help(format!("${{EDITOR:-vi}} {FILE} && operator-forge sync"))
         })
     };
     let (ours, theirs) = (read(&sides.ours)?, read(&sides.theirs)?);
@@ -200,7 +200,8 @@ fn refuse(clash: Clash, sides: &Sides) -> Failure {
         said(&clash.theirs, &sides.theirs, theirs)
     ))
     .note("everything else of the two goes together")
-    .help("operator-forge sync --on-conflict keep, which takes the first, or --on-conflict take, the second")
+    .note("`--on-conflict keep` takes the first, `--on-conflict take` the second")
+    .help("operator-forge sync --on-conflict keep")
 }
 
 #[cfg(test)]

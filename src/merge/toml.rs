@@ -2,6 +2,7 @@
 
 mod adopt;
 mod decor;
+mod dependency;
 mod order;
 mod same;
 
@@ -28,6 +29,7 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
         merged.as_table_mut(),
         theirs.as_table(),
         adopting,
+        false,
     )?;
     order::place(
         base_document.as_table(),
@@ -38,11 +40,13 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
     Ok(merged.to_string())
 }
 
+/// `dependencies`: whether the keys of this table are.
 fn merge_table(
     base: &dyn TableLike,
     ours: &mut dyn TableLike,
     theirs: &dyn TableLike,
     adopting: bool,
+    dependencies: bool,
 ) -> Result<(), ConflictKind> {
     let empty = Table::new();
     for (key, old) in base.iter().filter(|(key, _)| !theirs.contains_key(key)) {
@@ -51,9 +55,11 @@ fn merge_table(
         };
         if same(mine, old) {
             ours.remove(key);
+        } else if dependencies {
+            // Without a part of it there would be another source, or none.
         } else if let (Some(old), Some(mine)) = (old.as_table_like(), mine.as_table_like_mut()) {
             // What the user added stays, in a table that is theirs alone now.
-            merge_table(old, mine, &empty, adopting)?;
+            merge_table(old, mine, &empty, adopting, dependency::are_below(key))?;
         }
     }
     for (key, new) in theirs.iter() {
@@ -71,7 +77,10 @@ fn merge_table(
             (Some(old), Some(mine)) if same(mine, old) && !holds_comments(mine) => {
                 decor::replace(old, mine, new);
             }
-            (old, Some(mine)) => merge_item(old, mine, new, adopting)?,
+            (old, Some(mine)) if dependencies => dependency::merge(old, mine, new, adopting)?,
+            (old, Some(mine)) => {
+                merge_item(old, mine, new, adopting, dependency::are_below(key))?;
+            }
         }
     }
     Ok(())
@@ -83,20 +92,14 @@ fn merge_item(
     mine: &mut Item,
     new: &Item,
     adopting: bool,
+    dependencies: bool,
 ) -> Result<(), ConflictKind> {
     let empty = Table::new();
-    if let (Some(old), Some(version), true) = (old, version_of(mine), new.is_str()) {
-        // `kube = "5"` that the user wrote out, to add features.
-        if same(version, old) {
-            decor::replace(old, version, new);
-            return Ok(());
-        }
-    }
     let old_table = old.map_or(Some(&empty as &dyn TableLike), Item::as_table_like);
     if let (Some(old), Some(mine), Some(new)) =
         (old_table, mine.as_table_like_mut(), new.as_table_like())
     {
-        return merge_table(old, mine, new, adopting);
+        return merge_table(old, mine, new, adopting, dependencies);
     }
     match (mine.as_array_mut(), new.as_array()) {
         (Some(mine), Some(new)) => merge_array(old.and_then(Item::as_array), mine, new),
@@ -110,11 +113,6 @@ fn merge_item(
 fn holds_comments(item: &Item) -> bool {
     let in_list = |list: &Array| list.to_string().contains('#');
     item.is_table_like() || item.as_array().is_some_and(in_list)
-}
-
-/// The version of a dependency that is a table.
-fn version_of(item: &mut Item) -> Option<&mut Item> {
-    item.as_table_like_mut()?.get_mut("version")
 }
 
 /// Brings the comments inside a table that says the same as before to what the template has.

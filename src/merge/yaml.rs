@@ -28,7 +28,7 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
 
 /// Whether every document of `text` is YAML.
 pub fn parses(text: &str) -> Result<(), String> {
-    yaml::documents(text)
+    yaml::documents::<serde_yaml::Value>(text)
         .map(drop)
         .map_err(|error| error.to_string())
 }

@@ -3,15 +3,15 @@
 use serde::Deserialize;
 use serde_yaml::Mapping;
 
-use super::{CreateApi, LAYOUT, Project};
+use super::{CreateApi, LAYOUT, Project, file};
 use crate::{error::Failure, name::rust::Module};
 
 /// What `PROJECT` says of the two, whatever else is wrong with it.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Unchanging {
-    #[serde(default)]
-    domain: String,
+    domain: Option<String>,
+    version: Option<serde_yaml::Value>,
     project_name: Option<String>,
     #[serde(default)]
     plugins: Mapping,
@@ -31,9 +31,16 @@ impl Unchanging {
 /// would not rename what exists but leave it behind. The template set is what `update` counts from. It is checked before
 /// everything else, because other rules would advise to make the rest of the file agree.
 pub fn check_unchanging(text: &[u8], applied: &Project) -> Result<(), Failure> {
-    let Ok(now) = serde_yaml::from_slice::<Unchanging>(text) else {
+    let Some(now) = file::text(text)
+        .ok()
+        .and_then(|text| serde_yaml::from_str::<Unchanging>(text).ok())
+    else {
         return Ok(());
     };
+    // Its last line: a file that was cut off deserves that answer.
+    if now.version.is_none() {
+        return Ok(());
+    }
     let domain = applied.domain.as_str();
     let name = applied.name.as_str();
     let set = applied.settings.templates.to_string();
@@ -41,7 +48,7 @@ pub fn check_unchanging(text: &[u8], applied: &Project) -> Result<(), Failure> {
     let settings = [
         (
             "domain",
-            now.domain.as_str(),
+            now.domain.as_deref().unwrap_or_default(),
             domain,
             "the API group of every stored object ends with it",
         ),
@@ -60,11 +67,13 @@ pub fn check_unchanging(text: &[u8], applied: &Project) -> Result<(), Failure> {
     ];
     match settings.into_iter().find(|(_, now, then, _)| now != then) {
         None => Ok(()),
-        Some((field, now, then, why)) => Err(Failure::refused(format!(
-            "`{field}` was changed from `{then}` to `{now}` in `PROJECT`"
-        ))
+        Some((field, now, then, why)) => Err(Failure::refused(match now {
+            "" => format!("`PROJECT` has no `{field}`, which was `{then}`"),
+            _ => format!("`{field}` was changed from `{then}` to `{now}` in `PROJECT`"),
+        })
         .note(format!("it cannot change in a project that exists: {why}"))
-        .help(format!("put it back: {field}: {then}"))),
+        .note("put the line back")
+        .help(format!("{field}: {then}"))),
     }
 }
 

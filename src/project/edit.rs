@@ -161,10 +161,7 @@ impl Project {
         if existing.is_some_and(|resource| resource.api.is_some()) && !create.force {
             return Err(Failure::refused(format!("`{key}` exists already"))
                 .note("`--force` writes its files again and loses what was changed in them")
-                .help(format!(
-                    "another version, such as --version {}, or --force",
-                    create.version.following()
-                )));
+                .help(format!("--version {}", create.version.following())));
         }
         let sibling = existing
             .and_then(|resource| resource.api.as_ref().map(|api| (resource, api)))

@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 
 use serde_yaml::Mapping;
 
-pub use self::refuse::missing;
+pub use self::refuse::{missing, text};
 use self::shape::{Entry, File, Plugins};
 use super::rules::{self, Violation};
 use super::{Api, Key, LAYOUT, Project, Resource, Settings};

@@ -105,7 +105,8 @@ impl Header {
         Err(Failure::refused("the license file is not a Rust comment")
             .note("it goes to the top of each Rust file as it is: lines that start with `//`, or one `/* … */` block")
             .note("doc comments (`///`, `//!`, `/**`, `/*!`) would become documentation of the code below")
-            .help("sed 's|^|// |' LICENSE-HEADER > header.txt, then --license-file header.txt"))
+            .help("sed 's|^|// |' LICENSE-HEADER > header.txt")
+            .help("--license-file header.txt"))
     }
 
     /// The text of the comment, without a line end behind it.

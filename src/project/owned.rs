@@ -36,7 +36,8 @@ impl Project {
         if !project.settings.owned.insert(path.clone()) {
             return Err(Failure::refused(format!("`{path}` is yours already"))
                 .note("`PROJECT` lists it under `owned`, and no command rewrites it")
-                .help(format!("operator-forge disown {path}, to give it back")));
+                .note("`disown` gives it back")
+                .help(format!("operator-forge disown {path}")));
         }
         Ok(project)
     }
@@ -50,7 +51,8 @@ impl Project {
                     None => "`PROJECT` lists no file under `owned`".to_owned(),
                     Some(_) => format!("`PROJECT` lists under `owned`: {}", self.list_owned()),
                 })
-                .help(format!("operator-forge own {path}, to take it over")));
+                .note("`own` takes it over")
+                .help(format!("operator-forge own {path}")));
         }
         Ok(project)
     }

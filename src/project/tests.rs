@@ -29,7 +29,7 @@ fn what_is_there_already() {
         &["cache v1alpha1 Memcached"],
         "cache v1alpha1 Memcached",
         "`cache/v1alpha1, Kind Memcached` exists already",
-        "another version, such as --version v1, or --force",
+        "--version v1",
     );
     refused(
         &["cache v1alpha1 Memcached"],

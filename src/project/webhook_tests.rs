@@ -39,7 +39,7 @@ fn flags_that_contradict() {
         &TWO,
         "cache v1 Foo",
         "no kind of webhook was asked for",
-        "--defaulting, --validation, --conversion, or several of them",
+        "--defaulting --validation",
     );
     refused(
         &TWO,
@@ -185,7 +185,7 @@ fn certificates_are_set_once() {
         &set,
         "cache v1alpha1 Foo validation certificates=mounted",
         "the certificates of this project are `cert-manager`, not `mounted`",
-        "certificates: mounted in PROJECT, then operator-forge sync",
+        "operator-forge edit --certificates mounted",
     );
     let same = project(&set).create_webhook(&webhook("cache v1alpha1 Foo validation"));
     let same = same.unwrap();

@@ -1,7 +1,10 @@
 //! Another kind's name in a user's source: as an identifier, as the module of its files, in its attribute and as a string.
 
+mod origin;
+
 use proc_macro2::{TokenStream, TokenTree};
 
+use self::origin::Origins;
 use super::{Fault, attribute, edit::Edit, parse};
 
 /// What is called otherwise.
@@ -25,8 +28,15 @@ const PARENTS: [&str; 3] = ["api", "controllers", "webhooks"];
 /// `text` with the new names, where a token says without doubt that the old one is meant.
 pub fn rename(text: &str, names: &Renamed) -> Result<String, Fault> {
     let (tokens, start) = attribute::tokens(text)?;
+    let origins = Origins::of(&syn::parse_file(text)?);
     let mut edits = Vec::new();
-    walk(tokens, &mut Vec::new(), names, start, &mut edits);
+    walk(
+        tokens,
+        &mut Vec::new(),
+        (names, &origins),
+        start,
+        &mut edits,
+    );
     // A comment that is documentation comes as a literal, too.
     edits.retain(|edit| !edit.text.starts_with('"') || text[edit.range.clone()].starts_with('"'));
     if let Ok(items) = attribute::items(text, &names.kind.0) {
@@ -60,7 +70,7 @@ pub fn rename(text: &str, names: &Renamed) -> Result<String, Fault> {
 fn walk(
     tokens: TokenStream,
     path: &mut Vec<String>,
-    names: &Renamed,
+    (names, origins): (&Renamed, &Origins),
     start: usize,
     edits: &mut Vec<Edit>,
 ) {
@@ -78,6 +88,7 @@ fn walk(
             TokenTree::Punct(punct) if punct.as_char() == ':' => colons += 1,
             TokenTree::Punct(punct) => {
                 colons = 0;
+                path.clear();
                 if punct.as_char() == ',' {
                     (*path, colons) = (outer.clone(), 2);
                 }
@@ -88,11 +99,11 @@ fn walk(
                     path.clear();
                 }
                 let is_module = word == names.module.0 && is_below(path);
-                if let Some(new) = if is_module {
-                    Some(names.module.1.clone())
-                } else {
-                    names.type_of(&word)
-                } {
+                let new = match is_module {
+                    true => Some(names.module.1.clone()),
+                    false => names.type_of(&word),
+                };
+                if let Some(new) = new.filter(|_| origins.is_own(path, &word)) {
                     replace(new);
                 }
                 path.push(word);
@@ -104,7 +115,7 @@ fn walk(
                 } else {
                     Vec::new()
                 };
-                walk(group.stream(), &mut inner, names, start, edits);
+                walk(group.stream(), &mut inner, (names, origins), start, edits);
                 path.clear();
                 colons = 0;
             }

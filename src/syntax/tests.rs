@@ -216,6 +216,22 @@ fn a_kind_is_renamed_where_a_token_means_it() {
             "#[kube(kind = \"Memcached\", plural = \"memcacheds\", status = \"MemcachedStatus\")]\nstruct MemcachedSpec;",
             "#[kube(kind = \"Type\", root = \"TypeResource\", plural = \"types\", status = \"TypeResourceStatus\")]\nstruct TypeResourceSpec;",
         ),
+        (
+            "use other::api::core::v1::Memcached as Core; use crate::api::cache::v1::Memcached; fn f(_: Memcached) {}",
+            "use other::api::core::v1::Memcached as Core; use crate::api::cache::v1::TypeResource; fn f(_: TypeResource) {}",
+        ),
+        (
+            "use other::{v1, x::Memcached}; use crate::api::cache::v1 as mine; fn f(_: Memcached, _: mine::Memcached, _: v1::Memcached) {}",
+            "use other::{v1, x::Memcached}; use crate::api::cache::v1 as mine; fn f(_: Memcached, _: mine::TypeResource, _: v1::Memcached) {}",
+        ),
+        (
+            "fn f(_: a::Memcached, _: Vec<super::Memcached>) { let x = ::b::Memcached; Kind::Memcached }",
+            "fn f(_: a::Memcached, _: Vec<super::TypeResource>) { let x = ::b::Memcached; Kind::TypeResource }",
+        ),
+        (
+            "use crate::api::cache::v1; fn f(_: v1::Memcached, _: other::Memcached) {}\nmod tests { use super::*; use crate::x::Memcached; }",
+            "use crate::api::cache::v1; fn f(_: v1::TypeResource, _: other::Memcached) {}\nmod tests { use super::*; use crate::x::TypeResource; }",
+        ),
     ] {
         assert_eq!(rename(before, &names).as_deref(), Ok(after));
     }

@@ -49,10 +49,8 @@ pub fn find_all(
 /// `directories` are known to be directories, and grow.
 fn find_below(root: &Path, path: &RelPath, directories: &mut BTreeSet<String>) -> Result<Found> {
     let unreadable = |at: &str, error: io::Error| {
-        Failure::refused(format!("cannot read `{at}`: {error}")).help(format!(
-            "make it readable: chmod -R u+rX {}",
-            root.display()
-        ))
+        Failure::refused(format!("cannot read `{at}`: {error}"))
+            .help(format!("chmod -R u+rX {}", root.display()))
     };
     let known = |parent: &str| directories.contains(parent);
     let parents = match path.parents().next_back() {
@@ -84,6 +82,16 @@ fn find_below(root: &Path, path: &RelPath, directories: &mut BTreeSet<String>) -
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Absent),
         Err(error) => Err(unreadable(path.as_str(), error)),
     }
+}
+
+/// The names in a directory that are text, sorted; none if there is no such directory.
+pub fn names(directory: &Path) -> Vec<String> {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut names: Vec<String> = entries
+        .filter_map(|entry| entry.file_name().into_string().ok())
+        .collect();
+    names.sort_unstable();
+    names
 }
 
 fn describe(meta: &fs::Metadata) -> &'static str {

@@ -78,9 +78,10 @@ fn failure(released: &str, findings: &[(Finding, bool)]) -> Option<Failure> {
     }
     Some(
         failure
-            .help("leave the version as it was released, and change a new one: operator-forge create api --group GROUP --version VERSION --kind KIND")
+            .note("leave the version as it was released, and change a new one, or allow a rule on purpose")
+            .help("operator-forge create api --group GROUP --version VERSION --kind KIND")
             .help(format!(
-                "or accept it on purpose: operator-forge check --crds {} --allow '{}:{}'",
+                "operator-forge check --crds {} --allow '{}:{}'",
                 shell_word(released),
                 first.rule.id,
                 first.place
@@ -151,9 +152,11 @@ fn read_released(root: &Path, released: &str) -> Result<Release> {
         return Ok(release);
     }
     if release.is_empty() {
-        return Err(Failure::refused(format!("no CustomResourceDefinition in `{released}`"))
-            .note("there is nothing to compare with")
-            .help("name a file, a directory or a git revision that has some: operator-forge check --crds HEAD"));
+        return Err(
+            Failure::refused(format!("no CustomResourceDefinition in `{released}`"))
+                .note("name a file, a directory or a git revision that has some")
+                .help("operator-forge check --crds HEAD"),
+        );
     }
     Ok(release)
 }

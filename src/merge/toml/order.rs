@@ -58,15 +58,14 @@ fn place_inline(base: &InlineTable, ours: &mut InlineTable, theirs: &InlineTable
     if let Some(places) = places(base, ours, theirs) {
         ours.sort_values_by(|a, _, b, _| at(&places, a).cmp(&at(&places, b)));
     }
-    // The white space before the brace belongs to whatever is last, and none to others.
-    let suffix = |value: &Value| value.decor().suffix().cloned().unwrap_or_default();
-    let brace = theirs.iter().last().map(|(_, value)| suffix(value));
+    // The white space before the last brace is that behind the first one, and none stands before a comma.
+    let first = ours.iter().next().and_then(|(key, _)| ours.key(key));
+    let brace = first.and_then(|key| key.leaf_decor().prefix().cloned());
+    let brace = brace.unwrap_or_else(|| " ".into());
     let last = ours.len().saturating_sub(1);
     for (at, (_, value)) in ours.iter_mut().enumerate() {
-        match &brace {
-            Some(brace) if at == last => value.decor_mut().set_suffix(brace.clone()),
-            _ => value.decor_mut().set_suffix(""),
-        }
+        let space = if at == last { brace.clone() } else { "".into() };
+        value.decor_mut().set_suffix(space);
     }
 }
 

@@ -39,7 +39,8 @@ impl Project {
                 .note(
                     "`edit api` changes how a kind is called by others, and where its objects live",
                 )
-                .help("--plural, --namespaced or --short-name"));
+                .note("it takes `--plural`, `--namespaced` and `--short-name`")
+                .help("operator-forge edit api --help"));
         }
         let plural = edit
             .plural
@@ -85,6 +86,7 @@ impl Project {
                 _ => "the API server refuses another scope: the CRD has to go first, and its objects go with it",
             })
             .note(format!("in each cluster that has it: save the objects, `kubectl delete crd {crd}`, then install and restore"))
-            .help("--force, if no cluster has the CRD or you will do that")
+            .note("`--force` is for who will do that, or has no such cluster")
+            .help("--force")
     }
 }

@@ -38,7 +38,8 @@ impl Project {
         {
             return Err(Failure::usage("there is nothing to edit")
                 .note("`edit` changes settings of the project, `edit api` those of one kind")
-                .help("--namespaced, --owner, --license, --license-file or --certificates"));
+                .note("they are `--namespaced`, `--owner`, `--license`, `--license-file` and `--certificates`")
+                .help("operator-forge edit --help"));
         }
         if namespaced == Some(true) {
             self.check_namespaced()?;
@@ -96,7 +97,8 @@ impl Project {
 pub fn domain_stays(project: &Project, wanted: &str) -> Failure {
     Failure::refused(format!("the domain of a project cannot change from `{}` to `{wanted}`", project.domain))
         .note("the API group of every stored object ends with it, so another one would leave all of them behind")
-        .help(format!("operator-forge init --domain {wanted}, for a project of its own"))
+        .note("a project of its own may have it")
+        .help(format!("operator-forge init ../{wanted} --domain {wanted} --project-name {}", project.name))
 }
 
 /// The answer to `edit --project-name`.
@@ -106,7 +108,9 @@ pub fn name_stays(project: &Project, wanted: &str) -> Failure {
         project.name
     ))
     .note("every object in a cluster is named by it, so another one would leave all of them behind")
+    .note("a project of its own may have it")
     .help(format!(
-        "operator-forge init --project-name {wanted}, for a project of its own"
+        "operator-forge init ../{wanted} --domain {} --project-name {wanted}",
+        project.domain
     ))
 }

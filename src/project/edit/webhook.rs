@@ -97,7 +97,7 @@ impl Project {
             ))
             .note("all webhooks of a project have one server, and that has one certificate")
             .help(format!(
-                "certificates: {} in PROJECT, then operator-forge sync",
+                "operator-forge edit --certificates {}",
                 wanted.word()
             ))),
             (_, wanted) => {

@@ -137,7 +137,7 @@ fn what_is_no_file_of_ours() {
         "- name: backup",
         "<<<<<<< HEAD\n  - name: backup\n=======\n",
         "`PROJECT:32`: a merge conflict is not resolved",
-        "edit PROJECT, then operator-forge sync",
+        "${EDITOR:-vi} PROJECT && operator-forge sync",
     );
     check(
         "  rust.operator-forge/v1:",

@@ -40,7 +40,8 @@ impl CreateWebhook {
         if !self.defaulting && !self.validation && !self.conversion {
             return Err(Failure::usage("no kind of webhook was asked for")
                 .note("defaulting fills in what an object leaves open, validation refuses what is wrong, conversion serves several versions of a kind")
-                .help("--defaulting, --validation, --conversion, or several of them"));
+                .note("it is `--defaulting`, `--validation`, `--conversion` or several of them")
+                .help("--defaulting --validation"));
         }
         let orphans = [
             (

@@ -1,0 +1,204 @@
+//! A dependency in a manifest: where it comes from is one value, however many keys say it.
+
+use toml_edit::{InlineTable, Item, TableLike, Value};
+
+use super::{decor, merge_table, same::same};
+use crate::change::ConflictKind;
+
+/// The keys that say together which package of which place is meant; the others say how it is used.
+const SOURCE: [&str; 11] = [
+    "base",
+    "branch",
+    "git",
+    "package",
+    "path",
+    "registry",
+    "registry-index",
+    "rev",
+    "tag",
+    "version",
+    "workspace",
+];
+
+/// Whether the keys of the table at `key` are dependencies.
+pub fn are_below(key: &str) -> bool {
+    ["dependencies", "dev-dependencies", "build-dependencies"].contains(&key)
+}
+
+/// Merges what both sides changed. One that was there before the project (`adopting`) is the user's as it is.
+///
+/// Errors: both sides took it from elsewhere.
+pub fn merge(
+    old: Option<&Item>,
+    mine: &mut Item,
+    new: &Item,
+    adopting: bool,
+) -> Result<(), ConflictKind> {
+    if adopting {
+        return Ok(());
+    }
+    let form = |item: &Item| (item.is_str(), item.is_inline_table());
+    if let Some(old) = old.filter(|old| same(old, mine) && form(old) != form(new)) {
+        decor::replace(old, mine, new);
+        return Ok(());
+    }
+    let before = old.map(written_out);
+    let new = written_out(new);
+    let mut table = written_out(mine);
+    let (Some(wanted), Some(ours)) = (new.as_table_like(), table.as_table_like_mut()) else {
+        return Err(ConflictKind::Overlap);
+    };
+    let none = InlineTable::new();
+    let base = match &before {
+        None => &none,
+        Some(before) => before.as_table_like().ok_or(ConflictKind::Overlap)?,
+    };
+    let is_same = |a: &dyn TableLike, b: &dyn TableLike| {
+        SOURCE.iter().all(|key| match (a.get(key), b.get(key)) {
+            (None, None) => true,
+            (Some(a), Some(b)) => same(a, b),
+            _ => false,
+        })
+    };
+    let unchanged = before.is_some() && (is_same(base, ours) || is_same(base, wanted));
+    if !unchanged && !is_same(ours, wanted) {
+        return Err(ConflictKind::Overlap);
+    }
+    // One side left the source as it was, so that key by key is source by source.
+    let count = ours.len();
+    merge_table(base, ours, wanted, false, false)?;
+    let grew = ours.len() > count;
+    if same(&table, &written_out(mine)) && mine.is_str() {
+        return Ok(());
+    }
+    if let Some(inline) = table.as_inline_table_mut().filter(|_| grew) {
+        let around = inline.decor().clone();
+        inline.fmt();
+        *inline.decor_mut() = around;
+    }
+    *mine = table;
+    Ok(())
+}
+
+/// `"1"` as `{ version = "1" }`; anything else as it is.
+fn written_out(item: &Item) -> Item {
+    let Some(Value::String(version)) = item.as_value() else {
+        return item.clone();
+    };
+    let mut table = InlineTable::new();
+    *table.decor_mut() = version.decor().clone();
+    table.insert("version", version.value().as_str().into());
+    Item::Value(Value::InlineTable(table))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::merge;
+    use crate::change::ConflictKind;
+
+    /// The line of one dependency in each text, in `[dependencies]`.
+    #[track_caller]
+    fn check(base: &str, ours: &str, theirs: &str, expected: Option<&str>) {
+        let file = |line: &str| format!("[dependencies]\n{line}\nlast = \"1\"\n");
+        let base = if base.is_empty() {
+            String::new()
+        } else {
+            file(base)
+        };
+        let expected = expected.map(file).ok_or(ConflictKind::Overlap);
+        assert_eq!(merge(&base, &file(ours), &file(theirs)), expected);
+    }
+
+    #[test]
+    fn a_dependency_that_was_there_is_kept_whole() {
+        let entries = [
+            "kube = { git = \"https://x/y\" }",
+            "kube = { version = \"0.98\", features = [\"ws\"] }",
+            "kube = { package = \"kube-fork\", version = \"1\" }",
+            "kube = {path=\"../kube\"} # mine",
+            "kube = \"1\"",
+        ];
+        for entry in entries {
+            check("", entry, "kube.workspace = true", Some(entry));
+            let theirs = "kube = { workspace = true, features = [\"client\"] }";
+            check("", entry, theirs, Some(entry));
+        }
+        let table = "[dependencies.tokio]\nversion = \"1\"\nfeatures = [\"full\"]\n";
+        for parent in ["", "workspace.", "target.\"cfg(unix)\"."] {
+            let ours = table.replace("dependencies", &format!("{parent}dependencies"));
+            let theirs = format!("[{parent}dependencies]\ntokio.workspace = true\n");
+            assert_eq!(merge("", &ours, &theirs), Ok(ours));
+        }
+    }
+
+    #[test]
+    fn what_one_side_says_of_the_source_goes_with_what_the_other_says_of_the_use() {
+        check(
+            "kube.workspace = true",
+            "kube = { git = \"https://x/y\" }",
+            "kube = { workspace = true, features = [\"ws\"] }",
+            Some("kube = { git = \"https://x/y\", features = [\"ws\"] }"),
+        );
+        check(
+            "kube = { version = \"5\", features = [\"ws\"] }",
+            "kube = { git = \"https://x/y\", branch = \"main\", features = [\"ws\"] }",
+            "kube = { version = \"5\", features = [\"ws\", \"client\"] }",
+            Some(
+                "kube = { git = \"https://x/y\", branch = \"main\", features = [\"ws\", \"client\"] }",
+            ),
+        );
+        check(
+            "kube = \"5\"",
+            "kube = { version = \"5\", features = [\"ws\"] }",
+            "kube = { git = \"https://x/y\" }",
+            Some("kube = { features = [\"ws\"], git = \"https://x/y\" }"),
+        );
+        check(
+            "kube = \"5\"",
+            "kube = \"5.1\" # pinned",
+            "kube = { version = \"5\", features = [\"ws\"] }",
+            Some("kube = { version = \"5.1\", features = [\"ws\"] } # pinned"),
+        );
+        check(
+            "kube = { version = \"5\", features = [\"ws\"] }",
+            "kube = \"5.1\"",
+            "kube = { version = \"5\", features = [\"ws\", \"client\"] }",
+            Some("kube = \"5.1\""),
+        );
+    }
+
+    #[test]
+    fn one_that_nobody_edited_is_written_as_the_template_has_it() {
+        let forms = [
+            "kube.workspace = true",
+            "kube = \"5\"",
+            "kube = { version = \"5\", features = [\"ws\"] }",
+        ];
+        for old in forms {
+            for new in forms {
+                check(old, old, new, Some(new));
+            }
+        }
+    }
+
+    #[test]
+    fn another_source_on_both_sides_is_a_conflict() {
+        let git = "kube = { git = \"https://x/y\" }";
+        check("kube.workspace = true", git, "kube = \"5\"", None);
+        check("kube = \"5\"", git, "kube = \"6\"", None);
+        let registry = "kube = { version = \"5\", registry = \"mine\" }";
+        check("kube = \"5\"", registry, "kube = \"6\"", None);
+        check("other = \"1\"", git, "kube.workspace = true", None);
+    }
+
+    #[test]
+    fn one_that_the_template_drops_stays_whole_where_the_user_changed_it() {
+        let mine = "kube = { workspace = true, features = [\"ws\"] }";
+        let merged = merge(
+            "[dependencies]\nkube.workspace = true\n",
+            &format!("[dependencies]\n{mine}\n"),
+            "[dependencies]\n",
+        );
+        assert_eq!(merged, Ok(format!("[dependencies]\n{mine}\n")));
+    }
+}
