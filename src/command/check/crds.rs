@@ -6,12 +6,14 @@ use std::{
     path::Path,
 };
 
-use super::super::{derived::CRDS as BASES, shell_word};
+use super::super::{Workspace, derived::CRDS as BASES, shell_word};
 use crate::{
     cli::Global,
     compat::{self, Finding, Release, Severity},
     error::{Failure, Result},
     git,
+    name::Version,
+    project::Key,
     report::{Comparison, Report},
 };
 
@@ -43,7 +45,8 @@ pub fn run(flags: &Global, released: &str, allow: &[String], report: &Report) ->
         .filter(|(at, _)| !used.contains(at));
     remarks
         .extend(unused.map(|(_, text)| format!("`--allow {text}` allows nothing that was found")));
-    let failure = failure(released, &findings);
+    let accepted = used.iter().map(|at| allow[*at].as_str()).collect();
+    let failure = failure(root, released, accepted, &findings);
     report.comparison(
         &Comparison {
             released,
@@ -56,8 +59,13 @@ pub fn run(flags: &Global, released: &str, allow: &[String], report: &Report) ->
     Ok(u8::from(failure.is_some()))
 }
 
-/// Why the check fails, if it does: each rule that is broken, once.
-fn failure(released: &str, findings: &[(Finding, bool)]) -> Option<Failure> {
+/// Why the check fails, if it does: each rule that is broken, once, and the ways out.
+fn failure(
+    root: &Path,
+    released: &str,
+    accepted: Vec<&str>,
+    findings: &[(Finding, bool)],
+) -> Option<Failure> {
     let breaks = |(finding, allowed): &&(Finding, bool)| {
         !allowed && finding.rule.severity == Severity::Breaking
     };
@@ -66,7 +74,9 @@ fn failure(released: &str, findings: &[(Finding, bool)]) -> Option<Failure> {
         .filter(breaks)
         .map(|(finding, _)| finding)
         .collect();
-    let first = breaking.first()?;
+    if breaking.is_empty() {
+        return None;
+    }
     let mut failure = Failure::refused(match breaking.len() {
         1 => "a change breaks stored objects or clients".to_owned(),
         n => format!("{n} changes break stored objects or clients"),
@@ -76,17 +86,100 @@ fn failure(released: &str, findings: &[(Finding, bool)]) -> Option<Failure> {
             failure = failure.note(format!("`{}`: {}", rule.id, rule.why));
         }
     }
-    Some(
-        failure
-            .note("leave the version as it was released, and change a new one, or allow a rule on purpose")
-            .help("operator-forge create api --group GROUP --version VERSION --kind KIND")
-            .help(format!(
-                "operator-forge check --crds {} --allow '{}:{}'",
-                shell_word(released),
-                first.rule.id,
-                first.place
-            )),
-    )
+    let lines = new_versions(root, &breaking);
+    failure = failure.note(match lines.is_empty() {
+        true => "mend it, or accept it on purpose",
+        false => {
+            "leave the version as it was released and change a new one, or accept it on purpose"
+        }
+    });
+    failure.help.extend(lines);
+    let allow: Vec<String> = accepted
+        .into_iter()
+        .map(str::to_owned)
+        .chain(acceptances(&breaking))
+        .map(|text| format!(" --allow {}", shell_word(&text)))
+        .collect();
+    Some(failure.help(format!(
+        "operator-forge check --crds {}{}",
+        shell_word(released),
+        allow.concat()
+    )))
+}
+
+/// What accepts all that breaks: each rule once, for the one place or the one definition where it is broken.
+fn acceptances(breaking: &[&Finding]) -> Vec<String> {
+    let mut texts = Vec::new();
+    for rule in compat::ALL {
+        let places = breaking.iter().filter(|finding| finding.rule == *rule);
+        let places: BTreeSet<_> = places.map(|finding| &finding.place).collect();
+        let (Some(first), Some(last)) = (places.first(), places.last()) else {
+            continue;
+        };
+        texts.push(if first == last {
+            format!("{}:{first}", rule.id)
+        } else if first.definition == last.definition {
+            format!("{}:{}", rule.id, first.definition)
+        } else {
+            rule.id.to_owned()
+        });
+    }
+    texts
+}
+
+/// The rules that a new version beside the released one does not help with.
+const OF_VERSIONS: [&str; 4] = [
+    "version-removed",
+    "stored-version-removed",
+    "version-not-served",
+    "version-unconverted",
+];
+
+/// The commands that start new versions of what should have stayed as it was released, if `PROJECT` defines it.
+fn new_versions(root: &Path, breaking: &[&Finding]) -> Vec<String> {
+    let in_version = |finding: &&&Finding| {
+        !finding.place.version.is_empty() && !OF_VERSIONS.contains(&finding.rule.id)
+    };
+    let places: BTreeSet<_> = breaking
+        .iter()
+        .filter(in_version)
+        .map(|finding| (&finding.place.definition, &finding.place.version))
+        .collect();
+    let Ok((_, project)) = Workspace::open(root) else {
+        return Vec::new();
+    };
+    let apis = project.apis();
+    let command = |(definition, version): (&String, &String)| {
+        let keys: Vec<&Key> = apis
+            .iter()
+            .filter(|api| {
+                format!("{}.{}", api.resource.plural, api.key.api_group(false)) == *definition
+            })
+            .map(|api| api.key)
+            .collect();
+        let key = keys
+            .iter()
+            .find(|key| key.version.to_string() == *version)?;
+        let new = Key {
+            version: next(version, |new| keys.iter().any(|key| key.version == *new))?,
+            ..(*key).clone()
+        };
+        let flags = new.flags();
+        Some(format!(
+            "operator-forge create api {flags} --from-version {version}"
+        ))
+    };
+    places.into_iter().filter_map(command).collect()
+}
+
+/// The first version after `version` that is not there: `v2` after `v1`, `v1beta2` after `v1beta1`.
+fn next(version: &str, is_there: impl Fn(&Version) -> bool) -> Option<Version> {
+    let stem = version.trim_end_matches(|c: char| c.is_ascii_digit());
+    let number: u32 = version[stem.len()..].parse().ok()?;
+    (number..=u32::MAX)
+        .skip(1)
+        .map_while(|number| Version::parse(&format!("{stem}{number}")).ok())
+        .find(|version| !is_there(version))
 }
 
 /// `--allow RULE` or `--allow RULE:WHERE`, where WHERE is a place as it is reported, or the start of one.
@@ -198,4 +291,22 @@ fn unreadable(what: &str, why: &str) -> Failure {
     Failure::refused(format!("cannot read `{what}`: {why}"))
         .note("it should hold the CustomResourceDefinitions of a release")
         .help("operator-forge check --crds HEAD")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_next_version_is_of_the_same_stage_and_not_there() {
+        for (version, expected) in [
+            ("v1", Some("v3")),
+            ("v1beta1", Some("v1beta2")),
+            ("v4294967295", None),
+            ("main", None),
+        ] {
+            let found = next(version, |new| new.to_string() == "v2");
+            assert_eq!(found.map(|new| new.to_string()).as_deref(), expected);
+        }
+    }
 }
