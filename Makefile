@@ -31,6 +31,11 @@ test: ## Run every test, on a real API server where one is needed
 	$(CARGO) test && { $(RENEW); } && \
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) test --manifest-path crates/manager/Cargo.toml --all-features
 
+CASES ?= 100000
+.PHONY: histories
+histories: ## Look for a random history of a project that breaks a law (CASES=100000)
+	PROPTEST_CASES=$(CASES) $(CARGO) test --test properties histories -- --nocapture
+
 .PHONY: lint
 lint: ## Check format, lints and documentation
 	$(CARGO) fmt --all --check
@@ -41,6 +46,11 @@ lint: ## Check format, lints and documentation
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) clippy --manifest-path crates/manager/Cargo.toml --all-targets --all-features -- -D warnings
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) fmt --manifest-path benches/Cargo.toml --all --check
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) clippy --manifest-path benches/Cargo.toml --all-targets -- -D warnings
+
+CASES ?= 1000000
+.PHONY: fuzz
+fuzz: ## Give random and mutated files to every reader and merge (CASES=1000000; PROPTEST_RNG_SEED=1 for the same again)
+	FUZZ_INPUTS=$(CASES) $(CARGO) test --profile fuzz --test fuzz -- --nocapture --test-threads 2
 
 .PHONY: bench
 bench: ## Measure each command against `cp -r` of what it makes

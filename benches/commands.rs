@@ -31,16 +31,55 @@ fn main() {
     row("sync", one.path(), 40, "sync");
     row("check", one.path(), 40, "check");
     row("version", one.path(), 40, "version");
+    println!("{MANY} APIs");
     let many = many();
-    row(&format!("create api, {MANY} APIs"), many.path(), 5, CREATE);
-    row(&format!("sync, {MANY} APIs"), many.path(), 5, "sync");
-    row(&format!("check, {MANY} APIs"), many.path(), 5, "check");
-    row(&format!("status, {MANY} APIs"), many.path(), 5, "status");
+    for command in [
+        "check",
+        "status",
+        "sync",
+        "update",
+        CREATE,
+        "create webhook --group group0 --version v1 --kind Kind0x --defaulting --validation",
+        "edit --namespaced",
+        "edit api --group group0 --version v1 --kind Kind0x --short-name kx",
+        "rename --group group0 --kind Kind0x --to Renamed",
+        "delete api --group group0 --version v1 --kind Kind0x",
+    ] {
+        row(&name(command), many.path(), 9, command);
+    }
+    time(tool(many.path(), CREATE));
+    row("undo", many.path(), 9, "undo");
+    println!("{MANY} APIs, every Rust file of the user's edited");
+    edit(many.path());
+    for command in [
+        "check",
+        "status",
+        "sync",
+        "delete api --group group0 --version v1 --kind Kind0x --keep-files",
+    ] {
+        row(&name(command), many.path(), 9, command);
+    }
 }
 
 const HEADER: &str = "\
 command                    time    cp -r   ratio    memory    files
                              ms       ms               MiB         ";
+
+/// A command without its flags.
+fn name(command: &str) -> String {
+    let words = command.split(' ').take_while(|word| !word.starts_with('-'));
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Adds a line to every type, controller and test.
+fn edit(project: &Path) {
+    for directory in ["src/api", "src/controllers", "tests/controllers"] {
+        for file in files(&project.join(directory)) {
+            let text = fs::read_to_string(&file).unwrap();
+            fs::write(file, text + "// edited\n").unwrap();
+        }
+    }
+}
 
 /// Runs a command in fresh copies of `start` and prints its row.
 fn row(name: &str, start: &Path, rounds: usize, command: &str) {

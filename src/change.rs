@@ -79,6 +79,8 @@ pub enum NoteKind {
     Orphaned,
     /// A file that was taken over is no longer part of the project; it stays.
     Owned,
+    /// The templates write something else now into a file that was taken over; it stays.
+    Outdated,
     /// A User file that a Tool file names is gone.
     Missing,
     /// A Shared file could not be merged because the text it was made from is lost.
@@ -96,6 +98,7 @@ impl NoteKind {
             Self::Edited => "edited",
             Self::Orphaned => "orphaned",
             Self::Owned => "owned",
+            Self::Outdated => "outdated",
             Self::Missing => "missing",
             Self::BaseLost => "base-lost",
             Self::Kept => "kept",
@@ -103,18 +106,20 @@ impl NoteKind {
         }
     }
 
-    /// What settles it at `path`, where the sentence does not say so.
-    pub fn help(self, path: &RelPath) -> Option<String> {
+    /// What settles it at `path`, one way or the other, where the sentence does not say so.
+    pub fn help(self, path: &RelPath) -> Vec<String> {
         match self {
-            Self::Edited => Some(format!(
-                "take `{path}` over: operator-forge own {path}; or undo the edit: git checkout -- {path}"
-            )),
+            Self::Edited => vec![
+                format!("operator-forge own {path}"),
+                format!("rm {path} && operator-forge sync"),
+            ],
             Self::Missing
             | Self::Orphaned
             | Self::Owned
+            | Self::Outdated
             | Self::BaseLost
             | Self::Kept
-            | Self::Markers => None,
+            | Self::Markers => Vec::new(),
         }
     }
 
@@ -122,13 +127,16 @@ impl NoteKind {
     fn sentence(self) -> &'static str {
         match self {
             Self::Edited => {
-                "is generated, and was edited by hand; the edit is kept until the file has to change"
+                "is generated, and was edited by hand; the edit is kept until the file has to change: take the file over, or make it anew"
             }
             Self::Orphaned => {
                 "is no longer part of the project, but was edited; it stays and is yours alone: keep it, or `git rm PATH`"
             }
             Self::Owned => {
                 "is no longer part of the project, but was taken over; it stays and is yours alone"
+            }
+            Self::Outdated => {
+                "was taken over, and would hold something else now: `operator-forge disown PATH --dry-run --diff` shows it"
             }
             Self::Missing => {
                 "is gone, and a generated file names it, so the project does not build; `operator-forge restore PATH` writes it again"

@@ -31,18 +31,24 @@ mod update;
 mod version;
 mod workspace;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    thread,
+};
+
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 use self::{survey::Survey, workspace::Workspace};
 use crate::{
     apply,
     change::Policy,
     cli::{Cli, Command, Create, Delete, EditWhat, Global, OnConflict},
-    error::Result,
+    error::{Failure, Result},
     plan::Named,
     project::Project,
     prompt::Prompt,
     report::{Moved, Outcome, Report},
+    syntax,
     tree::RelPath,
 };
 
@@ -75,6 +81,17 @@ impl Edit {
             next: Vec::new(),
         }
     }
+}
+
+/// The threads that a command runs on: one a core, eight at most, each with a stack that no text overflows.
+///
+/// Errors: the system gives none.
+pub fn threads() -> std::result::Result<ThreadPool, ThreadPoolBuildError> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    ThreadPoolBuilder::new()
+        .num_threads(cores.min(8))
+        .stack_size(syntax::STACK)
+        .build()
 }
 
 /// Runs the command line and returns the exit code: 0 done, 3 done but something is left for a human.
@@ -179,4 +196,16 @@ fn shell_word(text: &str) -> String {
     } else {
         format!("'{}'", text.replace('\'', r"'\''"))
     }
+}
+
+/// Refuses to keep what the command's own words say to overwrite.
+fn refuse_keep(flags: &Global, words: &str, instead: &str) -> Result<()> {
+    if flags.on_conflict != OnConflict::Keep {
+        return Ok(());
+    }
+    Err(
+        Failure::usage(format!("`--on-conflict keep` beside `{words}`"))
+            .note("one keeps the files that are there, the other writes them anew")
+            .help(instead),
+    )
 }

@@ -1,6 +1,11 @@
 //! The little that the tool needs of git.
 
-use std::{collections::BTreeMap, io, path::Path, process::Command};
+use std::{
+    collections::BTreeMap,
+    io,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use crate::tree::{self, RelPath};
 
@@ -42,35 +47,50 @@ pub struct Unmerged {
     pub theirs: Option<String>,
 }
 
-/// The files below `directory` that git could not merge, as far as they are `wanted`; none where there is no git, no
-/// repository, or nothing to merge.
-pub fn unmerged(
-    directory: &Path,
-    wanted: impl Fn(&RelPath) -> bool,
-) -> BTreeMap<RelPath, Unmerged> {
-    let mut files: BTreeMap<RelPath, Unmerged> = BTreeMap::new();
-    if !is_inside_repository(directory) {
-        return files;
-    }
-    let list = output(directory, &["ls-files", "--unmerged", "-z"]).unwrap_or_default();
-    for line in String::from_utf8_lossy(&list).split('\0') {
-        // `mode object stage<TAB>path`
-        let Some((facts, path)) = line.split_once('\t') else {
-            continue;
+/// Which files below a directory git could not merge, as its index says.
+#[derive(Clone, Debug, Default)]
+pub struct Conflicted {
+    directory: PathBuf,
+    list: String,
+}
+
+impl Conflicted {
+    /// Asks git; nothing is there where there is no git, no repository, or nothing to merge.
+    pub fn below(directory: &Path) -> Self {
+        let list = match is_inside_repository(directory) {
+            true => output(directory, &["ls-files", "--unmerged", "-z"]).unwrap_or_default(),
+            false => Vec::new(),
         };
-        let Some(path) = RelPath::parse(path).ok().filter(&wanted) else {
-            continue;
-        };
-        let mut facts = facts.split(' ').skip(1);
-        let text = facts.next().and_then(|object| text(directory, object));
-        let file = files.entry(path).or_default();
-        match facts.next() {
-            Some("1") => file.ancestor = text,
-            Some("2") => file.ours = text,
-            _ => file.theirs = text,
+        Self {
+            directory: directory.to_path_buf(),
+            list: String::from_utf8_lossy(&list).into_owned(),
         }
     }
-    files
+
+    /// The texts of those that are `wanted`.
+    pub fn texts(&self, wanted: impl Fn(&RelPath) -> bool) -> BTreeMap<RelPath, Unmerged> {
+        let mut files: BTreeMap<RelPath, Unmerged> = BTreeMap::new();
+        for line in self.list.split('\0') {
+            // `mode object stage<TAB>path`
+            let Some((facts, path)) = line.split_once('\t') else {
+                continue;
+            };
+            let Some(path) = RelPath::parse(path).ok().filter(&wanted) else {
+                continue;
+            };
+            let mut facts = facts.split(' ').skip(1);
+            let text = facts
+                .next()
+                .and_then(|object| text(&self.directory, object));
+            let file = files.entry(path).or_default();
+            match facts.next() {
+                Some("1") => file.ancestor = text,
+                Some("2") => file.ours = text,
+                _ => file.theirs = text,
+            }
+        }
+        files
+    }
 }
 
 fn text(directory: &Path, object: &str) -> Option<String> {

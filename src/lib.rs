@@ -21,3 +21,4 @@ pub mod report;
 pub mod syntax;
 pub mod template;
 pub mod tree;
+pub mod yaml;

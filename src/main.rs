@@ -10,6 +10,14 @@ use operator_forge::{
 };
 
 fn main() -> ExitCode {
+    match command::threads() {
+        Ok(threads) => threads.install(run),
+        // A system with less memory than that has no thread to give.
+        Err(_) => run(),
+    }
+}
+
+fn run() -> ExitCode {
     clap_complete::CompleteEnv::with_factory(Cli::command).complete();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

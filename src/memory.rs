@@ -3,7 +3,7 @@
 //! Invariants: writing what was read gives the same bytes; a lock that git merged by union (doubled header lines, two
 //! rows for one path, rows out of order), or left with conflict markers, reads as both branches' truth.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 
 use crate::{
     error::{Failure, Result},
@@ -57,14 +57,15 @@ impl Memory {
         let mut format_seen = false;
         for (at, line) in text.lines().enumerate() {
             let refuse = |why: &str| Err(broken(at + 1, why));
-            let words: Vec<&str> = line.splitn(3, ' ').collect();
-            match words.as_slice() {
-                [] | [""] => {}
-                [word, ..] if word.starts_with('#') => {}
+            let mut words = line.splitn(3, ' ');
+            let mut word = || words.next();
+            match (word().unwrap_or_default(), word(), word()) {
+                ("", None, _) => {}
+                (word, ..) if word.starts_with('#') => {}
                 // The rows of both sides are true, and so are those of their ancestor.
                 _ if merge::markers::is_marker(line) => {}
-                ["format", "1"] => format_seen = true,
-                ["format", other] => {
+                ("format", Some("1"), None) => format_seen = true,
+                ("format", Some(other), None) => {
                     return Err(Failure::refused(format!(
                         "`{LOCK}:{}` has format `{other}`",
                         at + 1
@@ -72,11 +73,11 @@ impl Memory {
                     .note("this operator-forge knows format 1")
                     .help("cargo install operator-forge"));
                 }
-                ["templates", number] => match number.parse::<u32>() {
+                ("templates", Some(number), None) => match number.parse::<u32>() {
                     Ok(number) => memory.templates = memory.templates.max(number),
                     Err(_) => return refuse("the template set is not a number"),
                 },
-                [owner, digest, path] => {
+                (owner, Some(digest), Some(path)) => {
                     let Some(owner) = Owner::parse(owner) else {
                         return refuse("a row starts with tool, user or shared");
                     };
@@ -109,7 +110,8 @@ impl Memory {
         let mut text = format!("{COMMENT}\n{FORMAT}\ntemplates {}\n", self.templates);
         for (path, row) in &self.rows {
             for digest in &row.any_of {
-                text.push_str(&format!("{} {digest} {path}\n", row.owner.word()));
+                // Writing to a string cannot fail.
+                let _ = writeln!(text, "{} {digest} {path}", row.owner.word());
             }
         }
         text

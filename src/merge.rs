@@ -13,7 +13,7 @@ mod toml;
 mod yaml;
 
 pub use self::toml::differing_keys;
-use crate::{change::ConflictKind, tree::RelPath};
+use crate::{change::ConflictKind, syntax, tree::RelPath};
 
 /// How the texts of one file are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -75,7 +75,7 @@ impl Driver {
     fn parses(self, text: &str) -> Result<(), String> {
         match self {
             Self::Text | Self::Lines => Ok(()),
-            Self::Rust => syn::parse_file(text)
+            Self::Rust => syntax::parse(text)
                 .map(drop)
                 .map_err(|error| error.to_string()),
             Self::Toml => text

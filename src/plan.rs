@@ -6,6 +6,8 @@ mod named;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
+
 pub use self::named::{Named, Rewritten, plan_named};
 
 use crate::{
@@ -82,8 +84,18 @@ fn in_place(inputs: &Inputs<'_>) -> Result<ChangeSet> {
         .keys()
         .chain(inputs.memory.rows.keys())
         .collect();
-    for path in all {
-        if let Some(row) = plan_file(inputs, path, &mut set) {
+    // No file's plan depends on another one's, and hashing them is most of a plan's work.
+    let planned = all.par_iter().map(|path| {
+        let mut set = ChangeSet::default();
+        let row = plan_file(inputs, path, &mut set);
+        (row, set)
+    });
+    let planned: Vec<_> = planned.collect();
+    for (path, (row, of_file)) in all.into_iter().zip(planned) {
+        set.changes.extend(of_file.changes);
+        set.notes.extend(of_file.notes);
+        set.conflicts.extend(of_file.conflicts);
+        if let Some(row) = row {
             rows.insert(path.clone(), row);
         }
     }
@@ -116,7 +128,7 @@ fn plan_file(inputs: &Inputs<'_>, path: &RelPath, set: &mut ChangeSet) -> Option
     let desired = file.map(|file| Desired {
         owner: file.owner,
         keyed: Driver::of(path).is_keyed(path),
-        content: Digest::of(path, &file.content),
+        content: file.digest(path),
     });
     // Most files are as they should be, and equal bytes need one hash.
     let on_disk = disk.map(|bytes| match (file, &desired) {
@@ -131,7 +143,15 @@ fn plan_file(inputs: &Inputs<'_>, path: &RelPath, set: &mut ChangeSet) -> Option
         }
         _ => (verdict, false),
     };
+    let outdated = match (last, &desired) {
+        (Some(last), Some(desired)) if inputs.owned.contains(path) => {
+            verdict == Verdict::KeepUser && !last.any_of.contains(&desired.content)
+        }
+        _ => false,
+    };
     let remembered = match verdict.remember() {
+        // It is told once, and then remembered as told.
+        _ if outdated => desired.map(as_row),
         Remember::Nothing => None,
         Remember::Last => last.cloned().map(|row| match &desired {
             // A file that was taken over is the user's, also where it still holds what was applied.
@@ -201,6 +221,7 @@ fn plan_file(inputs: &Inputs<'_>, path: &RelPath, set: &mut ChangeSet) -> Option
         },
         Verdict::Exists => conflict = Some(ConflictKind::Exists),
         Verdict::Edited => conflict = Some(ConflictKind::Edited),
+        Verdict::KeepUser if outdated => note(NoteKind::Outdated),
         Verdict::KeepEdited | Verdict::KeepUser if markers => note(NoteKind::Markers),
         Verdict::KeepEdited if file.owner == Owner::Tool => note(NoteKind::Edited),
         Verdict::StaysDeleted if file.named => note(NoteKind::Missing),
@@ -279,7 +300,7 @@ fn record(
         let row = rows.get(path);
         if shared(row) {
             if let Some(file) = inputs.desired.get(path)
-                && row.is_some_and(|row| row.any_of.contains(&Digest::of(path, &file.content)))
+                && row.is_some_and(|row| row.any_of.contains(&file.digest(path)))
             {
                 put(memory::base_path(path)?, Some(file.content.clone()));
             }

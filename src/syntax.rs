@@ -1,20 +1,23 @@
 //! Edits of a user's own Rust source. What is to change is found by its tokens and changed as text, so that comments and
 //! layout stay as they are.
 //!
-//! Invariants: nothing is changed but what was asked for; a text that no longer parses is never returned.
+//! Invariants: nothing is changed but what was asked for; a text that no longer parses is never returned; on a thread with
+//! [`STACK`] no text overflows it.
 
 mod attribute;
 mod convert;
+mod depth;
 mod edit;
 mod fields;
 mod rename;
 #[cfg(test)]
 mod tests;
 
-use proc_macro2::{LexError, Span};
+use proc_macro2::{Span, TokenStream};
 
 pub use self::attribute::Item;
 pub use self::convert::fill;
+pub use self::depth::STACK;
 use self::edit::Edit;
 pub use self::rename::{Renamed, rename};
 
@@ -47,25 +50,31 @@ pub enum Fault {
 
 impl From<syn::Error> for Fault {
     fn from(error: syn::Error) -> Self {
-        Self::at(error.span(), error.to_string())
-    }
-}
-
-impl From<LexError> for Fault {
-    fn from(error: LexError) -> Self {
-        Self::at(error.span(), error.to_string())
-    }
-}
-
-impl Fault {
-    fn at(span: Span, why: String) -> Self {
-        let start = span.start();
+        let start = error.span().start();
         Self::Unparsable {
             line: start.line,
             column: start.column + 1,
-            why,
+            why: error.to_string(),
         }
     }
+}
+
+/// Parses a Rust file; the error says what is wrong, and where.
+pub fn parse(text: &str) -> syn::Result<syn::File> {
+    let shebang = |rest: &&str| !rest.trim_start().starts_with('[');
+    let code = match text.strip_prefix("#!").filter(shebang) {
+        Some(rest) => &rest[rest.find('\n').unwrap_or(rest.len())..],
+        None => text,
+    };
+    tokens(code)?;
+    syn::parse_file(text)
+}
+
+/// The tokens of a text that the parser may be given.
+fn tokens(text: &str) -> syn::Result<TokenStream> {
+    let tokens: TokenStream = text.parse()?;
+    depth::check(tokens.clone()).map_err(|why| syn::Error::new(Span::call_site(), why))?;
+    Ok(tokens)
 }
 
 /// `text` with these names in the attribute of `kind`.
@@ -79,7 +88,7 @@ pub fn names(text: &str, kind: &str) -> Result<Names, Fault> {
     let all = |name: &'static str| items.iter().filter(move |item| item.name == name);
     let texts = |name| all(name).filter_map(Item::text).map(str::to_owned);
     Ok(Names {
-        plural: texts("plural").next_back().unwrap_or_default(),
+        plural: texts("plural").next().unwrap_or_default(),
         short_names: texts("shortname").collect(),
         namespaced: all("namespaced").any(|item| item.is_set() == Some(true)),
     })
@@ -115,7 +124,7 @@ fn set(
     while let Some(edit) = next(&text, &attribute::items(&text, kind)?)? {
         text = edit.apply(&text);
     }
-    syn::parse_file(&text)?;
+    parse(&text)?;
     Ok(text)
 }
 

@@ -13,6 +13,8 @@ mod subject;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use rayon::prelude::*;
+
 use self::{
     catalogue::{Scope, Template},
     context::Context,
@@ -38,10 +40,12 @@ pub const KUBE: &str = "5.0.0";
 /// Everything that the project should consist of, except `PROJECT` and the memory.
 pub fn tree(project: &Project) -> Result<Tree> {
     let context = context::context(project);
+    let every = subject::seen_by_every(&context);
     let mut tree = render::render(
         |scope| {
-            let subjects = subject::all(scope, &context).into_iter();
-            subjects.map(|subject| subject.entry(&context)).collect()
+            let subjects = subject::all(scope, &context).into_par_iter();
+            let entries = subjects.map(|subject| subject.entry(&context, &every));
+            entries.collect::<Vec<_>>().into_iter().collect()
         },
         &context.project.package,
     )?;
@@ -58,7 +62,11 @@ pub fn tree(project: &Project) -> Result<Tree> {
 pub fn files_of(project: &Project, create: &CreateApi) -> Result<BTreeSet<RelPath>> {
     let group = create.group_module(project);
     let module = create.controller_module();
-    files(project, |_, subject| match subject {
+    let of_kind = match create.key_in(project) {
+        Some(key) => project.of_kind(&key.group, &key.kind),
+        None => return Ok(BTreeSet::new()),
+    };
+    files(&of_kind, |_, subject| match subject {
         Subject::Api(api) => {
             create.resource
                 && api.group == create.group.as_str()
@@ -84,7 +92,8 @@ pub fn files_of_webhook(
     let is = |module: &str, kind: &str, version: &str, wanted: Version| {
         module == group.ident && kind == target.key.kind.as_str() && version == wanted.to_string()
     };
-    files(project, |scope, subject| match subject {
+    let of_kind = project.of_kind(&target.key.group, &target.key.kind);
+    files(&of_kind, |scope, subject| match subject {
         Subject::Webhook(webhook) => {
             let asked = match scope {
                 Scope::Default => create.defaulting,
@@ -110,7 +119,7 @@ pub fn files_of_webhook(
 /// The User files of an API that the project defines: its sample and its Rust types, in this order.
 pub fn files_of_api(project: &Project, key: &Key) -> Result<BTreeSet<RelPath>> {
     let version = key.version.to_string();
-    files(project, |_, subject| {
+    files(&project.of_kind(&key.group, &key.kind), |_, subject| {
         matches!(subject, Subject::Api(api)
             if (&*api.group, &*api.version, &*api.kind) == (key.group.as_str(), &*version, key.kind.as_str()))
     })
@@ -148,7 +157,7 @@ pub fn all_types(project: &Project) -> Result<BTreeMap<RelPath, ApiView<'_>>> {
             continue;
         };
         for template in &templates {
-            if let Some(path) = Subject::Api(api).path(template, &context)? {
+            if let Some(path) = Subject::Api(api).path(template)? {
                 types.insert(path, *view);
             }
         }
@@ -156,7 +165,8 @@ pub fn all_types(project: &Project) -> Result<BTreeMap<RelPath, ApiView<'_>>> {
     Ok(types)
 }
 
-/// What is made for the subjects that are wanted.
+/// What is made for the subjects that are wanted. A path depends on its own entry alone, so nobody has to see a whole
+/// project for some of them.
 fn files(
     project: &Project,
     wanted: impl Fn(Scope, Subject<'_>) -> bool,
@@ -167,7 +177,7 @@ fn files(
         let scope = template.scope;
         for subject in subject::all(scope, &context) {
             if wanted(scope, subject) {
-                paths.extend(subject.path(template, &context)?);
+                paths.extend(subject.path(template)?);
             }
         }
     }

@@ -4,13 +4,17 @@
 //! Rust, and to nothing else; nothing in this module writes.
 
 mod disk;
+mod plain;
 mod rust;
 
 use std::{borrow::Cow, collections::BTreeMap, fmt};
 
 use sha2::{Digest as _, Sha256};
 
-pub use self::disk::{Found, find, find_all, names};
+pub use self::{
+    disk::{Found, find, find_all, names},
+    plain::unix_line_ends,
+};
 use crate::{
     error::{Failure, Result},
     name::rust::is_device,
@@ -37,14 +41,12 @@ impl RelPath {
             if matches!(part, "" | "." | "..") {
                 return refuse("it must stay below the project's directory");
             }
-            if part
-                .chars()
-                .any(|c| c.is_control() || "\\:*?\"<>|".contains(c))
-                || part.ends_with(['.', ' '])
-            {
+            let is_odd = |c: char| c.is_control() || is_invisible(c) || "\\:*?\"<>|".contains(c);
+            if part.contains(is_odd) || part.ends_with(['.', ' ']) {
                 return refuse("it holds a character that not every file system can store");
             }
-            if part.eq_ignore_ascii_case(".git") {
+            // Windows knows a directory by a short name, too.
+            if part.eq_ignore_ascii_case(".git") || part.eq_ignore_ascii_case("git~1") {
                 return refuse("`.git` belongs to git");
             }
             if is_device(part.split('.').next().unwrap_or(part)) {
@@ -73,6 +75,11 @@ impl RelPath {
         let name = self.0.rsplit('/').next().unwrap_or(&self.0);
         name.rsplit_once('.').map_or("", |(_, extension)| extension)
     }
+}
+
+/// What macOS leaves out of names: with one of them in it, `.git` is `.git` there.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
 impl fmt::Display for RelPath {
@@ -121,10 +128,20 @@ pub struct File {
     pub owner: Owner,
     /// What it should hold if it were written now.
     pub content: Content,
+    /// The digest of that, where it is known already.
+    pub known: Option<Digest>,
     /// Whether a Tool file refers to it by name, so that its absence breaks the build.
     pub named: bool,
     /// Where older template sets had it, the newest first.
     pub former: Vec<RelPath>,
+}
+
+impl File {
+    /// The digest of what it should hold at `path`.
+    pub fn digest(&self, path: &RelPath) -> Digest {
+        let computed = || Digest::of(path, &self.content);
+        self.known.unwrap_or_else(computed)
+    }
 }
 
 /// The desired tree. Sorted, so that output order depends on nothing else.
@@ -138,11 +155,7 @@ pub struct Digest([u8; 32]);
 impl Digest {
     /// The digest of a file at `path` that holds `bytes`.
     pub fn of(path: &RelPath, bytes: &[u8]) -> Self {
-        let unix = unix_line_ends(bytes);
-        match path.extension() {
-            "rs" => Self(Sha256::digest(rust::without_layout(&unix)).into()),
-            _ => Self(Sha256::digest(unix).into()),
-        }
+        Self::exact(&plain::plain(path.extension(), bytes))
     }
 
     /// The digest of exactly these bytes, whatever kind of file they are.
@@ -150,18 +163,25 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
+    /// A digest that was computed when this program was built.
+    pub const fn embedded(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// Parses 64 lower-case hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
+        let digit = |byte: u8| match byte {
+            b'0'..=b'9' => Some(byte - b'0'),
+            b'a'..=b'f' => Some(byte - b'a' + 10),
+            _ => None,
+        };
+        let (pairs, rest) = text.as_bytes().as_chunks::<2>();
         let mut bytes = [0; 32];
-        if text.len() != 64
-            || !text
-                .bytes()
-                .all(|b| b.is_ascii_digit() || (b'a'..=b'f').contains(&b))
-        {
+        if pairs.len() != bytes.len() || !rest.is_empty() {
             return None;
         }
-        for (byte, pair) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
-            *byte = u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok()?;
+        for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
+            *byte = digit(*high)? << 4 | digit(*low)?;
         }
         Some(Self(bytes))
     }
@@ -170,11 +190,9 @@ impl Digest {
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let digits = self.0.iter().flat_map(|byte| [byte >> 4, byte & 15]);
-        let text: String = digits
-            .map(|digit| char::from(DIGITS[usize::from(digit)]))
-            .collect();
-        f.write_str(&text)
+        let digit = |value: u8| DIGITS[usize::from(value)];
+        let digits = self.0.map(|byte| [digit(byte >> 4), digit(byte & 15)]);
+        f.write_str(&String::from_utf8_lossy(digits.as_flattened()))
     }
 }
 
@@ -182,20 +200,6 @@ impl fmt::Debug for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{self}")
     }
-}
-
-/// `bytes` with every CRLF as LF.
-pub fn unix_line_ends(bytes: &[u8]) -> Cow<'_, [u8]> {
-    if !bytes.contains(&b'\r') {
-        return Cow::Borrowed(bytes);
-    }
-    let mut unix = Vec::with_capacity(bytes.len());
-    for (at, &byte) in bytes.iter().enumerate() {
-        if byte != b'\r' || bytes.get(at + 1) != Some(&b'\n') {
-            unix.push(byte);
-        }
-    }
-    Cow::Owned(unix)
 }
 
 /// `new` with the line ends that `old` uses, judged by its first line.
@@ -238,6 +242,8 @@ mod tests {
             "a\nb",
             "a.",
             "a ",
+            ".g\u{200c}it/config",
+            "GIT~1/config",
         ] {
             assert!(RelPath::parse(bad).is_err(), "{bad:?} was accepted");
         }

@@ -26,7 +26,7 @@ use operator_forge::{
     template,
     tree::find_all,
 };
-use session::{assert_same, shell, tree};
+use session::{assert_same, scratch, shell, tree};
 use tempfile::TempDir;
 
 type Tree = BTreeMap<String, Vec<u8>>;
@@ -79,14 +79,6 @@ struct Prepared {
     old: Tree,
     new: Tree,
     steps: Vec<Step>,
-}
-
-/// Projects live in memory where the system has a place for it: there are thousands.
-fn scratch() -> TempDir {
-    match TempDir::new_in("/dev/shm") {
-        Ok(directory) => directory,
-        Err(_) => TempDir::new().unwrap(),
-    }
 }
 
 fn prepare(scenario: &Scenario) -> Prepared {

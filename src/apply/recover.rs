@@ -184,7 +184,7 @@ pub fn retire(disk: &dyn Disk, journal: &Journal) -> Result<()> {
 
 fn drop_journal(disk: &dyn Disk, journal: &Journal) -> Result<()> {
     for directory in journal.directories.iter().rev() {
-        let _ = disk.remove_directory(directory);
+        remove_if_empty(disk, directory);
     }
     clear_stage(disk)?;
     let path = RelPath::parse(JOURNAL)?;
@@ -194,11 +194,20 @@ fn drop_journal(disk: &dyn Disk, journal: &Journal) -> Result<()> {
 
 fn remove_empty_parents(disk: &dyn Disk, step: &Step) -> Result<()> {
     for parent in step.path.parents().rev() {
-        if disk.remove_directory(&RelPath::parse(parent)?).is_err() {
+        if !remove_if_empty(disk, &RelPath::parse(parent)?) {
             break;
         }
     }
     Ok(())
+}
+
+/// Removes a directory of the project, and none that a link leads to.
+fn remove_if_empty(disk: &dyn Disk, path: &RelPath) -> bool {
+    let is_directory = |parent| {
+        let kind = RelPath::parse(parent).map(|parent| disk.kind(&parent));
+        matches!(kind, Ok(Ok(Kind::Directory)))
+    };
+    path.parents().all(is_directory) && disk.remove_directory(path).is_ok()
 }
 
 /// Removes staged texts and their directory.
@@ -234,4 +243,34 @@ pub fn read(disk: &dyn Disk, path: &'static str) -> Result<Option<Journal>> {
         .note("it holds what the last command replaced")
         .note("look at what git says has changed before you remove it")
         .help(format!("git status && rm -i {path}")))
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use std::fs;
+
+    use super::{super::Real, *};
+    use crate::memory;
+
+    #[test]
+    fn no_directory_behind_a_link_is_removed() {
+        let home = tempfile::tempdir().unwrap();
+        let (root, outside) = (home.path().join("project"), home.path().join("outside"));
+        fs::create_dir_all(outside.join("empty")).unwrap();
+        fs::create_dir_all(root.join(".operator-forge/local")).unwrap();
+        std::os::unix::fs::symlink(&outside, root.join("link")).unwrap();
+        let journal = Journal {
+            command: "create api".into(),
+            made_root: false,
+            directories: vec![RelPath::parse("link/empty").unwrap()],
+            steps: Vec::new(),
+        };
+        for file in [memory::LOCK, ".operator-forge/local/lock"] {
+            fs::write(root.join(file), "").unwrap();
+        }
+        fs::write(root.join(JOURNAL), journal.write()).unwrap();
+        settle(&Real::new(&root)).unwrap();
+        assert!(!root.join(JOURNAL).exists());
+        assert!(outside.join("empty").is_dir());
+    }
 }

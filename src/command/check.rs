@@ -1,5 +1,7 @@
 //! `check`: changes nothing, and fails unless `sync` would find nothing to do. With `--crds` it compares CRDs instead.
 
+use rayon::prelude::*;
+
 use super::{
     Survey, Workspace,
     attributes::{self, Expected},
@@ -8,10 +10,10 @@ use crate::{
     change::ChangeSet,
     cli::{Check, Global},
     error::{Failure, Result},
-    project::Project,
+    project::{ApiView, Project},
     report::{Drift, Outcome, Report},
     template,
-    tree::{Found, unix_line_ends},
+    tree::{Found, RelPath, unix_line_ends},
 };
 
 mod crds;
@@ -46,17 +48,28 @@ fn files(flags: &Global, report: &Report) -> Result<u8> {
     Ok(u8::from(failure.is_some()))
 }
 
-/// Where a type's attribute is not what `PROJECT` says.
+/// Where the attributes of types are not what `PROJECT` says.
 fn drifts(project: &Project, survey: &Survey) -> Result<Vec<Drift>> {
-    let mut drifts = Vec::new();
-    for (path, api) in template::all_types(project)? {
-        if let Some(Found::File(bytes)) = survey.found.get(&path) {
-            let source = unix_line_ends(bytes);
-            let source = String::from_utf8_lossy(&source);
-            drifts.extend(attributes::compare(&path, &source, &Expected::of(&api)));
-        }
+    let types = template::all_types(project)?;
+    let drifts = types.par_iter();
+    Ok(drifts
+        .flat_map_iter(|(path, api)| drifts_of(path, api, survey))
+        .collect())
+}
+
+/// Those of one type.
+fn drifts_of(path: &RelPath, api: &ApiView<'_>, survey: &Survey) -> Vec<Drift> {
+    let Some(Found::File(bytes)) = survey.found.get(path) else {
+        return Vec::new();
+    };
+    let generated = survey.desired.get(path);
+    if generated.is_some_and(|file| *file.content == **bytes) {
+        // It was rendered from `PROJECT`.
+        return Vec::new();
     }
-    Ok(drifts)
+    let source = unix_line_ends(bytes);
+    let source = String::from_utf8_lossy(&source);
+    attributes::compare(path, &source, &Expected::of(api))
 }
 
 /// Why the check fails, if it does.
@@ -86,4 +99,49 @@ fn failure(set: &ChangeSet, drifts: &[Drift]) -> Option<Failure> {
     }
     let settled = record + set.conflicts.len() + set.notes.len() + drifts.len() == 0;
     (!settled).then_some(failure)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_rendered_from_a_project_says_what_it_says() {
+        let entry = |group: &str, version: &str, kind: &str, rest: &str| {
+            format!(
+                "- {{domain: example.com, group: '{group}', version: {version}, kind: {kind}, {rest}}}\n"
+            )
+        };
+        let namespaced = "api: {crdVersion: v1, namespaced: true}";
+        let entries = [
+            entry("cache", "v1", "Memcached", namespaced),
+            entry("cache", "v1alpha1", "Memcached", namespaced),
+            entry("cache", "v1", "Cluster", "api: {crdVersion: v1}"),
+            entry(
+                "crew",
+                "v1",
+                "Admiral",
+                &format!("plural: admirales, {namespaced}"),
+            ),
+            entry("type", "v2beta3", "Option", namespaced),
+            entry("", "v1", &"K".repeat(59), namespaced),
+            entry(&"g".repeat(63), "v10", "HTTPRoute", namespaced),
+        ];
+        let text = format!(
+            "domain: example.com\nlayout: [rust.operator-forge/v1]\nprojectName: demo\nversion: \"3\"\nplugins:\n  \
+             rust.operator-forge/v1:\n    templates: {}\n    resources:\n    - {{domain: example.com, group: crew, \
+             version: v1, kind: Admiral, options: {{shortNames: [ad, adm]}}}}\nresources:\n{}",
+            template::SET,
+            entries.concat()
+        );
+        let project = Project::read(text.as_bytes()).unwrap();
+        let tree = template::tree(&project).unwrap();
+        let types = template::all_types(&project).unwrap();
+        assert_eq!(types.len(), entries.len());
+        for (path, api) in types {
+            let source = String::from_utf8_lossy(&tree[&path].content);
+            let drifts = attributes::compare(&path, &source, &Expected::of(&api));
+            assert_eq!(drifts, Vec::new(), "{source}");
+        }
+    }
 }

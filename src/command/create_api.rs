@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Edit, Workspace, create_version, external, reconcile, type_of::type_of};
+use super::{Edit, Workspace, create_version, external, reconcile, refuse_keep, type_of::type_of};
 use crate::{
     cli::{Api, Global},
     error::Result,
@@ -18,6 +18,9 @@ const EXAMPLE: &str = "operator-forge create api --group cache --version v1alpha
 
 pub fn run(flags: &Global, api: &Api, report: &Report) -> Result<u8> {
     let remarks = api.foreign.answer()?;
+    if api.force {
+        refuse_keep(flags, "--force", "--force")?;
+    }
     let (workspace, before) = Workspace::open(&flags.directory)?;
     let request = request(&before, api, Prompt::new(!flags.no_input))?;
     if let Some(from) = &api.from_version {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Edit, Workspace, external, reconcile, type_of::type_of};
+use super::{Edit, Workspace, external, reconcile, refuse_keep, type_of::type_of};
 use crate::{
     cli::{Global, Webhook},
     error::Result,
@@ -19,6 +19,9 @@ const EXAMPLE: &str =
 
 pub fn run(flags: &Global, webhook: &Webhook, report: &Report) -> Result<u8> {
     let remarks = webhook.foreign.answer()?;
+    if webhook.force {
+        refuse_keep(flags, "--force", "--force")?;
+    }
     let (workspace, before) = Workspace::open(&flags.directory)?;
     let request = request(&before, webhook, Prompt::new(!flags.no_input))?;
     let target = request.target(&before)?;

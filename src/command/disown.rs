@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Edit, Workspace, file_of::path_of, reconcile};
+use super::{Edit, Workspace, file_of::path_of, reconcile, refuse_keep};
 use crate::{
     cli::{Files, Global},
     error::{Failure, Result},
@@ -11,6 +11,8 @@ use crate::{
 };
 
 pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
+    let again = format!("operator-forge disown {}", files.paths.join(" "));
+    refuse_keep(flags, "disown", &again)?;
     let (workspace, mut project) = Workspace::open(&flags.directory)?;
     let mut forced = BTreeSet::new();
     for text in &files.paths {
@@ -32,10 +34,7 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     if !prompt.yes("--no-input", "Replace what is yours?", None, false)? {
         return Err(Failure::refused("nothing was written")
             .note("the files stay yours; with `--no-input` nothing is asked")
-            .help(format!(
-                "operator-forge disown {} --no-input",
-                files.paths.join(" ")
-            )));
+            .help(format!("{again} --no-input")));
     }
     (shown.dry_run, shown.diff, shown.quiet) = (false, false, true);
     reconcile(&workspace, &edit, &shown, &Report::new(&shown))

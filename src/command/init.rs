@@ -11,8 +11,7 @@ use crate::{
     project::{Header, InitOptions, License, Owner, Project},
     reconcile::Last,
     report::Report,
-    template,
-    tree::{self, Digest},
+    template, tree,
 };
 
 pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
@@ -25,7 +24,7 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
     for path in adopted.kept {
         let row = Last {
             owner: tree::Owner::User,
-            any_of: vec![Digest::of(&path, &desired[&path].content)],
+            any_of: vec![desired[&path].digest(&path)],
         };
         workspace.adopted.insert(path, row);
     }

@@ -5,6 +5,8 @@ use std::{
     path::Path,
 };
 
+use rayon::prelude::*;
+
 use super::{Survey, Workspace, derived};
 use crate::{
     change::ChangeSet,
@@ -44,7 +46,7 @@ fn files(survey: &Survey, set: &ChangeSet) -> Vec<FileStatus> {
         .visible()
         .map(|change| (&change.path, change.action.word()));
     let pending: BTreeMap<&RelPath, &'static str> = words.collect();
-    let status = |path: &RelPath| {
+    let status = |path: &&RelPath| {
         let (owner, state) = state(survey, path)?;
         Some(FileStatus {
             path: path.to_string(),
@@ -53,16 +55,23 @@ fn files(survey: &Survey, set: &ChangeSet) -> Vec<FileStatus> {
             pending: pending.get(path).copied(),
         })
     };
-    paths.into_iter().filter_map(status).collect()
+    paths.par_iter().filter_map(status).collect()
 }
 
 /// Whose a file is, and how it stands beside what was generated; `None` if it is gone and nobody wants it.
 fn state(survey: &Survey, path: &RelPath) -> Option<(&'static str, State)> {
     let last = survey.memory.rows.get(path);
-    let desired = survey.desired.get(path).map(|file| Desired {
+    let file = survey.desired.get(path);
+    if let (Some(file), Some(Found::File(bytes))) = (file, survey.found.get(path))
+        && *bytes == *file.content
+    {
+        // Whatever was applied.
+        return Some((file.owner.word(), State::Unedited));
+    }
+    let desired = file.map(|file| Desired {
         owner: file.owner,
         keyed: false,
-        content: Digest::of(path, &file.content),
+        content: file.digest(path),
     });
     let owner = desired
         .map(|desired| desired.owner)
@@ -97,7 +106,7 @@ fn state(survey: &Survey, path: &RelPath) -> Option<(&'static str, State)> {
     Some((owner.word(), state))
 }
 
-/// The files that the project's own `make manifests` wrote, as far as no template makes them.
+/// The files that the project's own `make manifests` wrote, as far as no template makes them; `known` is sorted.
 fn written_by_manifests(root: &Path, known: &[FileStatus]) -> Vec<FileStatus> {
     let crds = walkdir::WalkDir::new(root.join(derived::CRDS));
     let crds = crds.into_iter().flatten().filter_map(|entry| {
@@ -111,7 +120,7 @@ fn written_by_manifests(root: &Path, known: &[FileStatus]) -> Vec<FileStatus> {
         .iter()
         .map(ToString::to_string)
         .chain(crds)
-        .filter(|path| known.iter().all(|file| file.path != *path))
+        .filter(|path| known.binary_search_by(|file| file.path.cmp(path)).is_err())
         .filter(|path| {
             std::fs::read(root.join(path)).is_ok_and(|text| text.starts_with(derived::HEADER))
         })

@@ -6,7 +6,7 @@ use super::Workspace;
 use crate::{
     change::{ChangeSet, Policy},
     error::Result,
-    git::{self, Unmerged},
+    git::Unmerged,
     memory::Memory,
     plan::{self, Named},
     project::Project,
@@ -24,6 +24,8 @@ pub struct Survey {
     pub found: BTreeMap<RelPath, Found>,
     /// What git has of the files that it could not merge.
     pub unmerged: BTreeMap<RelPath, Unmerged>,
+    /// The text of the project that is asked for.
+    record: String,
 }
 
 impl Survey {
@@ -34,17 +36,21 @@ impl Survey {
 
     /// The same, with the files that a command names.
     pub fn with(workspace: &Workspace, project: &Project, named: &Named) -> Result<Self> {
-        let memory = workspace.memory()?;
-        let desired = template::tree(project)?;
+        let (memory, (desired, record)) = rayon::join(
+            || workspace.memory(),
+            || rayon::join(|| template::tree(project), || project.write()),
+        );
+        let (memory, desired) = (memory?, desired?);
         let mut paths = plan::paths(&memory, &desired)?;
         paths.extend(named.rewritten.keys().cloned());
         let found = tree::find_all(&workspace.root, paths)?;
-        let unmerged = git::unmerged(&workspace.root, |path| found.contains_key(path));
+        let unmerged = workspace.conflicted.texts(|path| found.contains_key(path));
         Ok(Self {
             memory,
             desired,
             found,
             unmerged,
+            record,
         })
     }
 
@@ -54,8 +60,9 @@ impl Survey {
         self.plan(project, &named, Policy::Abort, &decided, &BTreeSet::new())
     }
 
-    /// What it takes to make the tree what `project` says, with the files that the command names; what is in the way is
-    /// settled as `decided` says of a file, else by the `policy`; `forced` is written whatever it holds.
+    /// What it takes to make the tree what `project`, the one that was surveyed, says, with the files that the command
+    /// names; what is in the way is settled as `decided` says of a file, else by the `policy`; `forced` is written whatever
+    /// it holds.
     pub fn plan(
         &self,
         project: &Project,
@@ -69,7 +76,7 @@ impl Survey {
             desired: &self.desired,
             found: &self.found,
             templates: template::SET,
-            project: &project.write(),
+            project: &self.record,
             unmerged: &self.unmerged,
             policy,
             decided,

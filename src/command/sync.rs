@@ -1,7 +1,5 @@
 //! `sync`: changes nothing in the project, and makes the tree what a hand-edited or merged `PROJECT` says.
 
-use std::cell::RefCell;
-
 use super::{Edit, Workspace, reconcile, unmerged::branches};
 use crate::{cli::Global, error::Result, report::Report};
 
@@ -10,16 +8,15 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
         "derive CRDs and RBAC again:".to_owned(),
         Some("make manifests".to_owned()),
     )];
-    let merged = RefCell::new(None);
-    let (workspace, project) = Workspace::open_with(&flags.directory, |bytes| {
-        let Some(branches) = branches(&flags.directory, &bytes)? else {
+    let mut merged = None;
+    let (workspace, project) = Workspace::open_with(&flags.directory, |bytes, conflicted| {
+        let Some(branches) = branches(&flags.directory, &bytes, conflicted)? else {
             return Ok(bytes);
         };
         let (text, remark) = branches.merge(flags.on_conflict.into())?;
-        merged.replace(Some(remark));
+        merged = Some(remark);
         Ok(text)
     })?;
-    let merged = merged.into_inner();
     if merged.is_some() {
         next.push((
             "tell git that the merge is settled:".to_owned(),

@@ -5,7 +5,7 @@ use std::path::Path;
 use crate::{
     change::Policy,
     error::{Failure, Result},
-    git::{self, Unmerged},
+    git::{self, Conflicted, Unmerged},
     memory::{self, Memory},
     merge::{
         markers::{self, Sides},
@@ -24,9 +24,10 @@ pub struct Branches {
 }
 
 /// Looks for two branches in `PROJECT`, which holds `bytes`; `None` where it is the text of a project.
-pub fn branches(root: &Path, bytes: &[u8]) -> Result<Option<Branches>> {
+pub fn branches(root: &Path, bytes: &[u8], conflicted: &Conflicted) -> Result<Option<Branches>> {
     let text = String::from_utf8_lossy(&tree::unix_line_ends(bytes)).into_owned();
-    let in_index = git::unmerged(root, |path| path.as_str() == FILE)
+    let in_index = conflicted
+        .texts(|path| path.as_str() == FILE)
         .into_values()
         .next();
     if let Some(sides) = markers::sides(&text) {

@@ -9,7 +9,7 @@ use crate::{
     memory::Memory,
     report::{Outcome, Report},
     template,
-    tree::{Digest, Tree},
+    tree::Tree,
 };
 
 /// More files than this are not named one by one when they are in the way.
@@ -87,7 +87,7 @@ fn dependencies_changed(memory: &Memory, desired: &Tree) -> bool {
         .iter()
         .filter(|(path, _)| path.as_str().ends_with("Cargo.toml"))
         .any(|(path, file)| {
-            let digest = Digest::of(path, &file.content);
+            let digest = file.digest(path);
             memory
                 .rows
                 .get(path)

@@ -8,6 +8,7 @@ use std::{
 use super::{own::check_list, unmerged::branches};
 use crate::{
     error::{Failure, Result},
+    git::Conflicted,
     memory::{self, Memory},
     merge::markers,
     project::{self, FILE, Project},
@@ -26,6 +27,8 @@ pub struct Workspace {
     seen: Found,
     /// What stood in the directory before there was a project, and counts as applied.
     pub adopted: BTreeMap<RelPath, Last<Digest>>,
+    /// The files that git could not merge.
+    pub conflicted: Conflicted,
 }
 
 impl Workspace {
@@ -54,6 +57,7 @@ impl Workspace {
             project: None,
             seen: found,
             adopted: BTreeMap::new(),
+            conflicted: Conflicted::below(root),
         })
     }
 
@@ -61,13 +65,13 @@ impl Workspace {
     ///
     /// Errors: there is none (a parent directory that has one is named), or its `PROJECT` cannot be used.
     pub fn open(root: &Path) -> Result<(Self, Project)> {
-        Self::open_with(root, |bytes| of_one_branch(root, bytes))
+        Self::open_with(root, |bytes, git| of_one_branch(root, bytes, git))
     }
 
     /// The project at `root`, after `mend` had a look at the text of its `PROJECT`.
     pub fn open_with(
         root: &Path,
-        mend: impl FnOnce(Vec<u8>) -> Result<Vec<u8>>,
+        mend: impl FnOnce(Vec<u8>, &Conflicted) -> Result<Vec<u8>> + Send,
     ) -> Result<(Self, Project)> {
         let (workspace, project) = Self::open_of_any_set(root, mend)?;
         project.check_templates()?;
@@ -79,7 +83,8 @@ impl Workspace {
     /// Errors: those of [`Workspace::open`]; an older project has lost its lock, without which nobody knows what in it
     /// was edited.
     pub fn open_older(root: &Path) -> Result<(Self, Project)> {
-        let (workspace, project) = Self::open_of_any_set(root, |bytes| of_one_branch(root, bytes))?;
+        let (workspace, project) =
+            Self::open_of_any_set(root, |bytes, git| of_one_branch(root, bytes, git))?;
         if project.settings.templates >= template::SET {
             project.check_templates()?;
         } else if tree::find(root, &RelPath::parse(memory::LOCK)?)? == Found::Absent {
@@ -94,18 +99,28 @@ impl Workspace {
 
     fn open_of_any_set(
         root: &Path,
-        mend: impl FnOnce(Vec<u8>) -> Result<Vec<u8>>,
+        mend: impl FnOnce(Vec<u8>, &Conflicted) -> Result<Vec<u8>> + Send,
     ) -> Result<(Self, Project)> {
         check_directory(root)?;
         let seen = tree::find(root, &RelPath::parse(FILE)?)?;
+        let mut conflicted = Conflicted::default();
         let project = match &seen {
             Found::File(bytes) => {
-                let bytes = mend(bytes.clone())?;
-                let applied = applied(root, &bytes)?;
+                // There is hardly ever something to mend, so the text is read while git looks for it.
+                let mend = || {
+                    conflicted = Conflicted::below(root);
+                    mend(bytes.clone(), &conflicted)
+                };
+                let (mended, read) = rayon::join(mend, || Project::read(bytes));
+                let mended = mended?;
+                let applied = applied(root, &mended)?;
                 if let Some(applied) = &applied {
-                    project::check_unchanging(&bytes, applied)?;
+                    project::check_unchanging(&mended, applied)?;
                 }
-                let project = Project::read(&bytes)?;
+                let project = match mended == *bytes {
+                    true => read?,
+                    false => Project::read(&mended)?,
+                };
                 if let Some(applied) = applied.filter(|it| of_one_set(it, &project)) {
                     check_list(&project, &applied)?;
                 }
@@ -126,6 +141,7 @@ impl Workspace {
                 project: Some(project.clone()),
                 seen,
                 adopted: BTreeMap::new(),
+                conflicted,
             },
             project,
         ))
@@ -161,7 +177,7 @@ impl Workspace {
             if matches!(tree::find(&self.root, &path)?, Found::File(_)) {
                 let row = Last {
                     owner: file.owner,
-                    any_of: vec![Digest::of(&path, &file.content)],
+                    any_of: vec![file.digest(&path)],
                 };
                 rebuilt.rows.insert(path, row);
             }
@@ -176,8 +192,8 @@ fn of_one_set(a: &Project, b: &Project) -> bool {
 }
 
 /// Refuses a `PROJECT` of two branches: `sync` puts them together.
-fn of_one_branch(root: &Path, bytes: Vec<u8>) -> Result<Vec<u8>> {
-    match branches(root, &bytes)? {
+fn of_one_branch(root: &Path, bytes: Vec<u8>, conflicted: &Conflicted) -> Result<Vec<u8>> {
+    match branches(root, &bytes, conflicted)? {
         Some(branches) => Err(branches.refuse()),
         None => Ok(bytes),
     }

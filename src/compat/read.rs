@@ -1,10 +1,12 @@
 //! Definitions out of YAML: one or several documents, lists as `kubectl get crds -o yaml` prints them, other kinds between.
 
-use serde::Deserialize;
 use serde_yaml::Value;
 
 use super::{Release, definition::Definition};
-use crate::error::{Failure, Result};
+use crate::{
+    error::{Failure, Result},
+    yaml,
+};
 
 const KIND: &str = "CustomResourceDefinition";
 const API_VERSION: &str = "apiextensions.k8s.io/v1";
@@ -20,13 +22,13 @@ impl Release {
             return Ok(0);
         }
         let before = self.definitions.len();
-        for document in serde_yaml::Deserializer::from_str(text) {
-            let value = Value::deserialize(document).map_err(|error| {
-                Failure::refused(format!("cannot read `{source}` as YAML: {error}"))
-                    .note("it has to hold CustomResourceDefinitions, as they are applied to a cluster")
-                    .note("a chart is rendered first")
-                    .help("helm template CHART | operator-forge check --crds -")
-            })?;
+        let documents = yaml::documents(text).map_err(|error| {
+            Failure::refused(format!("cannot read `{source}` as YAML: {error}"))
+                .note("it has to hold CustomResourceDefinitions, as they are applied to a cluster")
+                .note("a chart is rendered first")
+                .help("helm template CHART | operator-forge check --crds -")
+        })?;
+        for value in documents {
             self.add(source, value)?;
         }
         Ok(self.definitions.len() - before)

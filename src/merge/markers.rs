@@ -1,6 +1,7 @@
 //! Texts in which a git merge left conflict markers.
 
-/// The first seven characters of a line that starts, divides or ends a conflict.
+/// What a line that starts, divides or ends a conflict begins with. git writes more of the same character where it says so in
+/// `.gitattributes` (`conflict-marker-size`), and for a file that both branches renamed.
 const START: &str = "<<<<<<<";
 const BASE: &str = "|||||||";
 const MIDDLE: &str = "=======";
@@ -66,10 +67,14 @@ pub fn sides(text: &str) -> Option<Sides> {
     let mut every_base_known = true;
     let mut part = Part::Outside;
     let mut shown = false;
+    let mut size = 0;
     for (at, line) in text.split_inclusive('\n').enumerate() {
-        match (part, marker(line)) {
+        let found = marker(line);
+        let is_ours = |found: &Marker<'_>| part == Part::Outside || found.size == size;
+        match (part, found.filter(is_ours).map(|it| (it.kind, it.label))) {
             (Part::Outside, Some((START, label))) => {
                 part = Part::Ours;
+                size = found.map_or(0, |it| it.size);
                 shown = false;
                 if sides.line == 0 {
                     sides.line = at + 1;
@@ -95,7 +100,7 @@ pub fn sides(text: &str) -> Option<Sides> {
             (_, Some(_)) => return None,
         }
         // What git could not merge of the ancestors of an ancestor is no text of anybody's.
-        every_base_known &= part != Part::Base || !line.starts_with("<<<<<<<<");
+        every_base_known &= part != Part::Base || found.is_none_or(|it| it.kind != START);
         if matches!(part, Part::Outside | Part::Ours) {
             sides.ours.push_str(line);
             sides.lines[0].push(at + 1);
@@ -112,17 +117,27 @@ pub fn sides(text: &str) -> Option<Sides> {
     (sides.line > 0 && part == Part::Outside).then_some(sides)
 }
 
-/// A marker and its label, if the line is one.
-fn marker(line: &str) -> Option<(&'static str, &str)> {
-    let markers = [START, BASE, MIDDLE, END];
-    let marker = markers
-        .into_iter()
-        .find(|marker| line.starts_with(marker))?;
-    let rest = line[marker.len()..].trim_end_matches(['\r', '\n']);
-    match rest.strip_prefix(' ') {
-        Some(label) => Some((marker, label)),
-        None => rest.is_empty().then_some((marker, "")),
-    }
+/// A line of markers.
+#[derive(Clone, Copy)]
+struct Marker<'a> {
+    kind: &'static str,
+    /// How many characters it has.
+    size: usize,
+    label: &'a str,
+}
+
+/// The marker, if the line is one.
+fn marker(line: &str) -> Option<Marker<'_>> {
+    let kinds = [START, BASE, MIDDLE, END];
+    let kind = kinds.into_iter().find(|kind| line.starts_with(kind))?;
+    let rest = line.trim_start_matches(&kind[..1]);
+    let size = line.len() - rest.len();
+    let rest = rest.trim_end_matches(['\r', '\n']);
+    let label = match rest.strip_prefix(' ') {
+        None if !rest.is_empty() => return None,
+        label => label.unwrap_or_default(),
+    };
+    Some(Marker { kind, size, label })
 }
 
 /// Whether a line is a marker of any kind.
@@ -177,7 +192,7 @@ pub fn conflict_from(base: &str, yours: &str, generated: &str) -> String {
         Ok(_) => conflict(yours, generated),
         Err(marked) => marked
             .split_inclusive('\n')
-            .map(|line| match marker(line) {
+            .map(|line| match marker(line).map(|it| (it.kind, it.label)) {
                 Some((START, "ours")) => format!("{START} {YOURS}\n"),
                 Some((END, "theirs")) => format!("{END} {GENERATED}\n"),
                 _ => line.to_owned(),
@@ -238,6 +253,13 @@ mod tests {
             None,
             "a\n",
             "c\nd\n",
+        );
+        // A file that both branches renamed.
+        check(
+            "<<<<<<<< HEAD:x\n<<<<<<<\n========\n=======\n>>>>>>>> y:z\n",
+            None,
+            "<<<<<<<\n",
+            "=======\n",
         );
         check(
             "<<<<<<< H\r\na\r\n=======\r\n>>>>>>> y\r\n",

@@ -7,6 +7,7 @@ use crate::{
     change::Policy,
     error::{Failure, Result},
     project::FILE,
+    yaml,
 };
 
 /// What both branches changed, and not alike.
@@ -23,7 +24,7 @@ struct Clash {
 /// Errors: a side is no YAML; both changed one key, not alike, and the policy does not say which of them counts.
 pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String> {
     let read = |text: &str| {
-        serde_yaml::from_str::<Value>(text).map_err(|error| {
+        yaml::read::<Value>(text).map_err(|error| {
             Failure::refused(format!(
                 "`{FILE}`: one side of the merge conflict (line {}) is not YAML",
                 sides.line
@@ -33,12 +34,24 @@ pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String
         })
     };
     let (ours, theirs) = (read(&sides.ours)?, read(&sides.theirs)?);
-    let base = base.and_then(|text| serde_yaml::from_str::<Value>(text).ok());
+    let base = base.and_then(|text| yaml::read::<Value>(text).ok());
     let merged = Merge(policy)
         .value(base.as_ref(), Some(&ours), Some(&theirs))
         .map_err(|clash| refuse(clash, sides))?;
     let value = merged.unwrap_or(Value::Mapping(Mapping::new()));
-    serde_yaml::to_string(&value).map_err(|error| Failure::refused(error.to_string()))
+    let refuse = |why: String| {
+        Failure::refused(format!(
+            "`{FILE}`: the two branches make no `{FILE}` together"
+        ))
+        .note(why)
+        .help(format!("edit {FILE}, then operator-forge sync"))
+    };
+    if !yaml::keys_are_words(&value) {
+        return Err(refuse(
+            "a list or a mapping stands where a key belongs".to_owned(),
+        ));
+    }
+    serde_yaml::to_string(&value).map_err(|error| refuse(error.to_string()))
 }
 
 /// Merges with what to do where both sides changed one thing.
@@ -192,117 +205,4 @@ fn refuse(clash: Clash, sides: &Sides) -> Failure {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::merge::markers::sides;
-
-    /// Entries of `resources` in short: `kind field=value …`.
-    fn project(entries: &[&str]) -> String {
-        let mut text = "projectName: demo\n".to_owned();
-        if !entries.is_empty() {
-            text += "resources:\n";
-        }
-        for entry in entries {
-            let mut words = entry.split(' ');
-            text += &format!("- kind: {}\n  version: v1\n", words.next().unwrap());
-            for (name, value) in words.filter_map(|word| word.split_once('=')) {
-                text += &format!("  {name}: {value}\n");
-            }
-        }
-        text
-    }
-
-    fn conflicted(ours: &str, theirs: &str) -> Sides {
-        sides(&format!(
-            "<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> other\n"
-        ))
-        .unwrap()
-    }
-
-    #[track_caller]
-    fn check(base: &[&str], ours: &[&str], theirs: &[&str], expected: &[&str]) {
-        let sides = conflicted(&project(ours), &project(theirs));
-        let merged = merge(Some(&project(base)), &sides, Policy::Abort).unwrap();
-        let value = |text: &str| serde_yaml::from_str::<Value>(text).unwrap();
-        assert_eq!(value(&merged), value(&project(expected)));
-    }
-
-    #[test]
-    fn entries_of_both_sides_are_kept() {
-        check(&["A"], &["A", "B"], &["A", "C"], &["A", "B", "C"]);
-        check(&["A"], &["B"], &["A", "C"], &["B", "C"]);
-        check(&["A"], &[], &["A", "B"], &["B"]);
-        check(&["A"], &["A", "B"], &["A", "B"], &["A", "B"]);
-    }
-
-    #[test]
-    fn fields_of_one_entry_are_merged() {
-        check(
-            &["A"],
-            &["A controller=true"],
-            &["A spoke=[v2]"],
-            &["A controller=true spoke=[v2]"],
-        );
-        check(
-            &["A spoke=[v2]"],
-            &["A spoke=[v2,v3]"],
-            &["A spoke=[v2,v4]"],
-            &["A spoke=[v2,v3,v4]"],
-        );
-    }
-
-    #[test]
-    fn without_an_ancestor_what_one_side_has_was_added() {
-        let merged = merge(
-            None,
-            &conflicted(&project(&["A"]), &project(&["B"])),
-            Policy::Abort,
-        )
-        .unwrap();
-        assert_eq!(
-            serde_yaml::from_str::<Value>(&merged).unwrap()["resources"]
-                .as_sequence()
-                .unwrap()
-                .len(),
-            2
-        );
-    }
-
-    #[test]
-    fn a_policy_says_which_side_counts() {
-        let sides = conflicted(&project(&["A plural=bs", "B"]), &project(&["A plural=cs"]));
-        let plural = |policy| {
-            let merged = merge(Some(&project(&["A plural=as"])), &sides, policy).unwrap();
-            let value: Value = serde_yaml::from_str(&merged).unwrap();
-            assert_eq!(value["resources"][1]["kind"], "B");
-            value["resources"][0]["plural"].clone()
-        };
-        assert_eq!(plural(Policy::Keep), "bs");
-        assert_eq!(plural(Policy::Take), "cs");
-    }
-
-    #[test]
-    fn one_key_changed_twice_is_named_with_its_lines() {
-        let failure = merge(
-            Some(&project(&["A plural=as"])),
-            &conflicted(&project(&["A plural=bs"]), &project(&["A plural=cs"])),
-            Policy::Abort,
-        )
-        .unwrap_err();
-        assert_eq!(
-            failure.error,
-            "`PROJECT:1`: both branches changed `resources, /v1 A, plural`"
-        );
-        assert_eq!(failure.notes[0], "line 6 says `bs`, line 12 says `cs`");
-        let removed = merge(
-            Some(&project(&["A", "B"])),
-            &conflicted(&project(&["B"]), &project(&["A plural=cs", "B"])),
-            Policy::Abort,
-        )
-        .unwrap_err();
-        assert_eq!(
-            removed.notes[0],
-            "one branch removed it, one branch changed it"
-        );
-    }
-}
+mod tests;

@@ -3,11 +3,9 @@
 mod block;
 mod list;
 
-use serde::Deserialize;
-
 use self::block::{keys, list, replace};
 use super::hunks::{self, Neighbours};
-use crate::change::ConflictKind;
+use crate::{change::ConflictKind, yaml};
 
 /// Merges the entries of top-level lists first, then the rest line by line. Comments stay where they are.
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKind> {
@@ -30,10 +28,9 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
 
 /// Whether every document of `text` is YAML.
 pub fn parses(text: &str) -> Result<(), String> {
-    for document in serde_yaml::Deserializer::from_str(text) {
-        serde_yaml::Value::deserialize(document).map_err(|error| error.to_string())?;
-    }
-    Ok(())
+    yaml::documents(text)
+        .map(drop)
+        .map_err(|error| error.to_string())
 }
 
 /// Brings the list at `key` to what `theirs` has, in `base` whole and in `ours` beside the user's own entries.

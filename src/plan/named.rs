@@ -23,6 +23,18 @@ pub struct Named {
     pub rewritten: BTreeMap<RelPath, Rewritten>,
 }
 
+impl Named {
+    /// Whether the command names none.
+    fn is_empty(&self) -> bool {
+        let Self {
+            forgotten,
+            created,
+            rewritten,
+        } = self;
+        forgotten.is_empty() && created.is_empty() && rewritten.is_empty()
+    }
+}
+
 /// A User file that gets another content, or another place.
 #[derive(Clone, Debug, Default)]
 pub struct Rewritten {
@@ -54,7 +66,7 @@ impl Rewritten {
 
 /// Plans as though the named files were on disk already as they will be, and adds their own changes.
 pub fn plan_named(inputs: &Inputs<'_>, named: &Named) -> Result<ChangeSet> {
-    if named.forgotten.is_empty() && named.rewritten.is_empty() {
+    if named.is_empty() {
         return plan(inputs);
     }
     let mut memory: Memory = inputs.memory.clone();
@@ -98,7 +110,7 @@ pub fn plan_named(inputs: &Inputs<'_>, named: &Named) -> Result<ChangeSet> {
     let mut desired = Cow::Borrowed(inputs.desired);
     for (path, content) in &named.created {
         if let Some(file) = desired.to_mut().get_mut(path) {
-            file.content = content.clone();
+            (file.content, file.known) = (content.clone(), None);
         }
     }
     let mut set = plan(&Inputs {

@@ -11,6 +11,9 @@ struct World {
     disk: BTreeMap<RelPath, Found>,
     policy: Policy,
     forced: BTreeSet<RelPath>,
+    decided: BTreeMap<RelPath, Policy>,
+    unmerged: BTreeMap<RelPath, Unmerged>,
+    owned: BTreeSet<RelPath>,
 }
 
 fn path(text: &str) -> RelPath {
@@ -21,6 +24,7 @@ fn desired(files: &[(&str, Owner, &str)]) -> Tree {
     let file = |owner, text: &str| File {
         owner,
         content: text.as_bytes().to_vec().into(),
+        known: None,
         named: owner == Owner::User,
         former: Vec::new(),
     };
@@ -30,6 +34,22 @@ fn desired(files: &[(&str, Owner, &str)]) -> Tree {
         .collect()
 }
 
+#[test]
+fn a_named_file_is_created_with_its_content() {
+    let world = World::new();
+    let tree = desired(&[("src/mine.rs", Owner::User, "template\n")]);
+    let named = Named {
+        created: vec![(path("src/mine.rs"), b"mine\n".to_vec().into())],
+        ..Named::default()
+    };
+    let set = plan_named(&world.inputs(&tree), &named).unwrap();
+    let created = set
+        .changes
+        .iter()
+        .find(|change| change.path.as_str() == "src/mine.rs");
+    assert_eq!(created.unwrap().after.as_deref(), Some(&b"mine\n"[..]));
+}
+
 impl World {
     fn new() -> Self {
         Self {
@@ -37,23 +57,29 @@ impl World {
             disk: BTreeMap::new(),
             policy: Policy::Abort,
             forced: BTreeSet::new(),
+            decided: BTreeMap::new(),
+            unmerged: BTreeMap::new(),
+            owned: BTreeSet::new(),
+        }
+    }
+
+    fn inputs<'a>(&'a self, desired: &'a Tree) -> Inputs<'a> {
+        Inputs {
+            memory: &self.memory,
+            desired,
+            found: &self.disk,
+            unmerged: &self.unmerged,
+            templates: 1,
+            project: "project",
+            policy: self.policy,
+            decided: &self.decided,
+            forced: &self.forced,
+            owned: &self.owned,
         }
     }
 
     fn plan(&self, desired: &Tree) -> ChangeSet {
-        plan(&Inputs {
-            memory: &self.memory,
-            desired,
-            found: &self.disk,
-            unmerged: &BTreeMap::new(),
-            templates: 1,
-            project: "project",
-            policy: self.policy,
-            decided: &BTreeMap::new(),
-            forced: &self.forced,
-            owned: &BTreeSet::new(),
-        })
-        .unwrap()
+        plan(&self.inputs(desired)).unwrap()
     }
 
     /// Applies the plan for `desired` and returns it.
@@ -244,4 +270,22 @@ fn foreign_files_are_conflicts_unless_they_can_be_merged_by_key() {
         world.read("Cargo.toml").as_deref(),
         Some("[dependencies]\nmine = \"1\"\nkube = \"5\"\n")
     );
+}
+
+#[test]
+fn what_a_file_that_was_taken_over_would_hold_is_told_once() {
+    let mut world = World::new();
+    let tree = |text| desired(&[("src/api.rs", Owner::User, text)]);
+    world.apply(&tree("one\n"));
+    world.owned.insert(path("src/api.rs"));
+    assert_eq!(world.plan(&tree("one\n")).notes, []);
+    let told: Vec<NoteKind> = world
+        .apply(&tree("two\n"))
+        .notes
+        .iter()
+        .map(|note| note.what)
+        .collect();
+    assert_eq!(told, [NoteKind::Outdated]);
+    assert_eq!(world.read("src/api.rs").as_deref(), Some("one\n"));
+    assert_eq!(world.apply(&tree("two\n")).notes, []);
 }

@@ -25,6 +25,7 @@ use super::rules::{self, Violation};
 use super::{Api, Key, LAYOUT, Project, Resource, Settings};
 use crate::error::Failure;
 use crate::name::{Plural, kubernetes};
+use crate::yaml;
 
 /// The file's name, at the root of every project.
 pub const FILE: &str = "PROJECT";
@@ -34,7 +35,7 @@ impl Project {
     /// those that commands are held to.
     pub fn read(bytes: &[u8]) -> Result<Self, Failure> {
         let text = refuse::text(bytes)?;
-        let file: File = match serde_yaml::from_str(text) {
+        let file: File = match yaml::read(text) {
             Ok(file) => file,
             // A file of another kind deserves that answer before one about a field.
             Err(error) => {
@@ -43,6 +44,9 @@ impl Project {
                 );
             }
         };
+        if refuse::has_odd_keys(text) {
+            return Err(refuse::odd_key());
+        }
         let probe = refuse::Probe {
             version: file.version.clone(),
             layout: file.layout.clone(),

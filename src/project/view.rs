@@ -77,6 +77,24 @@ impl Project {
         views
     }
 
+    /// The project with the entries of one kind alone.
+    pub fn of_kind(&self, group: &Group, kind: &Kind) -> Self {
+        let entries = self.resources();
+        let of_kind = entries.filter(|(key, _)| (&key.group, &key.kind) == (group, kind));
+        Self {
+            domain: self.domain.clone(),
+            name: self.name.clone(),
+            namespaced: self.namespaced,
+            settings: self.settings.clone(),
+            layout: self.layout.clone(),
+            resources: of_kind
+                .map(|(key, resource)| (key.clone(), resource.clone()))
+                .collect(),
+            plugins: self.plugins.clone(),
+            extra: self.extra.clone(),
+        }
+    }
+
     /// The resource name of an entry's type.
     pub fn plural(&self, key: &Key) -> Option<&Plural> {
         self.resources.get(key).map(|resource| &resource.plural)

@@ -79,7 +79,7 @@ impl Item {
 /// The tokens of a source file, and the bytes before them: a byte order mark is no token.
 pub fn tokens(text: &str) -> Result<(TokenStream, usize), Fault> {
     let source = text.trim_start_matches('\u{feff}');
-    Ok((source.parse()?, text.len() - source.len()))
+    Ok((super::tokens(source)?, text.len() - source.len()))
 }
 
 /// The items for each type that has a kind.

@@ -3,12 +3,15 @@
 
 use syn::Fields;
 
-use super::fields::{Shape, Types, is_open};
+use super::{
+    fields::{Shape, Types, is_open},
+    parse,
+};
 
 /// `convert`, made for a type without fields, for the type `name` as `types` has it. `None` if something in them is not
 /// known here; then every field is for the user to name.
 pub fn fill(convert: &str, types: &str, name: &str) -> Option<String> {
-    let types = Types::of(syn::parse_file(types).ok()?);
+    let types = Types::of(parse(types).ok()?);
     let (spec, status) = (format!("{name}Spec"), format!("{name}Status"));
     let spoke = module_before(convert, &format!("::{spec} {{}} = spoke.spec;"))?;
     let hub = module_before(convert, &format!("::{spec} {{}} = hub.spec;"))?;
@@ -54,7 +57,7 @@ pub fn fill(convert: &str, types: &str, name: &str) -> Option<String> {
     }
     let tests = text.find("#[cfg(test)]")?;
     text.insert_str(tests, &impls);
-    syn::parse_file(&text).ok().map(|_| text)
+    parse(&text).ok().map(|_| text)
 }
 
 /// The word before `rest`.

@@ -5,7 +5,7 @@ mod origin;
 use proc_macro2::{TokenStream, TokenTree};
 
 use self::origin::Origins;
-use super::{Fault, attribute, edit::Edit};
+use super::{Fault, attribute, edit::Edit, parse};
 
 /// What is called otherwise.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ const PARENTS: [&str; 3] = ["api", "controllers", "webhooks"];
 /// `text` with the new names, where a token says without doubt that the old one is meant.
 pub fn rename(text: &str, names: &Renamed) -> Result<String, Fault> {
     let (tokens, start) = attribute::tokens(text)?;
-    let origins = Origins::of(&syn::parse_file(text)?);
+    let origins = Origins::of(&parse(text)?);
     let mut edits = Vec::new();
     walk(
         tokens,
@@ -62,7 +62,7 @@ pub fn rename(text: &str, names: &Renamed) -> Result<String, Fault> {
         .iter()
         .rev()
         .fold(text.to_owned(), |text, edit| edit.apply(&text));
-    syn::parse_file(&renamed)?;
+    parse(&renamed)?;
     Ok(renamed)
 }
 

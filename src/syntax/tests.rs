@@ -236,3 +236,16 @@ fn a_kind_is_renamed_where_a_token_means_it() {
         assert_eq!(rename(before, &names).as_deref(), Ok(after));
     }
 }
+
+#[test]
+fn of_two_plurals_the_first_is_changed_and_told() {
+    let text = "#[kube(kind = \"A\", plural = \"as\", plural = \"bs\")]\nstruct S {}\n";
+    let wanted = Names {
+        plural: "cs".into(),
+        short_names: Vec::new(),
+        namespaced: false,
+    };
+    let edited = set_names(text, "A", &wanted).unwrap();
+    assert_eq!(edited, text.replace("\"as\"", "\"cs\""));
+    assert_eq!(names(&edited, "A"), Ok(wanted));
+}

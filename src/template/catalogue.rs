@@ -7,9 +7,12 @@ use std::sync::LazyLock;
 
 use include_dir::{Dir, include_dir};
 
-use crate::tree::Owner;
+use crate::tree::{Digest, Owner};
 
 static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
+
+/// The digests of the templates that are copied, in the order of their names.
+static DIGESTS: &[(&str, [u8; 32])] = &include!(concat!(env!("OUT_DIR"), "/digests.rs"));
 
 /// How often a template is rendered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +79,8 @@ pub struct Template {
     pub former: &'static [&'static str],
     /// Its bytes.
     pub content: &'static [u8],
+    /// The digest of these, unless it is rendered.
+    pub digest: Option<Digest>,
 }
 
 /// Owners by the beginning of the template's path; the first match counts.
@@ -150,12 +155,17 @@ fn classify(name: &'static str, content: &'static [u8]) -> Option<Template> {
             .find(|(moved, _)| *moved == name)
             .map_or(&[], |(_, former)| former),
         content,
+        digest: DIGESTS
+            .binary_search_by_key(&name, |(name, _)| *name)
+            .ok()
+            .map(|at| Digest::embedded(DIGESTS[at].1)),
     })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree::RelPath;
 
     #[test]
     fn every_file_is_a_template() {
@@ -163,6 +173,15 @@ mod tests {
             directory.files().count() + directory.dirs().map(count).sum::<usize>()
         }
         assert_eq!(all().len(), count(&TEMPLATES));
+    }
+
+    #[test]
+    fn the_build_script_took_the_digests_of_what_is_copied() {
+        for template in all() {
+            let path = RelPath::parse(template.target).unwrap();
+            let digest = (!template.rendered).then(|| Digest::of(&path, template.content));
+            assert_eq!(template.digest, digest, "{}", template.name);
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ pub fn of_kind(
     kind: &Kind,
 ) -> Result<BTreeMap<Use, RelPath>> {
     let module = Module::of_group(group, domain);
-    let context = context::context(project);
+    let context = context::context(&project.of_kind(group, kind));
     let mut files = BTreeMap::new();
     let templates = catalogue::all().iter();
     for template in templates.filter(|template| template.owner == Owner::User) {
@@ -38,7 +38,7 @@ pub fn of_kind(
             };
             if *of_group == module.ident
                 && of_kind == kind.as_str()
-                && let Some(path) = subject.path(template, &context)?
+                && let Some(path) = subject.path(template)?
             {
                 files.insert((template.name, what.clone()), path);
             }

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::LazyLock};
 
+use rayon::prelude::*;
 use tera::{Context, Delimiters, Tera};
 
 use super::{
@@ -40,27 +41,40 @@ pub fn render(entries: impl Fn(Scope) -> Result<Vec<Entry>>, package: &str) -> R
     let mut tree = Tree::new();
     for scope in Scope::all() {
         let entries = entries(scope)?;
-        let templates = catalogue::all().iter();
-        for template in templates.filter(|template| template.scope == scope) {
-            for entry in entries.iter().filter(|entry| entry.has(template)) {
-                let path = RelPath::parse(&fill(template.target, &entry.variables))?;
-                let content = content(tera, template, entry, package)?;
-                let former = template.former.iter();
-                let file = File {
-                    owner: template.owner,
-                    content,
-                    named: template.named,
-                    former: former
-                        .map(|former| RelPath::parse(&fill(former, &entry.variables)))
-                        .collect::<Result<_>>()?,
-                };
-                if tree.insert(path.clone(), file).is_some() {
-                    return Err(defect(template, &format!("`{path}` is made twice")));
-                }
+        let of_scope = catalogue::all().iter().filter(|it| it.scope == scope);
+        let texts: Vec<(&Template, &Entry)> = of_scope
+            .flat_map(|template| entries.iter().map(move |entry| (template, entry)))
+            .filter(|(template, entry)| entry.has(template))
+            .collect();
+        let texts = texts.into_par_iter();
+        let files = texts.map(|(template, entry)| (template, file(tera, template, entry, package)));
+        for (template, file) in files.collect::<Vec<_>>() {
+            let (path, file) = file?;
+            if tree.insert(path.clone(), file).is_some() {
+                return Err(defect(template, &format!("`{path}` is made twice")));
             }
         }
     }
     Ok(tree)
+}
+
+fn file(tera: &Tera, template: &Template, entry: &Entry, package: &str) -> Result<(RelPath, File)> {
+    let path = |target| RelPath::parse(&fill(target, &entry.variables));
+    let content = content(tera, template, entry, package)?;
+    let file = File {
+        owner: template.owner,
+        known: template
+            .digest
+            .filter(|_| matches!(content, Content::Borrowed(_))),
+        content,
+        named: template.named,
+        former: template
+            .former
+            .iter()
+            .map(|former| path(former))
+            .collect::<Result<_>>()?,
+    };
+    Ok((path(template.target)?, file))
 }
 
 fn engine(templates: &[Template]) -> Result<Tera> {
@@ -103,11 +117,24 @@ fn content(tera: &Tera, template: &Template, entry: &Entry, package: &str) -> Re
 
 /// `target` with its variables filled in.
 pub fn fill(target: &str, variables: &BTreeMap<&'static str, String>) -> String {
-    variables
-        .iter()
-        .fold(target.to_owned(), |path, (name, value)| {
-            path.replace(&format!("{{{name}}}"), value)
-        })
+    let mut path = String::new();
+    let mut rest = target;
+    while let Some((before, after)) = rest.split_once('{') {
+        path.push_str(before);
+        let variable = after.split_once('}');
+        let value = variable.and_then(|(name, tail)| Some((variables.get(name)?, tail)));
+        rest = match value {
+            Some((value, tail)) => {
+                path.push_str(value);
+                tail
+            }
+            None => {
+                path.push('{');
+                after
+            }
+        };
+    }
+    path + rest
 }
 
 fn defect(template: &Template, what: &str) -> Failure {

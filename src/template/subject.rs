@@ -25,6 +25,14 @@ pub enum Subject<'a> {
     Spoke(&'a SpokeContext),
 }
 
+/// What every template sees.
+pub fn seen_by_every(context: &Context) -> TeraContext {
+    let mut seen = TeraContext::new();
+    seen.insert("project", &context.project);
+    seen.insert("header", &context.header);
+    seen
+}
+
 /// All that a scope has in a project.
 pub fn all(scope: Scope, context: &Context) -> Vec<Subject<'_>> {
     let server = &context.server;
@@ -48,12 +56,10 @@ pub fn all(scope: Scope, context: &Context) -> Vec<Subject<'_>> {
 }
 
 impl Subject<'_> {
-    /// What a template sees of it. The whole project's sees everything; any other sees none but its own subject, so it
-    /// cannot depend on the others.
-    pub fn entry(&self, context: &Context) -> Result<Entry> {
-        let mut seen = TeraContext::new();
-        seen.insert("project", &context.project);
-        seen.insert("header", &context.header);
+    /// What a template sees of it, on top of what `every` one sees. The whole project's sees everything; any other sees
+    /// none but its own subject, so it cannot depend on the others.
+    pub fn entry(&self, context: &Context, every: &TeraContext) -> Result<Entry> {
+        let mut seen = every.clone();
         match self {
             Self::Project => {
                 seen = TeraContext::from_serialize(context).map_err(|error| {
@@ -66,16 +72,20 @@ impl Subject<'_> {
             Self::Webhook(webhook) => seen.insert("webhook", webhook),
             Self::Spoke(spoke) => seen.insert("spoke", spoke),
         }
-        Ok(Entry {
+        Ok(self.seeing(seen))
+    }
+
+    fn seeing(&self, context: TeraContext) -> Entry {
+        Entry {
             variables: self.variables(),
-            context: seen,
+            context,
             untested: matches!(self, Self::Webhook(webhook) if !webhook.tested),
-        })
+        }
     }
 
     /// The path of what a template makes for it; `None` if it makes nothing.
-    pub fn path(&self, template: &Template, context: &Context) -> Result<Option<RelPath>> {
-        let entry = self.entry(context)?;
+    pub fn path(&self, template: &Template) -> Result<Option<RelPath>> {
+        let entry = self.seeing(TeraContext::new());
         let path = render::fill(template.target, &entry.variables);
         match entry.has(template) {
             true => RelPath::parse(&path).map(Some),

@@ -6,6 +6,8 @@ use std::{
     path::Path,
 };
 
+use rayon::prelude::*;
+
 use super::RelPath;
 use crate::error::{Failure, Result};
 
@@ -27,16 +29,21 @@ pub fn find(root: &Path, path: &RelPath) -> Result<Found> {
     find_below(root, path, &mut BTreeSet::new())
 }
 
-/// [`find`] for many paths: each directory is looked at once.
+/// [`find`] for many paths, side by side: each thread looks at a directory once. Of several errors it is the one of the
+/// first path.
 pub fn find_all(
     root: &Path,
     paths: impl IntoIterator<Item = RelPath>,
 ) -> Result<BTreeMap<RelPath, Found>> {
-    let mut directories = BTreeSet::new();
-    paths
-        .into_iter()
-        .map(|path| Ok((path.clone(), find_below(root, &path, &mut directories)?)))
-        .collect()
+    let paths: Vec<RelPath> = paths.into_iter().collect();
+    let found: Vec<Result<_>> = paths
+        .into_par_iter()
+        .map_init(BTreeSet::new, |directories, path| {
+            let found = find_below(root, &path, directories)?;
+            Ok((path, found))
+        })
+        .collect();
+    found.into_iter().collect()
 }
 
 /// `directories` are known to be directories, and grow.
@@ -45,7 +52,12 @@ fn find_below(root: &Path, path: &RelPath, directories: &mut BTreeSet<String>) -
         Failure::refused(format!("cannot read `{at}`: {error}"))
             .help(format!("chmod -R u+rX {}", root.display()))
     };
-    for parent in path.parents() {
+    let known = |parent: &str| directories.contains(parent);
+    let parents = match path.parents().next_back() {
+        Some(parent) if known(parent) => None,
+        _ => Some(path.parents()),
+    };
+    for parent in parents.into_iter().flatten() {
         if directories.contains(parent) {
             continue;
         }

@@ -6,23 +6,23 @@
 
 /// The tokens and comments of `source`, each followed by LF. Total: text that is no Rust has tokens too.
 pub fn without_layout(source: &[u8]) -> Vec<u8> {
-    let mut plain = Vec::with_capacity(source.len());
+    // A token of one byte takes two; most are longer.
+    let mut plain = Vec::with_capacity(source.len() + source.len() / 4);
     let mut comma = false;
-    let mut rest = source;
-    while let Some((&first, tail)) = rest.split_first() {
+    let mut at = 0;
+    while let Some(&first) = source.get(at) {
         if first.is_ascii_whitespace() {
-            rest = tail;
+            at += 1;
             continue;
         }
-        let length = token(rest);
-        let (token, after) = rest.split_at(length);
-        rest = after;
+        let start = at;
+        at += token(&source[start..]);
         if comma && !matches!(first, b')' | b']' | b'}' | b'>') {
             plain.extend_from_slice(b",\n");
         }
-        comma = token == b",";
+        comma = first == b',';
         if !comma {
-            plain.extend_from_slice(token.trim_ascii_end());
+            plain.extend_from_slice(source[start..at].trim_ascii_end());
             plain.push(b'\n');
         }
     }
@@ -60,8 +60,20 @@ fn token(text: &[u8]) -> usize {
     }
 }
 
+/// Whether a byte is one of a word: looked up, for each byte of a project is asked.
 fn is_word(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80
+    const WORDS: [bool; 256] = {
+        let mut words = [false; 256];
+        let mut byte = 0_u8;
+        loop {
+            words[byte as usize] = byte.is_ascii_alphanumeric() || byte == b'_' || byte >= 0x80;
+            if byte == u8::MAX {
+                break words;
+            }
+            byte += 1;
+        }
+    };
+    WORDS[usize::from(byte)]
 }
 
 fn block_comment(text: &[u8]) -> usize {

@@ -11,6 +11,8 @@ use std::{
     process::{Command, Stdio},
 };
 
+use tempfile::TempDir;
+
 /// The repository.
 pub fn repository() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -19,6 +21,14 @@ pub fn repository() -> &'static Path {
 /// Whether to write snapshots instead of comparing them.
 pub fn bless() -> bool {
     std::env::var_os("BLESS").is_some()
+}
+
+/// A directory for a test: in memory where the system has a place for it, as there are thousands.
+pub fn scratch() -> TempDir {
+    match TempDir::new_in("/dev/shm") {
+        Ok(directory) => directory,
+        Err(_) => TempDir::new().unwrap(),
+    }
 }
 
 /// One command of a session.

@@ -1,10 +1,9 @@
 //! The projects that older operator-forges made: `tests/upgrades/set-N.bundle`.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
 
 use std::{collections::BTreeMap, fs, path::Path, process::Command};
 
-use tempfile::TempDir;
-
-use crate::session::{repository, tree};
+use crate::session::{repository, scratch, tree};
 
 pub type Tree = BTreeMap<String, Vec<u8>>;
 
@@ -13,7 +12,7 @@ pub const SETS: [u32; 3] = [1, 2, 3];
 
 /// Every project of a set, by the name that it has in `snapshots/projects`.
 pub fn projects(set: u32) -> BTreeMap<String, Tree> {
-    let scratch = TempDir::new().unwrap();
+    let scratch = scratch();
     git(scratch.path(), "init --quiet .");
     git(scratch.path(), "config core.autocrlf false");
     fs::write(scratch.path().join(".git/info/attributes"), "* -text\n").unwrap();

@@ -43,6 +43,10 @@ pub const CRATES: &[&str] = &[
 /// Whether Windows gives this name to a device, so that no file there can have it, whatever its extension (Microsoft,
 /// "Naming Files, Paths, and Namespaces").
 pub fn is_device(stem: &str) -> bool {
+    // Every path is asked, and few of their parts are that short.
+    if !(3..=4).contains(&stem.len()) {
+        return false;
+    }
     let stem = stem.to_ascii_lowercase();
     let numbered = stem.strip_prefix("com").or(stem.strip_prefix("lpt"));
     matches!(stem.as_str(), "con" | "prn" | "aux" | "nul")

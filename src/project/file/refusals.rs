@@ -151,6 +151,18 @@ fn what_is_no_file_of_ours() {
 }
 
 #[test]
+fn keys_that_hold_others() {
+    for key in ["x:\n  ? {a: b}\n  : c\n", "x: {[a]: b}\n"] {
+        let text = format!("{key}{GOOD}");
+        refused(
+            text.as_bytes(),
+            "`PROJECT`: a list or a mapping stands where a key belongs",
+            "git diff PROJECT",
+        );
+    }
+}
+
+#[test]
 fn projects_of_other_tools() {
     let go = "domain: testproject.org\nlayout:\n- go.kubebuilder.io/v4\nplugins:\n  manifests.sdk.operatorframework.io/v2: {}\nprojectName: captain\nrepo: x\nversion: \"3\"\n";
     let help = "operator-forge init ../captain-rs --domain testproject.org --project-name captain";

@@ -77,7 +77,8 @@ fn unique<K: Ord>(
 ) -> Check {
     let mut seen: BTreeMap<K, ControllerView<'_>> = BTreeMap::new();
     for controller in project.controllers() {
-        if let Some(first) = seen.get(&key(&controller)) {
+        let key = key(&controller);
+        if let Some(first) = seen.get(&key) {
             let name = format!(
                 "{}-{}",
                 controller.key.kind.singular(),
@@ -90,7 +91,7 @@ fn unique<K: Ord>(
                     .field(format!("controllers: [{{name: {name}}}]")),
             );
         }
-        seen.insert(key(&controller), controller);
+        seen.insert(key, controller);
     }
     Ok(())
 }

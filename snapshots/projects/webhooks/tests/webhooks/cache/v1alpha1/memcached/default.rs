@@ -6,7 +6,8 @@ use serde_json::{from_value, json};
 
 use crate::cluster;
 
-/// A new object is defaulted before it is stored. The dry run stores nothing.
+/// A new object is defaulted before it is stored, and what would be stored lacks nothing. The dry run
+/// stores nothing.
 #[tokio::test]
 async fn is_defaulted() -> anyhow::Result<()> {
     let api = cluster()?.api()?;
@@ -21,6 +22,10 @@ async fn is_defaulted() -> anyhow::Result<()> {
         ..PostParams::default()
     };
     let stored = api.create(&params, &object).await?;
-    assert_eq!(stored.metadata.name, object.metadata.name);
+    let again = Memcached {
+        metadata: object.metadata,
+        ..stored.clone()
+    };
+    assert_eq!(api.create(&params, &again).await?.spec, stored.spec);
     Ok(())
 }

@@ -1,0 +1,122 @@
+use super::*;
+use crate::merge::markers::sides;
+
+/// Entries of `resources` in short: `kind field=value …`.
+fn project(entries: &[&str]) -> String {
+    let mut text = "projectName: demo\n".to_owned();
+    if !entries.is_empty() {
+        text += "resources:\n";
+    }
+    for entry in entries {
+        let mut words = entry.split(' ');
+        text += &format!("- kind: {}\n  version: v1\n", words.next().unwrap());
+        for (name, value) in words.filter_map(|word| word.split_once('=')) {
+            text += &format!("  {name}: {value}\n");
+        }
+    }
+    text
+}
+
+fn conflicted(ours: &str, theirs: &str) -> Sides {
+    sides(&format!(
+        "<<<<<<< HEAD\n{ours}=======\n{theirs}>>>>>>> other\n"
+    ))
+    .unwrap()
+}
+
+#[track_caller]
+fn check(base: &[&str], ours: &[&str], theirs: &[&str], expected: &[&str]) {
+    let sides = conflicted(&project(ours), &project(theirs));
+    let merged = merge(Some(&project(base)), &sides, Policy::Abort).unwrap();
+    let value = |text: &str| serde_yaml::from_str::<Value>(text).unwrap();
+    assert_eq!(value(&merged), value(&project(expected)));
+}
+
+#[test]
+fn entries_of_both_sides_are_kept() {
+    check(&["A"], &["A", "B"], &["A", "C"], &["A", "B", "C"]);
+    check(&["A"], &["B"], &["A", "C"], &["B", "C"]);
+    check(&["A"], &[], &["A", "B"], &["B"]);
+    check(&["A"], &["A", "B"], &["A", "B"], &["A", "B"]);
+}
+
+#[test]
+fn fields_of_one_entry_are_merged() {
+    check(
+        &["A"],
+        &["A controller=true"],
+        &["A spoke=[v2]"],
+        &["A controller=true spoke=[v2]"],
+    );
+    check(
+        &["A spoke=[v2]"],
+        &["A spoke=[v2,v3]"],
+        &["A spoke=[v2,v4]"],
+        &["A spoke=[v2,v3,v4]"],
+    );
+}
+
+#[test]
+fn without_an_ancestor_what_one_side_has_was_added() {
+    let merged = merge(
+        None,
+        &conflicted(&project(&["A"]), &project(&["B"])),
+        Policy::Abort,
+    )
+    .unwrap();
+    assert_eq!(
+        serde_yaml::from_str::<Value>(&merged).unwrap()["resources"]
+            .as_sequence()
+            .unwrap()
+            .len(),
+        2
+    );
+}
+
+#[test]
+fn a_policy_says_which_side_counts() {
+    let sides = conflicted(&project(&["A plural=bs", "B"]), &project(&["A plural=cs"]));
+    let plural = |policy| {
+        let merged = merge(Some(&project(&["A plural=as"])), &sides, policy).unwrap();
+        let value: Value = serde_yaml::from_str(&merged).unwrap();
+        assert_eq!(value["resources"][1]["kind"], "B");
+        value["resources"][0]["plural"].clone()
+    };
+    assert_eq!(plural(Policy::Keep), "bs");
+    assert_eq!(plural(Policy::Take), "cs");
+}
+
+#[test]
+fn a_key_that_is_no_word_is_refused() {
+    let sides = conflicted("? a: 1\n: 1\n", "b: 2\n");
+    let failure = merge(None, &sides, Policy::Abort).unwrap_err();
+    assert_eq!(
+        failure.notes,
+        ["a list or a mapping stands where a key belongs"]
+    );
+}
+
+#[test]
+fn one_key_changed_twice_is_named_with_its_lines() {
+    let failure = merge(
+        Some(&project(&["A plural=as"])),
+        &conflicted(&project(&["A plural=bs"]), &project(&["A plural=cs"])),
+        Policy::Abort,
+    )
+    .unwrap_err();
+    assert_eq!(
+        failure.error,
+        "`PROJECT:1`: both branches changed `resources, /v1 A, plural`"
+    );
+    assert_eq!(failure.notes[0], "line 6 says `bs`, line 12 says `cs`");
+    let removed = merge(
+        Some(&project(&["A", "B"])),
+        &conflicted(&project(&["B"]), &project(&["A plural=cs", "B"])),
+        Policy::Abort,
+    )
+    .unwrap_err();
+    assert_eq!(
+        removed.notes[0],
+        "one branch removed it, one branch changed it"
+    );
+}

@@ -1,0 +1,113 @@
+//! The real files that are changed: those of the snapshots, which the tool itself has made.
+
+use std::{fs, path::Path};
+
+use walkdir::WalkDir;
+
+/// A text is worth mutating while most of its places are about different things.
+const LONGEST: u64 = 12_000;
+
+/// The files below `folder` of the snapshots that are wanted by their path, each text once.
+pub fn files(folder: &str, wanted: impl Fn(&str) -> bool) -> Vec<Vec<u8>> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("snapshots")
+        .join(folder);
+    let mut texts: Vec<Vec<u8>> = WalkDir::new(&root)
+        .sort_by_file_name()
+        .into_iter()
+        .map(|entry| entry.expect("a readable folder"))
+        .filter(|entry| {
+            entry.file_type().is_file()
+                && entry.metadata().is_ok_and(|about| about.len() <= LONGEST)
+        })
+        .filter(|entry| wanted(&entry.path().display().to_string()))
+        .map(|entry| fs::read(entry.path()).expect("a readable file"))
+        .collect();
+    texts.sort();
+    texts.dedup();
+    assert!(!texts.is_empty(), "no seeds in {folder}");
+    texts
+}
+
+pub fn projects() -> Vec<Vec<u8>> {
+    let mut texts = files("projects", |path| path.ends_with("/PROJECT"));
+    let tail = "version: \"3\"\n";
+    let bomb: String = (1..9)
+        .map(|at| {
+            format!(
+                "x{at}: &x{at} [{}]\n",
+                vec![format!("*x{}", at - 1); 9].join(", ")
+            )
+        })
+        .collect();
+    texts.push(
+        format!(
+            "x0: &x0 [a, b]\n{bomb}{}",
+            String::from_utf8_lossy(&texts[0])
+        )
+        .into_bytes(),
+    );
+    texts.push(
+        format!(
+            "domain: example.com\nlayout:\n- rust.operator-forge/v1\nplugins:\n  other: {{a: [1, 2.5, null, !t x]}}\n  \
+             rust.operator-forge/v1:\n    certificates: cert-manager\n    header: |\n      Mine.\n    license: custom\n    owned:\n    \
+             - src/api.rs\n    - a/../../b\n    templates: {}\nprojectName: demo\nnamespaced: true\nresources:\n- api:\n    crdVersion: \
+             v1\n    namespaced: true\n  controller: true\n  controllers:\n  - name: backup\n  domain: example.com\n  group: cache\n  \
+             kind: Memcached\n  plural: memcacheds\n  version: v1\n  webhooks:\n    conversion: true\n    defaulting: true\n    \
+             defaultingPath: /a\n    spoke: [v1alpha1]\n    validation: true\n    webhookVersion: v1\n- core: true\n  controller: true\n  \
+             group: apps\n  kind: Deployment\n  version: v1\n{tail}",
+            operator_forge::template::SET
+        )
+        .into_bytes(),
+    );
+    texts
+}
+
+/// Definitions, each file one, and lists of them.
+pub fn definitions() -> Vec<Vec<u8>> {
+    let mut texts = files("manifests", |path| path.contains("/crd/bases/"));
+    let all = texts.clone();
+    texts.push(all[..2].join(b"---\n".as_slice()));
+    texts.push(
+        "apiVersion: apiextensions.k8s.io/v1\nkind: CustomResourceDefinitionList\nitems:\n- metadata: {name: as.x.io}\n  spec:\n    \
+         group: x.io\n    names: {kind: A, plural: as, shortNames: [a]}\n    scope: Namespaced\n    versions:\n    - name: v1\n      \
+         served: true\n      storage: true\n      schema:\n        openAPIV3Schema:\n          type: object\n          properties:\n            \
+         spec:\n              type: object\n              required: [a]\n              properties:\n                a: {type: integer, \
+         minimum: 1, maximum: 9e3, multipleOf: 2}\n                b: {type: array, minItems: 1, x-kubernetes-list-type: map, \
+         x-kubernetes-list-map-keys: [k], items: {type: object, properties: {k: {type: string, pattern: '^a', maxLength: 9}}}}\n                \
+         c: {x-kubernetes-int-or-string: true, anyOf: [{type: integer}, {type: string}]}\n                d: {additionalProperties: \
+         {enum: [a, b], default: a}, not: {type: object}}\n              x-kubernetes-validations: [{rule: self.a > 1}]\n  status: \
+         {storedVersions: [v1]}\n"
+            .as_bytes()
+            .to_vec(),
+    );
+    texts
+}
+
+/// Types with attributes, some of them laid out in ways that rustfmt does not write.
+pub fn types() -> Vec<Vec<u8>> {
+    let mut texts = files("projects", |path| {
+        path.contains("/src/api/") && path.ends_with(".rs")
+    });
+    texts.push(
+        "#[derive(CustomResource, Clone)]\n#[kube(group = \"x.io\", version = \"v1\", kind = \"Memcached\", plural=\"ms\", // why\n  \
+         shortname = \"m\",shortname = r#\"mc\"#\n  , namespaced)]\n#[kube(printcolumn(json_path = \".a\"), status = \"MemcachedStatus\")]\npub \
+         struct MemcachedSpec {\n    pub size: Option<Size>,\n    pub modes: BTreeMap<String, Vec<Mode>>,\n    pub all: Box<(i32, [Mode; \
+         2])>,\n}\npub enum Mode { A, B(Size, i32), C { x: Option<Box<Mode>> } }\npub struct Size { pub a: i32, #[cfg(x)] pub b: u8 }\npub struct \
+         MemcachedStatus {\n    pub observed_generation: Option<i64>,\n    pub conditions: Vec<Condition>,\n}\n"
+            .as_bytes()
+            .to_vec(),
+    );
+    texts
+}
+
+/// The beginning of a lock.
+pub fn lock() -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("snapshots/projects/one-api/.operator-forge/lock");
+    let text = fs::read_to_string(path).expect("a readable file");
+    text.split_inclusive('\n')
+        .take(30)
+        .collect::<String>()
+        .into_bytes()
+}
