@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_yaml::Mapping;
 
 use super::{CreateApi, LAYOUT, Project, file};
-use crate::{error::Failure, name::rust::Module};
+use crate::{error::Failure, name::rust::Module, yaml};
 
 /// What `PROJECT` says of the two, whatever else is wrong with it.
 #[derive(Deserialize)]
@@ -31,10 +31,8 @@ impl Unchanging {
 /// would not rename what exists but leave it behind. The template set is what `update` counts from. It is checked before
 /// everything else, because other rules would advise to make the rest of the file agree.
 pub fn check_unchanging(text: &[u8], applied: &Project) -> Result<(), Failure> {
-    let Some(now) = file::text(text)
-        .ok()
-        .and_then(|text| serde_yaml::from_str::<Unchanging>(text).ok())
-    else {
+    let text = file::text(text).ok();
+    let Some(now) = text.and_then(|text| yaml::read::<Unchanging>(text).ok()) else {
         return Ok(());
     };
     // Its last line: a file that was cut off deserves that answer.

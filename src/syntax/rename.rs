@@ -28,7 +28,7 @@ const PARENTS: [&str; 3] = ["api", "controllers", "webhooks"];
 /// `text` with the new names, where a token says without doubt that the old one is meant.
 pub fn rename(text: &str, names: &Renamed) -> Result<String, Fault> {
     let (tokens, start) = attribute::tokens(text)?;
-    let origins = Origins::of(&syn::parse_file(text)?);
+    let origins = Origins::of(&parse(text)?);
     let mut edits = Vec::new();
     walk(
         tokens,

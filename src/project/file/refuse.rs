@@ -29,7 +29,6 @@ pub fn text(bytes: &[u8]) -> Result<&str, Failure> {
             + 1;
         Failure::refused(format!("`{FILE}:{line}`: the file is not UTF-8 text")).help(RESTORE)
     })?;
-    refuse_size(text)?;
     let is_empty = |line: &str| matches!(line.trim(), "" | "---") || line.trim().starts_with('#');
     if text.lines().all(is_empty) {
         let what = match text.trim() {
@@ -52,41 +51,6 @@ pub fn text(bytes: &[u8]) -> Result<&str, Failure> {
         .help(format!("${{EDITOR:-vi}} {FILE} && operator-forge sync")));
     }
     Ok(text)
-}
-
-/// The largest file, in bytes: tens of thousands of kinds.
-const MAX_SIZE: usize = 8 << 20;
-/// The deepest nesting of brackets. The YAML reader takes time by the square of it, and stops at 128 on its own.
-const MAX_DEPTH: usize = 100;
-
-/// Refuses what the YAML reader would be busy with for minutes.
-fn refuse_size(text: &str) -> Result<(), Failure> {
-    if text.len() > MAX_SIZE {
-        return Err(Failure::refused(format!(
-            "`{FILE}` has {} bytes, {MAX_SIZE} are allowed",
-            text.len()
-        ))
-        .note("no project has that many kinds: something else was perhaps written there")
-        .help(RESTORE));
-    }
-    let mut depth = 0_usize;
-    for (line, text) in (1..).zip(text.lines()) {
-        for byte in text.bytes() {
-            match byte {
-                b'[' | b'{' => depth += 1,
-                b']' | b'}' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            if depth > MAX_DEPTH {
-                return Err(Failure::refused(format!(
-                    "`{FILE}:{line}`: more than {MAX_DEPTH} brackets are open"
-                ))
-                .note("nothing in a project is nested so deep")
-                .help(RESTORE));
-            }
-        }
-    }
-    Ok(())
 }
 
 const RESTORE: &str = "git checkout -- PROJECT";
@@ -228,8 +192,11 @@ pub fn unreadable(text: &str, error: &serde_yaml::Error) -> Failure {
 
 /// Whether it is no YAML at all, as against YAML that says what cannot be: a key twice, a number too large.
 fn is_cut_off(text: &str) -> bool {
-    let parsed = serde_yaml::from_str::<IgnoredAny>(text);
-    parsed.is_err_and(|error| !error.to_string().contains("recursion limit"))
+    let too_deep = ["recursion limit", "brackets are open"];
+    yaml::read::<IgnoredAny>(text).is_err_and(|error| {
+        let why = error.to_string();
+        !too_deep.iter().any(|words| why.contains(words))
+    })
 }
 
 /// A rule that the file breaks, at an entry of `resources` if it is about one.
