@@ -125,9 +125,9 @@ fn each<T: DeserializeOwned>(
         let error = format!("cannot read `{source}` as YAML: {why}");
         Failure::refused(error).note(note).help(help)
     };
-    let missed = "a definition in it would be missed, so nothing was compared";
+    let missed = "a definition in it would be missed, so nothing was compared: mend it, or name files of definitions alone";
     if text.contains('\0') {
-        let help = "save it in UTF-8: iconv -f UTF-16 -t UTF-8 BEFORE > AFTER";
+        let help = "iconv -f UTF-16 -t UTF-8 BEFORE > AFTER";
         return Err(refuse("it is not in UTF-8", missed, help));
     }
     let (note, help) = match text.contains("{{") {
@@ -135,10 +135,7 @@ fn each<T: DeserializeOwned>(
             "it has to hold CustomResourceDefinitions, as they are applied to a cluster: render templates first",
             "helm template CHART | operator-forge check --crds -",
         ),
-        false => (
-            missed,
-            "mend it, or name a file of definitions alone: operator-forge check --crds FILE",
-        ),
+        false => (missed, "operator-forge check --crds FILE"),
     };
     // JSON may escape what YAML may not.
     if text.trim_start().starts_with(['{', '['])

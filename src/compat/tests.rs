@@ -135,18 +135,14 @@ fn what_cannot_be_parsed_is_passed_over_only_where_it_holds_no_definition() {
         .flat_map(u16::to_le_bytes)
         .collect();
     for (source, text, help) in [
-        ("foo.json", "{", "mend it"),
-        ("foo.yml", "a: [", "mend it"),
-        ("standard input", "a: [", "mend it"),
-        (
-            "foo.yaml",
-            &String::from_utf8_lossy(&utf16),
-            "save it in UTF-8",
-        ),
+        ("foo.json", "{", "operator-forge check --crds"),
+        ("foo.yml", "a: [", "operator-forge check --crds"),
+        ("standard input", "a: [", "operator-forge check --crds"),
+        ("foo.yaml", &String::from_utf8_lossy(&utf16), "iconv"),
         (
             "crd.yaml",
             "{{- if .Values.crds }}\nkind: CustomResourceDefinition\n{{ end }}",
-            "render templates first: helm template CHART",
+            "helm template CHART",
         ),
     ] {
         let refusal = read(source, text).unwrap_err();

@@ -1,0 +1,83 @@
+//! What is remembered of a plan: the bases of Shared files, both copies of `PROJECT`, and the lock.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Inputs, found};
+use crate::{
+    change::{Action, Change, ChangeSet, Conflict, ConflictKind},
+    error::Result,
+    memory::{self, Memory},
+    reconcile::Last,
+    tree::{self, Content, Digest, Found, Owner, RelPath},
+};
+
+/// Adds the changes of the record: the bases of Shared files, both copies of `PROJECT`, and the lock, which comes last.
+pub fn record(
+    inputs: &Inputs<'_>,
+    rows: BTreeMap<RelPath, Last<Digest>>,
+    set: &mut ChangeSet,
+) -> Result<()> {
+    let mut put = |path: RelPath, after: Option<Content>| {
+        let before = match found(inputs, &path) {
+            Found::Absent => None,
+            Found::File(bytes) => Some(bytes.clone()),
+            Found::Obstacle(what) => {
+                set.conflicts.push(Conflict {
+                    path,
+                    why: ConflictKind::Obstacle(what.clone()),
+                });
+                return;
+            }
+        };
+        let action = match (&before, &after) {
+            (Some(old), Some(new)) if tree::unix_line_ends(old) == tree::unix_line_ends(new) => {
+                return;
+            }
+            (None, None) => return,
+            (None, Some(_)) => Action::Create,
+            (Some(_), Some(_)) => Action::Update,
+            (Some(_), None) => Action::Delete,
+        };
+        set.changes.push(Change {
+            path,
+            action,
+            owner: None,
+            before,
+            after,
+        });
+    };
+    let shared = |row: Option<&Last<Digest>>| row.is_some_and(|row| row.owner == Owner::Shared);
+    for path in inputs
+        .memory
+        .rows
+        .keys()
+        .chain(rows.keys())
+        .collect::<BTreeSet<_>>()
+    {
+        let row = rows.get(path);
+        if shared(row) {
+            if let Some(file) = inputs.desired.get(path)
+                && row.is_some_and(|row| row.any_of.contains(&file.digest(path)))
+            {
+                put(memory::base_path(path)?, Some(file.content.clone()));
+            }
+        } else if shared(inputs.memory.rows.get(path)) {
+            put(memory::base_path(path)?, None);
+        }
+    }
+    let memory = Memory {
+        templates: inputs.templates,
+        rows,
+    };
+    let project = inputs.project.as_bytes().to_vec();
+    put(
+        RelPath::parse(memory::APPLIED_PROJECT)?,
+        Some(project.clone().into()),
+    );
+    put(RelPath::parse("PROJECT")?, Some(project.into()));
+    put(
+        RelPath::parse(memory::LOCK)?,
+        Some(memory.write().into_bytes().into()),
+    );
+    Ok(())
+}
