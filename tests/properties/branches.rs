@@ -174,6 +174,8 @@ pub fn live(branches: &Branches) {
         "committed, and not settled: {}",
         again.json
     );
+    // What `undo` takes back now is a command of one of the branches, and not of this tree.
+    world.last = None;
     world.marks = Marks::default();
     for (text, path) in wanted {
         let has = |bytes: &Vec<u8>| std::str::from_utf8(bytes).is_ok_and(|all| all.contains(&text));
@@ -268,6 +270,8 @@ fn settle(world: &World, wanted: &BTreeSet<(String, String)>) -> Option<bool> {
             return None;
         }
         assert!(matches!(kept.code, 0 | 3), "{} {}", ended.json, kept.json);
+        // As it says itself: where the side that was kept is what stood there, only git knows that it was chosen.
+        git(root, "add --all");
     }
     for (text, path) in lost {
         let told = refused && ended.json["error"].to_string().contains(path.as_str());

@@ -51,7 +51,7 @@ pub struct World {
     pub now: Tree,
     modes: BTreeMap<String, u32>,
     pub marks: Marks,
-    last: Option<Last>,
+    pub last: Option<Last>,
     /// `PROJECT` as it was after each command that changed it.
     projects: Vec<Vec<u8>>,
     /// How many things a user did.

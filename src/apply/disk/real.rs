@@ -144,11 +144,14 @@ impl Disk for Real {
         let mut text = String::new();
         // On Windows nobody else can read a locked file: then the holder has no name.
         let _ = (&mut file).take(256).read_to_string(&mut text);
+        if !taken {
+            return Ok(Lock::Theirs(text));
+        }
+        let file = Locked(file);
         // A first command that fails removes its lock file, perhaps after this process had opened it.
-        Ok(if taken && is_at(&file, &full)? {
-            Lock::Ours(Box::new(file), text)
-        } else {
-            Lock::Theirs(text)
+        Ok(match is_at(&file.0, &full)? {
+            true => Lock::Ours(Box::new(file), text),
+            false => Lock::Theirs(text),
         })
     }
 
@@ -166,11 +169,21 @@ impl Disk for Real {
     }
 }
 
-impl Held for File {
+/// A locked file. It is unlocked and not only closed: a child of another thread may have it open until it runs its program.
+struct Locked(File);
+
+impl Held for Locked {
     fn write(&mut self, text: &str) -> io::Result<()> {
-        self.rewind()?;
-        self.write_all(text.as_bytes())?;
-        self.set_len(text.len() as u64)
+        self.0.rewind()?;
+        self.0.write_all(text.as_bytes())?;
+        self.0.set_len(text.len() as u64)
+    }
+}
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // Without it the lock goes when the file is closed everywhere.
+        let _ = self.0.unlock();
     }
 }
 
