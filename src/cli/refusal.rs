@@ -72,10 +72,6 @@ fn missing(error: &clap::Error) -> Failure {
         Some(ContextValue::Strings(names)) => names.clone(),
         other => other.map(words).into_iter().collect(),
     };
-    let bare = |name: &str| {
-        let flag = name.split([' ', '=']).next().unwrap_or_default();
-        flag.trim_matches(['<', '>', '.']).to_owned()
-    };
     let quoted: Vec<String> = names
         .iter()
         .map(|name| format!("`{}`", bare(name)))

@@ -53,6 +53,9 @@ pub fn check(world: &World, crash: &Crash) {
         Vec::<String>::new(),
         "{fault:?} at call {at}"
     );
+    if failed.is_ok() {
+        remove_left_directories(world.path(), &last.after);
+    }
     let now = look(world.path()).0;
     if now != last.after {
         assert_undone(
@@ -74,6 +77,19 @@ fn undo(world: &World, expected: &Tree) {
 fn run(disk: &dyn Disk, steps: &[Step]) -> operator_forge::error::Result<()> {
     let mut turn = Turn::begin(disk, "the command")?;
     apply::apply(&mut turn, steps.to_vec())
+}
+
+/// A directory that could not be removed is no reason for a command to fail: it stays, and is empty.
+fn remove_left_directories(root: &Path, after: &Tree) {
+    for path in look(root).0.into_keys().filter(|path| path.ends_with('/')) {
+        let mut directory = Path::new(&path);
+        while !after.contains_key(&format!("{}/", directory.display()))
+            && fs::remove_dir(root.join(directory)).is_ok()
+            && let Some(parent) = directory.parent()
+        {
+            directory = parent;
+        }
+    }
 }
 
 /// Files of `.operator-forge/local/` that no finished command leaves.

@@ -167,7 +167,6 @@ pub fn live(tool: Tool, history: &History) {
             tell(format!("# `{name}` of template set {}", SETS[*set]));
             fixture::write(files, world.path());
             world.look();
-            world.older = true;
             world.touched = true;
         }
     }
@@ -187,16 +186,13 @@ pub fn live(tool: Tool, history: &History) {
         let Some((words, true)) = world.command(&command) else {
             continue;
         };
-        let is_undo = words[0] == "undo";
         if words[0] == "create" {
             before_last = before;
         }
         if words[0] != "sync" {
             accepted.push(words);
         }
-        // `undo` may lead to no project, or to one of an older set.
         match extra {
-            _ if is_undo => {}
             Extra::Nothing => {}
             Extra::Undo => world.check_undo(),
             Extra::Check => world.check_commands_that_read(),

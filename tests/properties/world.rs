@@ -11,6 +11,7 @@ use std::{
 use operator_forge::{
     memory::Memory,
     project::Project,
+    template::SET,
     tree::{Owner, unix_line_ends},
 };
 use tempfile::TempDir;
@@ -58,8 +59,6 @@ pub struct World {
     acts: usize,
     /// Whether the tree may be another one than `PROJECT` alone makes.
     pub touched: bool,
-    /// Whether the templates are older than the tool's, so that nothing but `update` may succeed.
-    pub older: bool,
 }
 
 /// What a tree looks like, with the modes of its files. `.git` is left out, and what is of one copy of a project only.
@@ -164,7 +163,6 @@ impl World {
             projects: Vec::new(),
             acts: 0,
             touched: false,
-            older: false,
         }
     }
 
@@ -178,6 +176,12 @@ impl World {
 
     fn memory(&self) -> Memory {
         memory(&self.now)
+    }
+
+    /// Whether the templates are older than the tool's, so that nothing may succeed but `update`, and `undo`.
+    fn is_older(&self) -> bool {
+        let templates = |project: Project| project.settings.templates;
+        self.project().map(templates).is_some_and(|set| set < SET)
     }
 
     /// Begins as `init` ends with these words, which is tried once for all histories. Returns its exit code.
@@ -224,6 +228,7 @@ impl World {
     /// Runs one command, first dry and then for real, and checks what holds for every command.
     pub fn run(&mut self, words: &[String]) -> i32 {
         tell_words(words);
+        let older = self.is_older();
         let dry = self.forge(words, &["--dry-run"]);
         let (before, modes) = (
             std::mem::take(&mut self.now),
@@ -245,7 +250,7 @@ impl World {
             return real.code;
         }
         assert!(
-            !self.older || words[0] == "update",
+            !older || matches!(words[0].as_str(), "update" | "undo"),
             "done before the update"
         );
         let notes = real.json["notes"].as_array().expect("notes");
@@ -269,7 +274,6 @@ impl World {
         self.check_texts(words, &overwritten);
         self.check_files(words, &before, &overwritten);
         self.touched |= stays(words);
-        self.older &= words[0] != "update";
         if before != self.now {
             self.projects.extend(self.now.get("PROJECT").cloned());
             let after = self.now.clone();
@@ -452,7 +456,7 @@ impl World {
 
     /// Commands that read say what `sync` says, and write nothing.
     pub fn check_commands_that_read(&self) {
-        if !self.now.contains_key("PROJECT") {
+        if !self.now.contains_key("PROJECT") || self.is_older() {
             return;
         }
         let sync = self.forge(&["sync".to_owned()], &["--dry-run"]);
