@@ -36,9 +36,14 @@ use tool::Tool;
 
 #[test]
 fn histories_keep_the_laws() {
-    run("histories", given(1_000), history::any_history, |history| {
-        history::live(Tool::Here, history);
-    });
+    run(
+        "histories",
+        given(10_000),
+        history::any_history,
+        |history| {
+            history::live(Tool::Here, history);
+        },
+    );
 }
 
 #[test]
