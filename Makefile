@@ -31,8 +31,8 @@ test: ## Run every test, on a real API server where one is needed
 	$(CARGO) test && { $(RENEW); } && \
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) test --manifest-path crates/manager/Cargo.toml --all-features
 
-CASES ?= 100000
 .PHONY: histories
+histories: CASES ?= 100000
 histories: ## Look for a random history of a project that breaks a law (CASES=100000)
 	PROPTEST_CASES=$(CASES) $(CARGO) test --test properties histories -- --nocapture
 
@@ -47,10 +47,14 @@ lint: ## Check format, lints and documentation
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) fmt --manifest-path benches/Cargo.toml --all --check
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) clippy --manifest-path benches/Cargo.toml --all-targets -- -D warnings
 
-CASES ?= 1000000
 .PHONY: fuzz
+fuzz: CASES ?= 1000000
 fuzz: ## Give random and mutated files to every reader and merge (CASES=1000000; PROPTEST_RNG_SEED=1 for the same again)
 	FUZZ_INPUTS=$(CASES) $(CARGO) test --profile fuzz --test fuzz -- --nocapture --test-threads 2
+
+.PHONY: upgrades
+upgrades: ## Update every project of every older template set, then compile and test it
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" UPGRADES=all && $(CARGO) test --test upgrades compile -- --nocapture
 
 .PHONY: bench
 bench: ## Measure each command against `cp -r` of what it makes

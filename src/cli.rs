@@ -5,6 +5,7 @@
 mod api;
 mod check;
 mod complete;
+mod correction;
 mod delete;
 mod edit;
 mod external;
@@ -24,6 +25,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 pub use self::{
     api::Api,
     check::Check,
+    correction::whole_lines,
     delete::{Delete, DeleteApi, DeleteWebhook},
     edit::{Edit, EditApi, EditWhat},
     external::ExternalFlags,

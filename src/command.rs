@@ -188,16 +188,6 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     Ok(if set.notes.is_empty() { 0 } else { 3 })
 }
 
-/// `text` as one word to paste into a shell.
-fn shell_word(text: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
-    if text.chars().all(plain) {
-        text.to_owned()
-    } else {
-        format!("'{}'", text.replace('\'', r"'\''"))
-    }
-}
-
 /// Refuses to keep what the command's own words say to overwrite.
 fn refuse_keep(flags: &Global, words: &str, instead: &str) -> Result<()> {
     if flags.on_conflict != OnConflict::Keep {

@@ -18,6 +18,7 @@ pub mod project;
 pub mod prompt;
 pub mod reconcile;
 pub mod report;
+pub mod shell;
 pub mod syntax;
 pub mod template;
 pub mod tree;

@@ -1,6 +1,6 @@
 //! Parses, runs, prints the error, chooses the exit code.
 
-use std::process::ExitCode;
+use std::{env, process::ExitCode};
 
 use clap::{CommandFactory, Parser};
 use operator_forge::{
@@ -22,9 +22,10 @@ fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let Some(failure) = cli::refusal(&error) else {
+            let Some(failure) = cli::refusal(&error, &words()) else {
                 error.exit()
             };
+            let failure = cli::whole_lines(failure, &words());
             Report::before_flags().failure(&failure);
             return ExitCode::from(failure.exit_code());
         }
@@ -33,8 +34,17 @@ fn run() -> ExitCode {
     match command::run(&cli, &mut report) {
         Ok(code) => ExitCode::from(code),
         Err(failure) => {
+            let failure = cli::whole_lines(failure, &words());
             report.failure(&failure);
             ExitCode::from(failure.exit_code())
         }
     }
+}
+
+/// The command line behind the program's name.
+fn words() -> Vec<String> {
+    let words = env::args_os().skip(1);
+    words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect()
 }

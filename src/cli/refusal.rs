@@ -5,12 +5,13 @@ use clap::{
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-use super::Cli;
+use super::{Cli, correction::renamed};
 use crate::error::Failure;
 
-/// The failure for a command line that does not parse; `None` for what is no failure (help, version).
-pub fn refusal(error: &clap::Error) -> Option<Failure> {
-    let of = |kind| error.get(kind).map(words);
+/// The failure for a command line that does not parse, of these words behind the program's name; `None` for what is no
+/// failure (help, version).
+pub fn refusal(error: &clap::Error, words: &[String]) -> Option<Failure> {
+    let of = |kind| error.get(kind).map(text);
     let flag = of(ContextKind::InvalidArg).unwrap_or_default();
     let name = flag.split([' ', '=']).next().unwrap_or_default();
     let value = of(ContextKind::InvalidValue).unwrap_or_default();
@@ -26,7 +27,7 @@ pub fn refusal(error: &clap::Error) -> Option<Failure> {
             };
             let failure = Failure::usage(format!("{what} `{name}`"));
             match of(ContextKind::SuggestedArg) {
-                Some(near) => failure.help(near),
+                Some(near) => failure.help(renamed(words, name, &near)),
                 None => failure,
             }
         }
@@ -70,7 +71,7 @@ fn missing(error: &clap::Error) -> Failure {
     let command = command_of(error);
     let names: Vec<String> = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::Strings(names)) => names.clone(),
-        other => other.map(words).into_iter().collect(),
+        other => other.map(text).into_iter().collect(),
     };
     let quoted: Vec<String> = names
         .iter()
@@ -99,7 +100,7 @@ fn example(command: &clap::Command) -> Option<String> {
 
 /// A word that is not one of those which can stand there.
 fn no_choice(error: &clap::Error, name: &str, value: &str) -> Failure {
-    let of = |kind| error.get(kind).map(words);
+    let of = |kind| error.get(kind).map(text);
     let failure = Failure::usage(format!("invalid value `{value}` for `{}`", bare(name)));
     let Some(valid) = of(ContextKind::ValidValue) else {
         return failure;
@@ -117,7 +118,7 @@ fn no_choice(error: &clap::Error, name: &str, value: &str) -> Failure {
 
 /// Flags of a command before the name of one that it holds.
 fn before_subcommand(error: &clap::Error, subcommand: &str) -> Failure {
-    let flags = error.get(ContextKind::PriorArg).map(words);
+    let flags = error.get(ContextKind::PriorArg).map(text);
     let flags = flags.unwrap_or_default();
     let command = command_of(error);
     let inner = command.find_subcommand(subcommand);
@@ -162,7 +163,7 @@ fn lower_first(text: &str) -> String {
     first.unwrap_or_default() + chars.as_str()
 }
 
-fn words(value: &ContextValue) -> String {
+fn text(value: &ContextValue) -> String {
     match value {
         ContextValue::String(text) => text.clone(),
         ContextValue::Strings(texts) => texts.join(", "),

@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::shell_word;
 use crate::{
     change::{Action, Change, ChangeSet, Conflict, ConflictKind, Policy},
     error::{Failure, Result},
     prompt::Answer,
+    shell,
     tree::{Found, RelPath, Tree},
 };
 
@@ -78,8 +78,8 @@ pub fn refuse(set: &ChangeSet) -> Result<()> {
         if let Some(path) = what.split('`').nth(1) {
             help.push(format!(
                 "mv -i {} {}",
-                shell_word(path),
-                shell_word(&format!("{path}.former"))
+                shell::word(path),
+                shell::word(&format!("{path}.former"))
             ));
         }
     }

@@ -1,11 +1,12 @@
 //! `edit`: settings of the whole project.
 
-use super::{Edit, Workspace, init, reconcile, shell_word};
+use super::{Edit, Workspace, init, reconcile};
 use crate::{
     cli::{self, Global},
     error::Result,
     project::{self, EditSettings, License, Owner, Project},
     report::Report,
+    shell,
 };
 
 pub fn run(flags: &Global, edit: &cli::Edit, report: &Report) -> Result<u8> {
@@ -85,7 +86,7 @@ fn with_another_comment(before: &Project, after: &Project) -> Option<String> {
         let says = |line: &&str| line.contains(char::is_alphanumeric);
         let mut lines = one.lines().filter(says);
         let line = lines.find(|line| other.lines().all(|other| other != *line))?;
-        Some(shell_word(line))
+        Some(shell::word(line))
     };
     let (flag, line) = match only_in(&new, &old) {
         Some(line) => ('L', line),

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Edit, Workspace, adopt::adopt, reconcile, shell_word};
+use super::{Edit, Workspace, adopt::adopt, reconcile};
 use crate::{
     cli::{Global, Init, Vcs},
     error::{Failure, Result},
@@ -11,7 +11,7 @@ use crate::{
     project::{Header, InitOptions, License, Owner, Project},
     reconcile::Last,
     report::Report,
-    template, tree,
+    shell, template, tree,
 };
 
 pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
@@ -36,7 +36,7 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
             "go there:".to_owned(),
             Some(format!(
                 "cd {}",
-                shell_word(&root.strip_prefix(".").unwrap_or(&root).to_string_lossy())
+                shell::word(&root.strip_prefix(".").unwrap_or(&root).to_string_lossy())
             )),
         ));
     }
@@ -62,7 +62,7 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
             ))
             .help(format!(
                 "git -C {} init",
-                shell_word(&root.to_string_lossy())
+                shell::word(&root.to_string_lossy())
             ))
         })?;
     }

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use super::{Edit, Workspace, reconcile, shell_word};
+use super::{Edit, Workspace, reconcile};
 use crate::{
     cli::{self, Global},
     error::{Failure, Result},
@@ -10,6 +10,7 @@ use crate::{
     plan::{Named, Rewritten},
     project::{Project, Rename},
     report::{Moved, Report},
+    shell,
     syntax::{self, Fault, Renamed},
     template,
     tree::{self, Digest, Found, RelPath, Tree},
@@ -211,10 +212,10 @@ fn left_behind(root: &Path, directories: &BTreeMap<String, String>, was: &Tree) 
         };
         let own: Vec<String> = paths
             .filter(|path| !is_made(path))
-            .map(|path| shell_word(&path))
+            .map(|path| shell::word(&path))
             .collect();
         if !own.is_empty() {
-            let to = shell_word(to);
+            let to = shell::word(to);
             lines.push(format!("mkdir -p {to} && git mv {} {to}", own.join(" ")));
         }
     }

@@ -40,20 +40,18 @@ pub fn branches(root: &Path, bytes: &[u8], conflicted: &Conflicted) -> Result<Op
     }
     let applied = tree::find(root, &RelPath::parse(memory::APPLIED_PROJECT)?)?;
     let is_applied = matches!(applied, Found::File(applied) if applied == bytes);
-    // An earlier `sync` may have left it so, and git was not told yet.
+    // The lock has the rows of both branches until `sync` puts them together, which git is told of later.
+    let has_both = || -> Result<bool> {
+        let rows = Memory::load(root)?.rows;
+        Ok(rows.values().any(|row| row.any_of.len() > 1))
+    };
+    let is_ours = |git: &Unmerged| git.ours.as_ref() == Some(&text);
     let (git, committed) = match in_index {
-        Some(git) if !is_applied || git.ours.as_ref() == Some(&text) => (git, false),
-        // The lock has the rows of both branches until then.
-        None if Memory::load(root)?
-            .rows
-            .values()
-            .any(|row| row.any_of.len() > 1) =>
-        {
-            match git::merged(root, FILE) {
-                Some(git) if git.ours.as_ref() == Some(&text) => (git, true),
-                _ => return Ok(None),
-            }
-        }
+        Some(git) if !is_applied || (is_ours(&git) && has_both()?) => (git, false),
+        None if has_both()? => match git::merged(root, FILE) {
+            Some(git) if is_ours(&git) => (git, true),
+            _ => return Ok(None),
+        },
         _ => return Ok(None),
     };
     Ok(match git {

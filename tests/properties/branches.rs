@@ -270,8 +270,6 @@ fn settle(world: &World, wanted: &BTreeSet<(String, String)>) -> Option<bool> {
             return None;
         }
         assert!(matches!(kept.code, 0 | 3), "{} {}", ended.json, kept.json);
-        // As it says itself: where the side that was kept is what stood there, only git knows that it was chosen.
-        git(root, "add --all");
     }
     for (text, path) in lost {
         let told = refused && ended.json["error"].to_string().contains(path.as_str());

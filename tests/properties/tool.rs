@@ -61,11 +61,16 @@ impl Tool {
 /// What `main` does, without the terminal.
 fn here<'a>(directory: &'a Path, words: impl Iterator<Item = &'a str>) -> (i32, String, String) {
     let directory = directory.to_str().expect("UTF-8");
-    let words = ["operator-forge", "-C", directory].into_iter().chain(words);
-    let cli = match Cli::try_parse_from(words) {
+    let words: Vec<String> = ["-C", directory]
+        .into_iter()
+        .chain(words)
+        .map(str::to_owned)
+        .collect();
+    let program = "operator-forge".to_owned();
+    let cli = match Cli::try_parse_from([&program].into_iter().chain(&words)) {
         Ok(cli) => cli,
         Err(error) => {
-            let failure = cli::refusal(&error).expect("nobody asks for help");
+            let failure = cli::refusal(&error, &words).expect("nobody asks for help");
             let json = json!({ "error": { "help": failure.help, "message": failure.error } });
             return (failure.exit_code().into(), json.to_string(), String::new());
         }

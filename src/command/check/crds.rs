@@ -6,7 +6,7 @@ use std::{
     path::Path,
 };
 
-use super::super::{Workspace, derived::CRDS as BASES, shell_word};
+use super::super::{Workspace, derived::CRDS as BASES};
 use crate::{
     cli::Global,
     compat::{self, Finding, Release, Severity},
@@ -15,6 +15,7 @@ use crate::{
     name::Version,
     project::Key,
     report::{Comparison, Report},
+    shell,
 };
 
 pub fn run(flags: &Global, released: &str, allow: &[String], report: &Report) -> Result<u8> {
@@ -98,11 +99,11 @@ fn failure(
         .into_iter()
         .map(str::to_owned)
         .chain(acceptances(&breaking))
-        .map(|text| format!(" --allow {}", shell_word(&text)))
+        .map(|text| format!(" --allow {}", shell::word(&text)))
         .collect();
     Some(failure.help(format!(
         "operator-forge check --crds {}{}",
-        shell_word(released),
+        shell::word(released),
         allow.concat()
     )))
 }

@@ -1,0 +1,189 @@
+//! What a failure says to write otherwise, as the whole line to paste.
+
+use clap::{Command, CommandFactory};
+
+use super::Cli;
+use crate::{error::Failure, shell};
+
+/// What goes before a flag that should not be there.
+const WITHOUT: &str = "leave out ";
+
+/// `failure` with every `help` that is nothing but flags (`--version v1`), or leaves them out (`leave out --force`), turned
+/// into the command line of `words` with exactly that changed. Any other `help` stays.
+///
+/// `words` are those behind the program's name.
+#[must_use]
+pub fn whole_lines(failure: Failure, words: &[String]) -> Failure {
+    let help = failure.help.into_iter();
+    Failure {
+        help: help
+            .map(|help| corrected(words, &help).unwrap_or(help))
+            .collect(),
+        ..failure
+    }
+}
+
+/// One flag with its value as it was typed (`--version v1`, `--resource=false`), or a word that is none.
+#[derive(Clone)]
+struct Piece {
+    /// `--version`; empty for other words.
+    name: String,
+    words: Vec<String>,
+}
+
+fn corrected(words: &[String], help: &str) -> Option<String> {
+    let command = command_of(words);
+    let (flags, leave_out) = match help.strip_prefix(WITHOUT) {
+        Some(flags) => (flags, true),
+        None => (help, false),
+    };
+    let flags: Vec<String> = flags.split(' ').map(str::to_owned).collect();
+    let flags = pieces(&command, &flags);
+    let is_whole = |flag: &Piece| {
+        let has_value = flag.words.len() > 1 || flag.words[0].contains('=');
+        takes_value(&command, &flag.name).is_some_and(|takes| has_value || leave_out || !takes)
+    };
+    if !flags.iter().all(is_whole) {
+        return None;
+    }
+    let mut line = pieces(&command, words);
+    for name in flags.iter().map(|flag| &flag.name) {
+        let first = line.iter().position(|piece| piece.name == *name);
+        line.retain(|piece| piece.name != *name);
+        if !leave_out {
+            let at = first.unwrap_or(line.len());
+            let same = flags.iter().filter(|flag| flag.name == *name);
+            line.splice(at..at, same.cloned());
+        }
+    }
+    Some(pasted(line.iter().flat_map(|piece| &piece.words)))
+}
+
+/// The command line of `words` with the flag `from` called `to`.
+pub(super) fn renamed(words: &[String], from: &str, to: &str) -> String {
+    let words = words.iter().map(|word| match word.strip_prefix(from) {
+        Some(rest) if rest.is_empty() || rest.starts_with('=') => format!("{to}{rest}"),
+        _ => word.clone(),
+    });
+    pasted(&words.collect::<Vec<_>>())
+}
+
+fn pasted<'a>(words: impl IntoIterator<Item = &'a String>) -> String {
+    let words: Vec<_> = words.into_iter().map(|word| shell::word(word)).collect();
+    format!("operator-forge {}", words.join(" "))
+}
+
+fn pieces(command: &Command, words: &[String]) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let mut words = words.iter().peekable();
+    while let Some(word) = words.next() {
+        let name = word.split('=').next().unwrap_or_default();
+        let name = if name.starts_with("--") { name } else { "" };
+        let mut piece = Piece {
+            name: name.to_owned(),
+            words: vec![word.clone()],
+        };
+        if name == word && takes_value(command, name) == Some(true) {
+            piece.words.extend(words.next().cloned());
+        }
+        pieces.push(piece);
+    }
+    pieces
+}
+
+/// Whether a flag needs a value; `None` for what is no flag of the command.
+fn takes_value(command: &Command, flag: &str) -> Option<bool> {
+    let name = flag.strip_prefix("--")?;
+    let mut flags = command.get_arguments();
+    let flag = flags.find(|argument| {
+        let aliases = argument.get_all_aliases().unwrap_or_default();
+        argument.get_long() == Some(name) || aliases.contains(&name)
+    })?;
+    let values = flag.get_num_args().unwrap_or_default();
+    Some(flag.get_action().takes_values() && values.min_values() > 0)
+}
+
+/// The command that `words` call.
+fn command_of(words: &[String]) -> Command {
+    let mut command = Cli::command();
+    command.build();
+    for word in words {
+        if let Some(inner) = command.find_subcommand(word) {
+            command = inner.clone();
+        }
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(before: &str, help: &str, after: &str) {
+        let words: Vec<_> = before.split(' ').map(str::to_owned).collect();
+        let failure = Failure::refused("refused").help(help);
+        assert_eq!(whole_lines(failure, &words).help, [after]);
+    }
+
+    #[test]
+    fn flags_are_put_in() {
+        let before = "create api --group cache --version v1 --kind Redis --dry-run";
+        let line = |after: &str| format!("operator-forge create api --group cache {after}");
+        let replaced = line("--version v2 --kind Redis --dry-run");
+        check(before, "--version v2", &replaced);
+        let added = line("--version v1 --kind Redis --dry-run --plural redises");
+        check(before, "--plural redises", &added);
+        let both = line("--version v2 --kind Redis --dry-run --resource=false");
+        check(before, "--version v2 --resource=false", &both);
+        check(
+            before,
+            "--force",
+            &line("--version v1 --kind Redis --dry-run --force"),
+        );
+    }
+
+    #[test]
+    fn flags_of_several_values_are_replaced_together() {
+        let line = |spokes: &str| format!("-C a/b create webhook --conversion {spokes} --group g");
+        let after = format!("operator-forge {}", line("--spoke v1 --spoke v2"));
+        check(
+            &line("--spoke v3 --spoke=v4"),
+            "--spoke v1 --spoke v2",
+            &after,
+        );
+    }
+
+    #[test]
+    fn flags_are_left_out() {
+        let before = "create api --kind Redis --controller-name a --resource=false --force";
+        let line = |after: &str| format!("operator-forge create api --kind Redis {after}");
+        let named = line("--resource=false --force");
+        check(before, "leave out --controller-name", &named);
+        let switched = line("--controller-name a --force");
+        check(before, "leave out --resource=false", &switched);
+    }
+
+    #[test]
+    fn words_with_spaces_are_quoted() {
+        let words = ["init", "--owner", "A & B"].map(str::to_owned);
+        let failure = Failure::refused("refused").help("--license mit");
+        let help = whole_lines(failure, &words).help;
+        assert_eq!(help, ["operator-forge init --owner 'A & B' --license mit"]);
+    }
+
+    #[test]
+    fn other_help_stays() {
+        let before = "create api --kind Redis";
+        for help in [
+            "operator-forge sync",
+            "--version",
+            "--version v1, or --force",
+            "--unknown",
+            "leave out one of the two",
+            "leave out --force, or add --kind",
+        ] {
+            check(before, help, help);
+        }
+    }
+}
