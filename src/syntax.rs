@@ -16,7 +16,7 @@ mod tests;
 use proc_macro2::{Span, TokenStream};
 
 pub use self::attribute::Item;
-pub use self::convert::fill;
+pub use self::convert::{Below, Conversion, Members, Variant};
 pub use self::depth::STACK;
 use self::edit::Edit;
 pub use self::rename::{Renamed, rename};

@@ -17,14 +17,15 @@ use rayon::prelude::*;
 
 use self::{
     catalogue::{Scope, Template},
-    context::Context,
+    context::{Context, SpokeContext},
     subject::Subject,
 };
 use crate::{
     error::{Failure, Result},
     name::{Version, rust::Module},
     project::{self, ApiView, CreateApi, CreateWebhook, Key, Project, Target},
-    tree::{Owner, RelPath, Tree},
+    syntax::Conversion,
+    tree::{File, Owner, RelPath, Tree},
 };
 
 /// The number of the template set in this binary.
@@ -114,6 +115,30 @@ pub fn files_of_webhook(
             .any(|version| is(&spoke.group_module, &spoke.kind, &spoke.version, *version)),
         _ => false,
     })
+}
+
+/// The conversion of a version that is a copy of its hub, or the hub of it, with these fields; `None` if it is not converted.
+pub fn conversion(
+    project: &Project,
+    spoke: &Key,
+    fields: Conversion,
+) -> Result<Option<(RelPath, File)>> {
+    let context = context::context(&project.of_kind(&spoke.group, &spoke.kind));
+    let version = spoke.version.to_string();
+    let Some(spoke) = context.spokes().find(|spoke| spoke.version == version) else {
+        return Ok(None);
+    };
+    let spoke = SpokeContext {
+        fields,
+        ..spoke.clone()
+    };
+    let is_source = |it: &&Template| it.scope == Scope::Convert && it.target.starts_with("src/");
+    let Some(template) = catalogue::all().iter().find(is_source) else {
+        return Ok(None);
+    };
+    let every = subject::seen_by_every(&context);
+    let entry = Subject::Spoke(&spoke).entry(&context, &every)?;
+    render::one(template, &entry, &context.project.package).map(Some)
 }
 
 /// The User files of an API that the project defines: its sample and its Rust types, in this order.

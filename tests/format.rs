@@ -1,10 +1,15 @@
 //! Rendered Rust is what rustfmt makes of it, for names of every length: no formatter runs in the tool.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use operator_forge::{
-    name::{ProjectName, kubernetes},
+    name::{ProjectName, kubernetes, rust},
     project::Project,
+    syntax::Conversion,
     template,
 };
 use serde_json::{Value, json};
@@ -288,6 +293,46 @@ fn rendered_rust_is_formatted() {
         write(project, &directory);
         roots.extend(ROOTS.map(|root| directory.join(root)));
     }
+    check(&roots);
+}
+
+/// The conversions that `create api --from-version` writes, for types with fields of all sorts.
+#[test]
+fn conversions_of_copies_are_formatted() {
+    let resources = lengths(true, [1, 8, 63].into_iter());
+    let project = project(
+        "copies",
+        "example.com",
+        false,
+        &with_webhooks(resources, "v2"),
+    );
+    let directory = TempDir::new().unwrap();
+    let mut files = Vec::new();
+    for api in project.apis() {
+        let name = rust::type_name(&api.key.kind);
+        let types = format!(
+            "pub struct {name}Spec {{
+                pub size: u32, pub mode: Mode, pub disks: Option<Vec<Disk>>, pub first: Disk, pub last: Box<Disk>
+            }}
+            pub struct {name}Status {{ pub a: Mode }}
+            pub enum Mode {{ Off, On {{ since: String }}, Both(Disk, u8), Of {{ disk: Disk, modes: Vec<Mode>, other: u8 }} }}
+            pub struct Disk {{ pub labels: BTreeMap<String, Mode>, pub a: Vec<Option<Mode>> }}"
+        );
+        let fields = Conversion::of(&types, &name).expect("these are known");
+        let Some((_, file)) = template::conversion(&project, api.key, fields).unwrap() else {
+            continue;
+        };
+        let path = directory.path().join(format!("{}.rs", files.len()));
+        fs::write(&path, file.content).unwrap();
+        files.push(path);
+    }
+    assert!(files.len() > 100, "{}", files.len());
+    check(&files);
+}
+
+/// Asserts that rustfmt would change none of the files, nor the modules that they declare.
+#[track_caller]
+fn check(files: &[PathBuf]) {
     let output = Command::new("rustfmt")
         .args([
             "--check",
@@ -299,7 +344,7 @@ fn rendered_rust_is_formatted() {
             "2024",
         ])
         .args(["--config-path", "/dev/null"])
-        .args(&roots)
+        .args(files)
         .output()
         .expect("rustfmt runs");
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);

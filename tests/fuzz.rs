@@ -286,15 +286,12 @@ fn definitions() {
 
 #[test]
 fn edits_of_rust() {
-    let convert = seeds::files("projects", |path| {
-        path.contains("/src/webhooks/") && path.ends_with("/convert.rs")
-    });
     let kinds = ["Memcached", "Backup", "Vec", "Type"];
     fuzz(
         "syntax",
         60,
-        || (mutated(seeds::types()), mutated(convert), 0..kinds.len()),
-        |(types, convert, kind)| {
+        || (mutated(seeds::types()), 0..kinds.len()),
+        |(types, kind)| {
             let (text, kind) = (types.text(), kinds[*kind]);
             let names = Names {
                 plural: "others".into(),
@@ -322,7 +319,7 @@ fn edits_of_rust() {
                 controller: pair(&kind.to_lowercase(), "other"),
             };
             let _ = syntax::rename(&text, &renamed);
-            let _ = syntax::fill(&convert.text(), &text, kind);
+            let _ = syntax::Conversion::of(&text, kind);
             Ok(())
         },
     );

@@ -354,6 +354,30 @@ fn the_network_policy_lets_the_api_server_in() {
     assert!(selected.iter().all(|(key, value)| labels[key] == *value));
 }
 
+/// Prometheus asks the Service of the metrics alone: that of the webhooks has none, and is no place for its token.
+#[test]
+fn prometheus_finds_the_metrics() {
+    let directory = project(SELF_MANAGED);
+    edit(
+        directory.path(),
+        "config/default/kustomization.yaml",
+        "# - ../prometheus",
+        "- ../prometheus",
+    );
+    let objects = built(directory.path());
+    let monitor = &objects.one("ServiceMonitor", "metrics-monitor")["spec"];
+    let wanted = monitor["selector"]["matchLabels"].as_object().unwrap();
+    let mut services = objects.of("Service");
+    services.retain(|service| {
+        let labels = &service["metadata"]["labels"];
+        wanted.iter().all(|(key, value)| labels[key] == *value)
+    });
+    assert_eq!(services.len(), 1);
+    let port = &services[0]["spec"]["ports"][0];
+    assert_eq!(port["name"], monitor["endpoints"][0]["port"]);
+    assert_eq!(port["targetPort"], "metrics");
+}
+
 /// `make install` after `make deploy` leaves the conversion where it was.
 #[test]
 fn crds_are_installed_as_they_are_deployed() {

@@ -8,9 +8,9 @@ use crate::{
     error::{Failure, Result},
     name::{Invalid, Version, rust},
     plan::Named,
-    project::{CreateApi, NewVersion, Project, Target},
+    project::{CreateApi, Key, NewVersion, Project},
     report::Report,
-    syntax::{self, Fault},
+    syntax::{self, Conversion, Fault},
     template,
     tree::{self, Content, Found, RelPath},
 };
@@ -115,25 +115,20 @@ fn conversion(
         (_, true) => to.version,
         _ => return Ok(None),
     };
-    let one = Target {
-        spokes: [spoke].into(),
-        ..target.clone()
-    };
-    let files = template::files_of_webhook(project, conversion, &one)?;
-    let is_source = |path: &&RelPath| path.as_str().starts_with("src/");
-    let Some(path) = files.into_iter().find(|path| is_source(&path)) else {
+    let types = copies.iter().find(|(path, _)| path.extension() == "rs");
+    let Some((_, types)) = types else {
         return Ok(None);
     };
-    let tree = template::tree(project)?;
-    let text = tree
-        .get(&path)
-        .map(|file| String::from_utf8_lossy(&file.content));
-    let types = copies.iter().find(|(path, _)| is_source(&path));
-    let types = types.map(|(_, content)| String::from_utf8_lossy(content));
-    let filled = text
-        .zip(types)
-        .and_then(|(text, types)| syntax::fill(&text, &types, &rust::type_name(&to.kind)));
-    Ok(filled.map(|text| (path, text.into_bytes().into())))
+    let types = String::from_utf8_lossy(types);
+    let Some(fields) = Conversion::of(&types, &rust::type_name(&to.kind)) else {
+        return Ok(None);
+    };
+    let spoke = Key {
+        version: spoke,
+        ..target.key.clone()
+    };
+    let file = template::conversion(project, &spoke, fields)?;
+    Ok(file.map(|(path, file)| (path, file.content)))
 }
 
 fn not_copied(path: &RelPath, why: String) -> Failure {

@@ -1,6 +1,6 @@
-//! The conversions between a version of a type and its copy: every field by name, as the template of `convert.rs` has
-//! it for a type without fields.
+//! What a conversion between a version of a type and its copy does with every field.
 
+use serde::Serialize;
 use syn::Fields;
 
 use super::{
@@ -8,67 +8,89 @@ use super::{
     parse,
 };
 
-/// `convert`, made for a type without fields, for the type `name` as `types` has it. `None` if something in them is not
-/// known here; then every field is for the user to name.
-pub fn fill(convert: &str, types: &str, name: &str) -> Option<String> {
-    let types = Types::of(parse(types).ok()?);
-    let (spec, status) = (format!("{name}Spec"), format!("{name}Status"));
-    let spoke = module_before(convert, &format!("::{spec} {{}} = spoke.spec;"))?;
-    let hub = module_before(convert, &format!("::{spec} {{}} = hub.spec;"))?;
-    let mut text = convert.to_owned();
-    for (module, value) in [(&spoke, "spoke"), (&hub, "hub")] {
-        let twin = if value == "spoke" { &hub } else { &spoke };
-        let (names, values) = named(&types, &spec)?;
-        let literal = |values: &[String], indent| braces(values, indent);
-        text = text.replace(
-            &format!("{module}::{spec} {{}} = {value}.spec;"),
-            &format!("{module}::{spec} {} = {value}.spec;", literal(&names, 8)),
-        );
-        text = text.replace(
-            &format!("spec: {twin}::{spec} {{}},"),
-            &format!("spec: {twin}::{spec} {},", literal(&values, 12)),
-        );
-        let (names, values) = named(&types, &status)?;
-        let template = ["observed_generation", "conditions"].map(str::to_owned);
-        text = text.replace(
-            &format!(
-                " {} = {value};\n        Self {}\n",
-                lines(&template, 8),
-                lines(&template, 8)
-            ),
-            &format!(
-                " {} = {value};\n        Self {}\n",
-                braces(&names, 8),
-                braces(&values, 8)
-            ),
-        );
-    }
-    let mut below = types.below(&spec)?;
-    for other in types.below(&status)? {
-        if !below.contains(&other) {
-            below.push(other);
-        }
-    }
-    let mut impls = String::new();
-    for inner in &below {
-        for (from, to) in [(&spoke, &hub), (&hub, &spoke)] {
-            impls += &implementation(&types, inner, from, to)?;
-        }
-    }
-    let tests = text.find("#[cfg(test)]")?;
-    text.insert_str(tests, &impls);
-    parse(&text).ok().map(|_| text)
+/// A conversion between two versions whose types are the same, as the template of `convert.rs` writes it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Conversion {
+    /// The fields of the spec.
+    pub spec: Members,
+    /// The fields of the status.
+    pub status: Members,
+    /// The types that these fields have, and so on.
+    pub below: Vec<Below>,
 }
 
-/// The word before `rest`.
-fn module_before(text: &str, rest: &str) -> Option<String> {
-    let before = &text[..text.find(rest)?];
-    let start = before.rfind(|c: char| !c.is_alphanumeric() && c != '_' && c != '#')?;
-    Some(before[start + 1..].to_owned())
+/// Fields by name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Members {
+    /// As a pattern takes them apart: `size`.
+    pub names: Vec<String>,
+    /// As the other type is made of them: `size`, `mode: mode.into()`.
+    pub values: Vec<String>,
 }
 
-/// The names of a struct's fields, and what each becomes: `size` or `mode: mode.into()`.
-fn named(types: &Types, name: &str) -> Option<(Vec<String>, Vec<String>)> {
+/// A type of a field: a struct, or an enum if it has variants.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Below {
+    /// Its name.
+    pub name: String,
+    /// The fields of a struct.
+    pub members: Members,
+    /// The variants of an enum.
+    pub variants: Vec<Variant>,
+}
+
+/// A variant of an enum.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Variant {
+    /// Its name.
+    pub name: String,
+    /// What its fields stand in: `{}`, `()`, or nothing.
+    pub brackets: &'static str,
+    /// Its fields; those in parentheses are called `field0`, `field1`, ….
+    pub members: Members,
+}
+
+impl Conversion {
+    /// That of the types that `create api` makes.
+    #[must_use]
+    pub fn of_new_types() -> Self {
+        let status: Vec<_> = ["observed_generation", "conditions"]
+            .map(str::to_owned)
+            .into();
+        Self {
+            spec: Members::default(),
+            status: Members {
+                names: status.clone(),
+                values: status,
+            },
+            below: Vec::new(),
+        }
+    }
+
+    /// That of the type `name` in the source `types`. `None` if something in them is not known here; then every field is
+    /// for the user to name.
+    #[must_use]
+    pub fn of(types: &str, name: &str) -> Option<Self> {
+        let types = Types::of(parse(types).ok()?);
+        let (spec, status) = (format!("{name}Spec"), format!("{name}Status"));
+        let mut below = types.below(&spec)?;
+        for other in types.below(&status)? {
+            if !below.contains(&other) {
+                below.push(other);
+            }
+        }
+        Some(Self {
+            spec: of_struct(&types, &spec)?,
+            status: of_struct(&types, &status)?,
+            below: below
+                .into_iter()
+                .map(|name| self::below(&types, name))
+                .collect::<Option<_>>()?,
+        })
+    }
+}
+
+fn of_struct(types: &Types, name: &str) -> Option<Members> {
     match types.get(name)? {
         Shape::Struct(fields @ Fields::Named(_)) if is_open(fields, false) => {
             members(types, fields)
@@ -77,102 +99,48 @@ fn named(types: &Types, name: &str) -> Option<(Vec<String>, Vec<String>)> {
     }
 }
 
-fn members(types: &Types, fields: &Fields) -> Option<(Vec<String>, Vec<String>)> {
-    let mut names = Vec::new();
-    let mut values = Vec::new();
-    for field in fields {
-        let name = field.ident.as_ref()?.to_string();
-        let value = types.convert(&field.ty, &name)?;
-        values.push(match value == name {
-            true => name.clone(),
-            false => format!("{name}: {value}"),
-        });
-        names.push(name);
-    }
-    Some((names, values))
-}
-
-/// `impl From` for one of the types that fields have.
-fn implementation(types: &Types, name: &str, from: &str, to: &str) -> Option<String> {
-    let body = match types.get(name)? {
-        Shape::Struct(_) => {
-            let (names, values) = named(types, name)?;
-            format!(
-                "        let {from}::{name} {} = value;\n        Self {}\n",
-                braces(&names, 8),
-                braces(&values, 8)
-            )
-        }
+fn below(types: &Types, name: String) -> Option<Below> {
+    Some(match types.get(&name)? {
+        Shape::Struct(_) => Below {
+            members: of_struct(types, &name)?,
+            variants: Vec::new(),
+            name,
+        },
         Shape::Enum(variants) => {
-            let mut arms = String::new();
-            for (variant, fields) in variants {
-                if !is_open(fields, true) {
-                    return None;
-                }
-                let (pattern, value) = match fields {
-                    Fields::Unit => (String::new(), String::new()),
-                    Fields::Named(_) => {
-                        let (names, values) = members(types, fields)?;
-                        (
-                            format!(" {}", braces(&names, 12)),
-                            format!(" {}", braces(&values, 12)),
-                        )
-                    }
-                    Fields::Unnamed(_) => {
-                        let names: Vec<_> =
-                            (0..fields.len()).map(|at| format!("field{at}")).collect();
-                        let values = fields.iter().zip(&names);
-                        let values: Option<Vec<_>> = values
-                            .map(|(field, name)| types.convert(&field.ty, name))
-                            .collect();
-                        (
-                            format!("({})", names.join(", ")),
-                            format!("({})", values?.join(", ")),
-                        )
-                    }
-                };
-                arms += &format!(
-                    "            {from}::{name}::{variant}{pattern} => Self::{variant}{value},\n"
-                );
-            }
-            format!("        match value {{\n{arms}        }}\n")
+            let variants = variants.iter().map(|(name, fields)| {
+                Some(Variant {
+                    name: name.clone(),
+                    brackets: match fields {
+                        Fields::Named(_) => "{}",
+                        Fields::Unnamed(_) => "()",
+                        Fields::Unit => "",
+                    },
+                    members: members(types, fields).filter(|_| is_open(fields, true))?,
+                })
+            });
+            let variants: Vec<_> = variants.collect::<Option<_>>()?;
+            (!variants.is_empty()).then_some(Below {
+                name,
+                members: Members::default(),
+                variants,
+            })?
         }
-    };
-    Some(format!(
-        "impl From<{from}::{name}> for {to}::{name} {{\n    fn from(value: {from}::{name}) -> Self {{\n{body}    }}\n}}\n\n"
-    ))
+    })
 }
 
-/// What stands in braces, as rustfmt breaks it: on one line up to 18 characters.
-fn braces(members: &[String], indent: usize) -> String {
-    let line = members.join(", ");
-    match line.len() {
-        0 => "{}".to_owned(),
-        1..=18 => format!("{{ {line} }}"),
-        _ => lines(members, indent),
+fn members(types: &Types, fields: &Fields) -> Option<Members> {
+    let mut members = Members::default();
+    for (at, field) in fields.iter().enumerate() {
+        let name = match &field.ident {
+            Some(name) => name.to_string(),
+            None => format!("field{at}"),
+        };
+        let value = types.convert(&field.ty, &name)?;
+        members.values.push(match field.ident {
+            Some(_) if value != name => format!("{name}: {value}"),
+            _ => value,
+        });
+        members.names.push(name);
     }
-}
-
-fn lines(members: &[String], indent: usize) -> String {
-    let pad = " ".repeat(indent + 4);
-    let lines = members
-        .iter()
-        .map(|member| format!("{pad}{},\n", chain(member, indent + 8)));
-    format!("{{\n{}{}}}", lines.collect::<String>(), " ".repeat(indent))
-}
-
-/// A chain of calls, as rustfmt breaks it: on one line up to 60 characters.
-fn chain(member: &str, indent: usize) -> String {
-    let (name, value) = member.split_once(": ").unwrap_or(("", member));
-    let calls = [".into_iter()", ".map(", ".collect()"];
-    if value.len() <= 60 || !value.starts_with(&format!("{name}{}", calls[0])) {
-        return member.to_owned();
-    }
-    let pad = format!("\n{}", " ".repeat(indent));
-    let broken = calls[..2].iter().fold(value.to_owned(), |text, call| {
-        text.replacen(call, &format!("{pad}{call}"), 1)
-    });
-    // The calls of a closure stay on its line.
-    let end = broken.rfind(calls[2]).unwrap_or(broken.len());
-    format!("{name}: {}{pad}{}", &broken[..end], &broken[end..])
+    Some(members)
 }

@@ -113,30 +113,6 @@ fn only_the_kind_that_is_meant() {
     ));
 }
 
-/// What `convert.rs` is for types without fields, shortened.
-const EMPTY: &str = "\
-impl From<v1alpha1::B> for v1::B {
-    fn from(spoke: v1alpha1::B) -> Self {
-        let v1alpha1::BSpec {} = spoke.spec;
-        Self {
-            spec: v1::BSpec {},
-        }
-    }
-}
-
-impl From<v1::B> for v1alpha1::B {
-    fn from(hub: v1::B) -> Self {
-        let v1::BSpec {} = hub.spec;
-        Self {
-            spec: v1alpha1::BSpec {},
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {}
-";
-
 #[test]
 fn every_field_of_a_copy_is_named() {
     let types = "
@@ -145,24 +121,46 @@ fn every_field_of_a_copy_is_named() {
         pub enum Mode { Off, On { since: String }, Other(Box<Mode>) }
         pub struct Disk { pub labels: BTreeMap<String, Mode> }
     ";
-    let filled = fill(EMPTY, types, "B").unwrap();
-    for line in [
-        "            labels: labels",
-        "                .map(|(key, value)| (key, value.into()))",
-        "        let v1alpha1::BSpec { size, mode, disks } = spoke.spec;",
-        "        let v1::BSpec { size, mode, disks } = hub.spec;",
-        "                mode: mode.into(),",
-        "                disks: disks.map(|it| it.into_iter().map(Into::into).collect()),",
-        "impl From<v1::Disk> for v1alpha1::Disk {",
-        "            v1::Mode::On { since } => Self::On { since },",
-        "            v1alpha1::Mode::Other(field0) => Self::Other(Box::new((*field0).into())),",
-    ] {
-        assert!(
-            filled.lines().any(|found| found == line),
-            "{line}\n{filled}"
-        );
-    }
-    assert_eq!(filled.matches("impl From<").count(), 6, "{filled}");
+    let members = |pairs: &[(&str, &str)]| Members {
+        names: pairs.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        values: pairs.iter().map(|(_, value)| (*value).to_owned()).collect(),
+    };
+    let variant = |name: &str, brackets, pairs| Variant {
+        name: name.to_owned(),
+        brackets,
+        members: members(pairs),
+    };
+    let expected = Conversion {
+        spec: members(&[
+            ("size", "size"),
+            ("mode", "mode: mode.into()"),
+            (
+                "disks",
+                "disks: disks.map(|it| it.into_iter().map(Into::into).collect())",
+            ),
+        ]),
+        status: Members::default(),
+        below: vec![
+            Below {
+                name: "Mode".to_owned(),
+                members: Members::default(),
+                variants: vec![
+                    variant("Off", "", &[]),
+                    variant("On", "{}", &[("since", "since")]),
+                    variant("Other", "()", &[("field0", "Box::new((*field0).into())")]),
+                ],
+            },
+            Below {
+                name: "Disk".to_owned(),
+                members: members(&[(
+                    "labels",
+                    "labels: labels.into_iter().map(|(key, value)| (key, value.into())).collect()",
+                )]),
+                variants: Vec::new(),
+            },
+        ],
+    };
+    assert_eq!(Conversion::of(types, "B"), Some(expected));
 }
 
 #[test]
@@ -177,7 +175,7 @@ fn what_is_not_known_is_left_to_the_user() {
         let types = format!(
             "pub struct BSpec {{ {fields} }} pub struct BStatus {{}} pub enum Mode {{}} struct Hidden; pub struct Of<T>(T);"
         );
-        assert_eq!(fill(EMPTY, &types, "B"), None, "{fields}");
+        assert_eq!(Conversion::of(&types, "B"), None, "{fields}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! What the templates can call besides Tera's own filters.
 
-use tera::{Kwargs, State};
+use tera::{Kwargs, State, TeraResult};
 
 use crate::name::rust::order;
 
@@ -38,6 +38,53 @@ pub fn outside(path: &str, _: Kwargs, _: &State<'_>) -> String {
         Some(rest) => format!("operator::{rest}"),
         None => path.to_owned(),
     }
+}
+
+/// Fields in braces, as rustfmt breaks them: on one line up to 18 characters. `indent` is that of the line where it begins.
+pub fn braces(members: Vec<String>, arguments: Kwargs, _: &State<'_>) -> TeraResult<String> {
+    Ok(in_braces(&members, arguments.must_get("indent")?))
+}
+
+/// The fields of a variant, on a line of a match, in its `brackets`.
+pub fn of_variant(members: Vec<String>, arguments: Kwargs, _: &State<'_>) -> TeraResult<String> {
+    Ok(match arguments.must_get::<&str>("brackets")? {
+        "{}" => format!(" {}", in_braces(&members, 12)),
+        "()" => format!("({})", members.join(", ")),
+        _ => String::new(),
+    })
+}
+
+fn in_braces(members: &[String], indent: usize) -> String {
+    let line = members.join(", ");
+    match line.len() {
+        0 => "{}".to_owned(),
+        1..=18 => format!("{{ {line} }}"),
+        _ => {
+            let pad = " ".repeat(indent + 4);
+            let lines = members.iter().map(|member| {
+                let member = broken_chain(member, indent + 8);
+                format!("{pad}{member},\n")
+            });
+            let lines: String = lines.collect();
+            format!("{{\n{lines}{}}}", " ".repeat(indent))
+        }
+    }
+}
+
+/// A chain of calls on one line up to 60 characters.
+fn broken_chain(member: &str, indent: usize) -> String {
+    let (name, value) = member.split_once(": ").unwrap_or(("", member));
+    let calls = [".into_iter()", ".map(", ".collect()"];
+    if value.len() <= 60 || !value.starts_with(&format!("{name}{}", calls[0])) {
+        return member.to_owned();
+    }
+    let pad = format!("\n{}", " ".repeat(indent));
+    let broken = calls[..2].iter().fold(value.to_owned(), |text, call| {
+        text.replacen(call, &format!("{pad}{call}"), 1)
+    });
+    // The calls of a closure stay on its line.
+    let end = broken.rfind(calls[2]).unwrap_or(broken.len());
+    format!("{name}: {}{pad}{}", &broken[..end], &broken[end..])
 }
 
 fn wrapped(line: &str) -> String {

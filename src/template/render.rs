@@ -35,9 +35,7 @@ impl Entry {
 ///
 /// Errors: a template that does not parse or render, two that make one path: defects of this program.
 pub fn render(entries: impl Fn(Scope) -> Result<Vec<Entry>>, package: &str) -> Result<Tree> {
-    // Some commands render more than one project, and parsing the templates takes as long as rendering a small one.
-    static ENGINE: LazyLock<Result<Tera>> = LazyLock::new(|| engine(catalogue::all()));
-    let tera = ENGINE.as_ref().map_err(Clone::clone)?;
+    let tera = parsed()?;
     let mut tree = Tree::new();
     for scope in Scope::all() {
         let entries = entries(scope)?;
@@ -56,6 +54,19 @@ pub fn render(entries: impl Fn(Scope) -> Result<Vec<Entry>>, package: &str) -> R
         }
     }
     Ok(tree)
+}
+
+/// Renders one template for one entry.
+///
+/// Errors: as [`render`].
+pub fn one(template: &Template, entry: &Entry, package: &str) -> Result<(RelPath, File)> {
+    file(parsed()?, template, entry, package)
+}
+
+/// The parsed templates. Some commands render more than one project, and parsing takes as long as rendering a small one.
+fn parsed() -> Result<&'static Tera> {
+    static ENGINE: LazyLock<Result<Tera>> = LazyLock::new(|| engine(catalogue::all()));
+    ENGINE.as_ref().map_err(Clone::clone)
 }
 
 fn file(tera: &Tera, template: &Template, entry: &Entry, package: &str) -> Result<(RelPath, File)> {
@@ -86,7 +97,9 @@ fn engine(templates: &[Template]) -> Result<Tera> {
     })
     .map_err(|error| Failure::refused(error.to_string()))?;
     tera.autoescape_on(Vec::<&'static str>::new());
+    tera.register_filter("braces", filter::braces);
     tera.register_filter("imports", filter::imports);
+    tera.register_filter("of_variant", filter::of_variant);
     tera.register_filter("outside", filter::outside);
     tera.register_filter("wrap", filter::wrap);
     let mut texts = Vec::new();

@@ -12,8 +12,8 @@ const EDITS: [Edit; 12] = [
         let text = text
             .replace("version = \"0.1.0\"", "version = \"0.3.1\" # released")
             .replace(
-                "\"macros\", \"rt-multi-thread\"]",
-                "\"macros\", \"rt-multi-thread\", \"fs\"]",
+                "features = [\"macros\", ",
+                "features = [\"fs\", \"macros\", ",
             );
         after(
             &text,

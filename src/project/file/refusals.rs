@@ -152,7 +152,13 @@ fn what_is_no_file_of_ours() {
 
 #[test]
 fn keys_that_hold_others() {
-    for key in ["x:\n  ? {a: b}\n  : c\n", "x: {[a]: b}\n"] {
+    for key in [
+        "x:\n  ? {a: b}\n  : c\n",
+        "x: {[a]: b}\n",
+        "x: {{a}}\n",
+        "x: {\n  [a]}\n",
+        "x: &x [a]\ny:\n  *x : b\n",
+    ] {
         let text = format!("{key}{GOOD}");
         refused(
             text.as_bytes(),

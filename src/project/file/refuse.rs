@@ -133,8 +133,8 @@ pub fn foreign(probe: Probe) -> Option<Failure> {
 /// Whether a key holds others. Few lines can have one, so few files are read twice.
 pub fn has_odd_keys(text: &str) -> bool {
     let may = |line: &str| {
-        let end = line.find([']', '}']);
-        line.contains('?') || end.is_some_and(|at| line[at..].contains(':'))
+        let list = line.find(']');
+        line.contains(['{', '?', '*']) || list.is_some_and(|end| line[end..].contains(':'))
     };
     let value = text.lines().any(may).then(|| yaml::read::<Value>(text));
     value.is_some_and(|value| value.is_ok_and(|value| !yaml::keys_are_words(&value)))

@@ -8,6 +8,7 @@ use super::{
 use crate::name::rust::{self, Module, order};
 use crate::name::{Version, kubernetes};
 use crate::project::{Admission, KindView, Project, WebhookView};
+use crate::syntax::Conversion;
 
 /// The server of the project's webhooks.
 pub fn server(project: &Project) -> ServerContext {
@@ -150,6 +151,7 @@ fn spoke(kind: &KindView<'_>, version: Version) -> SpokeContext {
         module: module.ident,
         api_group: key.api_group(false),
         type_name,
+        fields: Conversion::of_new_types(),
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::project::testing::{create, empty, webhook};
+use crate::syntax::Conversion;
 
 fn check(creates: &[&str]) -> Value {
     check_webhooks(creates, &[])
@@ -214,7 +215,7 @@ fn a_webhook_in_full() {
     let spoke = json!({
         "group_module": "cache", "group_file": "cache", "version": "v1alpha1", "hub": "v1", "name": "v1alpha1",
         "hub_name": "v1", "hub_first": true, "kind": "Foo", "module": "foo", "file": "foo",
-        "api_group": "cache.example.com", "type": "Foo",
+        "api_group": "cache.example.com", "type": "Foo", "fields": serde_json::to_value(Conversion::of_new_types()).unwrap(),
     });
     assert_eq!(
         context["conversions"],

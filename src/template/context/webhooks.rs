@@ -2,6 +2,8 @@
 
 use serde::Serialize;
 
+use crate::syntax::Conversion;
+
 /// `server`: the webhook server as a whole.
 #[derive(Clone, Debug, Serialize)]
 pub struct ServerContext {
@@ -108,4 +110,6 @@ pub struct SpokeContext {
     /// The Rust type of the object, in both versions.
     #[serde(rename = "type")]
     pub type_name: String,
+    /// What is done with every field: those of new types.
+    pub fields: Conversion,
 }

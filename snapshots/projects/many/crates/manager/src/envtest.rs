@@ -26,7 +26,7 @@ use kube::{
     Api, Client, Config,
     config::{KubeConfigOptions, Kubeconfig},
 };
-use tokio::runtime::Runtime;
+use tokio::runtime::{Builder, Runtime};
 
 pub use control_plane::{ControlPlane, Options};
 pub use foreign::crds_in;
@@ -171,7 +171,7 @@ impl Cluster {
         let record = Record::default();
         let (allowed, recorded) = (rules.clone(), record.clone());
         let thread = thread::spawn(move || {
-            let runtime = Runtime::new()?;
+            let runtime = Builder::new_current_thread().enable_all().build()?;
             let all = install::all(admin.clone(), &settings, crds, &allowed);
             let config = runtime.block_on(all)?;
             let client = || Client::try_from(admin.clone());

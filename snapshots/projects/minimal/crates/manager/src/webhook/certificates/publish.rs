@@ -49,7 +49,7 @@ impl Service {
     /// The hosts that a certificate has to be for. The API server verifies the first.
     pub(super) fn hosts(&self) -> Vec<String> {
         let host = format!("{}.{}.svc", self.name, self.namespace);
-        vec![format!("{host}.cluster.local"), host]
+        vec![host.clone(), format!("{host}.cluster.local")]
     }
 }
 

@@ -20,6 +20,8 @@ async fn validate(
     let mut errors = FieldErrors::default();
     match change {
         Change::Create(new) => check(new, &mut errors),
+        // What is being deleted has to lose its finalizers, right or wrong.
+        Change::Update { new, .. } if new.metadata.deletion_timestamp.is_some() => {}
         // What may not change is compared here.
         Change::Update { old: _, new } => check(new, &mut errors),
         // Asked only if `webhook` names that operation.

@@ -6,7 +6,7 @@ use manager::webhook::{Denied, Request, Webhook};
 use crate::Context;
 
 /// When the API server asks: before it stores a new or changed object. `make manifests` writes the
-/// configuration from the same value.
+/// configuration from the same value. What runs the cluster, and this operator, can always start.
 pub fn webhook() -> Webhook<Pod, Context> {
     Webhook::defaulting(default).outside_of(&["kube-system", "project-webhooks-system"])
 }

@@ -6,7 +6,7 @@ use manager::webhook::{Change, Denied, FieldErrors, Request, Webhook};
 use crate::Context;
 
 /// When the API server asks: before it stores a new or changed object. `make manifests` writes the
-/// configuration from the same value.
+/// configuration from the same value. What runs the cluster, and this operator, can always start.
 pub fn webhook() -> Webhook<Pod, Context> {
     Webhook::validating(validate).outside_of(&["kube-system", "project-webhooks-system"])
 }
@@ -20,6 +20,8 @@ async fn validate(
     let mut errors = FieldErrors::default();
     match change {
         Change::Create(new) => check(new, &mut errors),
+        // What is being deleted has to lose its finalizers, right or wrong.
+        Change::Update { new, .. } if new.metadata.deletion_timestamp.is_some() => {}
         // What may not change is compared here.
         Change::Update { old: _, new } => check(new, &mut errors),
         // Asked only if `webhook` names that operation.
