@@ -112,6 +112,19 @@ pub fn make(project: &mut Tree) {
     }
 }
 
+/// What `src/template/sets.md` says to do by hand: the second controller of a kind shows failures in its own condition.
+pub fn by_hand(project: &mut Tree) {
+    const BACKUP: &str = "src/controllers/crew/captain_backup.rs";
+    const NEW: &str = "Controller::new(NAME, reconcile)";
+    if let Some(file) = project.get(BACKUP)
+        && !String::from_utf8_lossy(file).contains(".condition(")
+    {
+        change(project, BACKUP, |text| {
+            after(text, NEW, ".condition(\"CaptainBackupReady\")")
+        });
+    }
+}
+
 #[track_caller]
 fn change(project: &mut Tree, path: &str, edit: impl Fn(&str) -> String) {
     let file = project

@@ -364,3 +364,27 @@ async fn a_namespaced_operator_works_in_its_namespace_with_a_role() -> Result<()
     ensure!(!SEEN.lock().unwrap().contains("outside"));
     Ok(())
 }
+
+/// An operator that does not start fails the tests at once, with what it said.
+#[tokio::test]
+async fn an_operator_that_does_not_start_says_why() -> Result<()> {
+    let settings = Settings {
+        name: "twice",
+        scope: Scope::Cluster,
+    };
+    let mut controllers = Controllers::default();
+    for name in ["first", "second"] {
+        controllers.add(Controller::<Widget, _>::new(name, nothing));
+    }
+    let started = cluster()?.run(
+        &settings,
+        widget::crds(),
+        controllers,
+        Webhooks::default(),
+        |_| (),
+    );
+    let said = started.map(drop).unwrap_err().to_string();
+    let expected = "controllers `first` and `second` both show failures of Widget as `Ready`";
+    ensure!(said.starts_with(expected), "{said}");
+    Ok(())
+}

@@ -197,14 +197,9 @@ impl Cluster {
             runtime.block_on(run)
         });
         let Ok((stop, readiness, config)) = started.recv() else {
-            let result = thread
-                .join()
-                .map_err(|_| anyhow!("the operator panicked"))?;
-            return Err(result
-                .err()
-                .unwrap_or_else(|| anyhow!("the operator ended")));
+            return Err(operator::ended(thread));
         };
-        let operator = Operator {
+        let mut operator = Operator {
             config,
             rules,
             record,
@@ -213,6 +208,9 @@ impl Cluster {
         };
         let begin = Instant::now();
         while !readiness.report().0 {
+            if let Some(thread) = operator.thread.take_if(|thread| thread.is_finished()) {
+                return Err(operator::ended(thread));
+            }
             if begin.elapsed() > READY {
                 bail!("the operator is not ready:\n{}", readiness.report().1);
             }

@@ -2,7 +2,7 @@
 
 use std::thread::JoinHandle;
 
-use anyhow::{Context as _, Result, anyhow, ensure};
+use anyhow::{Context as _, Error, Result, anyhow, ensure};
 use k8s_openapi::api::rbac::v1::PolicyRule;
 use kube::{Client, Config};
 use tokio_util::sync::CancellationToken;
@@ -17,6 +17,15 @@ pub struct Operator {
     pub(super) record: Record,
     pub(super) stop: CancellationToken,
     pub(super) thread: Option<JoinHandle<Result<()>>>,
+}
+
+/// Why an operator ended before it was stopped.
+pub(super) fn ended(thread: JoinHandle<Result<()>>) -> Error {
+    match thread.join() {
+        Ok(Err(error)) => error,
+        Ok(Ok(())) => anyhow!("the operator ended"),
+        Err(_) => anyhow!("the operator panicked"),
+    }
 }
 
 impl Operator {

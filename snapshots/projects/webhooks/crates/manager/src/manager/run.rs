@@ -21,6 +21,7 @@ impl Manager {
     /// Starts the servers, the watches, what needs no leadership, and what does; stops them the
     /// other way.
     pub(crate) async fn run_until_stopped(mut self) -> Result<(), Error> {
+        let (leading, always) = self.work()?;
         let mut servers = Group::default();
         for server in self.servers().await? {
             servers.start(server);
@@ -29,7 +30,6 @@ impl Manager {
         if let Some(server) = self.webhook_server().await? {
             webhooks.start(server);
         }
-        let (leading, always) = self.work()?;
         let mut watches = Group::default();
         for watch in self.watches() {
             watches.start(watch);
