@@ -87,3 +87,30 @@ fn disown_shows_what_it_would_replace_and_asks() {
     assert_eq!(code, 0, "{output}");
     assert!(!text().contains("// mine"));
 }
+
+#[test]
+fn disown_replaces_nothing_that_was_written_after_it_asked() {
+    let directory = TempDir::new().unwrap();
+    let made = shell(
+        directory.path(),
+        "operator-forge init -q --domain example.com --project-name demo --vcs none \
+         && operator-forge own -q Makefile && echo '# mine' >> Makefile && mkfifo keys",
+    );
+    assert_eq!(made.code, 0, "{}", made.output);
+    let asked = shell(
+        directory.path(),
+        "script --quiet --return --flush --command 'operator-forge disown Makefile' /dev/null < keys > told & \
+         exec 3> keys; until grep -q 'Replace what' told; do sleep 0.05; done; \
+         operator-forge disown Makefile --no-input; \
+         echo '# meanwhile' >> Makefile; echo y >&3; wait $!; code=$?; cat told; exit $code",
+    );
+    let output = asked.output.replace('\r', "");
+    assert!(output.contains("is at work in this project"), "{output}");
+    assert!(
+        output.contains("`Makefile` changed while the command ran"),
+        "{output}"
+    );
+    assert_eq!(asked.code, 1, "{output}");
+    let text = fs::read_to_string(directory.path().join("Makefile")).unwrap();
+    assert!(text.ends_with("# mine\n# meanwhile\n"), "{text}");
+}
