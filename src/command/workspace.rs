@@ -157,7 +157,8 @@ impl Workspace {
             .help("run the command again"))
     }
 
-    /// What was last applied. A lost lock is rebuilt: what `PROJECT` asks for counts as applied where a file is.
+    /// What was last applied. A lost lock is rebuilt from the last applied project, or from `PROJECT` where that one cannot
+    /// be used: what it asks for counts as applied where a file is.
     pub fn memory(&self) -> Result<Memory> {
         let lock = RelPath::parse(memory::LOCK)?;
         let Some(project) = self
@@ -173,7 +174,14 @@ impl Workspace {
             templates: template::SET,
             ..Memory::default()
         };
-        for (path, file) in template::tree(project)? {
+        let applied = applied(&self.root, b"")?.filter(|it| of_one_set(it, project));
+        let mut counts = template::tree(project)?;
+        if let Some(applied) = applied {
+            // Entries that git brought from another branch come with files that were written there.
+            counts.retain(|_, file| file.owner == tree::Owner::User);
+            counts.extend(template::tree(&applied)?);
+        }
+        for (path, file) in counts {
             if matches!(tree::find(&self.root, &path)?, Found::File(_)) {
                 let row = Last {
                     owner: file.owner,
