@@ -14,6 +14,7 @@ use crate::{
     syntax::{self, Fault, Renamed},
     template,
     tree::{self, Digest, Found, RelPath, Tree},
+    yaml,
 };
 
 pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> {
@@ -152,7 +153,7 @@ fn moved(
             .is_some_and(|file| Digest::of(from, &file.content) == digest);
         let content = match desired.get(to).filter(|_| generated) {
             Some(file) => file.content.clone(),
-            None => edited(from, &bytes, names)?.into(),
+            None => edited((from, to), &bytes, names, remarks)?.into(),
         };
         let content = tree::with_line_ends_of(&bytes, content);
         if row.as_ref().is_none_or(|row| !row.any_of.contains(&digest)) {
@@ -223,7 +224,12 @@ fn left_behind(root: &Path, directories: &BTreeMap<String, String>, was: &Tree) 
 }
 
 /// The user's text with the new names in it.
-fn edited(path: &RelPath, bytes: &[u8], names: &Renamed) -> Result<Vec<u8>> {
+fn edited(
+    (path, to): (&RelPath, &RelPath),
+    bytes: &[u8],
+    names: &Renamed,
+    remarks: &mut Vec<String>,
+) -> Result<Vec<u8>> {
     let refuse = |why: String| {
         Failure::refused(format!("cannot rename `{}` in `{path}`", names.kind.0))
             .note(why)
@@ -235,10 +241,13 @@ fn edited(path: &RelPath, bytes: &[u8], names: &Renamed) -> Result<Vec<u8>> {
             Fault::Unparsable { line, why, .. } => refuse(format!("line {line}: {why}")),
             Fault::NoAttribute => refuse("it has no such attribute".to_owned()),
         })?,
-        _ => {
-            let line = |kind: &str| format!("\nkind: {kind}\n");
-            text.replace(&line(&names.kind.0), &line(&names.kind.1))
-        }
+        _ => yaml::with_value(text, "kind", &names.kind.0, &names.kind.1).unwrap_or_else(|| {
+            remarks.push(format!(
+                "`{to}` keeps its text, for no line says `kind: {}`; see that it is what you want",
+                names.kind.0
+            ));
+            text.to_owned()
+        }),
     };
     Ok(text.into_bytes())
 }
