@@ -132,7 +132,9 @@ fn moved(
         let row = memory.rows.get(from).cloned();
         let bytes = match tree::find(&workspace.root, from)? {
             Found::File(bytes) => bytes,
-            Found::Obstacle(_) => continue,
+            // Where the path stays, the plan refuses it.
+            Found::Obstacle(_) if from == to => continue,
+            Found::Obstacle(what) => return Err(no_file(from, to, &what)),
             Found::Absent => {
                 // What the user deleted stays deleted.
                 let gone = Rewritten {
@@ -189,6 +191,18 @@ fn in_the_way(from: &RelPath, to: &RelPath) -> Failure {
     ))
     .note("nothing was written")
     .help(format!("mv {to} {to}.old"))
+}
+
+fn no_file(from: &RelPath, to: &RelPath, what: &str) -> Failure {
+    let failure = Failure::refused(format!("`{from}` cannot move to `{to}`: {what}"))
+        .note("nothing was written");
+    let at = shell::word(what.split('`').nth(1).unwrap_or_default());
+    match what.ends_with("a symbolic link") {
+        true => failure.help(format!(
+            "cp -RL {at} {at}.former && rm {at} && mv {at}.former {at}"
+        )),
+        false => failure.help(format!("mv -i {at} {at}.former")),
+    }
 }
 
 /// The directory that is the kind's own beside or around one of its files, before and after.
