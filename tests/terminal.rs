@@ -2,6 +2,8 @@
 
 #![cfg(target_os = "linux")]
 
+#[path = "upgrades/fixture.rs"]
+mod fixture;
 mod session;
 
 use std::{fs, path::Path};
@@ -113,4 +115,27 @@ fn disown_replaces_nothing_that_was_written_after_it_asked() {
     assert_eq!(asked.code, 1, "{output}");
     let text = fs::read_to_string(directory.path().join("Makefile")).unwrap();
     assert!(text.ends_with("# mine\n# meanwhile\n"), "{text}");
+}
+
+#[test]
+fn the_answer_about_a_file_that_moves_counts() {
+    let directory = TempDir::new().unwrap();
+    fixture::write(&fixture::projects(2)["minimal"], directory.path());
+    let (old, new) = (
+        directory
+            .path()
+            .join("crates/manager/src/envtest/control_plane.rs"),
+        directory
+            .path()
+            .join("crates/manager/src/envtest/control_plane/mod.rs"),
+    );
+    let mine = fs::read_to_string(&old).unwrap() + "// mine\n";
+    fs::write(&old, &mine).unwrap();
+    let command = "operator-forge update --allow-dirty";
+    let (output, code) = on_a_terminal(directory.path(), command, "k\\n");
+    assert_eq!(code, 3, "{output}");
+    assert!(output.contains("\n-// mine\n"), "{output}");
+    assert!(!output.contains("\n+++ /dev/null"), "{output}");
+    assert!(!old.exists());
+    assert_eq!(fs::read_to_string(new).unwrap(), mine);
 }
