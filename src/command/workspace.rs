@@ -13,7 +13,7 @@ use crate::{
     merge::markers,
     project::{self, FILE, Project},
     reconcile::Last,
-    template,
+    shell, template,
     tree::{self, Digest, Found, RelPath},
 };
 
@@ -241,20 +241,24 @@ fn lost_project(root: &Path) -> Failure {
 }
 
 fn no_project(root: &Path) -> Failure {
-    let full = std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
+    let full = tree::full(root);
     match full
         .ancestors()
         .skip(1)
         .find(|ancestor| ancestor.join(FILE).is_file())
     {
         Some(parent) => {
-            let above = path_up(&full, parent);
+            let above = match root.is_dir() {
+                true => root
+                    .strip_prefix(".")
+                    .unwrap_or(root)
+                    .join(path_up(&full, parent)),
+                // No shell goes up from where there is nothing.
+                false => parent.to_path_buf(),
+            };
             Failure::refused(format!("no `{FILE}` in `{}`", root.display()))
                 .note("a directory above it has one")
-                .help(format!(
-                    "cd {}",
-                    root.strip_prefix(".").unwrap_or(root).join(above).display()
-                ))
+                .help(format!("cd {}", shell::word(&above.to_string_lossy())))
         }
         None => project::missing(root),
     }
