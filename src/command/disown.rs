@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Edit, Workspace, file_of::path_of, reconcile, refuse_keep};
+use super::{Edit, Workspace, file_of::paths_of, reconcile, refuse_keep};
 use crate::{
     cli::{Files, Global},
     error::{Failure, Result},
@@ -14,8 +14,7 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     refuse_keep(flags, "disown", &again)?;
     let (workspace, mut project) = Workspace::open(&flags.directory)?;
     let mut forced = BTreeSet::new();
-    for text in &files.paths {
-        let path = path_of(text)?;
+    for path in paths_of(&files.paths)? {
         project = project.disown(&path)?;
         forced.insert(path);
     }
