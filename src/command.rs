@@ -66,6 +66,8 @@ struct Edit {
     remarks: Vec<String>,
     /// What to do next: a sentence and perhaps a line to paste.
     next: Vec<(String, Option<String>)>,
+    /// What is asked on a terminal about the diff of it all, and the refusal that a no is.
+    question: Option<(&'static str, Failure)>,
 }
 
 impl Edit {
@@ -79,6 +81,7 @@ impl Edit {
             forced: BTreeSet::new(),
             remarks: Vec::new(),
             next: Vec::new(),
+            question: None,
         }
     }
 }
@@ -173,18 +176,30 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
         None => adopt::explain(failure, &set, workspace.adopted.keys()),
     })?;
     workspace.refuse_if_moved(&survey.found)?;
-    let mut steps = apply::Step::of(&set);
-    match turn {
-        Some(mut turn) => apply::apply(&mut turn, steps)?,
-        None => apply::check(&disk, &mut steps)?,
-    }
-    report.outcome(&Outcome {
+    let outcome = Outcome {
         command: edit.command,
         set: &set,
         moved: &edit.moved,
         remarks: &edit.remarks,
         next: &edit.next,
-    });
+    };
+    let question = edit.question.as_ref();
+    let question = question.filter(|_| Prompt::new(may_ask).is_allowed());
+    if let Some((question, refusal)) = question {
+        report.proposal(&outcome);
+        if !Prompt::new(may_ask).yes("--no-input", question, None, false)? {
+            return Err(refusal.clone());
+        }
+    }
+    let mut steps = apply::Step::of(&set);
+    match turn {
+        Some(mut turn) => apply::apply(&mut turn, steps)?,
+        None => apply::check(&disk, &mut steps)?,
+    }
+    // What was shown and agreed to is not told again.
+    if question.is_none() {
+        report.outcome(&outcome);
+    }
     Ok(if set.notes.is_empty() { 0 } else { 3 })
 }
 

@@ -11,8 +11,8 @@ use crate::tree::{self, RelPath};
 
 /// Whether `directory` is inside a repository already.
 pub fn is_inside_repository(directory: &Path) -> bool {
-    let full = std::path::absolute(directory).unwrap_or_else(|_| directory.to_path_buf());
-    full.ancestors()
+    tree::full(directory)
+        .ancestors()
         .any(|ancestor| ancestor.join(".git").exists())
 }
 

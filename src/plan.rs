@@ -117,12 +117,16 @@ fn plan_file(inputs: &Inputs<'_>, path: &RelPath, set: &mut ChangeSet) -> Option
         Found::Absent => None,
         Found::File(bytes) => Some(bytes),
         Found::Obstacle(what) => {
-            if file.is_some() {
-                let why = ConflictKind::Obstacle(what.clone());
-                set.conflicts.push(Conflict {
-                    path: path.clone(),
-                    why,
-                });
+            let path = path.clone();
+            match file {
+                Some(_) => set.conflicts.push(Conflict {
+                    path,
+                    why: ConflictKind::Obstacle(what.clone()),
+                }),
+                None => set.notes.push(Note {
+                    path,
+                    what: NoteKind::Orphaned,
+                }),
             }
             return None;
         }

@@ -168,6 +168,16 @@ impl Report {
         }
     }
 
+    /// Shows what a question is about, as a dry run with its diffs does.
+    pub fn proposal(&self, outcome: &Outcome<'_>) {
+        let shown = Self {
+            dry_run: true,
+            diff: true,
+            ..self.clone()
+        };
+        shown.outcome(outcome);
+    }
+
     /// Tells what `check` found; it fails where there is a failure.
     pub fn check(&self, outcome: &Outcome<'_>, drifts: &[Drift], failed: Option<&Failure>) {
         match self.output {

@@ -12,7 +12,7 @@ use std::{borrow::Cow, collections::BTreeMap, fmt};
 use sha2::{Digest as _, Sha256};
 
 pub use self::{
-    disk::{Found, find, find_all, names},
+    disk::{Found, find, find_all, full, names},
     plain::unix_line_ends,
 };
 use crate::{

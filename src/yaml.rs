@@ -3,6 +3,8 @@
 //! Invariant: reading takes time in proportion to the text. The reader itself refuses 128 levels, but only after it has
 //! taken time in the square of how deep brackets are nested.
 
+use std::borrow::Cow;
+
 use serde::de::{DeserializeOwned, Error as _};
 use serde_yaml::{Deserializer, Error, Value};
 
@@ -33,6 +35,46 @@ pub fn keys_are_words(value: &Value) -> bool {
     }
 }
 
+/// What YAML reads as something else than text, in some version of it and in any case.
+const NO_TEXT: [&str; 9] = ["y", "yes", "n", "no", "on", "off", "true", "false", "null"];
+
+/// `text` with another value of a top-level key, in all of its documents; `None` where no line says `key: from`. What else
+/// is in the line stays: quotes, a comment, how it ends.
+pub fn with_value(text: &str, key: &str, from: &str, to: &str) -> Option<String> {
+    let mut found = false;
+    let lines = text.split_inclusive('\n').map(|line| {
+        let changed = line_with_value(line, key, from, to);
+        found |= changed.is_some();
+        changed.map_or(Cow::Borrowed(line), Cow::Owned)
+    });
+    let text = lines.collect();
+    found.then_some(text)
+}
+
+fn line_with_value(line: &str, key: &str, from: &str, to: &str) -> Option<String> {
+    let quotes = ["", "\"", "'"];
+    let rest = quotes.iter().find_map(|quote| {
+        line.strip_prefix(&format!("{quote}{key}{quote}"))?
+            .trim_start_matches([' ', '\t'])
+            .strip_prefix(':')
+    })?;
+    let value = rest.trim_start_matches([' ', '\t']);
+    let (quote, tail) = quotes.iter().find_map(|quote| {
+        let tail = value.strip_prefix(&format!("{quote}{from}{quote}"))?;
+        Some((*quote, tail))
+    })?;
+    let is_comment = tail.starts_with([' ', '\t']) && tail.trim_start().starts_with('#');
+    if value.len() == rest.len() || !(is_comment || tail.trim().is_empty()) {
+        return None;
+    }
+    let quote = match quote {
+        "" if NO_TEXT.contains(&to.to_lowercase().as_str()) => "\"",
+        quote => quote,
+    };
+    let before = &line[..line.len() - value.len()];
+    Some(format!("{before}{quote}{to}{quote}{tail}"))
+}
+
 fn check(text: &str) -> Result<(), Error> {
     let mut open = 0_usize;
     for (at, byte) in text.bytes().enumerate() {
@@ -58,6 +100,52 @@ fn check(text: &str) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[track_caller]
+    fn check(before: &str, after: Option<&str>) {
+        let found = with_value(before, "kind", "Memcached", "Cache");
+        assert_eq!(found.as_deref(), after, "{before:?}");
+    }
+
+    #[test]
+    fn only_the_value_of_a_line_changes() {
+        for line in [
+            "kind: Memcached",
+            "kind: \"Memcached\"",
+            "kind:  'Memcached' # the Memcached",
+            "kind: Memcached\t# the cache",
+            "\"kind\" : Memcached ",
+        ] {
+            // The first Memcached of a line is its value.
+            let after = line.replacen("Memcached", "Cache", 1);
+            check(line, Some(&after));
+            for (around, end) in [("", "\n"), ("a: 1\r\n", "\r\n"), ("a: 1\n", "\nb: 2\n")] {
+                let text = |line| format!("{around}{line}{end}");
+                check(&text(line), Some(&text(&after)));
+            }
+        }
+        check(
+            "kind: Memcached\n---\nkind: Memcached\n",
+            Some("kind: Cache\n---\nkind: Cache\n"),
+        );
+        for line in [
+            "",
+            "  kind: Memcached",
+            "# kind: Memcached",
+            "kind:Memcached",
+            "kind: Memcached2",
+            "kind: Memcached#",
+            "kind: \"Memcached",
+            "kinds: Memcached",
+            "{kind: Memcached}",
+        ] {
+            check(line, None);
+        }
+        assert_eq!(
+            with_value("kind: Memcached\n", "kind", "Memcached", "On").unwrap(),
+            "kind: \"On\"\n"
+        );
+    }
 
     #[test]
     fn brackets_without_end_are_refused() {

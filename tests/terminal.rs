@@ -2,6 +2,8 @@
 
 #![cfg(target_os = "linux")]
 
+#[path = "upgrades/fixture.rs"]
+mod fixture;
 mod session;
 
 use std::{fs, path::Path};
@@ -86,4 +88,54 @@ fn disown_shows_what_it_would_replace_and_asks() {
     let (output, code) = on_a_terminal(directory.path(), command, "y\\n");
     assert_eq!(code, 0, "{output}");
     assert!(!text().contains("// mine"));
+}
+
+#[test]
+fn disown_replaces_nothing_that_was_written_after_it_asked() {
+    let directory = TempDir::new().unwrap();
+    let made = shell(
+        directory.path(),
+        "operator-forge init -q --domain example.com --project-name demo --vcs none \
+         && operator-forge own -q Makefile && echo '# mine' >> Makefile && mkfifo keys",
+    );
+    assert_eq!(made.code, 0, "{}", made.output);
+    let asked = shell(
+        directory.path(),
+        "script --quiet --return --flush --command 'operator-forge disown Makefile' /dev/null < keys > told & \
+         exec 3> keys; until grep -q 'Replace what' told; do sleep 0.05; done; \
+         operator-forge disown Makefile --no-input; \
+         echo '# meanwhile' >> Makefile; echo y >&3; wait $!; code=$?; cat told; exit $code",
+    );
+    let output = asked.output.replace('\r', "");
+    assert!(output.contains("is at work in this project"), "{output}");
+    assert!(
+        output.contains("`Makefile` changed while the command ran"),
+        "{output}"
+    );
+    assert_eq!(asked.code, 1, "{output}");
+    let text = fs::read_to_string(directory.path().join("Makefile")).unwrap();
+    assert!(text.ends_with("# mine\n# meanwhile\n"), "{text}");
+}
+
+#[test]
+fn the_answer_about_a_file_that_moves_counts() {
+    let directory = TempDir::new().unwrap();
+    fixture::write(&fixture::projects(2)["minimal"], directory.path());
+    let (old, new) = (
+        directory
+            .path()
+            .join("crates/manager/src/envtest/control_plane.rs"),
+        directory
+            .path()
+            .join("crates/manager/src/envtest/control_plane/mod.rs"),
+    );
+    let mine = fs::read_to_string(&old).unwrap() + "// mine\n";
+    fs::write(&old, &mine).unwrap();
+    let command = "operator-forge update --allow-dirty";
+    let (output, code) = on_a_terminal(directory.path(), command, "k\\n");
+    assert_eq!(code, 3, "{output}");
+    assert!(output.contains("\n-// mine\n"), "{output}");
+    assert!(!output.contains("\n+++ /dev/null"), "{output}");
+    assert!(!old.exists());
+    assert_eq!(fs::read_to_string(new).unwrap(), mine);
 }

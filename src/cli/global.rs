@@ -10,7 +10,7 @@ use crate::change::Policy;
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "Flags of every command")]
 pub struct Global {
-    /// Work in this directory
+    /// Work as if started in this directory
     #[arg(
         short = 'C',
         long,

@@ -7,7 +7,7 @@ use crate::{
     error::{Failure, Result},
     prompt::Answer,
     shell,
-    tree::{Found, RelPath, Tree},
+    tree::{File, Found, RelPath, Tree},
 };
 
 /// Asks what to do with each file in the way that a policy can settle, until an answer goes for the rest or ends it.
@@ -45,7 +45,11 @@ pub fn change(path: &RelPath, desired: &Tree, found: &BTreeMap<RelPath, Found>) 
         Some(Found::File(bytes)) => Some(bytes.clone()),
         _ => None,
     };
-    let file = desired.get(path);
+    // A file in the way may be one that is to move.
+    let moves_here = |file: &&File| file.former.contains(path);
+    let file = desired
+        .get(path)
+        .or_else(|| desired.values().find(moves_here));
     Change {
         path: path.clone(),
         action: Action::Overwrite,
@@ -99,6 +103,7 @@ pub fn refuse(set: &ChangeSet) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree::Owner;
 
     fn conflict(path: &str, why: ConflictKind) -> Conflict {
         Conflict {
@@ -128,6 +133,21 @@ mod tests {
         check("t K", &[("a", Take), ("b", Keep), ("c", Keep)]);
         check("M", &[("a", Markers), ("b", Markers), ("c", Markers)]);
         check("k a", &[("a", Keep), ("b", Abort), ("c", Abort)]);
+    }
+
+    #[test]
+    fn a_file_that_moves_is_shown_beside_what_is_desired_there() {
+        let path = |text| RelPath::parse(text).unwrap();
+        let file = File {
+            owner: Owner::Tool,
+            content: b"new\n".to_vec().into(),
+            known: None,
+            named: false,
+            former: vec![path("older"), path("old")],
+        };
+        let desired = Tree::from([(path("new"), file)]);
+        let change = change(&path("old"), &desired, &BTreeMap::new());
+        assert_eq!(change.after.as_deref(), Some(&b"new\n"[..]));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! `create api --from-version`: the files of the new version start as copies of the old one's.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path};
 
 use super::{Edit, Workspace, reconcile};
 use crate::{
@@ -13,19 +13,20 @@ use crate::{
     syntax::{self, Conversion, Fault},
     template,
     tree::{self, Content, Found, RelPath},
+    yaml,
 };
 
 pub fn run(
     flags: &Global,
     (workspace, before): (&Workspace, &Project),
     (request, from): (&CreateApi, &str),
-    remarks: Vec<String>,
+    mut remarks: Vec<String>,
     report: &Report,
 ) -> Result<u8> {
     let flag = "--from-version";
     let from = Version::parse(from).map_err(|invalid| Invalid { flag, ..invalid })?;
     let version = before.create_version(request, from)?;
-    let copies = copies(&workspace.root, &version)?;
+    let copies = copies(&workspace.root, &version, &mut remarks)?;
     let conversion = conversion(&version, &copies)?;
     let converted = conversion.is_some();
     let named = Named {
@@ -56,7 +57,11 @@ pub fn run(
 }
 
 /// The types with the new version in their attribute, and the sample with it in its `apiVersion`.
-fn copies(root: &std::path::Path, version: &NewVersion) -> Result<Vec<(RelPath, Content)>> {
+fn copies(
+    root: &Path,
+    version: &NewVersion,
+    remarks: &mut Vec<String>,
+) -> Result<Vec<(RelPath, Content)>> {
     let NewVersion {
         project, from, to, ..
     } = version;
@@ -86,9 +91,14 @@ fn copies(root: &std::path::Path, version: &NewVersion) -> Result<Vec<(RelPath, 
             }
             (None, "rs") => return Err(not_copied(&old, "it is gone, or no text".to_owned())),
             (Some(text), _) => {
-                let group = to.api_group(false);
-                let line = |version| format!("apiVersion: {group}/{version}\n");
-                text.replace(&line(from.version), &line(to.version))
+                let value = |version| format!("{}/{version}", to.api_group(false));
+                let (was, is) = (value(from.version), value(to.version));
+                yaml::with_value(&text, "apiVersion", &was, &is).unwrap_or_else(|| {
+                    remarks.push(format!(
+                        "`{new}` is the same as `{old}`, in which no line says `apiVersion: {was}`; see that it says `{is}`"
+                    ));
+                    text
+                })
             }
             (None, _) => continue,
         };

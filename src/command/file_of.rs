@@ -8,9 +8,16 @@ use crate::{
     tree::{RelPath, Tree},
 };
 
-/// The path as the tree has it. A leading `./` is what shells complete.
-pub fn path_of(text: &str) -> Result<RelPath> {
-    RelPath::parse(text.strip_prefix("./").unwrap_or(text))
+/// The paths as the tree has them, each once. A leading `./` is what shells complete.
+pub fn paths_of(texts: &[String]) -> Result<Vec<RelPath>> {
+    let mut paths = Vec::new();
+    for text in texts {
+        let path = RelPath::parse(text.strip_prefix("./").unwrap_or(text))?;
+        if !paths.contains(&path) {
+            paths.push(path);
+        }
+    }
+    Ok(paths)
 }
 
 /// Why nothing in `desired` is at `path`, which was given to `command`.

@@ -1,6 +1,6 @@
 //! `init`: a new project.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{Edit, Workspace, adopt::adopt, reconcile};
 use crate::{
@@ -18,7 +18,7 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
     let root = init.root(flags);
     let mut remarks = init.foreign.answer()?;
     let mut workspace = Workspace::fresh(&root)?;
-    let project = Project::init(options(&root, init)?);
+    let project = Project::init(options(flags, &root, init)?);
     let desired = template::tree(&project)?;
     let adopted = adopt(&root, &desired)?;
     for path in adopted.kept {
@@ -69,7 +69,7 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
     Ok(code)
 }
 
-fn options(root: &Path, init: &Init) -> Result<InitOptions> {
+fn options(flags: &Global, root: &Path, init: &Init) -> Result<InitOptions> {
     Ok(InitOptions {
         domain: Domain::parse(init.domain.as_deref().unwrap_or("my.domain"))?,
         name: match &init.project_name {
@@ -81,7 +81,7 @@ fn options(root: &Path, init: &Init) -> Result<InitOptions> {
         },
         owner: Owner::parse(init.owner.as_deref().unwrap_or_default())?,
         license: License::parse(init.license.as_deref().unwrap_or("apache2"))?,
-        header: init.license_file.as_deref().map(header).transpose()?,
+        header: header(flags, init.license_file.as_deref())?,
         namespaced: init.namespaced.unwrap_or(false),
     })
 }
@@ -97,9 +97,7 @@ fn package_name(root: &Path) -> Option<ProjectName> {
 
 /// The directory's own name in lower case, as kubebuilder takes it.
 fn directory_name(root: &Path) -> Result<ProjectName> {
-    let full = std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
-    let clean: PathBuf = full.components().collect();
-    let name = clean
+    let name = tree::full(root)
         .file_name()
         .map(|name| name.to_string_lossy().to_lowercase())
         .unwrap_or_default();
@@ -108,9 +106,10 @@ fn directory_name(root: &Path) -> Result<ProjectName> {
     })
 }
 
-/// The text of `--license-file`.
-pub fn header(file: &Path) -> Result<Header> {
-    let text = std::fs::read_to_string(file).map_err(|error| {
+/// The text of `--license-file`, which is relative to where the command works.
+pub fn header(flags: &Global, file: Option<&Path>) -> Result<Option<Header>> {
+    let Some(file) = file else { return Ok(None) };
+    let text = std::fs::read_to_string(flags.directory.join(file)).map_err(|error| {
         Failure::refused(format!(
             "cannot read `--license-file {}`: {error}",
             file.display()
@@ -118,14 +117,13 @@ pub fn header(file: &Path) -> Result<Header> {
         .note("it holds the comment that begins every source file")
         .help("--license apache2")
     })?;
-    Header::parse(&text)
+    Header::parse(&text).map(Some)
 }
 
 /// What to add where the new project lies inside a Cargo workspace: it is a workspace of its own.
 fn parent_workspace(root: &Path) -> Option<String> {
-    let full = std::path::absolute(root).ok()?;
-    let clean: PathBuf = full.components().collect();
-    for ancestor in clean.ancestors().skip(1) {
+    let full = tree::full(root);
+    for ancestor in full.ancestors().skip(1) {
         let Ok(text) = std::fs::read_to_string(ancestor.join("Cargo.toml")) else {
             continue;
         };
@@ -133,7 +131,7 @@ fn parent_workspace(root: &Path) -> Option<String> {
             continue;
         };
         if manifest.contains_key("workspace") {
-            let member = clean
+            let member = full
                 .strip_prefix(ancestor)
                 .ok()?
                 .to_string_lossy()

@@ -2,7 +2,7 @@
 
 use super::{
     Edit, Workspace,
-    file_of::{path_of, unknown},
+    file_of::{paths_of, unknown},
     reconcile,
 };
 use crate::{
@@ -17,8 +17,7 @@ use crate::{
 pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     let (workspace, mut project) = Workspace::open(&flags.directory)?;
     let desired = template::tree(&project)?;
-    for text in &files.paths {
-        let path = path_of(text)?;
+    for path in paths_of(&files.paths)? {
         // What `PROJECT` lists already deserves that answer.
         let owned = project.own(&path);
         if owned.is_ok() || !desired.contains_key(&path) {

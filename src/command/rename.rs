@@ -14,6 +14,7 @@ use crate::{
     syntax::{self, Fault, Renamed},
     template,
     tree::{self, Digest, Found, RelPath, Tree},
+    yaml,
 };
 
 pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> {
@@ -131,7 +132,9 @@ fn moved(
         let row = memory.rows.get(from).cloned();
         let bytes = match tree::find(&workspace.root, from)? {
             Found::File(bytes) => bytes,
-            Found::Obstacle(_) => continue,
+            // Where the path stays, the plan refuses it.
+            Found::Obstacle(_) if from == to => continue,
+            Found::Obstacle(what) => return Err(no_file(from, to, &what)),
             Found::Absent => {
                 // What the user deleted stays deleted.
                 let gone = Rewritten {
@@ -152,7 +155,7 @@ fn moved(
             .is_some_and(|file| Digest::of(from, &file.content) == digest);
         let content = match desired.get(to).filter(|_| generated) {
             Some(file) => file.content.clone(),
-            None => edited(from, &bytes, names)?.into(),
+            None => edited((from, to), &bytes, names, remarks)?.into(),
         };
         let content = tree::with_line_ends_of(&bytes, content);
         if row.as_ref().is_none_or(|row| !row.any_of.contains(&digest)) {
@@ -190,6 +193,18 @@ fn in_the_way(from: &RelPath, to: &RelPath) -> Failure {
     .help(format!("mv {to} {to}.old"))
 }
 
+fn no_file(from: &RelPath, to: &RelPath, what: &str) -> Failure {
+    let failure = Failure::refused(format!("`{from}` cannot move to `{to}`: {what}"))
+        .note("nothing was written");
+    let at = shell::word(what.split('`').nth(1).unwrap_or_default());
+    match what.ends_with("a symbolic link") {
+        true => failure.help(format!(
+            "cp -RL {at} {at}.former && rm {at} && mv {at}.former {at}"
+        )),
+        false => failure.help(format!("mv -i {at} {at}.former")),
+    }
+}
+
 /// The directory that is the kind's own beside or around one of its files, before and after.
 fn directory(from: &RelPath, to: &RelPath) -> Option<(String, String)> {
     let around = |path: &RelPath| path.parents().next_back().map(str::to_owned);
@@ -223,7 +238,12 @@ fn left_behind(root: &Path, directories: &BTreeMap<String, String>, was: &Tree) 
 }
 
 /// The user's text with the new names in it.
-fn edited(path: &RelPath, bytes: &[u8], names: &Renamed) -> Result<Vec<u8>> {
+fn edited(
+    (path, to): (&RelPath, &RelPath),
+    bytes: &[u8],
+    names: &Renamed,
+    remarks: &mut Vec<String>,
+) -> Result<Vec<u8>> {
     let refuse = |why: String| {
         Failure::refused(format!("cannot rename `{}` in `{path}`", names.kind.0))
             .note(why)
@@ -235,10 +255,13 @@ fn edited(path: &RelPath, bytes: &[u8], names: &Renamed) -> Result<Vec<u8>> {
             Fault::Unparsable { line, why, .. } => refuse(format!("line {line}: {why}")),
             Fault::NoAttribute => refuse("it has no such attribute".to_owned()),
         })?,
-        _ => {
-            let line = |kind: &str| format!("\nkind: {kind}\n");
-            text.replace(&line(&names.kind.0), &line(&names.kind.1))
-        }
+        _ => yaml::with_value(text, "kind", &names.kind.0, &names.kind.1).unwrap_or_else(|| {
+            remarks.push(format!(
+                "`{to}` keeps its text, for no line says `kind: {}`; see that it is what you want",
+                names.kind.0
+            ));
+            text.to_owned()
+        }),
     };
     Ok(text.into_bytes())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{
     Edit, Workspace,
-    file_of::{path_of, unknown},
+    file_of::{paths_of, unknown},
     reconcile,
 };
 use crate::{
@@ -19,8 +19,7 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     let (workspace, project) = Workspace::open(&flags.directory)?;
     let desired = template::tree(&project)?;
     let mut forced = BTreeSet::new();
-    for text in &files.paths {
-        let path = path_of(text)?;
+    for path in paths_of(&files.paths)? {
         if !desired.contains_key(&path) {
             return Err(unknown("restore", &path, &desired));
         }

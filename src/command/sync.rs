@@ -1,7 +1,7 @@
 //! `sync`: changes nothing in the project, and makes the tree what a hand-edited or merged `PROJECT` says.
 
 use super::{Edit, Workspace, reconcile, unmerged::branches};
-use crate::{cli::Global, error::Result, report::Report};
+use crate::{cli::Global, error::Result, project::Project, report::Report};
 
 pub fn run(flags: &Global, report: &Report) -> Result<u8> {
     let mut next = vec![(
@@ -14,8 +14,9 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
             return Ok(bytes);
         };
         let (text, remark) = branches.merge(flags.on_conflict.into())?;
+        Project::read_merged(&text, &bytes)?;
         merged = Some(remark);
-        Ok(text)
+        Ok(text.into_bytes())
     })?;
     if merged.is_some() {
         next.push((

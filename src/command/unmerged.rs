@@ -49,8 +49,8 @@ pub fn branches(root: &Path, bytes: &[u8], conflicted: &Conflicted) -> Result<Op
     let (git, committed) = match in_index {
         Some(git) if !is_applied || (is_ours(&git) && has_both()?) => (git, false),
         None if has_both()? => match git::merged(root, FILE) {
-            Some(git) if is_ours(&git) => (git, true),
-            _ => return Ok(None),
+            Some(git) => (git, true),
+            None => return Ok(None),
         },
         _ => return Ok(None),
     };
@@ -70,9 +70,9 @@ pub fn branches(root: &Path, bytes: &[u8], conflicted: &Conflicted) -> Result<Op
 
 impl Branches {
     /// The text of both, merged by key, and what to say of it.
-    pub fn merge(&self, policy: Policy) -> Result<(Vec<u8>, Option<String>)> {
+    pub fn merge(&self, policy: Policy) -> Result<(String, Option<String>)> {
         if self.committed && policy == Policy::Keep {
-            return Ok((self.sides.ours.clone().into_bytes(), None));
+            return Ok((self.sides.ours.clone(), None));
         }
         let text = project::merge(self.base.as_deref(), &self.sides, policy)?;
         let remark = self.committed.then(|| {
@@ -81,7 +81,7 @@ impl Branches {
                  in now (`--on-conflict keep` leaves it out)"
             )
         });
-        Ok((text.into_bytes(), remark))
+        Ok((text, remark))
     }
 
     /// The answer of commands that need a project.

@@ -13,7 +13,7 @@ use crate::{
     merge::markers,
     project::{self, FILE, Project},
     reconcile::Last,
-    template,
+    shell, template,
     tree::{self, Digest, Found, RelPath},
 };
 
@@ -157,7 +157,8 @@ impl Workspace {
             .help("run the command again"))
     }
 
-    /// What was last applied. A lost lock is rebuilt: what `PROJECT` asks for counts as applied where a file is.
+    /// What was last applied. A lost lock is rebuilt from the last applied project, or from `PROJECT` where that one cannot
+    /// be used: what it asks for counts as applied where a file is.
     pub fn memory(&self) -> Result<Memory> {
         let lock = RelPath::parse(memory::LOCK)?;
         let Some(project) = self
@@ -173,7 +174,14 @@ impl Workspace {
             templates: template::SET,
             ..Memory::default()
         };
-        for (path, file) in template::tree(project)? {
+        let applied = applied(&self.root, b"")?.filter(|it| of_one_set(it, project));
+        let mut counts = template::tree(project)?;
+        if let Some(applied) = applied {
+            // Entries that git brought from another branch come with files that were written there.
+            counts.retain(|_, file| file.owner == tree::Owner::User);
+            counts.extend(template::tree(&applied)?);
+        }
+        for (path, file) in counts {
             if matches!(tree::find(&self.root, &path)?, Found::File(_)) {
                 let row = Last {
                     owner: file.owner,
@@ -233,20 +241,24 @@ fn lost_project(root: &Path) -> Failure {
 }
 
 fn no_project(root: &Path) -> Failure {
-    let full = std::path::absolute(root).unwrap_or_else(|_| root.to_path_buf());
+    let full = tree::full(root);
     match full
         .ancestors()
         .skip(1)
         .find(|ancestor| ancestor.join(FILE).is_file())
     {
         Some(parent) => {
-            let above = path_up(&full, parent);
+            let above = match root.is_dir() {
+                true => root
+                    .strip_prefix(".")
+                    .unwrap_or(root)
+                    .join(path_up(&full, parent)),
+                // No shell goes up from where there is nothing.
+                false => parent.to_path_buf(),
+            };
             Failure::refused(format!("no `{FILE}` in `{}`", root.display()))
                 .note("a directory above it has one")
-                .help(format!(
-                    "cd {}",
-                    root.strip_prefix(".").unwrap_or(root).join(above).display()
-                ))
+                .help(format!("cd {}", shell::word(&above.to_string_lossy())))
         }
         None => project::missing(root),
     }

@@ -34,21 +34,22 @@ pub fn find(inputs: &Inputs<'_>) -> BTreeMap<RelPath, RelPath> {
 /// Plans with the files of `moves` where they belong, and moves them.
 pub fn plan(inputs: &Inputs<'_>, moves: &BTreeMap<RelPath, RelPath>) -> Result<ChangeSet> {
     let (mut memory, mut found) = (inputs.memory.clone(), inputs.found.clone());
+    let (mut unmerged, mut decided) = (inputs.unmerged.clone(), inputs.decided.clone());
     let mut bases = BTreeMap::new();
     for (to, from) in moves {
-        if let Some(row) = memory.rows.remove(from) {
-            memory.rows.insert(to.clone(), row);
-        }
+        carry_over(&mut memory.rows, from, to);
+        carry_over(&mut decided, from, to);
         bases.insert(memory::base_path(to)?, memory::base_path(from)?);
     }
     for (to, from) in moves.iter().chain(&bases) {
-        if let Some(there) = found.remove(from) {
-            found.insert(to.clone(), there);
-        }
+        carry_over(&mut found, from, to);
+        carry_over(&mut unmerged, from, to);
     }
     let mut set = in_place(&Inputs {
         memory: &memory,
         found: &found,
+        unmerged: &unmerged,
+        decided: &decided,
         ..*inputs
     })?;
     for conflict in &mut set.conflicts {
@@ -70,6 +71,13 @@ pub fn plan(inputs: &Inputs<'_>, moves: &BTreeMap<RelPath, RelPath>) -> Result<C
     record.sort_by_key(|change| !change.path.as_str().starts_with(".operator-forge/base/"));
     set.changes.append(&mut record);
     Ok(set)
+}
+
+/// What is known of `from` is known of `to`.
+fn carry_over<T>(known: &mut BTreeMap<RelPath, T>, from: &RelPath, to: &RelPath) {
+    if let Some(it) = known.remove(from) {
+        known.insert(to.clone(), it);
+    }
 }
 
 /// Turns what was planned for a file at `to` into its move from `from`, where it is.

@@ -15,9 +15,9 @@ mod tests;
 #[cfg(test)]
 mod webhook_tests;
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, mem};
 
-use serde_yaml::Mapping;
+use serde_yaml::{Mapping, Value};
 
 pub use self::refuse::{missing, text};
 use self::shape::{Entry, File, Plugins};
@@ -35,6 +35,39 @@ impl Project {
     /// those that commands are held to.
     pub fn read(bytes: &[u8]) -> Result<Self, Failure> {
         let text = refuse::text(bytes)?;
+        Self::read_with(text, rules::check, |keys, violation| {
+            let at = violation.at.as_ref();
+            let entry = at.and_then(|at| keys.iter().rposition(|key| key == at));
+            refuse::broken(text, entry, violation)
+        })
+    }
+
+    /// Reads what two branches make together, of which `here`, what one of them says, is all that the user sees. A refusal
+    /// says what to change there.
+    pub fn read_merged(merged: &str, here: &[u8]) -> Result<Self, Failure> {
+        let here = entries_of_one(here, merged);
+        // Of two entries that meet, the one that stands in `here` can be changed there.
+        let meets = |project: &Self, key: &Key| {
+            let violation = rules::webhooks::paths(project, Some(key)).err();
+            violation.filter(|violation| violation.at.as_ref() == Some(key))
+        };
+        let check = |project: &Self| {
+            rules::check(project).map_err(|first| {
+                let mut here = here.iter();
+                here.find_map(|(key, _)| meets(project, key))
+                    .unwrap_or(first)
+            })
+        };
+        Self::read_with(merged, check, |_, violation| {
+            refuse::apart(&here, violation)
+        })
+    }
+
+    fn read_with(
+        text: &str,
+        check: impl Fn(&Self) -> Result<(), Violation>,
+        refuse: impl FnOnce(&[Key], Violation) -> Failure,
+    ) -> Result<Self, Failure> {
         let file: File = match yaml::read(text) {
             Ok(file) => file,
             // A file of another kind deserves that answer before one about a field.
@@ -57,14 +90,29 @@ impl Project {
             return Err(failure);
         }
         let mut keys = Vec::new();
-        from_file(file, &mut keys).map_err(|violation| {
-            let entry = violation
-                .at
-                .as_ref()
-                .and_then(|at| keys.iter().rposition(|key| key == at));
-            refuse::broken(text, entry, violation)
-        })
+        from_file(file, &mut keys)
+            .and_then(|project| check(&project).map(|()| project))
+            .map_err(|violation| refuse(&keys, violation))
     }
+}
+
+/// The entries of one branch that are the same in what both make together, with the lines where they start.
+fn entries_of_one(branch: &[u8], merged: &str) -> Vec<(Key, Option<usize>)> {
+    let text = String::from_utf8_lossy(branch);
+    let values = |text: &str| match yaml::read::<Value>(text).ok()?.get_mut("resources")? {
+        Value::Sequence(entries) => Some(mem::take(entries)),
+        _ => None,
+    };
+    let (Some(ours), Some(all), Ok(file)) =
+        (values(&text), values(merged), yaml::read::<File>(&text))
+    else {
+        return Vec::new();
+    };
+    let entries = ours.iter().zip(&file.resources).enumerate();
+    entries
+        .filter(|(_, (value, _))| all.contains(value))
+        .map(|(at, (_, entry))| (key_of(entry), refuse::line_of_entry(&text, at)))
+        .collect()
 }
 
 /// `keys` receives the entries in the file's order, to say where a violation is.
@@ -145,7 +193,6 @@ fn from_file(file: File, keys: &mut Vec<Key>) -> Result<Project, Violation> {
             }
         }
     }
-    rules::check(&project)?;
     Ok(project)
 }
 

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs, io,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use rayon::prelude::*;
@@ -27,6 +27,23 @@ pub enum Found {
 /// Errors: what the operating system says when a file is there and cannot be read.
 pub fn find(root: &Path, path: &RelPath) -> Result<Found> {
     find_below(root, path, &mut BTreeSet::new())
+}
+
+/// The path without links and `..` in it, also of what is not there yet.
+pub fn full(path: &Path) -> PathBuf {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
+    let there = |it: &&Path| it.exists();
+    let Some(there) = absolute.ancestors().find(there) else {
+        return absolute;
+    };
+    let mut full = there.canonicalize().unwrap_or_else(|_| there.to_path_buf());
+    for part in absolute.strip_prefix(there).into_iter().flatten() {
+        match part == ".." {
+            true => _ = full.pop(),
+            false => full.push(part),
+        }
+    }
+    full
 }
 
 /// [`find`] for many paths, side by side: each thread looks at a directory once. Of several errors it is the one of the

@@ -79,3 +79,32 @@ fn a_file_at_the_new_path_is_left_to_the_table() {
     };
     assert_eq!(world.plan(&moved()).conflicts, [conflict]);
 }
+
+#[test]
+fn what_is_known_of_a_file_goes_with_it() {
+    let mut world = World::new();
+    world.apply(&desired(&OLD));
+    world.write("tool", "mine\n");
+    for (answer, kept) in [(Policy::Keep, "mine\n"), (Policy::Take, "2\n")] {
+        world.decided = [(path("tool"), answer)].into();
+        let set = world.plan(&moved());
+        assert_eq!(set.conflicts, []);
+        let there = |change: &&Change| change.path == path("new/tool");
+        let change = set.changes.iter().find(there).unwrap();
+        assert_eq!(change.after.as_deref(), Some(kept.as_bytes()));
+    }
+
+    let mut world = World::new();
+    world.apply(&desired(&OLD));
+    let unmerged = Unmerged {
+        ours: Some("1\n".to_owned()),
+        theirs: Some("mine\n".to_owned()),
+        ..Unmerged::default()
+    };
+    world.unmerged = [(path("tool"), unmerged)].into();
+    let conflict = Conflict {
+        path: path("tool"),
+        why: ConflictKind::Edited,
+    };
+    assert_eq!(world.plan(&moved()).conflicts, [conflict]);
+}

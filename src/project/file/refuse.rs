@@ -8,8 +8,8 @@ use serde_yaml::Value;
 use super::FILE;
 use super::shape::one_or_more;
 use crate::error::Failure;
-use crate::project::LAYOUT;
 use crate::project::rules::Violation;
+use crate::project::{Key, LAYOUT};
 use crate::yaml;
 
 /// There is no `PROJECT` in this directory.
@@ -210,8 +210,32 @@ pub fn broken(text: &str, entry: Option<usize>, violation: Violation) -> Failure
     failure.help(violation.field)
 }
 
+/// A rule that two branches break together; `here` are the entries of the text that the user sees, with their lines.
+pub fn apart(here: &[(Key, Option<usize>)], violation: Violation) -> Failure {
+    let mut failure = Failure::refused(format!(
+        "`{FILE}`: the two branches do not go together: {}",
+        violation.error
+    ));
+    failure.notes = violation.notes;
+    for (key, line) in here {
+        let place = line.map_or(FILE.to_owned(), |line| format!("{FILE}:{line}"));
+        if violation.at.as_ref() == Some(key) {
+            let field = &violation.field;
+            failure = failure.note(format!("`{key}` is at `{place}`; change it there: {field}"));
+        } else if violation.error.contains(&format!("`{key}`")) {
+            failure = failure.note(format!("`{key}` is at `{place}`; change it there"));
+        }
+    }
+    if !here.is_empty() {
+        failure = failure.note(format!(
+            "`{FILE}` has the text of one branch; `sync` puts in what the other one has"
+        ));
+    }
+    failure.help(format!("${{EDITOR:-vi}} {FILE} && operator-forge sync"))
+}
+
 /// The line where the n-th item of `resources` starts, if the list is written as blocks.
-fn line_of_entry(text: &str, entry: usize) -> Option<usize> {
+pub fn line_of_entry(text: &str, entry: usize) -> Option<usize> {
     let mut lines = text
         .lines()
         .enumerate()
