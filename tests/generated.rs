@@ -4,7 +4,10 @@
 mod project;
 mod session;
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use project::{Tree, cache, cargo, control_plane, manifests::check_manifests, place, succeed};
 use session::{assert_same, bless, consoles, parse, repository, run, tree};
@@ -21,14 +24,19 @@ fn derived(made: &Tree, directory: &Path) -> Tree {
         .collect()
 }
 
+/// Where all of them are built, for one at a time.
+fn place_of_projects() -> (PathBuf, fs::File) {
+    let directory = cache().join("generated/project");
+    fs::create_dir_all(directory.parent().unwrap()).unwrap();
+    let lock = fs::File::create(directory.with_extension("lock")).unwrap();
+    lock.lock().unwrap();
+    (directory, lock)
+}
+
 #[test]
 fn projects() {
     let control_plane = control_plane();
-    let directory = cache().join("generated/project");
-    fs::create_dir_all(directory.parent().unwrap()).unwrap();
-    // Two runs at once would take turns at it.
-    let lock = fs::File::create(directory.with_extension("lock")).unwrap();
-    lock.lock().unwrap();
+    let (directory, _lock) = place_of_projects();
     for console in consoles("projects") {
         let name = console.file_stem().unwrap().to_string_lossy().into_owned();
         let fresh = TempDir::new().unwrap();
@@ -66,6 +74,49 @@ fn projects() {
             true => cargo("test --workspace --locked"),
             false => cargo("test --locked"),
         };
+    }
+}
+
+/// A crate that was there before, with a dependency and code of its own, is an operator after `init` and `create api`.
+#[test]
+fn an_adopted_crate_builds() {
+    let made = TempDir::new().unwrap();
+    let crate_of = |path: &str, text: &str| {
+        let file = made.path().join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, text).unwrap();
+    };
+    crate_of(
+        "Cargo.toml",
+        "[package]\nname = \"brewery\"\nversion = \"2.1.0\"\nedition = \"2024\"\n\n[features]\ndry = []\n\n[dependencies]\nserde_json = { version = \"1\", features = [\"raw_value\"] }\n",
+    );
+    crate_of(
+        "src/main.rs",
+        "fn main() {\n    println!(\"Hello, world!\");\n}\n",
+    );
+    crate_of(
+        "src/bin/brew.rs",
+        "fn main() {\n    println!(\"{}\", serde_json::json!({ \"beer\": cfg!(feature = \"dry\") }));\n}\n",
+    );
+    for command in [
+        "init --domain example.com --vcs none",
+        "create api --group beer --version v1 --kind Brewery",
+    ] {
+        let said = session::shell(made.path(), &format!("operator-forge {command}"));
+        assert_eq!(said.code, 0, "{}", said.output);
+    }
+    let (directory, _lock) = place_of_projects();
+    place(&tree(made.path()), &directory);
+    for arguments in [
+        "update --workspace --offline",
+        "clippy --all-targets --all-features --locked -- -D warnings",
+        "run --locked --quiet --bin manifests",
+        "test --locked --lib",
+    ] {
+        succeed(
+            &format!("adopted: cargo {arguments}"),
+            &mut cargo(&directory, arguments),
+        );
     }
 }
 
