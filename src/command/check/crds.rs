@@ -2,9 +2,12 @@
 
 use std::{
     collections::BTreeSet,
+    fs,
     io::{self, Read},
-    path::Path,
+    path::{Path, PathBuf},
 };
+
+use walkdir::WalkDir;
 
 use super::super::{Workspace, derived::CRDS as BASES};
 use crate::{
@@ -228,7 +231,7 @@ fn read_released(root: &Path, released: &str) -> Result<Release> {
         read_directory(root, &path, &mut release)?;
     } else if path.exists() {
         let bytes =
-            std::fs::read(&path).map_err(|error| unreadable(released, &error.to_string()))?;
+            fs::read(&path).map_err(|error| unreadable(released, &error.to_string()))?;
         release.read(released, &String::from_utf8_lossy(&bytes))?;
     } else {
         let files = git::files_at(root, released, BASES).map_err(|why| {
@@ -267,22 +270,38 @@ fn read_project(root: &Path) -> Result<Release> {
     Ok(release)
 }
 
-/// Every YAML and JSON file below `directory`, in the order of their paths.
+/// Every YAML and JSON file below `directory`, in the order of their paths. Links are followed, and nothing is read twice: a
+/// mounted ConfigMap has a link to every file beside the file. A link to what is around the directory leads nowhere new.
 fn read_directory(root: &Path, directory: &Path, release: &mut Release) -> Result<()> {
-    for entry in walkdir::WalkDir::new(directory).sort_by_file_name() {
-        let shown = |path: &Path| {
-            path.strip_prefix(root)
-                .unwrap_or(path)
-                .display()
-                .to_string()
+    let refused = |path: &Path, why: &str| {
+        let shown = path.strip_prefix(root).unwrap_or(path).display();
+        unreadable(&shown.to_string(), why)
+    };
+    let real = fs::canonicalize(directory);
+    let real = real.map_err(|error| refused(directory, &error.to_string()))?;
+    let mut seen: BTreeSet<PathBuf> = real.ancestors().skip(1).map(Path::to_owned).collect();
+    let mut is_new = |path: &Path| fs::canonicalize(path).map_or(true, |real| seen.insert(real));
+    let entries = WalkDir::new(directory)
+        .follow_links(true)
+        .sort_by_file_name()
+        .into_iter()
+        .filter_entry(|entry| is_new(entry.path()));
+    for entry in entries {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) if error.loop_ancestor().is_some() => continue,
+            Err(error) => {
+                let path = error.path().unwrap_or(directory);
+                let why = error.io_error().map(ToString::to_string);
+                return Err(refused(path, &why.unwrap_or_default()));
+            }
         };
-        let entry = entry.map_err(|error| unreadable(&shown(directory), &error.to_string()))?;
         let path = entry.path();
         let extension = path.extension().and_then(|extension| extension.to_str());
         if entry.file_type().is_file() && matches!(extension, Some("yaml" | "yml" | "json")) {
-            let bytes = std::fs::read(path)
-                .map_err(|error| unreadable(&shown(path), &error.to_string()))?;
-            release.read(&shown(path), &String::from_utf8_lossy(&bytes))?;
+            let bytes = fs::read(path).map_err(|error| refused(path, &error.to_string()))?;
+            let shown = path.strip_prefix(root).unwrap_or(path).display();
+            release.read(&shown.to_string(), &String::from_utf8_lossy(&bytes))?;
         }
     }
     Ok(())
