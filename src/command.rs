@@ -108,6 +108,7 @@ fn settle(cli: &Cli, report: &mut Report) -> Result<u8> {
         Command::Init(flags) => flags.root(&cli.global),
         _ => cli.global.directory.clone(),
     };
+    report.set_project(directory.clone());
     let disk = apply::Real::new(directory);
     let reads = matches!(cli.command, Command::Check(_) | Command::Status(_));
     if cli.global.dry_run || reads {

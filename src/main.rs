@@ -22,11 +22,12 @@ fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let Some(failure) = cli::refusal(&error, &words()) else {
+            let words = words();
+            let Some(failure) = cli::refusal(&error, &words) else {
                 error.exit()
             };
-            let failure = cli::whole_lines(failure, &words());
-            Report::before_flags().failure(&failure);
+            let failure = cli::whole_lines(failure, &words);
+            Report::before_flags(&words, &cli::directory(&words)).failure(&failure);
             return ExitCode::from(failure.exit_code());
         }
     };

@@ -84,7 +84,7 @@ impl<'a> Turn<'a> {
                 return Err(
                     Failure::refused(format!("`{directory}` is not a directory"))
                         .note("it is where operator-forge keeps its record")
-                        .help(format!("rm {}", disk.show(&path))),
+                        .help(format!("rm {path}")),
                 );
             }
         }

@@ -230,8 +230,7 @@ fn read_released(root: &Path, released: &str) -> Result<Release> {
     } else if path.is_dir() {
         read_directory(root, &path, &mut release)?;
     } else if path.exists() {
-        let bytes =
-            fs::read(&path).map_err(|error| unreadable(released, &error.to_string()))?;
+        let bytes = fs::read(&path).map_err(|error| unreadable(released, &error.to_string()))?;
         release.read(released, &String::from_utf8_lossy(&bytes))?;
     } else {
         let files = git::files_at(root, released, BASES).map_err(|why| {
