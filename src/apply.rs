@@ -82,7 +82,7 @@ fn commit(turn: &Turn<'_>, steps: Vec<Step>, made: &Made) -> Result<Journal> {
     let disk = turn.disk;
     let journal = Journal {
         command: turn.command.to_owned(),
-        made_root: made.root,
+        made_root: made.root > 0,
         directories: new_directories(disk, &steps)?,
         steps,
     };
