@@ -27,19 +27,18 @@ fn run() -> ExitCode {
                 error.exit()
             };
             let failure = cli::whole_lines(failure, &words);
-            Report::before_flags(&words, &cli::directory(&words)).failure(&failure);
-            return ExitCode::from(failure.exit_code());
+            let report = Report::before_flags(&words, &cli::directory(&words));
+            report.failure(&failure);
+            return ExitCode::from(report.exit_code(failure.exit_code()));
         }
     };
     let mut report = Report::new(&cli.global);
-    match command::run(&cli, &mut report) {
-        Ok(code) => ExitCode::from(code),
-        Err(failure) => {
-            let failure = cli::whole_lines(failure, &words());
-            report.failure(&failure);
-            ExitCode::from(failure.exit_code())
-        }
-    }
+    let code = command::run(&cli, &mut report).unwrap_or_else(|failure| {
+        let failure = cli::whole_lines(failure, &words());
+        report.failure(&failure);
+        failure.exit_code()
+    });
+    ExitCode::from(report.exit_code(code))
 }
 
 /// The command line behind the program's name.

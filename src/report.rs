@@ -11,7 +11,7 @@ mod status;
 mod text;
 
 use std::{
-    cell::RefCell,
+    cell::{OnceCell, RefCell},
     io::{self, IsTerminal, Write},
     path::{Path, PathBuf},
 };
@@ -78,6 +78,8 @@ pub struct Report {
     before: Vec<String>,
     /// Where the words go, if not to the terminal.
     collected: Option<RefCell<Told>>,
+    /// Why some of the words are lost.
+    lost: OnceCell<String>,
 }
 
 impl Report {
@@ -92,6 +94,7 @@ impl Report {
             place: Place::new(&flags.directory),
             before: Vec::new(),
             collected: None,
+            lost: OnceCell::new(),
         }
     }
 
@@ -126,6 +129,7 @@ impl Report {
             place: Place::new(directory),
             before: Vec::new(),
             collected: None,
+            lost: OnceCell::new(),
         }
     }
 
@@ -252,18 +256,40 @@ impl Report {
         self.output == Output::Json
     }
 
-    /// A closed pipe is the reader's choice, not an error.
+    /// The exit code of a command that ended with `code`: 1 where some of its words are lost, which is told.
+    pub fn exit_code(&self, code: u8) -> u8 {
+        let Some(why) = self.lost.get() else {
+            return code;
+        };
+        let failure = Failure::refused(format!("cannot write to {why}"))
+            .note("the command has run, and what it said is lost in part")
+            .help("free some space, or send the words elsewhere");
+        self.eprint(&text::failure(&failure, self.color));
+        1
+    }
+
     fn print(&self, text: &str) {
         match &self.collected {
             Some(told) => told.borrow_mut().output.push_str(text),
-            None => _ = io::stdout().lock().write_all(text.as_bytes()),
+            None => self.write(io::stdout(), "standard output", text),
         }
     }
 
     fn eprint(&self, text: &str) {
         match &self.collected {
             Some(told) => told.borrow_mut().error.push_str(text),
-            None => _ = io::stderr().lock().write_all(text.as_bytes()),
+            None => self.write(io::stderr(), "standard error", text),
+        }
+    }
+
+    /// A closed pipe is the reader's choice, not an error.
+    fn write(&self, mut stream: impl Write, name: &str, text: &str) {
+        let written = stream.write_all(text.as_bytes());
+        match written.and_then(|()| stream.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                _ = self.lost.set(format!("{name}: {error}"));
+            }
+            _ => {}
         }
     }
 }
