@@ -25,6 +25,7 @@ pub use self::{
 use self::{failure::cannot, journal::Journal, step::State, turn::Made};
 use crate::{
     error::{Failure, Result},
+    shell,
     tree::RelPath,
 };
 
@@ -81,7 +82,7 @@ fn commit(turn: &Turn<'_>, steps: Vec<Step>, made: &Made) -> Result<Journal> {
     let disk = turn.disk;
     let journal = Journal {
         command: turn.command.to_owned(),
-        made_root: made.root,
+        made_root: made.root > 0,
         directories: new_directories(disk, &steps)?,
         steps,
     };
@@ -168,7 +169,7 @@ fn keep_modes(disk: &dyn Disk, steps: &mut [Step]) -> Result<()> {
                     "cannot write `{}`: it is read-only",
                     step.path
                 ))
-                .help(format!("chmod u+w {}", disk.show(&step.path))));
+                .help(format!("chmod u+w {}", shell::word(&disk.show(&step.path)))));
             }
             before.mode = mode;
             if let Some(after) = &mut step.after {

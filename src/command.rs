@@ -111,6 +111,7 @@ fn settle(cli: &Cli, report: &mut Report) -> Result<u8> {
         Command::Init(flags) => flags.root(&cli.global),
         _ => cli.global.directory.clone(),
     };
+    report.set_project(directory.clone());
     let disk = apply::Real::new(directory);
     let reads = matches!(cli.command, Command::Check(_) | Command::Status(_));
     if cli.global.dry_run || reads {
@@ -158,12 +159,12 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     };
     let survey = Survey::with(workspace, &edit.project, &edit.named)?;
     let plan = |decided: &BTreeMap<RelPath, Policy>| {
-        let policy = flags.on_conflict.into();
-        survey.plan(&edit.project, &edit.named, policy, decided, &edit.forced)
+        let (named, forced) = (&edit.named, &edit.forced);
+        survey.plan(&edit.project, named, flags.policy(), decided, forced)
     };
     let mut set = plan(&BTreeMap::new())?;
     let may_ask = !(flags.no_input || flags.dry_run || report.is_json());
-    let prompt = Prompt::new(may_ask && flags.on_conflict == OnConflict::Abort);
+    let prompt = Prompt::new(may_ask && flags.on_conflict.is_none());
     if prompt.is_allowed() && !set.conflicts.is_empty() {
         set = plan(&conflicts::ask(&set.conflicts, |conflict, rest| {
             let change = conflicts::change(&conflict.path, &survey.desired, &survey.found);
@@ -205,7 +206,7 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
 
 /// Refuses to keep what the command's own words say to overwrite.
 fn refuse_keep(flags: &Global, words: &str, instead: &str) -> Result<()> {
-    if flags.on_conflict != OnConflict::Keep {
+    if flags.on_conflict != Some(OnConflict::Keep) {
         return Ok(());
     }
     Err(

@@ -22,23 +22,23 @@ fn run() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            let Some(failure) = cli::refusal(&error, &words()) else {
+            let words = words();
+            let Some(failure) = cli::refusal(&error, &words) else {
                 error.exit()
             };
-            let failure = cli::whole_lines(failure, &words());
-            Report::before_flags().failure(&failure);
-            return ExitCode::from(failure.exit_code());
+            let failure = cli::whole_lines(failure, &words);
+            let report = Report::before_flags(&words, &cli::directory(&words));
+            report.failure(&failure);
+            return ExitCode::from(report.exit_code(failure.exit_code()));
         }
     };
     let mut report = Report::new(&cli.global);
-    match command::run(&cli, &mut report) {
-        Ok(code) => ExitCode::from(code),
-        Err(failure) => {
-            let failure = cli::whole_lines(failure, &words());
-            report.failure(&failure);
-            ExitCode::from(failure.exit_code())
-        }
-    }
+    let code = command::run(&cli, &mut report).unwrap_or_else(|failure| {
+        let failure = cli::whole_lines(failure, &words());
+        report.failure(&failure);
+        failure.exit_code()
+    });
+    ExitCode::from(report.exit_code(code))
 }
 
 /// The command line behind the program's name.

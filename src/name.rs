@@ -53,20 +53,11 @@ impl From<Invalid> for Failure {
             suggestion,
             ..
         } = invalid;
-        if found.starts_with('-') {
-            let value = flag
-                .trim_start_matches('-')
-                .replace('-', "_")
-                .to_uppercase();
-            return Self::usage(format!("`{flag}` has no value: the next word is `{found}`"))
-                .note(format!("a value cannot start with `-`: {rule}"))
-                .help(format!("{flag} <{value}> {found}"));
-        }
         let failure =
             Self::usage(format!("invalid value `{found}` for `{flag}`: {fault}")).note(rule);
         match suggestion {
             Some(suggestion) => failure.help(format!("{flag} {suggestion}")),
-            None => failure.help(format!("operator-forge --help explains `{flag}`")),
+            None => failure.help("--help"),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::io::{IsTerminal, stderr, stdin};
 
-use dialoguer::{Confirm, Input, theme::SimpleTheme};
+use dialoguer::{Input, theme::SimpleTheme};
 
 use crate::{
     change::Policy,
@@ -48,12 +48,9 @@ impl Prompt {
                 .note(why)
                 .help(example.to_owned()));
         }
-        let answer: String = Input::with_theme(&SimpleTheme)
-            .with_prompt(format!("{question} ({flag})"))
-            .validate_with(|text: &String| parse(text).map(drop).map_err(|failure| failure.error))
-            .interact_text()
-            .map_err(unanswered)?;
-        parse(&answer)
+        let check = |text: &str| parse(text).map(drop).map_err(|failure| failure.error);
+        let prompt = format!("{question} ({flag})");
+        parse(&ask(prompt, check("").is_ok(), check)?)
     }
 
     /// The flag's value, or an answer; `default` without a terminal.
@@ -67,11 +64,13 @@ impl Prompt {
         match given {
             Some(value) => Ok(value),
             None if !self.allowed => Ok(default),
-            None => Confirm::with_theme(&SimpleTheme)
-                .with_prompt(format!("{question} ({flag})"))
-                .default(default)
-                .interact()
-                .map_err(unanswered),
+            None => {
+                let choice = if default { "Y/n" } else { "y/N" };
+                let prompt = format!("{question} [{choice}] ({flag})");
+                let check = |text: &str| yes_or_no(text, default).map(drop).ok_or("y or n");
+                let answer = ask(prompt, true, check)?;
+                Ok(yes_or_no(&answer, default).unwrap_or(default))
+            }
         }
     }
 
@@ -81,17 +80,12 @@ impl Prompt {
             0 => String::new(),
             n => format!("; a capital letter goes for the other {n}, too"),
         };
-        let answer: String = Input::with_theme(&SimpleTheme)
-            .with_prompt(format!(
-                "`{path}` {reason}. Keep it, take what is generated, write both with conflict markers, or abort? \
-                 [k/t/m/a{all}] (--on-conflict)"
-            ))
-            .validate_with(|text: &String| match Answer::parse(text) {
-                Some(_) => Ok(()),
-                None => Err("k, t, m or a"),
-            })
-            .interact_text()
-            .map_err(unanswered)?;
+        let prompt = format!(
+            "`{path}` {reason}. Keep it, take what is generated, write both with conflict markers, or abort? \
+             [k/t/m/a{all}] (--on-conflict)"
+        );
+        let check = |text: &str| Answer::parse(text).map(drop).ok_or("k, t, m or a");
+        let answer = ask(prompt, false, check)?;
         Answer::parse(&answer)
             .ok_or_else(|| Failure::refused("no answer").help("--on-conflict keep"))
     }
@@ -121,6 +115,30 @@ impl Answer {
             policy,
             for_the_rest,
         })
+    }
+}
+
+/// Asks until `check` accepts the line. It is a line everywhere: dialoguer hides the cursor while it waits for a single key,
+/// and whoever ends the program then has none.
+fn ask<E: ToString>(
+    prompt: String,
+    may_be_empty: bool,
+    check: impl Fn(&str) -> Result<(), E>,
+) -> Result<String> {
+    Input::with_theme(&SimpleTheme)
+        .with_prompt(prompt)
+        .allow_empty(may_be_empty)
+        .validate_with(|text: &String| check(text))
+        .interact_text()
+        .map_err(unanswered)
+}
+
+fn yes_or_no(text: &str, default: bool) -> Option<bool> {
+    match text.trim().to_ascii_lowercase().as_str() {
+        "" => Some(default),
+        "y" | "yes" => Some(true),
+        "n" | "no" => Some(false),
+        _ => None,
     }
 }
 

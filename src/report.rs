@@ -6,16 +6,19 @@
 mod compat;
 mod drift;
 mod json;
+mod place;
 mod status;
 mod text;
 
 use std::{
-    cell::RefCell,
+    cell::{OnceCell, RefCell},
     io::{self, IsTerminal, Write},
+    path::{Path, PathBuf},
 };
 
 pub use self::compat::Comparison;
 pub use self::drift::{Drift, DriftKind};
+use self::place::Place;
 pub use self::status::{FileStatus, State, StatusReport};
 use crate::{
     change::{Change, ChangeSet},
@@ -69,10 +72,14 @@ pub struct Report {
     color: bool,
     dry_run: bool,
     diff: bool,
+    /// Where the command works.
+    place: Place,
     /// What happened before the command began, for whatever is told of it.
     before: Vec<String>,
     /// Where the words go, if not to the terminal.
     collected: Option<RefCell<Told>>,
+    /// Why some of the words are lost.
+    lost: OnceCell<String>,
 }
 
 impl Report {
@@ -84,8 +91,10 @@ impl Report {
             color: Self::wants_color(flags.color),
             dry_run: flags.dry_run,
             diff: flags.diff,
+            place: Place::new(&flags.directory),
             before: Vec::new(),
             collected: None,
+            lost: OnceCell::new(),
         }
     }
 
@@ -103,9 +112,9 @@ impl Report {
         collected.map_or_else(Told::default, |told| told.borrow().clone())
     }
 
-    /// For errors that are found before the flags are known.
-    pub fn before_flags() -> Self {
-        let words: Vec<String> = std::env::args().collect();
+    /// For errors in the words behind the program's name, which are found before the flags are known; `directory` is that of
+    /// `-C`.
+    pub fn before_flags(words: &[String], directory: &Path) -> Self {
         let json = words.iter().any(|word| word == "--output=json")
             || words
                 .windows(2)
@@ -117,8 +126,10 @@ impl Report {
             color: Self::wants_color(Color::Auto),
             dry_run: false,
             diff: false,
+            place: Place::new(directory),
             before: Vec::new(),
             collected: None,
+            lost: OnceCell::new(),
         }
     }
 
@@ -139,8 +150,26 @@ impl Report {
         self.before.extend(remarks);
     }
 
+    /// Says in which directory the project is.
+    pub fn set_project(&mut self, directory: PathBuf) {
+        self.place = self.place.clone().with_project(directory);
+    }
+
     /// Tells what was done, or would be.
     pub fn outcome(&self, outcome: &Outcome<'_>) {
+        let line = |line: &String| match outcome.command {
+            // It begins with going there.
+            "init" => line.clone(),
+            _ => self.place.line(line),
+        };
+        let next = outcome.next.iter();
+        let next: Vec<_> = next
+            .map(|(sentence, paste)| (sentence.clone(), paste.as_ref().map(line)))
+            .collect();
+        let outcome = &Outcome {
+            next: &next,
+            ..*outcome
+        };
         match self.output {
             Output::Json => {
                 let remarks: Vec<String> =
@@ -180,6 +209,8 @@ impl Report {
 
     /// Tells what `check` found; it fails where there is a failure.
     pub fn check(&self, outcome: &Outcome<'_>, drifts: &[Drift], failed: Option<&Failure>) {
+        let failed = failed.map(|failed| self.place.failure(failed.clone()));
+        let failed = failed.as_ref();
         match self.output {
             Output::Json => self.print(&json::check(outcome, drifts, failed, self.diff)),
             Output::Text => {
@@ -193,6 +224,8 @@ impl Report {
 
     /// Tells what `check --crds` found; it fails where there is a failure.
     pub fn comparison(&self, comparison: &Comparison<'_>, failed: Option<&Failure>) {
+        let failed = failed.map(|failed| self.place.failure(failed.clone()));
+        let failed = failed.as_ref();
         match self.output {
             Output::Json => self.print(&comparison.json(failed)),
             Output::Text => self.eprint(&comparison.text(failed, self.quiet, self.color)),
@@ -201,15 +234,17 @@ impl Report {
 
     /// Shows what each file is.
     pub fn status(&self, status: &StatusReport<'_>) {
+        let sync = self.place.line("operator-forge sync");
         self.print(&match self.output {
             Output::Json => status.json(),
-            Output::Text => status.text(self.quiet, self.color),
+            Output::Text => status.text(&sync, self.quiet, self.color),
         });
     }
 
     /// Tells why nothing was done.
     pub fn failure(&self, failure: &Failure) {
-        let failure = &self.before.iter().fold(failure.clone(), Failure::note);
+        let failure = self.place.failure(failure.clone());
+        let failure = &self.before.iter().fold(failure, Failure::note);
         match self.output {
             Output::Json => self.print(&json::failure(failure)),
             Output::Text => self.eprint(&text::failure(failure, self.color)),
@@ -231,18 +266,40 @@ impl Report {
         self.output == Output::Json
     }
 
-    /// A closed pipe is the reader's choice, not an error.
+    /// The exit code of a command that ended with `code`: 1 where some of its words are lost, which is told.
+    pub fn exit_code(&self, code: u8) -> u8 {
+        let Some(why) = self.lost.get() else {
+            return code;
+        };
+        let failure = Failure::refused(format!("cannot write to {why}"))
+            .note("the command has run, and what it said is lost in part")
+            .help("free some space, or send the words elsewhere");
+        self.eprint(&text::failure(&failure, self.color));
+        1
+    }
+
     fn print(&self, text: &str) {
         match &self.collected {
             Some(told) => told.borrow_mut().output.push_str(text),
-            None => _ = io::stdout().lock().write_all(text.as_bytes()),
+            None => self.write(io::stdout(), "standard output", text),
         }
     }
 
     fn eprint(&self, text: &str) {
         match &self.collected {
             Some(told) => told.borrow_mut().error.push_str(text),
-            None => _ = io::stderr().lock().write_all(text.as_bytes()),
+            None => self.write(io::stderr(), "standard error", text),
+        }
+    }
+
+    /// A closed pipe is the reader's choice, not an error.
+    fn write(&self, mut stream: impl Write, name: &str, text: &str) {
+        let written = stream.write_all(text.as_bytes());
+        match written.and_then(|()| stream.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                _ = self.lost.set(format!("{name}: {error}"));
+            }
+            _ => {}
         }
     }
 }

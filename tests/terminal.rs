@@ -71,6 +71,41 @@ fn nothing_is_asked_with_no_input() {
 }
 
 #[test]
+fn nothing_is_asked_where_the_answer_is_on_the_command_line() {
+    let directory = project();
+    let before = session::tree(directory.path());
+    let command = format!("{CREATE} --on-conflict abort");
+    let (output, code) = on_a_terminal(directory.path(), &command, "K\\n");
+    assert_eq!(code, 1, "{output}");
+    assert!(output.contains("2 files are in the way"), "{output}");
+    session::assert_same("abort", &before, &session::tree(directory.path()));
+}
+
+#[test]
+fn the_group_may_be_left_empty_and_yes_or_no_is_a_line() {
+    let directory = TempDir::new().unwrap();
+    let made = shell(
+        directory.path(),
+        "operator-forge init -q --domain example.com --project-name demo --vcs none",
+    );
+    assert_eq!(made.code, 0, "{}", made.output);
+    let command = "operator-forge create api --version v1 --kind Memcached";
+    let (output, code) = on_a_terminal(directory.path(), command, "\\n\\nmaybe\\nn\\n");
+    assert_eq!(code, 0, "{output}");
+    assert!(output.contains("y or n"), "{output}");
+    assert!(
+        !output.contains("\u{1b}[?25l"),
+        "the cursor stays: {output}"
+    );
+    let is_there = |path: &str| directory.path().join(path).exists();
+    assert!(is_there("src/api/example_com/v1/memcached.rs"), "{output}");
+    assert!(
+        !is_there("src/controllers/example_com/memcached.rs"),
+        "{output}"
+    );
+}
+
+#[test]
 fn disown_shows_what_it_would_replace_and_asks() {
     let directory = TempDir::new().unwrap();
     let made = shell(

@@ -73,10 +73,10 @@ pub trait Disk {
     fn sync_directory(&self, path: &RelPath) -> io::Result<()>;
     /// The names in a directory, sorted.
     fn list(&self, path: &RelPath) -> io::Result<Vec<String>>;
-    /// Makes the project's own directory; `false` if it is there already.
-    fn make_root(&self) -> io::Result<bool>;
-    /// Removes the project's own directory if it is empty.
-    fn remove_root(&self) -> io::Result<()>;
+    /// Makes the project's own directory and those that are missing around it; how many that were, all or none.
+    fn make_root(&self) -> io::Result<usize>;
+    /// Removes as many directories, from the project's own outwards, while they are empty.
+    fn remove_root(&self, made: usize) -> io::Result<()>;
     /// Locks a file: a new one, or one that is there.
     fn lock(&self, path: &RelPath, new: bool) -> io::Result<Lock>;
     /// Which run of the machine this is; empty where the system does not say.

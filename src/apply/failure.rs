@@ -3,7 +3,7 @@
 use std::io;
 
 use super::Disk;
-use crate::{error::Failure, tree::RelPath};
+use crate::{error::Failure, shell, tree::RelPath};
 
 /// `verb` could not be done to `path`.
 pub fn cannot(disk: &dyn Disk, verb: &str, path: &RelPath, error: &io::Error) -> Failure {
@@ -11,17 +11,17 @@ pub fn cannot(disk: &dyn Disk, verb: &str, path: &RelPath, error: &io::Error) ->
     match error.kind() {
         io::ErrorKind::PermissionDenied if path.parents().next().is_some() => {
             let directory = path.parents().next_back().unwrap_or_default();
-            let shown = RelPath::parse(directory).map(|directory| disk.show(&directory));
+            let directory = RelPath::parse(directory).map(|directory| disk.show(&directory));
             failure.help(match verb {
-                "read" => format!("chmod u+r {}", disk.show(path)),
-                _ => format!("chmod u+w {}", shown.unwrap_or_default()),
+                "read" => format!("chmod u+r {}", shell::word(&disk.show(path))),
+                _ => format!("chmod u+w {}", shell::word(&directory.unwrap_or_default())),
             })
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             failure.help("choose a directory that you may write to: operator-forge -C DIR …")
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-            failure.help("make room, then run the command again")
+            failure.help("free some space, then run the command again")
         }
         _ => failure.help("remove what is in the way, then run the command again"),
     }

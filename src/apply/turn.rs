@@ -49,7 +49,8 @@ impl<'a> Turn<'a> {
     pub fn begin(disk: &'a dyn Disk, command: &'a str) -> Result<Self> {
         let mut turn = Self::take(disk, command)?;
         let mut made_root = false;
-        if matches!(turn.state, State::Locked { .. }) {
+        if let State::Locked { held, boot } = &mut turn.state {
+            sign(disk, held.as_mut(), command, boot)?;
             match recover(disk)? {
                 Left::Nothing => {}
                 Left::Dropped { made_root: made } => made_root = made,
@@ -57,7 +58,8 @@ impl<'a> Turn<'a> {
             }
         }
         if came_to_nothing(disk)? {
-            Made::all(made_root)?.take_back(disk);
+            // Only its own directory: no journal may lead out of the project.
+            Made::all(usize::from(made_root))?.take_back(disk);
             turn.state = State::Absent;
         }
         let State::Locked { held, boot } = &mut turn.state else {
@@ -72,7 +74,7 @@ impl<'a> Turn<'a> {
         Ok(turn)
     }
 
-    /// The lock alone.
+    /// The lock alone, which says whether another process is at work; nothing is written.
     pub(super) fn take(disk: &'a dyn Disk, command: &'a str) -> Result<Self> {
         for directory in [memory::DIRECTORY, LOCAL] {
             let path = RelPath::parse(directory)?;
@@ -84,17 +86,16 @@ impl<'a> Turn<'a> {
                 return Err(
                     Failure::refused(format!("`{directory}` is not a directory"))
                         .note("it is where operator-forge keeps its record")
-                        .help(format!("rm {}", disk.show(&path))),
+                        .help(format!("rm {path}")),
                 );
             }
         }
         let lock = RelPath::parse(LOCK)?;
         let state = match disk.lock(&lock, false) {
-            Ok(Lock::Ours(mut held, last)) => {
-                let boot = last.lines().nth(1).unwrap_or_default().to_owned();
-                sign(disk, held.as_mut(), command, &boot)?;
-                State::Locked { held, boot }
-            }
+            Ok(Lock::Ours(held, last)) => State::Locked {
+                held,
+                boot: last.lines().nth(1).unwrap_or_default().to_owned(),
+            },
             Ok(Lock::Theirs(text)) => return Err(busy(&text)),
             Err(error) => match error.kind() {
                 io::ErrorKind::NotFound => State::Absent,
@@ -166,15 +167,15 @@ pub fn came_to_nothing(disk: &dyn Disk) -> Result<bool> {
 /// What was made for a first turn, in case it comes to nothing.
 #[derive(Default)]
 pub struct Made {
-    /// The project's own directory.
-    pub root: bool,
+    /// The project's own directory and those around it: how many.
+    pub root: usize,
     directories: Vec<RelPath>,
     files: Vec<RelPath>,
 }
 
 impl Made {
     /// Everything that a first turn makes.
-    fn all(root: bool) -> Result<Self> {
+    fn all(root: usize) -> Result<Self> {
         let paths = |paths: [&str; 2]| paths.into_iter().map(RelPath::parse).collect::<Result<_>>();
         Ok(Self {
             root,
@@ -191,8 +192,8 @@ impl Made {
         for directory in self.directories.iter().rev() {
             let _ = disk.remove_directory(directory);
         }
-        if self.root {
-            let _ = disk.remove_root();
+        if self.root > 0 {
+            let _ = disk.remove_root(self.root);
         }
     }
 }

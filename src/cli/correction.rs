@@ -1,5 +1,7 @@
 //! What a failure says to write otherwise, as the whole line to paste.
 
+use std::path::PathBuf;
+
 use clap::{Command, CommandFactory};
 
 use super::Cli;
@@ -7,6 +9,26 @@ use crate::{error::Failure, shell};
 
 /// What goes before a flag that should not be there.
 const WITHOUT: &str = "leave out ";
+
+/// The flag that may be written as `-C`.
+const DIRECTORY: &str = "--directory";
+
+/// The value of `-C` in `words`, which may be no whole command line.
+#[must_use]
+pub fn directory(words: &[String]) -> PathBuf {
+    let mut pieces = pieces(&command_of(words), words).into_iter();
+    let piece = pieces.find(|piece| piece.name == DIRECTORY);
+    let words = piece.map(|piece| piece.words).unwrap_or_default();
+    match &words[..] {
+        [_, value] => value.into(),
+        [word] => {
+            let long = word.strip_prefix("--directory=");
+            let short = || Some(word.strip_prefix("-C")?.trim_start_matches('='));
+            long.or_else(short).unwrap_or_default().into()
+        }
+        _ => PathBuf::new(),
+    }
+}
 
 /// `failure` with every `help` that is nothing but flags (`--version v1`), or leaves them out (`leave out --force`), turned
 /// into the command line of `words` with exactly that changed. Any other `help` stays.
@@ -77,38 +99,60 @@ fn pieces(command: &Command, words: &[String]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut words = words.iter().peekable();
     while let Some(word) = words.next() {
-        let name = word.split('=').next().unwrap_or_default();
-        let name = if name.starts_with("--") { name } else { "" };
+        let name = match word.split('=').next().unwrap_or_default() {
+            _ if word.starts_with("-C") => DIRECTORY,
+            name if name.starts_with("--") => name,
+            _ => "",
+        };
         let mut piece = Piece {
             name: name.to_owned(),
             words: vec![word.clone()],
         };
-        if name == word && takes_value(command, name) == Some(true) {
-            piece.words.extend(words.next().cloned());
+        if takes_value(command, word) == Some(true) {
+            piece
+                .words
+                .extend(words.next_if(|word| is_value(word)).cloned());
         }
         pieces.push(piece);
     }
     pieces
 }
 
-/// Whether a flag needs a value; `None` for what is no flag of the command.
+/// As clap has it: what starts with `-` is the next flag.
+fn is_value(word: &str) -> bool {
+    word == "-" || !word.starts_with('-')
+}
+
+/// Whether a flag needs the next word for its value; `None` for what is no flag of the command.
 fn takes_value(command: &Command, flag: &str) -> Option<bool> {
-    let name = flag.strip_prefix("--")?;
     let mut flags = command.get_arguments();
-    let flag = flags.find(|argument| {
-        let aliases = argument.get_all_aliases().unwrap_or_default();
-        argument.get_long() == Some(name) || aliases.contains(&name)
-    })?;
+    let flag = match flag.strip_prefix("--") {
+        Some(name) => flags.find(|argument| {
+            let aliases = argument.get_all_aliases().unwrap_or_default();
+            argument.get_long() == Some(name) || aliases.contains(&name)
+        })?,
+        None => {
+            let name = flag.strip_prefix('-')?;
+            flags.find(|argument| {
+                argument
+                    .get_short()
+                    .is_some_and(|it| it.to_string() == name)
+            })?
+        }
+    };
     let values = flag.get_num_args().unwrap_or_default();
     Some(flag.get_action().takes_values() && values.min_values() > 0)
 }
 
-/// The command that `words` call.
-fn command_of(words: &[String]) -> Command {
+/// The command that `words` call, as far as they call one.
+pub(super) fn command_of(words: &[String]) -> Command {
     let mut command = Cli::command();
     command.build();
-    for word in words {
-        if let Some(inner) = command.find_subcommand(word) {
+    let mut words = words.iter();
+    while let Some(word) = words.next() {
+        if takes_value(&command, word) == Some(true) {
+            words.next();
+        } else if let Some(inner) = command.find_subcommand(word) {
             command = inner.clone();
         }
     }
@@ -155,6 +199,13 @@ mod tests {
     }
 
     #[test]
+    fn a_flag_is_no_value() {
+        let line = |after: &str| format!("operator-forge create api --group {after}");
+        let after = line("cache --version v1");
+        check("create api --group --version v1", "--group cache", &after);
+    }
+
+    #[test]
     fn flags_are_left_out() {
         let before = "create api --kind Redis --controller-name a --resource=false --force";
         let line = |after: &str| format!("operator-forge create api --kind Redis {after}");
@@ -162,6 +213,14 @@ mod tests {
         check(before, "leave out --controller-name", &named);
         let switched = line("--controller-name a --force");
         check(before, "leave out --resource=false", &switched);
+        for before in [
+            "-C a sync",
+            "-Ca sync",
+            "sync --directory a",
+            "sync --directory=a",
+        ] {
+            check(before, "leave out --directory", "operator-forge sync");
+        }
     }
 
     #[test]
@@ -170,6 +229,21 @@ mod tests {
         let failure = Failure::refused("refused").help("--license mit");
         let help = whole_lines(failure, &words).help;
         assert_eq!(help, ["operator-forge init --owner 'A & B' --license mit"]);
+    }
+
+    #[test]
+    fn a_directory_is_found_wherever_it_stands() {
+        for (line, expected) in [
+            ("-C a sync", "a"),
+            ("-Ca/b sync", "a/b"),
+            ("create --directory=create api --kind", "create"),
+            ("-C init status --output", "init"),
+            ("sync", ""),
+            ("sync -C", ""),
+        ] {
+            let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
+            assert_eq!(directory(&words), PathBuf::from(expected), "{line}");
+        }
     }
 
     #[test]

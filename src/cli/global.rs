@@ -53,15 +53,15 @@ pub struct Global {
     )]
     pub color: Color,
     /// What to do with a file that is in the way
-    #[arg(
-        long,
-        global = true,
-        value_enum,
-        value_name = "POLICY",
-        default_value_t,
-        hide_default_value = true
-    )]
-    pub on_conflict: OnConflict,
+    #[arg(long, global = true, value_enum, value_name = "POLICY")]
+    pub on_conflict: Option<OnConflict>,
+}
+
+impl Global {
+    /// What to do with a file that is in the way, where nobody is asked.
+    pub fn policy(&self) -> Policy {
+        self.on_conflict.map_or(Policy::Abort, Policy::from)
+    }
 }
 
 /// `--output`.
@@ -87,10 +87,9 @@ pub enum Color {
 }
 
 /// `--on-conflict`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum OnConflict {
     /// Write nothing
-    #[default]
     Abort,
     /// Leave it as it is
     Keep,

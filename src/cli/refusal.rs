@@ -1,11 +1,11 @@
 //! clap's errors in this program's voice.
 
 use clap::{
-    CommandFactory,
+    Arg, Command,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-use super::{Cli, correction::renamed};
+use super::correction::{command_of, renamed};
 use crate::error::Failure;
 
 /// The failure for a command line that does not parse, of these words behind the program's name; `None` for what is no
@@ -15,6 +15,7 @@ pub fn refusal(error: &clap::Error, words: &[String]) -> Option<Failure> {
     let flag = of(ContextKind::InvalidArg).unwrap_or_default();
     let name = flag.split([' ', '=']).next().unwrap_or_default();
     let value = of(ContextKind::InvalidValue).unwrap_or_default();
+    let command = command_of(words);
     let failure = match error.kind() {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
@@ -38,23 +39,22 @@ pub fn refusal(error: &clap::Error, words: &[String]) -> Option<Failure> {
             let near = of(ContextKind::SuggestedSubcommand);
             match near.as_deref().and_then(|near| near.rsplit(", ").next()) {
                 Some(near) => {
-                    // What usage names is what was understood: `operator-forge create`.
-                    let parent = command_of(error);
-                    let parent = parent.get_bin_name().unwrap_or("operator-forge");
+                    let parent = command.get_bin_name().unwrap_or("operator-forge");
                     failure.help(format!("{parent} {near}"))
                 }
                 None => failure,
             }
         }
-        ErrorKind::InvalidValue if value.is_empty() => {
-            Failure::usage(format!("`{name}` has no value"))
-                .note("the next word is a flag, or there is none")
-                .help(flag.clone())
+        ErrorKind::InvalidValue => {
+            let failure = match value.is_empty() {
+                true => no_value(bare(&flag), words),
+                false => Failure::usage(format!("invalid value `{value}` for `{}`", bare(&flag))),
+            };
+            choices(failure, error, &command, &flag)
         }
-        ErrorKind::InvalidValue => no_choice(error, name, &value),
-        ErrorKind::MissingRequiredArgument => missing(error),
+        ErrorKind::MissingRequiredArgument => missing(error, &command),
         ErrorKind::ArgumentConflict => match of(ContextKind::InvalidSubcommand) {
-            Some(subcommand) => before_subcommand(error, &subcommand),
+            Some(subcommand) => before_subcommand(error, &command, &subcommand),
             None => Failure::usage(format!("`{name}` was given twice")),
         },
         _ => Failure::usage(first_line(error)),
@@ -67,8 +67,7 @@ pub fn refusal(error: &clap::Error, words: &[String]) -> Option<Failure> {
 }
 
 /// What is missing, what it is for, and a whole line that has it.
-fn missing(error: &clap::Error) -> Failure {
-    let command = command_of(error);
+fn missing(error: &clap::Error, command: &Command) -> Failure {
     let names: Vec<String> = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::Strings(names)) => names.clone(),
         other => other.map(text).into_iter().collect(),
@@ -82,79 +81,79 @@ fn missing(error: &clap::Error) -> Failure {
         several => format!("{} are missing", several.join(" and ")),
     });
     for (name, quoted) in names.iter().zip(&quoted) {
-        let mut arguments = command.get_arguments();
-        let argument = arguments.find(|argument| argument.to_string() == *name);
-        if let Some(help) = argument.and_then(|argument| argument.get_help()) {
+        if let Some(help) = argument(command, name).and_then(Arg::get_help) {
             failure = failure.note(format!("{quoted}: {}", lower_first(&help.to_string())));
         }
     }
-    failure.help.extend(example(&command));
+    failure.help.extend(example(command, ""));
     failure
 }
 
-/// The first example of a command.
-fn example(command: &clap::Command) -> Option<String> {
+/// The example of a command that shows a flag, or else the first one.
+fn example(command: &Command, flag: &str) -> Option<String> {
     let examples = command.get_after_help()?.to_string();
-    examples.lines().nth(1).map(|line| line.trim().to_owned())
+    let examples = examples.replace("\\\n    ", "");
+    let mut lines = examples.lines().skip(1).map(str::trim);
+    let shows = |line: &&str| line.split([' ', '=']).any(|word| word == flag);
+    let line = lines.clone().find(shows).or_else(|| lines.next());
+    line.map(str::to_owned)
 }
 
-/// A word that is not one of those which can stand there.
-fn no_choice(error: &clap::Error, name: &str, value: &str) -> Failure {
-    let of = |kind| error.get(kind).map(text);
-    let failure = Failure::usage(format!("invalid value `{value}` for `{}`", bare(name)));
-    let Some(valid) = of(ContextKind::ValidValue) else {
-        return failure;
+fn no_value(name: &str, words: &[String]) -> Failure {
+    let is_empty = |word: &String| word.is_empty() || word.strip_suffix('=') == Some(name);
+    if words.iter().any(is_empty) {
+        return Failure::usage(format!("the value of `{name}` is empty"));
+    }
+    Failure::usage(format!("`{name}` has no value"))
+        .note("the next word is a flag, or there is none")
+}
+
+/// What can stand there instead, as a flag or in a whole line.
+fn choices(mut failure: Failure, error: &clap::Error, command: &Command, flag: &str) -> Failure {
+    let of = |kind| error.get(kind).map(text).filter(|text| !text.is_empty());
+    let valid = of(ContextKind::ValidValue);
+    if let Some(valid) = &valid {
+        failure = failure.note(format!("it takes one of: {valid}"));
+    }
+    let first = || Some(valid.as_ref()?.split(',').next()?.to_owned());
+    let near = of(ContextKind::SuggestedValue).or_else(first);
+    let name = bare(flag);
+    let help = match near.filter(|_| name.starts_with('-')) {
+        None => example(command, name),
+        Some(near) => {
+            let needs_equals = argument(command, flag).is_some_and(Arg::is_require_equals_set);
+            Some(format!(
+                "{name}{}{near}",
+                if needs_equals { '=' } else { ' ' }
+            ))
+        }
     };
-    let first = || valid.split(',').next().unwrap_or_default().to_owned();
-    let near = of(ContextKind::SuggestedValue).unwrap_or_else(first);
-    let help = match name.starts_with('-') {
-        true => Some(format!("{name} {near}")),
-        false => example(&command_with(name)),
-    };
-    let mut failure = failure.note(format!("it takes one of: {valid}"));
     failure.help.extend(help);
     failure
 }
 
 /// Flags of a command before the name of one that it holds.
-fn before_subcommand(error: &clap::Error, subcommand: &str) -> Failure {
+fn before_subcommand(error: &clap::Error, command: &Command, subcommand: &str) -> Failure {
     let flags = error.get(ContextKind::PriorArg).map(text);
     let flags = flags.unwrap_or_default();
-    let command = command_of(error);
-    let inner = command.find_subcommand(subcommand);
     let mut failure = Failure::usage(format!("`{}` before `{subcommand}`", bare(&flags)))
         .note(format!("`{subcommand}` has flags of its own, behind it"));
-    failure.help.extend(inner.and_then(example));
+    failure.help.extend(example(command, ""));
     failure
 }
 
-/// `--kind <KIND>` is `--kind`, and `<PATH>...` is `PATH`.
+/// `--kind <KIND>` and `--kind[=<KIND>]` are `--kind`; `<PATH>...` and `[PATH]` are `PATH`.
 fn bare(name: &str) -> &str {
-    let word = name.split([' ', '=', '[']).next().unwrap_or_default();
-    word.trim_matches(['<', '>', '.'])
+    let name = name.trim_start_matches(['<', '[']);
+    name.split([' ', '=', '[', ']', '>'])
+        .next()
+        .unwrap_or_default()
 }
 
-/// The command that the error is about, as far as its usage names it.
-fn command_of(error: &clap::Error) -> clap::Command {
-    let usage = error.get(ContextKind::Usage).map(ToString::to_string);
-    let usage = usage.unwrap_or_default();
-    let mut command = Cli::command();
-    command.build();
-    for word in usage.split_whitespace() {
-        if let Some(inner) = command.find_subcommand(word) {
-            command = inner.clone();
-        }
-    }
-    command
-}
-
-/// The command that takes this argument.
-fn command_with(argument: &str) -> clap::Command {
-    let mut command = Cli::command();
-    command.build();
-    let mut commands = command.get_subcommands();
-    let takes = |it: &&clap::Command| it.get_arguments().any(|it| it.to_string() == argument);
-    commands.find(takes).cloned().unwrap_or_default()
+/// The argument that clap calls `name`.
+fn argument<'a>(command: &'a Command, name: &str) -> Option<&'a Arg> {
+    let mut arguments = command.get_arguments();
+    arguments.find(|argument| argument.to_string() == name)
 }
 
 fn lower_first(text: &str) -> String {

@@ -13,7 +13,7 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
         let Some(branches) = branches(&flags.directory, &bytes, conflicted)? else {
             return Ok(bytes);
         };
-        let (text, remark) = branches.merge(flags.on_conflict.into())?;
+        let (text, remark) = branches.merge(flags.policy())?;
         Project::read_merged(&text, &bytes)?;
         merged = Some(remark);
         Ok(text.into_bytes())

@@ -2,7 +2,7 @@
 
 use std::{
     collections::BTreeMap,
-    path::{Path, PathBuf},
+    path::{Component, Path, PathBuf},
 };
 
 use super::{own::check_list, unmerged::branches};
@@ -225,7 +225,10 @@ fn check_directory(root: &Path) -> Result<()> {
         return Err(
             Failure::refused(format!("`{}` is not a directory", root.display()))
                 .note("a project is a directory")
-                .help(format!("operator-forge -C {}-project …", root.display())),
+                .help(format!(
+                    "operator-forge -C {} init",
+                    shell::word(&format!("{}-project", root.display()))
+                )),
         );
     }
     Ok(())
@@ -247,25 +250,25 @@ fn no_project(root: &Path) -> Failure {
         .skip(1)
         .find(|ancestor| ancestor.join(FILE).is_file())
     {
-        Some(parent) => {
-            let above = match root.is_dir() {
-                true => root
-                    .strip_prefix(".")
-                    .unwrap_or(root)
-                    .join(path_up(&full, parent)),
-                // No shell goes up from where there is nothing.
-                false => parent.to_path_buf(),
-            };
-            Failure::refused(format!("no `{FILE}` in `{}`", root.display()))
-                .note("a directory above it has one")
-                .help(format!("cd {}", shell::word(&above.to_string_lossy())))
-        }
+        Some(parent) => Failure::refused(format!("no `{FILE}` in `{}`", root.display()))
+            .note("a directory above it has one")
+            .help(match path_up(root, &full, parent) {
+                above if above.as_os_str().is_empty() => "--directory .".to_owned(),
+                above => format!("cd {}", shell::word(&above.to_string_lossy())),
+            }),
         None => project::missing(root),
     }
 }
 
-/// `..` as often as it takes to get from `from` to its ancestor `to`.
-fn path_up(from: &Path, to: &Path) -> String {
-    let levels = from.components().count() - to.components().count();
-    vec![".."; levels].join("/")
+/// The path to the ancestor `to` of `full`, which is what `root` leads to; empty for the current directory.
+fn path_up(root: &Path, full: &Path, to: &Path) -> PathBuf {
+    let levels = full.components().count() - to.components().count();
+    let mut path = root.strip_prefix(".").unwrap_or(root).to_path_buf();
+    for _ in 0..levels {
+        match path.components().next_back() {
+            Some(Component::Normal(_)) => _ = path.pop(),
+            _ => path.push(".."),
+        }
+    }
+    path
 }

@@ -93,7 +93,7 @@ pub struct StatusReport<'a> {
 
 impl StatusReport<'_> {
     /// The text for people, on standard output.
-    pub(super) fn text(&self, quiet: bool, color: bool) -> String {
+    pub(super) fn text(&self, sync: &str, quiet: bool, color: bool) -> String {
         let mut out = String::new();
         if !quiet {
             let (project, set) = (self.project, self.templates);
@@ -144,9 +144,9 @@ impl StatusReport<'_> {
         let changes = self.set.visible().count() + self.set.conflicts.len();
         let pending = match (changes, self.set.changes.len()) {
             (0, 0) => "nothing".to_owned(),
-            (0, _) => "the record in .operator-forge/: operator-forge sync".to_owned(),
-            (1, _) => "1 file: operator-forge sync".to_owned(),
-            (n, _) => format!("{n} files: operator-forge sync"),
+            (0, _) => format!("the record in .operator-forge/: {sync}"),
+            (1, _) => format!("1 file: {sync}"),
+            (n, _) => format!("{n} files: {sync}"),
         };
         out + &text::line("Pending", text::GREEN, &pending, color)
     }

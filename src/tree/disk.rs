@@ -9,7 +9,10 @@ use std::{
 use rayon::prelude::*;
 
 use super::RelPath;
-use crate::error::{Failure, Result};
+use crate::{
+    error::{Failure, Result},
+    shell,
+};
 
 /// What stands at a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,8 +69,10 @@ pub fn find_all(
 /// `directories` are known to be directories, and grow.
 fn find_below(root: &Path, path: &RelPath, directories: &mut BTreeSet<String>) -> Result<Found> {
     let unreadable = |at: &str, error: io::Error| {
-        Failure::refused(format!("cannot read `{at}`: {error}"))
-            .help(format!("chmod -R u+rX {}", root.display()))
+        Failure::refused(format!("cannot read `{at}`: {error}")).help(format!(
+            "chmod -R u+rX {}",
+            shell::word(&root.to_string_lossy())
+        ))
     };
     let known = |parent: &str| directories.contains(parent);
     let parents = match path.parents().next_back() {

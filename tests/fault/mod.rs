@@ -104,14 +104,14 @@ impl Disk for Faulty {
         self.real.list(path)
     }
 
-    fn make_root(&self) -> io::Result<bool> {
+    fn make_root(&self) -> io::Result<usize> {
         self.call()?;
         self.real.make_root()
     }
 
-    fn remove_root(&self) -> io::Result<()> {
+    fn remove_root(&self, made: usize) -> io::Result<()> {
         self.call()?;
-        self.real.remove_root()
+        self.real.remove_root(made)
     }
 
     fn lock(&self, path: &RelPath, new: bool) -> io::Result<Lock> {

@@ -110,15 +110,26 @@ impl Disk for Real {
         Ok(names)
     }
 
-    fn make_root(&self) -> io::Result<bool> {
-        if self.root.is_dir() {
-            return Ok(false);
+    fn make_root(&self) -> io::Result<usize> {
+        let is_missing = |path: &&Path| !path.as_os_str().is_empty() && !path.is_dir();
+        let missing: Vec<_> = self.root.ancestors().take_while(is_missing).collect();
+        let mut made = 0;
+        for directory in missing.into_iter().rev() {
+            match fs::create_dir(directory) {
+                Ok(()) => made += 1,
+                // Made by somebody else meanwhile, or `..`: it is not ours to remove, nor is what is around it.
+                Err(_) if directory.is_dir() => made = 0,
+                Err(error) => {
+                    let _ = directory.parent().map(|parent| remove(parent, made));
+                    return Err(error);
+                }
+            }
         }
-        fs::create_dir_all(&self.root).map(|()| true)
+        Ok(made)
     }
 
-    fn remove_root(&self) -> io::Result<()> {
-        fs::remove_dir(&self.root)
+    fn remove_root(&self, made: usize) -> io::Result<()> {
+        remove(&self.root, made)
     }
 
     fn lock(&self, path: &RelPath, new: bool) -> io::Result<Lock> {
@@ -167,6 +178,14 @@ impl Disk for Real {
             .display()
             .to_string()
     }
+}
+
+/// Removes `levels` directories, from `directory` outwards, while they are empty.
+fn remove(directory: &Path, levels: usize) -> io::Result<()> {
+    directory
+        .ancestors()
+        .take(levels)
+        .try_for_each(fs::remove_dir)
 }
 
 /// A locked file. It is unlocked and not only closed: a child of another thread may have it open until it runs its program.
@@ -220,4 +239,42 @@ fn set_mode(file: &File, mode: u32) -> io::Result<()> {
 #[cfg(not(unix))]
 fn set_mode(_: &File, _: u32) -> io::Result<()> {
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_around_the_project_go_with_it() {
+        let home = tempfile::tempdir().unwrap();
+        let there = home.path().join("there");
+        fs::create_dir(&there).unwrap();
+        let disk = Real::new(there.join("a/b/c"));
+        let made = disk.make_root().unwrap();
+        assert_eq!(made, 3);
+        assert_eq!(disk.make_root().unwrap(), 0);
+        disk.remove_root(made).unwrap();
+        assert_eq!(fs::read_dir(&there).unwrap().count(), 0);
+    }
+
+    #[test]
+    fn a_directory_with_something_in_it_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let disk = Real::new(home.path().join("a/b/c"));
+        let made = disk.make_root().unwrap();
+        fs::write(home.path().join("a/other"), "").unwrap();
+        disk.remove_root(made).unwrap_err();
+        assert!(!home.path().join("a/b").exists());
+        assert!(home.path().join("a/other").exists());
+    }
+
+    #[test]
+    fn of_directories_that_cannot_all_be_made_none_stays() {
+        let home = tempfile::tempdir().unwrap();
+        let name = "x".repeat(300);
+        let disk = Real::new(home.path().join("a/b").join(name));
+        disk.make_root().unwrap_err();
+        assert!(!home.path().join("a").exists());
+    }
 }

@@ -263,12 +263,12 @@ impl Disk for MemoryDisk {
             .collect())
     }
 
-    fn make_root(&self) -> io::Result<bool> {
+    fn make_root(&self) -> io::Result<usize> {
         self.call()?;
-        Ok(!self.root.replace(true))
+        Ok(usize::from(!self.root.replace(true)))
     }
 
-    fn remove_root(&self) -> io::Result<()> {
+    fn remove_root(&self, _: usize) -> io::Result<()> {
         self.call()?;
         self.root.set(false);
         Ok(())

@@ -1,17 +1,14 @@
 //! `check --crds`: what a change of the project's CRDs breaks for those who use a released version.
 
-use std::{
-    collections::BTreeSet,
-    io::{self, Read},
-    path::Path,
-};
+mod read;
+
+use std::{collections::BTreeSet, path::Path};
 
 use super::super::{Workspace, derived::CRDS as BASES};
 use crate::{
     cli::Global,
-    compat::{self, Finding, Release, Severity},
+    compat::{self, Finding, Severity},
     error::{Failure, Result},
-    git,
     name::Version,
     project::Key,
     report::{Comparison, Report},
@@ -24,8 +21,8 @@ pub fn run(flags: &Global, released: &str, allow: &[String], report: &Report) ->
         .map(|text| Allowance::parse(text))
         .collect::<Result<_>>()?;
     let root = &flags.directory;
-    let before = read_released(root, released)?;
-    let after = read_project(root)?;
+    let before = read::released(root, released)?;
+    let after = read::project(root)?;
     let mut used = BTreeSet::new();
     let mut findings = Vec::new();
     for finding in compat::compare(&before, &after) {
@@ -212,86 +209,6 @@ impl Allowance {
                 self.place.is_empty() || rest.is_empty() || rest.starts_with(['.', '[', ' '])
             })
     }
-}
-
-/// What `--crds` names: `-`, a file, a directory, or else a revision of git.
-fn read_released(root: &Path, released: &str) -> Result<Release> {
-    let mut release = Release::default();
-    let path = root.join(released);
-    if released == "-" {
-        let mut text = String::new();
-        io::stdin()
-            .read_to_string(&mut text)
-            .map_err(|error| unreadable("standard input", &error.to_string()))?;
-        release.read("standard input", &text)?;
-    } else if path.is_dir() {
-        read_directory(root, &path, &mut release)?;
-    } else if path.exists() {
-        let bytes =
-            std::fs::read(&path).map_err(|error| unreadable(released, &error.to_string()))?;
-        release.read(released, &String::from_utf8_lossy(&bytes))?;
-    } else {
-        let files = git::files_at(root, released, BASES).map_err(|why| {
-            Failure::refused(format!("`{released}` is no file and no revision"))
-                .note(why)
-                .note("a checkout of CI often has neither tags nor history: `fetch-depth: 0` of actions/checkout gets them")
-                .help("git fetch --tags")
-        })?;
-        for (path, bytes) in files {
-            release.read(
-                &format!("{released}:{path}"),
-                &String::from_utf8_lossy(&bytes),
-            )?;
-        }
-        return Ok(release);
-    }
-    if release.is_empty() {
-        return Err(
-            Failure::refused(format!("no CustomResourceDefinition in `{released}`"))
-                .note("name a file, a directory or a git revision that has some")
-                .help("operator-forge check --crds HEAD"),
-        );
-    }
-    Ok(release)
-}
-
-fn read_project(root: &Path) -> Result<Release> {
-    let mut release = Release::default();
-    let bases = root.join(BASES);
-    if !bases.is_dir() {
-        return Err(Failure::refused(format!("no `{BASES}`"))
-            .note("the project's own definitions are compared")
-            .help("make manifests"));
-    }
-    read_directory(root, &bases, &mut release)?;
-    Ok(release)
-}
-
-/// Every YAML and JSON file below `directory`, in the order of their paths.
-fn read_directory(root: &Path, directory: &Path, release: &mut Release) -> Result<()> {
-    for entry in walkdir::WalkDir::new(directory).sort_by_file_name() {
-        let shown = |path: &Path| {
-            path.strip_prefix(root)
-                .unwrap_or(path)
-                .display()
-                .to_string()
-        };
-        let entry = entry.map_err(|error| unreadable(&shown(directory), &error.to_string()))?;
-        let path = entry.path();
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        if entry.file_type().is_file() && matches!(extension, Some("yaml" | "yml" | "json")) {
-            let bytes = std::fs::read(path)
-                .map_err(|error| unreadable(&shown(path), &error.to_string()))?;
-            release.read(&shown(path), &String::from_utf8_lossy(&bytes))?;
-        }
-    }
-    Ok(())
-}
-
-fn unreadable(what: &str, why: &str) -> Failure {
-    Failure::refused(format!("cannot read `{what}`: {why}"))
-        .note("it should hold the CustomResourceDefinitions of a release")
-        .help("operator-forge check --crds HEAD")
 }
 
 #[cfg(test)]
