@@ -178,8 +178,10 @@ pub enum ConflictKind {
     Edited,
     /// Both sides changed the same lines of a Shared file.
     Overlap,
-    /// A git merge left conflict markers in a Shared file, the first in this line, and its sides do not go together.
+    /// It has conflict markers already, the first in this line, and they have to go before something else comes.
     Markers(usize),
+    /// It cannot be merged, as it is no text.
+    NoText,
     /// The merged text would no longer parse; the text says how.
     Unparsable(String),
     /// A directory, link or device stands where a file belongs; the text names it.
@@ -195,6 +197,7 @@ impl ConflictKind {
             Self::Edited => "edited",
             Self::Overlap => "overlap",
             Self::Markers(_) => "markers",
+            Self::NoText => "no-text",
             Self::Unparsable(_) => "unparsable",
             Self::Obstacle(_) => "obstacle",
         }
@@ -205,6 +208,11 @@ impl ConflictKind {
         !matches!(self, Self::Obstacle(_))
     }
 
+    /// Whether both texts can be written into the file, as far as is known.
+    pub fn can_be_marked(&self) -> bool {
+        self.can_be_settled() && !matches!(self, Self::Markers(_) | Self::NoText)
+    }
+
     /// The reason, as a fragment after the path.
     pub fn reason(&self) -> String {
         match self {
@@ -213,8 +221,9 @@ impl ConflictKind {
             Self::Edited => "is generated, was edited by hand, and has to change now".to_owned(),
             Self::Overlap => "was edited in the lines that have to change now".to_owned(),
             Self::Markers(line) => {
-                format!("has conflict markers (line {line}) whose sides do not go together")
+                format!("has conflict markers (line {line}); choose between their sides first")
             }
+            Self::NoText => "holds no text (it is not UTF-8)".to_owned(),
             Self::Unparsable(how) => format!("would not parse after merging: {how}"),
             Self::Obstacle(what) => format!("cannot be written: {what}"),
         }

@@ -29,6 +29,10 @@ pub fn record(
                 return;
             }
         };
+        let after = match &before {
+            Some(old) => after.map(|new| tree::with_line_ends_of(old, new)),
+            None => after,
+        };
         let action = match (&before, &after) {
             (Some(old), Some(new)) if tree::unix_line_ends(old) == tree::unix_line_ends(new) => {
                 return;

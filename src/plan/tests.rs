@@ -1,9 +1,14 @@
 //! Plans of a little project: one file of each owner.
 
+mod merges;
 mod moves;
 
 use super::*;
-use crate::tree::File;
+use crate::{
+    change::{Action, ConflictKind, NoteKind},
+    git::Unmerged,
+    tree::{Digest, File},
+};
 
 /// A tree, its memory and how to plan it.
 struct World {
@@ -12,7 +17,7 @@ struct World {
     policy: Policy,
     forced: BTreeSet<RelPath>,
     decided: BTreeMap<RelPath, Policy>,
-    unmerged: BTreeMap<RelPath, Unmerged>,
+    merges: Merges,
     owned: BTreeSet<RelPath>,
 }
 
@@ -58,7 +63,7 @@ impl World {
             policy: Policy::Abort,
             forced: BTreeSet::new(),
             decided: BTreeMap::new(),
-            unmerged: BTreeMap::new(),
+            merges: Merges::default(),
             owned: BTreeSet::new(),
         }
     }
@@ -68,7 +73,7 @@ impl World {
             memory: &self.memory,
             desired,
             found: &self.disk,
-            unmerged: &self.unmerged,
+            merges: &self.merges,
             templates: 1,
             project: "project",
             policy: self.policy,
