@@ -1,5 +1,7 @@
 //! A change set: everything a command will do to the tree, as values, before any of it is done.
 
+use std::collections::BTreeMap;
+
 use crate::tree::{Content, Owner, RelPath};
 
 /// What happens to one file. The word is the same in a dry run, in a real one and in JSON.
@@ -247,8 +249,12 @@ pub enum Policy {
 /// All of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeSet {
-    /// In the order of their paths; `PROJECT` and the memory last.
+    /// In the order of their paths.
     pub changes: Vec<Change>,
+    /// `PROJECT` and the memory, which are written last.
+    pub record: Vec<Change>,
+    /// Where files that belong elsewhere were, by the path where they go: they keep their modes.
+    pub moved: BTreeMap<RelPath, RelPath>,
     /// For a human, afterwards.
     pub notes: Vec<Note>,
     /// For a human, before.
@@ -256,10 +262,14 @@ pub struct ChangeSet {
 }
 
 impl ChangeSet {
+    /// Every change, in the order in which they are made.
+    pub fn all(&self) -> impl Iterator<Item = &Change> {
+        self.changes.iter().chain(&self.record)
+    }
+
     /// The changes a user sees: everything but the memory under `.operator-forge/`.
     pub fn visible(&self) -> impl Iterator<Item = &Change> {
-        self.changes
-            .iter()
+        self.all()
             .filter(|change| !change.path.as_str().starts_with(".operator-forge/"))
     }
 }

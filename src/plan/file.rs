@@ -29,15 +29,31 @@ pub struct Place<'a> {
     pub last: Option<&'a Last<Digest>>,
     pub disk: Option<&'a Vec<u8>>,
     pub file: &'a File,
+    /// What is desired.
+    pub digest: Digest,
+    on_disk: Option<Digest>,
 }
 
-impl Place<'_> {
-    fn on_disk(&self) -> Option<Digest> {
-        // Most files are as they should be, and equal bytes need one hash.
-        self.disk.map(|bytes| match **bytes == *self.file.content {
-            true => self.file.digest(self.path),
-            false => Digest::of(self.path, bytes),
-        })
+impl<'a> Place<'a> {
+    fn new(
+        path: &'a RelPath,
+        last: Option<&'a Last<Digest>>,
+        disk: Option<&'a Vec<u8>>,
+        file: &'a File,
+    ) -> Self {
+        let digest = file.digest(path);
+        Self {
+            path,
+            last,
+            disk,
+            file,
+            digest,
+            // Most files are as they should be, and equal bytes need one hash.
+            on_disk: disk.map(|bytes| match **bytes == *file.content {
+                true => digest,
+                false => Digest::of(path, bytes),
+            }),
+        }
     }
 
     /// The row of the table, after git.
@@ -45,9 +61,9 @@ impl Place<'_> {
         let desired = Desired {
             owner: self.file.owner,
             keyed: Driver::of(self.path).is_keyed(self.path),
-            content: self.file.digest(self.path),
+            content: self.digest,
         };
-        let verdict = reconcile(self.last, self.on_disk().as_ref(), Some(&desired));
+        let verdict = reconcile(self.last, self.on_disk.as_ref(), Some(&desired));
         merged::after_git(self, merges, verdict)
     }
 
@@ -55,7 +71,7 @@ impl Place<'_> {
     fn desired(&self) -> Last<Digest> {
         Last {
             owner: self.file.owner,
-            any_of: vec![self.file.digest(self.path)],
+            any_of: vec![self.digest],
         }
     }
 
@@ -63,7 +79,7 @@ impl Place<'_> {
     /// true of it.
     fn left(&self) -> Option<Last<Digest>> {
         let rows = &self.last?.any_of;
-        let known = [self.on_disk(), Some(self.file.digest(self.path))];
+        let known = [self.on_disk, Some(self.digest)];
         let mut known = known.into_iter().flatten().filter(|it| rows.contains(it));
         Some(Last {
             // A file that was taken over is the user's, also where it still holds what was applied.
@@ -91,15 +107,7 @@ pub fn verdict(
         _ => None,
     };
     match desired.get(path) {
-        Some(file) => {
-            let place = Place {
-                path,
-                last,
-                disk,
-                file,
-            };
-            place.said(merges).verdict
-        }
+        Some(file) => Place::new(path, last, disk, file).said(merges).verdict,
         None => reconcile(
             last,
             disk.map(|bytes| Digest::of(path, bytes)).as_ref(),
@@ -124,15 +132,7 @@ pub fn plan_file(inputs: &Inputs<'_>, path: &RelPath) -> Planned {
     };
     match file {
         None => undesired(inputs, path, last, disk),
-        Some(file) => desired(
-            inputs,
-            &Place {
-                path,
-                last,
-                disk,
-                file,
-            },
-        ),
+        Some(file) => desired(inputs, &Place::new(path, last, disk, file)),
     }
 }
 
@@ -171,6 +171,7 @@ fn desired(inputs: &Inputs<'_>, place: &Place<'_>) -> Planned {
         last,
         disk,
         file,
+        ..
     } = *place;
     let Said {
         verdict,
@@ -200,7 +201,7 @@ fn desired(inputs: &Inputs<'_>, place: &Place<'_>) -> Planned {
         };
     }
     // What one branch of two has applied is news to the other.
-    let is_news = |row: &Digest| *row != file.digest(path);
+    let is_news = |row: &Digest| *row != place.digest;
     match verdict {
         Verdict::Create => anew(Action::Create),
         Verdict::Restore => anew(Action::Restore),

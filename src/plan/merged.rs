@@ -152,7 +152,7 @@ fn generated(
             Err(_) => return stays,
         }
     }
-    match Digest::of(path, merged.as_bytes()) == place.file.digest(path) {
+    match Digest::of(path, merged.as_bytes()) == place.digest {
         true if verdict == Verdict::Unchanged => stays,
         true => Said::of(Verdict::Write, None),
         false if merged == disk => Said::of(Verdict::KeepEdited, None),
@@ -207,6 +207,7 @@ pub fn merge(inputs: &Inputs<'_>, place: &Place<'_>) -> Result<Option<String>, C
         last,
         disk,
         file,
+        ..
     } = *place;
     let disk = text(disk.map_or(&[], |bytes| bytes))?;
     let (base, ours) = match last {

@@ -56,19 +56,18 @@ pub fn plan(inputs: &Inputs<'_>, moves: &BTreeMap<RelPath, RelPath>) -> Result<C
             conflict.path = from.clone();
         }
     }
-    let record = set.changes.iter().position(|change| change.owner.is_none());
-    let mut record = set.changes.split_off(record.unwrap_or(set.changes.len()));
     for (to, from) in moves {
         let owner = inputs.desired.get(to).map(|file| file.owner);
         carry(inputs, from, to, owner, &mut set.changes);
     }
     for (to, from) in &bases {
-        carry(inputs, from, to, None, &mut record);
+        carry(inputs, from, to, None, &mut set.record);
     }
     set.changes.sort_by(|a, b| a.path.cmp(&b.path));
     // The lock stays last.
-    record.sort_by_key(|change| !change.path.as_str().starts_with(".operator-forge/base/"));
-    set.changes.append(&mut record);
+    set.record
+        .sort_by_key(|change| !change.path.as_str().starts_with(".operator-forge/base/"));
+    set.moved.extend(moves.clone());
     Ok(set)
 }
 

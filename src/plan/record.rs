@@ -42,7 +42,7 @@ pub fn record(
             (Some(_), Some(_)) => Action::Update,
             (Some(_), None) => Action::Delete,
         };
-        set.changes.push(Change {
+        set.record.push(Change {
             path,
             action,
             owner: None,

@@ -91,7 +91,7 @@ impl World {
     fn apply(&mut self, desired: &Tree) -> ChangeSet {
         let set = self.plan(desired);
         assert!(set.conflicts.is_empty(), "{:?}", set.conflicts);
-        for change in &set.changes {
+        for change in set.all() {
             let found = match &change.after {
                 Some(bytes) => Found::File(bytes.to_vec()),
                 None => Found::Absent,
@@ -186,7 +186,7 @@ fn an_edited_tool_file_is_a_note_and_then_a_conflict() {
             what: NoteKind::Edited
         }]
     );
-    assert!(set.changes.is_empty());
+    assert_eq!(set.all().count(), 0);
     let conflict = Conflict {
         path: path("tool"),
         why: ConflictKind::Edited,

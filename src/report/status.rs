@@ -142,7 +142,7 @@ impl StatusReport<'_> {
             out += &text::line(&title, text::GREEN, &rest, color);
         }
         let changes = self.set.visible().count() + self.set.conflicts.len();
-        let pending = match (changes, self.set.changes.len()) {
+        let pending = match (changes, self.set.all().count()) {
             (0, 0) => "nothing".to_owned(),
             (0, _) => "the record in .operator-forge/: operator-forge sync".to_owned(),
             (1, _) => "1 file: operator-forge sync".to_owned(),

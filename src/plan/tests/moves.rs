@@ -33,7 +33,8 @@ fn files_move_with_their_templates() {
             .collect::<Vec<_>>(),
         expected
     );
-    assert_eq!(set.changes.last().unwrap().path.as_str(), memory::LOCK);
+    assert_eq!(set.record.last().unwrap().path.as_str(), memory::LOCK);
+    assert_eq!(set.moved[&path("new/user")], path("user"));
     assert_eq!(world.read("new/tool").as_deref(), Some("2\n"));
     assert_eq!(world.read("new/user").as_deref(), Some("u\n"));
     assert_eq!(
