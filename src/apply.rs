@@ -180,6 +180,26 @@ fn keep_modes(disk: &dyn Disk, steps: &mut [Step]) -> Result<()> {
     Ok(())
 }
 
+/// A file that moves keeps its mode: `moved` says where it was, by the path where it goes.
+pub fn carry_modes(
+    disk: &dyn Disk,
+    steps: &mut [Step],
+    moved: &BTreeMap<RelPath, RelPath>,
+) -> Result<()> {
+    for step in steps {
+        let (Some(from), Some(after)) = (moved.get(&step.path), &mut step.after) else {
+            continue;
+        };
+        let kind = disk
+            .kind(from)
+            .map_err(|error| cannot(disk, "read", from, &error))?;
+        if let Kind::File { mode, .. } = kind {
+            after.mode = mode;
+        }
+    }
+    Ok(())
+}
+
 /// Refuses two paths that are one where case does not count, as on macOS and Windows.
 fn refuse_clashes(steps: &[Step]) -> Result<()> {
     let mut seen = BTreeMap::new();

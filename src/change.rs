@@ -1,5 +1,7 @@
 //! A change set: everything a command will do to the tree, as values, before any of it is done.
 
+use std::collections::BTreeMap;
+
 use crate::tree::{Content, Owner, RelPath};
 
 /// What happens to one file. The word is the same in a dry run, in a real one and in JSON.
@@ -178,8 +180,10 @@ pub enum ConflictKind {
     Edited,
     /// Both sides changed the same lines of a Shared file.
     Overlap,
-    /// A git merge left conflict markers in a Shared file, the first in this line, and its sides do not go together.
+    /// It has conflict markers already, the first in this line, and they have to go before something else comes.
     Markers(usize),
+    /// It cannot be merged, as it is no text.
+    NoText,
     /// The merged text would no longer parse; the text says how.
     Unparsable(String),
     /// A directory, link or device stands where a file belongs; the text names it.
@@ -195,6 +199,7 @@ impl ConflictKind {
             Self::Edited => "edited",
             Self::Overlap => "overlap",
             Self::Markers(_) => "markers",
+            Self::NoText => "no-text",
             Self::Unparsable(_) => "unparsable",
             Self::Obstacle(_) => "obstacle",
         }
@@ -205,6 +210,11 @@ impl ConflictKind {
         !matches!(self, Self::Obstacle(_))
     }
 
+    /// Whether both texts can be written into the file, as far as is known.
+    pub fn can_be_marked(&self) -> bool {
+        self.can_be_settled() && !matches!(self, Self::Markers(_) | Self::NoText)
+    }
+
     /// The reason, as a fragment after the path.
     pub fn reason(&self) -> String {
         match self {
@@ -213,8 +223,9 @@ impl ConflictKind {
             Self::Edited => "is generated, was edited by hand, and has to change now".to_owned(),
             Self::Overlap => "was edited in the lines that have to change now".to_owned(),
             Self::Markers(line) => {
-                format!("has conflict markers (line {line}) whose sides do not go together")
+                format!("has conflict markers (line {line}); choose between their sides first")
             }
+            Self::NoText => "holds no text (it is not UTF-8)".to_owned(),
             Self::Unparsable(how) => format!("would not parse after merging: {how}"),
             Self::Obstacle(what) => format!("cannot be written: {what}"),
         }
@@ -238,8 +249,12 @@ pub enum Policy {
 /// All of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeSet {
-    /// In the order of their paths; `PROJECT` and the memory last.
+    /// In the order of their paths.
     pub changes: Vec<Change>,
+    /// `PROJECT` and the memory, which are written last.
+    pub record: Vec<Change>,
+    /// Where files that belong elsewhere were, by the path where they go: they keep their modes.
+    pub moved: BTreeMap<RelPath, RelPath>,
     /// For a human, afterwards.
     pub notes: Vec<Note>,
     /// For a human, before.
@@ -247,10 +262,14 @@ pub struct ChangeSet {
 }
 
 impl ChangeSet {
+    /// Every change, in the order in which they are made.
+    pub fn all(&self) -> impl Iterator<Item = &Change> {
+        self.changes.iter().chain(&self.record)
+    }
+
     /// The changes a user sees: everything but the memory under `.operator-forge/`.
     pub fn visible(&self) -> impl Iterator<Item = &Change> {
-        self.changes
-            .iter()
+        self.all()
             .filter(|change| !change.path.as_str().starts_with(".operator-forge/"))
     }
 }

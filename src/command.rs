@@ -193,6 +193,7 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
         }
     }
     let mut steps = apply::Step::of(&set);
+    apply::carry_modes(&disk, &mut steps, &set.moved)?;
     match turn {
         Some(mut turn) => apply::apply(&mut turn, steps)?,
         None => apply::check(&disk, &mut steps)?,

@@ -98,16 +98,20 @@ fn text(directory: &Path, object: &str) -> Option<String> {
     String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok()
 }
 
+/// The text of a file below `directory` in a commit, or with no commit in the index; `None` where it is not there, or git
+/// could not merge it.
+pub fn text_at(directory: &Path, commit: &str, path: &str) -> Option<String> {
+    let bytes = output(directory, &["show", &format!("{commit}:./{path}")]).ok()?;
+    String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok()
+}
+
 /// The texts of a file in the merge that the last commit is; `None` where it is none, or was settled in another way than by
 /// keeping the file of one branch.
 pub fn merged(directory: &Path, path: &str) -> Option<Unmerged> {
     if !is_inside_repository(directory) {
         return None;
     }
-    let text = |commit: &str| {
-        let bytes = output(directory, &["show", &format!("{commit}:./{path}")]).ok()?;
-        String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok()
-    };
+    let text = |commit: &str| text_at(directory, commit, path);
     let theirs = text("HEAD^2")?;
     let base = output(directory, &["merge-base", "HEAD^1", "HEAD^2"]).ok()?;
     let unmerged = Unmerged {

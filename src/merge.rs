@@ -72,7 +72,8 @@ impl Driver {
         }
     }
 
-    fn parses(self, text: &str) -> Result<(), String> {
+    /// Whether a text is what its name says; says why if not.
+    pub fn parses(self, text: &str) -> Result<(), String> {
         match self {
             Self::Text | Self::Lines => Ok(()),
             Self::Rust => syntax::parse(text)

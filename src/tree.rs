@@ -202,10 +202,10 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// `new` with the line ends that `old` uses, judged by its first line.
+/// `new` with the line ends that most lines of `old` have.
 pub fn with_line_ends_of(old: &[u8], new: Content) -> Content {
-    let first = old.iter().position(|&byte| byte == b'\n');
-    if !first.is_some_and(|at| at > 0 && old[at - 1] == b'\r') {
+    let all = old.iter().filter(|&&byte| byte == b'\n').count();
+    if all >= 2 * old.windows(2).filter(|pair| pair == b"\r\n").count() {
         return new;
     }
     let mut dos = Vec::with_capacity(new.len() + new.len() / 32);
@@ -283,7 +283,11 @@ mod tests {
             b"a\r\nb\r\n"
         );
         assert_eq!(
-            with_line_ends_of(b"x\ny\r\n", b"a\nb\n".as_slice().into()).as_ref(),
+            with_line_ends_of(b"x\ny\r\nz\r\n", b"a\nb\n".as_slice().into()).as_ref(),
+            b"a\r\nb\r\n"
+        );
+        assert_eq!(
+            with_line_ends_of(b"x\r\ny\n", b"a\nb\n".as_slice().into()).as_ref(),
             b"a\nb\n"
         );
     }

@@ -110,7 +110,7 @@ fn steps(root: &Path, project: &[u8]) -> Result<Vec<Step>> {
         found: &find_all(root, plan::paths(&memory, &desired)?)?,
         templates: template::SET,
         project: &project.write(),
-        unmerged: &BTreeMap::new(),
+        merges: &plan::Merges::default(),
         policy: Policy::Abort,
         decided: &BTreeMap::new(),
         forced: &Default::default(),

@@ -302,23 +302,58 @@ fn one_key_changed_on_both_branches_is_the_users_to_settle() {
 /// Until `sync`, no other command takes the text of one branch for the project, and none is lost where it was committed.
 #[test]
 fn an_unsettled_merge_drops_nothing() {
-    let before = on_one_branch(&Tree::new(), &[INIT]).unwrap();
-    let directory = repository(&before, "merge");
-    merge(directory.path(), API, OTHER, "merge");
-    let other = shell(directory.path(), "operator-forge own Makefile");
-    assert_eq!(other.code, 1, "{}", other.output);
-    assert!(
-        other.output.contains("help: operator-forge sync"),
-        "{}",
-        other.output
-    );
-    succeed(
-        directory.path(),
-        "git checkout -q --ours . && git add --all && git commit -qm merge",
-    );
-    let expected = on_one_branch(&before, &[API, OTHER]).unwrap();
-    let found = settle("committed with the text of one branch", directory.path());
-    assert_same("committed with the text of one branch", &expected, &found);
+    // Of the second pair, no file is another one on both branches.
+    for (both, first, second) in [(&[INIT][..], API, OTHER), (&[INIT, API], WEBHOOK, SECOND)] {
+        let before = on_one_branch(&Tree::new(), both).unwrap();
+        let directory = repository(&before, "merge");
+        merge(directory.path(), first, second, "merge");
+        let other = shell(directory.path(), "operator-forge own Makefile");
+        assert_eq!(other.code, 1, "{}", other.output);
+        assert!(
+            other.output.contains("help: operator-forge sync"),
+            "{}",
+            other.output
+        );
+        succeed(
+            directory.path(),
+            "git checkout -q --ours . && git add --all && git commit -qm merge",
+        );
+        let expected = on_one_branch(&before, &[first, second]).unwrap();
+        let found = settle("committed with the text of one branch", directory.path());
+        assert_same("committed with the text of one branch", &expected, &found);
+    }
+}
+
+/// An edit of one branch and what the other one generated come together in a generated file, before and after the commit.
+#[test]
+fn an_edit_meets_what_the_other_branch_generated() {
+    let edit = "echo '// mine' >> src/controllers.rs";
+    let commit = "git add --all && git commit -qm merge";
+    for (first, second, then) in [
+        (edit, API, "true"),
+        (API, edit, "true"),
+        (edit, API, commit),
+    ] {
+        let before = on_one_branch(&Tree::new(), &[INIT]).unwrap();
+        let directory = repository(&before, "merge");
+        let root = directory.path();
+        assert!(merge(root, first, second, "merge"), "git found no conflict");
+        succeed(root, then);
+        let status = shell(root, "operator-forge status");
+        let told = "Edited src/controllers.rs (tool; `sync` would merge it)";
+        assert!(status.output.contains(told), "{}", status.output);
+        let sync = shell(root, "operator-forge sync");
+        assert_eq!(sync.code, 3, "{}", sync.output);
+        let text = fs::read_to_string(root.join("src/controllers.rs")).unwrap();
+        assert!(text.contains("memcached::controller()"), "{text}");
+        assert!(text.ends_with("// mine\n"), "{text}");
+        let again = shell(root, "operator-forge sync");
+        assert!(
+            again.output.contains("nothing to change"),
+            "{}",
+            again.output
+        );
+    }
 }
 
 /// Where git keeps no sides (markers were added to the index, or another tool merged), the text is enough.

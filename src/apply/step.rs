@@ -47,8 +47,7 @@ impl Step {
     /// The steps of a change set.
     pub fn of(set: &ChangeSet) -> Vec<Self> {
         let side = |bytes: Vec<u8>| Side { bytes, mode: None };
-        set.changes
-            .iter()
+        set.all()
             .map(|change| Self {
                 path: change.path.clone(),
                 owner: change.owner,

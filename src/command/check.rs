@@ -75,7 +75,7 @@ fn drifts_of(path: &RelPath, api: &ApiView<'_>, survey: &Survey) -> Vec<Drift> {
 /// Why the check fails, if it does.
 fn failure(set: &ChangeSet, drifts: &[Drift]) -> Option<Failure> {
     let mut failure = Failure::refused("the files are not what `PROJECT` says");
-    let (files, record) = (set.visible().count(), set.changes.len());
+    let (files, record) = (set.visible().count(), set.all().count());
     match files {
         0 if record == 0 => {}
         0 => {

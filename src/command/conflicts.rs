@@ -95,7 +95,11 @@ pub fn refuse(set: &ChangeSet) -> Result<()> {
     });
     (failure.notes, failure.help) = (notes, help);
     if failure.help.is_empty() {
-        failure = failure.help("keep such files as they are with `--on-conflict keep`, replace them with `take`, or write both into them with `markers`");
+        let can_be_marked = |conflict: &Conflict| conflict.why.can_be_marked();
+        failure = failure.help(match set.conflicts.iter().all(can_be_marked) {
+            true => "keep such files as they are with `--on-conflict keep`, replace them with `take`, or write both into them with `markers`",
+            false => "keep such files as they are with `--on-conflict keep`, or replace them with `take`",
+        });
     }
     Err(failure.note("nothing was written"))
 }

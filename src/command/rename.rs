@@ -178,6 +178,7 @@ fn moved(
                 ..Rewritten::default()
             };
             named.rewritten.insert(from.clone(), left);
+            named.moved.insert(to.clone(), from.clone());
         }
         named.rewritten.insert(to.clone(), rewritten);
     }

@@ -12,7 +12,7 @@ use crate::{
     change::ChangeSet,
     cli::{Global, Status},
     error::Result,
-    reconcile::{Desired, Last, Verdict, reconcile},
+    reconcile::Verdict,
     report::{FileStatus, Report, State, StatusReport},
     template,
     tree::{Digest, Found, RelPath},
@@ -61,47 +61,25 @@ fn files(survey: &Survey, set: &ChangeSet) -> Vec<FileStatus> {
 /// Whose a file is, and how it stands beside what was generated; `None` if it is gone and nobody wants it.
 fn state(survey: &Survey, path: &RelPath) -> Option<(&'static str, State)> {
     let last = survey.memory.rows.get(path);
-    let file = survey.desired.get(path);
-    if let (Some(file), Some(Found::File(bytes))) = (file, survey.found.get(path))
-        && *bytes == *file.content
-    {
-        // Whatever was applied.
-        return Some((file.owner.word(), State::Unedited));
+    let desired = survey.desired.get(path).map(|file| file.owner);
+    let owner = desired.or(last.map(|last| last.owner))?;
+    if let Some(Found::Obstacle(_)) = survey.found.get(path) {
+        return Some((owner.word(), State::InTheWay));
     }
-    let desired = file.map(|file| Desired {
-        owner: file.owner,
-        keyed: false,
-        content: file.digest(path),
-    });
-    let owner = desired
-        .map(|desired| desired.owner)
-        .or(last.map(|last| last.owner))?;
-    let disk = match survey.found.get(path) {
-        Some(Found::File(bytes)) => Some(Digest::of(path, bytes)),
-        Some(Found::Obstacle(_)) => return Some((owner.word(), State::InTheWay)),
-        Some(Found::Absent) | None => None,
+    let is_applied = || match (last, survey.found.get(path)) {
+        (Some(last), Some(Found::File(bytes))) => last.any_of.contains(&Digest::of(path, bytes)),
+        _ => false,
     };
-    let state = match reconcile(last, disk.as_ref(), desired.as_ref()) {
+    let state = match survey.verdict(path) {
         Verdict::Ignore | Verdict::Forget => return None,
         Verdict::Delete => State::Obsolete,
         Verdict::Orphan => State::Orphaned,
         Verdict::Create => State::New,
         Verdict::Exists | Verdict::Adopt => State::InTheWay,
         Verdict::Restore | Verdict::StaysDeleted => State::Deleted,
-        Verdict::Unchanged => State::Unedited,
-        Verdict::KeepUser
-        | Verdict::Write
-        | Verdict::KeepEdited
-        | Verdict::Merge
-        | Verdict::Edited => {
-            let unedited =
-                |last: &Last<Digest>| disk.is_some_and(|disk| last.any_of.contains(&disk));
-            if last.is_some_and(unedited) {
-                State::Unedited
-            } else {
-                State::Edited
-            }
-        }
+        Verdict::Unchanged | Verdict::Write => State::Unedited,
+        Verdict::KeepUser if is_applied() => State::Unedited,
+        Verdict::KeepUser | Verdict::KeepEdited | Verdict::Merge | Verdict::Edited => State::Edited,
     };
     Some((owner.word(), state))
 }

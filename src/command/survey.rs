@@ -1,15 +1,19 @@
 //! What is remembered, what is desired and what is found: the three sides of every plan, each read once.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use super::Workspace;
 use crate::{
     change::{ChangeSet, Policy},
     error::Result,
-    git::Unmerged,
+    git::{self, Unmerged},
     memory::Memory,
-    plan::{self, Named},
+    plan::{self, Merges, Named},
     project::Project,
+    reconcile::Verdict,
     template,
     tree::{self, Found, RelPath, Tree},
 };
@@ -23,7 +27,7 @@ pub struct Survey {
     /// What stands at every path that either names.
     pub found: BTreeMap<RelPath, Found>,
     /// What git has of the files that it could not merge.
-    pub unmerged: BTreeMap<RelPath, Unmerged>,
+    merges: Merges,
     /// The text of the project that is asked for.
     record: String,
 }
@@ -45,13 +49,26 @@ impl Survey {
         paths.extend(named.rewritten.keys().cloned());
         let found = tree::find_all(&workspace.root, paths)?;
         let unmerged = workspace.conflicted.texts(|path| found.contains_key(path));
+        let committed = match unmerged.is_empty() {
+            true => committed(&workspace.root, plan::kept_edits(&memory, &desired, &found)),
+            false => BTreeMap::new(),
+        };
         Ok(Self {
             memory,
             desired,
             found,
-            unmerged,
+            merges: Merges {
+                unmerged,
+                committed,
+            },
             record,
         })
+    }
+
+    /// What the table says of a file that is there or not.
+    pub fn verdict(&self, path: &RelPath) -> Verdict {
+        let found = self.found.get(path);
+        plan::verdict(&self.memory, &self.desired, found, &self.merges, path)
     }
 
     /// What it takes to make the tree what `project` says, with nothing forced and nothing settled.
@@ -77,7 +94,7 @@ impl Survey {
             found: &self.found,
             templates: template::SET,
             project: &self.record,
-            unmerged: &self.unmerged,
+            merges: &self.merges,
             policy,
             decided,
             forced,
@@ -85,4 +102,14 @@ impl Survey {
         };
         plan::plan_named(&inputs, named)
     }
+}
+
+/// Those of `paths` that both branches of the last commit changed, where it merged them by keeping the text of one.
+fn committed(root: &Path, paths: Vec<RelPath>) -> BTreeMap<RelPath, Unmerged> {
+    let merged = |path: RelPath| {
+        let git = git::merged(root, path.as_str())?;
+        let changed = git.ours != git.ancestor && git.theirs != git.ancestor;
+        changed.then_some((path, git))
+    };
+    paths.into_iter().filter_map(merged).collect()
 }

@@ -6,7 +6,7 @@ use crate::{
     change::Policy,
     error::{Failure, Result},
     git::{self, Conflicted, Unmerged},
-    memory::{self, Memory},
+    memory,
     merge::{
         markers::{self, Sides},
         project,
@@ -39,20 +39,33 @@ pub fn branches(root: &Path, bytes: &[u8], conflicted: &Conflicted) -> Result<Op
         }));
     }
     let applied = tree::find(root, &RelPath::parse(memory::APPLIED_PROJECT)?)?;
-    let is_applied = matches!(applied, Found::File(applied) if applied == bytes);
-    // The lock has the rows of both branches until `sync` puts them together, which git is told of later.
-    let has_both = || -> Result<bool> {
-        let rows = Memory::load(root)?.rows;
-        Ok(rows.values().any(|row| row.any_of.len() > 1))
-    };
+    let is_applied = matches!(
+        applied,
+        Found::File(applied) if tree::unix_line_ends(&applied) == tree::unix_line_ends(bytes)
+    );
     let is_ours = |git: &Unmerged| git.ours.as_ref() == Some(&text);
+    // git merges the lock, and `sync` writes it: which of them wrote it last says whether `PROJECT` is settled. git is told
+    // of that later.
+    let lock = match tree::find(root, &RelPath::parse(memory::LOCK)?)? {
+        Found::File(bytes) => String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok(),
+        _ => None,
+    };
+    let lock_in = |commit| git::text_at(root, commit, memory::LOCK);
+    let as_merged = || {
+        let merged = lock_in("");
+        merged == lock || merged.is_none() || lock.is_none()
+    };
     let (git, committed) = match in_index {
-        Some(git) if !is_applied || (is_ours(&git) && has_both()?) => (git, false),
-        None if has_both()? => match git::merged(root, FILE) {
-            Some(git) => (git, true),
-            None => return Ok(None),
+        Some(git) if !is_applied || (is_ours(&git) && as_merged()) => (git, false),
+        Some(_) => return Ok(None),
+        None => match git::merged(root, FILE) {
+            Some(git)
+                if lock_in("HEAD^1") != lock && (is_ours(&git) || lock_in("HEAD") == lock) =>
+            {
+                (git, true)
+            }
+            _ => return Ok(None),
         },
-        _ => return Ok(None),
     };
     Ok(match git {
         Unmerged {

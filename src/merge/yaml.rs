@@ -89,12 +89,40 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_above_an_entry_is_no_edit_of_it() {
+    fn a_comment_above_an_entry_is_no_edit_of_it_and_stays() {
         check(
             "resources:\n- a.yaml\n- b.yaml\n",
             "resources:\n# the first\n- a.yaml\n# the second\n- b.yaml\n",
             "resources:\n- b.yaml\n",
-            "resources:\n# the second\n- b.yaml\n",
+            "resources:\n# the first\n# the second\n- b.yaml\n",
+        );
+        check(
+            "resources:\n- a\n# theirs\n- b\n",
+            "resources:\n- a\n# theirs\n# mine\n- b\n# end\n",
+            "resources:\n- a\n",
+            "resources:\n- a\n# mine\n# end\n",
+        );
+        check(
+            "resources:\n  - a\n",
+            "resources:\n  # mine\n  - a\n",
+            "resources: []\n",
+            "resources: []\n  # mine\n",
+        );
+    }
+
+    #[test]
+    fn a_comment_beside_the_key_stays() {
+        check(
+            "resources:\n- a\n",
+            "resources:  # mine\n- a\n",
+            "resources:\n- a\n- b\n",
+            "resources:  # mine\n- a\n- b\n",
+        );
+        check(
+            "resources: []\n",
+            "resources: [] # mine\n",
+            "resources:\n- a\n",
+            "resources: # mine\n- a\n",
         );
     }
 

@@ -3,11 +3,11 @@
 //! A git merge leaves what it could not merge with conflict markers, in a file and in the text that it was made from
 //! alike. Its sides are merged again with the file's own driver, and the result is then treated as any edited file.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Inputs, found};
+use super::{Inputs, file::Place, found};
 use crate::{
-    change::ConflictKind,
+    change::{ConflictKind, NoteKind},
     git::Unmerged,
     memory,
     merge::{
@@ -15,11 +15,11 @@ use crate::{
         markers::{self, Sides},
     },
     reconcile::{Last, Verdict},
-    tree::{self, Digest, File, Found, Owner, RelPath},
+    tree::{self, Digest, Found, Owner, RelPath},
 };
 
 /// The sides of a file with conflict markers.
-pub fn sides(bytes: &[u8]) -> Option<Sides> {
+fn sides(bytes: &[u8]) -> Option<Sides> {
     let text = std::str::from_utf8(bytes).ok()?;
     markers::sides(text)?;
     markers::sides(&String::from_utf8_lossy(&tree::unix_line_ends(
@@ -27,33 +27,139 @@ pub fn sides(bytes: &[u8]) -> Option<Sides> {
     )))
 }
 
-/// What the table would say of a file without the traces of a git merge in it, and whether conflict markers that only the
-/// user can settle may stay for now.
-pub fn after_git(
-    path: &RelPath,
-    disk: &[u8],
-    unmerged: Option<&Unmerged>,
-    last: &Last<Digest>,
-    file: &File,
-    verdict: Verdict,
-) -> (Verdict, bool) {
-    if verdict == Verdict::Unchanged || (unmerged.is_none() && !verdict.leaves_edits()) {
-        return (verdict, false);
+/// What git knows of the files that it could not merge.
+#[derive(Clone, Debug, Default)]
+pub struct Merges {
+    /// Those in its index.
+    pub unmerged: BTreeMap<RelPath, Unmerged>,
+    /// Those of the last commit, where it is a merge that kept the text of one branch.
+    pub committed: BTreeMap<RelPath, Unmerged>,
+}
+
+/// What is said of a file.
+pub struct Said {
+    /// The row of the table.
+    pub verdict: Verdict,
+    /// What is told where the file stays as it is.
+    pub note: Option<NoteKind>,
+    /// Of a Tool file that is merged the merged text, and where its sides do not go together the one with both.
+    pub text: Option<String>,
+}
+
+impl Said {
+    fn of(verdict: Verdict, note: Option<NoteKind>) -> Self {
+        Self {
+            verdict,
+            note,
+            text: None,
+        }
+    }
+}
+
+/// What the table would say of a file without the traces of a git merge in it.
+pub fn after_git(place: &Place<'_>, merges: &Merges, verdict: Verdict) -> Said {
+    let (Some(disk), Some(last)) = (place.disk, place.last) else {
+        return Said::of(verdict, None);
+    };
+    let (unmerged, owner) = (merges.unmerged.get(place.path), place.file.owner);
+    let may_lack = unmerged.is_some() && (verdict != Verdict::Unchanged || owner == Owner::Tool);
+    if !may_lack && !verdict.leaves_edits() {
+        return Said::of(verdict, None);
     }
     let sides = sides(disk);
-    let by_git = sides.as_ref().filter(|sides| !sides.own);
-    match file.owner {
-        Owner::Tool => match is_generated(path, disk, by_git, unmerged, last, &file.content) {
-            true => (Verdict::Write, false),
-            // What git left of it may be unedited while the other branch has an edit.
-            false if unmerged.is_some() && verdict == Verdict::Write => {
-                (Verdict::Edited, sides.is_some())
-            }
-            false => (verdict, sides.is_some()),
-        },
+    let markers = sides.as_ref().map(|_| NoteKind::Markers);
+    match owner {
+        Owner::Tool => generated(place, merges, disk, last, sides.as_ref(), verdict),
         // Where nothing new is desired, two edits that do not go together are in nobody's way.
-        Owner::Shared if by_git.is_some() => (Verdict::Merge, verdict == Verdict::KeepEdited),
-        _ => (verdict, sides.is_some()),
+        Owner::Shared if sides.as_ref().is_some_and(|sides| !sides.own) => {
+            let stays = verdict == Verdict::KeepEdited;
+            Said::of(Verdict::Merge, markers.filter(|_| stays))
+        }
+        Owner::Shared => Said::of(verdict, markers),
+        // A text may show what a conflict looks like.
+        Owner::User => {
+            let is_one =
+                |sides: &Sides| sides.own || unmerged.is_some() || !parses(place.path, disk);
+            Said::of(
+                verdict,
+                markers.filter(|_| sides.as_ref().is_some_and(is_one)),
+            )
+        }
+    }
+}
+
+fn parses(path: &RelPath, bytes: &[u8]) -> bool {
+    let text = std::str::from_utf8(bytes);
+    text.is_ok_and(|text| Driver::of(path).parses(text).is_ok())
+}
+
+/// What is said of a Tool file. Where a branch has an edit, the file was made from the texts of that branch, whatever the
+/// lock of both says: what is desired is merged into it.
+fn generated(
+    place: &Place<'_>,
+    merges: &Merges,
+    disk: &[u8],
+    last: &Last<Digest>,
+    sides: Option<&Sides>,
+    verdict: Verdict,
+) -> Said {
+    let (path, content) = (place.path, &place.file.content);
+    let unmerged = merges.unmerged.get(path);
+    let by_git = sides.filter(|sides| !sides.own);
+    if verdict != Verdict::Unchanged && is_generated(path, disk, by_git, unmerged, last, content) {
+        return Said::of(Verdict::Write, None);
+    }
+    let stays = Said::of(verdict, sides.map(|_| NoteKind::Markers));
+    let (Some(git), Ok(disk), Ok(desired)) = (
+        unmerged.or_else(|| merges.committed.get(path)),
+        text(disk),
+        text(content),
+    ) else {
+        return stays;
+    };
+    let branches = || [&git.ours, &git.theirs].into_iter().flatten();
+    // Of a file that it does not try to merge git leaves the text of the branch that was there.
+    let is_left_by_git = match by_git {
+        Some(sides) => told(sides).is_subset(&branches().flat_map(|text| lines(text)).collect()),
+        None => branches().next() == Some(&disk),
+    };
+    if !is_left_by_git && (sides.is_some() || unmerged.is_none()) {
+        return stays;
+    }
+    let is_edited = |text: &&String| !last.any_of.contains(&Digest::of(path, text.as_bytes()));
+    let edits: Vec<&String> = match unmerged.is_some() && is_left_by_git {
+        true => branches().filter(is_edited).collect(),
+        // The user settled it: what was left out is left out.
+        false => vec![&disk],
+    };
+    let ancestor = git.ancestor.as_deref().unwrap_or_default();
+    let mut merged = desired.clone();
+    for edit in &edits {
+        match Driver::of(path).merge(ancestor, edit, &merged) {
+            Ok(text) => merged = text,
+            Err(_) if by_git.is_some() && verdict == Verdict::KeepEdited => return stays,
+            Err(_) if unmerged.is_some() && is_left_by_git => {
+                return Said {
+                    text: Some(markers::conflict_from(ancestor, edit, &merged)),
+                    ..Said::of(Verdict::Edited, None)
+                };
+            }
+            Err(_)
+                if verdict == Verdict::KeepEdited && !lines(&desired).is_subset(&lines(&disk)) =>
+            {
+                return Said::of(verdict, Some(NoteKind::Kept));
+            }
+            Err(_) => return stays,
+        }
+    }
+    match Digest::of(path, merged.as_bytes()) == place.digest {
+        true if verdict == Verdict::Unchanged => stays,
+        true => Said::of(Verdict::Write, None),
+        false if merged == disk => Said::of(Verdict::KeepEdited, None),
+        false => Said {
+            text: Some(merged),
+            ..Said::of(Verdict::Merge, None)
+        },
     }
 }
 
@@ -70,34 +176,39 @@ fn is_generated(
     let is_row = |side: &str| last.any_of.contains(&Digest::of(path, side.as_bytes()));
     let told = match sides {
         Some(Sides { ours, theirs, .. }) if is_row(ours) && is_row(theirs) => return true,
-        Some(Sides { ours, theirs, .. }) => &lines(ours.as_bytes()) | &lines(theirs.as_bytes()),
-        None => lines(disk),
+        Some(sides) => told(sides),
+        None => lines(&String::from_utf8_lossy(disk)),
     };
     if let Some(Unmerged { ours, theirs, .. }) = unmerged {
         let branches = [ours, theirs].into_iter().flatten();
-        let known: BTreeSet<_> = branches.clone().flat_map(|t| lines(t.as_bytes())).collect();
+        let known: BTreeSet<_> = branches.clone().flat_map(|text| lines(text)).collect();
         return branches.clone().all(|text| is_row(text)) && told.is_subset(&known);
     }
     match sides {
-        Some(_) => told.is_subset(&lines(desired)),
+        Some(_) => told.is_subset(&lines(&String::from_utf8_lossy(desired))),
         // git saw no conflict where both branches added lines: it may have put them in another order.
-        None => last.any_of.len() > 1 && told == lines(desired),
+        None => last.any_of.len() > 1 && told == lines(&String::from_utf8_lossy(desired)),
     }
 }
 
-fn lines(text: &[u8]) -> BTreeSet<String> {
-    let text = String::from_utf8_lossy(text);
+/// The lines between markers and around them.
+fn told(Sides { ours, theirs, .. }: &Sides) -> BTreeSet<String> {
+    &lines(ours) | &lines(theirs)
+}
+
+fn lines(text: &str) -> BTreeSet<String> {
     text.lines().map(|line| line.trim().to_owned()).collect()
 }
 
 /// The merged text of a Shared file; `None` where the text that was last applied is lost.
-pub fn merge(
-    inputs: &Inputs<'_>,
-    path: &RelPath,
-    last: Option<&Last<Digest>>,
-    disk: Option<&Vec<u8>>,
-    file: &File,
-) -> Result<Option<String>, ConflictKind> {
+pub fn merge(inputs: &Inputs<'_>, place: &Place<'_>) -> Result<Option<String>, ConflictKind> {
+    let Place {
+        path,
+        last,
+        disk,
+        file,
+        ..
+    } = *place;
     let disk = text(disk.map_or(&[], |bytes| bytes))?;
     let (base, ours) = match last {
         None => (String::new(), disk),
@@ -128,6 +239,7 @@ fn base_and_ours(
     let base = text(bytes)?;
     let again = |at: &RelPath, sides: &Sides| {
         let known = inputs
+            .merges
             .unmerged
             .get(at)
             .and_then(|git| git.ancestor.as_ref())
@@ -159,29 +271,25 @@ fn base_and_ours(
 }
 
 /// The user's text and the desired one with conflict markers where they differ; where it is known what was applied last,
-/// only where both changed. `None` for what is no text, or has markers already.
-pub fn marked(
-    inputs: &Inputs<'_>,
-    path: &RelPath,
-    last: Option<&Last<Digest>>,
-    disk: Option<&Vec<u8>>,
-    file: &File,
-) -> Option<String> {
-    let (disk, new) = (text(disk?).ok()?, text(&file.content).ok()?);
-    if markers::sides(&disk).is_some() {
-        return None;
+/// only where both changed.
+///
+/// Errors: there is no text, or it has markers already.
+pub fn marked(inputs: &Inputs<'_>, place: &Place<'_>) -> Result<String, ConflictKind> {
+    let disk = text(place.disk.map_or(&[], |bytes| bytes))?;
+    let new = text(&place.file.content)?;
+    if let Some(sides) = markers::sides(&disk) {
+        return Err(ConflictKind::Markers(sides.line));
     }
-    let base = match (last, file.owner) {
-        (Some(last), Owner::Shared) => base_and_ours(inputs, path, last, disk.clone()),
+    let base = match (place.last, place.file.owner) {
+        (Some(last), Owner::Shared) => base_and_ours(inputs, place.path, last, disk.clone()),
         _ => Ok(None),
     };
-    Some(match base {
+    Ok(match base {
         Ok(Some((base, _))) => markers::conflict_from(&base, &disk, &new),
         _ => markers::conflict(&disk, &new),
     })
 }
 
 fn text(bytes: &[u8]) -> Result<String, ConflictKind> {
-    String::from_utf8(tree::unix_line_ends(bytes).into_owned())
-        .map_err(|_| ConflictKind::Unparsable("it is not UTF-8 text".to_owned()))
+    String::from_utf8(tree::unix_line_ends(bytes).into_owned()).map_err(|_| ConflictKind::NoText)
 }

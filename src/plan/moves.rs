@@ -34,7 +34,7 @@ pub fn find(inputs: &Inputs<'_>) -> BTreeMap<RelPath, RelPath> {
 /// Plans with the files of `moves` where they belong, and moves them.
 pub fn plan(inputs: &Inputs<'_>, moves: &BTreeMap<RelPath, RelPath>) -> Result<ChangeSet> {
     let (mut memory, mut found) = (inputs.memory.clone(), inputs.found.clone());
-    let (mut unmerged, mut decided) = (inputs.unmerged.clone(), inputs.decided.clone());
+    let (mut merges, mut decided) = (inputs.merges.clone(), inputs.decided.clone());
     let mut bases = BTreeMap::new();
     for (to, from) in moves {
         carry_over(&mut memory.rows, from, to);
@@ -43,12 +43,13 @@ pub fn plan(inputs: &Inputs<'_>, moves: &BTreeMap<RelPath, RelPath>) -> Result<C
     }
     for (to, from) in moves.iter().chain(&bases) {
         carry_over(&mut found, from, to);
-        carry_over(&mut unmerged, from, to);
+        carry_over(&mut merges.unmerged, from, to);
+        carry_over(&mut merges.committed, from, to);
     }
     let mut set = in_place(&Inputs {
         memory: &memory,
         found: &found,
-        unmerged: &unmerged,
+        merges: &merges,
         decided: &decided,
         ..*inputs
     })?;
@@ -57,19 +58,18 @@ pub fn plan(inputs: &Inputs<'_>, moves: &BTreeMap<RelPath, RelPath>) -> Result<C
             conflict.path = from.clone();
         }
     }
-    let record = set.changes.iter().position(|change| change.owner.is_none());
-    let mut record = set.changes.split_off(record.unwrap_or(set.changes.len()));
     for (to, from) in moves {
         let owner = inputs.desired.get(to).map(|file| file.owner);
         carry(inputs, from, to, owner, &mut set.changes);
     }
     for (to, from) in &bases {
-        carry(inputs, from, to, None, &mut record);
+        carry(inputs, from, to, None, &mut set.record);
     }
     set.changes.sort_by(|a, b| a.path.cmp(&b.path));
     // The lock stays last.
-    record.sort_by_key(|change| !change.path.as_str().starts_with(".operator-forge/base/"));
-    set.changes.append(&mut record);
+    set.record
+        .sort_by_key(|change| !change.path.as_str().starts_with(".operator-forge/base/"));
+    set.moved.extend(moves.clone());
     Ok(set)
 }
 

@@ -21,6 +21,8 @@ pub struct Named {
     pub created: Vec<(RelPath, Content)>,
     /// They are changed.
     pub rewritten: BTreeMap<RelPath, Rewritten>,
+    /// Where those of them that move were, by the path where they go.
+    pub moved: BTreeMap<RelPath, RelPath>,
 }
 
 impl Named {
@@ -30,6 +32,7 @@ impl Named {
             forgotten,
             created,
             rewritten,
+            moved: _,
         } = self;
         forgotten.is_empty() && created.is_empty() && rewritten.is_empty()
     }
@@ -119,11 +122,8 @@ pub fn plan_named(inputs: &Inputs<'_>, named: &Named) -> Result<ChangeSet> {
         found: &found,
         ..*inputs
     })?;
-    // The record is last, and stays so.
-    let record = set.changes.iter().position(|change| change.owner.is_none());
-    let rest = set.changes.split_off(record.unwrap_or(set.changes.len()));
     set.changes.extend(changes);
     set.changes.sort_by(|a, b| a.path.cmp(&b.path));
-    set.changes.extend(rest);
+    set.moved.extend(named.moved.clone());
     Ok(set)
 }

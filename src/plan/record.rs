@@ -29,6 +29,10 @@ pub fn record(
                 return;
             }
         };
+        let after = match &before {
+            Some(old) => after.map(|new| tree::with_line_ends_of(old, new)),
+            None => after,
+        };
         let action = match (&before, &after) {
             (Some(old), Some(new)) if tree::unix_line_ends(old) == tree::unix_line_ends(new) => {
                 return;
@@ -38,7 +42,7 @@ pub fn record(
             (Some(_), Some(_)) => Action::Update,
             (Some(_), None) => Action::Delete,
         };
-        set.changes.push(Change {
+        set.record.push(Change {
             path,
             action,
             owner: None,

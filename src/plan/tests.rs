@@ -1,9 +1,14 @@
 //! Plans of a little project: one file of each owner.
 
+mod merges;
 mod moves;
 
 use super::*;
-use crate::tree::File;
+use crate::{
+    change::{Action, ConflictKind, NoteKind},
+    git::Unmerged,
+    tree::{Digest, File},
+};
 
 /// A tree, its memory and how to plan it.
 struct World {
@@ -12,7 +17,7 @@ struct World {
     policy: Policy,
     forced: BTreeSet<RelPath>,
     decided: BTreeMap<RelPath, Policy>,
-    unmerged: BTreeMap<RelPath, Unmerged>,
+    merges: Merges,
     owned: BTreeSet<RelPath>,
 }
 
@@ -58,7 +63,7 @@ impl World {
             policy: Policy::Abort,
             forced: BTreeSet::new(),
             decided: BTreeMap::new(),
-            unmerged: BTreeMap::new(),
+            merges: Merges::default(),
             owned: BTreeSet::new(),
         }
     }
@@ -68,7 +73,7 @@ impl World {
             memory: &self.memory,
             desired,
             found: &self.disk,
-            unmerged: &self.unmerged,
+            merges: &self.merges,
             templates: 1,
             project: "project",
             policy: self.policy,
@@ -86,7 +91,7 @@ impl World {
     fn apply(&mut self, desired: &Tree) -> ChangeSet {
         let set = self.plan(desired);
         assert!(set.conflicts.is_empty(), "{:?}", set.conflicts);
-        for change in &set.changes {
+        for change in set.all() {
             let found = match &change.after {
                 Some(bytes) => Found::File(bytes.to_vec()),
                 None => Found::Absent,
@@ -181,7 +186,7 @@ fn an_edited_tool_file_is_a_note_and_then_a_conflict() {
             what: NoteKind::Edited
         }]
     );
-    assert!(set.changes.is_empty());
+    assert_eq!(set.all().count(), 0);
     let conflict = Conflict {
         path: path("tool"),
         why: ConflictKind::Edited,

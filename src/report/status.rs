@@ -142,7 +142,7 @@ impl StatusReport<'_> {
             out += &text::line(&title, text::GREEN, &rest, color);
         }
         let changes = self.set.visible().count() + self.set.conflicts.len();
-        let pending = match (changes, self.set.changes.len()) {
+        let pending = match (changes, self.set.all().count()) {
             (0, 0) => "nothing".to_owned(),
             (0, _) => format!("the record in .operator-forge/: {sync}"),
             (1, _) => format!("1 file: {sync}"),

@@ -270,6 +270,8 @@ fn settle(world: &World, wanted: &BTreeSet<(String, String)>) -> Option<bool> {
             return None;
         }
         assert!(matches!(kept.code, 0 | 3), "{} {}", ended.json, kept.json);
+        // Of a generated file that stays as git left it, only git knows that it was chosen.
+        git(root, "add --all");
     }
     for (text, path) in lost {
         let told = refused && ended.json["error"].to_string().contains(path.as_str());

@@ -15,15 +15,21 @@ fn key_of(line: &str) -> Option<&str> {
     (!key.is_empty() && key.chars().all(plain) && !key.starts_with('-')).then_some(key)
 }
 
+/// Of the line of a list's key, whether it says `[]`, and the comment at its end with the blanks before it.
+fn head(line: &str) -> Option<(bool, &str)> {
+    let (_, rest) = line.split_once(':')?;
+    let empty = rest.trim_start().strip_prefix("[]");
+    let comment = empty.unwrap_or(rest).trim_end();
+    let is_comment = comment.starts_with([' ', '\t']) && comment.trim_start().starts_with('#');
+    (comment.is_empty() || is_comment).then_some((empty.is_some(), comment))
+}
+
 /// The lines that hold the entries of the list at `key`, or `None` where there is no block list (or an empty `[]`).
 fn block(key: &str, lines: &[&str]) -> Option<Range<usize>> {
     let at = lines.iter().position(|line| key_of(line) == Some(key))?;
-    let rest = lines[at].split_once(':')?.1.trim();
-    if rest == "[]" {
+    let (is_empty, _) = head(lines[at])?;
+    if is_empty {
         return Some(at + 1..at + 1);
-    }
-    if !(rest.is_empty() || rest.starts_with('#')) {
-        return None;
     }
     let mut end = at + 1;
     for (offset, line) in lines[at + 1..].iter().enumerate() {
@@ -82,13 +88,16 @@ pub fn replace(key: &str, text: &str, list: &List, style: &str) -> String {
             .flat_map(|line| [*line, "\n"])
             .collect::<String>()
     };
-    let head = if list.entries.is_empty() {
-        format!("{key}: []\n")
-    } else {
-        format!("{key}:\n")
-    };
+    let place = block(key, &lines);
+    let comment = place
+        .clone()
+        .and_then(|range| head(lines[range.start - 1]))
+        .map_or("", |(_, comment)| comment);
+    let empty = if list.entries.is_empty() { " []" } else { "" };
+    let head = format!("{key}:{empty}{comment}\n");
     let model: Vec<&str> = style.lines().collect();
-    let own = block(key, &lines)
+    let own = place
+        .clone()
         .map(|range| &lines[range])
         .filter(|lines| !lines.is_empty());
     let columns = own
@@ -106,7 +115,7 @@ pub fn replace(key: &str, text: &str, list: &List, style: &str) -> String {
             }
         })
         .collect();
-    match block(key, &lines) {
+    match place {
         Some(range) => join(&lines[..range.start - 1]) + &head + &body + &join(&lines[range.end..]),
         None => join(&lines) + &head + &body,
     }

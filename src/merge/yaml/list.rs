@@ -55,9 +55,14 @@ pub fn merge(
         return Ok(None);
     }
     let mut merged = List::default();
+    // What the user wrote above entries that go.
+    let mut orphaned = String::new();
     for entry in &mine.entries {
         let body = match (old.find(entry), new.find(entry)) {
-            (Some(old), None) if old.body == entry.body => continue,
+            (Some(old), None) if old.body == entry.body => {
+                orphaned += &comments_beside(&old.above, &entry.above);
+                continue;
+            }
             (Some(old), Some(new)) => text(&old.body, &entry.body, &new.body)?,
             (None, Some(new)) if new.body != entry.body && !adopting => {
                 return Err(ConflictKind::Overlap);
@@ -68,6 +73,7 @@ pub fn merge(
             (Some(old), Some(new)) if old.above == entry.above => new.above.clone(),
             _ => entry.above.clone(),
         };
+        let above = std::mem::take(&mut orphaned) + &above;
         merged.entries.push(Entry { above, body });
     }
     for (at, entry) in new.entries.iter().enumerate() {
@@ -87,9 +93,16 @@ pub fn merge(
     }
     merged.below = match adopting {
         true => mine.below.clone(),
-        false => text(&old.below, &mine.below, &new.below)?,
+        false => orphaned + &text(&old.below, &mine.below, &new.below)?,
     };
     Ok(Some(merged))
+}
+
+/// The comments of `mine` that are not in `old`.
+fn comments_beside(old: &str, mine: &str) -> String {
+    let is_comment = |line: &&str| line.trim_start().starts_with('#');
+    let is_new = |line: &&str| is_comment(line) && !old.split_inclusive('\n').any(|it| it == *line);
+    mine.split_inclusive('\n').filter(is_new).collect()
 }
 
 fn text(old: &str, mine: &str, new: &str) -> Result<String, ConflictKind> {

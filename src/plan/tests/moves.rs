@@ -33,7 +33,8 @@ fn files_move_with_their_templates() {
             .collect::<Vec<_>>(),
         expected
     );
-    assert_eq!(set.changes.last().unwrap().path.as_str(), memory::LOCK);
+    assert_eq!(set.record.last().unwrap().path.as_str(), memory::LOCK);
+    assert_eq!(set.moved[&path("new/user")], path("user"));
     assert_eq!(world.read("new/tool").as_deref(), Some("2\n"));
     assert_eq!(world.read("new/user").as_deref(), Some("u\n"));
     assert_eq!(
@@ -89,7 +90,7 @@ fn what_is_known_of_a_file_goes_with_it() {
         world.decided = [(path("tool"), answer)].into();
         let set = world.plan(&moved());
         assert_eq!(set.conflicts, []);
-        let there = |change: &&Change| change.path == path("new/tool");
+        let there = |change: &&crate::change::Change| change.path == path("new/tool");
         let change = set.changes.iter().find(there).unwrap();
         assert_eq!(change.after.as_deref(), Some(kept.as_bytes()));
     }
@@ -101,7 +102,7 @@ fn what_is_known_of_a_file_goes_with_it() {
         theirs: Some("mine\n".to_owned()),
         ..Unmerged::default()
     };
-    world.unmerged = [(path("tool"), unmerged)].into();
+    world.merges.unmerged = [(path("tool"), unmerged)].into();
     let conflict = Conflict {
         path: path("tool"),
         why: ConflictKind::Edited,

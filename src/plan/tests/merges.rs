@@ -1,0 +1,247 @@
+//! Files that git could not merge, and files with conflict markers.
+
+use super::*;
+
+const FILE: &str = "src/tool.rs";
+const OLD: &str = "mod a;\n\nfn a() {}\n";
+const NEW: &str = "mod a;\nmod b;\n\nfn a() {}\n";
+const EDITED: &str = "mod a;\n\nfn a() {}\n// mine\n";
+const BOTH: &str = "mod a;\nmod b;\n\nfn a() {}\n// mine\n";
+/// It cannot be merged with [`NEW`].
+const CLASHING: &str = "mod a;\nfn mine() {}\n\nfn a() {}\n";
+
+/// A project of which `applied` is remembered and `disk` is there, while git has `ours` and `theirs`, made from [`OLD`].
+fn merged(applied: &str, disk: &str, ours: &str, theirs: &str) -> World {
+    let mut world = World::new();
+    world.apply(&desired(&[(FILE, Owner::Tool, applied)]));
+    world.write(FILE, disk);
+    let git = Unmerged {
+        ancestor: Some(OLD.to_owned()),
+        ours: Some(ours.to_owned()),
+        theirs: Some(theirs.to_owned()),
+    };
+    world.merges.unmerged.insert(path(FILE), git);
+    world
+}
+
+fn wanted() -> Tree {
+    desired(&[(FILE, Owner::Tool, NEW)])
+}
+
+fn notes(set: &ChangeSet) -> Vec<NoteKind> {
+    set.notes.iter().map(|note| note.what).collect()
+}
+
+/// What stands there after a plan, and once more after the next.
+#[track_caller]
+fn check(mut world: World, expected: &str, told: &[NoteKind]) {
+    for _ in 0..2 {
+        let set = world.apply(&wanted());
+        assert_eq!(world.read(FILE).as_deref(), Some(expected));
+        assert_eq!(notes(&set), told);
+    }
+    assert_eq!(world.plan(&wanted()).all().count(), 0);
+}
+
+#[test]
+fn an_edit_of_one_branch_meets_what_the_other_generated() {
+    let edited = [NoteKind::Edited];
+    check(merged(NEW, EDITED, EDITED, NEW), BOTH, &edited);
+    // The same merge the other way round.
+    check(merged(NEW, NEW, NEW, EDITED), BOTH, &edited);
+    // What the user settled is merged with what is desired, too; what was left out is left out.
+    check(merged(NEW, EDITED, EDITED, BOTH), BOTH, &edited);
+    check(merged(NEW, OLD, EDITED, NEW), NEW, &[]);
+    check(merged(NEW, BOTH, EDITED, NEW), BOTH, &edited);
+    // Both branches have it.
+    let (theirs, all) = (format!("// top\n{NEW}"), format!("// top\n{BOTH}"));
+    check(merged(NEW, EDITED, EDITED, &theirs), &all, &edited);
+}
+
+#[test]
+fn an_edit_that_does_not_go_with_what_the_other_branch_generated_is_a_conflict() {
+    for disk in [CLASHING, NEW] {
+        let theirs = if disk == NEW { CLASHING } else { NEW };
+        let mut world = merged(NEW, disk, disk, theirs);
+        let conflicts = world.plan(&wanted()).conflicts;
+        assert_eq!(conflicts[0].why, ConflictKind::Edited);
+        world.policy = Policy::Keep;
+        let set = world.apply(&wanted());
+        assert_eq!(notes(&set), [NoteKind::Kept]);
+        assert_eq!(world.read(FILE).as_deref(), Some(disk));
+        if disk == NEW {
+            world.policy = Policy::Take;
+            assert_eq!(world.plan(&wanted()).changes, []);
+        }
+        world.policy = Policy::Markers;
+        let set = world.apply(&wanted());
+        assert_eq!(notes(&set), [NoteKind::Markers]);
+        let text = world.read(FILE).unwrap();
+        assert!(
+            text.contains("fn mine() {}") && text.contains("mod b;"),
+            "{text}"
+        );
+        world.policy = Policy::Abort;
+        assert_eq!(notes(&world.plan(&wanted())), [NoteKind::Markers]);
+    }
+    // What the user made of it by hand is not asked about, and `own` is not offered for what lacks something.
+    let mut world = merged(NEW, EDITED, EDITED, NEW);
+    world.write(FILE, CLASHING);
+    let set = world.plan(&wanted());
+    assert_eq!((notes(&set), set.changes.len()), (vec![NoteKind::Kept], 0));
+}
+
+#[test]
+fn a_merge_that_was_committed_with_the_text_of_one_branch_is_made_up_for() {
+    let committed = |disk: &str| {
+        let mut world = merged(NEW, disk, disk, NEW);
+        world.merges.committed = std::mem::take(&mut world.merges.unmerged);
+        world
+    };
+    check(committed(EDITED), BOTH, &[NoteKind::Edited]);
+    // It may have been meant so.
+    check(committed(CLASHING), CLASHING, &[NoteKind::Kept]);
+}
+
+#[test]
+fn what_one_branch_generated_is_told_of_a_file_that_the_other_took_over() {
+    let mut world = World::new();
+    world.owned.insert(path(FILE));
+    let tree = desired(&[(FILE, Owner::User, NEW)]);
+    world.apply(&tree);
+    world.write(FILE, EDITED);
+    let row = world.memory.rows.get_mut(&path(FILE)).unwrap();
+    row.any_of.push(Digest::of(&path(FILE), OLD.as_bytes()));
+    assert_eq!(notes(&world.apply(&tree)), [NoteKind::Outdated]);
+    assert_eq!(world.plan(&tree), ChangeSet::default());
+}
+
+#[test]
+fn one_row_is_left_of_a_users_file_that_both_branches_made() {
+    let tree = desired(&[("user", Owner::User, "c\n")]);
+    let rows = |world: &World| world.memory.rows[&path("user")].any_of.clone();
+    let digest = |text: &str| Digest::of(&path("user"), text.as_bytes());
+    for (disk, rows_of, left) in [
+        (Some("a\n"), ["b\n", "a\n"], "a\n"),
+        (Some("mine\n"), ["c\n", "a\n"], "c\n"),
+        (None, ["c\n", "a\n"], "c\n"),
+    ] {
+        let mut world = World::new();
+        world.apply(&tree);
+        let found = disk.map_or(Found::Absent, |text| Found::File(text.into()));
+        world.disk.insert(path("user"), found);
+        let row = world.memory.rows.get_mut(&path("user")).unwrap();
+        row.any_of = rows_of.map(digest).to_vec();
+        world.apply(&tree);
+        assert_eq!(rows(&world), [digest(left)]);
+        assert_eq!(world.plan(&tree).all().count(), 0);
+    }
+}
+
+/// Conflict markers as git writes them.
+const MARKERS: &str = "<<<<<<< HEAD\nx: 1\n=======\nx: 2\n>>>>>>> other\n";
+
+#[test]
+fn what_is_desired_waits_for_markers_of_git() {
+    let file = "config/kustomization.yaml";
+    let tree = |list: &str| desired(&[(file, Owner::Shared, &format!("resources:\n{list}"))]);
+    let mut world = World::new();
+    world.apply(&tree("- a\n"));
+    world.write(file, &format!("resources:\n- a\n{MARKERS}"));
+    for policy in [Policy::Abort, Policy::Markers] {
+        world.policy = policy;
+        let conflicts = world.plan(&tree("- a\n- b\n")).conflicts;
+        assert_eq!(conflicts[0].why, ConflictKind::Markers(3));
+        assert!(!conflicts[0].why.can_be_marked());
+    }
+    world.write(file, "resources:\n- a\nx: 1\n");
+    world.apply(&tree("- a\n- b\n"));
+    assert_eq!(
+        world.read(file).as_deref(),
+        Some("resources:\n- a\n- b\nx: 1\n")
+    );
+}
+
+#[test]
+fn what_markers_cannot_be_written_into_says_so() {
+    let mut world = World::new();
+    world.policy = Policy::Markers;
+    world
+        .disk
+        .insert(path("user"), Found::File(vec![0xff, 0xfe]));
+    let conflicts = world
+        .plan(&desired(&[("user", Owner::User, "u\n")]))
+        .conflicts;
+    assert_eq!(conflicts[0].why, ConflictKind::NoText);
+
+    let mut world = World::new();
+    world.policy = Policy::Markers;
+    world.apply(&desired(&[(FILE, Owner::Tool, OLD)]));
+    world.write(FILE, &EDITED.replace("mod", "// mine\nmod"));
+    assert_eq!(notes(&world.apply(&wanted())), [NoteKind::Markers]);
+    let newer = desired(&[(FILE, Owner::Tool, &NEW.replace("mod a", "mod c"))]);
+    let conflicts = world.plan(&newer).conflicts;
+    assert!(
+        matches!(conflicts[0].why, ConflictKind::Markers(_)),
+        "{conflicts:?}"
+    );
+}
+
+#[test]
+fn a_users_text_may_show_a_conflict() {
+    for (file, text, told) in [
+        ("README.md", MARKERS.to_owned(), vec![]),
+        (
+            "README.md",
+            MARKERS.replace("HEAD", "yours"),
+            vec![NoteKind::Markers],
+        ),
+        ("src/user.rs", MARKERS.to_owned(), vec![NoteKind::Markers]),
+        ("src/user.rs", format!("/*\n{MARKERS}*/\n"), vec![]),
+    ] {
+        let mut world = World::new();
+        let tree = desired(&[(file, Owner::User, "fn a() {}\n")]);
+        world.apply(&tree);
+        world.write(file, &text);
+        assert_eq!(notes(&world.plan(&tree)), told, "{file} {text}");
+        world
+            .merges
+            .unmerged
+            .insert(path(file), Unmerged::default());
+        assert_eq!(notes(&world.plan(&tree)), [NoteKind::Markers]);
+    }
+}
+
+#[test]
+fn a_file_of_mixed_line_ends_is_no_change() {
+    let tree = |text: &str| desired(&[("Makefile", Owner::Shared, text)]);
+    let mut world = World::new();
+    world.apply(&tree("a\nb\nc\n"));
+    world.write("Makefile", "A\nb\r\nc\r\nD\r\n");
+    world.apply(&tree("a\nb\nc\nD\n"));
+    assert_eq!(
+        world.read("Makefile").as_deref(),
+        Some("A\nb\r\nc\r\nD\r\n")
+    );
+    world.apply(&tree("a\nb\nx\nD\n"));
+    assert_eq!(
+        world.read("Makefile").as_deref(),
+        Some("A\r\nb\r\nx\r\nD\r\n")
+    );
+}
+
+#[test]
+fn the_project_keeps_its_line_ends() {
+    let mut world = World::new();
+    world.write("PROJECT", "old\r\n");
+    let tree = Tree::new();
+    let set = plan(&Inputs {
+        project: "new\n",
+        ..world.inputs(&tree)
+    });
+    let record = set.unwrap().record;
+    let project = record
+        .iter()
+        .find(|change| change.path.as_str() == "PROJECT");
+    assert_eq!(project.unwrap().after.as_deref(), Some(&b"new\r\n"[..]));
+}
