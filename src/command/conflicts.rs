@@ -96,10 +96,15 @@ pub fn refuse(set: &ChangeSet) -> Result<()> {
     (failure.notes, failure.help) = (notes, help);
     if failure.help.is_empty() {
         let can_be_marked = |conflict: &Conflict| conflict.why.can_be_marked();
-        failure = failure.help(match set.conflicts.iter().all(can_be_marked) {
-            true => "keep such files as they are with `--on-conflict keep`, replace them with `take`, or write both into them with `markers`",
-            false => "keep such files as they are with `--on-conflict keep`, or replace them with `take`",
-        });
+        let others = match set.conflicts.iter().all(can_be_marked) {
+            true => ", `take` replaces them, and `markers` writes both into them",
+            false => ", and `take` replaces them",
+        };
+        failure = failure
+            .note(format!(
+                "`--on-conflict keep` leaves such files as they are{others}"
+            ))
+            .help("--on-conflict keep");
     }
     Err(failure.note("nothing was written"))
 }

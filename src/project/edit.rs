@@ -257,7 +257,7 @@ impl CreateApi {
             return Err(Failure::usage(
                 "there is nothing to create with `--resource=false` and `--controller=false`",
             )
-            .help("leave out one of the two"));
+            .help("leave out --controller=false"));
         }
         if self.controller_name.is_some() && !self.controller {
             return Err(Failure::usage(

@@ -41,7 +41,7 @@ fn what_is_there_already() {
         &["cache v1alpha1 Memcached"],
         "cache v1 Memcached",
         "`Memcached` has a controller already",
-        "--controller-name memcached-v1, or --controller=false",
+        "--controller=false",
     );
     refused(
         &["cache v1 Memcached name=backup"],
@@ -69,7 +69,7 @@ fn flags_that_contradict() {
         &[],
         "cache v1 Memcached resource=false controller=false",
         "there is nothing to create with `--resource=false` and `--controller=false`",
-        "leave out one of the two",
+        "leave out --controller=false",
     );
     refused(
         &[],

@@ -112,16 +112,23 @@ pub fn make(project: &mut Tree) {
     }
 }
 
-/// What `src/template/sets.md` says to do by hand: the second controller of a kind shows failures in its own condition.
+/// What `src/template/sets.md` says to do by hand: a controller with a name of its own shows failures in its own condition.
 pub fn by_hand(project: &mut Tree) {
-    const BACKUP: &str = "src/controllers/crew/captain_backup.rs";
     const NEW: &str = "Controller::new(NAME, reconcile)";
-    if let Some(file) = project.get(BACKUP)
-        && !String::from_utf8_lossy(file).contains(".condition(")
-    {
-        change(project, BACKUP, |text| {
-            after(text, NEW, ".condition(\"CaptainBackupReady\")")
-        });
+    let condition = |text: &str| {
+        let written = text.split("type_: \"").nth(1)?.split('"').next()?;
+        let is_open = written != "Ready" && !text.contains(".condition(");
+        is_open.then(|| format!("\n        .condition(\"{written}\")"))
+    };
+    let controllers: Vec<String> = project
+        .keys()
+        .filter(|path| path.starts_with("src/controllers/"))
+        .cloned()
+        .collect();
+    for path in controllers {
+        if let Some(condition) = condition(&String::from_utf8_lossy(&project[&path])) {
+            change(project, &path, |text| after(text, NEW, &condition));
+        }
     }
 }
 

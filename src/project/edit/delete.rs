@@ -66,7 +66,7 @@ impl DeleteApi {
             return Err(Failure::usage(
                 "there is nothing to delete with `--resource=false` and `--controller=false`",
             )
-            .help("leave out one of the two"));
+            .help("leave out --controller=false"));
         }
         if self.controller_name.is_some() {
             return Err(Failure::usage(

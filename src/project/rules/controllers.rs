@@ -21,14 +21,12 @@ pub fn defaults(project: &Project) -> Check {
                 format!("`{}` has a controller already", key.kind),
             )
             .note(format!(
-                "it watches version {}; another one needs a name of its own",
-                first.version
-            ))
-            .flag(format!(
-                "--controller-name {}-{}, or --controller=false",
+                "it watches version {}; `--controller-name {}-{}` adds another one",
+                first.version,
                 key.kind.singular(),
                 key.version
             ))
+            .flag("--controller=false")
             .field(format!(
                 "controllers: [{{name: {}-{}}}]",
                 key.kind.singular(),

@@ -150,6 +150,8 @@ impl Configurations {
             pending::<Infallible>().await
         };
         let result = tokio::select! {
+            // Asked first: an operator that does not start is never ready.
+            biased;
             result = manager.run_until_stopped() => result,
             never = install => match never {},
         };
