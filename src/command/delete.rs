@@ -1,6 +1,6 @@
 //! What `delete api` and `delete webhook` share: files that are kept on request, and what to do afterwards.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Edit, Workspace, reconcile,
@@ -81,15 +81,16 @@ fn next(before: &Project, after: &Project) -> Vec<(String, Option<String>)> {
         "derive CRDs, RBAC and webhook configurations again; what nothing defines any more goes from config/:".to_owned(),
         Some("make manifests && make test".to_owned()),
     )];
+    let of_kind = |kind: &KindView<'_>| {
+        let key = kind.apis[0].key;
+        (key.group.clone(), key.kind.clone())
+    };
     let left = after.kinds();
+    let left: BTreeMap<_, _> = left.iter().map(|kind| (of_kind(kind), kind)).collect();
     for was in before.kinds() {
         let key = was.apis[0].key;
         let crd = format!("{}.{}", was.apis[0].resource.plural, key.api_group(false));
-        let same = |now: &&KindView<'_>| {
-            let now = now.apis[0].key;
-            (&now.group, &now.kind) == (&key.group, &key.kind)
-        };
-        match left.iter().find(same) {
+        match left.get(&of_kind(&was)) {
             None => next.push((
                 format!("clusters keep the CRD and every {}; deleting it deletes them all, so that is for you to decide:", key.kind),
                 Some(format!("kubectl delete crd {crd}")),

@@ -1,5 +1,7 @@
 //! `delete api`: the inverse of `create api`.
 
+use std::collections::BTreeSet;
+
 use super::{
     delete::{Deletion, delete},
     type_of::TypeOf,
@@ -7,8 +9,8 @@ use super::{
 use crate::{
     cli::{self, Global},
     error::Result,
-    name::ControllerName,
-    project::{DeleteApi, Key, Project},
+    name::{ControllerName, Group, Kind},
+    project::{ControllerView, DeleteApi, Key, Project},
     report::Report,
 };
 
@@ -42,15 +44,12 @@ fn request(of: TypeOf, api: &cli::DeleteApi) -> Result<DeleteApi> {
 
 /// A kind that is still defined, but has lost its last controller with a version.
 fn uncontrolled(before: &Project, after: &Project) -> Option<String> {
-    let watched = |project: &Project, key: &Key| {
-        let controllers = project.controllers();
-        let mut watched = controllers.iter().map(|controller| controller.key);
-        watched.any(|other| (&other.group, &other.kind) == (&key.group, &key.kind))
-    };
+    let (was, is) = (before.controllers(), after.controllers());
+    let (was, is) = (watched(&was), watched(&is));
     let kinds = after.kinds();
     let lost = kinds.iter().find(|kind| {
-        let key = kind.apis[0].key;
-        watched(before, key) && !watched(after, key)
+        let kind = of_kind(kind.apis[0].key);
+        was.contains(&kind) && !is.contains(&kind)
     })?;
     let key = lost.apis.iter().find(|api| api.storage)?.key;
     Some(format!(
@@ -59,4 +58,13 @@ fn uncontrolled(before: &Project, after: &Project) -> Option<String> {
         key.flags(),
         key.version
     ))
+}
+
+fn watched<'a>(controllers: &[ControllerView<'a>]) -> BTreeSet<(&'a Group, &'a Kind)> {
+    let keys = controllers.iter().map(|controller| controller.key);
+    keys.map(of_kind).collect()
+}
+
+fn of_kind(key: &Key) -> (&Group, &Kind) {
+    (&key.group, &key.kind)
 }
