@@ -21,7 +21,7 @@ impl Manager {
     /// Starts the servers, the watches, what needs no leadership, and what does; stops them the
     /// other way.
     pub(crate) async fn run_until_stopped(mut self) -> Result<(), Error> {
-        let (leading, always) = self.work()?;
+        self.check_controllers()?;
         let mut servers = Group::default();
         for server in self.servers().await? {
             servers.start(server);
@@ -30,6 +30,7 @@ impl Manager {
         if let Some(server) = self.webhook_server().await? {
             webhooks.start(server);
         }
+        let (leading, always) = self.work()?;
         let mut watches = Group::default();
         for watch in self.watches() {
             watches.start(watch);
@@ -100,6 +101,27 @@ impl Manager {
         Some(election)
     }
 
+    /// Refuses controllers that take each other's name or condition, before anything is ready.
+    fn check_controllers(&self) -> Result<(), Error> {
+        let mut names = BTreeSet::new();
+        let mut shown: Vec<(&str, &Type, &str)> = Vec::new();
+        for controller in &self.controllers {
+            let name = controller.name;
+            if !names.insert(name) {
+                return Err(Error::SameName(name));
+            }
+            if let Some((kind, condition)) = &controller.shows {
+                let same = |(_, other, its): &&(_, &Type, &str)| *other == kind && its == condition;
+                if let Some((other, ..)) = shown.iter().find(same) {
+                    let kind = kind.resource.kind.clone();
+                    return Err(Error::SameCondition(other, name, kind, condition));
+                }
+                shown.push((name, kind, condition));
+            }
+        }
+        Ok(())
+    }
+
     /// What works: with leadership, and without.
     fn work(&mut self) -> Result<(Vec<Runnable>, Vec<Runnable>), Error> {
         let environment = Environment {
@@ -111,21 +133,10 @@ impl Manager {
         };
         let read = self.clusters.read();
         let mut names = BTreeSet::new();
-        let mut shown: Vec<(&str, Type, &str)> = Vec::new();
         let mut work = std::mem::take(&mut self.runnables);
         for controller in std::mem::take(&mut self.controllers) {
             let name = controller.name;
-            if !names.insert(name) {
-                return Err(Error::SameName(name));
-            }
-            if let Some((kind, condition)) = controller.shows {
-                let same = |(_, other, its): &&(_, Type, &str)| *other == kind && *its == condition;
-                if let Some((other, ..)) = shown.iter().find(same) {
-                    let kind = kind.resource.kind;
-                    return Err(Error::SameCondition(other, name, kind, condition));
-                }
-                shown.push((name, kind, condition));
-            }
+            names.insert(name);
             let mut prepared = (controller.prepare)(self.queue(name), &environment)?;
             prepared.wait_for(&read);
             work.push(prepared.into());
