@@ -4,12 +4,11 @@
 mod project;
 mod session;
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
-use project::{Tree, cache, cargo, control_plane, manifests::check_manifests, place, succeed};
+use project::{
+    Tree, cargo, control_plane, manifests::check_manifests, place, place_of_projects, succeed,
+};
 use session::{assert_same, bless, consoles, parse, repository, run, tree};
 use tempfile::TempDir;
 
@@ -22,15 +21,6 @@ fn derived(made: &Tree, directory: &Path) -> Tree {
         .into_iter()
         .filter(|(path, bytes)| made.get(path) != Some(bytes))
         .collect()
-}
-
-/// Where all of them are built, for one at a time.
-fn place_of_projects() -> (PathBuf, fs::File) {
-    let directory = cache().join("generated/project");
-    fs::create_dir_all(directory.parent().unwrap()).unwrap();
-    let lock = fs::File::create(directory.with_extension("lock")).unwrap();
-    lock.lock().unwrap();
-    (directory, lock)
 }
 
 #[test]

@@ -12,7 +12,7 @@ mod session;
 use std::{collections::BTreeSet, fs, path::Path};
 
 use fixture::{SETS, Tree, fresh, owners, projects, write};
-use project::{cache, cargo, place, succeed};
+use project::{cargo, place, place_of_projects, succeed};
 use serde_json::Value;
 use session::{assert_same, bless, consoles, parse, shell, tree};
 use tempfile::TempDir;
@@ -263,10 +263,7 @@ fn compiled() -> Vec<(u32, String)> {
 /// passes its tests. The files and the target directory are those of the other generated projects.
 #[test]
 fn updated_projects_compile_and_pass_their_tests() {
-    let directory = cache().join("generated/project");
-    fs::create_dir_all(directory.parent().unwrap()).unwrap();
-    let lock = fs::File::create(directory.with_extension("lock")).unwrap();
-    lock.lock().unwrap();
+    let (directory, _lock) = place_of_projects();
     for (set, name) in compiled() {
         let run = |arguments: &str| {
             succeed(

@@ -39,6 +39,15 @@ pub fn cache() -> PathBuf {
     cache.join("operator-forge")
 }
 
+/// Where all generated projects are built, for one at a time: until the lock is dropped.
+pub fn place_of_projects() -> (PathBuf, fs::File) {
+    let directory = cache().join("generated/project");
+    fs::create_dir_all(directory.parent().unwrap()).unwrap();
+    let lock = fs::File::create(directory.with_extension("lock")).unwrap();
+    lock.lock().unwrap();
+    (directory, lock)
+}
+
 /// Makes `directory` hold `files`; what holds the right text already is not touched, so that Cargo does not rebuild it.
 pub fn place(files: &Tree, directory: &Path) {
     fs::create_dir_all(directory).unwrap();
