@@ -89,6 +89,7 @@ fn row(name: &str, start: &Path, rounds: usize, command: &str) {
         let scratch = TempDir::new().unwrap();
         let project = scratch.path().join("project");
         copy(start, &project);
+        settle(&project);
         ours.push(time(tool(&project, command)));
         let mut cp = Command::new("cp");
         cp.arg("-r").arg(&project).arg(scratch.path().join("copy"));
@@ -191,6 +192,12 @@ fn files(root: &Path) -> impl Iterator<Item = PathBuf> {
         .into_iter()
         .map(|entry| entry.expect("a readable tree").into_path())
         .filter(|path| path.is_file())
+}
+
+/// Waits until the copy is on disk: on ext4, the first `fsync` of a command would do so, and be measured.
+fn settle(project: &Path) {
+    let status = Command::new("sync").arg("-f").arg(project).status();
+    assert!(status.is_ok_and(|status| status.success()), "sync -f");
 }
 
 fn count(root: &Path) -> usize {

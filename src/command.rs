@@ -164,8 +164,9 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     };
     let mut set = plan(&BTreeMap::new())?;
     let may_ask = !(flags.no_input || flags.dry_run || report.is_json());
-    let prompt = Prompt::new(may_ask && flags.on_conflict.is_none());
-    if prompt.is_allowed() && !set.conflicts.is_empty() {
+    let prompt = Prompt::new(may_ask);
+    let asks = prompt.is_allowed();
+    if asks && flags.on_conflict.is_none() && !set.conflicts.is_empty() {
         set = plan(&conflicts::ask(&set.conflicts, |conflict, rest| {
             let change = conflicts::change(&conflict.path, &survey.desired, &survey.found);
             report.diff(&change);
@@ -184,11 +185,10 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
         remarks: &edit.remarks,
         next: &edit.next,
     };
-    let question = edit.question.as_ref();
-    let question = question.filter(|_| Prompt::new(may_ask).is_allowed());
+    let question = edit.question.as_ref().filter(|_| asks);
     if let Some((question, refusal)) = question {
         report.proposal(&outcome);
-        if !Prompt::new(may_ask).yes("--no-input", question, None, false)? {
+        if !prompt.yes("--no-input", question, None, false)? {
             return Err(refusal.clone());
         }
     }

@@ -123,7 +123,9 @@ fn moved(
     };
     let (old, new) = (files(before, &request.kind)?, files(after, &request.to)?);
     let memory = workspace.memory()?;
-    let (was, desired) = (template::tree(before)?, template::tree(after)?);
+    // What is made of a kind depends on its own entries alone.
+    let made = |project: &Project, kind| template::tree(&project.of_kind(&request.group, kind));
+    let (was, desired) = (made(before, &request.kind)?, made(after, &request.to)?);
     let (mut named, mut moved) = (Named::default(), Vec::new());
     let mut directories = BTreeMap::new();
     for (what, from) in &old {
