@@ -93,8 +93,7 @@ fn parses(path: &RelPath, bytes: &[u8]) -> bool {
     text.is_ok_and(|text| Driver::of(path).parses(text).is_ok())
 }
 
-/// What is said of a Tool file. Where a branch has an edit, the file was made from the texts of that branch, whatever the
-/// lock of both says: what is desired is merged into it.
+/// What is said of a Tool file. What is only generated is written anew; edits of a branch are merged with what is desired.
 fn generated(
     place: &Place<'_>,
     merges: &Merges,
@@ -104,43 +103,27 @@ fn generated(
     verdict: Verdict,
 ) -> Said {
     let (path, content) = (place.path, &place.file.content);
-    let unmerged = merges.unmerged.get(path);
     let by_git = sides.filter(|sides| !sides.own);
+    let unmerged = merges.unmerged.get(path);
     if verdict != Verdict::Unchanged && is_generated(path, disk, by_git, unmerged, last, content) {
         return Said::of(Verdict::Write, None);
     }
     let stays = Said::of(verdict, sides.map(|_| NoteKind::Markers));
-    let (Some(git), Ok(disk), Ok(desired)) = (
-        unmerged.or_else(|| merges.committed.get(path)),
-        text(disk),
-        text(content),
-    ) else {
+    let (Ok(disk), Ok(desired)) = (text(disk), text(content)) else {
         return stays;
     };
-    let branches = || [&git.ours, &git.theirs].into_iter().flatten();
-    // Of a file that it does not try to merge git leaves the text of the branch that was there.
-    let is_left_by_git = match by_git {
-        Some(sides) => told(sides).is_subset(&branches().flat_map(|text| lines(text)).collect()),
-        None => branches().next() == Some(&disk),
-    };
-    if !is_left_by_git && (sides.is_some() || unmerged.is_none()) {
+    let Some(edits) = edits(path, merges, &disk, last, sides) else {
         return stays;
-    }
-    let is_edited = |text: &&String| !last.any_of.contains(&Digest::of(path, text.as_bytes()));
-    let edits: Vec<&String> = match unmerged.is_some() && is_left_by_git {
-        true => branches().filter(is_edited).collect(),
-        // The user settled it: what was left out is left out.
-        false => vec![&disk],
     };
-    let ancestor = git.ancestor.as_deref().unwrap_or_default();
-    let mut merged = desired.clone();
-    for edit in &edits {
-        match Driver::of(path).merge(ancestor, edit, &merged) {
-            Ok(text) => merged = text,
+    let (mut merged, driver) = (desired.clone(), Driver::of(path));
+    for edit in &edits.texts {
+        merged = match driver.merge(edits.ancestor, edit, &merged) {
+            Ok(text) => text,
+            // Nothing new is desired: two edits that do not go together are in nobody's way.
             Err(_) if by_git.is_some() && verdict == Verdict::KeepEdited => return stays,
-            Err(_) if unmerged.is_some() && is_left_by_git => {
+            Err(_) if edits.as_git_left_it => {
                 return Said {
-                    text: Some(markers::conflict_from(ancestor, edit, &merged)),
+                    text: Some(markers::conflict_from(edits.ancestor, edit, &merged)),
                     ..Said::of(Verdict::Edited, None)
                 };
             }
@@ -161,6 +144,51 @@ fn generated(
             ..Said::of(Verdict::Merge, None)
         },
     }
+}
+
+/// The edits of a Tool file that two branches changed.
+struct Edits<'a> {
+    /// What both branches had.
+    ancestor: &'a str,
+    /// The texts with edits.
+    texts: Vec<&'a str>,
+    /// Whether the file waits in git's index, and nobody has touched it.
+    as_git_left_it: bool,
+}
+
+/// The edits of a Tool file that git knows both branches of. They were made from the texts of their branch, whatever the lock
+/// of both says. `None` where nobody can tell them: the file has markers of the user's, or was changed after the merge.
+fn edits<'a>(
+    path: &RelPath,
+    merges: &'a Merges,
+    disk: &'a str,
+    last: &Last<Digest>,
+    sides: Option<&Sides>,
+) -> Option<Edits<'a>> {
+    let unmerged = merges.unmerged.get(path);
+    let git = unmerged.or_else(|| merges.committed.get(path))?;
+    let branches = || [&git.ours, &git.theirs].into_iter().flatten();
+    // Of a file that it does not try to merge git leaves the text of the branch that was there.
+    let is_left_by_git = match sides.filter(|sides| !sides.own) {
+        Some(sides) => told(sides).is_subset(&branches().flat_map(|text| lines(text)).collect()),
+        None => branches().next().is_some_and(|ours| ours == disk),
+    };
+    let ancestor = git.ancestor.as_deref().unwrap_or_default();
+    let as_git_left_it = unmerged.is_some() && is_left_by_git;
+    let texts = if as_git_left_it {
+        let is_edited = |text: &&str| !last.any_of.contains(&Digest::of(path, text.as_bytes()));
+        branches().map(String::as_str).filter(is_edited).collect()
+    } else {
+        // What the user left out when settling it is left out; what was committed is the text of one branch.
+        let is_settled = unmerged.is_some() && sides.is_none();
+        let is_committed = unmerged.is_none() && is_left_by_git;
+        (is_settled || is_committed).then(|| vec![disk])?
+    };
+    Some(Edits {
+        ancestor,
+        texts,
+        as_git_left_it,
+    })
 }
 
 /// Whether a Tool file holds only what was generated on two branches: both sides are what was applied, or no line but the
