@@ -89,6 +89,8 @@ pub enum NoteKind {
     BaseLost,
     /// A file in the way was kept because the command line said so.
     Kept,
+    /// A branch's edit of a Tool file was left out because the command line said so.
+    LeftOut,
     /// There are conflict markers in it, and what stands between them is the user's to settle.
     Markers,
 }
@@ -104,6 +106,7 @@ impl NoteKind {
             Self::Missing => "missing",
             Self::BaseLost => "base-lost",
             Self::Kept => "kept",
+            Self::LeftOut => "left-out",
             Self::Markers => "markers",
         }
     }
@@ -121,6 +124,7 @@ impl NoteKind {
             | Self::Outdated
             | Self::BaseLost
             | Self::Kept
+            | Self::LeftOut
             | Self::Markers => Vec::new(),
         }
     }
@@ -148,6 +152,9 @@ impl NoteKind {
             }
             Self::Kept => {
                 "was in the way and was kept as it is; what it should hold now was not written"
+            }
+            Self::LeftOut => {
+                "was edited on a branch that git merged, and the edit is left out: `git log --all --patch -- PATH` has it"
             }
             Self::Markers => "has conflict markers; choose between their sides in an editor",
         }
@@ -178,6 +185,9 @@ pub enum ConflictKind {
     },
     /// A Tool file was edited by hand, and has to change.
     Edited,
+    /// A Tool file was edited on a branch that git merged, with this text, and the edit does not go together with what is
+    /// generated now; `None` where both branches have an edit.
+    EditedOnBranch(Option<String>),
     /// Both sides changed the same lines of a Shared file.
     Overlap,
     /// It has conflict markers already, the first in this line, and they have to go before something else comes.
@@ -197,6 +207,7 @@ impl ConflictKind {
             Self::Exists => "exists",
             Self::Foreign { .. } => "foreign",
             Self::Edited => "edited",
+            Self::EditedOnBranch(_) => "edited-on-branch",
             Self::Overlap => "overlap",
             Self::Markers(_) => "markers",
             Self::NoText => "no-text",
@@ -221,6 +232,14 @@ impl ConflictKind {
             Self::Exists => "exists already and is not part of the project".to_owned(),
             Self::Foreign { what, .. } => what.clone(),
             Self::Edited => "is generated, was edited by hand, and has to change now".to_owned(),
+            Self::EditedOnBranch(Some(_)) => {
+                "is generated, and was edited on one of the branches that git merged, in the lines that have to change now"
+                    .to_owned()
+            }
+            Self::EditedOnBranch(None) => {
+                "is generated, and was edited on both branches that git merged, in the lines that have to change now"
+                    .to_owned()
+            }
             Self::Overlap => "was edited in the lines that have to change now".to_owned(),
             Self::Markers(line) => {
                 format!("has conflict markers (line {line}); choose between their sides first")

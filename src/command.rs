@@ -18,6 +18,7 @@ mod edit_api;
 mod external;
 mod file_of;
 mod init;
+mod lost;
 mod own;
 mod rename;
 mod restore;
@@ -41,7 +42,7 @@ use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use self::{survey::Survey, workspace::Workspace};
 use crate::{
     apply,
-    change::Policy,
+    change::{ChangeSet, NoteKind, Policy},
     cli::{Cli, Command, Create, Delete, EditWhat, Global, OnConflict},
     error::{Failure, Result},
     plan::Named,
@@ -66,6 +67,8 @@ struct Edit {
     remarks: Vec<String>,
     /// What to do next: a sentence and perhaps a line to paste.
     next: Vec<(String, Option<String>)>,
+    /// Whether two branches were put together in `PROJECT`, which git is then told.
+    settles: bool,
     /// What is asked on a terminal about the diff of it all, and the refusal that a no is.
     question: Option<(&'static str, Failure)>,
 }
@@ -81,6 +84,7 @@ impl Edit {
             forced: BTreeSet::new(),
             remarks: Vec::new(),
             next: Vec::new(),
+            settles: false,
             question: None,
         }
     }
@@ -157,7 +161,14 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     } else {
         Some(apply::Turn::begin(&disk, edit.command)?)
     };
-    let survey = Survey::with(workspace, &edit.project, &edit.named)?;
+    let mut survey = Survey::with(workspace, &edit.project, &edit.named)?;
+    let mut remarks = edit.remarks.clone();
+    remarks.extend(lost::settle(
+        workspace,
+        &mut survey,
+        &edit.named,
+        flags.policy(),
+    )?);
     let plan = |decided: &BTreeMap<RelPath, Policy>| {
         let (named, forced) = (&edit.named, &edit.forced);
         survey.plan(&edit.project, named, flags.policy(), decided, forced)
@@ -168,7 +179,7 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     let asks = prompt.is_allowed();
     if asks && flags.on_conflict.is_none() && !set.conflicts.is_empty() {
         set = plan(&conflicts::ask(&set.conflicts, |conflict, rest| {
-            let change = conflicts::change(&conflict.path, &survey.desired, &survey.found);
+            let change = conflicts::change(conflict, &survey.desired, &survey.found);
             report.diff(&change);
             prompt.conflict(conflict.path.as_str(), &conflict.why.reason(), rest)
         })?)?;
@@ -178,12 +189,16 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
         None => adopt::explain(failure, &set, workspace.adopted.keys()),
     })?;
     workspace.refuse_if_moved(&survey.found)?;
+    let mut next = edit.next.clone();
+    if edit.settles {
+        next.push(settled(&set));
+    }
     let outcome = Outcome {
         command: edit.command,
         set: &set,
         moved: &edit.moved,
-        remarks: &edit.remarks,
-        next: &edit.next,
+        remarks: &remarks,
+        next: &next,
     };
     let question = edit.question.as_ref().filter(|_| asks);
     if let Some((question, refusal)) = question {
@@ -203,6 +218,18 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
         report.outcome(&outcome);
     }
     Ok(if set.notes.is_empty() { 0 } else { 3 })
+}
+
+/// What git is told after two branches were put together: not before the last marker is gone, because it would commit it.
+fn settled(set: &ChangeSet) -> (String, Option<String>) {
+    let add = "git add --all".to_owned();
+    match set.notes.iter().any(|note| note.what == NoteKind::Markers) {
+        false => ("tell git that the merge is settled:".to_owned(), Some(add)),
+        true => (
+            format!("choose between the sides of each conflict, and then tell git: `{add}`"),
+            None,
+        ),
+    }
 }
 
 /// Refuses to keep what the command's own words say to overwrite.

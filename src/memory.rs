@@ -87,6 +87,9 @@ impl Memory {
                     let Ok(path) = RelPath::parse(path) else {
                         return refuse("a row's path must stay inside the project");
                     };
+                    if base_path(&path).is_err() {
+                        return refuse("a row's path leaves no room for the path of its text");
+                    }
                     let row = memory.rows.entry(path).or_insert(Last {
                         owner,
                         any_of: Vec::new(),

@@ -59,6 +59,11 @@ pub fn tree(project: &Project) -> Result<Tree> {
     Ok(tree)
 }
 
+/// The paths of all of it.
+pub fn paths(project: &Project) -> Result<BTreeSet<RelPath>> {
+    files(project, |_, _| true)
+}
+
 /// The User files that a `create api` is about: its types with their sample, and its controller with its test.
 pub fn files_of(project: &Project, create: &CreateApi) -> Result<BTreeSet<RelPath>> {
     let group = create.group_module(project);

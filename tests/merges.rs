@@ -389,16 +389,122 @@ fn an_edit_of_a_generated_file_is_told() {
     let edited = format!("{API} && echo '// mine' >> src/api.rs");
     for (first, second) in [(edited.as_str(), OTHER), (OTHER, edited.as_str())] {
         let merged = Merged::new(&[INIT], first, second, WAYS[0]);
-        let told = "`src/api.rs` is generated, was edited by hand";
+        let told = "`src/api.rs` is generated, and was edited on one of the branches";
         assert_eq!(merged.sync.code, 1, "{}", merged.sync.output);
         assert!(merged.sync.output.contains(told), "{}", merged.sync.output);
         let taken = shell(
             merged.directory.path(),
             "operator-forge sync --on-conflict take",
         );
-        assert_eq!(taken.code, 0, "{}", taken.output);
+        assert_eq!(taken.code, 3, "{}", taken.output);
+        let told = "the edit is left out: `git log --all --patch -- src/api.rs` has it";
+        assert!(taken.output.contains(told), "{}", taken.output);
         merged.assert_settled();
     }
+}
+
+/// What is kept is the edit, on whichever branch it was, and not the text that git happened to leave.
+#[test]
+fn an_edit_of_a_generated_file_is_kept() {
+    let edited = format!("{API} && echo '// mine' >> src/api.rs");
+    for (first, second) in [(edited.as_str(), OTHER), (OTHER, edited.as_str())] {
+        let merged = Merged::new(&[INIT], first, second, WAYS[0]);
+        let kept = shell(
+            merged.directory.path(),
+            "operator-forge sync --on-conflict keep",
+        );
+        assert_eq!(kept.code, 3, "{}", kept.output);
+        let text = merged.read("src/api.rs");
+        assert!(text.ends_with("// mine\n"), "{text}");
+        merged.assert_settled();
+    }
+}
+
+/// However a merge was committed with the text of one branch, no command takes the other branch's files away unasked, and the
+/// line to paste puts its entry back.
+#[test]
+fn what_a_commit_lost_is_put_back() {
+    let before = on_one_branch(&Tree::new(), &[INIT]).unwrap();
+    let (ours, theirs) = ("git add --all && git commit -qm ours", "second");
+    for merge in [
+        format!("git merge -q --squash {theirs}; {ours}"),
+        format!("git merge -q {theirs}; {ours} && git commit -q --allow-empty -m later"),
+        format!("git cherry-pick {theirs}; {ours}"),
+        format!(
+            "git switch -q {theirs} && git rebase -q main; git add --all && GIT_EDITOR=true git rebase --continue"
+        ),
+        format!("git merge -q --no-edit -X theirs {theirs}"),
+    ] {
+        let directory = repository(&before, "merge");
+        let root = directory.path();
+        succeed(
+            root,
+            &format!(
+                "git switch -qc second && {OTHER} && {COMMIT} && git switch -q main && {API} && {COMMIT}"
+            ),
+        );
+        shell(root, &merge);
+        let check = shell(root, "operator-forge check");
+        let sync = shell(root, "operator-forge sync");
+        for refused in [&check, &sync] {
+            assert_eq!(refused.code, 1, "{merge}\n{}", refused.output);
+            let told = "`PROJECT` has lost the entry of ";
+            assert!(refused.output.contains(told), "{merge}\n{}", refused.output);
+        }
+        let line = sync
+            .output
+            .lines()
+            .find_map(|line| line.strip_prefix("help: "));
+        succeed(root, line.expect("a line to paste"));
+        let expected = on_one_branch(&before, &[API, OTHER]).unwrap();
+        assert_same(&merge, &expected, &settle(&merge, root));
+    }
+}
+
+/// One branch changes the options of a kind that the other one deletes or renames: that is one thing, which both changed.
+#[test]
+fn options_meet_a_deletion() {
+    let options = "operator-forge edit api -q --group cache --version v1alpha1 --kind Memcached --short-name mc >/dev/null";
+    for removal in [
+        "operator-forge delete api -q --group cache --version v1alpha1 --kind Memcached",
+        "operator-forge rename -q --group cache --kind Memcached --to Cache >/dev/null",
+    ] {
+        for (policy, is_kept) in [("keep", false), ("take", true)] {
+            let merged = Merged::new(&[INIT, API], removal, options, WAYS[0]);
+            assert_eq!(merged.sync.code, 1, "{}", merged.sync.output);
+            for wanted in ["both branches changed `resources, ", "--on-conflict keep"] {
+                assert!(
+                    merged.sync.output.contains(wanted),
+                    "{}",
+                    merged.sync.output
+                );
+            }
+            let settled = shell(
+                merged.directory.path(),
+                &format!("operator-forge sync --on-conflict {policy}"),
+            );
+            assert!(matches!(settled.code, 0 | 3), "{}", settled.output);
+            let project = merged.read("PROJECT");
+            assert_eq!(project.contains("kind: Memcached"), is_kept, "{project}");
+            assert_eq!(project.contains("- mc"), is_kept, "{project}");
+            merged.assert_settled();
+        }
+    }
+}
+
+/// git is not told of a settled merge while a file has markers: it would commit them.
+#[test]
+fn markers_come_before_git_add() {
+    let edit =
+        |api: &str, word: &str| format!("{api} && sed -i 's/^IMG ?= .*/IMG ?= {word}/' Makefile");
+    let merged = Merged::new(
+        &[INIT],
+        &edit(API, "first"),
+        &edit(OTHER, "second"),
+        WAYS[0],
+    );
+    let told = "choose between the sides of each conflict, and then tell git: `git add --all`";
+    assert!(merged.sync.output.contains(told), "{}", merged.sync.output);
 }
 
 /// Where both branches wrote into one place of a User file, the choice is the user's, and nothing else waits for it.

@@ -5,11 +5,13 @@ use rayon::prelude::*;
 use super::{
     Survey, Workspace,
     attributes::{self, Expected},
+    lost,
 };
 use crate::{
-    change::ChangeSet,
+    change::{ChangeSet, Policy},
     cli::{Check, Global},
     error::{Failure, Result},
+    plan::Named,
     project::{ApiView, Project},
     report::{Drift, Outcome, Report},
     template,
@@ -30,7 +32,8 @@ pub fn run(flags: &Global, check: &Check, report: &Report) -> Result<u8> {
 
 fn files(flags: &Global, report: &Report) -> Result<u8> {
     let (workspace, project) = Workspace::open(&flags.directory)?;
-    let survey = Survey::of(&workspace, &project)?;
+    let mut survey = Survey::of(&workspace, &project)?;
+    lost::settle(&workspace, &mut survey, &Named::default(), Policy::Abort)?;
     let set = survey.drift(&project)?;
     let drifts = drifts(&project, &survey)?;
     let failure = failure(&set, &drifts);

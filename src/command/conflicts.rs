@@ -39,10 +39,12 @@ pub fn ask(
     Ok(decided)
 }
 
-/// What taking the generated text would do to a file in the way.
-pub fn change(path: &RelPath, desired: &Tree, found: &BTreeMap<RelPath, Found>) -> Change {
-    let before = match found.get(path) {
-        Some(Found::File(bytes)) => Some(bytes.clone()),
+/// What taking the generated text would do to a file in the way, or to a branch's text of it.
+pub fn change(conflict: &Conflict, desired: &Tree, found: &BTreeMap<RelPath, Found>) -> Change {
+    let path = &conflict.path;
+    let before = match (&conflict.why, found.get(path)) {
+        (ConflictKind::EditedOnBranch(Some(edit)), _) => Some(edit.clone().into_bytes()),
+        (_, Some(Found::File(bytes))) => Some(bytes.clone()),
         _ => None,
     };
     // A file in the way may be one that is to move.
@@ -155,7 +157,11 @@ mod tests {
             former: vec![path("older"), path("old")],
         };
         let desired = Tree::from([(path("new"), file)]);
-        let change = change(&path("old"), &desired, &BTreeMap::new());
+        let change = change(
+            &conflict("old", ConflictKind::Edited),
+            &desired,
+            &BTreeMap::new(),
+        );
         assert_eq!(change.after.as_deref(), Some(&b"new\n"[..]));
     }
 

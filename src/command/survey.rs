@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use super::Workspace;
+use super::{Workspace, unmerged::is_settled};
 use crate::{
     change::{ChangeSet, Policy},
     error::Result,
@@ -53,12 +53,14 @@ impl Survey {
             true => committed(&workspace.root, plan::kept_edits(&memory, &desired, &found)),
             false => BTreeMap::new(),
         };
+        let settled = !unmerged.is_empty() && is_settled(&workspace.root)?;
         Ok(Self {
             memory,
             desired,
             found,
             merges: Merges {
                 unmerged,
+                settled,
                 committed,
             },
             record,

@@ -4,7 +4,7 @@ use super::{Edit, Workspace, reconcile, unmerged::branches};
 use crate::{cli::Global, error::Result, project::Project, report::Report};
 
 pub fn run(flags: &Global, report: &Report) -> Result<u8> {
-    let mut next = vec![(
+    let next = vec![(
         "derive CRDs and RBAC again:".to_owned(),
         Some("make manifests".to_owned()),
     )];
@@ -18,14 +18,12 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
         merged = Some(remark);
         Ok(text.into_bytes())
     })?;
-    if merged.is_some() {
-        next.push((
-            "tell git that the merge is settled:".to_owned(),
-            Some("git add --all".to_owned()),
-        ));
-    }
+    let settles = merged.is_some();
+    let mut remarks: Vec<String> = merged.into_iter().flatten().collect();
+    remarks.extend(workspace.not_followed()?);
     let edit = Edit {
-        remarks: merged.into_iter().flatten().collect(),
+        settles,
+        remarks,
         next,
         ..Edit::of("sync", project)
     };

@@ -44,19 +44,10 @@ pub fn branches(root: &Path, bytes: &[u8], conflicted: &Conflicted) -> Result<Op
         Found::File(applied) if tree::unix_line_ends(&applied) == tree::unix_line_ends(bytes)
     );
     let is_ours = |git: &Unmerged| git.ours.as_ref() == Some(&text);
-    // git merges the lock, and `sync` writes it: which of them wrote it last says whether `PROJECT` is settled. git is told
-    // of that later.
-    let lock = match tree::find(root, &RelPath::parse(memory::LOCK)?)? {
-        Found::File(bytes) => String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok(),
-        _ => None,
-    };
+    let lock = lock(root)?;
     let lock_in = |commit| git::text_at(root, commit, memory::LOCK);
-    let as_merged = || {
-        let merged = lock_in("");
-        merged == lock || merged.is_none() || lock.is_none()
-    };
     let (git, committed) = match in_index {
-        Some(git) if !is_applied || (is_ours(&git) && as_merged()) => (git, false),
+        Some(git) if !is_applied || (is_ours(&git) && !is_settled(root)?) => (git, false),
         Some(_) => return Ok(None),
         None => match git::merged(root, FILE) {
             Some(git)
@@ -77,6 +68,20 @@ pub fn branches(root: &Path, bytes: &[u8], conflicted: &Conflicted) -> Result<Op
             sides: Sides::of(text, theirs),
             committed,
         }),
+        _ => None,
+    })
+}
+
+/// Whether `sync` has run since git merged, which is not told yet: git merges the lock, and `sync` writes it.
+pub fn is_settled(root: &Path) -> Result<bool> {
+    let merged = git::text_at(root, "", memory::LOCK);
+    let lock = lock(root)?;
+    Ok(merged.is_some() && lock.is_some() && merged != lock)
+}
+
+fn lock(root: &Path) -> Result<Option<String>> {
+    Ok(match tree::find(root, &RelPath::parse(memory::LOCK)?)? {
+        Found::File(bytes) => String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok(),
         _ => None,
     })
 }

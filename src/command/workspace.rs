@@ -1,7 +1,7 @@
 //! The project that a command works on: its directory, its `PROJECT` and its memory.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     path::{Component, Path, PathBuf},
 };
 
@@ -25,6 +25,8 @@ pub struct Workspace {
     pub project: Option<Project>,
     /// `PROJECT` as it was read.
     seen: Found,
+    /// Whether `project` is another one than was read, put together from two branches.
+    merged: bool,
     /// What stood in the directory before there was a project, and counts as applied.
     pub adopted: BTreeMap<RelPath, Last<Digest>>,
     /// The files that git could not merge.
@@ -56,6 +58,7 @@ impl Workspace {
             root: root.to_path_buf(),
             project: None,
             seen: found,
+            merged: false,
             adopted: BTreeMap::new(),
             conflicted: Conflicted::below(root),
         })
@@ -104,6 +107,7 @@ impl Workspace {
         check_directory(root)?;
         let seen = tree::find(root, &RelPath::parse(FILE)?)?;
         let mut conflicted = Conflicted::default();
+        let merged;
         let project = match &seen {
             Found::File(bytes) => {
                 // There is hardly ever something to mend, so the text is read while git looks for it.
@@ -117,9 +121,10 @@ impl Workspace {
                 if let Some(applied) = &applied {
                     project::check_unchanging(&mended, applied)?;
                 }
-                let project = match mended == *bytes {
-                    true => read?,
-                    false => Project::read(&mended)?,
+                merged = mended != *bytes;
+                let project = match merged {
+                    true => Project::read(&mended)?,
+                    false => read?,
                 };
                 if let Some(applied) = applied.filter(|it| of_one_set(it, &project)) {
                     check_list(&project, &applied)?;
@@ -140,6 +145,7 @@ impl Workspace {
                 root: root.to_path_buf(),
                 project: Some(project.clone()),
                 seen,
+                merged,
                 adopted: BTreeMap::new(),
                 conflicted,
             },
@@ -155,6 +161,32 @@ impl Workspace {
         Err(Failure::refused("`PROJECT` changed while the command ran")
             .note("nothing was changed")
             .help("run the command again"))
+    }
+
+    /// What was changed by hand in `PROJECT` since it was last applied, and no cluster follows, a sentence each.
+    pub fn not_followed(&self) -> Result<Vec<String>> {
+        let (Some(project), Found::File(now), false) = (&self.project, &self.seen, self.merged)
+        else {
+            return Ok(Vec::new());
+        };
+        let applied = applied(&self.root, now)?;
+        Ok(applied.map_or_else(Vec::new, |applied| project.not_followed(&applied)))
+    }
+
+    /// Every path that the project asks for, as it was read or last applied; `None` where that does not tell all of them, as
+    /// before an update, or where two branches have just been put together.
+    pub fn asked(&self) -> Result<Option<BTreeSet<RelPath>>> {
+        let Some(project) = self.project.as_ref().filter(|it| of_one_set(it, it)) else {
+            return Ok(None);
+        };
+        if self.merged {
+            return Ok(None);
+        }
+        let mut asked = template::paths(project)?;
+        if let Some(applied) = applied(&self.root, b"")?.filter(|it| of_one_set(it, project)) {
+            asked.extend(template::paths(&applied)?);
+        }
+        Ok(Some(asked))
     }
 
     /// What was last applied. A lost lock is rebuilt from the last applied project, or from `PROJECT` where that one cannot

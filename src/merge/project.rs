@@ -6,7 +6,7 @@ use super::markers::Sides;
 use crate::{
     change::Policy,
     error::{Failure, Result},
-    project::FILE,
+    project::{FILE, LAYOUT},
     yaml,
 };
 
@@ -33,12 +33,17 @@ pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String
             .help(format!("${{EDITOR:-vi}} {FILE} && operator-forge sync"))
         })
     };
-    let (ours, theirs) = (read(&sides.ours)?, read(&sides.theirs)?);
+    let (ours, theirs) = (
+        with_options(read(&sides.ours)?),
+        with_options(read(&sides.theirs)?),
+    );
     let base = base.and_then(|text| yaml::read::<Value>(text).ok());
+    let base = base.map(with_options);
     let merged = Merge(policy)
         .value(base.as_ref(), Some(&ours), Some(&theirs))
         .map_err(|clash| refuse(clash, sides))?;
     let value = merged.unwrap_or(Value::Mapping(Mapping::new()));
+    let value = without_options(value);
     let refuse = |why: String| {
         Failure::refused(format!(
             "`{FILE}`: the two branches make no `{FILE}` together"
@@ -52,6 +57,60 @@ pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String
         ));
     }
     serde_yaml::to_string(&value).map_err(|error| refuse(error.to_string()))
+}
+
+/// Puts our options of each entry into the entry: where one branch changes them, and the other removes the entry, both changed
+/// one thing.
+fn with_options(mut project: Value) -> Value {
+    let Some(all) = options(&mut project).map(std::mem::take) else {
+        return project;
+    };
+    let mut resources = project
+        .get_mut("resources")
+        .and_then(Value::as_sequence_mut);
+    let mut of_none = Vec::new();
+    for options in all {
+        let name = name_of(&options);
+        let entry = resources
+            .iter_mut()
+            .flat_map(|list| list.iter_mut())
+            .find(|it| name_of(it) == name);
+        match entry.and_then(Value::as_mapping_mut) {
+            Some(entry) => _ = entry.insert(LAYOUT.into(), options),
+            None => of_none.push(options),
+        }
+    }
+    if let Some(all) = options(&mut project) {
+        *all = of_none;
+    }
+    project
+}
+
+/// Takes them out again.
+fn without_options(mut project: Value) -> Value {
+    let resources = project.get_mut("resources");
+    let resources = resources.and_then(Value::as_sequence_mut).into_iter();
+    let entries = resources.flatten().filter_map(Value::as_mapping_mut);
+    let mut taken: Vec<Value> = entries.filter_map(|entry| entry.remove(LAYOUT)).collect();
+    if let Some(of_none) = options(&mut project) {
+        of_none.append(&mut taken);
+    }
+    let plugins = project.get_mut("plugins");
+    let ours = plugins.and_then(|plugins| plugins.get_mut(LAYOUT));
+    if let Some(ours) = ours
+        .and_then(Value::as_mapping_mut)
+        .filter(|_| !taken.is_empty())
+    {
+        ours.insert("resources".into(), Value::Sequence(taken));
+    }
+    project
+}
+
+/// The list of our options.
+fn options(project: &mut Value) -> Option<&mut Vec<Value>> {
+    let plugins = project.get_mut("plugins")?;
+    let list = plugins.get_mut(LAYOUT)?.get_mut("resources")?;
+    list.as_sequence_mut()
 }
 
 /// Merges with what to do where both sides changed one thing.

@@ -2,7 +2,7 @@
 
 use super::{
     Inputs, Merges, found,
-    merged::{self, Said},
+    merged::{self, Apart, Said},
 };
 use crate::{
     change::{Action, Change, ConflictKind, NoteKind, Policy},
@@ -183,6 +183,7 @@ fn desired(inputs: &Inputs<'_>, place: &Place<'_>) -> Planned {
         verdict,
         note,
         text,
+        apart,
     } = place.said(inputs.merges);
     let done = |change, note| Planned {
         change,
@@ -228,7 +229,18 @@ fn desired(inputs: &Inputs<'_>, place: &Place<'_>) -> Planned {
             }
         }
         Verdict::Exists => settle(inputs, place, ConflictKind::Exists, None),
-        Verdict::Edited => settle(inputs, place, ConflictKind::Edited, text),
+        Verdict::Edited => match apart {
+            Some(apart) => {
+                let edit = apart.edit.clone();
+                settle(
+                    inputs,
+                    place,
+                    ConflictKind::EditedOnBranch(edit),
+                    Some(apart),
+                )
+            }
+            None => settle(inputs, place, ConflictKind::Edited, None),
+        },
         // It is told once, and then remembered as told.
         Verdict::KeepUser
             if inputs.owned.contains(path)
@@ -252,26 +264,33 @@ fn desired(inputs: &Inputs<'_>, place: &Place<'_>) -> Planned {
     }
 }
 
-/// What is done about a file in the way; `marked` is its text with conflict markers, where that is known.
+/// What is done about a file in the way; of one that git merged, `apart` is what a branch had there.
 fn settle(
     inputs: &Inputs<'_>,
     place: &Place<'_>,
     why: ConflictKind,
-    marked: Option<String>,
+    apart: Option<Apart>,
 ) -> Planned {
     let policy = inputs.decided.get(place.path).unwrap_or(&inputs.policy);
-    let marked = || marked.map_or_else(|| merged::marked(inputs, place), Ok);
-    let content = || place.file.content.clone();
-    let settled = match policy {
-        Policy::Abort => Err(why),
-        Policy::Keep => Ok((None, Some(NoteKind::Kept))),
-        Policy::Take => Ok((write(place, Action::Overwrite, content()), None)),
-        Policy::Markers => marked().map(|text| {
-            (
-                write(place, Action::Merge, text.into_bytes().into()),
-                Some(NoteKind::Markers),
-            )
-        }),
+    let merge = |text: String| write(place, Action::Merge, text.into_bytes().into());
+    let take = || write(place, Action::Overwrite, place.file.content.clone());
+    let settled = match (policy, apart) {
+        (Policy::Abort, _) => Err(why),
+        (Policy::Take, None) => Ok((take(), None)),
+        (Policy::Take, Some(_)) => Ok((take(), Some(NoteKind::LeftOut))),
+        (Policy::Keep, None) => Ok((None, Some(NoteKind::Kept))),
+        (
+            Policy::Keep,
+            Some(Apart {
+                edit: Some(edit), ..
+            }),
+        ) => Ok((merge(edit), Some(NoteKind::Kept))),
+        (Policy::Keep | Policy::Markers, Some(apart)) => {
+            Ok((merge(apart.marked), Some(NoteKind::Markers)))
+        }
+        (Policy::Markers, None) => {
+            merged::marked(inputs, place).map(|text| (merge(text), Some(NoteKind::Markers)))
+        }
     };
     match settled {
         Ok((change, note)) => Planned {

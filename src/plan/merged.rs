@@ -32,6 +32,8 @@ fn sides(bytes: &[u8]) -> Option<Sides> {
 pub struct Merges {
     /// Those in its index.
     pub unmerged: BTreeMap<RelPath, Unmerged>,
+    /// Whether a command has written since.
+    pub settled: bool,
     /// Those of the last commit, where it is a merge that kept the text of one branch.
     pub committed: BTreeMap<RelPath, Unmerged>,
 }
@@ -42,8 +44,18 @@ pub struct Said {
     pub verdict: Verdict,
     /// What is told where the file stays as it is.
     pub note: Option<NoteKind>,
-    /// Of a Tool file that is merged the merged text, and where its sides do not go together the one with both.
+    /// Of a Tool file that is merged the merged text.
     pub text: Option<String>,
+    /// Of a Tool file whose sides do not go together what there is of both.
+    pub apart: Option<Apart>,
+}
+
+/// An edit on a branch that git merged, and what is generated now, which do not go together.
+pub struct Apart {
+    /// The text of the branch; `None` where both branches have an edit.
+    pub edit: Option<String>,
+    /// Both, with conflict markers around what differs.
+    pub marked: String,
 }
 
 impl Said {
@@ -52,6 +64,7 @@ impl Said {
             verdict,
             note,
             text: None,
+            apart: None,
         }
     }
 }
@@ -122,8 +135,16 @@ fn generated(
             // Nothing new is desired: two edits that do not go together are in nobody's way.
             Err(_) if by_git.is_some() && verdict == Verdict::KeepEdited => return stays,
             Err(_) if edits.as_git_left_it => {
+                let only = match edits.texts[..] {
+                    [edit] => Some(edit.to_owned()),
+                    _ => None,
+                };
+                let apart = Apart {
+                    edit: only,
+                    marked: markers::conflict_from(edits.ancestor, edit, &merged),
+                };
                 return Said {
-                    text: Some(markers::conflict_from(edits.ancestor, edit, &merged)),
+                    apart: Some(apart),
                     ..Said::of(Verdict::Edited, None)
                 };
             }
@@ -174,7 +195,7 @@ fn edits<'a>(
         None => branches().next().is_some_and(|ours| ours == disk),
     };
     let ancestor = git.ancestor.as_deref().unwrap_or_default();
-    let as_git_left_it = unmerged.is_some() && is_left_by_git;
+    let as_git_left_it = unmerged.is_some() && is_left_by_git && !merges.settled;
     let texts = if as_git_left_it {
         let is_edited = |text: &&str| !last.any_of.contains(&Digest::of(path, text.as_bytes()));
         branches().map(String::as_str).filter(is_edited).collect()

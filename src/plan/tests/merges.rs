@@ -60,19 +60,31 @@ fn an_edit_of_one_branch_meets_what_the_other_generated() {
 
 #[test]
 fn an_edit_that_does_not_go_with_what_the_other_branch_generated_is_a_conflict() {
-    for disk in [CLASHING, NEW] {
+    let left_by_git = |disk| {
         let theirs = if disk == NEW { CLASHING } else { NEW };
-        let mut world = merged(NEW, disk, disk, theirs);
+        merged(NEW, disk, disk, theirs)
+    };
+    for disk in [CLASHING, NEW] {
+        let mut world = left_by_git(disk);
         let conflicts = world.plan(&wanted()).conflicts;
-        assert_eq!(conflicts[0].why, ConflictKind::Edited);
+        let edit = Some(CLASHING.to_owned());
+        assert_eq!(conflicts[0].why, ConflictKind::EditedOnBranch(edit));
+        // The edit, whichever text git left.
         world.policy = Policy::Keep;
         let set = world.apply(&wanted());
         assert_eq!(notes(&set), [NoteKind::Kept]);
-        assert_eq!(world.read(FILE).as_deref(), Some(disk));
-        if disk == NEW {
-            world.policy = Policy::Take;
-            assert_eq!(world.plan(&wanted()).changes, []);
-        }
+        assert_eq!(world.read(FILE).as_deref(), Some(CLASHING));
+        world.policy = Policy::Abort;
+        world.merges.settled = true;
+        assert_eq!(world.plan(&wanted()).conflicts, []);
+
+        let mut world = left_by_git(disk);
+        world.policy = Policy::Take;
+        let set = world.apply(&wanted());
+        assert_eq!(notes(&set), [NoteKind::LeftOut]);
+        assert_eq!(world.read(FILE).as_deref(), Some(NEW));
+
+        let mut world = left_by_git(disk);
         world.policy = Policy::Markers;
         let set = world.apply(&wanted());
         assert_eq!(notes(&set), [NoteKind::Markers]);

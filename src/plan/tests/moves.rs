@@ -105,7 +105,7 @@ fn what_is_known_of_a_file_goes_with_it() {
     world.merges.unmerged = [(path("tool"), unmerged)].into();
     let conflict = Conflict {
         path: path("tool"),
-        why: ConflictKind::Edited,
+        why: ConflictKind::EditedOnBranch(Some("mine\n".into())),
     };
     assert_eq!(world.plan(&moved()).conflicts, [conflict]);
 }

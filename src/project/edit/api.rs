@@ -1,5 +1,7 @@
 //! `edit api`: the plural, the scope and the short names of a kind, in all its versions: they are one CRD.
 
+use std::collections::BTreeSet;
+
 use crate::error::Failure;
 use crate::name::{Group, Kind, Plural, ShortName, Version};
 use crate::project::{Key, Project, rules};
@@ -74,6 +76,33 @@ impl Project {
         Ok((project, key))
     }
 
+    /// One sentence for each kind whose plural or scope is another than in the project that was last applied: `edit api` would
+    /// have refused it.
+    pub fn not_followed(&self, applied: &Self) -> Vec<String> {
+        let mut sentences = BTreeSet::new();
+        for (key, now) in &self.resources {
+            let then = applied.resources.get(key);
+            let both = then.and_then(|then| Some((then, then.api.as_ref()?, now.api.as_ref()?)));
+            let Some((then, api_then, api_now)) = both else {
+                continue;
+            };
+            let mut tell = |what| {
+                let why = why(what);
+                sentences.insert(format!(
+                    "the {what} of `{}` was changed in `PROJECT`, and {why}",
+                    key.kind
+                ));
+            };
+            if then.plural != now.plural {
+                tell("plural");
+            }
+            if api_then.namespaced != api_now.namespaced {
+                tell("scope");
+            }
+        }
+        sentences.into_iter().collect()
+    }
+
     fn stored(&self, key: &Key, what: &str) -> Failure {
         let crd = self
             .resources
@@ -81,12 +110,21 @@ impl Project {
             .map(|entry| format!("{}.{}", entry.plural, key.api_group(false)));
         let crd = crd.unwrap_or_default();
         Failure::refused(format!("the {what} of `{}` cannot change where the CRD is installed", key.kind))
-            .note(match what {
-                "plural" => "a CRD is named by it: another one is another CRD, without the objects of the first",
-                _ => "the API server refuses another scope: the CRD has to go first, and its objects go with it",
-            })
+            .note(why(what))
             .note(format!("in each cluster that has it: save the objects, `kubectl delete crd {crd}`, then install and restore"))
             .note("`--force` is for who will do that, or has no such cluster")
             .help("--force")
+    }
+}
+
+/// Why no cluster follows another plural or scope.
+fn why(what: &str) -> &'static str {
+    match what {
+        "plural" => {
+            "a CRD is named by it: another one is another CRD, without the objects of the first"
+        }
+        _ => {
+            "the API server refuses another scope: the CRD has to go first, and its objects go with it"
+        }
     }
 }
