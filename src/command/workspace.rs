@@ -7,7 +7,7 @@ use std::{
 
 use super::{own::check_list, unmerged::branches};
 use crate::{
-    error::{Failure, Result},
+    error::{AGAIN, Failure, Result},
     git::Conflicted,
     memory::{self, Memory},
     merge::markers,
@@ -154,7 +154,7 @@ impl Workspace {
         }
         Err(Failure::refused("`PROJECT` changed while the command ran")
             .note("nothing was changed")
-            .help("run the command again"))
+            .help(AGAIN))
     }
 
     /// What was last applied. A lost lock is rebuilt from the last applied project, or from `PROJECT` where that one cannot
