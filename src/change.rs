@@ -1,8 +1,11 @@
 //! A change set: everything a command will do to the tree, as values, before any of it is done.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use crate::tree::{Content, Owner, RelPath};
+use crate::{
+    shell,
+    tree::{Content, Owner, RelPath},
+};
 
 /// What happens to one file. The word is the same in a dry run, in a real one and in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,8 +115,8 @@ impl NoteKind {
     pub fn help(self, path: &RelPath) -> Vec<String> {
         match self {
             Self::Edited => vec![
-                format!("operator-forge own {path}"),
-                format!("rm {path} && operator-forge sync"),
+                format!("operator-forge own {}", shell::word(path.as_str())),
+                format!("{} && operator-forge sync", shell::put_aside(path.as_str())),
             ],
             Self::Missing
             | Self::Orphaned
@@ -210,6 +213,22 @@ impl ConflictKind {
         !matches!(self, Self::Obstacle(_))
     }
 
+    /// The line that makes room where something stands that is no file: a link becomes what it leads to, which stays the
+    /// content; anything else is put aside.
+    pub fn makes_room(&self) -> Option<String> {
+        let Self::Obstacle(what) = self else {
+            return None;
+        };
+        let path = what.split('`').nth(1)?;
+        if !what.ends_with("a symbolic link") {
+            return Some(shell::put_aside(path));
+        }
+        let (at, copy) = (shell::word(path), shell::word(&format!("{path}.former")));
+        Some(format!(
+            "cp -RLi {at} {copy} && rm {at} && mv -i {copy} {at}"
+        ))
+    }
+
     /// Whether both texts can be written into the file, as far as is known.
     pub fn can_be_marked(&self) -> bool {
         self.can_be_settled() && !matches!(self, Self::Markers(_) | Self::NoText)
@@ -262,6 +281,15 @@ pub struct ChangeSet {
 }
 
 impl ChangeSet {
+    /// The lines that make room for files, each once; with something in the way that no [`Policy`] settles, nothing is written.
+    pub fn makes_room(&self) -> Vec<String> {
+        let conflicts = self.conflicts.iter();
+        let lines: BTreeSet<_> = conflicts
+            .filter_map(|conflict| conflict.why.makes_room())
+            .collect();
+        lines.into_iter().collect()
+    }
+
     /// Every change, in the order in which they are made.
     pub fn all(&self) -> impl Iterator<Item = &Change> {
         self.changes.iter().chain(&self.record)

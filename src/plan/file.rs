@@ -127,6 +127,8 @@ pub fn plan_file(inputs: &Inputs<'_>, path: &RelPath) -> Planned {
             return match file {
                 Some(_) => Planned {
                     conflict: Some(ConflictKind::Obstacle(what.clone())),
+                    // Nothing is written, so what was applied stays known.
+                    row: last.cloned(),
                     ..Planned::default()
                 },
                 None => Planned {
