@@ -24,7 +24,7 @@ pub use self::{
 };
 use self::{failure::cannot, journal::Journal, step::State, turn::Made};
 use crate::{
-    error::{Failure, Result},
+    error::{AGAIN, Failure, Result},
     shell,
     tree::RelPath,
 };
@@ -145,10 +145,7 @@ fn verify(disk: &dyn Disk, step: &Step) -> Result<()> {
     if step.state(&disk.find(&step.path)?) == State::Old {
         return Ok(());
     }
-    Err(
-        Failure::refused(format!("`{}` changed while the command ran", step.path))
-            .help("run the command again"),
-    )
+    Err(Failure::refused(format!("`{}` changed while the command ran", step.path)).help(AGAIN))
 }
 
 /// A file keeps its mode; one that nobody may write is left alone.
@@ -211,7 +208,8 @@ fn refuse_clashes(steps: &[Step]) -> Result<()> {
                     "`{path}` and `{other}` differ only by case"
                 ))
                 .note("where case does not count, as on macOS and Windows, they are one file")
-                .help("rename the kind or group of one of them in PROJECT"));
+                .note("rename the kind or group of one of them")
+                .help("operator-forge status"));
             }
         }
     }

@@ -1,8 +1,14 @@
 //! A change set: everything a command will do to the tree, as values, before any of it is done.
 
-use std::collections::BTreeMap;
+mod conflict;
 
-use crate::tree::{Content, Owner, RelPath};
+use std::collections::{BTreeMap, BTreeSet};
+
+pub use self::conflict::{Conflict, ConflictKind};
+use crate::{
+    shell,
+    tree::{Content, Owner, RelPath},
+};
 
 /// What happens to one file. The word is the same in a dry run, in a real one and in JSON.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,8 +121,8 @@ impl NoteKind {
     pub fn help(self, path: &RelPath) -> Vec<String> {
         match self {
             Self::Edited => vec![
-                format!("operator-forge own {path}"),
-                format!("rm {path} && operator-forge sync"),
+                format!("operator-forge own {}", shell::word(path.as_str())),
+                format!("{} && operator-forge sync", shell::put_aside(path.as_str())),
             ],
             Self::Missing
             | Self::Orphaned
@@ -161,96 +167,6 @@ impl NoteKind {
     }
 }
 
-/// Something in the way: nothing is written until it is settled.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Conflict {
-    /// The file.
-    pub path: RelPath,
-    /// Why the tool will not write there.
-    pub why: ConflictKind,
-}
-
-/// The kinds of [`Conflict`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ConflictKind {
-    /// A file that is not part of the project stands where one is to be created: the tool did not make it, or the user edited
-    /// it and it stayed when its entry went.
-    Exists,
-    /// A manifest that was there says what the project cannot be built with.
-    Foreign {
-        /// What it says, as a fragment after the path.
-        what: String,
-        /// A line that helps.
-        help: Option<String>,
-    },
-    /// A Tool file was edited by hand, and has to change.
-    Edited,
-    /// A Tool file was edited on a branch that git merged, with this text, and the edit does not go together with what is
-    /// generated now; `None` where both branches have an edit.
-    EditedOnBranch(Option<String>),
-    /// Both sides changed the same lines of a Shared file.
-    Overlap,
-    /// It has conflict markers already, the first in this line, and they have to go before something else comes.
-    Markers(usize),
-    /// It cannot be merged, as it is no text.
-    NoText,
-    /// The merged text would no longer parse; the text says how.
-    Unparsable(String),
-    /// A directory, link or device stands where a file belongs; the text names it.
-    Obstacle(String),
-}
-
-impl ConflictKind {
-    /// One word for JSON.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Exists => "exists",
-            Self::Foreign { .. } => "foreign",
-            Self::Edited => "edited",
-            Self::EditedOnBranch(_) => "edited-on-branch",
-            Self::Overlap => "overlap",
-            Self::Markers(_) => "markers",
-            Self::NoText => "no-text",
-            Self::Unparsable(_) => "unparsable",
-            Self::Obstacle(_) => "obstacle",
-        }
-    }
-
-    /// Whether a [`Policy`] can settle it.
-    pub fn can_be_settled(&self) -> bool {
-        !matches!(self, Self::Obstacle(_))
-    }
-
-    /// Whether both texts can be written into the file, as far as is known.
-    pub fn can_be_marked(&self) -> bool {
-        self.can_be_settled() && !matches!(self, Self::Markers(_) | Self::NoText)
-    }
-
-    /// The reason, as a fragment after the path.
-    pub fn reason(&self) -> String {
-        match self {
-            Self::Exists => "exists already and is not part of the project".to_owned(),
-            Self::Foreign { what, .. } => what.clone(),
-            Self::Edited => "is generated, was edited by hand, and has to change now".to_owned(),
-            Self::EditedOnBranch(Some(_)) => {
-                "is generated, and was edited on one of the branches that git merged, in the lines that have to change now"
-                    .to_owned()
-            }
-            Self::EditedOnBranch(None) => {
-                "is generated, and was edited on both branches that git merged, in the lines that have to change now"
-                    .to_owned()
-            }
-            Self::Overlap => "was edited in the lines that have to change now".to_owned(),
-            Self::Markers(line) => {
-                format!("has conflict markers (line {line}); choose between their sides first")
-            }
-            Self::NoText => "holds no text (it is not UTF-8)".to_owned(),
-            Self::Unparsable(how) => format!("would not parse after merging: {how}"),
-            Self::Obstacle(what) => format!("cannot be written: {what}"),
-        }
-    }
-}
-
 /// What to do with an existing or edited file in the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
@@ -281,6 +197,15 @@ pub struct ChangeSet {
 }
 
 impl ChangeSet {
+    /// The lines that make room for files, each once; with something in the way that no [`Policy`] settles, nothing is written.
+    pub fn makes_room(&self) -> Vec<String> {
+        let conflicts = self.conflicts.iter();
+        let lines: BTreeSet<_> = conflicts
+            .filter_map(|conflict| conflict.why.makes_room())
+            .collect();
+        lines.into_iter().collect()
+    }
+
     /// Every change, in the order in which they are made.
     pub fn all(&self) -> impl Iterator<Item = &Change> {
         self.changes.iter().chain(&self.record)

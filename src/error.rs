@@ -8,6 +8,9 @@ use std::fmt;
 /// The result of everything that can refuse.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
+/// The `help` where the command line was right, and something else is to be done first: the whole line takes its place.
+pub const AGAIN: &str = "run the command again";
+
 /// Why a command ends without success; decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -26,7 +29,7 @@ pub struct Failure {
     pub error: String,
     /// Reasons and circumstances, one sentence fragment each.
     pub notes: Vec<String>,
-    /// Lines that can be pasted, or say what to change.
+    /// Lines that can be pasted, or the flags that make one of the command line: `cli::whole_lines`.
     pub help: Vec<String>,
 }
 

@@ -1,9 +1,11 @@
 //! From what is desired, remembered and found to a change set. Pure: the disk was read before, and nothing is written.
 
 mod file;
+mod generated;
 mod merged;
 mod moves;
 mod named;
+mod place;
 mod record;
 
 use std::collections::{BTreeMap, BTreeSet};

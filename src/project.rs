@@ -15,7 +15,7 @@ mod webhooks;
 #[cfg(test)]
 mod clashes;
 #[cfg(test)]
-mod laws;
+pub mod laws;
 #[cfg(test)]
 pub mod testing;
 #[cfg(test)]

@@ -144,5 +144,6 @@ fn yes_or_no(text: &str, default: bool) -> Option<bool> {
 
 fn unanswered(error: dialoguer::Error) -> Failure {
     Failure::refused(format!("no answer: {error}"))
-        .help("answer with flags, and add --no-input".to_owned())
+        .note("flags answer beforehand, with `--no-input` beside them")
+        .help("--no-input")
 }

@@ -234,7 +234,9 @@ impl Report {
 
     /// Shows what each file is.
     pub fn status(&self, status: &StatusReport<'_>) {
-        let sync = self.place.line("operator-forge sync");
+        let mut lines = status.set.makes_room();
+        lines.push("operator-forge sync".to_owned());
+        let sync = self.place.line(&lines.join(" && "));
         self.print(&match self.output {
             Output::Json => status.json(),
             Output::Text => status.text(&sync, self.quiet, self.color),
@@ -273,7 +275,8 @@ impl Report {
         };
         let failure = Failure::refused(format!("cannot write to {why}"))
             .note("the command has run, and what it said is lost in part")
-            .help("free some space, or send the words elsewhere");
+            .note("free some space, or send the words elsewhere")
+            .help("operator-forge status");
         self.eprint(&text::failure(&failure, self.color));
         1
     }

@@ -10,3 +10,43 @@ pub fn word(text: &str) -> String {
         format!("'{}'", text.replace('\'', r"'\''"))
     }
 }
+
+/// The line that puts what is at `path` aside. It asks before it replaces what was put there before.
+#[must_use]
+pub fn put_aside(path: &str) -> String {
+    format!("mv -i {} {}", word(path), word(&format!("{path}.former")))
+}
+
+/// The words of a line, as a shell takes what [`word`] wrote.
+#[must_use]
+pub fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut current: Option<String> = None;
+    let mut quoted = false;
+    let mut chars = line.chars();
+    while let Some(c) = chars.next() {
+        match c {
+            ' ' if !quoted => words.extend(current.take()),
+            '\'' => {
+                quoted = !quoted;
+                current.get_or_insert_default();
+            }
+            '\\' if !quoted => current.get_or_insert_default().extend(chars.next()),
+            c => current.get_or_insert_default().push(c),
+        }
+    }
+    words.extend(current);
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_read_as_they_were_written() {
+        let before = ["a", "", "b c", "it's", "''", "\\", "$x", "--owner=A & B"];
+        let line: Vec<_> = before.iter().map(|text| word(text)).collect();
+        assert_eq!(words(&line.join(" ")), before);
+    }
+}

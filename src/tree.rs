@@ -31,7 +31,8 @@ impl RelPath {
             Err(
                 Failure::refused(format!("invalid path `{}`", text.escape_debug()))
                     .note(why.to_owned())
-                    .help("use a relative path with `/` between its parts"),
+                    .note("it is relative, with `/` between its parts")
+                    .help("operator-forge status --all"),
             )
         };
         if text.is_empty() || text.len() > 4096 {

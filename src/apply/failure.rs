@@ -3,7 +3,11 @@
 use std::io;
 
 use super::Disk;
-use crate::{error::Failure, shell, tree::RelPath};
+use crate::{
+    error::{AGAIN, Failure},
+    shell,
+    tree::RelPath,
+};
 
 /// `verb` could not be done to `path`.
 pub fn cannot(disk: &dyn Disk, verb: &str, path: &RelPath, error: &io::Error) -> Failure {
@@ -21,8 +25,8 @@ pub fn cannot(disk: &dyn Disk, verb: &str, path: &RelPath, error: &io::Error) ->
             failure.help("choose a directory that you may write to: operator-forge -C DIR …")
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-            failure.help("free some space, then run the command again")
+            failure.note("free some space first").help(AGAIN)
         }
-        _ => failure.help("remove what is in the way, then run the command again"),
+        _ => failure.note("remove what is in the way first").help(AGAIN),
     }
 }

@@ -10,7 +10,7 @@ use super::{
     recover::{Left, mend, recover, stands},
 };
 use crate::{
-    error::{Failure, Result},
+    error::{AGAIN, Failure, Result},
     memory,
     tree::RelPath,
 };
@@ -221,5 +221,6 @@ fn busy(holder: &str) -> Failure {
         }
         None => failure,
     }
-    .help("wait until it has ended, then run the command again")
+    .note("wait until it has ended")
+    .help(AGAIN)
 }

@@ -43,7 +43,7 @@ pub fn last(disk: &dyn Disk) -> Result<Undo> {
         })
         .note("nothing was changed")
         .note("put them back as they were, or edit `PROJECT` and run `operator-forge sync`")
-        .help("operator-forge undo"))
+        .help("git status"))
 }
 
 fn inverse(journal: Journal) -> Undo {

@@ -5,7 +5,10 @@ use std::path::PathBuf;
 use clap::{Command, CommandFactory};
 
 use super::Cli;
-use crate::{error::Failure, shell};
+use crate::{
+    error::{AGAIN, Failure},
+    shell,
+};
 
 /// What goes before a flag that should not be there.
 const WITHOUT: &str = "leave out ";
@@ -54,13 +57,15 @@ struct Piece {
 }
 
 fn corrected(words: &[String], help: &str) -> Option<String> {
+    if help == AGAIN {
+        return Some(pasted(words));
+    }
     let command = command_of(words);
     let (flags, leave_out) = match help.strip_prefix(WITHOUT) {
         Some(flags) => (flags, true),
         None => (help, false),
     };
-    let flags: Vec<String> = flags.split(' ').map(str::to_owned).collect();
-    let flags = pieces(&command, &flags);
+    let flags = pieces(&command, &shell::words(flags));
     let is_whole = |flag: &Piece| {
         let has_value = flag.words.len() > 1 || flag.words[0].contains('=');
         takes_value(&command, &flag.name).is_some_and(|takes| has_value || leave_out || !takes)
@@ -142,6 +147,12 @@ fn takes_value(command: &Command, flag: &str) -> Option<bool> {
     };
     let values = flag.get_num_args().unwrap_or_default();
     Some(flag.get_action().takes_values() && values.min_values() > 0)
+}
+
+/// Whether `words` call `init`, wherever it stands among the flags.
+#[must_use]
+pub fn is_init(words: &[String]) -> bool {
+    command_of(words).get_name() == "init"
 }
 
 /// The command that `words` call, as far as they call one.
@@ -229,6 +240,10 @@ mod tests {
         let failure = Failure::refused("refused").help("--license mit");
         let help = whole_lines(failure, &words).help;
         assert_eq!(help, ["operator-forge init --owner 'A & B' --license mit"]);
+        let after = "operator-forge init --owner 'C D' --license mit";
+        check("init --owner A --license mit", "--owner 'C D'", after);
+        let after = "operator-forge delete api --group '' --kind Zoo";
+        check("delete api --group a --kind Zoo", "--group ''", after);
     }
 
     #[test]
@@ -244,6 +259,15 @@ mod tests {
             let words: Vec<_> = line.split(' ').map(str::to_owned).collect();
             assert_eq!(directory(&words), PathBuf::from(expected), "{line}");
         }
+    }
+
+    #[test]
+    fn the_same_line_comes_again() {
+        check(
+            "-C a sync --dry-run",
+            AGAIN,
+            "operator-forge -C a sync --dry-run",
+        );
     }
 
     #[test]

@@ -37,7 +37,7 @@ impl Foreign {
         {
             return Err(Failure::usage(format!("`--plugins {plugins}` asks for another kind of project"))
                 .note("operator-forge makes projects of one layout, `rust.operator-forge/v1`, and has no other plugins")
-                .help("leave the flag out"));
+                .help("leave out --plugins"));
         }
         if let Some(version) = self
             .project_version

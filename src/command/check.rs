@@ -91,14 +91,20 @@ fn failure(set: &ChangeSet, drifts: &[Drift]) -> Option<Failure> {
     if set.notes.len() + set.conflicts.len() > 0 {
         failure = failure.note("the warnings above need a decision");
     }
-    if record + set.conflicts.len() > 0 {
+    let room = set.makes_room();
+    if room.is_empty() && record + set.conflicts.len() > 0 {
         failure = failure.help("operator-forge sync");
     }
+    failure.help.extend(room);
     for note in &set.notes {
         failure.help.extend(note.what.help(&note.path));
     }
     for drift in drifts {
-        failure = failure.note(drift.note()).help(drift.help());
+        failure = failure.note(drift.note());
+        let help = drift.help();
+        if !failure.help.contains(&help) {
+            failure = failure.help(help);
+        }
     }
     let settled = record + set.conflicts.len() + set.notes.len() + drifts.len() == 0;
     (!settled).then_some(failure)

@@ -6,7 +6,6 @@ use crate::{
     change::{Action, Change, ChangeSet, Conflict, ConflictKind, Policy},
     error::{Failure, Result},
     prompt::Answer,
-    shell,
     tree::{File, Found, RelPath, Tree},
 };
 
@@ -81,13 +80,7 @@ pub fn refuse(set: &ChangeSet) -> Result<()> {
             Some(1) => notes.push(format!("`{}` {}", conflict.path, conflict.why.reason())),
             Some(files) => notes.push(format!("{what}, and {files} files belong below it")),
         }
-        if let Some(path) = what.split('`').nth(1) {
-            help.push(format!(
-                "mv -i {} {}",
-                shell::word(path),
-                shell::word(&format!("{path}.former"))
-            ));
-        }
+        help.extend(conflict.why.makes_room());
     }
     let mut failure = Failure::refused(match notes.len() {
         0 => return Ok(()),

@@ -144,7 +144,10 @@ fn conversion(
 fn not_copied(path: &RelPath, why: String) -> Failure {
     Failure::refused(format!("cannot copy the types in `{path}`"))
         .note(why)
-        .help("leave out --from-version, then copy what you want to keep")
+        .note(
+            "without `--from-version` the version starts empty, and you copy what you want to keep",
+        )
+        .help("leave out --from-version")
 }
 
 fn next(

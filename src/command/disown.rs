@@ -12,12 +12,9 @@ use crate::{
 pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     let again = format!("operator-forge disown {}", files.paths.join(" "));
     refuse_keep(flags, "disown", &again)?;
-    let (workspace, mut project) = Workspace::open(&flags.directory)?;
-    let mut forced = BTreeSet::new();
-    for path in paths_of(&files.paths)? {
-        project = project.disown(&path)?;
-        forced.insert(path);
-    }
+    let (workspace, project) = Workspace::open(&flags.directory)?;
+    let forced: BTreeSet<_> = paths_of(&files.paths)?.into_iter().collect();
+    let project = project.disown(&forced)?;
     let refusal = Failure::refused("nothing was written")
         .note("the files stay yours; with `--no-input` nothing is asked")
         .help(format!("{again} --no-input"));

@@ -107,8 +107,13 @@ fn by_hand(path: &RelPath, names: &Names, why: &str) -> Failure {
     lines.extend(names.namespaced.then(|| "namespaced".to_owned()));
     Failure::refused(format!("cannot edit `#[kube(…)]` in `{path}`"))
         .note(why.to_owned())
-        .note("edit it by hand, and `PROJECT` like it, then run `operator-forge sync`")
-        .help(format!("#[kube({})]", lines.join(", ")))
+        .note(format!(
+            "edit it by hand to hold `#[kube({})]`, and `PROJECT` like it",
+            lines.join(", ")
+        ))
+        .help(format!(
+            "${{EDITOR:-vi}} {path} PROJECT && operator-forge sync"
+        ))
 }
 
 fn next(before: &Project, after: &Project, key: &Key) -> Vec<(String, Option<String>)> {

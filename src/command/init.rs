@@ -117,7 +117,16 @@ pub fn header(flags: &Global, file: Option<&Path>) -> Result<Option<Header>> {
         .note("it holds the comment that begins every source file")
         .help("--license apache2")
     })?;
-    Header::parse(&text).map(Some)
+    let commented = |failure: Failure| {
+        let beside = |path: &Path| format!("{}.comment", path.display());
+        let from = flags.directory.join(file);
+        let from = from.strip_prefix(".").unwrap_or(&from);
+        let words = [from.display().to_string(), beside(from)].map(|path| shell::word(&path));
+        failure
+            .help(format!("sed 's|^|// |' {}", words.join(" > ")))
+            .help(format!("--license-file {}", shell::word(&beside(file))))
+    };
+    Header::parse(&text).map_err(commented).map(Some)
 }
 
 /// What to add where the new project lies inside a Cargo workspace: it is a workspace of its own.

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use super::{Edit, Workspace, reconcile};
 use crate::{
+    change::ConflictKind,
     cli::{self, Global},
     error::{Failure, Result},
     name::{Group, Invalid, Kind, Plural, rust, rust::Module},
@@ -193,19 +194,14 @@ fn in_the_way(from: &RelPath, to: &RelPath) -> Failure {
         "`{from}` cannot move to `{to}`: there is something already"
     ))
     .note("nothing was written")
-    .help(format!("mv {to} {to}.old"))
+    .help(shell::put_aside(to.as_str()))
 }
 
 fn no_file(from: &RelPath, to: &RelPath, what: &str) -> Failure {
     let failure = Failure::refused(format!("`{from}` cannot move to `{to}`: {what}"))
         .note("nothing was written");
-    let at = shell::word(what.split('`').nth(1).unwrap_or_default());
-    match what.ends_with("a symbolic link") {
-        true => failure.help(format!(
-            "cp -RL {at} {at}.former && rm {at} && mv {at}.former {at}"
-        )),
-        false => failure.help(format!("mv -i {at} {at}.former")),
-    }
+    let room = ConflictKind::Obstacle(what.to_owned()).makes_room();
+    room.into_iter().fold(failure, Failure::help)
 }
 
 /// The directory that is the kind's own beside or around one of its files, before and after.

@@ -11,7 +11,7 @@ use crate::{
     cli::{Files, Global},
     error::{Failure, Result},
     report::Report,
-    template,
+    shell, template,
     tree::{self, Found},
 };
 
@@ -26,7 +26,11 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
         if let Found::File(_) = tree::find(&workspace.root, &path)? {
             return Err(Failure::refused(format!("`{path}` was not deleted"))
                 .note("a file that is there is not replaced: it may hold your edits")
-                .help(format!("rm {path} && operator-forge restore {path}")));
+                .help(format!(
+                    "{} && operator-forge restore {}",
+                    shell::put_aside(path.as_str()),
+                    shell::word(path.as_str())
+                )));
         }
         forced.insert(path);
     }

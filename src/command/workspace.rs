@@ -7,7 +7,7 @@ use std::{
 
 use super::{own::check_list, unmerged::branches};
 use crate::{
-    error::{Failure, Result},
+    error::{AGAIN, Failure, Result},
     git::Conflicted,
     memory::{self, Memory},
     merge::markers,
@@ -160,7 +160,7 @@ impl Workspace {
         }
         Err(Failure::refused("`PROJECT` changed while the command ran")
             .note("nothing was changed")
-            .help("run the command again"))
+            .help(AGAIN))
     }
 
     /// What was changed by hand in `PROJECT` since it was last applied, and no cluster follows, a sentence each.

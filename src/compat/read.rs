@@ -74,9 +74,10 @@ impl Release {
             return Err(refuse(format!(
                 "it is of `{api_version}`, which no Kubernetes since 1.22 serves"
             ))
-            .help(format!(
+            .note(format!(
                 "compare with a release whose definitions are of {API_VERSION}"
-            )));
+            ))
+            .help("operator-forge check --help"));
         }
         integral(&mut value);
         let definition: Definition = serde_yaml::from_value(value).map_err(|error| {
@@ -85,7 +86,8 @@ impl Release {
         if self.definitions.insert(name.clone(), definition).is_some() {
             return Err(
                 refuse("a definition of that name was read before".to_owned())
-                    .help("name the file or the directory of one release"),
+                    .note("name the file or the directory of one release")
+                    .help("operator-forge check --help"),
             );
         }
         Ok(())

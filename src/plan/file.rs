@@ -3,13 +3,13 @@
 use super::{
     Inputs, Merges, found,
     merged::{self, Apart, Said},
+    place::Place,
 };
 use crate::{
     change::{Action, Change, ConflictKind, NoteKind, Policy},
     memory::Memory,
-    merge::Driver,
-    reconcile::{Desired, Last, Remember, Verdict, reconcile},
-    tree::{self, Content, Digest, File, Found, Owner, RelPath, Tree, unix_line_ends},
+    reconcile::{Last, Remember, Verdict, reconcile},
+    tree::{self, Content, Digest, Found, Owner, RelPath, Tree, unix_line_ends},
 };
 
 /// The plan of one file.
@@ -20,77 +20,6 @@ pub struct Planned {
     pub conflict: Option<ConflictKind>,
     /// The row that the lock will hold.
     pub row: Option<Last<Digest>>,
-}
-
-/// A file that is desired, as it was applied, as it is on disk and as it should be.
-#[derive(Clone, Copy)]
-pub struct Place<'a> {
-    pub path: &'a RelPath,
-    pub last: Option<&'a Last<Digest>>,
-    pub disk: Option<&'a Vec<u8>>,
-    pub file: &'a File,
-    /// What is desired.
-    pub digest: Digest,
-    on_disk: Option<Digest>,
-}
-
-impl<'a> Place<'a> {
-    fn new(
-        path: &'a RelPath,
-        last: Option<&'a Last<Digest>>,
-        disk: Option<&'a Vec<u8>>,
-        file: &'a File,
-    ) -> Self {
-        let digest = file.digest(path);
-        Self {
-            path,
-            last,
-            disk,
-            file,
-            digest,
-            // Most files are as they should be, and equal bytes need one hash.
-            on_disk: disk.map(|bytes| match **bytes == *file.content {
-                true => digest,
-                false => Digest::of(path, bytes),
-            }),
-        }
-    }
-
-    /// The row of the table, after git.
-    fn said(&self, merges: &Merges) -> Said {
-        let desired = Desired {
-            owner: self.file.owner,
-            keyed: Driver::of(self.path).is_keyed(self.path),
-            content: self.digest,
-        };
-        let verdict = reconcile(self.last, self.on_disk.as_ref(), Some(&desired));
-        merged::after_git(self, merges, verdict)
-    }
-
-    /// What is remembered once the file holds what is desired, or that was told.
-    fn desired(&self) -> Last<Digest> {
-        Last {
-            owner: self.file.owner,
-            any_of: vec![self.digest],
-        }
-    }
-
-    /// What is remembered of a file that is left alone. A git merge may have kept the rows of both branches: one of them is
-    /// true of it.
-    fn left(&self) -> Option<Last<Digest>> {
-        let rows = &self.last?.any_of;
-        let known = [self.on_disk, Some(self.digest)];
-        let mut known = known.into_iter().flatten().filter(|it| rows.contains(it));
-        Some(Last {
-            // A file that was taken over is the user's, also where it still holds what was applied.
-            owner: self.file.owner,
-            any_of: known
-                .next()
-                .or_else(|| rows.iter().min().copied())
-                .into_iter()
-                .collect(),
-        })
-    }
 }
 
 /// What the table says of a file, after git; `found` has no obstacle there.
@@ -127,6 +56,8 @@ pub fn plan_file(inputs: &Inputs<'_>, path: &RelPath) -> Planned {
             return match file {
                 Some(_) => Planned {
                     conflict: Some(ConflictKind::Obstacle(what.clone())),
+                    // Nothing is written, so what was applied stays known.
+                    row: last.cloned(),
                     ..Planned::default()
                 },
                 None => Planned {

@@ -156,13 +156,13 @@ fn groups_and_kinds_that_name_one_file() {
         &["a-bc v1 De"],
         "a v1 BcDe",
         "`a/v1, Kind BcDe` and `a-bc/v1, Kind De` would both be `config/rbac/a_bc_de_roles.yaml`",
-        "for the new one of the two: --kind BcDe2, or --kind De2",
+        "operator-forge status",
     );
     refused(
         &["a-v1-ba v1 Ca"],
         "a v1 BaV1Ca",
         "`a/v1, Kind BaV1Ca` and `a-v1-ba/v1, Kind Ca` would both be `config/samples/a_v1_ba_v1_ca.yaml`",
-        "for the new one of the two: --kind BaV1Ca2, or --kind Ca2",
+        "operator-forge status",
     );
 }
 

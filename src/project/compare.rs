@@ -70,8 +70,11 @@ pub fn check_unchanging(text: &[u8], applied: &Project) -> Result<(), Failure> {
             _ => format!("`{field}` was changed from `{then}` to `{now}` in `PROJECT`"),
         })
         .note(format!("it cannot change in a project that exists: {why}"))
-        .note("put the line back")
-        .help(format!("{field}: {then}"))),
+        .note(format!("put the line back: `{field}: {then}`"))
+        .help(format!(
+            "${{EDITOR:-vi}} {} && operator-forge sync",
+            file::FILE
+        ))),
     }
 }
 

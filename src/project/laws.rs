@@ -4,7 +4,6 @@ use proptest::prelude::*;
 
 use super::testing::{create, empty, webhook};
 use super::*;
-use crate::{template, tree};
 
 /// Creates that meet one another often, but not always.
 fn creates() -> impl Strategy<Value = CreateApi> {
@@ -174,7 +173,8 @@ fn any_create() -> impl Strategy<Value = Create> {
     ]
 }
 
-fn projects() -> impl Strategy<Value = Project> {
+/// Projects with nasty names, made by commands.
+pub fn projects() -> impl Strategy<Value = Project> {
     let domain = prop_oneof![4 => Just("example.com"), 1 => prop::sample::select(vec!["", "local", "k8s.io"])];
     (
         domain,
@@ -268,17 +268,5 @@ proptest! {
         let _ = Project::read(mixed.as_bytes());
         // All but the last line end has to be there.
         prop_assert!(cut == whole.len() - 1 || Project::read(&whole.as_bytes()[..cut]).is_err());
-    }
-
-    /// What the user owns of a kind is made of its own entries, so commands render it without the rest.
-    #[test]
-    fn files_of_a_kind_depend_on_it_alone(project in projects()) {
-        let whole = template::tree(&project).unwrap();
-        for (key, _) in project.resources() {
-            let alone = template::tree(&project.of_kind(&key.group, &key.kind)).unwrap();
-            for (path, file) in alone.iter().filter(|(_, file)| file.owner == tree::Owner::User) {
-                prop_assert_eq!(whole.get(path), Some(file), "{}", path);
-            }
-        }
     }
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, de};
 
-use crate::error::Failure;
+use crate::{error::Failure, shell};
 
 /// What `--license` takes, and `custom` for the text of `--license-file`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,10 +62,16 @@ impl Owner {
                 "the value of `--owner` has a second line or a control character",
             )
             .note("the owner stands in one comment line at the top of each Rust file")
-            .help(format!(
-                "--owner {:?}",
-                trimmed.split(is_odd).next().unwrap_or_default()
-            ))),
+            .help(
+                match trimmed
+                    .split(is_odd)
+                    .map(str::trim)
+                    .find(|it| !it.is_empty())
+                {
+                    Some(line) => format!("--owner {}", shell::word(line)),
+                    None => "leave out --owner".to_owned(),
+                },
+            )),
             false => Ok(Self(trimmed.to_owned())),
         }
     }
@@ -104,9 +110,7 @@ impl Header {
         }
         Err(Failure::refused("the license file is not a Rust comment")
             .note("it goes to the top of each Rust file as it is: lines that start with `//`, or one `/* … */` block")
-            .note("doc comments (`///`, `//!`, `/**`, `/*!`) would become documentation of the code below")
-            .help("sed 's|^|// |' LICENSE-HEADER > header.txt")
-            .help("--license-file header.txt"))
+            .note("doc comments (`///`, `//!`, `/**`, `/*!`) would become documentation of the code below"))
     }
 
     /// The text of the comment, without a line end behind it.
@@ -294,6 +298,9 @@ mod tests {
             "// SPDX-FileCopyrightText: Example Inc.\n// SPDX-License-Identifier: MIT\n\n"
         );
         assert_eq!(header(License::None, &Owner::default(), None), "");
-        assert!(Owner::parse("two\nlines").is_err());
+        let help = |text| Owner::parse(text).unwrap_err().help;
+        assert_eq!(help("two\nlines"), ["--owner two"]);
+        assert_eq!(help("Acme Inc\nX"), ["--owner 'Acme Inc'"]);
+        assert_eq!(help("\u{1b}"), ["leave out --owner"]);
     }
 }

@@ -1,10 +1,13 @@
 //! The generated files that the user took over: what would be rewritten is theirs from then on.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::Project;
 use crate::{
     error::{Failure, Result},
+    shell,
     tree::RelPath,
 };
 
@@ -22,8 +25,7 @@ impl<'de> Deserialize<'de> for OwnedPath {
         let text = String::deserialize(deserializer)?;
         let path = RelPath::parse(&text).map_err(|failure| {
             let lines = failure.notes.iter().map(|note| format!("\nnote: {note}"));
-            let help = failure.help.iter().map(|help| format!("\nhelp: {help}"));
-            de::Error::custom(failure.error.clone() + &lines.chain(help).collect::<String>())
+            de::Error::custom(failure.error.clone() + &lines.collect::<String>())
         })?;
         Ok(Self(path))
     }
@@ -37,23 +39,28 @@ impl Project {
             return Err(Failure::refused(format!("`{path}` is yours already"))
                 .note("`PROJECT` lists it under `owned`, and no command rewrites it")
                 .note("`disown` gives it back")
-                .help(format!("operator-forge disown {path}")));
+                .help(format!(
+                    "operator-forge disown {}",
+                    shell::word(path.as_str())
+                )));
         }
         Ok(project)
     }
 
-    /// This project with the file at `path` in the tool's hands again. Refuses one that was not taken over.
-    pub fn disown(&self, path: &RelPath) -> Result<Self> {
-        let mut project = self.clone();
-        if !project.settings.owned.remove(path) {
+    /// This project with the files at `paths` in the tool's hands again. Refuses one that was not taken over.
+    pub fn disown(&self, paths: &BTreeSet<RelPath>) -> Result<Self> {
+        let owned = &self.settings.owned;
+        if let Some(path) = paths.difference(owned).next() {
             return Err(Failure::refused(format!("`{path}` was not taken over"))
-                .note(match self.settings.owned.iter().next() {
+                .note(match owned.iter().next() {
                     None => "`PROJECT` lists no file under `owned`".to_owned(),
                     Some(_) => format!("`PROJECT` lists under `owned`: {}", self.list_owned()),
                 })
                 .note("`own` takes it over")
-                .help(format!("operator-forge own {path}")));
+                .help(format!("operator-forge own {}", shell::word(path.as_str()))));
         }
+        let mut project = self.clone();
+        project.settings.owned = owned - paths;
         Ok(project)
     }
 
@@ -84,10 +91,23 @@ mod tests {
         );
         assert_eq!(Project::read(text.as_bytes()).unwrap(), owned);
         assert!(owned.own(&path("src/api.rs")).is_err());
-        let back = owned.disown(&path("src/api.rs")).unwrap();
-        let back = back.disown(&path("src/controllers.rs")).unwrap();
+        let both = [path("src/api.rs"), path("src/controllers.rs")].into();
+        let back = owned.disown(&both).unwrap();
         assert_eq!(back, before);
-        assert!(back.disown(&path("src/api.rs")).is_err());
+        assert!(back.disown(&both).is_err());
+    }
+
+    #[test]
+    fn a_file_that_was_not_taken_over_is_told_beside_those_that_were() {
+        let path = |text| RelPath::parse(text).unwrap();
+        let project = empty("example.com", false).own(&path("Makefile")).unwrap();
+        let failure = project.disown(&[path("Makefile"), path("deny.toml")].into());
+        let failure = failure.unwrap_err();
+        assert_eq!(failure.error, "`deny.toml` was not taken over");
+        assert_eq!(
+            failure.notes[0],
+            "`PROJECT` lists under `owned`: `Makefile`"
+        );
     }
 
     #[test]

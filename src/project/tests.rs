@@ -142,7 +142,7 @@ fn a_role_cannot_watch_cluster_scoped_kinds() {
         &project,
         "core v1 Node resource=false",
         &error("core/v1, Kind Node"),
-        "operator-forge init, without --namespaced, for a project of its own",
+        "operator-forge edit --namespaced=false --dry-run --diff",
     );
     assert!(
         project

@@ -67,20 +67,20 @@ fn what_is_there_already() {
         &[TWO[0], "cache v1alpha1 Foo defaulting"],
         "cache v1alpha1 Foo validation defaulting",
         "`cache/v1alpha1, Kind Foo` has a defaulting webhook already",
-        "leave out --defaulting, or add --force",
+        "--force --dry-run --diff",
     );
     let converted = [TWO[0], TWO[1], "cache v1 Foo conversion"];
     refused(
         &converted,
         "cache v1 Foo conversion",
         "`Foo` converts every other version already",
-        "--spoke with another version, or add --force",
+        "--force --dry-run --diff",
     );
     refused(
         &converted,
         "cache v1 Foo conversion spoke=v1alpha1",
         "`Foo` converts v1alpha1 already",
-        "--spoke with another version, or add --force",
+        "--force --dry-run --diff",
     );
 }
 

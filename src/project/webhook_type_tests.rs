@@ -122,7 +122,7 @@ fn two_kinds_in_one_directory() {
         &["a-b v1 Foo", "a-b v1 Foo defaulting"],
         "a.b v1 Foo path=c::Foo validation",
         "the webhooks of `a-b/v1, Kind Foo` and `a.b/v1, Kind Foo` would both be in `src/webhooks/a_b/v1/foo/`",
-        "operator-forge init, for a project of its own",
+        "operator-forge init --help",
     );
 }
 
@@ -139,6 +139,6 @@ fn two_types_of_one_name() {
         &["cert v1 Foo"],
         "cert v1 Foo domain=io path=c::Foo validation",
         "`cert/v1, Kind Foo` would mean two types",
-        "--kind Foo2, or another --group",
+        "--kind Foo2",
     );
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::tree::RelPath;
+use crate::{shell, tree::RelPath};
 
 /// Where it is, and what is the matter there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -51,11 +51,20 @@ impl Drift {
                 attribute,
                 found,
                 expected,
-                ..
+                paste,
             } => format!(
-                "`{path}:{line}` has {}, `PROJECT` has {}",
+                "`{path}:{line}` has {}, `PROJECT` has {}: {} there{}",
                 has(attribute, found),
-                has(attribute, expected)
+                has(attribute, expected),
+                match (paste.as_str(), *attribute) {
+                    ("", "scope") => "remove `namespaced`".to_owned(),
+                    ("", _) => "remove `shortname`".to_owned(),
+                    (paste, _) => format!("write `{paste}`"),
+                },
+                match *attribute {
+                    "group" | "version" | "kind" => "",
+                    _ => ", or make `PROJECT` agree with the file",
+                }
             ),
             DriftKind::Unparsable { column, why } => format!(
                 "`{path}:{line}:{column}` does not parse, so it was not compared with `PROJECT`: {why}"
@@ -65,23 +74,12 @@ impl Drift {
 
     /// What makes it right.
     pub fn help(&self) -> String {
-        let Self { path, line, what } = self;
-        let DriftKind::Differs {
-            attribute, paste, ..
-        } = what
-        else {
-            return "cargo check".to_owned();
-        };
-        let edit = match (paste.as_str(), *attribute) {
-            ("", "scope") => "remove `namespaced`".to_owned(),
-            ("", _) => "remove `shortname`".to_owned(),
-            (paste, _) => format!("write `{paste}`"),
-        };
-        let or = match *attribute {
-            "group" | "version" | "kind" => "",
-            _ => "; or make `PROJECT` agree with the file",
-        };
-        format!("in `{path}:{line}`, {edit}{or}")
+        match self.what {
+            DriftKind::Differs { .. } => {
+                format!("${{EDITOR:-vi}} {}", shell::word(self.path.as_str()))
+            }
+            DriftKind::Unparsable { .. } => "cargo check".to_owned(),
+        }
     }
 
     /// `{path, line, attribute, found, expected}`, or `{path, line, column, error}`.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{error::Failure, shell};
+use crate::{cli, error::Failure, shell};
 
 /// What lines begin with that works in the project's directory. Any other help is a sentence, or names its paths in full.
 const PROGRAMS: [&str; 11] = [
@@ -49,9 +49,10 @@ impl Place {
             word.starts_with("-C") || word.starts_with("--directory")
         };
         let (program, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let directory = match rest.split(' ').next() {
-            Some("init") => &self.directory,
-            _ => &self.project,
+        let is_init = program == "operator-forge" && cli::is_init(&shell::words(rest));
+        let directory = match is_init {
+            true => &self.directory,
+            false => &self.project,
         };
         let directory = directory.strip_prefix(".").unwrap_or(directory);
         let directory = shell::word(&directory.to_string_lossy());
@@ -138,6 +139,20 @@ mod tests {
             "operator-forge -C a init --vcs git",
         );
         check("operator-forge status", "operator-forge -C a/b status");
+        let own = Place::new(Path::new(".")).with_project("shop".into());
+        for flags in [
+            "-q",
+            "--no-input --dry-run",
+            "--color never",
+            "--color=never --output text",
+            "--on-conflict keep",
+        ] {
+            let line = format!("operator-forge {flags} init shop --domain example.com");
+            assert_eq!(own.line(&line), line);
+            let line = format!("operator-forge {flags} create api --group init");
+            let there = line.replace("operator-forge", "operator-forge -C shop");
+            assert_eq!(own.line(&line), there);
+        }
         check("mv -i src src.former", "cd a/b && mv -i src src.former");
     }
 }

@@ -93,6 +93,8 @@ pub struct StatusReport<'a> {
 
 impl StatusReport<'_> {
     /// The text for people, on standard output.
+    ///
+    /// `sync` is the line that does what is pending.
     pub(super) fn text(&self, sync: &str, quiet: bool, color: bool) -> String {
         let mut out = String::new();
         if !quiet {

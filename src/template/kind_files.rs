@@ -46,3 +46,25 @@ pub fn of_kind(
     }
     Ok(files)
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::tree;
+    use crate::{project::laws::projects, tree::Owner};
+
+    proptest! {
+        /// What the user owns of a kind is made of its own entries, so commands render it without the rest.
+        #[test]
+        fn files_of_a_kind_depend_on_it_alone(project in projects()) {
+            let whole = tree(&project).unwrap();
+            for (key, _) in project.resources() {
+                let alone = tree(&project.of_kind(&key.group, &key.kind)).unwrap();
+                for (path, file) in alone.iter().filter(|(_, file)| file.owner == Owner::User) {
+                    prop_assert_eq!(whole.get(path), Some(file), "{}", path);
+                }
+            }
+        }
+    }
+}

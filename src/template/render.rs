@@ -156,5 +156,6 @@ fn defect(template: &Template, what: &str) -> Failure {
         template.name
     ))
     .note("this is a defect of operator-forge, not of your project")
-    .help("report it with the command you ran and your PROJECT file")
+    .note("report it with the command you ran, your PROJECT file and the version")
+    .help("operator-forge version")
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::missing::STATUS;
 use crate::error::Failure;
 use crate::name::{Group, Kind, Plural, ShortName, Version};
 use crate::project::{Key, Project, rules};
@@ -34,7 +35,7 @@ impl Project {
         let Some(api) = &entry.api else {
             return Err(Failure::refused(format!("`{key}` is not defined by this project"))
                 .note("its plural, scope and short names are in a CRD that is not made here, or in Kubernetes")
-                .help("--kind of an API that `PROJECT` has with `api:`"));
+                .help(STATUS));
         };
         if (&edit.plural, edit.namespaced, &edit.short_names) == (&None, None, &None) {
             return Err(Failure::usage("there is nothing to edit")

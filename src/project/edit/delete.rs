@@ -1,5 +1,6 @@
 //! `delete api`: what `create api` adds to an entry goes away again, and an entry that holds nothing more goes with it.
 
+use super::missing::{STATUS, is_near};
 use crate::error::Failure;
 use crate::name::{ControllerName, Group, Kind, Version};
 use crate::project::rules::{self, webhooks as rule};
@@ -91,6 +92,7 @@ impl DeleteApi {
                 None => Err(no_controller(
                     project,
                     key,
+                    Some(name.as_str()),
                     format!("`{key}` has no controller `{name}`"),
                 )),
             };
@@ -101,37 +103,41 @@ impl DeleteApi {
                 "the default controller of `{}` does not watch `{key}`",
                 key.kind
             );
-            return Err(no_controller(project, key, error));
+            return Err(no_controller(project, key, None, error));
         }
         entry.controller &= !wanted;
         Ok(())
     }
 }
 
-/// Names the controllers that the kind has instead.
-fn no_controller(project: &Project, key: &Key, error: String) -> Failure {
+/// Names the controllers that the kind has instead. A line names one of them only where a slip of the finger is between it
+/// and the `wanted` one: it would be deleted.
+fn no_controller(project: &Project, key: &Key, wanted: Option<&str>, error: String) -> Failure {
     let failure = Failure::refused(error);
     let controllers = project.controllers();
     let of_kind = |other: &Key| (&other.group, &other.kind) == (&key.group, &key.kind);
-    let mut others = controllers.iter().filter(|other| of_kind(other.key));
-    let Some(first) = others.next() else {
-        return failure
-            .note("no controller watches that kind")
-            .help("`controller` and `controllers` in PROJECT say what watches what");
-    };
-    let names: Vec<_> = std::iter::once(first)
-        .chain(others)
+    let others: Vec<_> = controllers
+        .iter()
+        .filter(|other| of_kind(other.key))
+        .collect();
+    if others.is_empty() {
+        let failure = failure.note("no controller watches that kind");
+        return failure.help(STATUS);
+    }
+    let names: Vec<_> = others
+        .iter()
         .map(|other| format!("`{}` in {}", other.name, other.key.version))
         .collect();
-    failure
-        .note(format!("its controllers are {}", names.join(", ")))
-        .help(match first.default {
-            true => format!("--version {} --resource=false", first.key.version),
-            false => format!(
-                "--version {} --resource=false --controller-name {}",
-                first.key.version, first.name
-            ),
-        })
+    let failure = failure.note(format!("its controllers are {}", names.join(", ")));
+    let near = others.iter().filter(|other| {
+        !other.default
+            && other.key.version == key.version
+            && wanted.is_some_and(|wanted| is_near(wanted, &other.name))
+    });
+    match near.collect::<Vec<_>>()[..] {
+        [one] => failure.help(format!("--controller-name {}", one.name)),
+        _ => failure.help(STATUS),
+    }
 }
 
 /// An API goes after what was built on it.

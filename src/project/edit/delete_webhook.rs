@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::missing::STATUS;
 use crate::error::Failure;
 use crate::name::{Group, Kind, Version};
 use crate::project::rules;
@@ -86,19 +87,23 @@ impl DeleteWebhook {
         if there.is_empty() {
             return Err(Failure::refused(format!("`{key}` is not a hub"))
                 .note("conversion is deleted from the version to which others are converted")
-                .help("leave out --conversion, or --version with that of the hub"));
+                .help(STATUS));
         }
         let flags = || {
             let flags = there.iter().map(|spoke| format!("--spoke {spoke}"));
             flags.collect::<Vec<_>>().join(" ")
+        };
+        let versions = || {
+            let versions = there.iter().map(Version::to_string);
+            versions.collect::<Vec<_>>().join(", ")
         };
         if let Some(unknown) = self.spokes.iter().find(|spoke| !there.contains(spoke)) {
             return Err(Failure::refused(format!(
                 "{unknown} of `{}` is not converted to {}",
                 key.kind, key.version
             ))
-            .note("these versions are")
-            .help(flags()));
+            .note(format!("these versions are: {}", versions()))
+            .help(STATUS));
         }
         match (self.spokes.is_empty(), there.len()) {
             (false, _) => Ok(self.spokes.iter().copied().collect()),
@@ -115,19 +120,13 @@ fn no_webhooks(project: &Project, key: &Key) -> Failure {
     let failure = Failure::refused(format!("`{key}` has no webhooks"));
     let webhooks = project.webhooks();
     let same = |other: &Key| (&other.group, &other.kind) == (&key.group, &key.kind);
-    match webhooks.iter().find(|other| same(other.key)) {
-        Some(other) => failure
-            .note(format!("version {} of it has", other.key.version))
-            .help(format!(
-                "--version {}{}",
-                other.key.version,
-                other.webhooks.flags()
-            )),
-        None => failure
-            .note("nothing is defaulted, validated or converted there")
-            .help(format!(
-                "operator-forge create webhook {} --validation",
-                key.flags()
-            )),
-    }
+    let versions = webhooks.iter().filter(|other| same(other.key));
+    let versions: Vec<_> = versions
+        .map(|other| other.key.version.to_string())
+        .collect();
+    let failure = match versions.is_empty() {
+        true => failure.note("nothing is defaulted, validated or converted there"),
+        false => failure.note(format!("of its versions, {} has", versions.join(", "))),
+    };
+    failure.help(STATUS)
 }

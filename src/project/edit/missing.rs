@@ -29,31 +29,143 @@ impl Project {
     }
 }
 
-/// There is no entry `key`: names what is nearest.
+/// There is no entry `key`. What changes or deletes is pasted without much thought, so a line names another entry only
+/// where that is what was meant.
 fn not_there(project: &Project, key: &Key) -> Failure {
     let failure = Failure::refused(format!("`{key}` is not in this project"));
-    let same_kind = |other: &&Key| other.kind == key.kind;
-    let nearest: Vec<&Key> = {
-        let of_group = |other: &&Key| same_kind(other) && other.group == key.group;
-        let keys = || project.resources().map(|(other, _)| other);
-        let versions: Vec<_> = keys().filter(of_group).collect();
-        match versions.is_empty() {
-            true => keys().filter(same_kind).collect(),
-            false => versions,
-        }
+    let keys = || project.resources().map(|(other, _)| other);
+    let of_kind = |other: &&Key| (&other.group, &other.kind) == (&key.group, &key.kind);
+    let mut found: Vec<&Key> = keys().filter(of_kind).collect();
+    if found.is_empty() {
+        let wanted = (&key.group, &key.kind);
+        let meant = |other: &&Key| may_be_meant(wanted, (&other.group, &other.kind));
+        found = keys().filter(meant).collect();
+    }
+    let same = found.iter().filter(|other| other.version == key.version);
+    let meant = match same.collect::<Vec<_>>()[..] {
+        [one] => Some(one.flags()),
+        _ => None,
     };
-    match (nearest.as_slice(), project.resources().next()) {
-        ([first, ..], _) => {
-            let all: Vec<_> = nearest.iter().map(|other| format!("`{other}`")).collect();
-            failure
-                .note(format!("it has {}", all.join(", ")))
-                .help(first.flags())
+    if found.is_empty() {
+        found = keys().collect();
+    }
+    failure
+        .note(listed(found.iter().map(|other| other.to_string())))
+        .help(meant.unwrap_or_else(|| STATUS.to_owned()))
+}
+
+/// What shows a project, where nothing in it is what was meant.
+pub(super) const STATUS: &str = "operator-forge status";
+
+/// So many of a project's entries are named.
+const NAMED: usize = 8;
+
+/// What the project has, in a note.
+pub(super) fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
+    let more = names.len().saturating_sub(NAMED);
+    let names: Vec<_> = names.take(NAMED).map(|name| format!("`{name}`")).collect();
+    match (names.is_empty(), more) {
+        (true, _) => "it has no APIs, controllers or webhooks yet".to_owned(),
+        (false, 0) => format!("it has {}", names.join(", ")),
+        (false, more) => format!("it has {} and {more} more", names.join(", ")),
+    }
+}
+
+/// Whether who asked for a kind of a group may have meant this other one: the kind in another group, or in that group one
+/// with a slip of the finger between them.
+pub(super) fn may_be_meant(
+    (group, kind): (&Group, &Kind),
+    (other_group, other_kind): (&Group, &Kind),
+) -> bool {
+    match group == other_group {
+        true => is_near(kind.as_str(), other_kind.as_str()),
+        false => kind == other_kind,
+    }
+}
+
+/// Whether two names differ by case, or by a letter that is missing, wrong or in the wrong place. Two such letters count in
+/// a long name alone: `Pod` is no `Job`.
+pub(super) fn is_near(name: &str, other: &str) -> bool {
+    let (name, other) = (name.to_lowercase(), other.to_lowercase());
+    let letters = strsim::osa_distance(&name, &other);
+    letters <= 2 && letters * 3 <= name.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::testing::{create, empty};
+
+    #[track_caller]
+    fn check(entries: &[&str], wanted: &str, note: &str, help: &str) {
+        let entries = entries.iter();
+        let project = entries.fold(empty("example.com", false), |project, entry| {
+            project.create_api(&create(entry)).unwrap()
+        });
+        let words: Vec<_> = wanted.split(' ').collect();
+        let found = project.named(
+            &Group::parse(words[0]).unwrap(),
+            Version::parse(words[1]).unwrap(),
+            &Kind::parse(words[2]).unwrap(),
+        );
+        let failure = found.unwrap_err();
+        assert_eq!(failure.notes, [note]);
+        assert_eq!(failure.help, [help]);
+    }
+
+    #[test]
+    fn an_entry_is_suggested_where_it_was_meant() {
+        let base = ["base v1 Base"];
+        let (has, flags) = (
+            "it has `base/v1, Kind Base`",
+            "--group base --version v1 --kind Base",
+        );
+        for near in [
+            "other v1 Base",
+            "base v1 BASE",
+            "base v1 Bsae",
+            "base v1 Bas",
+        ] {
+            check(&base, near, has, flags);
         }
-        ([], Some((first, _))) => failure
-            .note("`PROJECT` lists what it has, for instance this")
-            .help(first.flags()),
-        ([], None) => failure
-            .note("it has no APIs, controllers or webhooks yet")
-            .help(format!("operator-forge create api {}", key.flags())),
+        let word = ["cache v1 Memcached"];
+        let has = "it has `cache/v1, Kind Memcached`";
+        let flags = "--group cache --version v1 --kind Memcached";
+        check(&word, "cache v1 Memcachd", has, flags);
+        check(&word, "cache v1 Mencachde", has, flags);
+    }
+
+    #[test]
+    fn another_entry_is_not() {
+        let base = ["base v1 Base"];
+        let has = "it has `base/v1, Kind Base`";
+        for other in [
+            "cache v1 Alpha",
+            "base v1 Typo",
+            "base v1 Vast",
+            "base v2 Base",
+            "other v2 Base",
+            "other v1 Bsae",
+        ] {
+            check(&base, other, has, STATUS);
+        }
+        let two = ["a v1 Base", "b v1 Base controller=false"];
+        let has = "it has `a/v1, Kind Base`, `b/v1, Kind Base`";
+        check(&two, "c v1 Base", has, STATUS);
+        let none = "it has no APIs, controllers or webhooks yet";
+        check(&[], "c v1 Base", none, STATUS);
+    }
+
+    #[test]
+    fn the_versions_that_there_are_come_alone() {
+        let entries = [
+            "base v1 Base",
+            "base v2 Base controller=false",
+            "crew v1 Admiral",
+        ];
+        let has = "it has `base/v1, Kind Base`, `base/v2, Kind Base`";
+        check(&entries, "base v3 Base", has, STATUS);
+        let flags = "--group base --version v2 --kind Base";
+        check(&entries, "crew v2 Base", has, flags);
     }
 }

@@ -1,8 +1,12 @@
 //! `rename`: another name for a kind of the project, in all its versions.
 
+use std::collections::BTreeSet;
+
+use super::missing;
 use crate::error::Failure;
 use crate::name::{Group, Kind, Plural};
 use crate::project::{Key, Project, rules};
+use crate::shell;
 
 /// What `rename` takes.
 #[derive(Clone, Debug)]
@@ -34,33 +38,22 @@ impl Project {
         } = rename;
         if kind == to {
             return Err(Failure::usage(format!("`{kind}` is called so already"))
-                .help("--to with another kind"));
+                .note("`--to` takes the name that it gets")
+                .help("operator-forge rename --help"));
         }
         let own = |key: &Key, kind: &Kind| {
             (&key.group, &key.kind, &key.domain) == (group, kind, &self.domain)
         };
         let mut apis = self.apis().into_iter().map(|api| api.key);
         if !apis.any(|key| own(key, kind)) {
-            let failure = Failure::refused(format!(
-                "`{kind}` is not defined by this project in that group"
-            ));
-            return Err(match self.apis().first() {
-                Some(other) => failure
-                    .note("`PROJECT` lists what it defines, for instance this")
-                    .help(format!(
-                        "--group {} --kind {}",
-                        other.key.group, other.key.kind
-                    )),
-                None => failure.note("it defines no kinds yet").help(format!(
-                    "operator-forge create api --group {group} --version v1alpha1 --kind {to}"
-                )),
-            });
+            return Err(self.no_kind(group, kind));
         }
         if self.resources.keys().any(|key| own(key, to)) {
             return Err(
                 Failure::refused(format!("there is a `{to}` in that group already"))
                     .note("two kinds do not become one")
-                    .help("--to with a kind that is not in use"),
+                    .note("`--to` takes a name that is not in use")
+                    .help("operator-forge rename --help"),
             );
         }
         let mut project = self.clone();
@@ -82,6 +75,31 @@ impl Project {
                 })));
         }
         Ok(project)
+    }
+
+    /// There is no such kind to rename.
+    fn no_kind(&self, group: &Group, kind: &Kind) -> Failure {
+        let failure = Failure::refused(format!(
+            "`{kind}` is not defined by this project in that group"
+        ));
+        let apis = self.apis();
+        let own = apis.iter().filter(|api| api.key.domain == self.domain);
+        let kinds: BTreeSet<_> = own.map(|api| (&api.key.group, &api.key.kind)).collect();
+        let meant = |other: &&(&Group, &Kind)| missing::may_be_meant((group, kind), **other);
+        let meant: Vec<_> = kinds.iter().filter(meant).collect();
+        let found = if meant.is_empty() {
+            kinds.iter().collect()
+        } else {
+            meant.clone()
+        };
+        let names = found.iter().map(|(group, kind)| match group.as_str() {
+            "" => format!("{}, Kind {kind}", self.domain),
+            group => format!("{group}, Kind {kind}"),
+        });
+        failure.note(missing::listed(names)).help(match meant[..] {
+            [(group, kind)] => format!("--group {} --kind {kind}", shell::word(group.as_str())),
+            _ => missing::STATUS.to_owned(),
+        })
     }
 
     /// The name of the CRD, if it is the same after the rename.

@@ -59,10 +59,14 @@ impl Project {
                     "the project has no webhooks, and nothing else has a certificate of its own",
                 )
                 .note("the first webhook brings the setting, the last one takes it along")
-                .help(format!(
-                    "operator-forge create webhook … --certificates {}",
-                    wanted.word()
-                )));
+                .help(match self.apis().first() {
+                    Some(api) => format!(
+                        "operator-forge create webhook {} --validation --certificates {}",
+                        api.key.flags(),
+                        wanted.word()
+                    ),
+                    None => "operator-forge create webhook --help".to_owned(),
+                }));
             }
             if wanted != self.settings.certificates.unwrap_or_default() {
                 settings.certificates = Some(wanted);

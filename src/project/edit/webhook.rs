@@ -72,7 +72,7 @@ impl Project {
                 return Err(
                     Failure::refused(format!("`{key}` has a {what} webhook already"))
                         .note("`--force` writes its files again and loses what was changed in them")
-                        .help(format!("leave out --{what}, or add --force")),
+                        .help("--force --dry-run --diff"),
                 );
             }
             if asked {

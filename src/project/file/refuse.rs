@@ -48,12 +48,15 @@ pub fn text(bytes: &[u8]) -> Result<&str, Failure> {
             line + 1
         ))
         .note("entries of `resources` are independent: keep those of both sides, in any order")
-        .help(format!("${{EDITOR:-vi}} {FILE} && operator-forge sync")));
+        .help(EDIT));
     }
     Ok(text)
 }
 
 const RESTORE: &str = "git checkout -- PROJECT";
+
+/// For a text that says what cannot be, and has to say something else.
+pub const EDIT: &str = "${EDITOR:-vi} PROJECT && operator-forge sync";
 
 /// The fields that say what kind of file this is; everything else may be wrong.
 #[derive(Deserialize)]
@@ -172,21 +175,24 @@ pub fn unreadable(text: &str, error: &serde_yaml::Error) -> Failure {
         None => FILE.to_owned(),
     };
     let mut lines = message.lines();
+    let mut fixes = Vec::new();
     let mut failure = Failure::refused(format!("`{place}`: {}", lines.next().unwrap_or_default()));
     for line in lines {
         failure = match (line.strip_prefix("note: "), line.strip_prefix("help: ")) {
             (Some(note), _) => failure.note(note),
-            (_, Some(help)) => failure.help(help),
+            (_, Some(help)) => {
+                fixes.push(help);
+                failure
+            }
             _ => failure,
         };
     }
     if failure.notes.is_empty() && is_cut_off(text) {
         failure = failure.note("this is not YAML: the file was perhaps cut off");
     }
-    if failure.help.is_empty() {
-        failure.help("git diff PROJECT")
-    } else {
-        failure
+    match fixes.is_empty() {
+        true => failure.help("git diff PROJECT"),
+        false => fixes.into_iter().fold(failure, to_write).help(EDIT),
     }
 }
 
@@ -199,6 +205,11 @@ fn is_cut_off(text: &str) -> bool {
     })
 }
 
+/// `failure` with what to write at the place that it names.
+fn to_write(failure: Failure, fix: &str) -> Failure {
+    failure.note(format!("change it there: {fix}"))
+}
+
 /// A rule that the file breaks, at an entry of `resources` if it is about one.
 pub fn broken(text: &str, entry: Option<usize>, violation: Violation) -> Failure {
     let place = match entry.and_then(|entry| line_of_entry(text, entry)) {
@@ -207,7 +218,7 @@ pub fn broken(text: &str, entry: Option<usize>, violation: Violation) -> Failure
     };
     let mut failure = Failure::refused(format!("`{place}`: {}", violation.error));
     failure.notes = violation.notes;
-    failure.help(violation.field)
+    to_write(failure, &violation.field).help(EDIT)
 }
 
 /// A rule that two branches break together; `here` are the entries of the text that the user sees, with their lines.
@@ -231,7 +242,7 @@ pub fn apart(here: &[(Key, Option<usize>)], violation: Violation) -> Failure {
             "`{FILE}` has the text of one branch; `sync` puts in what the other one has"
         ));
     }
-    failure.help(format!("${{EDITOR:-vi}} {FILE} && operator-forge sync"))
+    failure.help(EDIT)
 }
 
 /// The line where the n-th item of `resources` starts, if the list is written as blocks.

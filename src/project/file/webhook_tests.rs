@@ -1,5 +1,6 @@
 //! Webhooks in `PROJECT`: as they are written, and everything that can be wrong with them in a file edited by hand.
 
+use super::refuse::EDIT;
 use crate::project::Project;
 use crate::project::testing::{create, empty, webhook};
 
@@ -47,7 +48,14 @@ fn check(from: &str, to: &str, error: &str, help: &str) {
     assert!(text.contains(from), "{from}");
     let failure = Project::read(text.replacen(from, to, 1).as_bytes()).unwrap_err();
     assert_eq!(failure.error, error);
-    assert_eq!(failure.help, [help]);
+    // What is to be written is the last note, and the line opens the file.
+    match failure.help[0].as_str() {
+        EDIT => {
+            let last = failure.notes.last().map(String::as_str);
+            assert_eq!(last, Some(&*format!("change it there: {help}")));
+        }
+        found => assert_eq!(found, help),
+    }
 }
 
 #[test]

@@ -137,7 +137,8 @@ fn cluster_scoped(key: &Key, core: bool) -> Violation {
     let field = "remove `namespaced: true` at the top of the file";
     match core {
         true => violation
-            .flag("operator-forge init, without --namespaced, for a project of its own")
+            .note("a project without `--namespaced` can watch it, this one or one of its own")
+            .flag("operator-forge edit --namespaced=false --dry-run --diff")
             .field(field),
         false => violation
             .flag("--namespaced=true")

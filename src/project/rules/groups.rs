@@ -100,7 +100,8 @@ pub fn meanings(project: &Project) -> Check {
                         other.api_group(false),
                         key.api_group(resource.core)
                     ))
-                    .flag(format!("--kind {}2, or another --group", key.kind))
+                    .note("another kind or another group is another type")
+                    .flag(format!("--kind {}2", key.kind))
                     .field("remove one of the two"),
             );
         }
@@ -158,10 +159,11 @@ pub fn files(project: &Project) -> Check {
                     format!("`{first}` and `{key}` would both be `{file}`"),
                 )
                 .note("group and kind name files together: they have to differ there, too")
-                .flag(format!(
-                    "for the new one of the two: --kind {}2, or --kind {}2",
+                .note(format!(
+                    "for the new one of the two, say `--kind {}2` or `--kind {}2`",
                     first.kind, key.kind
                 ))
+                .flag("operator-forge status")
                 .field("rename one of the kinds"));
             }
         }

@@ -60,19 +60,17 @@ pub fn versions(project: &Project) -> Check {
         if api.short_names != first_api.short_names {
             let (ours, theirs) = (list(&api.short_names), list(&first_api.short_names));
             let flag = match first_api.short_names.is_empty() {
-                true => format!(
-                    "leave out --short-name, and add it to both versions in PROJECT, then {SYNC}"
-                ),
+                true => "leave out --short-name".to_owned(),
                 false => format!("--short-name {}", join(&first_api.short_names, ",")),
             };
             let field = format!("shortNames: [{}]", join(&first_api.short_names, ", "));
-            return differs("the short names", &ours, &theirs, flag, field);
+            let found = differs("the short names", &ours, &theirs, flag, field);
+            let note = "`operator-forge edit api --short-name` gives it to all of them";
+            return found.map_err(|violation| violation.note(note));
         }
     }
     Ok(())
 }
-
-const SYNC: &str = "operator-forge sync";
 
 fn join(names: &[ShortName], by: &str) -> String {
     names

@@ -224,7 +224,8 @@ pub fn directories(project: &Project) -> Check {
                 other.api_group(false),
                 key.api_group(false)
             ))
-            .flag("operator-forge init, for a project of its own")
+            .note("one of them goes into a project of its own")
+            .flag("operator-forge init --help")
             .field("remove `webhooks` of one of the two"));
         }
     }
@@ -243,7 +244,8 @@ pub fn service(project: &Project) -> Check {
         format!("the Service of the webhooks, `{name}`, would have {} characters", name.len()),
     )
     .note(format!("{LABEL_MAX} are allowed (RFC 1035), so a project with webhooks has a name of at most {most}"))
-    .flag("operator-forge init, with a shorter --project-name, for a project of its own")
+    .note("`init` makes a project of its own, with a shorter `--project-name`")
+    .flag("operator-forge init --help")
     .field("remove `webhooks` everywhere"))
 }
 

@@ -162,6 +162,7 @@ fn already_converted(key: &Key, what: &str) -> Failure {
         .note(
             "`--force` writes the files of its conversion again and loses what was changed in them",
         )
-        .flag("--spoke with another version, or add --force")
+        .note("`--spoke` takes another version")
+        .flag("--force --dry-run --diff")
         .into()
 }
