@@ -3,6 +3,7 @@
 mod adopt;
 mod decor;
 mod dependency;
+mod kept;
 mod order;
 mod same;
 
@@ -19,7 +20,8 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
         text.parse::<DocumentMut>()
             .map_err(|error| ConflictKind::Unparsable(error.message().to_owned()))
     };
-    let (base_document, mut merged, theirs) = (parse(base)?, parse(ours)?, parse(theirs)?);
+    let (base_document, mine, theirs) = (parse(base)?, parse(ours)?, parse(theirs)?);
+    let mut merged = mine.clone();
     let adopting = base.trim().is_empty();
     if adopting {
         adopt::check(&merged, &theirs)?;
@@ -31,13 +33,9 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
         adopting,
         false,
     )?;
-    order::place(
-        base_document.as_table(),
-        merged.as_table_mut(),
-        theirs.as_table(),
-    );
+    order::place(mine.as_table(), merged.as_table_mut(), theirs.as_table());
     decor::merge_end(&base_document, &mut merged, &theirs);
-    Ok(merged.to_string())
+    Ok(kept::print(&base_document, &mine, merged))
 }
 
 /// `dependencies`: whether the keys of this table are.
@@ -291,6 +289,30 @@ mod tests {
             merge("", "[package]\nname = \"mine\"\n", theirs),
             Err(ConflictKind::Foreign { .. })
         ));
+    }
+
+    #[test]
+    fn keys_of_the_user_keep_their_order() {
+        check(
+            "",
+            "[package]\nname = \"k\"\nversion = \"1\"\nedition = \"2024\"\ndescription = \"mine\"\nauthors = [\"me\"]\n",
+            "[package]\nname = \"k\"\nversion = \"0\"\nedition = \"2024\"\nrust-version = \"1.89\"\npublish = false\n",
+            "[package]\nname = \"k\"\nversion = \"1\"\nedition = \"2024\"\nrust-version = \"1.89\"\npublish = false\n\
+             description = \"mine\"\nauthors = [\"me\"]\n",
+        );
+        check(
+            "",
+            "[z]\nx = 1\n[b]\nx = 1\n[a]\ny = { d = 1, c = 1 }\n",
+            "[a]\ny = { c = 1, d = 1 }\n[b]\nw = 1\nx = 1\n",
+            "[z]\nx = 1\n[b]\nw = 1\nx = 1\n[a]\ny = { d = 1, c = 1 }\n",
+        );
+        // Added on both sides.
+        check(
+            "a = 1\n",
+            "c = 1\na = 1\nb = 1\n",
+            "a = 1\nb = 1\nc = 1\nd = 1\n",
+            "c = 1\nd = 1\na = 1\nb = 1\n",
+        );
     }
 
     #[test]
