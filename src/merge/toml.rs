@@ -225,6 +225,29 @@ mod tests {
     }
 
     #[test]
+    fn an_inline_table_keeps_its_lines() {
+        let mine = "a = {\n  x = 1, # why\n  y = [\n    2,\n  ], # so\n}\n";
+        check(
+            "a = { x = 1, y = [2] }\nb = 1\n",
+            &format!("{mine}b = 1\n"),
+            "a = { x = 1, y = [2] }\nb = 2\n",
+            &format!("{mine}b = 2\n"),
+        );
+        check(
+            "a = { x = 1, y = 2 }\n",
+            "a = { x = 9, y = 2 }\n",
+            "a = { x = 1 }\n",
+            "a = { x = 9 }\n",
+        );
+        check(
+            "a = { x = 1, y = 2 }\n",
+            "a = {\n  x = 9,\n  y = 2, # so\n}\n",
+            "a = { x = 1 }\n",
+            "a = {\n  x = 9, # so\n}\n",
+        );
+    }
+
+    #[test]
     fn white_space_inside_of_strings_counts() {
         check(
             "a = \"b c\"\n",

@@ -59,10 +59,20 @@ fn place_inline(mine: &InlineTable, ours: &mut InlineTable, theirs: &InlineTable
     if let Some(places) = places(mine, ours, theirs) {
         ours.sort_values_by(|a, _, b, _| at(&places, a).cmp(&at(&places, b)));
     }
+    let names = |table: &InlineTable| -> Vec<String> {
+        let keys = table.iter().map(|(key, _)| key.to_owned());
+        keys.collect()
+    };
+    if names(mine) == names(ours) {
+        return;
+    }
     // The white space before the last brace is that behind the first one, and none stands before a comma.
     let first = ours.iter().next().and_then(|(key, _)| ours.key(key));
     let brace = first.and_then(|key| key.leaf_decor().prefix().cloned());
-    let brace = brace.unwrap_or_else(|| " ".into());
+    let brace = match ours.trailing_comma() {
+        true => "".into(),
+        false => brace.unwrap_or_else(|| " ".into()),
+    };
     let last = ours.len().saturating_sub(1);
     for (at, (_, value)) in ours.iter_mut().enumerate() {
         let space = if at == last { brace.clone() } else { "".into() };
