@@ -176,6 +176,66 @@ proptest! {
         }
     }
 
+    /// What the user says about a key is no edit of it, and is in the file when the key is gone.
+    #[test]
+    fn toml_keeps_every_comment_of_the_user(edits in edits()) {
+        let (base, ours, theirs, _) = sides(&edits);
+        let merge = |ours: &str| driver("Cargo.toml").merge(&toml(&base), ours, &toml(&theirs)).unwrap();
+        let plain = toml(&ours);
+        let is_statement = |line: &str| line.starts_with(['k', '[', 'x']);
+        let lines = plain.lines().enumerate().map(|(at, line)| match is_statement(line) {
+            true if line.contains('#') => format!("# mine {at}.\n{line}\n"),
+            true => format!("# mine {at}.\n{line} # beside {at}.\n"),
+            false => format!("{line}\n"),
+        });
+        let commented: String = lines.collect();
+        let merged = merge(&commented);
+        for word in commented.lines().flat_map(|line| line.split('#').skip(1)).filter(|word| word.ends_with('.')) {
+            prop_assert_eq!(merged.matches(&format!("#{word}")).count(), 1, "{}", merged);
+        }
+        let parsed = |text: &str| {
+            let mut document = text.parse::<toml_edit::DocumentMut>().unwrap();
+            document.as_table_mut().sort_values();
+            let lines = document.to_string();
+            let mut lines: Vec<String> = lines.lines().map(|line| line.split('#').next().unwrap().trim().to_owned()).collect();
+            lines.retain(|line| !line.is_empty());
+            lines.sort();
+            lines
+        };
+        prop_assert_eq!(parsed(&merged), parsed(&merge(&plain)));
+    }
+
+    /// A value has the same fate in every form, and no comment is lost.
+    #[test]
+    fn yaml_knows_a_value_in_every_form(edits in edits(), forms in proptest::collection::vec(0..4usize, 10)) {
+        let (base, ours, theirs, both) = sides(&edits);
+        let list = |values: &Values, form: &dyn Fn(usize) -> String| {
+            let entries: String = values.keys().map(|at| format!("  - {}\n", form(*at))).collect();
+            format!("kind: Kustomization\nresources:{}\n{entries}", if entries.is_empty() { " []" } else { "" })
+        };
+        let plain = |at| format!("f{at}.yaml");
+        let formed = |at: usize| match forms[at] {
+            0 => plain(at),
+            1 => format!("f{at}.yaml # mine {at}."),
+            2 => format!("\"f{at}.yaml\""),
+            _ => format!("'f{at}.yaml'  # mine {at}."),
+        };
+        let driver = driver("config/kustomization.yaml");
+        let merged = driver.merge(&list(&base, &plain), &list(&ours, &formed), &list(&theirs, &plain)).unwrap();
+        let document: serde_json::Value = serde_yaml::from_str(&merged).expect("YAML");
+        let names: BTreeSet<String> = document["resources"].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned()).collect();
+        prop_assert_eq!(document["resources"].as_array().unwrap().len(), both.len());
+        prop_assert_eq!(names, both.keys().map(|at| plain(*at)).collect::<BTreeSet<_>>());
+        for at in ours.keys() {
+            let comment = format!("# mine {at}.\n");
+            prop_assert_eq!(merged.contains(&comment), forms[*at] % 2 == 1, "{}", merged);
+            if both.contains_key(at) {
+                let line = format!("  - {}\n", formed(*at));
+                prop_assert!(merged.contains(&line), "{}", merged);
+            }
+        }
+    }
+
     #[test]
     fn sets_of_lines_have_the_edits_of_both_sides(edits in edits()) {
         let (base, ours, theirs, both) = sides(&edits);

@@ -3,6 +3,7 @@
 mod adopt;
 mod decor;
 mod dependency;
+mod kept;
 mod order;
 mod same;
 
@@ -19,7 +20,8 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
         text.parse::<DocumentMut>()
             .map_err(|error| ConflictKind::Unparsable(error.message().to_owned()))
     };
-    let (base_document, mut merged, theirs) = (parse(base)?, parse(ours)?, parse(theirs)?);
+    let (base_document, mine, theirs) = (parse(base)?, parse(ours)?, parse(theirs)?);
+    let mut merged = mine.clone();
     let adopting = base.trim().is_empty();
     if adopting {
         adopt::check(&merged, &theirs)?;
@@ -31,13 +33,9 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
         adopting,
         false,
     )?;
-    order::place(
-        base_document.as_table(),
-        merged.as_table_mut(),
-        theirs.as_table(),
-    );
+    order::place(mine.as_table(), merged.as_table_mut(), theirs.as_table());
     decor::merge_end(&base_document, &mut merged, &theirs);
-    Ok(merged.to_string())
+    Ok(kept::print(&base_document, &mine, merged))
 }
 
 /// `dependencies`: whether the keys of this table are.
@@ -227,6 +225,29 @@ mod tests {
     }
 
     #[test]
+    fn an_inline_table_keeps_its_lines() {
+        let mine = "a = {\n  x = 1, # why\n  y = [\n    2,\n  ], # so\n}\n";
+        check(
+            "a = { x = 1, y = [2] }\nb = 1\n",
+            &format!("{mine}b = 1\n"),
+            "a = { x = 1, y = [2] }\nb = 2\n",
+            &format!("{mine}b = 2\n"),
+        );
+        check(
+            "a = { x = 1, y = 2 }\n",
+            "a = { x = 9, y = 2 }\n",
+            "a = { x = 1 }\n",
+            "a = { x = 9 }\n",
+        );
+        check(
+            "a = { x = 1, y = 2 }\n",
+            "a = {\n  x = 9,\n  y = 2, # so\n}\n",
+            "a = { x = 1 }\n",
+            "a = {\n  x = 9, # so\n}\n",
+        );
+    }
+
+    #[test]
     fn white_space_inside_of_strings_counts() {
         check(
             "a = \"b c\"\n",
@@ -291,6 +312,30 @@ mod tests {
             merge("", "[package]\nname = \"mine\"\n", theirs),
             Err(ConflictKind::Foreign { .. })
         ));
+    }
+
+    #[test]
+    fn keys_of_the_user_keep_their_order() {
+        check(
+            "",
+            "[package]\nname = \"k\"\nversion = \"1\"\nedition = \"2024\"\ndescription = \"mine\"\nauthors = [\"me\"]\n",
+            "[package]\nname = \"k\"\nversion = \"0\"\nedition = \"2024\"\nrust-version = \"1.89\"\npublish = false\n",
+            "[package]\nname = \"k\"\nversion = \"1\"\nedition = \"2024\"\nrust-version = \"1.89\"\npublish = false\n\
+             description = \"mine\"\nauthors = [\"me\"]\n",
+        );
+        check(
+            "",
+            "[z]\nx = 1\n[b]\nx = 1\n[a]\ny = { d = 1, c = 1 }\n",
+            "[a]\ny = { c = 1, d = 1 }\n[b]\nw = 1\nx = 1\n",
+            "[z]\nx = 1\n[b]\nw = 1\nx = 1\n[a]\ny = { d = 1, c = 1 }\n",
+        );
+        // Added on both sides.
+        check(
+            "a = 1\n",
+            "c = 1\na = 1\nb = 1\n",
+            "a = 1\nb = 1\nc = 1\nd = 1\n",
+            "c = 1\nd = 1\na = 1\nb = 1\n",
+        );
     }
 
     #[test]

@@ -111,6 +111,97 @@ mod tests {
     }
 
     #[test]
+    fn a_value_is_known_whatever_quotes_and_comment_it_has() {
+        let forms = [
+            "a.yaml # mine",
+            "\"a.yaml\"",
+            "'a.yaml' # mine",
+            " a.yaml\t# mine",
+        ];
+        for form in forms {
+            let ours = format!("resources:\n- {form}\n- b.yaml\n");
+            let comment = if form.contains('#') { "# mine\n" } else { "" };
+            check(
+                "resources:\n- a.yaml\n- b.yaml\n",
+                &ours,
+                "resources:\n- b.yaml\n",
+                &format!("resources:\n{comment}- b.yaml\n"),
+            );
+            check(
+                "resources:\n- a.yaml\n- b.yaml\n",
+                &ours,
+                "resources:\n- a.yaml\n- b.yaml\n- c.yaml\n",
+                &format!("{ours}- c.yaml\n"),
+            );
+            check(
+                "resources:\n- b.yaml\n",
+                &ours,
+                "resources:\n- a.yaml\n- b.yaml\n",
+                &ours,
+            );
+            check("", &ours, "resources:\n- a.yaml\n- b.yaml\n", &ours);
+        }
+    }
+
+    #[test]
+    fn a_comment_beside_an_entry_that_goes_stands_above_the_next_one() {
+        check(
+            "resources:\n  - a\n  - b\n",
+            "resources:\n  # above\n  - \"a\" # beside\n  - b\n",
+            "resources:\n  - b\n",
+            "resources:\n  # above\n  # beside\n  - b\n",
+        );
+        check(
+            "resources:\n  - a # theirs\n",
+            "resources:\n  - a # mine # too\n",
+            "resources: []\n",
+            "resources: []\n  # mine # too\n",
+        );
+        check(
+            "resources:\n  - a # theirs\n  - b\n",
+            "resources:\n  - 'a' # theirs\n  - b\n",
+            "resources:\n  - b\n",
+            "resources:\n  - b\n",
+        );
+        // A new name for it.
+        check(
+            "resources:\n- a\n- c\n",
+            "resources:\n- a # mine\n- c\n",
+            "resources:\n- b\n- c\n",
+            "resources:\n- b\n# mine\n- c\n",
+        );
+    }
+
+    #[test]
+    fn a_value_of_the_user_in_several_forms_is_that_value() {
+        check(
+            "a:\n- x\n- y\n",
+            "a:\n- x # one\n- y\n- 'x' # two\n",
+            "a:\n- y\n- z\n",
+            "a:\n# one\n- y\n- z\n# two\n",
+        );
+    }
+
+    #[test]
+    fn quotes_make_no_comment_and_another_value_is_another_entry() {
+        let quoted = ["\"a # b\"", "'it''s # a'", "\"\\\" # a\"", "\"1\""];
+        for other in quoted.into_iter().chain(["a#b", "./a", "|"]) {
+            check(
+                "l:\n- a\n- 1\n- z\n",
+                &format!("l:\n- a\n- 1 # one\n- {other}\n- z\n"),
+                "l:\n- z\n",
+                &format!("l:\n# one\n- {other}\n- z\n"),
+            );
+            check(
+                &format!("l:\n- {other}\n- z\n"),
+                &format!("l:\n- {other} # mine\n- z\n- y\n"),
+                "l:\n- z\n",
+                "l:\n# mine\n- z\n- y\n",
+            );
+        }
+    }
+
+    #[test]
     fn a_comment_beside_the_key_stays() {
         check(
             "resources:\n- a\n",

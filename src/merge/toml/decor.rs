@@ -67,6 +67,7 @@ fn take(old: &Decor, mine: &mut Decor, new: &Decor) {
     }
 }
 
-fn text(raw: Option<&RawString>) -> &str {
+/// What it says; nothing by default.
+pub fn text(raw: Option<&RawString>) -> &str {
     raw.and_then(RawString::as_str).unwrap_or_default()
 }

@@ -20,19 +20,20 @@ fn follow(item: &mut Item) {
     }
 }
 
-/// Puts the keys that are new since `base` behind the ones that they stand behind in `theirs`.
-pub fn place(base: &Table, ours: &mut Table, theirs: &Table) {
-    place_inner(base, ours, theirs);
-    if let Some(places) = places(base, ours, theirs) {
+/// Puts the keys that `ours` got from `theirs` behind the ones that they stand behind there. Those of the user, in `mine`,
+/// keep their order.
+pub fn place(mine: &Table, ours: &mut Table, theirs: &Table) {
+    place_inner(mine, ours, theirs);
+    if let Some(places) = places(mine, ours, theirs) {
         ours.sort_values_by(|a, _, b, _| at(&places, a).cmp(&at(&places, b)));
     }
 }
 
 /// [`place`] for the tables in a table.
-fn place_inner(base: &dyn TableLike, ours: &mut dyn TableLike, theirs: &dyn TableLike) {
+fn place_inner(before: &dyn TableLike, ours: &mut dyn TableLike, theirs: &dyn TableLike) {
     let (no_table, no_inline) = (Table::new(), InlineTable::new());
     for (key, mine) in ours.iter_mut() {
-        let (old, new) = (base.get(&key), theirs.get(&key));
+        let (old, new) = (before.get(&key), theirs.get(&key));
         match mine {
             Item::Table(mine) => {
                 if let Some(new) = new.and_then(Item::as_table) {
@@ -53,15 +54,25 @@ fn place_inner(base: &dyn TableLike, ours: &mut dyn TableLike, theirs: &dyn Tabl
     }
 }
 
-fn place_inline(base: &InlineTable, ours: &mut InlineTable, theirs: &InlineTable) {
-    place_inner(base, ours, theirs);
-    if let Some(places) = places(base, ours, theirs) {
+fn place_inline(mine: &InlineTable, ours: &mut InlineTable, theirs: &InlineTable) {
+    place_inner(mine, ours, theirs);
+    if let Some(places) = places(mine, ours, theirs) {
         ours.sort_values_by(|a, _, b, _| at(&places, a).cmp(&at(&places, b)));
+    }
+    let names = |table: &InlineTable| -> Vec<String> {
+        let keys = table.iter().map(|(key, _)| key.to_owned());
+        keys.collect()
+    };
+    if names(mine) == names(ours) {
+        return;
     }
     // The white space before the last brace is that behind the first one, and none stands before a comma.
     let first = ours.iter().next().and_then(|(key, _)| ours.key(key));
     let brace = first.and_then(|key| key.leaf_decor().prefix().cloned());
-    let brace = brace.unwrap_or_else(|| " ".into());
+    let brace = match ours.trailing_comma() {
+        true => "".into(),
+        false => brace.unwrap_or_else(|| " ".into()),
+    };
     let last = ours.len().saturating_sub(1);
     for (at, (_, value)) in ours.iter_mut().enumerate() {
         let space = if at == last { brace.clone() } else { "".into() };
@@ -75,7 +86,7 @@ fn at(places: &BTreeMap<String, usize>, key: &Key) -> usize {
 
 /// Where each key of `ours` belongs; `None` if all are where they are already.
 fn places(
-    base: &dyn TableLike,
+    mine: &dyn TableLike,
     ours: &dyn TableLike,
     theirs: &dyn TableLike,
 ) -> Option<BTreeMap<String, usize>> {
@@ -84,7 +95,7 @@ fn places(
     let added: Vec<&str> = names
         .iter()
         .copied()
-        .filter(|key| !base.contains_key(key) && order.contains(key))
+        .filter(|key| !mine.contains_key(key) && order.contains(key))
         .collect();
     if added.is_empty() || added.len() == order.len() {
         return None;

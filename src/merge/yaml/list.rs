@@ -1,10 +1,14 @@
-//! Lists of entries that are known by their first lines.
+//! Lists of entries: one value on one line is known by that value, anything else by its first line.
+//!
+//! Invariants: quotes and a comment beside a value are the user's form of it, and no edit of the entry; what the user
+//! wrote beside or above an entry that goes stays in the list.
 
-use std::collections::BTreeSet;
+use std::collections::HashSet;
 
 use crate::{
     change::ConflictKind,
     merge::hunks::{self, Neighbours},
+    yaml,
 };
 
 /// A list as text.
@@ -25,22 +29,91 @@ pub struct Entry {
     pub body: String,
 }
 
+/// What an entry is known by.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum Name<'a> {
+    Value(serde_yaml::Value),
+    FirstLine(&'a str),
+}
+
 impl Entry {
-    /// What it is known by.
-    fn first_line(&self) -> &str {
-        self.body.lines().next().unwrap_or_default()
+    fn name(&self) -> Name<'_> {
+        match self.value() {
+            Some(value) => Name::Value(value),
+            None => Name::FirstLine(self.body.lines().next().unwrap_or_default()),
+        }
+    }
+
+    /// The value that it is, if it is one on one line.
+    fn value(&self) -> Option<serde_yaml::Value> {
+        if self.body.lines().nth(1).is_some() {
+            return None;
+        }
+        let (text, _) = split_comment(&self.body);
+        let [value] = <[_; 1]>::try_from(yaml::read::<Vec<_>>(text).ok()?).ok()?;
+        matches!(
+            value,
+            serde_yaml::Value::String(_)
+                | serde_yaml::Value::Number(_)
+                | serde_yaml::Value::Bool(_)
+        )
+        .then_some(value)
+    }
+
+    /// The comments above it, and, if it is a value, the one beside it.
+    fn comments(&self) -> String {
+        let beside = self.value().map(|_| split_comment(&self.body).1);
+        self.above.clone() + beside.unwrap_or_default()
     }
 }
 
-impl List {
-    fn find(&self, other: &Entry) -> Option<&Entry> {
-        let mut entries = self.entries.iter();
-        entries.find(|entry| entry.first_line() == other.first_line())
+/// An entry of one line without the comment beside its value, and the comment.
+fn split_comment(body: &str) -> (&str, &str) {
+    let value = body.find(|c: char| c != '-' && c != ' ').unwrap_or(0);
+    let at = value + quoted_length(&body[value..]);
+    let comments = body[at..].match_indices('#').map(|(found, _)| at + found);
+    let is_comment = |found: &usize| body[..*found].ends_with([' ', '\t']);
+    let at = comments.into_iter().find(is_comment).unwrap_or(body.len());
+    body.split_at(at)
+}
+
+/// The length of the quoted value that `text` begins with, or zero.
+fn quoted_length(text: &str) -> usize {
+    let Some(quote) = text.chars().next().filter(|c| ['"', '\''].contains(c)) else {
+        return 0;
+    };
+    let mut is_open = false;
+    let mut is_escaped = false;
+    // Two single quotes in a row, which are one in the value, close it and open it again.
+    let end = text.find(|c| {
+        let is_quote = c == quote && !is_escaped;
+        is_escaped = quote == '"' && c == '\\' && !is_escaped;
+        is_open ^= is_quote;
+        !is_open && !is_quote
+    });
+    end.unwrap_or(text.len())
+}
+
+/// The entries of a list by what each is known by.
+struct Named<'a>(Vec<(Name<'a>, &'a Entry)>);
+
+impl<'a> Named<'a> {
+    fn of(list: &'a List) -> Self {
+        Self(list.entries.iter().map(|it| (it.name(), it)).collect())
     }
 
-    fn is_ambiguous(&self) -> bool {
-        let names: BTreeSet<&str> = self.entries.iter().map(Entry::first_line).collect();
-        names.len() < self.entries.len()
+    fn find(&self, wanted: &Name<'_>) -> Option<&'a Entry> {
+        let mut entries = self.0.iter();
+        entries
+            .find(|(name, _)| name == wanted)
+            .map(|(_, entry)| *entry)
+    }
+
+    /// Whether entries cannot be told apart. For the user's own (`several_forms`), two forms of one value are that value.
+    fn is_ambiguous(&self, several_forms: bool) -> bool {
+        let counts = |name: &&Name<'_>| !several_forms || matches!(name, Name::FirstLine(_));
+        let names = || self.0.iter().map(|(name, _)| name).filter(counts);
+        names().collect::<HashSet<_>>().len() < names().count()
     }
 }
 
@@ -51,51 +124,71 @@ pub fn merge(
     new: &List,
     adopting: bool,
 ) -> Result<Option<List>, ConflictKind> {
-    if [old, mine, new].into_iter().any(List::is_ambiguous) {
+    let sides = [old, mine, new].map(Named::of);
+    let [before, own, wanted] = &sides;
+    if before.is_ambiguous(false) || own.is_ambiguous(true) || wanted.is_ambiguous(false) {
         return Ok(None);
     }
-    let mut merged = List::default();
-    // What the user wrote above entries that go.
+    let mut merged: Vec<(&Name<'_>, Entry)> = Vec::new();
+    // What the user wrote above and beside entries that go.
     let mut orphaned = String::new();
-    for entry in &mine.entries {
-        let body = match (old.find(entry), new.find(entry)) {
-            (Some(old), None) if old.body == entry.body => {
-                orphaned += &comments_beside(&old.above, &entry.above);
-                continue;
-            }
-            (Some(old), Some(new)) => text(&old.body, &entry.body, &new.body)?,
-            (None, Some(new)) if new.body != entry.body && !adopting => {
-                return Err(ConflictKind::Overlap);
-            }
-            _ => entry.body.clone(),
-        };
-        let above = match (old.find(entry), new.find(entry)) {
+    for (name, entry) in &own.0 {
+        let (old, new) = (before.find(name), wanted.find(name));
+        if let (Some(old), None) = (old, new)
+            && (old.body == entry.body || matches!(name, Name::Value(_)))
+        {
+            orphaned += &comments_beside(&old.comments(), &entry.comments());
+            continue;
+        }
+        let above = match (old, new) {
             (Some(old), Some(new)) if old.above == entry.above => new.above.clone(),
             _ => entry.above.clone(),
         };
         let above = std::mem::take(&mut orphaned) + &above;
-        merged.entries.push(Entry { above, body });
+        let body = body(name, entry, old, new, adopting)?;
+        merged.push((name, Entry { above, body }));
     }
-    for (at, entry) in new.entries.iter().enumerate() {
+    for (at, (name, entry)) in wanted.0.iter().enumerate() {
         // What the user dropped stays dropped.
-        if old.find(entry).is_some() || mine.find(entry).is_some() {
+        if before.find(name).is_some() || own.find(name).is_some() {
             continue;
         }
-        let place_of = |wanted: &Entry| {
-            let mut entries = merged.entries.iter();
-            entries.position(|other| other.first_line() == wanted.first_line())
+        let place_of = |(wanted, _): &(Name<'_>, &Entry)| {
+            let mut entries = merged.iter();
+            entries.position(|(other, _)| *other == wanted)
         };
-        let before = new.entries[..at].iter().rev().find_map(place_of);
-        let after = new.entries[at + 1..].iter().find_map(place_of);
+        let before = wanted.0[..at].iter().rev().find_map(place_of);
+        let after = wanted.0[at + 1..].iter().find_map(place_of);
         let place = before.map(|place| place + 1).or(after);
-        let place = place.unwrap_or(merged.entries.len());
-        merged.entries.insert(place, entry.clone());
+        let place = place.unwrap_or(merged.len());
+        merged.insert(place, (name, (*entry).clone()));
     }
-    merged.below = match adopting {
+    let below = match adopting {
         true => mine.below.clone(),
         false => orphaned + &text(&old.below, &mine.below, &new.below)?,
     };
-    Ok(Some(merged))
+    Ok(Some(List {
+        entries: merged.into_iter().map(|(_, entry)| entry).collect(),
+        below,
+    }))
+}
+
+/// The lines of an entry that stays.
+fn body(
+    name: &Name<'_>,
+    mine: &Entry,
+    old: Option<&Entry>,
+    new: Option<&Entry>,
+    adopting: bool,
+) -> Result<String, ConflictKind> {
+    match (old, new) {
+        (Some(old), Some(new)) if old.body == mine.body => Ok(new.body.clone()),
+        // All that differs is the form.
+        _ if matches!(name, Name::Value(_)) => Ok(mine.body.clone()),
+        (Some(old), Some(new)) => text(&old.body, &mine.body, &new.body),
+        (None, Some(new)) if new.body != mine.body && !adopting => Err(ConflictKind::Overlap),
+        _ => Ok(mine.body.clone()),
+    }
 }
 
 /// The comments of `mine` that are not in `old`.
