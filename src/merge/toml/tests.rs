@@ -1,0 +1,197 @@
+//! Manifests by key, and what the user wrote around the keys.
+
+use super::*;
+
+fn check(base: &str, ours: &str, theirs: &str, expected: &str) {
+    assert_eq!(merge(base, ours, theirs), Ok(expected.to_owned()));
+}
+
+#[test]
+fn dependencies_and_comments_of_the_user_stay() {
+    check(
+        "[dependencies]\nkube = \"5\"\nserde = \"1\"\n",
+        "[dependencies]\n# ours\nreqwest = \"0.13\"\nkube = \"5\" # pinned\nserde = \"1\"\n",
+        "[dependencies]\nkube = \"6\"\nserde = \"1\"\njiff = \"0.2\"\n",
+        "[dependencies]\n# ours\nreqwest = \"0.13\"\nkube = \"6\" # pinned\nserde = \"1\"\njiff = \"0.2\"\n",
+    );
+}
+
+#[test]
+fn features_are_merged_by_entry() {
+    check(
+        "tokio = { version = \"1\", features = [\"rt\"] }\n",
+        "tokio = { version = \"1\", features = [\"rt\", \"fs\"] }\n",
+        "tokio = { version = \"1\", features = [\"rt\", \"net\"] }\n",
+        "tokio = { version = \"1\", features = [\"rt\", \"fs\", \"net\"] }\n",
+    );
+}
+
+#[test]
+fn removals_on_either_side_are_kept() {
+    check(
+        "a = 1\nb = 2\n",
+        "a = 1\nc = 3\nb = 2\n",
+        "b = 2\n",
+        "c = 3\nb = 2\n",
+    );
+    check(
+        "a = 1\nb = 2\n",
+        "b = 2\nc = 3\n",
+        "a = 9\nb = 2\n",
+        "b = 2\nc = 3\n",
+    );
+}
+
+#[test]
+fn new_keys_go_where_the_template_has_them_with_their_comments() {
+    check(
+        "[dependencies]\na = 1\nc = 3\n\n[lints]\nx = 1\n",
+        "[dependencies]\na = 1\nmine = 9\nc = 3\n\n[mine]\ny = 2\n\n[lints]\nx = 1\n",
+        "[dependencies]\na = 1\n# new\nb = 2\nc = 3\n\n# more\n[features]\nd = []\n\n[lints]\nx = 1\n",
+        "[dependencies]\na = 1\n# new\nb = 2\nmine = 9\nc = 3\n\n# more\n[features]\nd = []\n\n[mine]\ny = 2\n\n[lints]\nx = 1\n",
+    );
+}
+
+#[test]
+fn comments_are_merged_as_what_they_are_about() {
+    check(
+        "# old\n[a]\nx = 1\n# one\ny = 2\nz = 3\n",
+        "# old\n[a]\nx = 7\n# mine\ny = 2\nz = 3\n# last\n",
+        "# new\n[a]\nx = 1\n# two\ny = 2\n# three\nz = 3 # why\n",
+        "# new\n[a]\nx = 7\n# mine\ny = 2\n# three\nz = 3 # why\n# last\n",
+    );
+}
+
+#[test]
+fn a_dependency_that_the_user_wrote_out_gets_the_new_version() {
+    check(
+        "[dependencies]\nkube = \"5\"\n",
+        "[dependencies]\nkube = { version = \"5\", features = [\"ws\"] }\n",
+        "[dependencies]\nkube = \"6\"\n",
+        "[dependencies]\nkube = { version = \"6\", features = [\"ws\"] }\n",
+    );
+}
+
+#[test]
+fn an_inline_table_keeps_its_lines() {
+    let mine = "a = {\n  x = 1, # why\n  y = [\n    2,\n  ], # so\n}\n";
+    check(
+        "a = { x = 1, y = [2] }\nb = 1\n",
+        &format!("{mine}b = 1\n"),
+        "a = { x = 1, y = [2] }\nb = 2\n",
+        &format!("{mine}b = 2\n"),
+    );
+    check(
+        "a = { x = 1, y = 2 }\n",
+        "a = { x = 9, y = 2 }\n",
+        "a = { x = 1 }\n",
+        "a = { x = 9 }\n",
+    );
+    check(
+        "a = { x = 1, y = 2 }\n",
+        "a = {\n  x = 9,\n  y = 2, # so\n}\n",
+        "a = { x = 1 }\n",
+        "a = {\n  x = 9, # so\n}\n",
+    );
+}
+
+#[test]
+fn white_space_inside_of_strings_counts() {
+    check(
+        "a = \"b c\"\n",
+        "a = \"b c\"\nx = 1\n",
+        "a = \"bc\"\n",
+        "a = \"bc\"\nx = 1\n",
+    );
+}
+
+#[test]
+fn lists_keep_their_lines() {
+    check(
+        "a = [\n  \"x\",\n]\n",
+        "a = [\n  \"x\", # why\n  \"mine\",\n]\n",
+        "a = [\n  \"x\",\n  \"y\",\n]\n",
+        "a = [\n  \"x\", # why\n  \"mine\",\n  \"y\",\n]\n",
+    );
+}
+
+#[test]
+fn of_a_table_that_goes_the_users_part_stays() {
+    check(
+        "a = 1\n[b]\nx = 1\ny = 2\n",
+        "a = 1\n[b]\nx = 1\nmine = 3\ny = 2\n",
+        "a = 1\n",
+        "a = 1\n[b]\nmine = 3\n",
+    );
+}
+
+#[test]
+fn tables_of_tables_are_merged() {
+    check(
+        "[profile.release]\nlto = true\n",
+        "[profile.release]\nlto = true\n\n[profile.dev]\ndebug = false\n",
+        "[profile.release]\nlto = \"thin\"\n",
+        "[profile.release]\nlto = \"thin\"\n\n[profile.dev]\ndebug = false\n",
+    );
+}
+
+#[test]
+fn a_comment_is_no_edit_and_stays() {
+    check(
+        "[a]\nx = 1\ny = 2\nz = [\n  1,\n]\n",
+        "[a]\n# mine\nx = 1\ny = 2\nz = [\n  # mine\n  1,\n]\n",
+        "[a]\nx = 9\ny = 2\nz = [\n  1,\n  2,\n]\n",
+        "[a]\n# mine\nx = 9\ny = 2\nz = [\n  # mine\n  1,\n  2,\n]\n",
+    );
+}
+
+#[test]
+fn both_sides_changing_one_key_is_a_conflict() {
+    assert_eq!(
+        merge("a = 1\n", "a = 2\n", "a = 3\n"),
+        Err(ConflictKind::Overlap)
+    );
+}
+
+#[test]
+fn the_manifest_of_another_package_is_not_adopted() {
+    let theirs = "[package]\nname = \"theirs\"\n";
+    assert!(matches!(
+        merge("", "[package]\nname = \"mine\"\n", theirs),
+        Err(ConflictKind::Foreign { .. })
+    ));
+}
+
+#[test]
+fn keys_of_the_user_keep_their_order() {
+    check(
+        "",
+        "[package]\nname = \"k\"\nversion = \"1\"\nedition = \"2024\"\ndescription = \"mine\"\nauthors = [\"me\"]\n",
+        "[package]\nname = \"k\"\nversion = \"0\"\nedition = \"2024\"\nrust-version = \"1.89\"\npublish = false\n",
+        "[package]\nname = \"k\"\nversion = \"1\"\nedition = \"2024\"\nrust-version = \"1.89\"\npublish = false\n\
+         description = \"mine\"\nauthors = [\"me\"]\n",
+    );
+    check(
+        "",
+        "[z]\nx = 1\n[b]\nx = 1\n[a]\ny = { d = 1, c = 1 }\n",
+        "[a]\ny = { c = 1, d = 1 }\n[b]\nw = 1\nx = 1\n",
+        "[z]\nx = 1\n[b]\nw = 1\nx = 1\n[a]\ny = { d = 1, c = 1 }\n",
+    );
+    // Added on both sides.
+    check(
+        "a = 1\n",
+        "c = 1\na = 1\nb = 1\n",
+        "a = 1\nb = 1\nc = 1\nd = 1\n",
+        "c = 1\nd = 1\na = 1\nb = 1\n",
+    );
+}
+
+#[test]
+fn an_existing_manifest_is_adopted() {
+    check(
+        "",
+        "[package]\nname = \"mine\"\n",
+        "[package]\nname = \"mine\"\nedition = \"2024\"\n\n[dependencies]\nkube = \"5\"\n",
+        "[package]\nname = \"mine\"\nedition = \"2024\"\n\n[dependencies]\nkube = \"5\"\n",
+    );
+}
