@@ -57,7 +57,7 @@ impl ConflictKind {
         }
     }
 
-    /// Whether a [`Policy`] can settle it.
+    /// Whether a [`Policy`](super::Policy) can settle it.
     pub fn can_be_settled(&self) -> bool {
         !matches!(self, Self::Obstacle(_))
     }

@@ -183,7 +183,11 @@ impl Workspace {
             return Ok(None);
         }
         let mut asked = template::paths(project)?;
-        if let Some(applied) = applied(&self.root, b"")?.filter(|it| of_one_set(it, project)) {
+        let applied = match &self.seen {
+            Found::File(now) => applied(&self.root, now)?,
+            _ => None,
+        };
+        if let Some(applied) = applied.filter(|it| of_one_set(it, project)) {
             asked.extend(template::paths(&applied)?);
         }
         Ok(Some(asked))
