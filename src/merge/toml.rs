@@ -93,6 +93,8 @@ fn merge_item(
     dependencies: bool,
 ) -> Result<(), ConflictKind> {
     let empty = Table::new();
+    let inline = order::inlined(new).filter(|_| mine.is_inline_table());
+    let new = inline.as_ref().unwrap_or(new);
     let old_table = old.map_or(Some(&empty as &dyn TableLike), Item::as_table_like);
     if let (Some(old), Some(mine), Some(new)) =
         (old_table, mine.as_table_like_mut(), new.as_table_like())

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use toml_edit::{InlineTable, Item, Key, Table, TableLike, Value};
+use toml_edit::{Decor, InlineTable, Item, Key, Table, TableLike, Value};
 
 /// Adds what the template has at `key`, with the comment above it.
 pub fn insert(ours: &mut dyn TableLike, theirs: &dyn TableLike, key: &str, new: &Item) {
@@ -10,6 +10,24 @@ pub fn insert(ours: &mut dyn TableLike, theirs: &dyn TableLike, key: &str, new: 
     follow(&mut new);
     let key = theirs.key(key).cloned().unwrap_or_else(|| Key::new(key));
     ours.entry_format(&key).or_insert(new);
+}
+
+/// A table with a header as it may stand in braces, in which no header may; `None` for what is none.
+pub fn inlined(item: &Item) -> Option<Item> {
+    let mut table = item.as_table()?.clone().into_inline_table();
+    format(&mut table);
+    Some(table.into())
+}
+
+fn format(table: &mut InlineTable) {
+    let last = table.len().saturating_sub(1);
+    for (at, (mut key, value)) in table.iter_mut().enumerate() {
+        if let Value::InlineTable(inner) = value {
+            format(inner);
+        }
+        *key.leaf_decor_mut() = Decor::new(" ", " ");
+        *value.decor_mut() = Decor::new(" ", if at == last { " " } else { "" });
+    }
 }
 
 /// Forgets the places that tables had in their file: each follows what is before it.
@@ -41,7 +59,8 @@ fn place_inner(before: &dyn TableLike, ours: &mut dyn TableLike, theirs: &dyn Ta
                 }
             }
             Item::Value(Value::InlineTable(mine)) => {
-                if let Some(new) = new.and_then(Item::as_inline_table) {
+                let braced = new.and_then(inlined);
+                if let Some(new) = braced.as_ref().or(new).and_then(Item::as_inline_table) {
                     place_inline(
                         old.and_then(Item::as_inline_table).unwrap_or(&no_inline),
                         mine,

@@ -195,3 +195,19 @@ fn an_existing_manifest_is_adopted() {
         "[package]\nname = \"mine\"\nedition = \"2024\"\n\n[dependencies]\nkube = \"5\"\n",
     );
 }
+
+#[test]
+fn a_table_goes_into_braces_where_the_user_has_braces() {
+    check(
+        "",
+        "a = { x = 1 }\n",
+        "# why\n[a]\n# y\ny = 1 # so\n\n[a.b]\nz = 1\n\n[[a.c]]\nw = 1\n",
+        "a = { x = 1, y = 1, b = { z = 1 }, c = [{ w = 1 }] }\n",
+    );
+    check(
+        "[a]\nx = 1\n",
+        "a = { x = 1 }\n",
+        "[a]\nx = 1\n\n[a.b]\nz = 1\n",
+        "a = { x = 1, b = { z = 1 } }\n",
+    );
+}

@@ -50,6 +50,10 @@ impl Entry {
             return None;
         }
         let (text, _) = split_comment(&self.body);
+        let word = text.trim().strip_prefix("- ").map(str::trim);
+        if let Some(word) = word.filter(|word| is_file_name(word)) {
+            return Some(word.into());
+        }
         let [value] = <[_; 1]>::try_from(yaml::read::<Vec<_>>(text).ok()?).ok()?;
         matches!(
             value,
@@ -65,6 +69,15 @@ impl Entry {
         let beside = self.value().map(|_| split_comment(&self.body).1);
         self.above.clone() + beside.unwrap_or_default()
     }
+}
+
+/// Whether a plain word is text to every reader of YAML, as a file name is: lists of hundreds are read for each command.
+fn is_file_name(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_alphabetic())
+        && word.contains(['.', '_', '/'])
+        && word
+            .bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"._/-".contains(&byte))
 }
 
 /// An entry of one line without the comment beside its value, and the comment.
