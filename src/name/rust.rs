@@ -21,12 +21,17 @@ pub struct Module {
 
 impl Module {
     fn of(name: &str, taken: &[&str]) -> Self {
-        let snake = name.to_snake_case();
+        let is_snake = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+        // Most groups are, and each entry of a project asks for its own.
+        let snake = match name.bytes().all(is_snake) {
+            true => name.to_owned(),
+            false => name.to_snake_case(),
+        };
         let ident = match snake.as_str() {
             // These cannot be raw identifiers.
             "crate" | "self" | "super" => format!("{snake}_"),
-            word if KEYWORDS.contains(&word) => format!("r#{word}"),
-            word if taken.contains(&word) || is_device(word) => format!("{snake}_"),
+            word if has(KEYWORDS, word) => format!("r#{word}"),
+            word if has(taken, word) || is_device(word) => format!("{snake}_"),
             word if word.starts_with(|c: char| c.is_ascii_digit()) => format!("_{snake}"),
             _ => snake,
         };
@@ -69,7 +74,7 @@ impl Module {
 /// generated code or a derive needs.
 pub fn type_name(kind: &Kind) -> String {
     match kind.as_str() {
-        kind if COLLIDING_KINDS.contains(&kind) => format!("{kind}Resource"),
+        kind if has(COLLIDING_KINDS, kind) => format!("{kind}Resource"),
         kind => kind.to_owned(),
     }
 }
@@ -87,12 +92,17 @@ pub fn import_beside_controllers(path: &str) -> (String, String) {
 
 fn import(path: &str, taken: &[&str]) -> (String, String) {
     let name = path.rsplit("::").next().unwrap_or(path);
-    if COLLIDING_KINDS.contains(&name) || taken.contains(&name) {
+    if has(COLLIDING_KINDS, name) || has(taken, name) {
         let other = format!("{name}Resource");
         let import = format!("{path} as {other}");
         return (other, import);
     }
     (name.to_owned(), path.to_owned())
+}
+
+/// Whether a sorted list has a word.
+fn has(list: &[&str], word: &str) -> bool {
+    list.binary_search(&word).is_ok()
 }
 
 /// Whether a word can stand in a path: an identifier, raw if it is a keyword.
@@ -101,7 +111,7 @@ pub fn is_identifier(word: &str) -> bool {
     let first = |c: char| c.is_ascii_alphabetic() || c == '_';
     let rest = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let unusable = ["_", "crate", "self", "Self", "super"].contains(&bare);
-    bare.starts_with(first) && bare.chars().all(rest) && !unusable && !KEYWORDS.contains(&word)
+    bare.starts_with(first) && bare.chars().all(rest) && !unusable && !has(KEYWORDS, word)
 }
 
 /// The Cargo package of a project: its name, unless Cargo or rustc would not take it or a dependency has it already.
@@ -111,9 +121,9 @@ pub fn package_name(project: &ProjectName) -> String {
     if name.starts_with(|c: char| c.is_ascii_digit()) {
         return format!("operator-{name}");
     }
-    let reserved = KEYWORDS.contains(&ident.as_str())
-        || PACKAGE_RESERVED.contains(&name)
-        || CRATES.contains(&ident.as_str())
+    let reserved = has(KEYWORDS, &ident)
+        || has(PACKAGE_RESERVED, name)
+        || has(CRATES, &ident)
         || ["crate", "self", "super"].contains(&name);
     if reserved {
         format!("{name}-operator")
