@@ -9,6 +9,8 @@ mod groups;
 mod kinds;
 pub mod webhooks;
 
+use rayon::prelude::*;
+
 pub use self::entries::{is_namespaced, not_external};
 use super::{Key, Project, Resource};
 use crate::error::Failure;
@@ -75,26 +77,35 @@ impl From<Violation> for Failure {
 
 type Check = Result<(), Violation>;
 
-/// Checks them all; the first that is broken, in the order of the entries.
+/// Checks them all, side by side; of several that are broken it is the first one here, of that the first entry.
 pub fn check(project: &Project) -> Check {
-    for (key, resource) in project.resources() {
+    let rules: [fn(&Project) -> Check; 15] = [
+        entries,
+        groups::meanings,
+        groups::modules,
+        kinds::versions,
+        kinds::names,
+        kinds::types,
+        groups::files,
+        controllers::defaults,
+        controllers::files,
+        controllers::names,
+        webhooks::conversions,
+        |project| webhooks::paths(project, None),
+        webhooks::directories,
+        webhooks::names,
+        webhooks::service,
+    ];
+    let checked: Vec<Check> = rules.par_iter().map(|rule| rule(project)).collect();
+    checked.into_iter().collect()
+}
+
+fn entries(project: &Project) -> Check {
+    let mut entries = project.resources();
+    entries.try_for_each(|(key, resource)| {
         entries::check(project, key, resource)?;
-        groups::of_api(key, resource)?;
-    }
-    groups::meanings(project)?;
-    groups::modules(project)?;
-    kinds::versions(project)?;
-    kinds::names(project)?;
-    kinds::types(project)?;
-    groups::files(project)?;
-    controllers::defaults(project)?;
-    controllers::files(project)?;
-    controllers::names(project)?;
-    webhooks::conversions(project)?;
-    webhooks::paths(project, None)?;
-    webhooks::directories(project)?;
-    webhooks::names(project)?;
-    webhooks::service(project)
+        groups::of_api(key, resource)
+    })
 }
 
 /// What a kind is needed for.
