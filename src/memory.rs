@@ -19,6 +19,7 @@ pub const LOCK: &str = ".operator-forge/lock";
 /// The last applied `PROJECT`, relative to the project's root.
 pub const APPLIED_PROJECT: &str = ".operator-forge/PROJECT";
 
+const BASE: &str = ".operator-forge/base/";
 const COMMENT: &str = "# What operator-forge last wrote: commit this file, do not edit it.";
 const FORMAT: &str = "format 1";
 
@@ -33,7 +34,7 @@ pub struct Memory {
 
 /// Where the text of a Shared file is kept as it was last applied.
 pub fn base_path(path: &RelPath) -> Result<RelPath> {
-    RelPath::parse(&format!("{DIRECTORY}/base/{path}"))
+    RelPath::parse(&format!("{BASE}{path}"))
 }
 
 impl Memory {
@@ -87,7 +88,7 @@ impl Memory {
                     let Ok(path) = RelPath::parse(path) else {
                         return refuse("a row's path must stay inside the project");
                     };
-                    if base_path(&path).is_err() {
+                    if BASE.len() + path.as_str().len() > RelPath::MAX {
                         return refuse("a row's path leaves no room for the path of its text");
                     }
                     let row = memory.rows.entry(path).or_insert(Last {

@@ -23,18 +23,22 @@ use crate::{
     change::{ChangeSet, Conflict, Note, Policy},
     error::Result,
     memory::{self, Memory},
-    reconcile::Verdict,
-    tree::{Found, Owner, RelPath, Tree},
+    reconcile::{Last, Verdict},
+    tree::{Digest, Found, Owner, RelPath, Tree},
 };
 
+/// What is known of paths, to be told otherwise of some of them.
+pub type View<'a, T> = BTreeMap<&'a RelPath, &'a T>;
+
 /// Everything a plan depends on.
+#[derive(Clone)]
 pub struct Inputs<'a> {
-    /// The lock.
-    pub memory: &'a Memory,
+    /// The rows of the lock.
+    pub rows: View<'a, Last<Digest>>,
     /// What `PROJECT` asks for.
     pub desired: &'a Tree,
     /// What stands at every path of [`paths`].
-    pub found: &'a BTreeMap<RelPath, Found>,
+    pub found: View<'a, Found>,
     /// Of those that git could not merge, the texts that it knows.
     pub merges: &'a Merges,
     /// The template set that rendered `desired`.
@@ -79,7 +83,7 @@ pub fn kept_edits(
 ) -> Vec<RelPath> {
     let (none, files) = (Merges::default(), desired.iter());
     let is_edited = |path: &RelPath| {
-        verdict(memory, desired, found.get(path), &none, path) == Verdict::KeepEdited
+        verdict(memory, desired, found.get(path), &none, path).0 == Verdict::KeepEdited
     };
     let differing = files.filter(|(path, file)| match found.get(path) {
         Some(Found::File(bytes)) => file.owner == Owner::Tool && **bytes != *file.content,
@@ -107,7 +111,7 @@ fn in_place(inputs: &Inputs<'_>) -> Result<ChangeSet> {
     let all: BTreeSet<&RelPath> = inputs
         .desired
         .keys()
-        .chain(inputs.memory.rows.keys())
+        .chain(inputs.rows.keys().copied())
         .collect();
     // No file's plan depends on another one's, and hashing them is most of a plan's work.
     let planned = all.par_iter().map(|path| plan_file(inputs, path));
@@ -126,7 +130,7 @@ fn in_place(inputs: &Inputs<'_>) -> Result<ChangeSet> {
 }
 
 fn found<'a>(inputs: &'a Inputs<'_>, path: &RelPath) -> &'a Found {
-    inputs.found.get(path).unwrap_or(&Found::Absent)
+    inputs.found.get(path).copied().unwrap_or(&Found::Absent)
 }
 
 #[cfg(test)]

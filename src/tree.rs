@@ -25,6 +25,9 @@ use crate::{
 pub struct RelPath(String);
 
 impl RelPath {
+    /// How many bytes one may have, which is what Linux takes.
+    pub const MAX: usize = 4096;
+
     /// Parses a path; refuses one that could name something outside the root or that another system cannot store.
     pub fn parse(text: &str) -> Result<Self> {
         let refuse = |why: &str| {
@@ -35,15 +38,17 @@ impl RelPath {
                     .help("operator-forge status --all"),
             )
         };
-        if text.is_empty() || text.len() > 4096 {
+        if text.is_empty() || text.len() > Self::MAX {
             return refuse("a path has between 1 and 4096 bytes");
         }
         for part in text.split('/') {
             if matches!(part, "" | "." | "..") {
                 return refuse("it must stay below the project's directory");
             }
+            // Every path of a project is asked, and most have nothing but these.
+            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
             let is_odd = |c: char| c.is_control() || is_invisible(c) || "\\:*?\"<>|".contains(c);
-            if part.contains(is_odd) || part.ends_with(['.', ' ']) {
+            if !part.bytes().all(is_plain) && part.contains(is_odd) || part.ends_with(['.', ' ']) {
                 return refuse("it holds a character that not every file system can store");
             }
             // Windows knows a directory by a short name, too.

@@ -104,10 +104,11 @@ fn steps(root: &Path, project: &[u8]) -> Result<Vec<Step>> {
     let project = Project::read(project)?;
     let desired = template::tree(&project)?;
     let memory = Memory::load(root)?;
+    let found = find_all(root, plan::paths(&memory, &desired)?)?;
     let set = plan::plan(&plan::Inputs {
-        memory: &memory,
+        rows: memory.rows.iter().collect(),
         desired: &desired,
-        found: &find_all(root, plan::paths(&memory, &desired)?)?,
+        found: found.iter().collect(),
         templates: template::SET,
         project: &project.write(),
         merges: &plan::Merges::default(),

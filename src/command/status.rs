@@ -15,7 +15,7 @@ use crate::{
     reconcile::Verdict,
     report::{FileStatus, Report, State, StatusReport},
     template,
-    tree::{Digest, Found, RelPath},
+    tree::{Found, RelPath},
 };
 
 pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
@@ -66,11 +66,12 @@ fn state(survey: &Survey, path: &RelPath) -> Option<(&'static str, State)> {
     if let Some(Found::Obstacle(_)) = survey.found.get(path) {
         return Some((owner.word(), State::InTheWay));
     }
-    let is_applied = || match (last, survey.found.get(path)) {
-        (Some(last), Some(Found::File(bytes))) => last.any_of.contains(&Digest::of(path, bytes)),
+    let (verdict, on_disk) = survey.verdict(path);
+    let is_applied = || match (last, on_disk) {
+        (Some(last), Some(digest)) => last.any_of.contains(&digest),
         _ => false,
     };
-    let state = match survey.verdict(path) {
+    let state = match verdict {
         Verdict::Ignore | Verdict::Forget => return None,
         Verdict::Delete => State::Obsolete,
         Verdict::Orphan => State::Orphaned,

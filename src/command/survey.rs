@@ -15,7 +15,7 @@ use crate::{
     project::Project,
     reconcile::Verdict,
     template,
-    tree::{self, Found, RelPath, Tree},
+    tree::{self, Digest, Found, RelPath, Tree},
 };
 
 /// The three sides, before they are compared.
@@ -67,8 +67,8 @@ impl Survey {
         })
     }
 
-    /// What the table says of a file that is there or not.
-    pub fn verdict(&self, path: &RelPath) -> Verdict {
+    /// What the table says of a file that is there or not, and the digest of what is there.
+    pub fn verdict(&self, path: &RelPath) -> (Verdict, Option<Digest>) {
         let found = self.found.get(path);
         plan::verdict(&self.memory, &self.desired, found, &self.merges, path)
     }
@@ -91,9 +91,9 @@ impl Survey {
         forced: &BTreeSet<RelPath>,
     ) -> Result<ChangeSet> {
         let inputs = plan::Inputs {
-            memory: &self.memory,
+            rows: self.memory.rows.iter().collect(),
             desired: &self.desired,
-            found: &self.found,
+            found: self.found.iter().collect(),
             templates: template::SET,
             project: &self.record,
             merges: &self.merges,

@@ -22,32 +22,34 @@ pub struct Planned {
     pub row: Option<Last<Digest>>,
 }
 
-/// What the table says of a file, after git; `found` has no obstacle there.
+/// What the table says of a file, after git, and the digest of what is there; `found` has no obstacle.
 pub fn verdict(
     memory: &Memory,
     desired: &Tree,
     found: Option<&Found>,
     merges: &Merges,
     path: &RelPath,
-) -> Verdict {
+) -> (Verdict, Option<Digest>) {
     let last = memory.rows.get(path);
     let disk = match found {
         Some(Found::File(bytes)) => Some(bytes),
         _ => None,
     };
     match desired.get(path) {
-        Some(file) => Place::new(path, last, disk, file).said(merges).verdict,
-        None => reconcile(
-            last,
-            disk.map(|bytes| Digest::of(path, bytes)).as_ref(),
-            None,
-        ),
+        Some(file) => {
+            let place = Place::new(path, last, disk, file);
+            (place.said(merges).verdict, place.on_disk)
+        }
+        None => {
+            let on_disk = disk.map(|bytes| Digest::of(path, bytes));
+            (reconcile(last, on_disk.as_ref(), None), on_disk)
+        }
     }
 }
 
 /// Plans one file.
 pub fn plan_file(inputs: &Inputs<'_>, path: &RelPath) -> Planned {
-    let last = inputs.memory.rows.get(path);
+    let last = inputs.rows.get(path).copied();
     let file = inputs.desired.get(path);
     let disk = match found(inputs, path) {
         Found::Absent => None,

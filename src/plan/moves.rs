@@ -18,9 +18,9 @@ pub fn find(inputs: &Inputs<'_>) -> BTreeMap<RelPath, RelPath> {
     let mut taken = BTreeSet::new();
     let mut moves = BTreeMap::new();
     for (to, file) in inputs.desired {
-        let free = !inputs.memory.rows.contains_key(to) && *found(inputs, to) == Found::Absent;
+        let free = !inputs.rows.contains_key(to) && *found(inputs, to) == Found::Absent;
         let from = file.former.iter().find(|from| {
-            inputs.memory.rows.contains_key(from)
+            inputs.rows.contains_key(from)
                 && !inputs.desired.contains_key(from)
                 && !matches!(found(inputs, from), Found::Obstacle(_))
         });
@@ -33,22 +33,22 @@ pub fn find(inputs: &Inputs<'_>) -> BTreeMap<RelPath, RelPath> {
 
 /// Plans with the files of `moves` where they belong, and moves them.
 pub fn plan(inputs: &Inputs<'_>, moves: &BTreeMap<RelPath, RelPath>) -> Result<ChangeSet> {
-    let (mut memory, mut found) = (inputs.memory.clone(), inputs.found.clone());
+    let (mut rows, mut found) = (inputs.rows.clone(), inputs.found.clone());
     let (mut merges, mut decided) = (inputs.merges.clone(), inputs.decided.clone());
     let mut bases = BTreeMap::new();
     for (to, from) in moves {
-        carry_over(&mut memory.rows, from, to);
-        carry_over(&mut decided, from, to);
+        carry_over(&mut rows, from, to);
+        carry_over(&mut decided, from.clone(), to.clone());
         bases.insert(memory::base_path(to)?, memory::base_path(from)?);
     }
     for (to, from) in moves.iter().chain(&bases) {
         carry_over(&mut found, from, to);
-        carry_over(&mut merges.unmerged, from, to);
-        carry_over(&mut merges.committed, from, to);
+        carry_over(&mut merges.unmerged, from.clone(), to.clone());
+        carry_over(&mut merges.committed, from.clone(), to.clone());
     }
     let mut set = in_place(&Inputs {
-        memory: &memory,
-        found: &found,
+        rows,
+        found,
         merges: &merges,
         decided: &decided,
         ..*inputs
@@ -74,9 +74,9 @@ pub fn plan(inputs: &Inputs<'_>, moves: &BTreeMap<RelPath, RelPath>) -> Result<C
 }
 
 /// What is known of `from` is known of `to`.
-fn carry_over<T>(known: &mut BTreeMap<RelPath, T>, from: &RelPath, to: &RelPath) {
-    if let Some(it) = known.remove(from) {
-        known.insert(to.clone(), it);
+fn carry_over<P: Ord, T>(known: &mut BTreeMap<P, T>, from: P, to: P) {
+    if let Some(it) = known.remove(&from) {
+        known.insert(to, it);
     }
 }
 

@@ -7,7 +7,6 @@ use super::{Inputs, plan};
 use crate::{
     change::{Action, Change, ChangeSet},
     error::Result,
-    memory::Memory,
     reconcile::Last,
     tree::{self, Content, Digest, Found, Owner, RelPath},
 };
@@ -72,29 +71,25 @@ pub fn plan_named(inputs: &Inputs<'_>, named: &Named) -> Result<ChangeSet> {
     if named.is_empty() {
         return plan(inputs);
     }
-    let mut memory: Memory = inputs.memory.clone();
-    memory
-        .rows
-        .retain(|path, _| !named.forgotten.contains(path));
-    let mut found = inputs.found.clone();
-    let mut changes = Vec::new();
+    let (mut rows, mut found) = (inputs.rows.clone(), inputs.found.clone());
+    rows.retain(|path, _| !named.forgotten.contains(*path));
+    let (mut now, mut changes) = (Vec::new(), Vec::new());
     for (path, Rewritten { before, after, row }) in &named.rewritten {
         if matches!(found.get(path), Some(Found::Obstacle(_))) {
             continue;
         }
         match row {
-            Some(row) => memory.rows.insert(path.clone(), row.clone()),
-            None => memory.rows.remove(path),
+            Some(row) => rows.insert(path, row),
+            None => rows.remove(path),
         };
         let after = match (before, after) {
             (Some(before), Some(after)) => Some(tree::with_line_ends_of(before, after.clone())),
             (_, after) => after.clone(),
         };
-        let now = match &after {
-            Some(after) => Found::File(after.to_vec()),
-            None => Found::Absent,
-        };
-        found.insert(path.clone(), now);
+        now.push(match &after {
+            Some(after) => (path, Found::File(after.to_vec())),
+            None => (path, Found::Absent),
+        });
         let action = match (before, &after) {
             (Some(before), Some(after)) if **before == **after => continue,
             (None, None) => continue,
@@ -110,6 +105,7 @@ pub fn plan_named(inputs: &Inputs<'_>, named: &Named) -> Result<ChangeSet> {
             after,
         });
     }
+    found.extend(now.iter().map(|(path, now)| (*path, now)));
     let mut desired = Cow::Borrowed(inputs.desired);
     for (path, content) in &named.created {
         if let Some(file) = desired.to_mut().get_mut(path) {
@@ -118,8 +114,8 @@ pub fn plan_named(inputs: &Inputs<'_>, named: &Named) -> Result<ChangeSet> {
     }
     let mut set = plan(&Inputs {
         desired: &desired,
-        memory: &memory,
-        found: &found,
+        rows,
+        found,
         ..*inputs
     })?;
     set.changes.extend(changes);

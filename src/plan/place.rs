@@ -16,7 +16,8 @@ pub struct Place<'a> {
     pub file: &'a File,
     /// What is desired.
     pub digest: Digest,
-    on_disk: Option<Digest>,
+    /// What is there.
+    pub on_disk: Option<Digest>,
 }
 
 impl<'a> Place<'a> {

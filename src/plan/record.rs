@@ -51,13 +51,8 @@ pub fn record(
         });
     };
     let shared = |row: Option<&Last<Digest>>| row.is_some_and(|row| row.owner == Owner::Shared);
-    for path in inputs
-        .memory
-        .rows
-        .keys()
-        .chain(rows.keys())
-        .collect::<BTreeSet<_>>()
-    {
+    let all: BTreeSet<&RelPath> = inputs.rows.keys().copied().chain(rows.keys()).collect();
+    for path in all {
         let row = rows.get(path);
         if shared(row) {
             if let Some(file) = inputs.desired.get(path)
@@ -65,7 +60,7 @@ pub fn record(
             {
                 put(memory::base_path(path)?, Some(file.content.clone()));
             }
-        } else if shared(inputs.memory.rows.get(path)) {
+        } else if shared(inputs.rows.get(path).copied()) {
             put(memory::base_path(path)?, None);
         }
     }

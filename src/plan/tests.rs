@@ -70,9 +70,9 @@ impl World {
 
     fn inputs<'a>(&'a self, desired: &'a Tree) -> Inputs<'a> {
         Inputs {
-            memory: &self.memory,
+            rows: self.memory.rows.iter().collect(),
             desired,
-            found: &self.disk,
+            found: self.disk.iter().collect(),
             merges: &self.merges,
             templates: 1,
             project: "project",
