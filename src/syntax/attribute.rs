@@ -78,15 +78,20 @@ impl Item {
 
 /// The tokens of a source file, and the bytes before them: a byte order mark is no token.
 pub fn tokens(text: &str) -> Result<(TokenStream, usize), Fault> {
-    let source = text.trim_start_matches('\u{feff}');
+    let source = without_mark(text);
     Ok((super::tokens(source)?, text.len() - source.len()))
 }
 
-/// The items for each type that has a kind.
+fn without_mark(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}')
+}
+
+/// The items for each type that has a kind. Nothing here goes down into a text by calling itself, so it may be nested as deep
+/// as it likes.
 pub fn all(text: &str) -> Result<Vec<Vec<Item>>, Fault> {
-    let (tokens, start) = tokens(text)?;
-    let mut runs = Vec::new();
-    collect(tokens, start, &mut runs);
+    let source = without_mark(text);
+    let tokens = source.parse().map_err(syn::Error::from)?;
+    let mut runs = collect(tokens, text.len() - source.len());
     runs.retain(|items| kind_of(items).is_some());
     Ok(runs)
 }
@@ -101,12 +106,18 @@ fn kind_of(items: &[Item]) -> Option<&str> {
     items.iter().find(|item| item.name == "kind")?.text()
 }
 
-/// One list of items for every run of attributes, here and in modules.
-fn collect(tokens: TokenStream, start: usize, runs: &mut Vec<Vec<Item>>) {
-    let mut run = Vec::new();
+/// One list of items for every run of attributes that has some, here and in modules.
+fn collect(tokens: TokenStream, start: usize) -> Vec<Vec<Item>> {
+    let (mut runs, mut run) = (Vec::new(), Vec::new());
     let mut attributes = 0;
-    let mut tokens = tokens.into_iter().peekable();
-    while let Some(token) = tokens.next() {
+    let mut levels = vec![tokens.into_iter().peekable()];
+    while let Some(tokens) = levels.last_mut() {
+        let Some(token) = tokens.next() else {
+            // No item follows the attributes.
+            run.clear();
+            levels.pop();
+            continue;
+        };
         match (token, tokens.peek()) {
             (TokenTree::Punct(hash), Some(TokenTree::Group(group)))
                 if hash.as_char() == '#' && group.delimiter() == Delimiter::Bracket =>
@@ -116,14 +127,18 @@ fn collect(tokens: TokenStream, start: usize, runs: &mut Vec<Vec<Item>>) {
                     attributes += 1;
                 }
                 tokens.next();
+                continue;
             }
             (TokenTree::Group(group), _) if group.delimiter() == Delimiter::Brace => {
-                runs.push(std::mem::take(&mut run));
-                collect(group.stream(), start, runs);
+                levels.push(group.stream().into_iter().peekable());
             }
-            _ => runs.push(std::mem::take(&mut run)),
+            _ => {}
+        }
+        if !run.is_empty() {
+            runs.push(std::mem::take(&mut run));
         }
     }
+    runs
 }
 
 /// What is between the parentheses of `[kube(…)]`.
