@@ -165,6 +165,7 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     let mut remarks = edit.remarks.clone();
     remarks.extend(lost::settle(
         workspace,
+        &edit.project,
         &mut survey,
         &edit.named,
         flags.policy(),

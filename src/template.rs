@@ -43,11 +43,8 @@ pub fn tree(project: &Project) -> Result<Tree> {
     let context = context::context(project);
     let every = subject::seen_by_every(&context);
     let mut tree = render::render(
-        |scope| {
-            let subjects = subject::all(scope, &context).into_par_iter();
-            let entries = subjects.map(|subject| subject.entry(&context, &every));
-            entries.collect::<Vec<_>>().into_iter().collect()
-        },
+        subject::all(&context),
+        |subject| subject.entry(&context, &every),
         &context.project.package,
     )?;
     for path in &project.settings.owned {
@@ -59,9 +56,23 @@ pub fn tree(project: &Project) -> Result<Tree> {
     Ok(tree)
 }
 
+/// Gets ready for [`tree`], for a thread that has nothing else to do.
+pub fn prepare() {
+    render::prepare();
+}
+
 /// The paths of all of it.
 pub fn paths(project: &Project) -> Result<BTreeSet<RelPath>> {
     files(project, |_, _| true)
+}
+
+/// Those of them that the user owns.
+pub fn paths_of_user(project: &Project) -> Result<BTreeSet<RelPath>> {
+    let owned = &project.settings.owned;
+    let made = made(project, |_, _| true)?.into_iter();
+    let of_user =
+        made.filter(|(template, path)| template.owner == Owner::User || owned.contains(path));
+    Ok(of_user.map(|(_, path)| path).collect())
 }
 
 /// The User files that a `create api` is about: its types with their sample, and its controller with its test.
@@ -167,8 +178,6 @@ pub fn types_of(project: &Project, key: &Key) -> Result<RelPath> {
 /// The files with the Rust types of all APIs that the project defines.
 pub fn all_types(project: &Project) -> Result<BTreeMap<RelPath, ApiView<'_>>> {
     let context = context::context(project);
-    let is_types = |it: &&Template| it.scope == Scope::Api && it.target.ends_with(".rs");
-    let templates: Vec<&Template> = catalogue::all().iter().filter(is_types).collect();
     let key = |api: &ApiView<'_>| {
         let Key {
             group,
@@ -186,30 +195,34 @@ pub fn all_types(project: &Project) -> Result<BTreeMap<RelPath, ApiView<'_>>> {
         let Some(view) = apis.get(&key) else {
             continue;
         };
-        for template in &templates {
-            if let Some(path) = Subject::Api(api).path(template)? {
-                types.insert(path, *view);
-            }
-        }
+        let paths = Subject::Api(api).paths(Scope::Api)?.into_iter();
+        let of_types = paths.filter(|(template, _)| template.target.ends_with(".rs"));
+        types.extend(of_types.map(|(_, path)| (path, *view)));
     }
     Ok(types)
 }
 
-/// What is made for the subjects that are wanted. A path depends on its own entry alone, so nobody has to see a whole
-/// project for some of them.
+/// What is made for the subjects that are wanted.
 fn files(
     project: &Project,
-    wanted: impl Fn(Scope, Subject<'_>) -> bool,
+    wanted: impl Fn(Scope, Subject<'_>) -> bool + Sync,
 ) -> Result<BTreeSet<RelPath>> {
+    let made = made(project, wanted)?.into_iter();
+    Ok(made.map(|(_, path)| path).collect())
+}
+
+/// The same, with the templates that make it. A path depends on its own entry alone, so nobody has to see a whole project
+/// for some of them.
+fn made(
+    project: &Project,
+    wanted: impl Fn(Scope, Subject<'_>) -> bool + Sync,
+) -> Result<Vec<(&'static Template, RelPath)>> {
     let context: Context = context::context(project);
-    let mut paths = BTreeSet::new();
-    for template in catalogue::all() {
-        let scope = template.scope;
-        for subject in subject::all(scope, &context) {
-            if wanted(scope, subject) {
-                paths.extend(subject.path(template)?);
-            }
-        }
-    }
-    Ok(paths)
+    let subjects = subject::all(&context).into_par_iter();
+    let subjects = subjects.filter(|(scope, subject)| wanted(*scope, *subject));
+    let made: Vec<Result<_>> = subjects
+        .map(|(scope, subject)| subject.paths(scope))
+        .collect();
+    let made: Result<Vec<_>> = made.into_iter().collect();
+    Ok(made?.into_iter().flatten().collect())
 }

@@ -15,7 +15,7 @@ use crate::{
     project::{ApiView, Project},
     report::{Drift, Outcome, Report},
     template,
-    tree::{Found, RelPath, unix_line_ends},
+    tree::{File, Found, Owner, RelPath, unix_line_ends},
 };
 
 mod crds;
@@ -33,9 +33,15 @@ pub fn run(flags: &Global, check: &Check, report: &Report) -> Result<u8> {
 fn files(flags: &Global, report: &Report) -> Result<u8> {
     let (workspace, project) = Workspace::open(&flags.directory)?;
     let mut survey = Survey::of(&workspace, &project)?;
-    lost::settle(&workspace, &mut survey, &Named::default(), Policy::Abort)?;
-    let set = survey.drift(&project)?;
-    let drifts = drifts(&project, &survey)?;
+    lost::settle(
+        &workspace,
+        &project,
+        &mut survey,
+        &Named::default(),
+        Policy::Abort,
+    )?;
+    let (set, drifts) = rayon::join(|| survey.drift(&project), || drifts(&project, &survey));
+    let (set, drifts) = (set?, drifts?);
     let failure = failure(&set, &drifts);
     report.check(
         &Outcome {
@@ -53,6 +59,14 @@ fn files(flags: &Global, report: &Report) -> Result<u8> {
 
 /// Where the attributes of types are not what `PROJECT` says.
 fn drifts(project: &Project, survey: &Survey) -> Result<Vec<Drift>> {
+    let is_edited = |(path, file): (_, &File)| match survey.found.get(path) {
+        Some(Found::File(bytes)) => file.owner == Owner::User && **bytes != *file.content,
+        _ => false,
+    };
+    // What holds what was rendered from `PROJECT` says what that says.
+    if !survey.desired.iter().any(is_edited) {
+        return Ok(Vec::new());
+    }
     let types = template::all_types(project)?;
     let drifts = types.par_iter();
     Ok(drifts
@@ -67,7 +81,6 @@ fn drifts_of(path: &RelPath, api: &ApiView<'_>, survey: &Survey) -> Vec<Drift> {
     };
     let generated = survey.desired.get(path);
     if generated.is_some_and(|file| *file.content == **bytes) {
-        // It was rendered from `PROJECT`.
         return Vec::new();
     }
     let source = unix_line_ends(bytes);

@@ -1,6 +1,6 @@
 //! What `delete api` and `delete webhook` share: files that are kept on request, and what to do afterwards.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{
     Edit, Workspace, reconcile,
@@ -14,7 +14,7 @@ use crate::{
     prompt::Prompt,
     report::Report,
     template,
-    tree::{self, Found, Owner, RelPath},
+    tree::{self, Found},
 };
 
 /// What a command deletes, and how.
@@ -62,10 +62,9 @@ fn kept_files(
     if !keep {
         return Ok((named, Vec::new()));
     }
-    let left = template::tree(after)?;
-    let mine = template::tree(before)?.into_iter();
-    let mine = mine.filter(|(path, file)| file.owner == Owner::User && !left.contains_key(path));
-    named.forgotten = mine.map(|(path, _)| path).collect::<BTreeSet<RelPath>>();
+    named.forgotten = template::paths_of_user(&before.unlike(after))?;
+    let left = template::paths(after)?;
+    named.forgotten.retain(|path| !left.contains(path));
     let mut remarks = Vec::new();
     for path in &named.forgotten {
         if matches!(tree::find(&workspace.root, path)?, Found::File(_)) {

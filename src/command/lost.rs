@@ -15,16 +15,17 @@ use crate::{
     tree::{Found, RelPath},
 };
 
-/// Settles what is lost, by the policy: those files are left to the user, or go away like any other. Returns a remark about it.
+/// Settles what is lost of `project`, the one that was surveyed, by the policy: those files are left to the user, or go away like any other. Returns a remark about it.
 ///
 /// Errors: there are some, and the policy does not say.
 pub fn settle(
     workspace: &Workspace,
+    project: &Project,
     survey: &mut Survey,
     named: &Named,
     policy: Policy,
 ) -> Result<Option<String>> {
-    let lost = files(workspace, survey, named)?;
+    let lost = files(workspace, project, survey, named)?;
     // Code says best what an entry is about.
     let is_code = |path: &&RelPath| path.as_str().starts_with("src/");
     let Some(first) = lost.iter().find(is_code).or(lost.first()) else {
@@ -66,7 +67,12 @@ pub fn settle(
 }
 
 /// The files, in the order of their paths.
-fn files(workspace: &Workspace, survey: &Survey, named: &Named) -> Result<Vec<RelPath>> {
+fn files(
+    workspace: &Workspace,
+    project: &Project,
+    survey: &Survey,
+    named: &Named,
+) -> Result<Vec<RelPath>> {
     let is_lost = |path: &&RelPath| {
         !survey.desired.contains_key(*path)
             && !named.rewritten.contains_key(*path)
@@ -75,7 +81,7 @@ fn files(workspace: &Workspace, survey: &Survey, named: &Named) -> Result<Vec<Re
     let mut lost: Vec<RelPath> = survey.memory.rows.keys().filter(is_lost).cloned().collect();
     if !lost.is_empty() {
         // `None` where nobody can tell, as before an update.
-        match workspace.asked()? {
+        match workspace.asked_before(project)? {
             Some(asked) => lost.retain(|path| !asked.contains(path)),
             None => lost.clear(),
         }

@@ -123,10 +123,11 @@ fn moved(
         template::kind_files::of_kind(project, &request.group, &project.domain, kind)
     };
     let (old, new) = (files(before, &request.kind)?, files(after, &request.to)?);
-    let memory = workspace.memory()?;
     // What is made of a kind depends on its own entries alone.
     let made = |project: &Project, kind| template::tree(&project.of_kind(&request.group, kind));
-    let (was, desired) = (made(before, &request.kind)?, made(after, &request.to)?);
+    let both = || (made(before, &request.kind), made(after, &request.to));
+    let (memory, (was, desired)) = rayon::join(|| workspace.memory(), both);
+    let (memory, was, desired) = (memory?, was?, desired?);
     let (mut named, mut moved) = (Named::default(), Vec::new());
     let mut directories = BTreeMap::new();
     for (what, from) in &old {

@@ -110,12 +110,13 @@ impl Workspace {
         let merged;
         let project = match &seen {
             Found::File(bytes) => {
-                // There is hardly ever something to mend, so the text is read while git looks for it.
+                // There is hardly ever something to mend, so the text is read while git looks for it; then a thread is left.
                 let mend = || {
                     conflicted = Conflicted::below(root);
                     mend(bytes.clone(), &conflicted)
                 };
-                let (mended, read) = rayon::join(mend, || Project::read(bytes));
+                let read = || rayon::join(|| Project::read(bytes), template::prepare).0;
+                let (mended, read) = rayon::join(mend, read);
                 let mended = mended?;
                 let applied = applied(root, &mended)?;
                 if let Some(applied) = &applied {
@@ -173,22 +174,22 @@ impl Workspace {
         Ok(applied.map_or_else(Vec::new, |applied| project.not_followed(&applied)))
     }
 
-    /// Every path that the project asks for, as it was read or last applied; `None` where that does not tell all of them, as
-    /// before an update, or where two branches have just been put together.
-    pub fn asked(&self) -> Result<Option<BTreeSet<RelPath>>> {
+    /// The paths that the project asks for as it was read or last applied, and `now` does not; others may be among them. `None`
+    /// where that does not tell all of them, as before an update, or where two branches have just been put together.
+    pub fn asked_before(&self, now: &Project) -> Result<Option<BTreeSet<RelPath>>> {
         let Some(project) = self.project.as_ref().filter(|it| of_one_set(it, it)) else {
             return Ok(None);
         };
         if self.merged {
             return Ok(None);
         }
-        let mut asked = template::paths(project)?;
+        let mut asked = template::paths(&project.unlike(now))?;
         let applied = match &self.seen {
-            Found::File(now) => applied(&self.root, now)?,
+            Found::File(read) => applied(&self.root, read)?,
             _ => None,
         };
         if let Some(applied) = applied.filter(|it| of_one_set(it, project)) {
-            asked.extend(template::paths(&applied)?);
+            asked.extend(template::paths(&applied.unlike(now))?);
         }
         Ok(Some(asked))
     }

@@ -1,6 +1,6 @@
 //! The project as rendering sees it: APIs, kinds and controllers.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::rules::{self, is_namespaced};
 use super::{Api, Key, Project, Resource, Webhooks};
@@ -79,15 +79,32 @@ impl Project {
 
     /// The project with the entries of one kind alone.
     pub fn of_kind(&self, group: &Group, kind: &Kind) -> Self {
-        let entries = self.resources();
-        let of_kind = entries.filter(|(key, _)| (&key.group, &key.kind) == (group, kind));
+        self.of_those(|key| (&key.group, &key.kind) == (group, kind))
+    }
+
+    /// The project with the kinds alone of which the other one does not say the same; the whole of it if they differ in more
+    /// than their entries.
+    pub fn unlike(&self, other: &Self) -> Self {
+        if self.of_those(|_| false) != other.of_those(|_| false) {
+            return self.clone();
+        }
+        let entries = self.resources.iter().chain(&other.resources);
+        let differs = |(key, _): &(&Key, _)| self.resources.get(key) != other.resources.get(key);
+        let kinds = entries.filter(differs);
+        let kinds: BTreeSet<_> = kinds.map(|(key, _)| (&key.group, &key.kind)).collect();
+        self.of_those(|key| kinds.contains(&(&key.group, &key.kind)))
+    }
+
+    /// The project with some of its entries.
+    fn of_those(&self, wanted: impl Fn(&Key) -> bool) -> Self {
+        let entries = self.resources().filter(|(key, _)| wanted(key));
         Self {
             domain: self.domain.clone(),
             name: self.name.clone(),
             namespaced: self.namespaced,
             settings: self.settings.clone(),
             layout: self.layout.clone(),
-            resources: of_kind
+            resources: entries
                 .map(|(key, resource)| (key.clone(), resource.clone()))
                 .collect(),
             plugins: self.plugins.clone(),

@@ -122,6 +122,11 @@ pub fn all() -> &'static [Template] {
     &ALL
 }
 
+/// Those of a scope.
+pub fn of(scope: Scope) -> impl Iterator<Item = &'static Template> {
+    all().iter().filter(move |template| template.scope == scope)
+}
+
 fn collect(directory: &'static Dir<'static>, templates: &mut Vec<Template>) {
     for file in directory.files() {
         if let Some(template) = file

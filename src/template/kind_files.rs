@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{catalogue, context, subject, subject::Subject};
+use super::{context, subject, subject::Subject};
 use crate::{
     error::Result,
     name::{Domain, Group, Kind, rust::Module},
@@ -23,26 +23,21 @@ pub fn of_kind(
     let module = Module::of_group(group, domain);
     let context = context::context(&project.of_kind(group, kind));
     let mut files = BTreeMap::new();
-    let templates = catalogue::all().iter();
-    for template in templates.filter(|template| template.owner == Owner::User) {
-        for subject in subject::all(template.scope, &context) {
-            let (of_group, of_kind, what) = match subject {
-                Subject::Api(api) => (&api.group_module, &api.kind, &api.version),
-                Subject::Webhook(webhook) => {
-                    (&webhook.group_module, &webhook.kind, &webhook.version)
-                }
-                Subject::Spoke(spoke) => (&spoke.group_module, &spoke.kind, &spoke.version),
-                Subject::Controller(it) if it.default => (&it.group_module, &it.kind, &it.version),
-                Subject::Controller(it) => (&it.group_module, &it.kind, &it.name),
-                Subject::Project | Subject::Kind(_) => continue,
-            };
-            if *of_group == module.ident
-                && of_kind == kind.as_str()
-                && let Some(path) = subject.path(template)?
-            {
-                files.insert((template.name, what.clone()), path);
-            }
+    for (scope, subject) in subject::all(&context) {
+        let (of_group, of_kind, what) = match subject {
+            Subject::Api(api) => (&api.group_module, &api.kind, &api.version),
+            Subject::Webhook(webhook) => (&webhook.group_module, &webhook.kind, &webhook.version),
+            Subject::Spoke(spoke) => (&spoke.group_module, &spoke.kind, &spoke.version),
+            Subject::Controller(it) if it.default => (&it.group_module, &it.kind, &it.version),
+            Subject::Controller(it) => (&it.group_module, &it.kind, &it.name),
+            Subject::Project | Subject::Kind(_) => continue,
+        };
+        if *of_group != module.ident || of_kind != kind.as_str() {
+            continue;
         }
+        let of_user = subject.paths(scope)?.into_iter();
+        let of_user = of_user.filter(|(template, _)| template.owner == Owner::User);
+        files.extend(of_user.map(|(template, path)| ((template.name, what.clone()), path)));
     }
     Ok(files)
 }
@@ -51,10 +46,26 @@ pub fn of_kind(
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::tree;
+    use super::super::{paths, tree};
     use crate::{project::laws::projects, tree::Owner};
 
     proptest! {
+        /// What two projects do not both ask for is made of the entries in which they differ.
+        #[test]
+        fn paths_of_one_alone_depend_on_what_differs(a in projects(), b in projects(), at in any::<usize>()) {
+            // Mostly alike: one entry less, or other settings.
+            let mut keys = a.resources().map(|(key, _)| key);
+            let less = keys.nth(at % 8).map(|key| a.unlike(&a.of_kind(&key.group, &key.kind)));
+            for other in [Some(&b), less.as_ref()].into_iter().flatten() {
+                for (one, other) in [(&a, other), (other, &a)] {
+                    let (mut alone, rest) = (paths(one).unwrap(), paths(other).unwrap());
+                    alone.retain(|path| !rest.contains(path));
+                    let of_unlike = paths(&one.unlike(other)).unwrap();
+                    prop_assert!(alone.is_subset(&of_unlike), "{:?}", alone.difference(&of_unlike));
+                }
+            }
+        }
+
         /// What the user owns of a kind is made of its own entries, so commands render it without the rest.
         #[test]
         fn files_of_a_kind_depend_on_it_alone(project in projects()) {

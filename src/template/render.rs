@@ -1,6 +1,9 @@
 //! Rendering: templates and contexts to texts.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::{
+    collections::{BTreeMap, btree_map::Entry as Slot},
+    sync::LazyLock,
+};
 
 use rayon::prelude::*;
 use tera::{Context, Delimiters, Tera};
@@ -11,7 +14,7 @@ use super::{
 };
 use crate::{
     error::{Failure, Result},
-    tree::{Content, File, RelPath, Tree},
+    tree::{Content, Digest, File, RelPath, Tree},
 };
 
 /// One thing that the templates of a scope are rendered for.
@@ -31,29 +34,44 @@ impl Entry {
     }
 }
 
-/// Renders all templates for the entries of each scope; `package` is the Cargo package's name.
+/// Renders the templates of their scopes for all subjects; `entry` says what they see of one, and `package` is the Cargo
+/// package's name.
 ///
 /// Errors: a template that does not parse or render, two that make one path: defects of this program.
-pub fn render(entries: impl Fn(Scope) -> Result<Vec<Entry>>, package: &str) -> Result<Tree> {
+pub fn render<S: Send>(
+    subjects: Vec<(Scope, S)>,
+    entry: impl Fn(S) -> Result<Entry> + Sync,
+    package: &str,
+) -> Result<Tree> {
     let tera = parsed()?;
+    let of_subject = |(scope, subject)| {
+        let entry = entry(subject)?;
+        let templates: Vec<&Template> = catalogue::of(scope).filter(|it| entry.has(it)).collect();
+        let files = templates
+            .into_par_iter()
+            .map(|template| (template, file(tera, template, &entry, package)));
+        Ok(files.collect::<Vec<_>>())
+    };
+    let made: Vec<Result<_>> = subjects.into_par_iter().map(of_subject).collect();
     let mut tree = Tree::new();
-    for scope in Scope::all() {
-        let entries = entries(scope)?;
-        let of_scope = catalogue::all().iter().filter(|it| it.scope == scope);
-        let texts: Vec<(&Template, &Entry)> = of_scope
-            .flat_map(|template| entries.iter().map(move |entry| (template, entry)))
-            .filter(|(template, entry)| entry.has(template))
-            .collect();
-        let texts = texts.into_par_iter();
-        let files = texts.map(|(template, entry)| (template, file(tera, template, entry, package)));
-        for (template, file) in files.collect::<Vec<_>>() {
+    for of_subject in made {
+        for (template, file) in of_subject? {
             let (path, file) = file?;
-            if tree.insert(path.clone(), file).is_some() {
-                return Err(defect(template, &format!("`{path}` is made twice")));
+            match tree.entry(path) {
+                Slot::Vacant(slot) => _ = slot.insert(file),
+                Slot::Occupied(slot) => {
+                    return Err(defect(template, &format!("`{}` is made twice", slot.key())));
+                }
             }
         }
     }
     Ok(tree)
+}
+
+/// Parses the templates, for a thread that has nothing else to do: the first one to render waits for it.
+pub fn prepare() {
+    // What is wrong with them is told there.
+    let _ = parsed();
 }
 
 /// Renders one template for one entry.
@@ -71,12 +89,16 @@ fn parsed() -> Result<&'static Tera> {
 
 fn file(tera: &Tera, template: &Template, entry: &Entry, package: &str) -> Result<(RelPath, File)> {
     let path = |target| RelPath::parse(&fill(target, &entry.variables));
-    let content = content(tera, template, entry, package)?;
+    let (target, content) = (
+        path(template.target)?,
+        content(tera, template, entry, package)?,
+    );
+    let copied = template
+        .digest
+        .filter(|_| matches!(content, Content::Borrowed(_)));
     let file = File {
         owner: template.owner,
-        known: template
-            .digest
-            .filter(|_| matches!(content, Content::Borrowed(_))),
+        known: Some(copied.unwrap_or_else(|| Digest::of(&target, &content))),
         content,
         named: template.named,
         former: template
@@ -85,7 +107,7 @@ fn file(tera: &Tera, template: &Template, entry: &Entry, package: &str) -> Resul
             .map(|former| path(former))
             .collect::<Result<_>>()?,
     };
-    Ok((path(template.target)?, file))
+    Ok((target, file))
 }
 
 fn engine(templates: &[Template]) -> Result<Tera> {

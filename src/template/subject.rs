@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use tera::Context as TeraContext;
 
 use super::{
-    catalogue::{Scope, Template},
+    catalogue::{self, Scope, Template},
     context::{ApiContext, Context, ControllerContext, KindContext, SpokeContext, WebhookContext},
     render::{self, Entry},
 };
@@ -33,8 +33,14 @@ pub fn seen_by_every(context: &Context) -> TeraContext {
     seen
 }
 
+/// All of a project, with the scope that each is in.
+pub fn all(context: &Context) -> Vec<(Scope, Subject<'_>)> {
+    let with = |scope| of(scope, context).into_iter().map(move |it| (scope, it));
+    Scope::all().flat_map(with).collect()
+}
+
 /// All that a scope has in a project.
-pub fn all(scope: Scope, context: &Context) -> Vec<Subject<'_>> {
+fn of(scope: Scope, context: &Context) -> Vec<Subject<'_>> {
     let server = &context.server;
     let once = |there: bool| there.then_some(Subject::Project).into_iter().collect();
     let webhooks = |asked: fn(&&WebhookContext) -> bool| {
@@ -83,14 +89,15 @@ impl Subject<'_> {
         }
     }
 
-    /// The path of what a template makes for it; `None` if it makes nothing.
-    pub fn path(&self, template: &Template) -> Result<Option<RelPath>> {
+    /// The paths of what the templates of a scope make for it.
+    pub fn paths(&self, scope: Scope) -> Result<Vec<(&'static Template, RelPath)>> {
         let entry = self.seeing(TeraContext::new());
-        let path = render::fill(template.target, &entry.variables);
-        match entry.has(template) {
-            true => RelPath::parse(&path).map(Some),
-            false => Ok(None),
-        }
+        let path = |template: &'static Template| {
+            let path = render::fill(template.target, &entry.variables);
+            Ok((template, RelPath::parse(&path)?))
+        };
+        let templates = catalogue::of(scope).filter(|template| entry.has(template));
+        templates.map(path).collect()
     }
 
     fn variables(&self) -> BTreeMap<&'static str, String> {

@@ -11,13 +11,14 @@ use crate::project::{ApiView, ControllerView, KindView, Project};
 
 /// The context of a project.
 pub fn context(project: &Project) -> Context {
-    let views = project.kinds();
-    let category = category(project);
-    let mut kinds: Vec<_> = views.iter().map(|view| kind(view, &category)).collect();
-    kinds.sort_by(|a, b| {
-        order::modules(&a.group_module, &b.group_module)
-            .then_with(|| order::modules(&a.module, &b.module))
-    });
+    let ((kinds, groups), controller_groups) = rayon::join(
+        || {
+            let kinds = kinds(project);
+            let groups = groups(&kinds);
+            (kinds, groups)
+        },
+        || controller_groups(project),
+    );
     let settings = &project.settings;
     let webhooks = of_webhooks::webhooks(project);
     let conversions = of_webhooks::conversions(project);
@@ -32,8 +33,8 @@ pub fn context(project: &Project) -> Context {
             owner: settings.owner.as_str().to_owned(),
         },
         header: settings.header_comment(),
-        groups: groups(&kinds),
-        controller_groups: controller_groups(project),
+        groups,
+        controller_groups,
         kinds,
         server: of_webhooks::server(project),
         webhooks,
@@ -56,6 +57,17 @@ fn category(project: &Project) -> String {
     } else {
         format!("{name}-all")
     }
+}
+
+fn kinds(project: &Project) -> Vec<KindContext> {
+    let category = category(project);
+    let kinds = project.kinds().into_iter();
+    let mut kinds: Vec<_> = kinds.map(|view| kind(&view, &category)).collect();
+    kinds.sort_by(|a, b| {
+        order::modules(&a.group_module, &b.group_module)
+            .then_with(|| order::modules(&a.module, &b.module))
+    });
+    kinds
 }
 
 fn kind(view: &KindView<'_>, category: &str) -> KindContext {
@@ -177,8 +189,10 @@ fn controller(view: &ControllerView<'_>) -> ControllerContext {
         resource,
         namespaced,
     } = view;
-    let core =
-        kubernetes::find(key.group.as_str(), key.version, &key.kind).filter(|_| resource.core);
+    let core = match resource.core {
+        true => kubernetes::find(key.group.as_str(), key.version, &key.kind),
+        false => None,
+    };
     let foreign = match &resource.external {
         Some(path) => Some(path.to_string()),
         None => core.map(|core| core.path()),
