@@ -43,10 +43,13 @@ fn main() {
         "edit --namespaced",
         "edit api --group group0 --version v1 --kind Kind0x --short-name kx",
         "rename --group group0 --kind Kind0x --to Renamed",
+        "own Makefile",
         "delete api --group group0 --version v1 --kind Kind0x",
     ] {
         row(&name(command), many.path(), 9, command);
     }
+    let version = "create api --group group0 --version v2 --kind Kind0x --from-version v1";
+    row("create api --from-version", many.path(), 9, version);
     time(tool(many.path(), CREATE));
     row("undo", many.path(), 9, "undo");
     println!("{MANY} APIs, every Rust file of the user's edited");
@@ -62,8 +65,8 @@ fn main() {
 }
 
 const HEADER: &str = "\
-command                    time    cp -r   ratio    memory    files
-                             ms       ms               MiB         ";
+command                     time    cp -r   ratio    memory    files
+                              ms       ms               MiB         ";
 
 /// A command without its flags.
 fn name(command: &str) -> String {
@@ -106,7 +109,7 @@ fn row(name: &str, start: &Path, rounds: usize, command: &str) {
         format!("{:.1}", kilobytes as f64 / 1024.0)
     });
     println!(
-        "{name:<24} {:>6.1} {:>8.1} {:>7.2} {memory:>9} {files:>8}",
+        "{name:<25} {:>6.1} {:>8.1} {:>7.2} {memory:>9} {files:>8}",
         milliseconds(ours),
         milliseconds(copies),
         ours.as_secs_f64() / copies.as_secs_f64(),

@@ -66,13 +66,15 @@ pub fn paths(project: &Project) -> Result<BTreeSet<RelPath>> {
     files(project, |_, _| true)
 }
 
-/// Those of them that the user owns.
-pub fn paths_of_user(project: &Project) -> Result<BTreeSet<RelPath>> {
-    let owned = &project.settings.owned;
+/// The same paths, and whose each is.
+pub fn owners(project: &Project) -> Result<BTreeMap<RelPath, Owner>> {
+    let owner =
+        |(template, path): (&Template, RelPath)| match project.settings.owned.contains(&path) {
+            true => (path, Owner::User),
+            false => (path, template.owner),
+        };
     let made = made(project, |_, _| true)?.into_iter();
-    let of_user =
-        made.filter(|(template, path)| template.owner == Owner::User || owned.contains(path));
-    Ok(of_user.map(|(_, path)| path).collect())
+    Ok(made.map(owner).collect())
 }
 
 /// The User files that a `create api` is about: its types with their sample, and its controller with its test.

@@ -14,7 +14,7 @@ use crate::{
     prompt::Prompt,
     report::Report,
     template,
-    tree::{self, Found},
+    tree::{self, Found, Owner},
 };
 
 /// What a command deletes, and how.
@@ -62,9 +62,13 @@ fn kept_files(
     if !keep {
         return Ok((named, Vec::new()));
     }
-    named.forgotten = template::paths_of_user(&before.unlike(after))?;
-    let left = template::paths(after)?;
-    named.forgotten.retain(|path| !left.contains(path));
+    let (were, left) = (
+        template::owners(&before.unlike(after))?,
+        template::paths(after)?,
+    );
+    let mine = were.into_iter().filter(|(_, owner)| *owner == Owner::User);
+    let mine = mine.map(|(path, _)| path);
+    named.forgotten = mine.filter(|path| !left.contains(path)).collect();
     let mut remarks = Vec::new();
     for path in &named.forgotten {
         if matches!(tree::find(&workspace.root, path)?, Found::File(_)) {

@@ -1,11 +1,13 @@
 //! The generated file that a path on the command line names.
 
+use std::collections::BTreeMap;
+
 use super::derived::is_derived;
 use crate::{
     error::{Failure, Result},
     memory,
     project::FILE,
-    tree::{RelPath, Tree},
+    tree::{Owner, RelPath},
 };
 
 /// The paths as the tree has them, each once. A leading `./` is what shells complete.
@@ -21,7 +23,7 @@ pub fn paths_of(texts: &[String]) -> Result<Vec<RelPath>> {
 }
 
 /// Why nothing in `desired` is at `path`, which was given to `command`.
-pub fn unknown(command: &str, path: &RelPath, desired: &Tree) -> Failure {
+pub fn unknown(command: &str, path: &RelPath, desired: &BTreeMap<RelPath, Owner>) -> Failure {
     let text = path.as_str();
     let failure = Failure::refused(format!("`{path}` is not generated"));
     if text == FILE || text.starts_with(memory::DIRECTORY) {

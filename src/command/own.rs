@@ -1,5 +1,7 @@
 //! `own`: takes generated files over, so that no command rewrites them any more.
 
+use std::collections::BTreeMap;
+
 use super::{
     Edit, Workspace,
     file_of::{paths_of, unknown},
@@ -11,12 +13,12 @@ use crate::{
     project::Project,
     report::Report,
     template,
-    tree::{Owner, RelPath, Tree},
+    tree::{Owner, RelPath},
 };
 
 pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     let (workspace, mut project) = Workspace::open(&flags.directory)?;
-    let desired = template::tree(&project)?;
+    let desired = template::owners(&project)?;
     for path in paths_of(&files.paths)? {
         // What `PROJECT` lists already deserves that answer.
         let owned = project.own(&path);
@@ -37,10 +39,10 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
 }
 
 /// Refuses a path that nobody can take over: nothing is generated there, or it is the user's from the start.
-fn check(path: &RelPath, desired: &Tree) -> Result<()> {
+fn check(path: &RelPath, desired: &BTreeMap<RelPath, Owner>) -> Result<()> {
     match desired.get(path) {
         None => Err(unknown("own", path, desired)),
-        Some(file) if file.owner == Owner::User => {
+        Some(Owner::User) => {
             Err(Failure::refused(format!("`{path}` is yours already"))
                 .note("it was written once, and no command rewrites it; `status --all` shows whose each file is")
                 .help("operator-forge status --all"))
@@ -59,7 +61,7 @@ pub fn check_list(project: &Project, applied: &Project) -> Result<()> {
     }
     let mut without = project.clone();
     without.settings.owned.clone_from(before);
-    let desired = template::tree(&without)?;
+    let desired = template::owners(&without)?;
     for path in added {
         check(path, &desired).map_err(|failure| Failure {
             help: vec!["git diff PROJECT".to_owned()],

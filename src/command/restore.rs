@@ -17,7 +17,7 @@ use crate::{
 
 pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     let (workspace, project) = Workspace::open(&flags.directory)?;
-    let desired = template::tree(&project)?;
+    let desired = template::owners(&project)?;
     let mut forced = BTreeSet::new();
     for path in paths_of(&files.paths)? {
         if !desired.contains_key(&path) {

@@ -44,7 +44,8 @@ impl Survey {
             || workspace.memory(),
             || rayon::join(|| template::tree(project), || project.write()),
         );
-        let (memory, desired) = (memory?, desired?);
+        let (memory, mut desired) = (memory?, desired?);
+        named.start(&mut desired);
         let mut paths = plan::paths(&memory, &desired)?;
         paths.extend(named.rewritten.keys().cloned());
         let found = tree::find_all(&workspace.root, paths)?;

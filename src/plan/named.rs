@@ -1,6 +1,5 @@
 //! What a command does to single User files that its own words name, beyond what `PROJECT` asks for.
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Inputs, plan};
@@ -8,7 +7,7 @@ use crate::{
     change::{Action, Change, ChangeSet},
     error::Result,
     reconcile::Last,
-    tree::{self, Content, Digest, Found, Owner, RelPath},
+    tree::{self, Content, Digest, Found, Owner, RelPath, Tree},
 };
 
 /// Such files. The default is none.
@@ -25,15 +24,13 @@ pub struct Named {
 }
 
 impl Named {
-    /// Whether the command names none.
-    fn is_empty(&self) -> bool {
-        let Self {
-            forgotten,
-            created,
-            rewritten,
-            moved: _,
-        } = self;
-        forgotten.is_empty() && created.is_empty() && rewritten.is_empty()
+    /// Gives those that are created what they start with.
+    pub fn start(&self, desired: &mut Tree) {
+        for (path, content) in &self.created {
+            if let Some(file) = desired.get_mut(path) {
+                (file.content, file.known) = (content.clone(), None);
+            }
+        }
     }
 }
 
@@ -66,11 +63,9 @@ impl Rewritten {
     }
 }
 
-/// Plans as though the named files were on disk already as they will be, and adds their own changes.
+/// Plans as though the named files were on disk already as they will be, and adds their own changes. What is desired has
+/// been started.
 pub fn plan_named(inputs: &Inputs<'_>, named: &Named) -> Result<ChangeSet> {
-    if named.is_empty() {
-        return plan(inputs);
-    }
     let (mut rows, mut found) = (inputs.rows.clone(), inputs.found.clone());
     rows.retain(|path, _| !named.forgotten.contains(*path));
     let (mut now, mut changes) = (Vec::new(), Vec::new());
@@ -106,14 +101,7 @@ pub fn plan_named(inputs: &Inputs<'_>, named: &Named) -> Result<ChangeSet> {
         });
     }
     found.extend(now.iter().map(|(path, now)| (*path, now)));
-    let mut desired = Cow::Borrowed(inputs.desired);
-    for (path, content) in &named.created {
-        if let Some(file) = desired.to_mut().get_mut(path) {
-            (file.content, file.known) = (content.clone(), None);
-        }
-    }
     let mut set = plan(&Inputs {
-        desired: &desired,
         rows,
         found,
         ..*inputs

@@ -42,11 +42,12 @@ fn desired(files: &[(&str, Owner, &str)]) -> Tree {
 #[test]
 fn a_named_file_is_created_with_its_content() {
     let world = World::new();
-    let tree = desired(&[("src/mine.rs", Owner::User, "template\n")]);
+    let mut tree = desired(&[("src/mine.rs", Owner::User, "template\n")]);
     let named = Named {
         created: vec![(path("src/mine.rs"), b"mine\n".to_vec().into())],
         ..Named::default()
     };
+    named.start(&mut tree);
     let set = plan_named(&world.inputs(&tree), &named).unwrap();
     let created = set
         .changes

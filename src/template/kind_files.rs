@@ -44,12 +44,21 @@ pub fn of_kind(
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use proptest::prelude::*;
 
-    use super::super::{paths, tree};
+    use super::super::{owners, paths, tree};
     use crate::{project::laws::projects, tree::Owner};
 
     proptest! {
+        #[test]
+        fn owners_are_known_without_rendering(project in projects()) {
+            let rendered = tree(&project).unwrap().into_iter();
+            let rendered: BTreeMap<_, _> = rendered.map(|(path, file)| (path, file.owner)).collect();
+            prop_assert_eq!(owners(&project).unwrap(), rendered);
+        }
+
         /// What two projects do not both ask for is made of the entries in which they differ.
         #[test]
         fn paths_of_one_alone_depend_on_what_differs(a in projects(), b in projects(), at in any::<usize>()) {
