@@ -157,7 +157,7 @@ impl NoteKind {
                 "was edited, and the text it was made from is lost; it is kept as it is"
             }
             Self::Kept => {
-                "was in the way and was kept as it is; what it should hold now was not written"
+                "was in the way and was kept; what it should hold now was not written"
             }
             Self::LeftOut => {
                 "was edited on a branch that git merged, and the edit is left out: `git log --all --patch -- PATH` has it"

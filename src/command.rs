@@ -163,13 +163,14 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     };
     let mut survey = Survey::with(workspace, &edit.project, &edit.named)?;
     let mut remarks = edit.remarks.clone();
-    remarks.extend(lost::settle(
+    let lost = lost::settle(
         workspace,
         &edit.project,
         &mut survey,
         &edit.named,
         flags.policy(),
-    )?);
+    );
+    remarks.extend(lost.map_err(|failure| failure.note("nothing was written"))?);
     let plan = |decided: &BTreeMap<RelPath, Policy>| {
         let (named, forced) = (&edit.named, &edit.forced);
         survey.plan(&edit.project, named, flags.policy(), decided, forced)

@@ -91,14 +91,18 @@ pub fn refuse(set: &ChangeSet) -> Result<()> {
     (failure.notes, failure.help) = (notes, help);
     if failure.help.is_empty() {
         let can_be_marked = |conflict: &Conflict| conflict.why.can_be_marked();
+        let is_merged =
+            |conflict: &Conflict| matches!(conflict.why, ConflictKind::EditedOnBranch(_));
+        let keeps = match set.conflicts.iter().any(is_merged) {
+            true => "keeps the edits in such files",
+            false => "leaves such files as they are",
+        };
         let others = match set.conflicts.iter().all(can_be_marked) {
             true => ", `take` replaces them, and `markers` writes both into them",
             false => ", and `take` replaces them",
         };
         failure = failure
-            .note(format!(
-                "`--on-conflict keep` leaves such files as they are{others}"
-            ))
+            .note(format!("`--on-conflict keep` {keeps}{others}"))
             .help("--on-conflict keep");
     }
     Err(failure.note("nothing was written"))

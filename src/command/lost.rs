@@ -52,7 +52,7 @@ pub fn settle(
                  committed with the text of one branch",
                 memory::LOCK
             ))
-            .note("nothing was written; `sync --on-conflict take` deletes those files that nobody edited");
+            .note("`sync --on-conflict take` deletes those files that nobody edited");
             let helps = workspace
                 .project
                 .iter()
