@@ -156,9 +156,7 @@ impl NoteKind {
             Self::BaseLost => {
                 "was edited, and the text it was made from is lost; it is kept as it is"
             }
-            Self::Kept => {
-                "was in the way and was kept; what it should hold now was not written"
-            }
+            Self::Kept => "was in the way and was kept; what it should hold now was not written",
             Self::LeftOut => {
                 "was edited on a branch that git merged, and the edit is left out: `git log --all --patch -- PATH` has it"
             }

@@ -235,6 +235,7 @@ impl Report {
     /// Shows what each file is.
     pub fn status(&self, status: &StatusReport<'_>) {
         let mut lines = status.set.makes_room();
+        lines.extend_from_slice(status.before);
         lines.push("operator-forge sync".to_owned());
         let sync = self.place.line(&lines.join(" && "));
         self.print(&match self.output {

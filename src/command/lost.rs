@@ -53,21 +53,18 @@ pub fn settle(
                 memory::LOCK
             ))
             .note("`sync --on-conflict take` deletes those files that nobody edited");
-            let helps = workspace
-                .project
-                .iter()
-                .flat_map(|it| creates(it, survey, &lost));
-            let failure = helps.fold(failure, Failure::help);
-            Err(match failure.help.is_empty() {
-                true => failure.help(format!("${{EDITOR:-vi}} {FILE} && operator-forge sync")),
-                false => failure,
+            Err(match creates(workspace, survey, &lost) {
+                lines if lines.is_empty() => {
+                    failure.help(format!("${{EDITOR:-vi}} {FILE} && operator-forge sync"))
+                }
+                lines => lines.into_iter().fold(failure, Failure::help),
             })
         }
     }
 }
 
-/// The files, in the order of their paths.
-fn files(
+/// The files, in the order of their paths, where `project` was surveyed and a command names others.
+pub fn files(
     workspace: &Workspace,
     project: &Project,
     survey: &Survey,
@@ -90,7 +87,10 @@ fn files(
 }
 
 /// The commands that put the entries of lost types back.
-fn creates(project: &Project, survey: &Survey, lost: &[RelPath]) -> Vec<String> {
+pub fn creates(workspace: &Workspace, survey: &Survey, lost: &[RelPath]) -> Vec<String> {
+    let Some(project) = &workspace.project else {
+        return Vec::new();
+    };
     let create = |path: &RelPath| {
         let is_type = path.as_str().starts_with("src/api/") && path.extension() == "rs";
         let Some(Found::File(bytes)) = survey.found.get(path).filter(|_| is_type) else {

@@ -7,22 +7,30 @@ use std::{
 
 use rayon::prelude::*;
 
-use super::{Survey, Workspace, derived};
+use super::{Survey, Workspace, derived, lost};
 use crate::{
     change::ChangeSet,
     cli::{Global, Status},
     error::Result,
+    plan::Named,
     reconcile::Verdict,
     report::{FileStatus, Report, State, StatusReport},
     template,
-    tree::{Found, RelPath},
+    tree::{Found, Owner, RelPath},
 };
 
 pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
     let (workspace, project) = Workspace::open(&flags.directory)?;
-    let survey = Survey::of(&workspace, &project)?;
+    let mut survey = Survey::of(&workspace, &project)?;
+    let lost = lost::files(&workspace, &project, &survey, &Named::default())?;
+    let creates = lost::creates(&workspace, &survey, &lost);
+    let lost: Vec<FileStatus> = lost
+        .iter()
+        .filter_map(|path| Some(is_lost(path, survey.memory.rows.remove(path)?.owner)))
+        .collect();
     let set = survey.drift(&project)?;
     let mut files = files(&survey, &set);
+    files.extend(lost);
     files.extend(written_by_manifests(&workspace.root, &files));
     files.sort_by(|a, b| a.path.cmp(&b.path));
     report.status(&StatusReport {
@@ -30,9 +38,20 @@ pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
         templates: template::SET,
         files: &files,
         set: &set,
+        before: &creates,
         all: status.all,
     });
     Ok(0)
+}
+
+/// A file whose entry a merge lost: nobody knows what `sync` would do to it.
+fn is_lost(path: &RelPath, owner: Owner) -> FileStatus {
+    FileStatus {
+        path: path.to_string(),
+        owner: owner.word(),
+        state: State::Lost,
+        pending: None,
+    }
 }
 
 /// Every file that is desired or remembered.

@@ -24,6 +24,8 @@ pub enum State {
     Obsolete,
     /// No longer part of the project, but edited: the user's alone.
     Orphaned,
+    /// A merge lost its entry in `PROJECT`.
+    Lost,
 }
 
 impl State {
@@ -37,6 +39,7 @@ impl State {
             Self::InTheWay => "in-the-way",
             Self::Obsolete => "obsolete",
             Self::Orphaned => "orphaned",
+            Self::Lost => "lost",
         }
     }
 
@@ -49,6 +52,7 @@ impl State {
             Self::InTheWay => "In the way",
             Self::Obsolete => "Obsolete",
             Self::Orphaned => "Orphaned",
+            Self::Lost => "Lost",
         }
     }
 }
@@ -87,6 +91,8 @@ pub struct StatusReport<'a> {
     pub files: &'a [FileStatus],
     /// What `sync` would do.
     pub set: &'a ChangeSet,
+    /// The lines without which it would do nothing.
+    pub before: &'a [String],
     /// Whether the text names files that are as one would expect, too.
     pub all: bool,
 }
