@@ -235,9 +235,12 @@ impl Report {
     /// Shows what each file is.
     pub fn status(&self, status: &StatusReport<'_>) {
         let mut lines = status.set.makes_room();
-        lines.extend_from_slice(status.before);
         lines.push("operator-forge sync".to_owned());
-        let sync = self.place.line(&lines.join(" && "));
+        let instead = status.instead.iter().map(|line| self.place.line(line));
+        let sync = match status.instead {
+            [] => self.place.line(&lines.join(" && ")),
+            _ => instead.collect::<Vec<_>>().join(" && "),
+        };
         self.print(&match self.output {
             Output::Json => status.json(),
             Output::Text => status.text(&sync, self.quiet, self.color),

@@ -15,7 +15,8 @@ use crate::{
     tree::{Found, RelPath},
 };
 
-/// Settles what is lost of `project`, the one that was surveyed, by the policy: those files are left to the user, or go away like any other. Returns a remark about it.
+/// Settles what is lost of `project`, the one that was surveyed, by the policy: those files are left to the user, or go away
+/// like any other. Returns a remark about it.
 ///
 /// Errors: there are some, and the policy does not say.
 pub fn settle(
@@ -53,12 +54,8 @@ pub fn settle(
                 memory::LOCK
             ))
             .note("`sync --on-conflict take` deletes those files that nobody edited");
-            Err(match creates(workspace, survey, &lost) {
-                lines if lines.is_empty() => {
-                    failure.help(format!("${{EDITOR:-vi}} {FILE} && operator-forge sync"))
-                }
-                lines => lines.into_iter().fold(failure, Failure::help),
-            })
+            let lines = lines(workspace, survey, &lost).into_iter();
+            Err(lines.fold(failure, Failure::help))
         }
     }
 }
@@ -86,20 +83,21 @@ pub fn files(
     Ok(lost)
 }
 
-/// The commands that put the entries of lost types back.
-pub fn creates(workspace: &Workspace, survey: &Survey, lost: &[RelPath]) -> Vec<String> {
-    let Some(project) = &workspace.project else {
-        return Vec::new();
-    };
+/// The lines that put the entries of lost files back: a command for each type that says what it is, or else an editor.
+pub fn lines(workspace: &Workspace, survey: &Survey, lost: &[RelPath]) -> Vec<String> {
     let create = |path: &RelPath| {
         let is_type = path.as_str().starts_with("src/api/") && path.extension() == "rs";
         let Some(Found::File(bytes)) = survey.found.get(path).filter(|_| is_type) else {
             return None;
         };
         let items = syntax::items(std::str::from_utf8(bytes).ok()?, "").ok()?;
-        create(project, &items, lost)
+        create(workspace.project.as_ref()?, &items, lost)
     };
-    lost.iter().filter_map(create).collect()
+    let mut lines: Vec<String> = lost.iter().filter_map(create).collect();
+    if lines.is_empty() {
+        lines.push(format!("${{EDITOR:-vi}} {FILE} && operator-forge sync"));
+    }
+    lines
 }
 
 fn create(project: &Project, items: &[Item], lost: &[RelPath]) -> Option<String> {

@@ -23,7 +23,10 @@ pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
     let (workspace, project) = Workspace::open(&flags.directory)?;
     let mut survey = Survey::of(&workspace, &project)?;
     let lost = lost::files(&workspace, &project, &survey, &Named::default())?;
-    let creates = lost::creates(&workspace, &survey, &lost);
+    let instead = match lost.is_empty() {
+        true => Vec::new(),
+        false => lost::lines(&workspace, &survey, &lost),
+    };
     let lost: Vec<FileStatus> = lost
         .iter()
         .filter_map(|path| Some(is_lost(path, survey.memory.rows.remove(path)?.owner)))
@@ -31,6 +34,7 @@ pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
     let set = survey.drift(&project)?;
     let mut files = files(&survey, &set);
     files.extend(lost);
+    files.sort_by(|a, b| a.path.cmp(&b.path));
     files.extend(written_by_manifests(&workspace.root, &files));
     files.sort_by(|a, b| a.path.cmp(&b.path));
     report.status(&StatusReport {
@@ -38,13 +42,13 @@ pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
         templates: template::SET,
         files: &files,
         set: &set,
-        before: &creates,
+        instead: &instead,
         all: status.all,
     });
     Ok(0)
 }
 
-/// A file whose entry a merge lost: nobody knows what `sync` would do to it.
+/// A file whose entry a merge lost: `sync` refuses to do anything before that is settled.
 fn is_lost(path: &RelPath, owner: Owner) -> FileStatus {
     FileStatus {
         path: path.to_string(),

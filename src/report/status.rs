@@ -91,8 +91,8 @@ pub struct StatusReport<'a> {
     pub files: &'a [FileStatus],
     /// What `sync` would do.
     pub set: &'a ChangeSet,
-    /// The lines without which it would do nothing.
-    pub before: &'a [String],
+    /// The lines to give instead of it, where it would refuse.
+    pub instead: &'a [String],
     /// Whether the text names files that are as one would expect, too.
     pub all: bool,
 }

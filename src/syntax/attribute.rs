@@ -150,6 +150,14 @@ fn kube(attribute: &Group) -> Option<TokenStream> {
     }
 }
 
+/// A token as it is written; nothing of a group, which neither names nor says anything here.
+fn text(token: &TokenTree) -> String {
+    match token {
+        TokenTree::Group(_) => String::new(),
+        token => token.to_string(),
+    }
+}
+
 /// Adds the items that commas separate.
 fn split(tokens: TokenStream, start: usize, attribute: usize, items: &mut Vec<Item>) {
     let range = |token: &TokenTree| {
@@ -165,7 +173,7 @@ fn split(tokens: TokenStream, start: usize, attribute: usize, items: &mut Vec<It
         if let Some(last) = item.last() {
             let value = match item {
                 [_] => Value::Nothing,
-                [_, _, literal] => match syn::parse_str(&literal.to_string()) {
+                [_, _, literal] => match syn::parse_str(&text(literal)) {
                     Ok(Lit::Str(text)) => Value::Literal(text.value(), range(literal)),
                     Ok(Lit::Bool(word)) => Value::Literal(word.value.to_string(), range(literal)),
                     _ => Value::Other,
@@ -173,7 +181,7 @@ fn split(tokens: TokenStream, start: usize, attribute: usize, items: &mut Vec<It
                 _ => Value::Other,
             };
             items.push(Item {
-                name: first.to_string(),
+                name: text(first),
                 value,
                 range: range(first).start..range(last).end,
                 comma: after.first().map(|comma| range(comma).end),

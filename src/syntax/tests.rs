@@ -247,3 +247,20 @@ fn of_two_plurals_the_first_is_changed_and_told() {
     assert_eq!(edited, text.replace("\"as\"", "\"cs\""));
     assert_eq!(names(&edited, "A"), Ok(wanted));
 }
+
+/// On a test's thread, which has a stack of 2 MiB.
+#[test]
+fn attributes_are_read_however_deep_the_text_is() {
+    for (open, close) in [("[", "]"), ("(", ")"), ("{", "}")] {
+        let deep = open.repeat(200_000) + &close.repeat(200_000);
+        for text in [
+            format!("#[kube(kind = {deep})] struct A;"),
+            format!("#[kube({deep}, kind = \"A\")] struct A;"),
+            format!("#[kube(kind = \"A\")] struct A {{ a: {deep} }}"),
+        ] {
+            let said = items(&text, "A").unwrap();
+            let kind = said.iter().find(|item| item.name == "kind");
+            assert!(kind.is_none_or(|kind| kind.text() == Some("A")), "{said:?}");
+        }
+    }
+}
