@@ -45,7 +45,7 @@ lint: ## Check format, lints and documentation
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) fmt --manifest-path crates/manager/Cargo.toml --check
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) clippy --manifest-path crates/manager/Cargo.toml --all-targets --all-features -- -D warnings
 	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) fmt --manifest-path benches/Cargo.toml --all --check
-	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) clippy --manifest-path benches/Cargo.toml --all-targets -- -D warnings
+	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) clippy --locked --manifest-path benches/Cargo.toml --all-targets -- -D warnings
 
 .PHONY: fuzz
 fuzz: CASES ?= 1000000
