@@ -2,9 +2,10 @@
 
 use std::{
     collections::BTreeMap,
-    io,
+    io::{self, Write as _},
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
+    thread,
 };
 
 use crate::tree::{self, RelPath};
@@ -147,7 +148,7 @@ pub fn files_at(
     })?;
     let commit = String::from_utf8_lossy(&commit).trim().to_owned();
     let list = output(directory, &["ls-tree", "-r", "-z", &commit, "--", path])?;
-    let mut files = Vec::new();
+    let (mut paths, mut objects) = (Vec::new(), String::new());
     for row in list.split(|byte| *byte == 0) {
         // `<mode> blob <object>\t<path>`
         let row = String::from_utf8_lossy(row);
@@ -155,13 +156,47 @@ pub fn files_at(
             continue;
         };
         if let [_, "blob", object] = about.split(' ').collect::<Vec<_>>()[..] {
-            files.push((
-                path.to_owned(),
-                output(directory, &["cat-file", "blob", object])?,
-            ));
+            paths.push(path.to_owned());
+            objects += &format!("{object}\n");
         }
     }
-    Ok(files)
+    let texts = blobs(directory, &objects)?;
+    Ok(paths.into_iter().zip(texts).collect())
+}
+
+/// The contents of objects, one a line: one process for all of them.
+fn blobs(directory: &Path, objects: &str) -> Result<Vec<Vec<u8>>, String> {
+    let cannot = |error: io::Error| format!("cannot run git: {error}");
+    let mut git = Command::new("git")
+        .args(["--no-optional-locks", "cat-file", "--batch"])
+        .current_dir(directory)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .map_err(cannot)?;
+    let asked = git.stdin.take();
+    let output = thread::scope(|scope| {
+        // git answers while it is asked. If it ends early, too few answers tell so.
+        scope.spawn(move || asked.map(|mut asked| asked.write_all(objects.as_bytes())));
+        git.wait_with_output()
+    });
+    let answers = output.map_err(cannot)?.stdout;
+    let (mut rest, mut texts) = (answers.as_slice(), Vec::new());
+    for object in objects.lines() {
+        // `<object> blob <size>`, a line end, so many bytes, and a line end.
+        let blob = || {
+            let (head, after) =
+                rest.split_at_checked(rest.iter().position(|byte| *byte == b'\n')?)?;
+            let size = std::str::from_utf8(head).ok()?.rsplit(' ').next()?;
+            let (text, after) = after.get(1..)?.split_at_checked(size.parse().ok()?)?;
+            Some((text.to_vec(), after.get(1..)?))
+        };
+        let (text, after) = blob().ok_or_else(|| format!("git has no text of {object}"))?;
+        texts.push(text);
+        rest = after;
+    }
+    Ok(texts)
 }
 
 /// What a git command prints; what it says if it fails.
