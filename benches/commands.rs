@@ -13,6 +13,10 @@ use tempfile::TempDir;
 
 const MANY: usize = 500;
 const INIT: &str = "init --domain example.com --project-name bench --vcs none";
+const BASES: &str = "config/crd/bases";
+const DEFINITION: &str = include_str!(
+    "../snapshots/manifests/one-api/config/crd/bases/cache.example.com_memcacheds.yaml"
+);
 const CREATE: &str = "create api --group cache --version v1alpha1 --kind Memcached";
 
 fn main() {
@@ -62,6 +66,15 @@ fn main() {
     ] {
         row(&name(command), many.path(), 9, command);
     }
+    println!("{MANY} committed CRDs");
+    let crds = definitions();
+    row("check --crds HEAD", crds.path(), 9, "check --crds HEAD");
+    println!("{MANY} committed CRDs, every one edited");
+    for file in files(&crds.path().join(BASES)) {
+        let text = fs::read_to_string(&file).unwrap();
+        fs::write(file, text + "# edited\n").unwrap();
+    }
+    row("check --crds HEAD", crds.path(), 9, "check --crds HEAD");
 }
 
 const HEADER: &str = "\
@@ -187,6 +200,29 @@ fn many() -> TempDir {
     // YAML can be written as JSON.
     fs::write(directory.path().join("PROJECT"), project.to_string()).unwrap();
     time(tool(directory.path(), "sync"));
+    directory
+}
+
+/// A repository with a definition for each of many APIs.
+fn definitions() -> TempDir {
+    let directory = made(&[INIT]);
+    let bases = directory.path().join(BASES);
+    fs::create_dir_all(&bases).unwrap();
+    for number in 0..MANY {
+        let text = DEFINITION
+            .replace("Memcached", &format!("Kind{number}x"))
+            .replace("memcached", &format!("kind{number}x"));
+        fs::write(bases.join(format!("kind{number}x.yaml")), text).unwrap();
+    }
+    for arguments in [
+        "init --quiet",
+        "add .",
+        "-c user.name=bench -c user.email=bench@example.com commit --quiet --message released",
+    ] {
+        let mut git = Command::new("git");
+        git.args(arguments.split(' ')).current_dir(directory.path());
+        time(git);
+    }
     directory
 }
 

@@ -20,15 +20,16 @@ mod real;
 #[cfg(test)]
 mod tests;
 
-use std::{collections::BTreeMap, fmt};
+use std::{collections::BTreeMap, fmt, sync::Arc};
 
 use self::definition::Definition;
+pub use self::read::{File, Files};
 pub use self::rule::{ALL, Rule, Severity, find};
 
 /// The definitions of one release, by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Release {
-    definitions: BTreeMap<String, Definition>,
+    definitions: BTreeMap<String, Arc<Definition>>,
 }
 
 impl Release {
@@ -79,10 +80,9 @@ pub struct Finding {
 
 /// Compares what was released with what is to be.
 pub fn compare(before: &Release, after: &Release) -> Vec<Finding> {
-    let mut findings = Findings::default();
-    definitions::compare(&before.definitions, &after.definitions, &mut findings);
-    findings.list.sort_by(|a, b| a.place.cmp(&b.place));
-    findings.list
+    let mut findings = definitions::compare(&before.definitions, &after.definitions);
+    findings.sort_by(|a, b| a.place.cmp(&b.place));
+    findings
 }
 
 /// What was found so far, and where the comparison is.

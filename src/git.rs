@@ -123,52 +123,62 @@ pub fn merged(directory: &Path, path: &str) -> Option<Unmerged> {
     (text("HEAD") == unmerged.ours).then_some(unmerged)
 }
 
-/// The files below `path` (relative to `directory`) as the revision has them, with their paths; says why if it cannot.
-pub fn files_at(
-    directory: &Path,
-    revision: &str,
-    path: &str,
-) -> Result<Vec<(String, Vec<u8>)>, String> {
-    let commit = output(
-        directory,
-        &[
-            "rev-parse",
-            "--verify",
-            "--quiet",
-            "--end-of-options",
-            &format!("{revision}^{{commit}}"),
-        ],
-    )
-    .map_err(|why| {
-        if why.is_empty() {
-            "git knows no such revision".to_owned()
-        } else {
-            why
-        }
-    })?;
-    let commit = String::from_utf8_lossy(&commit).trim().to_owned();
-    let list = output(directory, &["ls-tree", "-r", "-z", &commit, "--", path])?;
-    let (mut paths, mut objects) = (Vec::new(), String::new());
-    for row in list.split(|byte| *byte == 0) {
-        // `<mode> blob <object>\t<path>`
-        let row = String::from_utf8_lossy(row);
-        let Some((about, path)) = row.split_once('\t') else {
-            continue;
-        };
-        if let [_, "blob", object] = about.split(' ').collect::<Vec<_>>()[..] {
-            paths.push(path.to_owned());
-            objects += &format!("{object}\n");
-        }
-    }
-    let texts = blobs(directory, &objects)?;
-    Ok(paths.into_iter().zip(texts).collect())
+/// A file of a revision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Blob {
+    /// Where it is, relative to the directory that was asked about.
+    pub path: String,
+    /// What `git cat-file` knows it by.
+    name: String,
 }
 
-/// The contents of objects, one a line: one process for all of them.
-fn blobs(directory: &Path, objects: &str) -> Result<Vec<Vec<u8>>, String> {
+/// The mode of a symbolic link in a tree of git.
+const LINK: &str = "120000";
+
+/// The files below `path` (relative to `directory`) as the revision has them; says why if it cannot.
+pub fn blobs(directory: &Path, revision: &str, path: &str) -> Result<Vec<Blob>, String> {
+    let commit = format!("{revision}^{{commit}}");
+    let end = "--end-of-options";
+    let list = output(
+        directory,
+        &["ls-tree", "-r", "-z", end, &commit, "--", path],
+    );
+    let list = list.map_err(|why| {
+        match output(
+            directory,
+            &["rev-parse", "--verify", "--quiet", end, &commit],
+        ) {
+            Err(reason) if reason.is_empty() => "git knows no such revision".to_owned(),
+            _ => why,
+        }
+    })?;
+    let blob = |row: &[u8]| {
+        // `<mode> blob <object>\t<path>`
+        let row = String::from_utf8_lossy(row);
+        let (about, path) = row.split_once('\t')?;
+        let name = match about.split(' ').collect::<Vec<_>>()[..] {
+            [LINK, "blob", _] => format!("{commit}:./{path}"),
+            [_, "blob", object] => object.to_owned(),
+            _ => return None,
+        };
+        let path = path.to_owned();
+        Some(Blob { path, name })
+    };
+    Ok(list.split(|byte| *byte == 0).filter_map(blob).collect())
+}
+
+/// What is in each of the files: one process for all of them. Links to other files of the revision are followed; says which
+/// text git does not have.
+pub fn contents(directory: &Path, files: &[Blob]) -> Result<Vec<Vec<u8>>, String> {
     let cannot = |error: io::Error| format!("cannot run git: {error}");
+    let arguments = [
+        "--no-optional-locks",
+        "cat-file",
+        "--batch",
+        "--follow-symlinks",
+    ];
     let mut git = Command::new("git")
-        .args(["--no-optional-locks", "cat-file", "--batch"])
+        .args(arguments)
         .current_dir(directory)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
@@ -176,23 +186,29 @@ fn blobs(directory: &Path, objects: &str) -> Result<Vec<Vec<u8>>, String> {
         .spawn()
         .map_err(cannot)?;
     let asked = git.stdin.take();
+    let names: String = files
+        .iter()
+        .map(|file| format!("{}\n", file.name))
+        .collect();
     let output = thread::scope(|scope| {
         // git answers while it is asked. If it ends early, too few answers tell so.
-        scope.spawn(move || asked.map(|mut asked| asked.write_all(objects.as_bytes())));
+        scope.spawn(move || asked.map(|mut asked| asked.write_all(names.as_bytes())));
         git.wait_with_output()
     });
     let answers = output.map_err(cannot)?.stdout;
     let (mut rest, mut texts) = (answers.as_slice(), Vec::new());
-    for object in objects.lines() {
+    for file in files {
         // `<object> blob <size>`, a line end, so many bytes, and a line end.
         let blob = || {
             let (head, after) =
                 rest.split_at_checked(rest.iter().position(|byte| *byte == b'\n')?)?;
-            let size = std::str::from_utf8(head).ok()?.rsplit(' ').next()?;
+            let mut head = std::str::from_utf8(head).ok()?.rsplit(' ');
+            let size = head.next()?;
+            head.next().filter(|kind| *kind == "blob")?;
             let (text, after) = after.get(1..)?.split_at_checked(size.parse().ok()?)?;
             Some((text.to_vec(), after.get(1..)?))
         };
-        let (text, after) = blob().ok_or_else(|| format!("git has no text of {object}"))?;
+        let (text, after) = blob().ok_or_else(|| format!("git has no text of `{}`", file.path))?;
         texts.push(text);
         rest = after;
     }
@@ -216,5 +232,37 @@ fn run(directory: &Path, arguments: &[&str]) -> Result<Option<Vec<u8>>, String> 
         Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
         Err(error) if error.kind() == io::ErrorKind::NotFound && directory.is_dir() => Ok(None),
         Err(error) => Err(format!("cannot run git: {error}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[cfg(unix)]
+    fn links_of_a_revision_are_followed_as_far_as_it_goes() {
+        let check = |target: &str, expected: Result<&str, &str>| {
+            let repository = tempfile::tempdir().unwrap();
+            let directory = repository.path().join("project");
+            std::fs::create_dir_all(directory.join("crds")).unwrap();
+            std::fs::write(directory.join("real.yaml"), "real\n").unwrap();
+            std::os::unix::fs::symlink(target, directory.join("crds/link.yaml")).unwrap();
+            init(repository.path()).unwrap();
+            output(&directory, &["add", "."]).unwrap();
+            let who = ["-c", "user.name=n", "-c", "user.email=n@example.com"];
+            let commit = ["commit", "--quiet", "--message", "all"];
+            output(&directory, &[who, commit].concat()).unwrap();
+            let files = blobs(&directory, "HEAD", "crds").unwrap();
+            let expected = expected
+                .map(|text| vec![text.as_bytes().to_vec()])
+                .map_err(str::to_owned);
+            assert_eq!(contents(&directory, &files), expected, "{target}");
+        };
+        let no_text = "git has no text of `crds/link.yaml`";
+        check("../real.yaml", Ok("real\n"));
+        check("../gone.yaml", Err(no_text));
+        check("../crds", Err(no_text));
+        check("../../../etc/hosts", Err(no_text));
     }
 }

@@ -1,6 +1,11 @@
 //! Whole definitions and their versions: names, scope, what is served and stored, subresources.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+};
+
+use rayon::prelude::*;
 
 use super::{
     Finding, Findings, Place, Rule, Severity,
@@ -10,26 +15,26 @@ use super::{
 
 /// Compares all definitions. One that is gone while a new one has its kind was renamed.
 pub fn compare(
-    before: &BTreeMap<String, Definition>,
-    after: &BTreeMap<String, Definition>,
-    findings: &mut Findings,
-) {
-    for (name, old) in before {
-        findings.place = Place {
-            definition: name.clone(),
-            ..Place::default()
-        };
+    before: &BTreeMap<String, Arc<Definition>>,
+    after: &BTreeMap<String, Arc<Definition>>,
+) -> Vec<Finding> {
+    let changes = |(name, old): (&String, &Arc<Definition>)| {
+        let mut findings = Findings::default();
+        findings.place.definition.clone_from(name);
         let renamed = || {
-            let new = |(name, new): &(&String, &Definition)| {
+            let new = |(name, new): &(&String, &Arc<Definition>)| {
                 !before.contains_key(*name) && new.spec.names.kind == old.spec.names.kind
             };
             after.iter().find(new).map(|(_, new)| new)
         };
         match after.get(name).or_else(renamed) {
-            Some(new) => definition(old, new, findings),
+            Some(new) if Arc::ptr_eq(old, new) => {}
+            Some(new) => definition(old, new, &mut findings),
             None => findings.add(&rule::CRD_REMOVED, "was removed"),
         }
-    }
+        findings.list
+    };
+    before.par_iter().flat_map_iter(changes).collect()
 }
 
 fn definition(before: &Definition, after: &Definition, findings: &mut Findings) {

@@ -1,5 +1,11 @@
 //! Definitions out of YAML: one or several documents, lists as `kubectl get crds -o yaml` prints them, other kinds between.
 
+use std::{
+    collections::{HashMap, btree_map::Entry},
+    sync::Arc,
+};
+
+use rayon::prelude::*;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_yaml::Value;
 
@@ -11,6 +17,60 @@ use crate::{
 
 const KIND: &str = "CustomResourceDefinition";
 const API_VERSION: &str = "apiextensions.k8s.io/v1";
+
+/// A file that may hold definitions.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct File {
+    /// What refusals call it.
+    pub source: String,
+    /// What is in it.
+    pub bytes: Vec<u8>,
+}
+
+/// The files of a release, and what was [read](Release::read) in each.
+#[derive(Debug)]
+pub struct Files(Vec<(File, Result<Release>)>);
+
+impl Files {
+    /// Reads the files. A text that is in `others` too is not read again.
+    pub fn read(files: Vec<File>, others: Option<&Self>) -> Self {
+        let known: HashMap<&[u8], &Release> = others
+            .into_iter()
+            .flat_map(|others| &others.0)
+            .filter_map(|(file, release)| Some((&*file.bytes, release.as_ref().ok()?)))
+            .filter(|(_, release)| !release.is_empty())
+            .collect();
+        let read = |file: File| {
+            let release = match known.get(&*file.bytes) {
+                Some(release) => Ok((*release).clone()),
+                None => file.read(),
+            };
+            (file, release)
+        };
+        Self(files.into_par_iter().map(read).collect())
+    }
+
+    /// What all of them define.
+    ///
+    /// Errors: that of the first file that could not be read, or that defines what one before it does.
+    pub fn release(self) -> Result<Release> {
+        let mut all = Release::default();
+        for (file, release) in self.0 {
+            for (name, definition) in release?.definitions {
+                all.insert(&file.source, name, definition)?;
+            }
+        }
+        Ok(all)
+    }
+}
+
+impl File {
+    fn read(&self) -> Result<Release> {
+        let mut release = Release::default();
+        release.read(&self.source, &String::from_utf8_lossy(&self.bytes))?;
+        Ok(release)
+    }
+}
 
 impl Release {
     /// Adds the definitions in `text`, which is called `source` in refusals, and returns how many there were.
@@ -67,9 +127,7 @@ impl Release {
             .and_then(Value::as_str)
             .unwrap_or("a definition without a name")
             .to_owned();
-        let refuse = |what: String| {
-            Failure::refused(format!("cannot read `{name}` in `{source}`")).note(what)
-        };
+        let refuse = |what: String| refusal(source, &name, what);
         if api_version != API_VERSION {
             return Err(refuse(format!(
                 "it is of `{api_version}`, which no Kubernetes since 1.22 serves"
@@ -83,15 +141,27 @@ impl Release {
         let definition: Definition = serde_yaml::from_value(value).map_err(|error| {
             refuse(error.to_string()).help(format!("kubectl apply --dry-run=server -f {source}"))
         })?;
-        if self.definitions.insert(name.clone(), definition).is_some() {
-            return Err(
-                refuse("a definition of that name was read before".to_owned())
-                    .note("name the file or the directory of one release")
-                    .help("operator-forge check --help"),
-            );
-        }
-        Ok(())
+        self.insert(source, name, Arc::new(definition))
     }
+
+    fn insert(&mut self, source: &str, name: String, definition: Arc<Definition>) -> Result<()> {
+        match self.definitions.entry(name) {
+            Entry::Vacant(place) => {
+                place.insert(definition);
+                Ok(())
+            }
+            Entry::Occupied(place) => {
+                let twice = "a definition of that name was read before".to_owned();
+                Err(refusal(source, place.key(), twice)
+                    .note("name the file or the directory of one release")
+                    .help("operator-forge check --help"))
+            }
+        }
+    }
+}
+
+fn refusal(source: &str, name: &str, what: String) -> Failure {
+    Failure::refused(format!("cannot read `{name}` in `{source}`")).note(what)
 }
 
 /// Writes every number without fraction as one: `1.0` is `1`.

@@ -5,11 +5,11 @@ mod limits;
 mod versions;
 mod wholes;
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use serde_json::{Value, json};
 
-use super::{ALL, Finding, Release, compare};
+use super::{ALL, File, Files, Finding, Release, compare};
 
 /// A definition with one version of this schema below `.spec`, patched by `edit`.
 fn definition(spec: Value, edit: impl FnOnce(&mut Value)) -> Release {
@@ -112,6 +112,31 @@ fn lists_and_several_documents_are_read() {
     // What YAML cannot escape.
     let json = r#"{"kind":"CustomResourceDefinition","apiVersion":"apiextensions.k8s.io/v1","metadata":{"name":"\ud83d\ude00"}}"#;
     assert_eq!(read(json), Ok(1));
+}
+
+#[test]
+fn a_text_of_both_releases_is_read_once_and_each_names_its_own_file() {
+    const TEXT: &str = "kind: CustomResourceDefinition\napiVersion: apiextensions.k8s.io/v1\nmetadata: {name: a}\n";
+    let files = |sources: &[&str]| {
+        let file = |source: &&str| File {
+            source: (*source).to_owned(),
+            bytes: TEXT.into(),
+        };
+        sources.iter().map(file).collect::<Vec<_>>()
+    };
+    let after = Files::read(files(&["new.yaml"]), None);
+    let before = Files::read(files(&["old.yaml"]), Some(&after))
+        .release()
+        .unwrap();
+    let twice = Files::read(files(&["old.yaml", "copy.yaml"]), Some(&after)).release();
+    let after = after.release().unwrap();
+    assert_eq!(before, after);
+    assert!(Arc::ptr_eq(
+        &before.definitions["a"],
+        &after.definitions["a"]
+    ));
+    let refused = twice.unwrap_err().to_string();
+    assert!(refused.contains("`copy.yaml`"), "{refused}");
 }
 
 #[test]

@@ -21,8 +21,7 @@ pub fn run(flags: &Global, released: &str, allow: &[String], report: &Report) ->
         .map(|text| Allowance::parse(text))
         .collect::<Result<_>>()?;
     let root = &flags.directory;
-    let before = read::released(root, released)?;
-    let after = read::project(root)?;
+    let (before, after) = read::both(root, released)?;
     let mut used = BTreeSet::new();
     let mut findings = Vec::new();
     for finding in compat::compare(&before, &after) {

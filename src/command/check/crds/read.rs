@@ -12,67 +12,74 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::BASES;
 use crate::{
-    compat::Release,
+    compat::{File, Files, Release},
     error::{Failure, Result},
     git,
 };
 
-/// What `--crds` names: `-`, a file, a directory, or else a revision of git.
-pub fn released(root: &Path, released: &str) -> Result<Release> {
-    let mut release = Release::default();
-    let path = root.join(released);
-    if released == "-" {
-        let mut text = String::new();
-        io::stdin()
-            .read_to_string(&mut text)
-            .map_err(|error| unreadable("standard input", &error.to_string()))?;
-        release.read("standard input", &text)?;
-    } else if path.is_dir() {
-        directory(root, &path, &mut release)?;
-    } else if path.exists() {
-        let bytes = fs::read(&path).map_err(|error| unreadable(released, &error.to_string()))?;
-        release.read(released, &String::from_utf8_lossy(&bytes))?;
-    } else {
-        let files = git::files_at(root, released, BASES).map_err(|why| {
-            Failure::refused(format!("`{released}` is no file and no revision"))
-                .note(why)
-                .note("a checkout of CI often has neither tags nor history: `fetch-depth: 0` of actions/checkout gets them")
-                .help("git fetch --tags")
-        })?;
-        for (path, bytes) in files {
-            release.read(
-                &format!("{released}:{path}"),
-                &String::from_utf8_lossy(&bytes),
-            )?;
-        }
-        return Ok(release);
-    }
-    if release.is_empty() {
+/// The definitions of what `--crds` names, which is `-`, a file, a directory, or else a revision of git; and the project's.
+pub fn both(root: &Path, released: &str) -> Result<(Release, Release)> {
+    let (before, after) = rayon::join(
+        || before(root, released),
+        || after(root).map(|files| Files::read(files, None)),
+    );
+    let before = Files::read(before?, after.as_ref().ok()).release()?;
+    let is_revision = released != "-" && !root.join(released).exists();
+    if before.is_empty() && !is_revision {
         return Err(
             Failure::refused(format!("no CustomResourceDefinition in `{released}`"))
                 .note("name a file, a directory or a git revision that has some")
                 .help("operator-forge check --crds HEAD"),
         );
     }
-    Ok(release)
+    Ok((before, after?.release()?))
 }
 
-/// The project's own definitions.
-pub fn project(root: &Path) -> Result<Release> {
-    let mut release = Release::default();
+fn before(root: &Path, released: &str) -> Result<Vec<File>> {
+    let path = root.join(released);
+    if released == "-" {
+        let mut bytes = Vec::new();
+        io::stdin()
+            .read_to_end(&mut bytes)
+            .map_err(|error| unreadable("standard input", &error.to_string()))?;
+        let source = "standard input".to_owned();
+        return Ok(vec![File { source, bytes }]);
+    }
+    if path.is_dir() {
+        return directory(root, &path);
+    }
+    if path.exists() {
+        let bytes = fs::read(&path).map_err(|error| unreadable(released, &error.to_string()))?;
+        let source = released.to_owned();
+        return Ok(vec![File { source, bytes }]);
+    }
+    let files = git::blobs(root, released, BASES).map_err(|why| {
+        Failure::refused(format!("`{released}` is no file and no revision"))
+            .note(why)
+            .note("a checkout of CI often has neither tags nor history: `fetch-depth: 0` of actions/checkout gets them")
+            .help("git fetch --tags")
+    })?;
+    let texts = git::contents(root, &files).map_err(|why| unreadable(released, &why))?;
+    let file = |(file, bytes): (git::Blob, _)| File {
+        source: format!("{released}:{}", file.path),
+        bytes,
+    };
+    Ok(files.into_iter().zip(texts).map(file).collect())
+}
+
+fn after(root: &Path) -> Result<Vec<File>> {
     let bases = root.join(BASES);
     if !bases.is_dir() {
         return Err(Failure::refused(format!("no `{BASES}`"))
             .note("the project's own definitions are compared")
             .help("make manifests"));
     }
-    directory(root, &bases, &mut release)?;
-    Ok(release)
+    directory(root, &bases)
 }
 
 /// Every YAML and JSON file below `at`, in the order of their paths. Links are followed, and nothing is read twice: a
 /// mounted ConfigMap has a link to every file beside the file. A link to what is around the directory leads nowhere new.
-fn directory(root: &Path, at: &Path, release: &mut Release) -> Result<()> {
+fn directory(root: &Path, at: &Path) -> Result<Vec<File>> {
     let refused = |path: &Path, why: &str| {
         let shown = path.strip_prefix(root).unwrap_or(path).display();
         unreadable(&shown.to_string(), why)
@@ -91,6 +98,7 @@ fn directory(root: &Path, at: &Path, release: &mut Release) -> Result<()> {
         .sort_by_file_name()
         .into_iter()
         .filter_entry(|entry| counts(entry) && is_new(entry.path()));
+    let mut files = Vec::new();
     for entry in entries {
         let entry = match entry {
             Ok(entry) => entry,
@@ -105,10 +113,11 @@ fn directory(root: &Path, at: &Path, release: &mut Release) -> Result<()> {
         if entry.file_type().is_file() {
             let bytes = fs::read(path).map_err(|error| refused(path, &error.to_string()))?;
             let shown = path.strip_prefix(root).unwrap_or(path).display();
-            release.read(&shown.to_string(), &String::from_utf8_lossy(&bytes))?;
+            let source = shown.to_string();
+            files.push(File { source, bytes });
         }
     }
-    Ok(())
+    Ok(files)
 }
 
 fn unreadable(what: &str, why: &str) -> Failure {
