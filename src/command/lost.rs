@@ -128,11 +128,12 @@ fn create(project: &Project, items: &[Item], lost: &[RelPath]) -> Option<String>
     if !all("namespaced").any(|item| item.is_set() == Some(true)) {
         line.push_str(" --namespaced=false");
     }
-    let controller = format!("/{}.rs", Module::of_kind(&kind).file());
-    let is_controller = |path: &RelPath| {
-        path.as_str().starts_with("src/controllers/") && path.as_str().ends_with(&controller)
-    };
-    if !lost.iter().any(is_controller) {
+    let controller = format!(
+        "src/controllers/{}/{}.rs",
+        Module::of_group(&group, &project.domain).file(),
+        Module::of_kind(&kind).file()
+    );
+    if !lost.iter().any(|path| path.as_str() == controller) {
         line.push_str(" --controller=false");
     }
     line.push_str(" --on-conflict keep");

@@ -34,6 +34,9 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
         false,
     )?;
     order::place(mine.as_table(), merged.as_table_mut(), theirs.as_table());
+    if adopting {
+        order::separate(mine.as_table(), merged.as_table_mut());
+    }
     decor::merge_end(&base_document, &mut merged, &theirs);
     Ok(kept::print(&base_document, &mine, merged))
 }

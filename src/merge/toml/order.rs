@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use toml_edit::{Decor, InlineTable, Item, Key, Table, TableLike, Value};
 
+use super::decor;
+
 /// Adds what the template has at `key`, with the comment above it.
 pub fn insert(ours: &mut dyn TableLike, theirs: &dyn TableLike, key: &str, new: &Item) {
     let mut new = new.clone();
@@ -44,6 +46,25 @@ pub fn place(mine: &Table, ours: &mut Table, theirs: &Table) {
     place_inner(mine, ours, theirs);
     if let Some(places) = places(mine, ours, theirs) {
         ours.sort_values_by(|a, _, b, _| at(&places, a).cmp(&at(&places, b)));
+    }
+}
+
+/// Puts a blank line above the header that `mine` began with, where tables of the template stand before it now.
+pub fn separate(mine: &Table, ours: &mut Table) {
+    let Some((first, _)) = mine.iter().next() else {
+        return;
+    };
+    let is_first = ours.iter().next().is_some_and(|(key, _)| key == first);
+    match ours.get_mut(first) {
+        Some(Item::Table(table)) if !is_first => {
+            let above = decor::text(table.decor().prefix());
+            if table.is_implicit() || above.starts_with('\n') {
+                return;
+            }
+            let above = format!("\n{above}");
+            table.decor_mut().set_prefix(above);
+        }
+        _ => {}
     }
 }
 

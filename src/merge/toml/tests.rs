@@ -194,6 +194,12 @@ fn an_existing_manifest_is_adopted() {
         "[package]\nname = \"mine\"\nedition = \"2024\"\n\n[dependencies]\nkube = \"5\"\n",
         "[package]\nname = \"mine\"\nedition = \"2024\"\n\n[dependencies]\nkube = \"5\"\n",
     );
+    check(
+        "",
+        "# mine\n[workspace]\nmembers = []\n",
+        "[package]\nname = \"demo\"\n\n[workspace]\nmembers = [\"a\"]\n",
+        "[package]\nname = \"demo\"\n\n# mine\n[workspace]\nmembers = [\"a\"]\n",
+    );
 }
 
 #[test]
