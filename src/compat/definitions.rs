@@ -105,6 +105,8 @@ fn definition(before: &Definition, after: &Definition, findings: &mut Findings) 
     for version in &old.versions {
         findings.place.version.clone_from(&version.name);
         match after.version(&version.name) {
+            // Nobody uses it, as long as it is being developed or since it was retired.
+            Some(_) if !version.served && !before.may_store(version) => {}
             Some(now) => self::version(version, now, findings),
             None if before.may_store(version) => findings.add(
                 &rule::STORED_VERSION_REMOVED,

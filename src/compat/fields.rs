@@ -14,6 +14,7 @@ pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
     limits::compare(before, after, findings);
     validation::compare(before, after, findings);
     default(before, after, findings);
+    validation::counted(before, after, findings);
     required(before, after, findings);
     kept(before, after, findings);
     if before.embedded_resource != after.embedded_resource {
@@ -85,10 +86,17 @@ fn required(before: &Schema, after: &Schema, findings: &mut Findings) {
             .get(name)
             .is_some_and(|field| field.default.is_some())
     };
+    let is_resource = findings.place.path.is_empty();
+    // What no object can be without.
+    let is_there = |name: &str| match name {
+        "apiVersion" | "kind" => is_resource || after.embedded_resource,
+        "metadata" => is_resource,
+        _ => false,
+    };
     for name in after
         .required
         .iter()
-        .filter(|name| !has_default(after, name))
+        .filter(|name| !has_default(after, name) && !is_there(name))
     {
         let what = match before.required.contains(name) {
             false => "is required now",
@@ -236,7 +244,7 @@ fn removed(old: &Schema, before: &Schema, after: &Schema) -> String {
 }
 
 /// The step of a path that leads to the field `name`.
-fn step(name: &str) -> String {
+pub fn step(name: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-' || c == '$';
     if !name.is_empty() && name.chars().all(plain) {
         format!(".{name}")

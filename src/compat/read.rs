@@ -85,7 +85,10 @@ impl Release {
                 // A key that is there twice is no matter where nothing is read.
                 return each::<IgnoredAny>(source, text, |_| Ok(()));
             }
-            each::<Value>(source, text, |value| self.add(source, value))
+            each::<Value>(source, text, |mut value| {
+                merge_keys(source, text, &mut value)?;
+                self.add(source, value)
+            })
         };
         match read() {
             Err(_) if !text.contains(KIND) && !has_to_parse(source, text) => {}
@@ -139,7 +142,7 @@ impl Release {
         }
         integral(&mut value);
         let definition: Definition = serde_yaml::from_value(value).map_err(|error| {
-            refuse(error.to_string()).help(format!("kubectl apply --dry-run=server -f {source}"))
+            refuse(error.to_string()).help("kubectl explain customresourcedefinition.spec")
         })?;
         self.insert(source, name, Arc::new(definition))
     }
@@ -162,6 +165,19 @@ impl Release {
 
 fn refusal(source: &str, name: &str, what: String) -> Failure {
     Failure::refused(format!("cannot read `{name}` in `{source}`")).note(what)
+}
+
+/// Puts what `<<` names in its place, as kubectl does.
+fn merge_keys(source: &str, text: &str, value: &mut Value) -> Result<()> {
+    let merged = match text.contains("<<") {
+        true => value.apply_merge(),
+        false => Ok(()),
+    };
+    merged.map_err(|error| {
+        Failure::refused(format!("cannot read `{source}` as YAML: {error}"))
+            .note("a merge key `<<` names a mapping, or a list of them")
+            .help("operator-forge check --crds FILE")
+    })
 }
 
 /// Writes every number without fraction as one: `1.0` is `1`.

@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 use serde_yaml::{Number, Value};
 
 use super::cel;
@@ -16,10 +16,11 @@ pub struct Schema {
     #[serde(rename = "type")]
     pub type_name: Option<String>,
     pub format: Option<String>,
+    #[serde(deserialize_with = "unless_empty")]
     pub pattern: Option<String>,
     pub nullable: bool,
     pub default: Option<Value>,
-    #[serde(rename = "enum")]
+    #[serde(rename = "enum", deserialize_with = "unless_empty")]
     pub values: Option<Vec<Value>>,
     pub maximum: Option<Number>,
     pub exclusive_maximum: bool,
@@ -55,6 +56,16 @@ pub struct Schema {
     pub map_type: Option<String>,
     #[serde(rename = "x-kubernetes-validations")]
     pub validations: Vec<Validation>,
+}
+
+/// What is empty is left out when a definition is stored.
+fn unless_empty<'de, T, D>(from: D) -> Result<Option<T>, D::Error>
+where
+    T: Default + PartialEq + Deserialize<'de>,
+    D: Deserializer<'de>,
+{
+    let value = Option::<T>::deserialize(from)?;
+    Ok(value.filter(|value| *value != T::default()))
 }
 
 /// `additionalProperties`.

@@ -115,6 +115,21 @@ fn lists_and_several_documents_are_read() {
 }
 
 #[test]
+fn merge_keys_are_put_in_their_place() {
+    let read = |text: &str| {
+        let head = "kind: CustomResourceDefinition\napiVersion: apiextensions.k8s.io/v1\nmetadata: {name: a}\n";
+        let mut release = Release::default();
+        release
+            .read("test", &format!("{head}{text}"))
+            .map(|_| release)
+    };
+    let names = "spec: {names: {kind: A, plural: as}}\n";
+    let merged = "x: &x {kind: A}\nspec: {names: {<<: *x, plural: as}}\n";
+    assert_eq!(read(merged), read(names));
+    assert!(read("spec: {<<: 3}\n").is_err());
+}
+
+#[test]
 fn a_text_of_both_releases_is_read_once_and_each_names_its_own_file() {
     const TEXT: &str = "kind: CustomResourceDefinition\napiVersion: apiextensions.k8s.io/v1\nmetadata: {name: a}\n";
     let files = |sources: &[&str]| {

@@ -2,7 +2,10 @@
 
 mod read;
 
-use std::{collections::BTreeSet, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use super::super::{Workspace, derived::CRDS as BASES};
 use crate::{
@@ -146,6 +149,8 @@ fn new_versions(root: &Path, breaking: &[&Finding]) -> Vec<String> {
         return Vec::new();
     };
     let apis = project.apis();
+    // One new version is enough for a kind: it starts from the last of those that changed.
+    let last: BTreeMap<_, _> = places.into_iter().collect();
     let command = |(definition, version): (&String, &String)| {
         let keys: Vec<&Key> = apis
             .iter()
@@ -166,7 +171,7 @@ fn new_versions(root: &Path, breaking: &[&Finding]) -> Vec<String> {
             "operator-forge create api {flags} --from-version {version}"
         ))
     };
-    places.into_iter().filter_map(command).collect()
+    last.into_iter().filter_map(command).collect()
 }
 
 /// The first version after `version` that is not there: `v2` after `v1`, `v1beta2` after `v1beta1`.
@@ -188,6 +193,11 @@ struct Allowance {
 impl Allowance {
     fn parse(text: &str) -> Result<Self> {
         let (id, place) = text.split_once(':').unwrap_or((text, ""));
+        if text.ends_with(':') {
+            return Err(Failure::usage(format!("`--allow {text}` names no place"))
+                .note("without `:` it accepts every break of the rule")
+                .help(format!("--allow {id}")));
+        }
         let rule = compat::find(id).ok_or_else(|| {
             let ids: Vec<&str> = compat::ALL.iter().map(|rule| rule.id).collect();
             Failure::usage(format!("unknown rule `{id}` in `--allow`"))
@@ -200,12 +210,19 @@ impl Allowance {
         })
     }
 
-    /// A place covers itself and what is below it: `.spec` covers `.spec.size`, but not `.specs`.
+    /// A place covers itself and what is below it: `.spec` covers `.spec.size`, but not `.specs`, and `foos.example.com` all
+    /// of that definition, but nothing of `foos.example.com.au`.
     fn covers(&self, finding: &Finding) -> bool {
-        let place = finding.place.to_string();
+        let place = &finding.place;
+        let mut parts = self.place.splitn(3, ' ');
+        let mut is = |part: &str| parts.next().is_none_or(|wanted| wanted == part);
+        let is_there = self.place.is_empty() || (is(&place.definition) && is(&place.version));
+        let path = parts.next().unwrap_or_default();
+        let below = place.path.strip_prefix(path);
         self.rule == finding.rule
-            && place.strip_prefix(&self.place).is_some_and(|rest| {
-                self.place.is_empty() || rest.is_empty() || rest.starts_with(['.', '[', ' '])
+            && is_there
+            && below.is_some_and(|rest| {
+                path.is_empty() || rest.is_empty() || rest.starts_with(['.', '['])
             })
     }
 }

@@ -169,6 +169,15 @@ pub fn all() -> Vec<Fields> {
             json!({ "type": "object", "x-kubernetes-embedded-resource": true }),
             &["embedded-resource-changed v1 .spec: is a resource of its own now"],
         ),
+        Fields(
+            json!({ "type": "object", "x-kubernetes-embedded-resource": true }),
+            json!({
+                "type": "object",
+                "x-kubernetes-embedded-resource": true,
+                "required": ["apiVersion", "kind", "metadata"],
+            }),
+            &["required-added v1 .spec.metadata: is required now"],
+        ),
         // Merging.
         Fields(
             json!({ "type": "array" }),

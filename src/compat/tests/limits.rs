@@ -30,6 +30,13 @@ pub fn all() -> Vec<Fields> {
             json!({}),
             &["enum-value-added v1 .spec: may have any value now"],
         ),
+        // What is empty is left out.
+        Fields(
+            limit("enum", json!([])),
+            limit("enum", json!(["a"])),
+            &["enum-added v1 .spec: has to be one of `\"a\"` now"],
+        ),
+        Fields(json!({}), json!({ "enum": [], "pattern": "" }), &[]),
         Fields(
             limit("maximum", json!(9)),
             limit("maximum", json!(8.5)),
@@ -228,6 +235,62 @@ pub fn all() -> Vec<Fields> {
                 "cel-rule-added v1 .spec: has to fulfil `'a b' == 'a  b'` now",
                 "cel-rule-added v1 .spec: has to fulfil `true && self.a > 5` now",
             ],
+        ),
+        // Defaults are set before fields are counted.
+        Fields(
+            json!({
+                "oneOf": [{ "required": ["a"] }, { "required": ["b"] }],
+                "properties": { "a": { "type": "string" }, "b": { "type": "string" } },
+            }),
+            json!({
+                "oneOf": [{ "required": ["a"] }, { "required": ["b"] }],
+                "properties": { "a": { "type": "string", "default": "x" }, "b": { "type": "string" } },
+            }),
+            &[
+                "combination-tightened v1 .spec.a: has a default now, and `oneOf` or `not` asks whether it is there",
+                "default-changed v1 .spec.a: has the default `\"x\"` now",
+            ],
+        ),
+        Fields(
+            limit(
+                "allOf",
+                json!([{ "not": { "anyOf": [{ "required": ["a", "b"] }] } }]),
+            ),
+            json!({
+                "allOf": [{ "not": { "anyOf": [{ "required": ["a", "b"] }] } }],
+                "properties": { "a": { "type": "string", "default": "x" } },
+            }),
+            &[
+                "combination-tightened v1 .spec.a: has a default now, and `oneOf` or `not` asks whether it is there",
+            ],
+        ),
+        Fields(
+            limit("maxProperties", json!(2)),
+            json!({ "maxProperties": 2, "properties": { "a": { "type": "string", "default": "x" } } }),
+            &[
+                "max-properties-lowered v1 .spec.a: has a default now, and counts for `maxProperties`",
+            ],
+        ),
+        // A field that was always there changes nothing by a default, and one that may be absent may be asked for.
+        Fields(
+            json!({ "required": ["a"], "maxProperties": 2, "properties": { "a": { "type": "string" } } }),
+            json!({
+                "required": ["a"],
+                "maxProperties": 2,
+                "properties": { "a": { "type": "string", "default": "x" } },
+            }),
+            &["default-changed v1 .spec.a: has the default `\"x\"` now"],
+        ),
+        Fields(
+            limit(
+                "anyOf",
+                json!([{ "required": ["a"] }, { "required": ["b"] }]),
+            ),
+            json!({
+                "anyOf": [{ "required": ["a"] }, { "required": ["b"] }],
+                "properties": { "a": { "type": "string", "default": "x" } },
+            }),
+            &[],
         ),
     ]
 }

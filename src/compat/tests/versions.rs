@@ -200,5 +200,25 @@ pub fn all() -> Vec<Whole> {
             nothing,
             &["stored-version-removed v2: was removed, and objects may be stored in it"],
         ),
+        // One that is being developed.
+        Whole(
+            |d| second(d)["served"] = json!(false),
+            |d| {
+                let new = second(d);
+                spec(new)["a"] = json!({ "type": "string" });
+                new["schema"]["openAPIV3Schema"]["required"] = json!(["spec"]);
+                new["served"] = json!(false);
+            },
+            &[],
+        ),
+        // Every object has these.
+        Whole(
+            nothing,
+            |d| {
+                versions(d)[0]["schema"]["openAPIV3Schema"]["required"] =
+                    json!(["apiVersion", "kind", "metadata"]);
+            },
+            &[],
+        ),
     ]
 }

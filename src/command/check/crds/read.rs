@@ -10,15 +10,18 @@ use std::{
 
 use walkdir::{DirEntry, WalkDir};
 
-use super::BASES;
+use super::{super::super::Workspace, BASES};
 use crate::{
     compat::{File, Files, Release},
     error::{Failure, Result},
-    git,
+    git, project,
 };
 
 /// The definitions of what `--crds` names, which is `-`, a file, a directory, or else a revision of git; and the project's.
 pub fn both(root: &Path, released: &str) -> Result<(Release, Release)> {
+    if !root.join(project::FILE).exists() && !root.join(BASES).is_dir() {
+        Workspace::open(root)?;
+    }
     let (before, after) = rayon::join(
         || before(root, released),
         || after(root).map(|files| Files::read(files, None)),
@@ -36,6 +39,11 @@ pub fn both(root: &Path, released: &str) -> Result<(Release, Release)> {
 }
 
 fn before(root: &Path, released: &str) -> Result<Vec<File>> {
+    if released.trim().is_empty() {
+        return Err(Failure::usage("`--crds` names nothing")
+            .note("a `$(…)` that fails leaves nothing, as `git describe` does where there are no tags")
+            .help("operator-forge check --crds HEAD"));
+    }
     let path = root.join(released);
     if released == "-" {
         let mut bytes = Vec::new();
@@ -90,7 +98,8 @@ fn directory(root: &Path, at: &Path) -> Result<Vec<File>> {
     let mut is_new = |path: &Path| fs::canonicalize(path).map_or(true, |real| seen.insert(real));
     // Another name of a file does not count as it.
     let counts = |entry: &DirEntry| {
-        let extension = entry.path().extension().and_then(OsStr::to_str);
+        let extension = entry.path().extension().map(OsStr::to_ascii_lowercase);
+        let extension = extension.as_deref().and_then(OsStr::to_str);
         entry.file_type().is_dir() || matches!(extension, Some("yaml" | "yml" | "json"))
     };
     let entries = WalkDir::new(at)
