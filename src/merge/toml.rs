@@ -20,11 +20,12 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
         text.parse::<DocumentMut>()
             .map_err(|error| ConflictKind::Unparsable(error.message().to_owned()))
     };
-    let (base_document, mine, theirs) = (parse(base)?, parse(ours)?, parse(theirs)?);
+    let (base_document, mine, mut theirs) = (parse(base)?, parse(ours)?, parse(theirs)?);
     let mut merged = mine.clone();
     let adopting = base.trim().is_empty();
     if adopting {
         adopt::check(&merged, &theirs)?;
+        adopt::leave_out(&merged, &mut theirs);
     }
     merge_table(
         base_document.as_table(),

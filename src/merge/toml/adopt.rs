@@ -1,6 +1,6 @@
 //! A `Cargo.toml` that was there before the project.
 
-use toml_edit::{DocumentMut, Item, TableLike};
+use toml_edit::{DocumentMut, Item, Table, TableLike};
 
 use super::{dependency, same};
 use crate::{
@@ -8,47 +8,145 @@ use crate::{
     name::{ProjectName, rust},
 };
 
-/// What the generated code is written for: paths of the manifest, and why there is no way around it.
-const NEEDED: [(&[&str], &str); 2] = [
+/// What the generated code is written for: paths of the manifest, what cargo takes where neither says it, and why there is
+/// no way around it.
+const NEEDED: [(&[&str], &str, &str); 3] = [
     (
         &["lib", "name"],
+        "",
         "generated code calls the library of the project so",
     ),
     (
+        &["lib", "path"],
+        "src/lib.rs",
+        "the library is generated there",
+    ),
+    (
         &["package", "edition"],
+        "",
         "generated code is of that edition; `cargo fix --edition` moves yours",
     ),
+];
+
+/// Tables as editions before 2024 spelled them, and as this one does.
+const FORMER: [(&str, &str); 3] = [
+    ("project", "package"),
+    ("dev_dependencies", "dev-dependencies"),
+    ("build_dependencies", "build-dependencies"),
 ];
 
 /// Refuses a manifest that the project cannot be built with.
 pub fn check(ours: &DocumentMut, theirs: &DocumentMut) -> Result<(), ConflictKind> {
     let at = |document: &DocumentMut, path: &[&str]| {
-        let item = path
-            .iter()
-            .try_fold(document.as_item(), |item, key| item.get(key));
+        let item = item_at(document, path);
         item.and_then(Item::as_str).map(str::to_owned)
     };
+    let foreign = |what: String, help: String| {
+        let help = Some(help);
+        Err(ConflictKind::Foreign { what, help })
+    };
+    for (old, new) in FORMER {
+        if ours.contains_key(old) {
+            return foreign(
+                format!("has `[{old}]`, which is `[{new}]` in the edition of generated code"),
+                format!("sed -i.bak 's/^\\[{old}/[{new}/' Cargo.toml"),
+            );
+        }
+    }
     let name = ["package", "name"];
     if let (Some(mine), Some(new)) = (at(ours, &name), at(theirs, &name))
         && mine != new
     {
-        return Err(ConflictKind::Foreign {
-            what: format!("is of the package `{mine}`, and this project's is called `{new}`"),
-            help: Some(same_package(&mine, &new)),
-        });
+        return foreign(
+            format!("is of the package `{mine}`, and this project's is called `{new}`"),
+            same_package(&mine, &new),
+        );
     }
-    for (path, why) in NEEDED {
-        if let (Some(mine), Some(new)) = (at(ours, path), at(theirs, path))
-            && mine != new
-        {
+    for (path, by_default, why) in NEEDED {
+        // A package may have it from its workspace.
+        let inherited = [&["workspace"], path].concat();
+        let inherits = item_at(ours, path).is_some_and(|item| item.get("workspace").is_some());
+        let path = if inherits { &inherited } else { path };
+        let Some(mine) = at(ours, path) else { continue };
+        let needed = at(theirs, &path[path.len() - 2..]).unwrap_or(by_default.to_owned());
+        if mine != needed && !needed.is_empty() {
             let key = path.join(".");
-            return Err(ConflictKind::Foreign {
-                what: format!("has `{key} = \"{mine}\"` and needs `\"{new}\"`: {why}"),
-                help: Some(set(path, &new)),
-            });
+            return foreign(
+                format!("has `{key} = \"{mine}\"` and needs `\"{needed}\"`: {why}"),
+                set(path, &needed),
+            );
+        }
+    }
+    if let Some(new) = at(theirs, &name) {
+        binary(ours, &new)?;
+    }
+    for table in ["dependencies", "dev-dependencies"] {
+        let (Some(mine), Some(new)) = (ours.get(table), theirs.get(table)) else {
+            continue;
+        };
+        for (name, new) in new.as_table_like().into_iter().flat_map(TableLike::iter) {
+            let path = |item: &Item| item.get("path").and_then(Item::as_str).map(str::to_owned);
+            let (Some(new), Some(mine)) = (path(new), mine.get(name)) else {
+                continue;
+            };
+            if path(mine).as_ref() != Some(&new) {
+                return foreign(
+                    format!(
+                        "has a dependency `{name}`, and the project's own in `{new}` is called so"
+                    ),
+                    "${EDITOR:-vi} Cargo.toml".to_owned(),
+                );
+            }
         }
     }
     Ok(())
+}
+
+fn item_at<'a>(document: &'a DocumentMut, path: &[&str]) -> Option<&'a Item> {
+    path.iter()
+        .try_fold(document.as_item(), |item, key| item.get(key))
+}
+
+/// The image runs the binary that has the name of the package, which is `src/main.rs`.
+fn binary(ours: &DocumentMut, package: &str) -> Result<(), ConflictKind> {
+    let bins = ours.get("bin").and_then(Item::as_array_of_tables);
+    let bins = bins.into_iter().flatten();
+    let text = |bin: &Table, key| bin.get(key).and_then(Item::as_str).map(str::to_owned);
+    let mut is_there = false;
+    for bin in bins {
+        let name = text(bin, "name").unwrap_or_default();
+        is_there |= name == package;
+        if text(bin, "path").is_some_and(|path| path == "src/main.rs") && name != package {
+            return Err(ConflictKind::Foreign {
+                what: format!(
+                    "builds `src/main.rs` as `{name}`, and the image runs a binary `{package}`"
+                ),
+                help: Some(format!(
+                    "sed -i.bak 's/^name *= *\"{name}\"/name = \"{package}\"/' Cargo.toml"
+                )),
+            });
+        }
+    }
+    let finds = ours.get("package").and_then(|it| it.get("autobins"));
+    if finds.and_then(Item::as_bool) == Some(false) && !is_there {
+        return Err(ConflictKind::Foreign {
+            what: "has `package.autobins = false`, and needs the binaries in `src`".to_owned(),
+            help: Some("sed -i.bak '/^autobins *=/d' Cargo.toml".to_owned()),
+        });
+    }
+    Ok(())
+}
+
+/// Takes out of `theirs` what cannot stand beside what the user has: cargo takes lints from the package or from its
+/// workspace, and not from both.
+pub fn leave_out(ours: &DocumentMut, theirs: &mut DocumentMut) {
+    if ours.get("lints").is_some_and(has_own_lints) {
+        theirs.remove("lints");
+    }
+}
+
+fn has_own_lints(lints: &Item) -> bool {
+    lints.get("workspace").is_none()
 }
 
 /// What makes one package of the two: a project's name that gives it the name it has, or the project's name for it.
@@ -62,7 +160,7 @@ fn same_package(mine: &str, new: &str) -> String {
 
 /// A command that sets a key of a table in `Cargo.toml`, where it stands in a line of its own.
 fn set(path: &[&str], value: &str) -> String {
-    let (table, key) = (path[0], path[1]);
+    let (table, key) = (path[..path.len() - 1].join("\\."), path[path.len() - 1]);
     format!("sed -i.bak '/^\\[{table}]/,/^{key} *=/ s/^{key} *=.*/{key} = \"{value}\"/' Cargo.toml")
 }
 
@@ -83,6 +181,7 @@ fn differing(above: &str, ours: &dyn TableLike, theirs: &dyn TableLike, keys: &m
         let is_dependency = parent.is_some_and(dependency::are_below);
         // A version of one's own is no disagreement, and arrays are joined.
         match (mine.as_table_like(), new.as_table_like()) {
+            _ if name == "lints" && has_own_lints(mine) => keys.push(name),
             _ if name == "package.version" || (mine.is_array() && new.is_array()) => {}
             (Some(mine), Some(new)) if !is_dependency => {
                 differing(&format!("{name}."), mine, new, keys)
@@ -98,7 +197,7 @@ mod tests {
     use super::*;
 
     const THEIRS: &str = "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\nname = \"operator\"\n\n\
-                          [dependencies]\nserde.workspace = true\nkube.workspace = true\n";
+                          [dependencies]\nmanager = { path = \"crates/manager\" }\nserde.workspace = true\nkube.workspace = true\n";
 
     #[track_caller]
     fn refused(ours: &str) -> String {
@@ -113,6 +212,26 @@ mod tests {
     fn what_generated_code_needs_is_checked() {
         assert!(refused("[package]\nname = \"mine\"\n").contains("`mine`"));
         assert!(refused("[lib]\nname = \"mine\"\n").contains("lib.name"));
+        assert!(refused("[lib]\npath = \"src/op.rs\"\n").contains("`lib.path = "));
+        let inherited =
+            "[package]\nedition.workspace = true\n[workspace.package]\nedition = \"2021\"\n";
+        assert!(refused(inherited).contains("`workspace.package.edition = "));
+        assert!(refused("[project]\nname = \"demo\"\n").contains("`[package]`"));
+        assert!(refused("[dev_dependencies]\na = \"1\"\n").contains("`[dev-dependencies]`"));
+        let bin = |name: &str| format!("[[bin]]\nname = \"{name}\"\npath = \"src/main.rs\"\n");
+        assert!(refused(&bin("srv")).contains("`srv`"));
+        assert!(refused("[package]\nautobins = false\n").contains("autobins"));
+        assert!(refused("[dependencies]\nmanager = \"1\"\n").contains("`crates/manager`"));
+        let document = |text: &str| text.parse::<DocumentMut>().unwrap();
+        for ours in [
+            "[workspace.package]\nedition = \"2021\"\n",
+            "[lib]\npath = \"src/lib.rs\"\n",
+            &format!("[package]\nautobins = false\n{}", bin("demo")),
+            "[[bin]]\nname = \"other\"\npath = \"src/bin/a.rs\"\n",
+            "[dependencies]\nmanager = { path = \"crates/manager\" }\n",
+        ] {
+            assert_eq!(check(&document(ours), &document(THEIRS)), Ok(()), "{ours}");
+        }
         assert!(refused("[package]\nname = \"demo\"\nedition = \"2021\"\n").contains("\"2024\""));
     }
 

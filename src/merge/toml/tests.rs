@@ -203,6 +203,19 @@ fn an_existing_manifest_is_adopted() {
 }
 
 #[test]
+fn lints_of_a_package_stand_beside_none_of_its_workspace() {
+    let theirs = "[package]\nname = \"demo\"\n\n[workspace.lints.rust]\nunsafe_code = \"forbid\"\n\n[lints]\nworkspace = true\n";
+    let own = "[package]\nname = \"demo\"\n\n[lints.clippy]\npedantic = \"warn\"\n";
+    let merged = merge("", own, theirs).unwrap();
+    assert!(!merged.contains("workspace = true"), "{merged}");
+    assert!(merged.contains("pedantic"), "{merged}");
+    // And what is left out stays left out.
+    let newer = theirs.replace("forbid", "deny");
+    let updated = merge(theirs, &merged, &newer).unwrap();
+    assert_eq!(updated, merged.replace("forbid", "deny"));
+}
+
+#[test]
 fn a_table_goes_into_braces_where_the_user_has_braces() {
     check(
         "",
