@@ -26,9 +26,12 @@ pub struct Renamed {
 const PARENTS: [&str; 3] = ["api", "controllers", "webhooks"];
 
 /// `text` with the new names, where a token says without doubt that the old one is meant.
+///
+/// Errors: it is no Rust, or something else has one of the new names already.
 pub fn rename(text: &str, names: &Renamed) -> Result<String, Fault> {
     let (tokens, start) = attribute::tokens(text)?;
-    let origins = Origins::of(&parse(text)?);
+    let file = parse(text)?;
+    let origins = Origins::of(&file);
     let mut edits = Vec::new();
     walk(
         tokens,
@@ -56,6 +59,11 @@ pub fn rename(text: &str, names: &Renamed) -> Result<String, Fault> {
                 text,
             });
         }
+    }
+    let is_new = |name: &str| edits.iter().any(|edit| edit.text.trim_matches('"') == name);
+    if let Some(taken) = origin::own_names(&file).find(|ident| is_new(&ident.to_string())) {
+        let why = format!("`{taken}` is something else here already; give that another name");
+        return Err(syn::Error::new(taken.span(), why).into());
     }
     edits.sort_by_key(|edit| edit.range.start);
     let renamed = edits

@@ -233,6 +233,25 @@ fn a_kind_is_renamed_where_a_token_means_it() {
     ] {
         assert_eq!(rename(before, &names).as_deref(), Ok(after));
     }
+    // What has one of the new names already would be two things then.
+    for (text, at) in [
+        ("struct TypeResourceSpec;\nstruct MemcachedSpec;", Some(1)),
+        (
+            "fn f(_: Memcached) {}\nuse k8s::{a, b as TypeResource};",
+            Some(2),
+        ),
+        ("struct TypeResourceSpec;\nfn f(_: Memcached) {}", None),
+        (
+            "struct MemcachedSpec;\nmod a { struct TypeResourceSpec; }",
+            None,
+        ),
+    ] {
+        let line = match rename(text, &names) {
+            Err(Fault::Unparsable { line, .. }) => Some(line),
+            _ => None,
+        };
+        assert_eq!(line, at, "{text}");
+    }
 }
 
 #[test]

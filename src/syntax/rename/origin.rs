@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use proc_macro2::Ident;
 use syn::{Item, UseTree};
 
 /// What paths within the project begin with; the last three are modules of its library.
@@ -101,5 +102,28 @@ impl Origins {
     /// A name that means both, in two modules of the file, counts as the project's.
     fn insert(&mut self, name: String, own: bool) {
         *self.names.entry(name).or_default() |= own;
+    }
+}
+
+/// The types that a file itself declares or imports, which no other may be called as.
+pub fn own_names(file: &syn::File) -> impl Iterator<Item = &Ident> {
+    file.items.iter().flat_map(|item| match item {
+        Item::Struct(item) => vec![&item.ident],
+        Item::Enum(item) => vec![&item.ident],
+        Item::Union(item) => vec![&item.ident],
+        Item::Type(item) => vec![&item.ident],
+        Item::Trait(item) => vec![&item.ident],
+        Item::Use(import) => imported(&import.tree),
+        _ => Vec::new(),
+    })
+}
+
+fn imported(tree: &UseTree) -> Vec<&Ident> {
+    match tree {
+        UseTree::Path(path) => imported(&path.tree),
+        UseTree::Name(name) => vec![&name.ident],
+        UseTree::Rename(rename) => vec![&rename.rename],
+        UseTree::Glob(_) => Vec::new(),
+        UseTree::Group(group) => group.items.iter().flat_map(imported).collect(),
     }
 }
