@@ -99,6 +99,8 @@ pub enum NoteKind {
     LeftOut,
     /// There are conflict markers in it, and what stands between them is the user's to settle.
     Markers,
+    /// A file that was taken over has two texts in git's index, and that of one branch stands there.
+    Unmerged,
 }
 
 impl NoteKind {
@@ -114,6 +116,7 @@ impl NoteKind {
             Self::Kept => "kept",
             Self::LeftOut => "left-out",
             Self::Markers => "markers",
+            Self::Unmerged => "unmerged",
         }
     }
 
@@ -124,6 +127,10 @@ impl NoteKind {
                 format!("operator-forge own {}", shell::word(path.as_str())),
                 format!("{} && operator-forge sync", shell::put_aside(path.as_str())),
             ],
+            Self::Unmerged => {
+                let at = |stage| shell::word(&format!(":{stage}:./{path}"));
+                vec![format!("git diff {} {}", at(1), at(3))]
+            }
             Self::Missing
             | Self::Orphaned
             | Self::Owned
@@ -161,6 +168,9 @@ impl NoteKind {
                 "was edited on a branch that git merged, and the edit is left out: `git log --all --patch -- PATH` has it"
             }
             Self::Markers => "has conflict markers; choose between their sides in an editor",
+            Self::Unmerged => {
+                "is yours, and git left the text of one branch in it: put in what the other one changed, which `git diff :1:./PATH :3:./PATH` shows"
+            }
         }
     }
 }

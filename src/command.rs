@@ -225,10 +225,11 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
 /// What git is told after two branches were put together: not before the last marker is gone, because it would commit it.
 fn settled(set: &ChangeSet) -> (String, Option<String>) {
     let add = "git add --all".to_owned();
-    match set.notes.iter().any(|note| note.what == NoteKind::Markers) {
+    let is_open = |what| matches!(what, NoteKind::Markers | NoteKind::Unmerged);
+    match set.notes.iter().any(|note| is_open(note.what)) {
         false => ("tell git that the merge is settled:".to_owned(), Some(add)),
         true => (
-            format!("choose between the sides of each conflict, and then tell git: `{add}`"),
+            format!("settle each file that is named above, and then tell git: `{add}`"),
             None,
         ),
     }

@@ -503,7 +503,7 @@ fn markers_come_before_git_add() {
         &edit(OTHER, "second"),
         WAYS[0],
     );
-    let told = "choose between the sides of each conflict, and then tell git: `git add --all`";
+    let told = "settle each file that is named above, and then tell git: `git add --all`";
     assert!(merged.sync.output.contains(told), "{}", merged.sync.output);
 }
 
@@ -521,6 +521,42 @@ fn markers_in_a_users_file_are_told() {
     let note = "`src/controllers/cache/memcached.rs` has conflict markers";
     assert!(merged.sync.output.contains(note), "{}", merged.sync.output);
     merged.assert_settled();
+}
+
+/// A file that was taken over is the user's, and git merges it as any other of theirs.
+#[test]
+fn an_owned_file_is_merged_by_git() {
+    let own = "operator-forge own -q src/controllers.rs";
+    let first = "sed -i '1i// first' src/controllers.rs";
+    let second = "echo '// second' >> src/controllers.rs";
+    for way in WAYS {
+        let merged = Merged::new(&[INIT, own], first, second, way);
+        assert_eq!(merged.sync.code, 0, "{}", merged.sync.output);
+        let text = merged.read("src/controllers.rs");
+        assert!(text.starts_with("// first\n") && text.ends_with("// second\n"));
+    }
+}
+
+/// One that was taken over on the branch that comes is not the text of the other branch without a word.
+#[test]
+fn a_file_owned_on_one_branch_is_told() {
+    let first = "sed -i '1i// first' src/controllers.rs";
+    let second =
+        "operator-forge own -q src/controllers.rs && echo '// second' >> src/controllers.rs";
+    for (_, style) in &WAYS[..3] {
+        let merged = Merged::new(&[INIT], first, second, ("merge", style));
+        assert_eq!(merged.sync.code, 3, "{}", merged.sync.output);
+        let change = "git diff :1:./src/controllers.rs :3:./src/controllers.rs";
+        assert!(
+            merged.sync.output.contains(change),
+            "{}",
+            merged.sync.output
+        );
+        succeed(merged.directory.path(), &format!("{change} | git apply"));
+        let text = merged.read("src/controllers.rs");
+        assert!(text.starts_with("// first\n") && text.ends_with("// second\n"));
+        merged.assert_settled();
+    }
 }
 
 /// Each commit of a rebase is settled as a merge is.

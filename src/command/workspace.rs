@@ -272,12 +272,14 @@ fn check_directory(root: &Path) -> Result<()> {
 }
 
 fn lost_project(root: &Path) -> Failure {
-    Failure::refused(format!("`{}` has lost its PROJECT file", root.display()))
-        .note(format!(
-            "`{}` says that there was one; its last applied text is kept beside it",
-            memory::LOCK
-        ))
-        .help(format!("cp {} PROJECT", memory::APPLIED_PROJECT))
+    let lost = Failure::refused(format!("`{}` has lost its PROJECT file", root.display()));
+    let said = format!("`{}` says that there was one", memory::LOCK);
+    match root.join(memory::APPLIED_PROJECT).is_file() {
+        true => lost
+            .note(format!("{said}; its last applied text is kept beside it"))
+            .help(format!("cp {} PROJECT", memory::APPLIED_PROJECT)),
+        false => lost.note(said).help("git checkout -- PROJECT"),
+    }
 }
 
 fn no_project(root: &Path) -> Failure {

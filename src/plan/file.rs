@@ -176,7 +176,8 @@ fn desired(inputs: &Inputs<'_>, place: &Place<'_>) -> Planned {
         },
         // It is told once, and then remembered as told.
         Verdict::KeepUser
-            if inputs.owned.contains(path)
+            if note.is_none()
+                && inputs.owned.contains(path)
                 && last.is_some_and(|last| last.any_of.iter().any(is_news)) =>
         {
             Planned {
@@ -188,12 +189,8 @@ fn desired(inputs: &Inputs<'_>, place: &Place<'_>) -> Planned {
         Verdict::KeepEdited if file.owner == Owner::Tool => {
             done(None, note.or(Some(NoteKind::Edited)))
         }
-        Verdict::KeepUser | Verdict::KeepEdited => done(None, note),
-        Verdict::Unchanged
-        | Verdict::Ignore
-        | Verdict::Forget
-        | Verdict::Delete
-        | Verdict::Orphan => done(None, None),
+        Verdict::KeepUser | Verdict::KeepEdited | Verdict::Unchanged => done(None, note),
+        Verdict::Ignore | Verdict::Forget | Verdict::Delete | Verdict::Orphan => done(None, None),
     }
 }
 

@@ -75,7 +75,7 @@ pub fn after_git(place: &Place<'_>, merges: &Merges, verdict: Verdict) -> Said {
         return Said::of(verdict, None);
     };
     let (unmerged, owner) = (merges.unmerged.get(place.path), place.file.owner);
-    let may_lack = unmerged.is_some() && (verdict != Verdict::Unchanged || owner == Owner::Tool);
+    let may_lack = unmerged.is_some() && (verdict != Verdict::Unchanged || owner != Owner::Shared);
     if !may_lack && !verdict.leaves_edits() {
         return Said::of(verdict, None);
     }
@@ -93,12 +93,24 @@ pub fn after_git(place: &Place<'_>, merges: &Merges, verdict: Verdict) -> Said {
         Owner::User => {
             let is_one =
                 |sides: &Sides| sides.own || unmerged.is_some() || !parses(place.path, disk);
-            Said::of(
-                verdict,
-                markers.filter(|_| sides.as_ref().is_some_and(is_one)),
-            )
+            let markers = markers.filter(|_| sides.as_ref().is_some_and(is_one));
+            let left = unmerged.filter(|git| is_one_of_two(git, disk));
+            Said::of(verdict, markers.or(left.map(|_| NoteKind::Unmerged)))
         }
     }
+}
+
+/// Whether git did not try to merge a file: the text of the branch that was there stands there, and the other one has an
+/// edit of its own.
+fn is_one_of_two(git: &Unmerged, disk: &[u8]) -> bool {
+    let disk = tree::unix_line_ends(disk);
+    git.theirs.is_some()
+        && git.theirs != git.ours
+        && git.theirs != git.ancestor
+        && git
+            .ours
+            .as_ref()
+            .is_some_and(|ours| ours.as_bytes() == &*disk)
 }
 
 fn parses(path: &RelPath, bytes: &[u8]) -> bool {

@@ -55,6 +55,8 @@ pub struct ProjectContext {
     pub license: String,
     /// The copyright holder, or empty.
     pub owner: String,
+    /// The files that were taken over.
+    pub owned: Vec<String>,
 }
 
 /// An item of `groups`.

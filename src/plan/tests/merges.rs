@@ -225,6 +225,29 @@ fn a_users_text_may_show_a_conflict() {
 }
 
 #[test]
+fn a_users_file_of_two_branches_is_told_until_it_is_merged() {
+    let git = |ours: &str, theirs: Option<&str>| Unmerged {
+        ancestor: Some(OLD.to_owned()),
+        ours: Some(ours.to_owned()),
+        theirs: theirs.map(str::to_owned),
+    };
+    for (disk, git, told) in [
+        (EDITED, git(EDITED, Some(NEW)), &[NoteKind::Unmerged][..]),
+        (OLD, git(OLD, Some(NEW)), &[NoteKind::Unmerged]),
+        (EDITED, git(EDITED, Some(OLD)), &[]),
+        (EDITED, git(EDITED, None), &[]),
+        (BOTH, git(EDITED, Some(NEW)), &[]),
+    ] {
+        let mut world = World::new();
+        let tree = desired(&[(FILE, Owner::User, OLD)]);
+        world.apply(&tree);
+        world.write(FILE, disk);
+        world.merges.unmerged.insert(path(FILE), git);
+        assert_eq!(notes(&world.plan(&tree)), told, "{disk}");
+    }
+}
+
+#[test]
 fn a_file_of_mixed_line_ends_is_no_change() {
     let tree = |text: &str| desired(&[("Makefile", Owner::Shared, text)]);
     let mut world = World::new();

@@ -31,6 +31,7 @@ pub fn context(project: &Project) -> Context {
             namespaced: project.namespaced,
             license: settings.license.spdx().to_owned(),
             owner: settings.owner.as_str().to_owned(),
+            owned: settings.owned.iter().map(ToString::to_string).collect(),
         },
         header: settings.header_comment(),
         groups,

@@ -58,7 +58,7 @@ fn an_api_in_full() {
         json!({
             "project": {
                 "name": "demo", "package": "demo", "domain": "example.com", "namespaced": false,
-                "license": "Apache-2.0", "owner": "",
+                "license": "Apache-2.0", "owner": "", "owned": [],
             },
             "header": "// SPDX-License-Identifier: Apache-2.0\n\n",
             "groups": [{"module": "cache", "versions": [{"module": "v1alpha1", "apis": [api], "imports": [api]}]}],
