@@ -76,6 +76,22 @@ impl RelPath {
             .into_iter()
     }
 
+    /// Whether it is in that directory, at any depth.
+    #[must_use]
+    pub fn is_below(&self, directory: &Self) -> bool {
+        let rest = self.0.strip_prefix(&directory.0);
+        rest.is_some_and(|rest| rest.starts_with('/'))
+    }
+
+    /// Where else Rust looks for the module `a.rs`: `a/mod.rs`. `None` for what is no file of a module, or is `mod.rs` already.
+    #[must_use]
+    pub fn as_module_directory(&self) -> Option<Self> {
+        let stem = self.0.strip_suffix(".rs")?;
+        let is_mod = stem == "mod" || stem.ends_with("/mod");
+        let path = Self::parse(&format!("{stem}/mod.rs"));
+        path.ok().filter(|_| !is_mod)
+    }
+
     /// What follows the last dot of the file name, or nothing.
     pub fn extension(&self) -> &str {
         let name = self.0.rsplit('/').next().unwrap_or(&self.0);

@@ -2,11 +2,17 @@
 
 use std::collections::BTreeSet;
 
-use super::{Edit, Workspace, file_of::paths_of, reconcile, refuse_keep};
+use super::{
+    Edit, Workspace,
+    file_of::{paths_of, unknown},
+    reconcile, refuse_keep,
+};
 use crate::{
     cli::{Files, Global},
     error::{Failure, Result},
     report::Report,
+    template,
+    tree::RelPath,
 };
 
 pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
@@ -14,6 +20,12 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     refuse_keep(flags, "disown", &again)?;
     let (workspace, project) = Workspace::open(&flags.directory)?;
     let forced: BTreeSet<_> = paths_of(&files.paths)?.into_iter().collect();
+    let desired = template::owners(&project)?;
+    let is_known =
+        |path: &&RelPath| desired.contains_key(*path) || project.settings.owned.contains(*path);
+    if let Some(path) = forced.iter().find(|path| !is_known(path)) {
+        return Err(unknown("own", path, &desired));
+    }
     let project = project.disown(&forced)?;
     let refusal = Failure::refused("nothing was written")
         .note("the files stay yours; with `--no-input` nothing is asked")

@@ -38,12 +38,17 @@ pub fn unknown(command: &str, path: &RelPath, desired: &BTreeMap<RelPath, Owner>
     }
     let directory = format!("{}/", text.trim_end_matches('/'));
     let mut inside = desired
-        .keys()
-        .filter(|path| path.as_str().starts_with(&directory));
-    if let Some(first) = inside.next() {
+        .iter()
+        .filter(|(path, _)| path.as_str().starts_with(&directory))
+        .peekable();
+    if inside.peek().is_some() {
+        let of_tool = inside.find(|(_, owner)| command != "own" || **owner != Owner::User);
         return failure
             .note("it is a directory, and each file in it has an owner")
-            .help(format!("operator-forge {command} {first}"));
+            .help(match of_tool {
+                Some((first, _)) => format!("operator-forge {command} {first}"),
+                None => "operator-forge status --all".to_owned(),
+            });
     }
     let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
     let of_that_name = |path: &&RelPath| name(path.as_str()) == name(text);

@@ -12,18 +12,41 @@ use crate::{
     error::{Failure, Result},
     report::Report,
     shell, template,
-    tree::{self, Found},
+    tree::{self, Found, RelPath},
 };
 
 pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     let (workspace, project) = Workspace::open(&flags.directory)?;
     let desired = template::owners(&project)?;
+    let is_there = |path: &RelPath| {
+        Ok::<_, Failure>(matches!(tree::find(&workspace.root, path)?, Found::File(_)))
+    };
     let mut forced = BTreeSet::new();
     for path in paths_of(&files.paths)? {
         if !desired.contains_key(&path) {
-            return Err(unknown("restore", &path, &desired));
+            let mut deleted = desired.clone();
+            deleted.retain(|path, _| is_there(path).is_ok_and(|is_there| !is_there));
+            return Err(match tree::find(&workspace.root, &path)? {
+                Found::Obstacle(_) if deleted.keys().all(|file| !file.is_below(&path)) => {
+                    Failure::refused(format!("no generated file in `{path}` was deleted"))
+                        .note("a file that is there is not replaced: it may hold your edits")
+                        .help("operator-forge status --all")
+                }
+                _ => unknown("restore", &path, &deleted),
+            });
         }
-        if let Found::File(_) = tree::find(&workspace.root, &path)? {
+        if let Some(module) = path.as_module_directory()
+            && is_there(&module)?
+        {
+            return Err(Failure::refused(format!("`{path}` has become `{module}`"))
+                .note("both are the same module, and Rust takes one of them")
+                .help(format!(
+                    "mv -i {} {}",
+                    shell::word(module.as_str()),
+                    shell::word(path.as_str())
+                )));
+        }
+        if is_there(&path)? {
             return Err(Failure::refused(format!("`{path}` was not deleted"))
                 .note("a file that is there is not replaced: it may hold your edits")
                 .help(format!(

@@ -49,6 +49,14 @@ impl Survey {
         let mut paths = plan::paths(&memory, &desired)?;
         paths.extend(named.rewritten.keys().cloned());
         let found = tree::find_all(&workspace.root, paths)?;
+        for (path, file) in desired.iter_mut().filter(|(_, file)| file.named) {
+            // A module that the user moved into a directory of its own is still found by the compiler.
+            if found.get(path) == Some(&Found::Absent)
+                && let Some(module) = path.as_module_directory()
+            {
+                file.named = matches!(tree::find(&workspace.root, &module)?, Found::Absent);
+            }
+        }
         let unmerged = workspace.conflicted.texts(|path| found.contains_key(path));
         let committed = match unmerged.is_empty() {
             true => committed(&workspace.root, plan::kept_edits(&memory, &desired, &found)),

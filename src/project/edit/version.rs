@@ -80,7 +80,10 @@ impl Project {
     /// Names a version that is there instead.
     fn other_version(&self, create: &CreateApi, failure: Failure) -> Failure {
         let mut apis = self.apis().into_iter().map(|api| api.key);
-        let there = apis.find(|key| (&key.group, &key.kind) == (&create.group, &create.kind));
+        let there = apis.find(|key| {
+            (&key.group, &key.kind) == (&create.group, &create.kind)
+                && key.version != create.version
+        });
         let help = there.map_or("leave out --from-version".to_owned(), |key| {
             format!("--from-version {}", key.version)
         });
