@@ -162,7 +162,11 @@ impl Report {
             "init" => line.clone(),
             _ => self.place.line(line),
         };
-        let next = outcome.next.iter();
+        // Nothing follows from nothing.
+        let next = outcome
+            .next
+            .iter()
+            .filter(|_| outcome.set.visible().next().is_some());
         let next: Vec<_> = next
             .map(|(sentence, paste)| (sentence.clone(), paste.as_ref().map(line)))
             .collect();

@@ -69,7 +69,7 @@ pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, quiet: bool, color: bool) -
         &summary,
         color,
     );
-    if !dry_run && files > 0 && !outcome.next.is_empty() {
+    if !dry_run && !outcome.next.is_empty() {
         text += "\nNext:\n";
         for (sentence, paste) in outcome.next {
             let _ = writeln!(text, "  {sentence}");

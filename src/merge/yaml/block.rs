@@ -79,7 +79,7 @@ fn indent(lines: &[&str]) -> usize {
     first.map_or(0, |line| line.len() - line.trim_start().len())
 }
 
-/// `text` with exactly `list` at `key`, indented as the list was, or else as `style` has it.
+/// `text` with exactly `list` at `key`, indented as the list was, or else as `style` has it. Comments stay where they stood.
 pub fn replace(key: &str, text: &str, list: &List, style: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let join = |lines: &[&str]| {
@@ -103,6 +103,15 @@ pub fn replace(key: &str, text: &str, list: &List, style: &str) -> String {
     let columns = own
         .or(block(key, &model).map(|range| &model[range]))
         .map_or(0, indent);
+    let is_comment = |line: &str| line.trim_start().starts_with('#');
+    let lines_of_list = place.clone().map_or(&[][..], |range| &lines[range]);
+    let mut comments: Vec<&str> = lines_of_list.to_vec();
+    comments.retain(|line| is_comment(line));
+    let mut as_it_stood = |line: &str| {
+        let same = |old: &&str| old.trim_start() == line.trim_start();
+        let at = comments.iter().position(same).filter(|_| is_comment(line));
+        at.map(|at| comments.remove(at).to_owned() + "\n")
+    };
     let entries = list.entries.iter();
     let body: String = entries
         .flat_map(|entry| entry.above.lines().chain(entry.body.lines()))
@@ -111,12 +120,16 @@ pub fn replace(key: &str, text: &str, list: &List, style: &str) -> String {
             if line.is_empty() {
                 "\n".to_owned()
             } else {
-                format!("{:columns$}{line}\n", "")
+                as_it_stood(line).unwrap_or_else(|| format!("{:columns$}{line}\n", ""))
             }
         })
         .collect();
-    match place {
+    let mut replaced = match place {
         Some(range) => join(&lines[..range.start - 1]) + &head + &body + &join(&lines[range.end..]),
         None => join(&lines) + &head + &body,
+    };
+    if !text.is_empty() && !text.ends_with('\n') {
+        replaced.pop();
     }
+    replaced
 }

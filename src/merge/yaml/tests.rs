@@ -17,6 +17,16 @@ fn entries_are_added_beside_the_users_own() {
 }
 
 #[test]
+fn what_stays_keeps_its_columns_and_the_end_of_the_file() {
+    let (one, two) = ("r:\n  # why\n  - a\n", "r:\n  # why\n  - a\n  - b\n");
+    let (mine, both) = ("r:\n  # why\n    - a\n", "r:\n  # why\n    - a\n    - b\n");
+    check(one, mine, two, both);
+    check(two, both, one, mine);
+    check(one, one.trim_end(), two, two.trim_end());
+    check(two, two.trim_end(), one, one.trim_end());
+}
+
+#[test]
 fn entries_are_removed_and_the_users_stay() {
     check(
         "resources:\n- a.yaml\n- b.yaml\n",
