@@ -45,12 +45,13 @@ use crate::{
     change::{ChangeSet, NoteKind, Policy},
     cli::{Cli, Command, Create, Delete, EditWhat, Global, OnConflict},
     error::{Failure, Result},
+    merge::markers,
     plan::Named,
-    project::Project,
+    project::{FILE, Project},
     prompt::Prompt,
     report::{Moved, Outcome, Report},
     syntax,
-    tree::RelPath,
+    tree::{self, Found, RelPath},
 };
 
 /// What a command wants, before anything is compared with the disk.
@@ -193,7 +194,7 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     workspace.refuse_if_moved(&survey.found)?;
     let mut next = edit.next.clone();
     if edit.settles {
-        next.push(settled(&set));
+        next.push(settled(workspace, &set)?);
     }
     let outcome = Outcome {
         command: edit.command,
@@ -223,16 +224,30 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
 }
 
 /// What git is told after two branches were put together: not before the last marker is gone, because it would commit it.
-fn settled(set: &ChangeSet) -> (String, Option<String>) {
-    let add = "git add --all".to_owned();
+fn settled(workspace: &Workspace, set: &ChangeSet) -> Result<(String, Option<String>)> {
     let is_open = |what| matches!(what, NoteKind::Markers | NoteKind::Unmerged);
-    match set.notes.iter().any(|note| is_open(note.what)) {
-        false => ("tell git that the merge is settled:".to_owned(), Some(add)),
-        true => (
-            format!("settle each file that is named above, and then tell git: `{add}`"),
-            None,
-        ),
+    let notes = set.notes.iter().filter(|note| is_open(note.what));
+    let mut open: BTreeSet<RelPath> = notes.map(|note| note.path.clone()).collect();
+    let written: BTreeSet<&RelPath> = set.all().map(|change| &change.path).collect();
+    // git may have more to merge than the files of the project.
+    for path in workspace.conflicted.paths() {
+        if path.as_str() != FILE
+            && !written.contains(&path)
+            && let Found::File(bytes) = tree::find(&workspace.root, &path)?
+            && markers::sides(&String::from_utf8_lossy(&bytes)).is_some()
+        {
+            open.insert(path);
+        }
     }
+    let add = "git add --all".to_owned();
+    if open.is_empty() {
+        return Ok(("tell git that the merge is settled:".to_owned(), Some(add)));
+    }
+    let open: Vec<String> = open.iter().map(|path| format!("`{path}`")).collect();
+    Ok((
+        format!("settle {}, and then tell git: `{add}`", open.join(", ")),
+        None,
+    ))
 }
 
 /// Refuses to keep what the command's own words say to overwrite.

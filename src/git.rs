@@ -1,7 +1,7 @@
 //! The little that the tool needs of git.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     io::{self, Write as _},
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -66,6 +66,17 @@ impl Conflicted {
             directory: directory.to_path_buf(),
             list: String::from_utf8_lossy(&list).into_owned(),
         }
+    }
+
+    /// Where they are, each once.
+    pub fn paths(&self) -> BTreeSet<RelPath> {
+        let lines = self
+            .list
+            .split('\0')
+            .filter_map(|line| line.split_once('\t'));
+        lines
+            .filter_map(|(_, path)| RelPath::parse(path).ok())
+            .collect()
     }
 
     /// The texts of those that are `wanted`.

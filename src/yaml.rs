@@ -23,16 +23,20 @@ pub fn documents<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, Error> {
     Deserializer::from_str(text).map(T::deserialize).collect()
 }
 
-/// Whether no key holds others: the writer cannot write such a text.
+/// Whether no key holds others, or stands for the keys of another mapping (`<<`): such a text cannot be written as it was.
 pub fn keys_are_words(value: &Value) -> bool {
     match value {
         Value::Mapping(mapping) => mapping
             .iter()
-            .all(|(key, value)| !key.is_mapping() && !key.is_sequence() && keys_are_words(value)),
+            .all(|(key, value)| is_word(key) && keys_are_words(value)),
         Value::Sequence(list) => list.iter().all(keys_are_words),
         Value::Tagged(tagged) => keys_are_words(&tagged.value),
         _ => true,
     }
+}
+
+fn is_word(key: &Value) -> bool {
+    !key.is_mapping() && !key.is_sequence() && key != "<<"
 }
 
 /// What YAML reads as something else than text, in some version of it and in any case.

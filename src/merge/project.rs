@@ -53,7 +53,7 @@ pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String
     };
     if !yaml::keys_are_words(&value) {
         return Err(refuse(
-            "a list or a mapping stands where a key belongs".to_owned(),
+            "a list, a mapping or `<<` stands where a key belongs".to_owned(),
         ));
     }
     serde_yaml::to_string(&value).map_err(|error| refuse(error.to_string()))

@@ -92,7 +92,7 @@ fn a_key_that_is_no_word_is_refused() {
     let failure = merge(None, &sides, Policy::Abort).unwrap_err();
     assert_eq!(
         failure.notes,
-        ["a list or a mapping stands where a key belongs"]
+        ["a list, a mapping or `<<` stands where a key belongs"]
     );
 }
 

@@ -166,11 +166,12 @@ fn keys_that_hold_others() {
         "x: {{a}}\n",
         "x: {\n  [a]}\n",
         "x: &x [a]\ny:\n  *x : b\n",
+        "x:\n  <<:\n    a: b\n",
     ] {
         let text = format!("{key}{GOOD}");
         refused(
             text.as_bytes(),
-            "`PROJECT`: a list or a mapping stands where a key belongs",
+            "`PROJECT`: a list, a mapping or `<<` stands where a key belongs",
             "git diff PROJECT",
         );
     }

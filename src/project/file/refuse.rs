@@ -133,11 +133,13 @@ pub fn foreign(probe: Probe) -> Option<Failure> {
     )
 }
 
-/// Whether a key holds others. Few lines can have one, so few files are read twice.
+/// Whether a key holds others, or merges them. Few lines can have one, so few files are read twice.
 pub fn has_odd_keys(text: &str) -> bool {
     let may = |line: &str| {
         let list = line.find(']');
-        line.contains(['{', '?', '*']) || list.is_some_and(|end| line[end..].contains(':'))
+        line.contains(['{', '?', '*'])
+            || line.contains("<<")
+            || list.is_some_and(|end| line[end..].contains(':'))
     };
     let value = text.lines().any(may).then(|| yaml::read::<Value>(text));
     value.is_some_and(|value| value.is_ok_and(|value| !yaml::keys_are_words(&value)))
@@ -146,7 +148,7 @@ pub fn has_odd_keys(text: &str) -> bool {
 /// What is said of it.
 pub fn odd_key() -> Failure {
     Failure::refused(format!(
-        "`{FILE}`: a list or a mapping stands where a key belongs"
+        "`{FILE}`: a list, a mapping or `<<` stands where a key belongs"
     ))
     .note("the file could not be written again")
     .help("git diff PROJECT")
