@@ -169,7 +169,7 @@ impl NoteKind {
             }
             Self::Markers => "has conflict markers; choose between their sides in an editor",
             Self::Unmerged => {
-                "is yours, and git left the text of one branch in it: put in what the other one changed, which `git diff :1:./PATH :3:./PATH` shows"
+                "is yours, and git left the text of one branch in it: put in what the other one changed, which `git diff :1:./PATH :3:./PATH` shows, and then `git add PATH`"
             }
         }
     }

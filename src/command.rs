@@ -194,7 +194,7 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     workspace.refuse_if_moved(&survey.found)?;
     let mut next = edit.next.clone();
     if edit.settles {
-        next.push(settled(workspace, &set)?);
+        next.push(settled(workspace, &survey, &set)?);
     }
     let outcome = Outcome {
         command: edit.command,
@@ -223,23 +223,28 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     Ok(if set.notes.is_empty() { 0 } else { 3 })
 }
 
-/// What git is told after two branches were put together: not before the last marker is gone, because it would commit it.
-fn settled(workspace: &Workspace, set: &ChangeSet) -> Result<(String, Option<String>)> {
+/// What git is told after two branches were put together: not before the last file is settled, because it would commit it.
+fn settled(
+    workspace: &Workspace,
+    survey: &Survey,
+    set: &ChangeSet,
+) -> Result<(String, Option<String>)> {
     let is_open = |what| matches!(what, NoteKind::Markers | NoteKind::Unmerged);
     let notes = set.notes.iter().filter(|note| is_open(note.what));
     let mut open: BTreeSet<RelPath> = notes.map(|note| note.path.clone()).collect();
-    let written: BTreeSet<&RelPath> = set.all().map(|change| &change.path).collect();
     // git may have more to merge than the files of the project.
-    for path in workspace.conflicted.paths() {
-        if path.as_str() != FILE
-            && !written.contains(&path)
-            && let Found::File(bytes) = tree::find(&workspace.root, &path)?
-            && markers::sides(&String::from_utf8_lossy(&bytes)).is_some()
-        {
+    let is_other = |path: &RelPath| path.as_str() != FILE && !survey.found.contains_key(path);
+    for (path, git) in workspace.conflicted.texts(is_other) {
+        let text = match tree::find(&workspace.root, &path)? {
+            Found::File(bytes) => String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok(),
+            _ => None,
+        };
+        let is_of_one = text == git.ours || text == git.theirs;
+        if is_of_one || text.is_some_and(|text| markers::sides(&text).is_some()) {
             open.insert(path);
         }
     }
-    let add = "git add --all".to_owned();
+    let add = "git add --all .".to_owned();
     if open.is_empty() {
         return Ok(("tell git that the merge is settled:".to_owned(), Some(add)));
     }

@@ -1,7 +1,7 @@
 //! The little that the tool needs of git.
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     io::{self, Write as _},
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -68,17 +68,6 @@ impl Conflicted {
         }
     }
 
-    /// Where they are, each once.
-    pub fn paths(&self) -> BTreeSet<RelPath> {
-        let lines = self
-            .list
-            .split('\0')
-            .filter_map(|line| line.split_once('\t'));
-        lines
-            .filter_map(|(_, path)| RelPath::parse(path).ok())
-            .collect()
-    }
-
     /// The texts of those that are `wanted`.
     pub fn texts(&self, wanted: impl Fn(&RelPath) -> bool) -> BTreeMap<RelPath, Unmerged> {
         let mut files: BTreeMap<RelPath, Unmerged> = BTreeMap::new();
@@ -139,6 +128,8 @@ pub fn merged(directory: &Path, path: &str) -> Option<Unmerged> {
 pub struct Blob {
     /// Where it is, relative to the directory that was asked about.
     pub path: String,
+    /// Whether it is a symbolic link.
+    pub is_link: bool,
     /// What `git cat-file` knows it by.
     name: String,
 }
@@ -172,8 +163,11 @@ pub fn blobs(directory: &Path, revision: &str, path: &str) -> Result<Vec<Blob>, 
             [_, "blob", object] => object.to_owned(),
             _ => return None,
         };
-        let path = path.to_owned();
-        Some(Blob { path, name })
+        Some(Blob {
+            path: path.to_owned(),
+            is_link: about.starts_with(LINK),
+            name,
+        })
     };
     Ok(list.split(|byte| *byte == 0).filter_map(blob).collect())
 }

@@ -503,7 +503,7 @@ fn markers_come_before_git_add() {
         &edit(OTHER, "second"),
         WAYS[0],
     );
-    let told = "settle `Makefile`, and then tell git: `git add --all`";
+    let told = "settle `Makefile`, and then tell git: `git add --all .`";
     assert!(merged.sync.output.contains(told), "{}", merged.sync.output);
     // Nor where the file is nothing to the project.
     let edit = |api: &str, word: &str| format!("{api} && echo '// {word}' > src/mine.rs");
@@ -513,7 +513,7 @@ fn markers_come_before_git_add() {
         &edit(OTHER, "second"),
         WAYS[0],
     );
-    let told = "settle `src/mine.rs`, and then tell git: `git add --all`";
+    let told = "settle `src/mine.rs`, and then tell git: `git add --all .`";
     assert!(merged.sync.output.contains(told), "{}", merged.sync.output);
 }
 

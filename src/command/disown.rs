@@ -12,7 +12,7 @@ use crate::{
     error::{Failure, Result},
     report::Report,
     template,
-    tree::RelPath,
+    tree::{Owner, RelPath},
 };
 
 pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
@@ -21,10 +21,11 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     let (workspace, project) = Workspace::open(&flags.directory)?;
     let forced: BTreeSet<_> = paths_of(&files.paths)?.into_iter().collect();
     let desired = template::owners(&project)?;
-    let is_known =
-        |path: &&RelPath| desired.contains_key(*path) || project.settings.owned.contains(*path);
+    let owned = &project.settings.owned;
+    let is_known = |path: &&RelPath| desired.contains_key(*path) || owned.contains(*path);
     if let Some(path) = forced.iter().find(|path| !is_known(path)) {
-        return Err(unknown("own", path, &desired));
+        let owned = owned.iter().map(|path| (path.clone(), Owner::User));
+        return Err(unknown("disown", path, &owned.collect()));
     }
     let project = project.disown(&forced)?;
     let refusal = Failure::refused("nothing was written")

@@ -25,7 +25,12 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     for path in paths_of(&files.paths)? {
         if !desired.contains_key(&path) {
             let mut deleted = desired.clone();
-            deleted.retain(|path, _| is_there(path).is_ok_and(|is_there| !is_there));
+            let is_deleted = |path: &RelPath| {
+                let moved = path.as_module_directory();
+                let mut places = [Some(path.clone()), moved].into_iter().flatten();
+                places.all(|path| is_there(&path).is_ok_and(|is_there| !is_there))
+            };
+            deleted.retain(|path, _| is_deleted(path));
             return Err(match tree::find(&workspace.root, &path)? {
                 Found::Obstacle(_) if deleted.keys().all(|file| !file.is_below(&path)) => {
                     Failure::refused(format!("no generated file in `{path}` was deleted"))

@@ -104,7 +104,8 @@ pub fn after_git(place: &Place<'_>, merges: &Merges, verdict: Verdict) -> Said {
 /// edit of its own.
 fn is_one_of_two(git: &Unmerged, disk: &[u8]) -> bool {
     let disk = tree::unix_line_ends(disk);
-    git.theirs.is_some()
+    git.ancestor.is_some()
+        && git.theirs.is_some()
         && git.theirs != git.ours
         && git.theirs != git.ancestor
         && git

@@ -61,7 +61,8 @@ pub fn rename(text: &str, names: &Renamed) -> Result<String, Fault> {
         }
     }
     let is_new = |name: &str| edits.iter().any(|edit| edit.text.trim_matches('"') == name);
-    if let Some(taken) = origin::own_names(&file).find(|ident| is_new(&ident.to_string())) {
+    let mut own = origin::own_names(&file).filter(|_| names.type_name.0 != names.type_name.1);
+    if let Some(taken) = own.find(|ident| is_new(&ident.to_string())) {
         let why = format!("`{taken}` is something else here already; give that another name");
         return Err(syn::Error::new(taken.span(), why).into());
     }

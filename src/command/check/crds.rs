@@ -150,7 +150,13 @@ fn new_versions(root: &Path, breaking: &[&Finding]) -> Vec<String> {
     };
     let apis = project.apis();
     // One new version is enough for a kind: it starts from the last of those that changed.
-    let last: BTreeMap<_, _> = places.into_iter().collect();
+    let mut last = BTreeMap::<_, &String>::new();
+    for (definition, version) in places {
+        let latest = last.entry(definition).or_insert(version);
+        if Version::parse(latest).ok() < Version::parse(version).ok() {
+            *latest = version;
+        }
+    }
     let command = |(definition, version): (&String, &String)| {
         let keys: Vec<&Key> = apis
             .iter()

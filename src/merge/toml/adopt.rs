@@ -1,6 +1,6 @@
 //! A `Cargo.toml` that was there before the project.
 
-use toml_edit::{DocumentMut, Item, Table, TableLike};
+use toml_edit::{DocumentMut, Item, TableLike, Value};
 
 use super::{dependency, same};
 use crate::{
@@ -109,32 +109,59 @@ fn item_at<'a>(document: &'a DocumentMut, path: &[&str]) -> Option<&'a Item> {
 
 /// The image runs the binary that has the name of the package, which is `src/main.rs`.
 fn binary(ours: &DocumentMut, package: &str) -> Result<(), ConflictKind> {
-    let bins = ours.get("bin").and_then(Item::as_array_of_tables);
-    let bins = bins.into_iter().flatten();
-    let text = |bin: &Table, key| bin.get(key).and_then(Item::as_str).map(str::to_owned);
+    const MAIN: &str = "src/main.rs";
+    let foreign = |what: String, help: String| {
+        let help = Some(help);
+        Err(ConflictKind::Foreign { what, help })
+    };
+    let text = |bin: &dyn TableLike, key| bin.get(key).and_then(Item::as_str).map(str::to_owned);
+    let called = |from: &str, to: &str| match ours.get("bin") {
+        Some(Item::ArrayOfTables(_)) => format!(
+            "sed -i.bak '/^\\[\\[bin]]/,/^name *=/ s|^name *= *\"{from}\"|name = \"{to}\"|' Cargo.toml"
+        ),
+        _ => "${EDITOR:-vi} Cargo.toml".to_owned(),
+    };
     let mut is_there = false;
-    for bin in bins {
+    for bin in bins(ours) {
         let name = text(bin, "name").unwrap_or_default();
-        is_there |= name == package;
-        if text(bin, "path").is_some_and(|path| path == "src/main.rs") && name != package {
-            return Err(ConflictKind::Foreign {
-                what: format!(
-                    "builds `src/main.rs` as `{name}`, and the image runs a binary `{package}`"
-                ),
-                help: Some(format!(
-                    "sed -i.bak 's/^name *= *\"{name}\"/name = \"{package}\"/' Cargo.toml"
-                )),
-            });
+        let is_main = name == package;
+        is_there |= is_main;
+        match text(bin, "path") {
+            Some(path) if path == MAIN && !is_main => {
+                return foreign(
+                    format!("builds `{MAIN}` as `{name}`, and the image runs a binary `{package}`"),
+                    called(&name, package),
+                );
+            }
+            Some(path) if path != MAIN && is_main => {
+                return foreign(
+                    format!("builds `{name}` from `{path}`, and the image runs it for `{MAIN}`"),
+                    called(&name, &format!("{name}-former")),
+                );
+            }
+            _ => {}
         }
     }
     let finds = ours.get("package").and_then(|it| it.get("autobins"));
     if finds.and_then(Item::as_bool) == Some(false) && !is_there {
-        return Err(ConflictKind::Foreign {
-            what: "has `package.autobins = false`, and needs the binaries in `src`".to_owned(),
-            help: Some("sed -i.bak '/^autobins *=/d' Cargo.toml".to_owned()),
-        });
+        return foreign(
+            "has `package.autobins = false`, and needs the binaries in `src`".to_owned(),
+            "sed -i.bak '/^autobins *=/d' Cargo.toml".to_owned(),
+        );
     }
     Ok(())
+}
+
+fn bins(ours: &DocumentMut) -> Vec<&dyn TableLike> {
+    match ours.get("bin") {
+        Some(Item::ArrayOfTables(bins)) => bins.iter().map(|bin| bin as &dyn TableLike).collect(),
+        Some(Item::Value(Value::Array(bins))) => bins
+            .iter()
+            .filter_map(Value::as_inline_table)
+            .map(|bin| bin as &dyn TableLike)
+            .collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// Takes out of `theirs` what cannot stand beside what the user has: cargo takes lints from the package or from its
@@ -161,7 +188,7 @@ fn same_package(mine: &str, new: &str) -> String {
 /// A command that sets a key of a table in `Cargo.toml`, where it stands in a line of its own.
 fn set(path: &[&str], value: &str) -> String {
     let (table, key) = (path[..path.len() - 1].join("\\."), path[path.len() - 1]);
-    format!("sed -i.bak '/^\\[{table}]/,/^{key} *=/ s/^{key} *=.*/{key} = \"{value}\"/' Cargo.toml")
+    format!("sed -i.bak '/^\\[{table}]/,/^{key} *=/ s|^{key} *=.*|{key} = \"{value}\"|' Cargo.toml")
 }
 
 /// The keys that both manifests have, with other values: those of the user are kept.
@@ -220,6 +247,9 @@ mod tests {
         assert!(refused("[dev_dependencies]\na = \"1\"\n").contains("`[dev-dependencies]`"));
         let bin = |name: &str| format!("[[bin]]\nname = \"{name}\"\npath = \"src/main.rs\"\n");
         assert!(refused(&bin("srv")).contains("`srv`"));
+        let other = "[[bin]]\nname = \"demo\"\npath = \"src/cli.rs\"\n";
+        assert!(refused(other).contains("`src/cli.rs`"));
+        assert!(refused("bin = [{ name = \"srv\", path = \"src/main.rs\" }]\n").contains("`srv`"));
         assert!(refused("[package]\nautobins = false\n").contains("autobins"));
         assert!(refused("[dependencies]\nmanager = \"1\"\n").contains("`crates/manager`"));
         let document = |text: &str| text.parse::<DocumentMut>().unwrap();
@@ -246,7 +276,7 @@ mod tests {
         ] {
             let line = same_package(mine, new);
             assert!(
-                line.ends_with(&format!("name = \"{new}\"/' Cargo.toml")),
+                line.ends_with(&format!("name = \"{new}\"|' Cargo.toml")),
                 "{line}"
             );
         }

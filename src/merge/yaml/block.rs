@@ -79,6 +79,24 @@ fn indent(lines: &[&str]) -> usize {
     first.map_or(0, |line| line.len() - line.trim_start().len())
 }
 
+/// The comments between the entries of a block, and not those within one.
+fn comments<'a>(lines: &[&'a str]) -> Vec<&'a str> {
+    let indent = indent(lines);
+    let (mut comments, mut between) = (Vec::new(), Vec::new());
+    for line in lines {
+        let blank = line.len() - line.trim_start().len();
+        if line.trim_start().starts_with('#') {
+            between.push(*line);
+        } else if line[indent.min(blank)..].starts_with("- ") {
+            comments.append(&mut between);
+        } else if !line.trim().is_empty() {
+            between.clear();
+        }
+    }
+    comments.append(&mut between);
+    comments
+}
+
 /// `text` with exactly `list` at `key`, indented as the list was, or else as `style` has it. Comments stay where they stood.
 pub fn replace(key: &str, text: &str, list: &List, style: &str) -> String {
     let lines: Vec<&str> = text.lines().collect();
@@ -103,27 +121,26 @@ pub fn replace(key: &str, text: &str, list: &List, style: &str) -> String {
     let columns = own
         .or(block(key, &model).map(|range| &model[range]))
         .map_or(0, indent);
-    let is_comment = |line: &str| line.trim_start().starts_with('#');
-    let lines_of_list = place.clone().map_or(&[][..], |range| &lines[range]);
-    let mut comments: Vec<&str> = lines_of_list.to_vec();
-    comments.retain(|line| is_comment(line));
+    let mut comments = place
+        .clone()
+        .map_or(Vec::new(), |range| comments(&lines[range]));
+    let indented = |line: &str| match line.is_empty() {
+        true => "\n".to_owned(),
+        false => format!("{:columns$}{line}\n", ""),
+    };
     let mut as_it_stood = |line: &str| {
         let same = |old: &&str| old.trim_start() == line.trim_start();
-        let at = comments.iter().position(same).filter(|_| is_comment(line));
-        at.map(|at| comments.remove(at).to_owned() + "\n")
+        match comments.iter().position(same) {
+            Some(at) if !line.trim().is_empty() => comments.remove(at).to_owned() + "\n",
+            _ => indented(line),
+        }
     };
-    let entries = list.entries.iter();
-    let body: String = entries
-        .flat_map(|entry| entry.above.lines().chain(entry.body.lines()))
-        .chain(list.below.lines())
-        .map(|line| {
-            if line.is_empty() {
-                "\n".to_owned()
-            } else {
-                as_it_stood(line).unwrap_or_else(|| format!("{:columns$}{line}\n", ""))
-            }
-        })
-        .collect();
+    let mut body = String::new();
+    for entry in &list.entries {
+        body.extend(entry.above.lines().map(&mut as_it_stood));
+        body.extend(entry.body.lines().map(indented));
+    }
+    body.extend(list.below.lines().map(as_it_stood));
     let mut replaced = match place {
         Some(range) => join(&lines[..range.start - 1]) + &head + &body + &join(&lines[range.end..]),
         None => join(&lines) + &head + &body,

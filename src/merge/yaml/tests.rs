@@ -24,6 +24,14 @@ fn what_stays_keeps_its_columns_and_the_end_of_the_file() {
     check(two, both, one, mine);
     check(one, one.trim_end(), two, two.trim_end());
     check(two, two.trim_end(), one, one.trim_end());
+    // What stands in a text is no comment.
+    let text = "  - patch: |-\n      # note\n      - op: x\n";
+    check(
+        &format!("r:\n  # note\n  - a\n{text}"),
+        &format!("r:\n  # note\n  - a\n{text}  - mine\n"),
+        &format!("r:\n{text}"),
+        &format!("r:\n{text}  - mine\n"),
+    );
 }
 
 #[test]

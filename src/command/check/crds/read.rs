@@ -61,18 +61,27 @@ fn before(root: &Path, released: &str) -> Result<Vec<File>> {
         let source = released.to_owned();
         return Ok(vec![File { source, bytes }]);
     }
-    let files = git::blobs(root, released, BASES).map_err(|why| {
+    let mut files = git::blobs(root, released, BASES).map_err(|why| {
         Failure::refused(format!("`{released}` is no file and no revision"))
             .note(why)
             .note("a checkout of CI often has neither tags nor history: `fetch-depth: 0` of actions/checkout gets them")
             .help("git fetch --tags")
     })?;
+    files.retain(|file| holds_definitions(Path::new(&file.path)));
     let texts = git::contents(root, &files).map_err(|why| unreadable(released, &why))?;
+    let (links, files): (Vec<_>, Vec<_>) = files
+        .into_iter()
+        .zip(texts)
+        .partition(|(file, _)| file.is_link);
+    let mut seen: BTreeSet<Vec<u8>> = files.iter().map(|(_, text)| text.clone()).collect();
+    // Another name of a file does not count as it.
+    let is_new = |(_, text): &(git::Blob, Vec<u8>)| seen.insert(text.clone());
+    let links: Vec<_> = links.into_iter().filter(is_new).collect();
     let file = |(file, bytes): (git::Blob, _)| File {
         source: format!("{released}:{}", file.path),
         bytes,
     };
-    Ok(files.into_iter().zip(texts).map(file).collect())
+    Ok(files.into_iter().chain(links).map(file).collect())
 }
 
 fn after(root: &Path) -> Result<Vec<File>> {
@@ -96,12 +105,7 @@ fn directory(root: &Path, at: &Path) -> Result<Vec<File>> {
     let real = real.map_err(|error| refused(at, &error.to_string()))?;
     let mut seen: BTreeSet<PathBuf> = real.ancestors().skip(1).map(Path::to_owned).collect();
     let mut is_new = |path: &Path| fs::canonicalize(path).map_or(true, |real| seen.insert(real));
-    // Another name of a file does not count as it.
-    let counts = |entry: &DirEntry| {
-        let extension = entry.path().extension().map(OsStr::to_ascii_lowercase);
-        let extension = extension.as_deref().and_then(OsStr::to_str);
-        entry.file_type().is_dir() || matches!(extension, Some("yaml" | "yml" | "json"))
-    };
+    let counts = |entry: &DirEntry| entry.file_type().is_dir() || holds_definitions(entry.path());
     let entries = WalkDir::new(at)
         .follow_links(true)
         .sort_by_file_name()
@@ -127,6 +131,13 @@ fn directory(root: &Path, at: &Path) -> Result<Vec<File>> {
         }
     }
     Ok(files)
+}
+
+/// Whether a file is called as YAML or JSON is.
+fn holds_definitions(path: &Path) -> bool {
+    let extension = path.extension().map(OsStr::to_ascii_lowercase);
+    let extension = extension.as_deref().and_then(OsStr::to_str);
+    matches!(extension, Some("yaml" | "yml" | "json"))
 }
 
 fn unreadable(what: &str, why: &str) -> Failure {
