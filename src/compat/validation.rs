@@ -55,12 +55,15 @@ pub fn counted(before: &Schema, after: &Schema, findings: &mut Findings) {
         let old = before.properties.get(name);
         !before.required.contains(name) && old.is_none_or(|old| old.default.is_none())
     };
+    let may_be_too_many = after
+        .max_properties
+        .is_some_and(|max| after.keeps_unknown() || after.properties.len() as u64 > max);
     for (name, field) in &after.properties {
         if field.default.is_none() || !could_be_absent(name) {
             continue;
         }
         findings.below(&step(name), |findings| {
-            if after.max_properties.is_some() {
+            if may_be_too_many {
                 let what = "has a default now, and counts for `maxProperties`";
                 findings.add(&rule::MAX_PROPERTIES_LOWERED, what);
             }

@@ -198,8 +198,11 @@ struct Allowance {
 
 impl Allowance {
     fn parse(text: &str) -> Result<Self> {
-        let (id, place) = text.split_once(':').unwrap_or((text, ""));
-        if text.ends_with(':') {
+        let (id, place) = match text.split_once(':') {
+            Some((id, place)) => (id, Some(place.trim())),
+            None => (text, None),
+        };
+        if place.is_some_and(str::is_empty) {
             return Err(Failure::usage(format!("`--allow {text}` names no place"))
                 .note("without `:` it accepts every break of the rule")
                 .help(format!("--allow {id}")));
@@ -212,7 +215,7 @@ impl Allowance {
         })?;
         Ok(Self {
             rule,
-            place: place.trim().to_owned(),
+            place: place.unwrap_or_default().to_owned(),
         })
     }
 

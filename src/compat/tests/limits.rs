@@ -265,11 +265,23 @@ pub fn all() -> Vec<Fields> {
             ],
         ),
         Fields(
-            limit("maxProperties", json!(2)),
-            json!({ "maxProperties": 2, "properties": { "a": { "type": "string", "default": "x" } } }),
+            limit("maxProperties", json!(1)),
+            json!({
+                "maxProperties": 1,
+                "properties": { "a": { "type": "string", "default": "x" }, "b": { "type": "string" } },
+            }),
             &[
                 "max-properties-lowered v1 .spec.a: has a default now, and counts for `maxProperties`",
             ],
+        ),
+        // As many as may be there are allowed.
+        Fields(
+            limit("maxProperties", json!(2)),
+            json!({
+                "maxProperties": 2,
+                "properties": { "a": { "type": "string", "default": "x" }, "b": { "type": "string" } },
+            }),
+            &[],
         ),
         // A field that was always there changes nothing by a default, and one that may be absent may be asked for.
         Fields(
