@@ -10,6 +10,7 @@ use super::{
 use crate::{
     cli::{Files, Global},
     error::{Failure, Result},
+    memory,
     project::Project,
     report::Report,
     template,
@@ -64,7 +65,7 @@ pub fn check_list(project: &Project, applied: &Project) -> Result<()> {
     let desired = template::owners(&without)?;
     for path in added {
         check(path, &desired).map_err(|failure| Failure {
-            help: vec!["git diff PROJECT".to_owned()],
+            help: vec![format!("diff {} PROJECT", memory::APPLIED_PROJECT)],
             ..failure.note("`PROJECT` lists it under `owned`")
         })?;
     }

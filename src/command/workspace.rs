@@ -133,8 +133,12 @@ impl Workspace {
                 project
             }
             Found::Obstacle(what) => {
-                return Err(Failure::refused(format!("cannot read `PROJECT`: {what}"))
-                    .help("git checkout -- PROJECT"));
+                return Err(
+                    Failure::refused(format!("cannot read `PROJECT`: {what}")).help(format!(
+                        "mv -i PROJECT PROJECT.former && {}",
+                        put_back(root)
+                    )),
+                );
             }
             Found::Absent if tree::find(root, &RelPath::parse(memory::LOCK)?)? != Found::Absent => {
                 return Err(lost_project(root));
@@ -274,11 +278,18 @@ fn check_directory(root: &Path) -> Result<()> {
 fn lost_project(root: &Path) -> Failure {
     let lost = Failure::refused(format!("`{}` has lost its PROJECT file", root.display()));
     let said = format!("`{}` says that there was one", memory::LOCK);
+    let lost = match root.join(memory::APPLIED_PROJECT).is_file() {
+        true => lost.note(format!("{said}; its last applied text is kept beside it")),
+        false => lost.note(said),
+    };
+    lost.help(put_back(root))
+}
+
+/// The line that makes a PROJECT that is gone what it last was.
+fn put_back(root: &Path) -> String {
     match root.join(memory::APPLIED_PROJECT).is_file() {
-        true => lost
-            .note(format!("{said}; its last applied text is kept beside it"))
-            .help(format!("cp {} PROJECT", memory::APPLIED_PROJECT)),
-        false => lost.note(said).help("git checkout -- PROJECT"),
+        true => format!("cp {} PROJECT", memory::APPLIED_PROJECT),
+        false => "git checkout -- PROJECT".to_owned(),
     }
 }
 

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 use crate::{cli, error::Failure, shell};
 
 /// What lines begin with that works in the project's directory. Any other help is a sentence, or names its paths in full.
-const PROGRAMS: [&str; 11] = [
+const PROGRAMS: [&str; 12] = [
     "${EDITOR:-vi}",
     "cargo",
     "cp",
+    "diff",
     "git",
     "grep",
     "helm",

@@ -25,8 +25,8 @@ fn refused(text: &[u8], error: &str, help: &str) {
     }
     assert!(
         !failure.notes.is_empty()
-            || help == "git diff PROJECT"
-            || help == "git checkout -- PROJECT"
+            || help == "diff .operator-forge/PROJECT PROJECT"
+            || help == "cp .operator-forge/PROJECT PROJECT"
     );
     assert_eq!(failure.exit_code(), 1);
 }
@@ -71,63 +71,67 @@ fn types_of_fields() {
         "    namespaced: true",
         "    namespaced: maybe",
         "`PROJECT:27:17`: resources[1].api.namespaced: invalid type: string \"maybe\", expected a boolean",
-        "git diff PROJECT",
+        "diff .operator-forge/PROJECT PROJECT",
     );
     check(
         "crdVersion: v1",
         "crdVersion: v1beta1",
         "`PROJECT:26:17`: resources[1].api.crdVersion: unknown variant `v1beta1`, expected `v1`",
-        "git diff PROJECT",
+        "diff .operator-forge/PROJECT PROJECT",
     );
     check(
         "license: apache2",
         "license: gpl",
         "`PROJECT:8:14`: plugins.rust.operator-forge/v1.license: unknown variant `gpl`, expected one of `apache2`, `mit`, `none`, `custom`",
-        "git diff PROJECT",
+        "diff .operator-forge/PROJECT PROJECT",
     );
     check(
         "templates: 1",
         "templates: one",
         "`PROJECT:17:16`: plugins.rust.operator-forge/v1.templates: invalid type: string \"one\", expected u32",
-        "git diff PROJECT",
+        "diff .operator-forge/PROJECT PROJECT",
     );
     check(
         "resources:\n- controller",
         "resources: none\nx:\n- controller",
         "`PROJECT:19:12`: resources: invalid type: string \"none\", expected a sequence",
-        "git diff PROJECT",
+        "diff .operator-forge/PROJECT PROJECT",
     );
 }
 
 #[test]
 fn what_is_no_file_of_ours() {
-    refused(b"", "`PROJECT` is empty", "git checkout -- PROJECT");
+    refused(
+        b"",
+        "`PROJECT` is empty",
+        "cp .operator-forge/PROJECT PROJECT",
+    );
     refused(
         b"domain: \xff",
         "`PROJECT:1`: the file is not UTF-8 text",
-        "git checkout -- PROJECT",
+        "cp .operator-forge/PROJECT PROJECT",
     );
     refused(
         b"{]",
         "`PROJECT:1:2`: did not find expected node content, while parsing a flow node",
-        "git diff PROJECT",
+        "diff .operator-forge/PROJECT PROJECT",
     );
     refused(
         b"just words",
         "`PROJECT:1:1`: invalid type: string \"just words\", expected the fields of a project",
-        "git diff PROJECT",
+        "diff .operator-forge/PROJECT PROJECT",
     );
     check(
         "layout:\n- rust.operator-forge/v1\n",
         "",
         "`PROJECT` has no `layout`",
-        "git checkout -- PROJECT",
+        "cp .operator-forge/PROJECT PROJECT",
     );
     check(
         "version: \"3\"",
         "",
         "`PROJECT` has no `version`",
-        "git checkout -- PROJECT",
+        "cp .operator-forge/PROJECT PROJECT",
     );
     check(
         "version: \"3\"",
@@ -172,7 +176,7 @@ fn keys_that_hold_others() {
         refused(
             text.as_bytes(),
             "`PROJECT`: a list, a mapping or `<<` stands where a key belongs",
-            "git diff PROJECT",
+            "diff .operator-forge/PROJECT PROJECT",
         );
     }
 }

@@ -53,7 +53,11 @@ pub fn text(bytes: &[u8]) -> Result<&str, Failure> {
     Ok(text)
 }
 
-const RESTORE: &str = "git checkout -- PROJECT";
+/// For a text that is lost: the last one that was applied, which needs no git.
+const RESTORE: &str = "cp .operator-forge/PROJECT PROJECT";
+
+/// For a text that went wrong somewhere: what changed since it was last applied.
+const DIFF: &str = "diff .operator-forge/PROJECT PROJECT";
 
 /// For a text that says what cannot be, and has to say something else.
 pub const EDIT: &str = "${EDITOR:-vi} PROJECT && operator-forge sync";
@@ -151,7 +155,7 @@ pub fn odd_key() -> Failure {
         "`{FILE}`: a list, a mapping or `<<` stands where a key belongs"
     ))
     .note("the file could not be written again")
-    .help("git diff PROJECT")
+    .help(DIFF)
 }
 
 fn scalar(value: &Value) -> String {
@@ -193,7 +197,7 @@ pub fn unreadable(text: &str, error: &serde_yaml::Error) -> Failure {
         failure = failure.note("this is not YAML: the file was perhaps cut off");
     }
     match fixes.is_empty() {
-        true => failure.help("git diff PROJECT"),
+        true => failure.help(DIFF),
         false => fixes.into_iter().fold(failure, to_write).help(EDIT),
     }
 }

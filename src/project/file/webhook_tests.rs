@@ -119,6 +119,6 @@ fn files_edited_by_hand() {
         "    certificates: none\n    templates: 1\n",
         "`PROJECT:9:19`: plugins.rust.operator-forge/v1.certificates: unknown variant `none`, expected one of \
          `self-managed`, `cert-manager`, `mounted`",
-        "git diff PROJECT",
+        "diff .operator-forge/PROJECT PROJECT",
     );
 }
