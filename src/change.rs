@@ -149,7 +149,7 @@ impl NoteKind {
                 "is generated, and was edited by hand; the edit is kept until the file has to change: take the file over, or make it anew"
             }
             Self::Orphaned => {
-                "is no longer part of the project, but was edited; it stays and is yours alone: keep it, or `git rm PATH`"
+                "is no longer part of the project, but was edited; it stays and is yours alone: keep it, or `rm PATH`"
             }
             Self::Owned => {
                 "is no longer part of the project, but was taken over; it stays and is yours alone"

@@ -19,6 +19,7 @@ mod external;
 mod file_of;
 mod init;
 mod lost;
+mod no_project;
 mod own;
 mod rename;
 mod restore;
@@ -70,6 +71,8 @@ struct Edit {
     next: Vec<(String, Option<String>)>,
     /// Whether two branches were put together in `PROJECT`, which git is then told.
     settles: bool,
+    /// Whether the attributes of types are compared with `PROJECT`, which may have been edited by hand.
+    compares: bool,
     /// What is asked on a terminal about the diff of it all, and the refusal that a no is.
     question: Option<(&'static str, Failure)>,
 }
@@ -86,6 +89,7 @@ impl Edit {
             remarks: Vec::new(),
             next: Vec::new(),
             settles: false,
+            compares: false,
             question: None,
         }
     }
@@ -164,14 +168,9 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     };
     let mut survey = Survey::with(workspace, &edit.project, &edit.named)?;
     let mut remarks = edit.remarks.clone();
-    let lost = lost::settle(
-        workspace,
-        &edit.project,
-        &mut survey,
-        &edit.named,
-        flags.policy(),
-    );
-    remarks.extend(lost.map_err(|failure| failure.note("nothing was written"))?);
+    let lost = lost::settle(workspace, edit, &mut survey, flags.policy());
+    let (remark, lost) = lost.map_err(|failure| failure.note("nothing was written"))?;
+    remarks.extend(remark);
     let plan = |decided: &BTreeMap<RelPath, Policy>| {
         let (named, forced) = (&edit.named, &edit.forced);
         survey.plan(&edit.project, named, flags.policy(), decided, forced)
@@ -192,9 +191,31 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
         None => adopt::explain(failure, &set, workspace.adopted.keys()),
     })?;
     workspace.refuse_if_moved(&survey.found)?;
-    let mut next = edit.next.clone();
+    let mut next = Vec::new();
+    // Nothing follows from nothing, but git and the user's own types wait all the same.
+    if set.visible().next().is_some() {
+        next.clone_from(&edit.next);
+    }
     if edit.settles {
         next.push(settled(workspace, &survey, &set)?);
+    }
+    if let Some(line) = lost.first() {
+        let what = "put back what is still lost:".to_owned();
+        next.push((what, Some(line.clone())));
+    }
+    let drifts = match edit.compares {
+        true => check::drifts(&edit.project, &survey)?,
+        false => Vec::new(),
+    };
+    for drift in &drifts {
+        remarks.push(drift.note());
+        let line = (
+            "make the type say what `PROJECT` says:".to_owned(),
+            Some(drift.help()),
+        );
+        if !next.contains(&line) {
+            next.push(line);
+        }
     }
     let outcome = Outcome {
         command: edit.command,
@@ -220,7 +241,8 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     if question.is_none() {
         report.outcome(&outcome);
     }
-    Ok(if set.notes.is_empty() { 0 } else { 3 })
+    let is_done = set.notes.is_empty() && drifts.is_empty() && lost.is_empty();
+    Ok(if is_done { 0 } else { 3 })
 }
 
 /// What git is told after two branches were put together: not before the last file is settled, because it would commit it.

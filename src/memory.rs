@@ -8,6 +8,7 @@ use std::{collections::BTreeMap, fmt::Write as _, path::Path};
 use crate::{
     error::{Failure, Result},
     merge,
+    project::FILE,
     reconcile::Last,
     tree::{self, Digest, Found, Owner, RelPath},
 };
@@ -88,6 +89,11 @@ impl Memory {
                     let Ok(path) = RelPath::parse(path) else {
                         return refuse("a row's path must stay inside the project");
                     };
+                    if is_record(&path) {
+                        return refuse(
+                            "a row is of a generated file, which the record itself and git's own are not",
+                        );
+                    }
                     if BASE.len() + path.as_str().len() > RelPath::MAX {
                         return refuse("a row's path leaves no room for the path of its text");
                     }
@@ -120,6 +126,15 @@ impl Memory {
         }
         text
     }
+}
+
+/// Whether no template makes what is there: the record of the project, and what git keeps.
+fn is_record(path: &RelPath) -> bool {
+    let first = path.as_str().split('/').next().unwrap_or_default();
+    let records = [DIRECTORY, FILE, ".git"];
+    records
+        .iter()
+        .any(|record| first.eq_ignore_ascii_case(record))
 }
 
 fn broken(line: usize, why: &str) -> Failure {

@@ -53,6 +53,8 @@ pub struct Inputs<'a> {
     pub forced: &'a BTreeSet<RelPath>,
     /// Paths that the user took over: they stay, also when nothing asks for them any more.
     pub owned: &'a BTreeSet<RelPath>,
+    /// Rows that the lock keeps though nothing is planned of them.
+    pub aside: &'a BTreeMap<RelPath, Last<Digest>>,
 }
 
 /// The paths to look at before planning: all that is desired or remembered, the record itself, and the bases.

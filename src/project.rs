@@ -204,6 +204,13 @@ impl Project {
         project
     }
 
+    /// Where certificates come from is said as long as there are webhooks.
+    fn forget_certificates(&mut self) {
+        if self.resources.values().all(|it| it.webhooks.is_none()) {
+            self.settings.certificates = None;
+        }
+    }
+
     /// The resources in the order of `PROJECT`.
     pub fn resources(&self) -> impl Iterator<Item = (&Key, &Resource)> {
         self.resources.iter()

@@ -162,11 +162,7 @@ impl Report {
             "init" => line.clone(),
             _ => self.place.line(line),
         };
-        // Nothing follows from nothing.
-        let next = outcome
-            .next
-            .iter()
-            .filter(|_| outcome.set.visible().next().is_some());
+        let next = outcome.next.iter();
         let next: Vec<_> = next
             .map(|(sentence, paste)| (sentence.clone(), paste.as_ref().map(line)))
             .collect();
@@ -243,7 +239,8 @@ impl Report {
         let instead = status.instead.iter().map(|line| self.place.line(line));
         let sync = match status.instead {
             [] => self.place.line(&lines.join(" && ")),
-            _ => instead.collect::<Vec<_>>().join(" && "),
+            // Each is done with something left for the next one, exit code 3.
+            _ => instead.collect::<Vec<_>>().join("; "),
         };
         self.print(&match self.output {
             Output::Json => status.json(),
@@ -297,6 +294,7 @@ impl Report {
     }
 
     fn eprint(&self, text: &str) {
+        let text = &*text::printable(text, self.color);
         match &self.collected {
             Some(told) => told.borrow_mut().error.push_str(text),
             None => self.write(io::stderr(), "standard error", text),

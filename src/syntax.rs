@@ -13,7 +13,7 @@ mod rename;
 #[cfg(test)]
 mod tests;
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 
 pub use self::attribute::Item;
 pub use self::convert::{Below, Conversion, Members, Variant};
@@ -74,7 +74,38 @@ pub fn parse(text: &str) -> syn::Result<syn::File> {
 fn tokens(text: &str) -> syn::Result<TokenStream> {
     let tokens: TokenStream = text.parse()?;
     depth::check(tokens.clone()).map_err(|why| syn::Error::new(Span::call_site(), why))?;
-    Ok(tokens)
+    match conflict(text, tokens.clone()) {
+        Some(at) => Err(syn::Error::new(at, "a merge conflict is not resolved")),
+        None => Ok(tokens),
+    }
+}
+
+/// Where a conflict marker is code: in an attribute or a macro, where any tokens may stand.
+fn conflict(text: &str, tokens: TokenStream) -> Option<Span> {
+    const MARKER: &str = "<<<<<<<";
+    let starts = |line: usize| {
+        text.lines()
+            .nth(line)
+            .is_some_and(|it| it.starts_with(MARKER))
+    };
+    if !text.lines().any(|line| line.starts_with(MARKER)) {
+        return None;
+    }
+    let mut rest = vec![tokens.into_iter()];
+    while let Some(last) = rest.last_mut() {
+        match last.next() {
+            None => _ = rest.pop(),
+            Some(TokenTree::Group(group)) => rest.push(group.stream().into_iter()),
+            Some(TokenTree::Punct(punct)) if punct.as_char() == '<' => {
+                let start = punct.span().start();
+                if start.column == 0 && starts(start.line - 1) {
+                    return Some(punct.span());
+                }
+            }
+            Some(_) => {}
+        }
+    }
+    None
 }
 
 /// `text` with these names in the attribute of `kind`.

@@ -9,7 +9,7 @@ mod session;
 use std::{
     collections::BTreeMap,
     fs, io,
-    path::Path,
+    path::{Path, PathBuf},
     process::{Command, Stdio},
     thread,
     time::Instant,
@@ -116,6 +116,7 @@ fn steps(root: &Path, project: &[u8]) -> Result<Vec<Step>> {
         decided: &BTreeMap::new(),
         forced: &Default::default(),
         owned: &project.settings.owned,
+        aside: &BTreeMap::new(),
     })?;
     Ok(Step::of(&set))
 }
@@ -160,13 +161,23 @@ fn next(root: &Path) {
 
 /// Files of `.operator-forge/local/` that no finished command leaves.
 fn strays(root: &Path) -> Vec<String> {
-    let Ok(entries) = fs::read_dir(root.join(".operator-forge/local")) else {
-        return Vec::new();
-    };
-    entries
+    let entries = fs::read_dir(root.join(".operator-forge/local"));
+    let names = entries.into_iter().flatten();
+    names
         .map(|entry| entry.unwrap().file_name().into_string().unwrap())
         .filter(|name| ![".gitignore", "lock", "undo"].contains(&name.as_str()))
         .collect()
+}
+
+/// Directories with nothing in them, which no command leaves that was not refused their removal.
+fn empty_directories(root: &Path) -> Vec<PathBuf> {
+    let below = walkdir::WalkDir::new(root).min_depth(1).into_iter();
+    let paths = below
+        .map(Result::unwrap)
+        .filter(|it| it.file_type().is_dir());
+    let paths = paths.map(walkdir::DirEntry::into_path);
+    let is_empty = |path: &PathBuf| fs::read_dir(path).unwrap().next().is_none();
+    paths.filter(is_empty).collect()
 }
 
 /// Whether the tree is the new one; it is the old one otherwise. Nothing else is left.
@@ -224,6 +235,8 @@ fn dying_at_any_call_leaves_the_old_tree_or_the_new() {
             );
             next(directory.path());
             let new = is_new(&what, &prepared, directory.path());
+            let empty = empty_directories(directory.path());
+            assert_eq!(empty, Vec::<PathBuf>::new(), "{what}");
             let mut outcomes = outcomes.lock().unwrap();
             if new {
                 outcomes.1 += 1

@@ -194,7 +194,10 @@ fn drop_journal(disk: &dyn Disk, journal: &Journal) -> Result<()> {
 
 fn remove_empty_parents(disk: &dyn Disk, step: &Step) -> Result<()> {
     for parent in step.path.parents().rev() {
-        if !remove_if_empty(disk, &RelPath::parse(parent)?) {
+        let parent = RelPath::parse(parent)?;
+        // The command that was interrupted may have removed some already.
+        let is_gone = matches!(disk.kind(&parent), Ok(Kind::Absent));
+        if !is_gone && !remove_if_empty(disk, &parent) {
             break;
         }
     }

@@ -75,8 +75,10 @@ fn corrected(words: &[String], help: &str) -> Option<String> {
     }
     let mut line = pieces(&command, words);
     for name in flags.iter().map(|flag| &flag.name) {
-        let first = line.iter().position(|piece| piece.name == *name);
-        line.retain(|piece| piece.name != *name);
+        let instead = instead_of(name).filter(|_| !leave_out);
+        let is_it = |piece: &Piece| piece.name == *name || Some(&*piece.name) == instead;
+        let first = line.iter().position(is_it);
+        line.retain(|piece| !is_it(piece));
         if !leave_out {
             let at = first.unwrap_or(line.len());
             let same = flags.iter().filter(|flag| flag.name == *name);
@@ -84,6 +86,15 @@ fn corrected(words: &[String], help: &str) -> Option<String> {
         }
     }
     Some(pasted(line.iter().flat_map(|piece| &piece.words)))
+}
+
+/// The flag that says the same thing in another way: the two exclude each other.
+fn instead_of(flag: &str) -> Option<&'static str> {
+    match flag {
+        "--license" => Some("--license-file"),
+        "--license-file" => Some("--license"),
+        _ => None,
+    }
 }
 
 /// The command line of `words` with the flag `from` called `to`.

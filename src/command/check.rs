@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::{
-    Survey, Workspace,
+    Edit, Survey, Workspace,
     attributes::{self, Expected},
     lost,
 };
@@ -11,7 +11,6 @@ use crate::{
     change::{ChangeSet, Policy},
     cli::{Check, Global},
     error::{Failure, Result},
-    plan::Named,
     project::{ApiView, Project},
     report::{Drift, Outcome, Report},
     template,
@@ -35,9 +34,8 @@ fn files(flags: &Global, report: &Report) -> Result<u8> {
     let mut survey = Survey::of(&workspace, &project)?;
     lost::settle(
         &workspace,
-        &project,
+        &Edit::of("check", project.clone()),
         &mut survey,
-        &Named::default(),
         Policy::Abort,
     )?;
     let (set, drifts) = rayon::join(|| survey.drift(&project), || drifts(&project, &survey));
@@ -58,7 +56,7 @@ fn files(flags: &Global, report: &Report) -> Result<u8> {
 }
 
 /// Where the attributes of types are not what `PROJECT` says.
-fn drifts(project: &Project, survey: &Survey) -> Result<Vec<Drift>> {
+pub fn drifts(project: &Project, survey: &Survey) -> Result<Vec<Drift>> {
     let is_edited = |(path, file): (_, &File)| match survey.found.get(path) {
         Some(Found::File(bytes)) => file.owner == Owner::User && **bytes != *file.content,
         _ => false,

@@ -21,7 +21,7 @@ pub fn run(flags: &Global, edit: &cli::Edit, report: &Report) -> Result<u8> {
         namespaced: edit.namespaced,
         owner: edit.owner.as_deref().map(Owner::parse).transpose()?,
         license: edit.license.as_deref().map(License::parse).transpose()?,
-        header: init::header(flags, edit.license_file.as_deref())?,
+        header: init::header(flags, edit.license.as_deref(), edit.license_file.as_deref())?,
         certificates: edit.certificates.map(Into::into),
     };
     let project = before.edit(&settings)?;

@@ -10,11 +10,12 @@ use crate::{
     tree::{Owner, RelPath},
 };
 
-/// The paths as the tree has them, each once. A leading `./` is what shells complete.
+/// The paths as the tree has them, each once. A leading `./` is what shells complete, and a `/` at the end.
 pub fn paths_of(texts: &[String]) -> Result<Vec<RelPath>> {
     let mut paths = Vec::new();
     for text in texts {
-        let path = RelPath::parse(text.strip_prefix("./").unwrap_or(text))?;
+        let text = text.strip_prefix("./").unwrap_or(text);
+        let path = RelPath::parse(text.strip_suffix('/').unwrap_or(text))?;
         if !paths.contains(&path) {
             paths.push(path);
         }

@@ -81,7 +81,7 @@ fn options(flags: &Global, root: &Path, init: &Init) -> Result<InitOptions> {
         },
         owner: Owner::parse(init.owner.as_deref().unwrap_or_default())?,
         license: License::parse(init.license.as_deref().unwrap_or("apache2"))?,
-        header: header(flags, init.license_file.as_deref())?,
+        header: header(flags, init.license.as_deref(), init.license_file.as_deref())?,
         namespaced: init.namespaced.unwrap_or(false),
     })
 }
@@ -107,8 +107,19 @@ fn directory_name(root: &Path) -> Result<ProjectName> {
 }
 
 /// The text of `--license-file`, which is relative to where the command works.
-pub fn header(flags: &Global, file: Option<&Path>) -> Result<Option<Header>> {
+pub fn header(
+    flags: &Global,
+    license: Option<&str>,
+    file: Option<&Path>,
+) -> Result<Option<Header>> {
     let Some(file) = file else { return Ok(None) };
+    if let Some(license) = license {
+        return Err(
+            Failure::usage(format!("`--license {license}` beside `--license-file`"))
+                .note("the file's text is the header, of whatever license it is")
+                .help("leave out --license"),
+        );
+    }
     let text = std::fs::read_to_string(flags.directory.join(file)).map_err(|error| {
         Failure::refused(format!(
             "cannot read `--license-file {}`: {error}",

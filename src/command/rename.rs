@@ -13,8 +13,8 @@ use crate::{
     report::{Moved, Report},
     shell,
     syntax::{self, Fault, Renamed},
-    template,
-    tree::{self, Digest, Found, RelPath, Tree},
+    template::{self, kind_files},
+    tree::{self, Digest, Found, Owner, RelPath, Tree},
     yaml,
 };
 
@@ -28,13 +28,21 @@ pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> 
         plural: rename.plural.as_deref().map(Plural::parse).transpose()?,
         force: rename.force,
     };
-    let project = before.rename(&request)?;
+    let mut project = before.rename(&request)?;
+    let old = files(&before, &request, &request.kind)?;
+    let new = files(&project, &request, &request.to)?;
+    project.settings.owned = (project.settings.owned.into_iter())
+        .map(|path| match old.iter().find(|(_, from)| **from == path) {
+            Some((what, _)) => new.get(what).cloned().unwrap_or(path),
+            None => path,
+        })
+        .collect();
     let (names, api_group) = names(&before, &project, &request);
     let mut remarks = Vec::new();
     let (named, moved, behind) = moved(
         &workspace,
         (&before, &project),
-        &request,
+        (&request, old, &new),
         &names,
         &mut remarks,
     )?;
@@ -110,19 +118,22 @@ fn names(before: &Project, after: &Project, request: &Rename) -> (Renamed, Strin
     (names, group)
 }
 
+/// The files of a kind, by what they are for.
+type Files = BTreeMap<kind_files::Use, RelPath>;
+
+fn files(project: &Project, request: &Rename, kind: &Kind) -> Result<Files> {
+    kind_files::of_kind(project, &request.group, &project.domain, kind)
+}
+
 /// The user's files of the kind, at their new paths, and those of them whose text is changed. One that is as it was generated
 /// is made anew. The commands move what the user put beside them.
 fn moved(
     workspace: &Workspace,
     (before, after): (&Project, &Project),
-    request: &Rename,
+    (request, old, new): (&Rename, Files, &Files),
     names: &Renamed,
     remarks: &mut Vec<String>,
 ) -> Result<(Named, Vec<Moved>, Vec<String>)> {
-    let files = |project: &Project, kind| {
-        template::kind_files::of_kind(project, &request.group, &project.domain, kind)
-    };
-    let (old, new) = (files(before, &request.kind)?, files(after, &request.to)?);
     // What is made of a kind depends on its own entries alone.
     let made = |project: &Project, kind| template::tree(&project.of_kind(&request.group, kind));
     let both = || (made(before, &request.kind), made(after, &request.to));
@@ -132,6 +143,10 @@ fn moved(
     let mut directories = BTreeMap::new();
     for (what, from) in &old {
         let Some(to) = new.get(what) else { continue };
+        let is_of_user = was.get(from).is_some_and(|file| file.owner == Owner::User);
+        if !is_of_user && !before.settings.owned.contains(from) {
+            continue;
+        }
         directories.extend(directory(from, to));
         let row = memory.rows.get(from).cloned();
         let bytes = match tree::find(&workspace.root, from)? {

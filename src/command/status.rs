@@ -25,7 +25,7 @@ pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
     let lost = lost::files(&workspace, &project, &survey, &Named::default())?;
     let instead = match lost.is_empty() {
         true => Vec::new(),
-        false => lost::lines(&workspace, &survey, &lost),
+        false => lost::lines(&project, &survey, &lost),
     };
     let lost: Vec<FileStatus> = lost
         .iter()

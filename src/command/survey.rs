@@ -5,15 +5,18 @@ use std::{
     path::Path,
 };
 
-use super::{Workspace, unmerged::is_settled};
+use super::{
+    Workspace,
+    unmerged::{COMING, is_settled},
+};
 use crate::{
-    change::{ChangeSet, Policy},
+    change::{ChangeSet, Note, NoteKind, Policy},
     error::Result,
     git::{self, Unmerged},
-    memory::Memory,
+    memory::{self, Memory},
     plan::{self, Merges, Named},
     project::Project,
-    reconcile::Verdict,
+    reconcile::{Last, Verdict},
     template,
     tree::{self, Digest, Found, RelPath, Tree},
 };
@@ -30,6 +33,10 @@ pub struct Survey {
     merges: Merges,
     /// The text of the project that is asked for.
     record: String,
+    /// Rows that the plan does not see and the lock keeps.
+    aside: BTreeMap<RelPath, Last<Digest>>,
+    /// Files of no entry any more that one branch edited, while the other deleted the entry.
+    left: Vec<RelPath>,
 }
 
 impl Survey {
@@ -63,6 +70,7 @@ impl Survey {
             false => BTreeMap::new(),
         };
         let settled = !unmerged.is_empty() && is_settled(&workspace.root)?;
+        let left = left_by_git(workspace, &found)?;
         Ok(Self {
             memory,
             desired,
@@ -73,7 +81,16 @@ impl Survey {
                 committed,
             },
             record,
+            aside: BTreeMap::new(),
+            left,
         })
+    }
+
+    /// Leaves these files out of what is planned, and remembered as they are.
+    pub fn set_aside(&mut self, paths: &[RelPath]) {
+        for path in paths {
+            self.aside.extend(self.memory.rows.remove_entry(path));
+        }
     }
 
     /// What the table says of a file that is there or not, and the digest of what is there.
@@ -110,9 +127,40 @@ impl Survey {
             decided,
             forced,
             owned: &project.settings.owned,
+            aside: &self.aside,
         };
-        plan::plan_named(&inputs, named)
+        let mut set = plan::plan_named(&inputs, named)?;
+        let left = self
+            .left
+            .iter()
+            .filter(|path| !named.rewritten.contains_key(*path));
+        set.notes.extend(left.map(|path| Note {
+            path: path.clone(),
+            what: NoteKind::Orphaned,
+        }));
+        Ok(set)
     }
+}
+
+/// The files that git left where one branch deleted and the other one edited them, and that were generated there.
+fn left_by_git(workspace: &Workspace, found: &BTreeMap<RelPath, Found>) -> Result<Vec<RelPath>> {
+    let root = &workspace.root;
+    let mut files = workspace.conflicted.texts(|path| !found.contains_key(path));
+    files.retain(|_, git| git.ancestor.is_some() && git.ours.is_some() != git.theirs.is_some());
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let locks = COMING.iter().chain(&["HEAD"]);
+    let locks = locks.filter_map(|head| git::text_at(root, head, memory::LOCK));
+    let locks: Vec<Memory> = locks.filter_map(|text| Memory::parse(&text).ok()).collect();
+    let mut left = Vec::new();
+    for path in files.into_keys() {
+        let was_generated = locks.iter().any(|lock| lock.rows.contains_key(&path));
+        if was_generated && matches!(tree::find(root, &path)?, Found::File(_)) {
+            left.push(path);
+        }
+    }
+    Ok(left)
 }
 
 /// Those of `paths` that both branches of the last commit changed, where it merged them by keeping the text of one.

@@ -1,28 +1,36 @@
 //! `sync`: changes nothing in the project, and makes the tree what a hand-edited or merged `PROJECT` says.
 
 use super::{Edit, Workspace, reconcile, unmerged::branches};
-use crate::{cli::Global, error::Result, project::Project, report::Report};
+use crate::{
+    change::Policy, cli::Global, error::Result, plan::Named, project::Project, report::Report,
+};
 
 pub fn run(flags: &Global, report: &Report) -> Result<u8> {
     let next = vec![(
         "derive CRDs and RBAC again:".to_owned(),
         Some("make manifests".to_owned()),
     )];
-    let mut merged = None;
+    let (mut merged, mut named) = (None, Named::default());
     let (workspace, project) = Workspace::open_with(&flags.directory, |bytes, conflicted| {
         let Some(branches) = branches(&flags.directory, &bytes, conflicted)? else {
             return Ok(bytes);
         };
         let (text, remark) = branches.merge(flags.policy())?;
-        Project::read_merged(&text, &bytes)?;
+        let project = Project::read_merged(&text, &bytes)?;
         merged = Some(remark);
+        // Only a policy brings back what a branch deleted.
+        if matches!(flags.policy(), Policy::Keep | Policy::Take) {
+            named.rewritten = branches.kept(&flags.directory, &project)?;
+        }
         Ok(text.into_bytes())
     })?;
     let settles = merged.is_some();
     let mut remarks: Vec<String> = merged.into_iter().flatten().collect();
     remarks.extend(workspace.not_followed()?);
     let edit = Edit {
+        named,
         settles,
+        compares: true,
         remarks,
         next,
         ..Edit::of("sync", project)

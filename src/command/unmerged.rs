@@ -1,6 +1,6 @@
 //! A `PROJECT` that git could not merge: with conflict markers, or with the text of one branch only.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
 use crate::{
     change::Policy,
@@ -11,9 +11,20 @@ use crate::{
         markers::{self, Sides},
         project,
     },
-    project::FILE,
-    tree::{self, Found, RelPath},
+    plan::Rewritten,
+    project::{FILE, Project},
+    reconcile::Last,
+    template,
+    tree::{self, Found, Owner, RelPath},
 };
+
+/// What git calls the commit that comes to the branch.
+pub const COMING: [&str; 4] = [
+    "MERGE_HEAD",
+    "CHERRY_PICK_HEAD",
+    "REBASE_HEAD",
+    "REVERT_HEAD",
+];
 
 /// What two branches made of `PROJECT`.
 pub struct Branches {
@@ -100,6 +111,50 @@ impl Branches {
             )
         });
         Ok((text, remark))
+    }
+
+    /// The user's files of entries that one branch deleted, and that `project`, what both make together, has all the same: as
+    /// the other branch has them.
+    pub fn kept(&self, root: &Path, project: &Project) -> Result<BTreeMap<RelPath, Rewritten>> {
+        let mut kept = BTreeMap::new();
+        let asked = |text: &str| template::paths(&Project::read(text.as_bytes())?);
+        let (Ok(ours), Ok(theirs)) = (asked(&self.sides.ours), asked(&self.sides.theirs)) else {
+            return Ok(kept);
+        };
+        let alone: Vec<&RelPath> = ours.symmetric_difference(&theirs).collect();
+        let text = |path: &RelPath| match ours.contains(path) {
+            true => git::text_at(root, "HEAD", path.as_str()),
+            false => {
+                let mut heads = COMING.iter();
+                heads.find_map(|head| git::text_at(root, head, path.as_str()))
+            }
+        };
+        for (path, file) in template::tree(project)? {
+            if file.owner != Owner::User || !alone.contains(&&path) {
+                continue;
+            }
+            let row = Last {
+                owner: file.owner,
+                any_of: vec![file.digest(&path)],
+            };
+            let before = match tree::find(root, &path)? {
+                Found::File(bytes) => Some(bytes),
+                Found::Absent => None,
+                Found::Obstacle(_) => continue,
+            };
+            let after = before
+                .clone()
+                .or_else(|| text(&path).map(String::into_bytes));
+            if let Some(after) = after {
+                let rewritten = Rewritten {
+                    before,
+                    after: Some(after.into()),
+                    row: Some(row),
+                };
+                kept.insert(path, rewritten);
+            }
+        }
+        Ok(kept)
     }
 
     /// The answer of commands that need a project.

@@ -43,7 +43,7 @@ pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String
         .value(base.as_ref(), Some(&ours), Some(&theirs))
         .map_err(|clash| refuse(clash, sides))?;
     let value = merged.unwrap_or(Value::Mapping(Mapping::new()));
-    let value = without_options(value);
+    let value = without_options(without_empty(value));
     let refuse = |why: String| {
         Failure::refused(format!(
             "`{FILE}`: the two branches make no `{FILE}` together"
@@ -102,6 +102,41 @@ fn without_options(mut project: Value) -> Value {
         .filter(|_| !taken.is_empty())
     {
         ours.insert("resources".into(), Value::Sequence(taken));
+    }
+    project
+}
+
+/// Where each branch took one half away, an entry is emptied as no command leaves it: a hub goes with its last spoke, and an
+/// entry with all that it held.
+fn without_empty(mut project: Value) -> Value {
+    let is_set = |entry: &Value, key: &str| match entry.get(key) {
+        Some(Value::Bool(set)) => *set,
+        Some(Value::Sequence(list)) => !list.is_empty(),
+        other => other.is_some(),
+    };
+    let resources = project
+        .get_mut("resources")
+        .and_then(Value::as_sequence_mut);
+    if let Some(resources) = resources {
+        for entry in resources.iter_mut() {
+            if let Some(Value::Mapping(webhooks)) = entry.get_mut("webhooks")
+                && entries(webhooks.get("spoke")).is_empty()
+            {
+                webhooks.remove("spoke");
+                webhooks.remove("conversion");
+            }
+            let kinds = ["defaulting", "validation", "conversion"];
+            let asks = |webhooks: &Value| kinds.iter().any(|kind| is_set(webhooks, kind));
+            if entry
+                .get("webhooks")
+                .is_some_and(|webhooks| !asks(webhooks))
+                && let Some(entry) = entry.as_mapping_mut()
+            {
+                entry.remove("webhooks");
+            }
+        }
+        let holds = ["api", "controller", "controllers", "webhooks"];
+        resources.retain(|entry| holds.iter().any(|key| is_set(entry, key)));
     }
     project
 }

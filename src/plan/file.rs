@@ -157,7 +157,11 @@ fn desired(inputs: &Inputs<'_>, place: &Place<'_>) -> Planned {
                     done(write(place, Action::Merge, text.into_bytes().into()), note)
                 }
                 Ok((None, _)) => done(None, Some(NoteKind::BaseLost)),
-                Err(ConflictKind::Markers(_)) if note.is_some() => done(None, note),
+                // What is new waits: it is not applied before the markers are gone.
+                Err(ConflictKind::Markers(_)) if note.is_some() => Planned {
+                    row: place.left(),
+                    ..done(None, note)
+                },
                 Err(why) => settle(inputs, place, why, None),
             }
         }

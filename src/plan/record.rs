@@ -14,7 +14,7 @@ use crate::{
 /// Adds the changes of the record: the bases of Shared files, both copies of `PROJECT`, and the lock, which comes last.
 pub fn record(
     inputs: &Inputs<'_>,
-    rows: BTreeMap<RelPath, Last<Digest>>,
+    mut rows: BTreeMap<RelPath, Last<Digest>>,
     set: &mut ChangeSet,
 ) -> Result<()> {
     let mut put = |path: RelPath, after: Option<Content>| {
@@ -64,6 +64,7 @@ pub fn record(
             put(memory::base_path(path)?, None);
         }
     }
+    rows.extend(inputs.aside.clone());
     let memory = Memory {
         templates: inputs.templates,
         rows,

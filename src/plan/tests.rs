@@ -19,6 +19,7 @@ struct World {
     decided: BTreeMap<RelPath, Policy>,
     merges: Merges,
     owned: BTreeSet<RelPath>,
+    aside: BTreeMap<RelPath, Last<Digest>>,
 }
 
 fn path(text: &str) -> RelPath {
@@ -66,6 +67,7 @@ impl World {
             decided: BTreeMap::new(),
             merges: Merges::default(),
             owned: BTreeSet::new(),
+            aside: BTreeMap::new(),
         }
     }
 
@@ -81,6 +83,7 @@ impl World {
             decided: &self.decided,
             forced: &self.forced,
             owned: &self.owned,
+            aside: &self.aside,
         }
     }
 

@@ -29,8 +29,9 @@ impl Unchanging {
 ///
 /// The domain is part of every stored object's API group, and the name of every object in a cluster, so changing one
 /// would not rename what exists but leave it behind. The template set is what `update` counts from. It is checked before
-/// everything else, because other rules would advise to make the rest of the file agree.
-pub fn check_unchanging(text: &[u8], applied: &Project) -> Result<(), Failure> {
+/// everything else, because other rules would advise to make the rest of the file agree. Where `merged`, two branches were
+/// put together, and one of them may have been updated.
+pub fn check_unchanging(text: &[u8], applied: &Project, merged: bool) -> Result<(), Failure> {
     let text = file::text(text).ok();
     let Some(now) = text.and_then(|text| yaml::read::<Unchanging>(text).ok()) else {
         return Ok(());
@@ -42,7 +43,7 @@ pub fn check_unchanging(text: &[u8], applied: &Project) -> Result<(), Failure> {
     let domain = applied.domain.as_str();
     let name = applied.name.as_str();
     let set = applied.settings.templates.to_string();
-    let set_now = now.templates();
+    let set_now = now.templates().filter(|_| !merged);
     let settings = [
         (
             "domain",

@@ -193,6 +193,7 @@ fn from_file(file: File, keys: &mut Vec<Key>) -> Result<Project, Violation> {
             }
         }
     }
+    project.forget_certificates();
     Ok(project)
 }
 
@@ -220,6 +221,7 @@ fn from_entry(key: &Key, entry: Entry) -> Result<Resource, Violation> {
         false => None,
     };
     let webhooks = entry.webhooks.map(|entry| webhooks::from_file(key, entry));
+    let webhooks = webhooks.transpose()?.filter(|all| !all.is_empty());
     Ok(Resource {
         plural,
         api: entry.api.map(|api| Api {
@@ -230,7 +232,7 @@ fn from_entry(key: &Key, entry: Entry) -> Result<Resource, Violation> {
         controller: entry.controller,
         core: entry.core,
         external,
-        webhooks: webhooks.transpose()?,
+        webhooks,
         controllers: entry
             .controllers
             .into_iter()

@@ -193,6 +193,11 @@ impl Resource {
     pub fn has_controllers(&self) -> bool {
         self.controller || !self.controllers.is_empty()
     }
+
+    /// Whether the project has nothing of it any more: no API, no controller, no webhook.
+    pub fn holds_nothing(&self) -> bool {
+        self.api.is_none() && !self.has_controllers() && self.webhooks.is_none()
+    }
 }
 
 /// `Memcached` and its list, the two kinds that a CRD takes in its group.

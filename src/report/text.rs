@@ -1,6 +1,6 @@
 //! For people: a verb column as cargo has it, then what needs attention, then what to do next.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::{borrow::Cow, collections::BTreeMap, fmt::Write};
 
 use super::{Moved, Outcome};
 use crate::{
@@ -24,6 +24,26 @@ fn paint(text: &str, style: &str, color: bool) -> String {
     } else {
         text.to_owned()
     }
+}
+
+/// `text` with the control characters written out that a hostile file put into it: only colors of ours reach a terminal.
+pub fn printable(text: &str, color: bool) -> Cow<'_, str> {
+    let is_plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
+    if text.chars().all(is_plain) {
+        return Cow::Borrowed(text);
+    }
+    let ours = [GREEN, YELLOW, RED, CYAN, RESET];
+    let (mut printable, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(c) = rest.chars().next() {
+        let known = ours.iter().find(|style| color && rest.starts_with(**style));
+        let length = known.map_or(c.len_utf8(), |style| style.len());
+        match known.is_some() || is_plain(c) {
+            true => printable.push_str(&rest[..length]),
+            false => printable.extend(c.escape_default()),
+        }
+        rest = &rest[length..];
+    }
+    Cow::Owned(printable)
 }
 
 fn verb(action: Action) -> &'static str {
@@ -243,4 +263,22 @@ pub fn failure(failure: &Failure, color: bool) -> String {
         let _ = writeln!(text, "{}: {help}", paint("help", GREEN, color));
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_our_own_colors_reach_a_terminal() {
+        let check =
+            |text: &str, color, expected: &str| assert_eq!(printable(text, color), expected);
+        check("a\tb\nc é\n", true, "a\tb\nc é\n");
+        check(
+            "\x1b[1;31merror\x1b[0m: a\x1b[2Jb\0",
+            true,
+            "\x1b[1;31merror\x1b[0m: a\\u{1b}[2Jb\\u{0}",
+        );
+        check("\x1b[1;31ma\u{9b}", false, "\\u{1b}[1;31ma\\u{9b}");
+    }
 }

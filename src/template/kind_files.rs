@@ -1,4 +1,4 @@
-//! The User files of one kind, by what they are for: so those of a kind that was renamed are found again.
+//! The files of one kind, by what they are for: so those of a kind that was renamed are found again.
 
 use std::collections::BTreeMap;
 
@@ -7,11 +7,11 @@ use crate::{
     error::Result,
     name::{Domain, Group, Kind, rust::Module},
     project::Project,
-    tree::{Owner, RelPath},
+    tree::RelPath,
 };
 
 /// What a file is for: its template, and the version or the controller.
-type Use = (&'static str, String);
+pub type Use = (&'static str, String);
 
 /// The files of that kind.
 pub fn of_kind(
@@ -22,7 +22,7 @@ pub fn of_kind(
 ) -> Result<BTreeMap<Use, RelPath>> {
     let module = Module::of_group(group, domain);
     let context = context::context(&project.of_kind(group, kind));
-    let mut files = BTreeMap::new();
+    let (mut files, every_version) = (BTreeMap::new(), String::new());
     for (scope, subject) in subject::all(&context) {
         let (of_group, of_kind, what) = match subject {
             Subject::Api(api) => (&api.group_module, &api.kind, &api.version),
@@ -30,14 +30,14 @@ pub fn of_kind(
             Subject::Spoke(spoke) => (&spoke.group_module, &spoke.kind, &spoke.version),
             Subject::Controller(it) if it.default => (&it.group_module, &it.kind, &it.version),
             Subject::Controller(it) => (&it.group_module, &it.kind, &it.name),
-            Subject::Project | Subject::Kind(_) => continue,
+            Subject::Kind(kind) => (&kind.group_module, &kind.kind, &every_version),
+            Subject::Project => continue,
         };
         if *of_group != module.ident || of_kind != kind.as_str() {
             continue;
         }
-        let of_user = subject.paths(scope)?.into_iter();
-        let of_user = of_user.filter(|(template, _)| template.owner == Owner::User);
-        files.extend(of_user.map(|(template, path)| ((template.name, what.clone()), path)));
+        let of_kind = subject.paths(scope)?.into_iter();
+        files.extend(of_kind.map(|(template, path)| ((template.name, what.clone()), path)));
     }
     Ok(files)
 }

@@ -10,6 +10,10 @@ fn project(entries: &[&str]) -> String {
     for entry in entries {
         let mut words = entry.split(' ');
         text += &format!("- kind: {}\n  version: v1\n", words.next().unwrap());
+        // Other entries are of types that the project does not define.
+        if !entry.contains("core=") {
+            text += "  api: {}\n";
+        }
         for (name, value) in words.filter_map(|word| word.split_once('=')) {
             text += &format!("  {name}: {value}\n");
         }
@@ -54,6 +58,34 @@ fn fields_of_one_entry_are_merged() {
         &["A spoke=[v2,v4]"],
         &["A spoke=[v2,v3,v4]"],
     );
+}
+
+#[test]
+fn a_hub_goes_with_its_last_spoke() {
+    check(
+        &[r#"A webhooks={"conversion":true,"spoke":[v2,v3],"validation":true}"#],
+        &[r#"A webhooks={"conversion":true,"spoke":[v3],"validation":true}"#],
+        &[r#"A webhooks={"conversion":true,"spoke":[v2],"validation":true}"#],
+        &[r#"A webhooks={"validation":true}"#],
+    );
+}
+
+#[test]
+fn an_entry_goes_with_the_last_that_it_held() {
+    let hook = r#"webhooks={"validation":true,"webhookVersion":v1}"#;
+    let (controlled, asked) = ("A core=true controller=true", format!("A core=true {hook}"));
+    check(
+        &[&format!("{controlled} {hook}"), "C"],
+        &[controlled, "C"],
+        &[&asked, "C"],
+        &["C"],
+    );
+    let (own, both) = (
+        format!("B {hook}"),
+        r#"B webhooks={"defaulting":true,"validation":true}"#,
+    );
+    let other = r#"B webhooks={"defaulting":true}"#;
+    check(&[both], &[&own], &[other], &["B"]);
 }
 
 #[test]
@@ -108,7 +140,7 @@ fn one_key_changed_twice_is_named_with_its_lines() {
         failure.error,
         "`PROJECT:1`: both branches changed `resources, /v1 A, plural`"
     );
-    assert_eq!(failure.notes[0], "line 6 says `bs`, line 12 says `cs`");
+    assert_eq!(failure.notes[0], "line 7 says `bs`, line 14 says `cs`");
     let removed = merge(
         Some(&project(&["A", "B"])),
         &conflicted(&project(&["B"]), &project(&["A plural=cs", "B"])),

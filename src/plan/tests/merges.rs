@@ -266,6 +266,21 @@ fn a_file_of_mixed_line_ends_is_no_change() {
 }
 
 #[test]
+fn what_is_new_waits_until_markers_are_gone() {
+    let tree = |text: &str| desired(&[("Makefile", Owner::Shared, text)]);
+    let mut world = World::new();
+    world.apply(&tree("a\nb\nc\n"));
+    world.write(
+        "Makefile",
+        "<<<<<<< yours\nA\n=======\na\n>>>>>>> generated\nb\nc\n",
+    );
+    assert_eq!(notes(&world.apply(&tree("a\nb\nC\n"))), [NoteKind::Markers]);
+    world.write("Makefile", "A\nb\nc\n");
+    world.apply(&tree("a\nb\nC\n"));
+    assert_eq!(world.read("Makefile").as_deref(), Some("A\nb\nC\n"));
+}
+
+#[test]
 fn the_project_keeps_its_line_ends() {
     let mut world = World::new();
     world.write("PROJECT", "old\r\n");

@@ -39,7 +39,18 @@ impl Project {
         }
         delete.take_controller(self, &key, &mut left, resource)?;
         if resource {
-            check_unneeded(self, &key, &left)?;
+            check_unneeded(self, &key, &left).map_err(|failure| {
+                match (&delete.controller_name, delete.resource) {
+                    // Whoever names one controller hardly means the API, too.
+                    (Some(name), None) => Failure {
+                        help: vec!["--resource=false".to_owned()],
+                        ..failure.note(format!(
+                            "the controller `{name}` alone goes without the API"
+                        ))
+                    },
+                    _ => failure,
+                }
+            })?;
         }
         let mut project = self.clone();
         project.put(key, left);
@@ -49,8 +60,7 @@ impl Project {
 
     /// Puts the entry, or removes it if it holds nothing.
     pub(super) fn put(&mut self, key: Key, entry: Resource) {
-        let empty = entry.api.is_none() && !entry.has_controllers() && entry.webhooks.is_none();
-        match empty {
+        match entry.holds_nothing() {
             true => self.resources.remove(&key),
             false => self.resources.insert(key, entry),
         };

@@ -42,9 +42,14 @@ impl Project {
             (delete.validation, &mut webhooks.validation, "validation"),
         ] {
             if selected && slot.take().is_none() {
+                let others = [delete.defaulting, delete.validation, delete.conversion];
+                let is_only = others.into_iter().filter(|other| *other).count() == 1;
                 return Err(Failure::refused(format!("`{key}` has no {what} webhook"))
                     .note(format!("it has{there}"))
-                    .help(format!("leave out --{what}")));
+                    .help(match is_only {
+                        true => STATUS.to_owned(),
+                        false => format!("leave out --{what}"),
+                    }));
             }
         }
         for spoke in delete.spokes_in(&key, &webhooks)? {
@@ -53,9 +58,7 @@ impl Project {
         left.webhooks = (!webhooks.is_empty()).then_some(webhooks);
         let mut project = self.clone();
         project.put(key, left);
-        if project.webhooks().is_empty() {
-            project.settings.certificates = None;
-        }
+        project.forget_certificates();
         rules::check(&project)?;
         Ok(project)
     }

@@ -57,6 +57,12 @@ fn core_entry(key: &Key, resource: &Resource) -> Check {
     if resource.external.is_some() {
         return Err(not_external(key, true));
     }
+    if resource.holds_nothing() {
+        return Err(asks_for_nothing(
+            key,
+            "is `core` and has neither controllers nor webhooks",
+        ));
+    }
     Ok(())
 }
 
@@ -76,15 +82,20 @@ fn external_entry(project: &Project, key: &Key, resource: &Resource) -> Check {
             .flag("--group cert-manager --external-api-domain io")
             .field("domain: io"));
     }
-    if resource.webhooks.is_none() && !resource.has_controllers() {
-        return Err(Violation::new(
-            Some(key),
-            format!("`{key}` is `external` and has neither controllers nor webhooks"),
-        )
-        .note("an entry without `controller`, `controllers` and `webhooks` asks for nothing")
-        .field("remove that entry"));
+    if resource.holds_nothing() {
+        return Err(asks_for_nothing(
+            key,
+            "is `external` and has neither controllers nor webhooks",
+        ));
     }
     Ok(())
+}
+
+/// By hand an entry is emptied as no command leaves it.
+fn asks_for_nothing(key: &Key, what: &str) -> Violation {
+    Violation::new(Some(key), format!("`{key}` {what}"))
+        .note("an entry without `controller`, `controllers` and `webhooks` asks for nothing")
+        .field("remove that entry")
 }
 
 /// `--external-api-path` for a type that needs none.
