@@ -2,6 +2,9 @@
 //!
 //! `PROPTEST_CASES` is the number of inputs of each test.
 
+#[path = "drivers/lists.rs"]
+mod lists;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use operator_forge::{merge::Driver, tree::RelPath};
@@ -257,7 +260,7 @@ proptest! {
         prop_assert_eq!(merged, text(&both));
     }
 
-    /// Any texts at all: no panic, what is merged stays merged, one side unchanged gives the other.
+    /// Any texts at all: no panic, what is merged stays merged, one side unchanged gives the other, no entry is lost.
     #[test]
     fn any_text_is_merged_or_refused(base in any_text(), ours in any_text(), theirs in any_text()) {
         for file in FILES {
@@ -265,9 +268,13 @@ proptest! {
             prop_assert_eq!(driver.merge(&base, &base, &theirs), Ok(theirs.clone()));
             prop_assert_eq!(driver.merge(&base, &ours, &base), Ok(ours.clone()));
             if let Ok(merged) = driver.merge(&base, &ours, &theirs) {
+                let is_whole = file != "kustomization.yaml" || [&base, &ours].contains(&&theirs) || lists::has_what_is_new(&base, &theirs, &merged);
+                prop_assert!(is_whole, "{}", merged);
                 prop_assert_eq!(driver.merge(&theirs, &merged, &theirs), Ok(merged));
             }
-            let _ = driver.merge("", &ours, &theirs);
+            if let Ok(merged) = driver.merge("", &ours, &theirs) {
+                prop_assert!(file != "kustomization.yaml" || ours == theirs || lists::has_what_is_new("", &theirs, &merged), "{}", merged);
+            }
         }
     }
 }

@@ -45,10 +45,7 @@ pub fn merge(
     neighbours: Neighbours,
     join: impl Fn(&[&str], &[&str]) -> Option<String>,
 ) -> Result<String, ConflictKind> {
-    let (mut ours, mut theirs) = (changes(base, ours), changes(base, theirs));
-    // What both did is done once.
-    theirs.retain(|change| !ours.contains(change));
-    let mut merged = String::new();
+    let (ours, mut theirs) = both(base, ours, theirs);
     let mut joined: Vec<(Change<'_>, String)> = Vec::new();
     for mine in &ours {
         for other in &theirs {
@@ -66,9 +63,54 @@ pub fn merge(
     for (change, _) in &joined {
         theirs.retain(|other| other.at != change.at);
     }
+    Ok(apply(base, ours, theirs, &joined))
+}
+
+/// Merges neighbours apart. Where both sides changed the same lines and all of them are such that the user's count, as
+/// comments are, those of `ours` stay.
+pub fn merge_where(
+    base: &str,
+    ours: &str,
+    theirs: &str,
+    users_count: impl Fn(&str) -> bool,
+) -> Result<String, ConflictKind> {
+    let (ours, mut theirs) = both(base, ours, theirs);
+    let lines: Vec<&str> = base.split_inclusive('\n').collect();
+    let gives_way = |change: &Change<'_>| {
+        let mut all = lines[change.at.clone()].iter().chain(&change.lines);
+        all.all(|line| users_count(line))
+    };
+    let clash = |mine: &Change<'_>, other: &Change<'_>| {
+        mine.clashes(other) && !(gives_way(mine) && gives_way(other))
+    };
+    if ours
+        .iter()
+        .any(|mine| theirs.iter().any(|other| clash(mine, other)))
+    {
+        return Err(ConflictKind::Overlap);
+    }
+    theirs.retain(|other| !ours.iter().any(|mine| mine.clashes(other)));
+    Ok(apply(base, ours, theirs, &[]))
+}
+
+/// What each side changed; what both did is done once.
+fn both<'a>(base: &str, ours: &'a str, theirs: &'a str) -> (Vec<Change<'a>>, Vec<Change<'a>>) {
+    let (ours, mut theirs) = (changes(base, ours), changes(base, theirs));
+    theirs.retain(|change| !ours.contains(change));
+    (ours, theirs)
+}
+
+/// The base with the changes of both sides, which do not clash but where they are `joined`.
+fn apply<'a>(
+    base: &str,
+    mut ours: Vec<Change<'a>>,
+    mut theirs: Vec<Change<'a>>,
+    joined: &[(Change<'a>, String)],
+) -> String {
     ours.append(&mut theirs);
     ours.sort_by_key(|change| (change.at.start, change.at.end));
     let lines: Vec<&str> = base.split_inclusive('\n').collect();
+    let mut merged = String::new();
     let mut at = 0;
     for change in &ours {
         lines[at..change.at.start]
@@ -81,7 +123,7 @@ pub fn merge(
         at = change.at.end;
     }
     lines[at..].iter().for_each(|line| push(&mut merged, line));
-    Ok(merged)
+    merged
 }
 
 /// Appends a line; one that was the last of its file and had no end gets one if another follows.
@@ -152,6 +194,17 @@ mod tests {
             |_, _| None,
         );
         assert_eq!(together, Err(ConflictKind::Overlap));
+    }
+
+    #[test]
+    fn comments_of_the_user_stay_where_both_changed_them() {
+        let comments =
+            |base, ours, theirs| merge_where(base, ours, theirs, |line| line.starts_with('#'));
+        let base = "#a\nb\n#c\n";
+        let merged = comments(base, "#mine\nb\n#c\n", "#theirs\nb\n#C\n");
+        assert_eq!(merged, Ok("#mine\nb\n#C\n".to_owned()));
+        let merged = comments(base, "b\n#c\n", "#theirs\nB\n#c\n");
+        assert_eq!(merged, Err(ConflictKind::Overlap));
     }
 
     fn lines() -> impl Strategy<Value = String> {

@@ -9,7 +9,8 @@ pub fn keys(text: &str) -> Vec<&str> {
     text.lines().filter_map(key_of).collect()
 }
 
-fn key_of(line: &str) -> Option<&str> {
+/// The key that a line begins with, if it is a plain word.
+pub fn key_of(line: &str) -> Option<&str> {
     let (key, _) = line.split_once(':')?;
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
     (!key.is_empty() && key.chars().all(plain) && !key.starts_with('-')).then_some(key)
@@ -24,13 +25,11 @@ fn head(line: &str) -> Option<(bool, &str)> {
     (comment.is_empty() || is_comment).then_some((empty.is_some(), comment))
 }
 
-/// The lines that hold the entries of the list at `key`, or `None` where there is no block list (or an empty `[]`).
+/// The lines that hold the entries of the list at `key` and the comments around them; `None` where something else than a
+/// block list stands. `[]` is an empty one, and so is nothing at all.
 fn block(key: &str, lines: &[&str]) -> Option<Range<usize>> {
     let at = lines.iter().position(|line| key_of(line) == Some(key))?;
     let (is_empty, _) = head(lines[at])?;
-    if is_empty {
-        return Some(at + 1..at + 1);
-    }
     let mut end = at + 1;
     for (offset, line) in lines[at + 1..].iter().enumerate() {
         if line.starts_with("- ") || line.starts_with("  ") {
@@ -39,10 +38,12 @@ fn block(key: &str, lines: &[&str]) -> Option<Range<usize>> {
             break;
         }
     }
-    let first = lines[at + 1..end]
+    let mut values = lines[at + 1..end]
         .iter()
-        .find(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'))?;
-    first.trim_start().starts_with("- ").then_some(at + 1..end)
+        .filter(|line| !line.trim().is_empty() && !line.trim_start().starts_with('#'));
+    let begins_list = |first: &&str| !is_empty && first.trim_start().starts_with("- ");
+    let is_list = values.next().is_none_or(begins_list);
+    is_list.then_some(at + 1..end)
 }
 
 /// The list at `key`, without its indentation.
@@ -117,7 +118,7 @@ pub fn replace(key: &str, text: &str, list: &List, style: &str) -> String {
     let own = place
         .clone()
         .map(|range| &lines[range])
-        .filter(|lines| !lines.is_empty());
+        .filter(|lines| lines.iter().any(|line| line.trim_start().starts_with("- ")));
     let columns = own
         .or(block(key, &model).map(|range| &model[range]))
         .map_or(0, indent);

@@ -1,10 +1,11 @@
 //! Lists of entries: one value on one line is known by that value, anything else by its first line.
 //!
 //! Invariants: quotes and a comment beside a value are the user's form of it, and no edit of the entry; what the user
-//! wrote beside or above an entry that goes stays in the list.
+//! wrote beside or above an entry that goes stays in the list; no comment keeps an entry from coming or going.
 
 use std::collections::HashSet;
 
+use super::comments::{self, comments_beside};
 use crate::{
     change::ConflictKind,
     merge::hunks::{self, Neighbours},
@@ -36,16 +37,37 @@ enum Name<'a> {
     FirstLine(&'a str),
 }
 
+/// How much of an entry of several lines is its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Naming {
+    /// Its first line, so that the rest may be edited.
+    FirstLines,
+    /// The first line if it says a value, else all that it says: before the project nobody edited an entry of it.
+    TellingFirstLines,
+    /// All that it says: where first lines are alike.
+    Whole,
+}
+
 impl Entry {
-    fn name(&self) -> Name<'_> {
-        match self.value() {
+    fn name(&self, naming: Naming) -> Name<'_> {
+        if let Some(value) = self.value() {
+            return Name::Value(value);
+        }
+        let first = self.body.lines().next().unwrap_or_default();
+        let whole = match naming {
+            Naming::FirstLines => false,
+            Naming::TellingFirstLines => first.ends_with(':'),
+            Naming::Whole => true,
+        };
+        let read = || yaml::read::<serde_yaml::Value>(&self.body).ok();
+        match whole.then(read).flatten() {
             Some(value) => Name::Value(value),
-            None => Name::FirstLine(self.body.lines().next().unwrap_or_default()),
+            None => Name::FirstLine(first),
         }
     }
 
     /// The value that it is, if it is one on one line.
-    fn value(&self) -> Option<serde_yaml::Value> {
+    pub fn value(&self) -> Option<serde_yaml::Value> {
         if self.body.lines().nth(1).is_some() {
             return None;
         }
@@ -62,6 +84,13 @@ impl Entry {
                 | serde_yaml::Value::Bool(_)
         )
         .then_some(value)
+    }
+
+    /// The value as it is written, where that may stand in brackets.
+    pub fn word(&self) -> Option<&str> {
+        self.value()?;
+        let word = split_comment(&self.body).0.trim().strip_prefix('-')?.trim();
+        (quoted_length(word) > 0 || !word.contains(['[', ']', '{', '}', ','])).then_some(word)
     }
 
     /// The comments above it, and, if it is a value, the one beside it.
@@ -111,8 +140,13 @@ fn quoted_length(text: &str) -> usize {
 struct Named<'a>(Vec<(Name<'a>, &'a Entry)>);
 
 impl<'a> Named<'a> {
-    fn of(list: &'a List) -> Self {
-        Self(list.entries.iter().map(|it| (it.name(), it)).collect())
+    fn of(list: &'a List, naming: Naming) -> Self {
+        let entries = list.entries.iter();
+        Self(entries.map(|it| (it.name(naming), it)).collect())
+    }
+
+    fn holds(&self, other: &Self) -> bool {
+        other.0.iter().all(|(name, _)| self.find(name).is_some())
     }
 
     fn find(&self, wanted: &Name<'_>) -> Option<&'a Entry> {
@@ -130,6 +164,20 @@ impl<'a> Named<'a> {
     }
 }
 
+/// The names of `old`, `mine` and `new`; `None` where entries cannot be told apart.
+fn named<'a>(lists: [&'a List; 3], naming: Naming) -> Option<[Named<'a>; 3]> {
+    let named = lists.map(|list| Named::of(list, naming));
+    let [old, mine, new] = &named;
+    // Of entries that are known by all that they say, none may have changed.
+    let told_apart = match naming {
+        Naming::Whole => old.holds(new) || new.holds(old),
+        _ => true,
+    };
+    let is_ambiguous =
+        old.is_ambiguous(false) || mine.is_ambiguous(true) || new.is_ambiguous(false);
+    (told_apart && !is_ambiguous).then_some(named)
+}
+
 /// Merges what changed from `old` to `new` into `mine`; `None` where entries cannot be told apart.
 pub fn merge(
     old: &List,
@@ -137,11 +185,19 @@ pub fn merge(
     new: &List,
     adopting: bool,
 ) -> Result<Option<List>, ConflictKind> {
-    let sides = [old, mine, new].map(Named::of);
-    let [before, own, wanted] = &sides;
-    if before.is_ambiguous(false) || own.is_ambiguous(true) || wanted.is_ambiguous(false) {
-        return Ok(None);
+    if mine == old {
+        return Ok(Some(new.clone()));
     }
+    let [old, new] = comments::uncommented(old, mine, new);
+    let first_lines = match adopting {
+        true => Naming::TellingFirstLines,
+        false => Naming::FirstLines,
+    };
+    let lists = [&old, mine, &new];
+    let Some(sides) = named(lists, first_lines).or_else(|| named(lists, Naming::Whole)) else {
+        return Ok(None);
+    };
+    let [before, own, wanted] = &sides;
     let mut merged: Vec<(&Name<'_>, Entry)> = Vec::new();
     // What the user wrote above and beside entries that go.
     let mut orphaned = String::new();
@@ -177,8 +233,8 @@ pub fn merge(
         merged.insert(place, (name, (*entry).clone()));
     }
     let below = match adopting {
-        true => mine.below.clone(),
-        false => orphaned + &text(&old.below, &mine.below, &new.below)?,
+        true => mine.below.clone() + &comments_beside(&mine.below, &new.below),
+        false => orphaned + &comments::merge(&old.below, &mine.below, &new.below)?,
     };
     Ok(Some(List {
         entries: merged.into_iter().map(|(_, entry)| entry).collect(),
@@ -204,13 +260,41 @@ fn body(
     }
 }
 
-/// The comments of `mine` that are not in `old`.
-fn comments_beside(old: &str, mine: &str) -> String {
-    let is_comment = |line: &&str| line.trim_start().starts_with('#');
-    let is_new = |line: &&str| is_comment(line) && !old.split_inclusive('\n').any(|it| it == *line);
-    mine.split_inclusive('\n').filter(is_new).collect()
-}
-
 fn text(old: &str, mine: &str, new: &str) -> Result<String, ConflictKind> {
     hunks::merge(old, mine, new, Neighbours::Apart, |_, _| None)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::merge::yaml;
+
+    #[track_caller]
+    fn check(base: &str, ours: &str, theirs: &str, expected: &str) {
+        assert_eq!(yaml::merge(base, ours, theirs).as_deref(), Ok(expected));
+    }
+
+    #[test]
+    fn a_whole_list_is_added_and_removed_though_its_entries_begin_alike() {
+        let (one, two) = ("- op:\n    x: 1\n", "- op:\n    x: 2\n");
+        let list = format!("a:\n- x\n# - y\nb:\n{one}{two}");
+        let mine = "- op:\n    x: 3\n";
+        check(
+            "a:\n- x\n# - y\n",
+            "a:\n- x\n- y\n",
+            &list,
+            &format!("a:\n- x\n- y\nb:\n{one}{two}"),
+        );
+        check(
+            "a:\n- x\n# - y\n",
+            &format!("a:\n- x\n# - y\nb:\n{mine}"),
+            &list,
+            &format!("a:\n- x\n# - y\nb:\n{mine}{one}{two}"),
+        );
+        check(
+            &list,
+            &format!("{list}{mine}"),
+            "a:\n- x\n# - y\nb: []\n",
+            &format!("a:\n- x\n# - y\nb:\n{mine}"),
+        );
+    }
 }
