@@ -32,9 +32,8 @@ pub fn merge(ours: &str, theirs: &str) -> Result<String, ConflictKind> {
             continue;
         }
         let before = order[..at].iter().rev().find_map(place_of);
-        let after = order[at + 1..].iter().find_map(place_of);
-        let place = before.map(|place| place + 1).or(after);
-        sections.insert(place.unwrap_or(sections.len()), section);
+        let place = before.map_or(0, |place| place + 1);
+        sections.insert(place, section);
     }
     let sections = sections.into_iter().map(|section| section.text);
     let mut merged = head + &sections.collect::<String>();
