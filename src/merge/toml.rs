@@ -4,6 +4,7 @@ mod adopt;
 mod decor;
 mod dependency;
 mod kept;
+mod list;
 mod order;
 mod same;
 
@@ -139,21 +140,10 @@ fn merge_array(old: Option<&Array>, mine: &mut Array, new: &Array) {
     let is_old = |wanted: &Value| old.is_some_and(|old| has(old, wanted));
     mine.retain(|value| !is_old(value) || has(new, value));
     for value in new {
-        if is_old(value) || has(mine, value) {
-            continue;
-        }
-        match mine.iter().last().and_then(indent) {
-            Some(indent) => mine.push_formatted(value.clone().decorated(indent, "")),
-            None => mine.push(value.clone()),
+        if !is_old(value) && !has(mine, value) {
+            list::push(mine, value.clone());
         }
     }
-}
-
-/// The line end and the white space before a value that begins a line.
-fn indent(value: &Value) -> Option<String> {
-    let before = value.decor().prefix()?.as_str()?;
-    let (_, indent) = before.rsplit_once('\n')?;
-    Some(format!("\n{indent}"))
 }
 
 #[cfg(test)]
