@@ -171,6 +171,7 @@ fn values(before: &Schema, after: &Schema, findings: &mut Findings) {
 fn bounds(before: &Schema, after: &Schema, findings: &mut Findings) {
     let maximum = |schema: &Schema| Bound::of(&schema.maximum, schema.exclusive_maximum);
     let minimum = |schema: &Schema| Bound::of(&schema.minimum, schema.exclusive_minimum);
+    let is_whole = before.type_name.as_deref() == Some("integer");
     let bounds = [
         (
             &rule::MAXIMUM_LOWERED,
@@ -190,8 +191,17 @@ fn bounds(before: &Schema, after: &Schema, findings: &mut Findings) {
     for (rule, name, old, new, tighter) in bounds {
         let Some(new) = new else { continue };
         let was = old.as_ref().map_or("none".to_owned(), Bound::show);
-        if old.is_none_or(|old| new.is_tighter(&old, tighter)) {
-            findings.add(rule, format!("{name} was {was}, now {}", new.show()));
+        let now = new.show();
+        let reach = |bound: Bound| {
+            if is_whole {
+                bound.of_whole(tighter)
+            } else {
+                bound
+            }
+        };
+        let new = reach(new);
+        if old.is_none_or(|old| new.is_tighter(&reach(old), tighter)) {
+            findings.add(rule, format!("{name} was {was}, now {now}"));
         }
     }
 }
@@ -206,6 +216,26 @@ impl Bound {
     fn of(number: &Option<Number>, exclusive: bool) -> Option<Self> {
         let number = number.clone()?;
         Some(Self { number, exclusive })
+    }
+
+    /// The same for whole numbers, of which the next one is the bound if this one is left out.
+    fn of_whole(self, tighter: Ordering) -> Self {
+        let next = |number: i64| match tighter {
+            Ordering::Less => number.checked_sub(1),
+            _ => number.checked_add(1),
+        };
+        match self
+            .number
+            .as_i64()
+            .filter(|_| self.exclusive)
+            .and_then(next)
+        {
+            Some(next) => Self {
+                number: next.into(),
+                exclusive: false,
+            },
+            None => self,
+        }
     }
 
     /// `tighter` is the side of the old bound on which a new one refuses more.
