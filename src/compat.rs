@@ -4,6 +4,7 @@
 //! and field, whatever the order of the files.
 
 mod cel;
+mod defaults;
 mod definition;
 mod definitions;
 mod fields;

@@ -10,6 +10,19 @@ pub fn tokens(rule: &str) -> Vec<&str> {
     spaced.into_iter().map(|(_, token)| token).collect()
 }
 
+/// Whether a word of `rule` is the field `name`, as it is, in quotes or as CEL spells it.
+pub fn names(rule: &str, name: &str) -> bool {
+    let mut word = name.replace("__", "__underscores__");
+    for (sign, spelled) in [(".", "__dot__"), ("-", "__dash__"), ("/", "__slash__")] {
+        word = word.replace(sign, spelled);
+    }
+    // As a field is called that has a word of CEL for its name.
+    let keyword = format!("__{name}__");
+    let is_name =
+        |token: &str| token == word || token == keyword || token.trim_matches('`') == name;
+    tokens(rule).into_iter().any(is_name)
+}
+
 /// The rule on one line, without comments.
 pub fn line(rule: &str) -> String {
     let mut line = String::new();
@@ -129,6 +142,25 @@ mod tests {
             ("'a' 'b'", "'a''b'x"),
         ] {
             assert_ne!(tokens(one), tokens(other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn a_field_is_named_by_a_word() {
+        for (rule, name, expected) in [
+            ("has(self.a)", "a", true),
+            ("self.ab > 0 || self.b.all(c, true)", "a", false),
+            ("self.b == 'a' // a", "a", false),
+            ("self.a__dash__b > 0", "a-b", true),
+            ("self.`a-b` > 0", "a-b", true),
+            (
+                "self.a__underscores__dot__underscores__ > 0",
+                "a__dot__",
+                true,
+            ),
+            ("self.__namespace__ == ''", "namespace", true),
+        ] {
+            assert_eq!(names(rule, name), expected, "{rule} {name}");
         }
     }
 

@@ -1,7 +1,7 @@
 //! The fields of a schema: which there are, of which type, required or not, and what is kept of others.
 
 use super::{
-    Findings, limits, rule,
+    Findings, defaults, limits, rule,
     schema::{Schema, Shape},
     validation,
 };
@@ -14,7 +14,7 @@ pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
     limits::compare(before, after, findings);
     validation::compare(before, after, findings);
     default(before, after, findings);
-    validation::counted(before, after, findings);
+    defaults::compare(before, after, findings);
     required(before, after, findings);
     kept(before, after, findings);
     if before.embedded_resource != after.embedded_resource {

@@ -1,5 +1,6 @@
 //! Every rule on the smallest change that breaks it, and changes that break nothing.
 
+mod defaults;
 mod fields;
 mod limits;
 mod versions;
@@ -63,7 +64,8 @@ fn every_rule_finds_what_it_is_for_and_no_more() {
         assert_eq!(text(&compare(before, before)), [""; 0]);
         seen.extend(findings.iter().map(|finding| finding.rule.id));
     };
-    for Fields(before, after, expected) in fields::all().into_iter().chain(limits::all()) {
+    let tables = [fields::all(), limits::all(), defaults::all()];
+    for Fields(before, after, expected) in tables.into_iter().flatten() {
         check(
             &definition(before, nothing),
             &definition(after, nothing),

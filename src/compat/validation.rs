@@ -1,7 +1,7 @@
 //! CEL rules and combinations of schemas: whether one refuses more than another cannot be computed, so a new one counts
 //! as tighter, and one less as looser.
 
-use super::{Findings, cel, fields::step, rule, schema::Schema};
+use super::{Findings, cel, rule, schema::Schema};
 
 /// Compares what is beyond single limits.
 pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
@@ -13,6 +13,9 @@ pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
             );
         }
     }
+    // More than twice is twice: what no other alternative may allow is allowed by none.
+    let times =
+        |all: &[&Schema], one: &&Schema| all.iter().filter(|other| *other == one).count().min(2);
     let is_new = |old: &[&Schema], new: &[&Schema]| new.iter().any(|schema| !old.contains(schema));
     let (old_any, new_any) = (
         beyond_type(before, &before.any_of),
@@ -33,10 +36,13 @@ pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
             "anyOf",
             !new_any.is_empty() && (old_any.is_empty() || is_new(&new_any, &old_any)),
         ),
-        // An alternative more refuses what two of them allow.
+        // An alternative more, or one that is there twice, refuses what two of them allow.
         (
             "oneOf",
-            !new_one.is_empty() && (is_new(&old_one, &new_one) || is_new(&new_one, &old_one)),
+            is_new(&new_one, &old_one) && !new_one.is_empty()
+                || new_one
+                    .iter()
+                    .any(|one| times(&new_one, one) > times(&old_one, one)),
         ),
         ("not", after.not.is_some() && before.not != after.not),
     ];
@@ -46,54 +52,6 @@ pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
             format!("`{name}` is new or another one"),
         );
     }
-}
-
-/// A field that every object has from now on, because it has a default, where fields are counted: defaults are set before
-/// anything is validated.
-pub fn counted(before: &Schema, after: &Schema, findings: &mut Findings) {
-    let could_be_absent = |name: &String| {
-        let old = before.properties.get(name);
-        !before.required.contains(name) && old.is_none_or(|old| old.default.is_none())
-    };
-    let may_be_too_many = after
-        .max_properties
-        .is_some_and(|max| after.keeps_unknown() || after.properties.len() as u64 > max);
-    for (name, field) in &after.properties {
-        if field.default.is_none() || !could_be_absent(name) {
-            continue;
-        }
-        findings.below(&step(name), |findings| {
-            if may_be_too_many {
-                let what = "has a default now, and counts for `maxProperties`";
-                findings.add(&rule::MAX_PROPERTIES_LOWERED, what);
-            }
-            if may_refuse(after, name) {
-                let what = "has a default now, and `oneOf` or `not` asks whether it is there";
-                findings.add(&rule::COMBINATION_TIGHTENED, what);
-            }
-        });
-    }
-}
-
-/// Whether a combination may refuse an object because it has the field `name`.
-fn may_refuse(schema: &Schema, name: &str) -> bool {
-    let one_or_not = schema.one_of.iter().chain(schema.not.as_deref());
-    let mut others = schema.all_of.iter().chain(&schema.any_of);
-    one_or_not.into_iter().any(|one| asks_for(one, name))
-        || others.any(|other| other.max_properties.is_some() || may_refuse(other, name))
-}
-
-fn asks_for(schema: &Schema, name: &str) -> bool {
-    let inner = [&schema.all_of, &schema.any_of, &schema.one_of];
-    schema.required.contains(name)
-        || schema.properties.contains_key(name)
-        || schema.min_properties.is_some()
-        || schema.max_properties.is_some()
-        || inner
-            .into_iter()
-            .flatten()
-            .chain(schema.not.as_deref())
-            .any(|inner| asks_for(inner, name))
 }
 
 /// `anyOf` or `allOf` without what spells out `x-kubernetes-int-or-string`: the two alternatives themselves, or one

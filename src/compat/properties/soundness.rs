@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::{Severity, compare};
+use super::super::{Finding, Severity, compare};
 use super::{release, schema};
 
 /// Values of the kinds that the schemas speak of.
@@ -30,7 +30,13 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Whether `schema` accepts `value`, and keeps all of it; the little of OpenAPI that the strategy makes. CEL rules here
+/// Objects of [`judged`].
+fn fields() -> impl Strategy<Value = Value> {
+    let name = || proptest::sample::select(&["a", "b"][..]);
+    proptest::collection::btree_map(name(), name(), 0..3).prop_map(|fields| json!(fields))
+}
+
+/// Whether `schema` accepts `value`, and keeps all of it; the little of OpenAPI that the strategies make. CEL rules here
 /// are no programs: a value fulfils none of them.
 fn accepts(schema: &Value, value: &Value) -> bool {
     let of_type = match (&schema["type"], value) {
@@ -45,7 +51,21 @@ fn accepts(schema: &Value, value: &Value) -> bool {
         _ if schema["x-kubernetes-int-or-string"] == true => value.is_string() || value.is_i64(),
         _ => true,
     };
-    of_type && within_limits(schema, value) && keeps(schema, value)
+    of_type && within_limits(schema, &with_defaults(schema, value)) && keeps(schema, value)
+}
+
+/// `value` with what it leaves out, one level deep: each level is judged by itself.
+fn with_defaults(schema: &Value, value: &Value) -> Value {
+    let mut value = value.clone();
+    let fields = schema["properties"].as_object().into_iter().flatten();
+    for (name, field) in fields.filter(|(_, field)| !field["default"].is_null()) {
+        if let Some(object) = value.as_object_mut() {
+            object
+                .entry(name)
+                .or_insert_with(|| field["default"].clone());
+        }
+    }
+    value
 }
 
 fn within_limits(schema: &Value, value: &Value) -> bool {
@@ -82,6 +102,9 @@ fn within_limits(schema: &Value, value: &Value) -> bool {
         && schema["anyOf"]
             .as_array()
             .is_none_or(|any| any.iter().any(|one| accepts(one, value)))
+        && schema["oneOf"]
+            .as_array()
+            .is_none_or(|all| all.iter().filter(|one| accepts(one, value)).count() == 1)
         && (schema["not"].is_null() || !accepts(&schema["not"], value))
 }
 
@@ -170,14 +193,79 @@ fn edited() -> impl Strategy<Value = (Value, Value)> {
         })
 }
 
+/// An object in two versions: the defaults of its fields differ, or what judges by them.
+fn judged() -> impl Strategy<Value = (Value, Value)> {
+    let name = || proptest::sample::select(&["a", "b"][..]);
+    // Combinations prune nothing.
+    let open = |mut schema: Value| {
+        schema["x-kubernetes-preserve-unknown-fields"] = json!(true);
+        schema
+    };
+    let atom = prop_oneof![
+        name().prop_map(|name| json!({ "required": [name] })),
+        (name(), name())
+            .prop_map(|(name, word)| json!({ "properties": { name: { "enum": [word] } } })),
+        (0..3).prop_map(|count| json!({ "minProperties": count })),
+        (0..3).prop_map(|count| json!({ "maxProperties": count })),
+    ];
+    let part = atom.prop_map(open).prop_recursive(2, 6, 3, move |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 1..4).prop_map(|all| json!({ "anyOf": all })),
+            proptest::collection::vec(inner.clone(), 1..4).prop_map(|all| json!({ "oneOf": all })),
+            inner.prop_map(|one| json!({ "not": one })),
+        ]
+        .prop_map(open)
+    });
+    let default = || proptest::option::of(name());
+    let object = |part: &Value, defaults: [Option<&str>; 2]| {
+        let mut schema = part.clone();
+        schema["type"] = json!("object");
+        schema
+            .as_object_mut()
+            .unwrap()
+            .remove("x-kubernetes-preserve-unknown-fields");
+        if part.get("properties").is_some() {
+            schema = json!({ "type": "object", "anyOf": [part] });
+        }
+        schema["properties"] = json!({ "a": { "type": "string" }, "b": { "type": "string" } });
+        for (name, default) in ["a", "b"].into_iter().zip(defaults) {
+            if let Some(default) = default {
+                schema["properties"][name]["default"] = json!(default);
+            }
+        }
+        schema
+    };
+    let defaults = || [default(), default()];
+    (part.clone(), part, defaults(), defaults(), any::<bool>()).prop_map(
+        move |(one, other, old, new, same)| {
+            let after = if same { &one } else { &other };
+            (object(&one, old), object(after, new))
+        },
+    )
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { max_global_rejects: 1_000_000, ..ProptestConfig::with_cases(2_000) })]
 
     #[test]
     fn what_is_refused_or_dropped_is_told((before, after) in prop_oneof![(schema(), schema()), edited()], value in value()) {
-        prop_assume!(accepts(&before, &value) && !accepts(&after, &value));
-        let findings = compare(&release(&before, true, "v1"), &release(&after, true, "v1"));
-        let breaks = findings.iter().any(|finding| finding.rule.severity == Severity::Breaking);
-        prop_assert!(breaks, "{value} passed {before}, and not {after}: {findings:?}");
+        is_told(&before, &after, &value)?;
     }
+
+    #[test]
+    fn what_a_default_is_refused_by_is_told((before, after) in judged(), value in fields()) {
+        is_told(&before, &after, &value)?;
+    }
+}
+
+fn is_told(before: &Value, after: &Value, value: &Value) -> Result<(), TestCaseError> {
+    prop_assume!(accepts(before, value) && !accepts(after, value));
+    let findings = compare(&release(before, true, "v1"), &release(after, true, "v1"));
+    let is_breaking = |finding: &Finding| finding.rule.severity == Severity::Breaking;
+    let breaks = findings.iter().any(is_breaking);
+    prop_assert!(
+        breaks,
+        "{value} passed {before}, and not {after}: {findings:?}"
+    );
+    Ok(())
 }

@@ -63,6 +63,25 @@ pub fn all() -> Vec<Fields> {
             &["minimum-raised v1 .spec: minimum was 1, now 2"],
         ),
         Fields(limit("minimum", json!(1)), limit("minimum", json!(0)), &[]),
+        // The next whole number is the same bound, and for other numbers it is another one.
+        Fields(
+            json!({ "type": "integer", "minimum": 0, "exclusiveMinimum": true, "maximum": 4 }),
+            json!({ "type": "integer", "minimum": 1, "maximum": 5, "exclusiveMaximum": true }),
+            &[],
+        ),
+        Fields(
+            json!({ "type": "integer", "minimum": 0, "exclusiveMinimum": true, "maximum": 4 }),
+            json!({ "type": "integer", "minimum": 1, "exclusiveMinimum": true, "maximum": 4, "exclusiveMaximum": true }),
+            &[
+                "maximum-lowered v1 .spec: maximum was 4, now 4 (exclusive)",
+                "minimum-raised v1 .spec: minimum was 0 (exclusive), now 1 (exclusive)",
+            ],
+        ),
+        Fields(
+            json!({ "type": "number", "minimum": 0, "exclusiveMinimum": true }),
+            json!({ "type": "number", "minimum": 1 }),
+            &["minimum-raised v1 .spec: minimum was 0 (exclusive), now 1"],
+        ),
         Fields(
             json!({}),
             limit("minimum", json!(0)),
@@ -205,6 +224,31 @@ pub fn all() -> Vec<Fields> {
             limit("oneOf", json!([{ "pattern": "a" }, { "pattern": "b" }])),
             &["combination-tightened v1 .spec: `oneOf` is new or another one"],
         ),
+        // An alternative that is there twice allows nothing, and no more of them less.
+        Fields(
+            limit("oneOf", json!([{ "minLength": 2 }, { "maxLength": 1 }])),
+            limit(
+                "oneOf",
+                json!([{ "minLength": 2 }, { "maxLength": 1 }, { "minLength": 2 }]),
+            ),
+            &["combination-tightened v1 .spec: `oneOf` is new or another one"],
+        ),
+        Fields(
+            limit("oneOf", json!([{ "required": ["c"] }])),
+            limit(
+                "oneOf",
+                json!([{ "required": ["c"] }, { "required": ["c"] }]),
+            ),
+            &["combination-tightened v1 .spec: `oneOf` is new or another one"],
+        ),
+        Fields(
+            limit(
+                "oneOf",
+                json!([{ "pattern": "a" }, { "pattern": "b" }, { "pattern": "a" }]),
+            ),
+            limit("oneOf", json!([{ "pattern": "b" }, { "pattern": "a" }])),
+            &[],
+        ),
         Fields(
             json!({}),
             limit("not", json!({ "pattern": "a" })),
@@ -235,74 +279,6 @@ pub fn all() -> Vec<Fields> {
                 "cel-rule-added v1 .spec: has to fulfil `'a b' == 'a  b'` now",
                 "cel-rule-added v1 .spec: has to fulfil `true && self.a > 5` now",
             ],
-        ),
-        // Defaults are set before fields are counted.
-        Fields(
-            json!({
-                "oneOf": [{ "required": ["a"] }, { "required": ["b"] }],
-                "properties": { "a": { "type": "string" }, "b": { "type": "string" } },
-            }),
-            json!({
-                "oneOf": [{ "required": ["a"] }, { "required": ["b"] }],
-                "properties": { "a": { "type": "string", "default": "x" }, "b": { "type": "string" } },
-            }),
-            &[
-                "combination-tightened v1 .spec.a: has a default now, and `oneOf` or `not` asks whether it is there",
-                "default-changed v1 .spec.a: has the default `\"x\"` now",
-            ],
-        ),
-        Fields(
-            limit(
-                "allOf",
-                json!([{ "not": { "anyOf": [{ "required": ["a", "b"] }] } }]),
-            ),
-            json!({
-                "allOf": [{ "not": { "anyOf": [{ "required": ["a", "b"] }] } }],
-                "properties": { "a": { "type": "string", "default": "x" } },
-            }),
-            &[
-                "combination-tightened v1 .spec.a: has a default now, and `oneOf` or `not` asks whether it is there",
-            ],
-        ),
-        Fields(
-            limit("maxProperties", json!(1)),
-            json!({
-                "maxProperties": 1,
-                "properties": { "a": { "type": "string", "default": "x" }, "b": { "type": "string" } },
-            }),
-            &[
-                "max-properties-lowered v1 .spec.a: has a default now, and counts for `maxProperties`",
-            ],
-        ),
-        // As many as may be there are allowed.
-        Fields(
-            limit("maxProperties", json!(2)),
-            json!({
-                "maxProperties": 2,
-                "properties": { "a": { "type": "string", "default": "x" }, "b": { "type": "string" } },
-            }),
-            &[],
-        ),
-        // A field that was always there changes nothing by a default, and one that may be absent may be asked for.
-        Fields(
-            json!({ "required": ["a"], "maxProperties": 2, "properties": { "a": { "type": "string" } } }),
-            json!({
-                "required": ["a"],
-                "maxProperties": 2,
-                "properties": { "a": { "type": "string", "default": "x" } },
-            }),
-            &["default-changed v1 .spec.a: has the default `\"x\"` now"],
-        ),
-        Fields(
-            limit(
-                "anyOf",
-                json!([{ "required": ["a"] }, { "required": ["b"] }]),
-            ),
-            json!({
-                "anyOf": [{ "required": ["a"] }, { "required": ["b"] }],
-                "properties": { "a": { "type": "string", "default": "x" } },
-            }),
-            &[],
         ),
     ]
 }
