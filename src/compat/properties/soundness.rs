@@ -236,12 +236,17 @@ fn judged() -> impl Strategy<Value = (Value, Value)> {
         schema
     };
     let defaults = || [default(), default()];
-    (part.clone(), part, defaults(), defaults(), any::<bool>()).prop_map(
-        move |(one, other, old, new, same)| {
-            let after = if same { &one } else { &other };
-            (object(&one, old), object(after, new))
-        },
-    )
+    // The same, the same with an alternative that is there twice, or another one.
+    let after = (part.clone(), part, 0..3_usize).prop_map(|(one, other, which)| {
+        let mut twice = one.clone();
+        if let Some(all) = twice.get_mut("oneOf").and_then(Value::as_array_mut) {
+            all.push(all[0].clone());
+        }
+        let after: Value = [&one, &twice, &other][which].clone();
+        (one, after)
+    });
+    (after, defaults(), defaults())
+        .prop_map(move |((before, after), old, new)| (object(&before, old), object(&after, new)))
 }
 
 proptest! {
