@@ -2,7 +2,7 @@
 //!
 //! Invariant: the kernel lets go of the lock when its holder ends, so a lock is never stale; its text only gives a name.
 
-use std::io;
+use std::{io, path::Path};
 
 use super::{
     Disk, Held, Kind, LOCAL, Lock, Recovered, UNDO,
@@ -10,9 +10,10 @@ use super::{
     recover::{Left, mend, recover, stands},
 };
 use crate::{
+    change::ConflictKind,
     error::{AGAIN, Failure, Result},
     memory,
-    tree::RelPath,
+    tree::{Found, RelPath},
 };
 
 const LOCK: &str = ".operator-forge/local/lock";
@@ -83,11 +84,14 @@ impl<'a> Turn<'a> {
                 .map_err(|error| cannot(disk, "read", &path, &error))?;
             // A link could lead out of the project.
             if !matches!(kind, Kind::Directory | Kind::Absent) {
-                return Err(
-                    Failure::refused(format!("`{directory}` is not a directory"))
-                        .note("it is where operator-forge keeps its record")
-                        .help(format!("rm {path}")),
-                );
+                let failure = Failure::refused(format!("`{directory}` is not a directory"))
+                    .note("it is where operator-forge keeps its record");
+                let what = match disk.find(&path)? {
+                    Found::Obstacle(what) => what,
+                    _ => format!("`{directory}` is a file"),
+                };
+                let room = ConflictKind::Obstacle(what).makes_room();
+                return Err(room.into_iter().fold(failure, Failure::help));
             }
         }
         let lock = RelPath::parse(LOCK)?;
@@ -208,13 +212,20 @@ fn sign(disk: &dyn Disk, held: &mut dyn Held, command: &str, boot: &str) -> Resu
         })
 }
 
+/// Whether a process may be there; where the system does not tell, it may. The text of one that has ended says nothing of who
+/// took the lock since.
+fn may_live(process: u32) -> bool {
+    let all = Path::new("/proc");
+    !all.join("self").exists() || all.join(process.to_string()).exists()
+}
+
 fn busy(holder: &str) -> Failure {
     let failure = Failure::refused("another operator-forge is at work in this project");
     let named = holder
         .lines()
         .next()
         .and_then(|line| line.split_once(' '))
-        .filter(|(process, _)| process.parse::<u32>().is_ok());
+        .filter(|(process, _)| process.parse().is_ok_and(may_live));
     match named {
         Some((process, command)) => {
             failure.note(format!("process {process}: {}", command.escape_debug()))
