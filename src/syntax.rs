@@ -83,11 +83,8 @@ fn tokens(text: &str) -> syn::Result<TokenStream> {
 /// Where a conflict marker is code: in an attribute or a macro, where any tokens may stand.
 fn conflict(text: &str, tokens: TokenStream) -> Option<Span> {
     const MARKER: &str = "<<<<<<<";
-    let starts = |line: usize| {
-        text.lines()
-            .nth(line)
-            .is_some_and(|it| it.starts_with(MARKER))
-    };
+    let lines: Vec<&str> = text.lines().collect();
+    let starts = |line: usize| lines.get(line).is_some_and(|it| it.starts_with(MARKER));
     if !text.lines().any(|line| line.starts_with(MARKER)) {
         return None;
     }

@@ -1,7 +1,7 @@
 //! YAML that anybody may have written.
 //!
 //! Invariant: reading takes time in proportion to the text. The reader itself refuses 128 levels, but only after it has
-//! taken time in the square of how deep brackets are nested.
+//! taken time in the square of how deep brackets are nested, and lets aliases of aliases make a hundred times of a text.
 
 use std::borrow::Cow;
 
@@ -10,6 +10,9 @@ use serde_yaml::{Deserializer, Error, Value};
 
 /// More brackets than prose and patterns leave open, and few enough to be quick.
 const DEEPEST: usize = 1_000;
+
+/// More aliases than anybody writes who also has anchors.
+const ALIASES: usize = 500;
 
 /// Reads a text of one document.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
@@ -80,9 +83,19 @@ fn line_with_value(line: &str, key: &str, from: &str, to: &str) -> Option<String
 }
 
 fn check(text: &str) -> Result<(), Error> {
-    let mut open = 0_usize;
+    let (mut open, mut anchors, mut aliases) = (0_usize, 0, 0);
+    let mut before = b' ';
     for (at, byte) in text.bytes().enumerate() {
+        let begins_word = matches!(before, b' ' | b'\t' | b'\n' | b'[' | b'{' | b',');
+        let names = || {
+            text.as_bytes()
+                .get(at + 1)
+                .is_some_and(u8::is_ascii_alphanumeric)
+        };
+        before = byte;
         match byte {
+            b'&' if begins_word && names() => anchors += 1,
+            b'*' if begins_word && names() => aliases += 1,
             b'[' | b'{' => open += 1,
             b']' | b'}' => open = open.saturating_sub(1),
             _ => {}
@@ -98,7 +111,10 @@ fn check(text: &str) -> Result<(), Error> {
             )));
         }
     }
-    Ok(())
+    match anchors > 1 && aliases > ALIASES {
+        true => Err(Error::custom(format!("more than {ALIASES} aliases"))),
+        false => Ok(()),
+    }
 }
 
 #[cfg(test)]
@@ -149,6 +165,24 @@ mod tests {
             with_value("kind: Memcached\n", "kind", "Memcached", "On").unwrap(),
             "kind: \"On\"\n"
         );
+    }
+
+    #[test]
+    fn aliases_of_aliases_are_refused() {
+        let list = |of: &str| format!("[{}]", vec![of; 300].join(", "));
+        let bomb = format!(
+            "a: &a {}\nb: &b {}\nc: {}\n",
+            list("x"),
+            list("*a"),
+            list("*b")
+        );
+        let refused = read::<Value>(&bomb).unwrap_err();
+        assert_eq!(refused.to_string(), "more than 500 aliases");
+        let few = format!("a: &a [x]\nb: &b {}\nc: *b\n", list("*a"));
+        assert!(read::<Value>(&few).is_ok());
+        // A list in a description.
+        let prose = format!("a: |\n{}  &a &b\n", "  * one\n".repeat(600));
+        assert!(read::<Value>(&prose).is_ok());
     }
 
     #[test]
