@@ -6,6 +6,7 @@ mod adopt;
 mod block;
 mod brackets;
 mod comments;
+mod gone;
 mod list;
 mod missing;
 
@@ -35,6 +36,7 @@ fn by_entry_and_line(base: &str, ours: &str, theirs: &str) -> Result<String, Con
         for key in keys(theirs) {
             (base, ours) = merge_list(key, &base, &ours, theirs)?;
         }
+        (base, ours) = gone::merge(base, ours, theirs)?;
     }
     if base == theirs {
         return Ok(ours);

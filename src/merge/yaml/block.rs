@@ -17,7 +17,7 @@ pub fn key_of(line: &str) -> Option<&str> {
 }
 
 /// Of the line of a list's key, whether it says `[]`, and the comment at its end with the blanks before it.
-fn head(line: &str) -> Option<(bool, &str)> {
+pub fn head(line: &str) -> Option<(bool, &str)> {
     let (_, rest) = line.split_once(':')?;
     let empty = rest.trim_start().strip_prefix("[]");
     let comment = empty.unwrap_or(rest).trim_end();
@@ -27,7 +27,7 @@ fn head(line: &str) -> Option<(bool, &str)> {
 
 /// The lines that hold the entries of the list at `key` and the comments around them; `None` where something else than a
 /// block list stands. `[]` is an empty one, and so is nothing at all.
-fn block(key: &str, lines: &[&str]) -> Option<Range<usize>> {
+pub fn block(key: &str, lines: &[&str]) -> Option<Range<usize>> {
     let at = lines.iter().position(|line| key_of(line) == Some(key))?;
     let (is_empty, _) = head(lines[at])?;
     let mut end = at + 1;

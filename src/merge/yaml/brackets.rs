@@ -25,14 +25,13 @@ pub fn add(key: &str, text: &str, old: &List, new: &List) -> Option<String> {
     let values_of =
         |list: &List| -> Option<Vec<Value>> { list.entries.iter().map(Entry::value).collect() };
     let (known, wanted) = (values_of(old)?, values_of(new)?);
-    if values
-        .iter()
-        .any(|it| known.contains(it) && !wanted.contains(it))
-    {
-        return None;
-    }
-    let inside = line[..close].trim_end();
-    let mut list = inside.trim_end_matches(',').to_owned();
+    let is_gone = |it: &Value| known.contains(it) && !wanted.contains(it);
+    let words = match values.iter().any(is_gone) {
+        true => left(&line[open + 1..close], &values, is_gone)?,
+        false => line[open + 1..close].to_owned(),
+    };
+    let filled = words.trim_end();
+    let mut list = line[..=open].to_owned() + filled.trim_end_matches(',');
     for (entry, value) in new.entries.iter().zip(&wanted) {
         if !known.contains(value) && !values.contains(value) {
             let comma = if list.ends_with('[') { "" } else { ", " };
@@ -40,8 +39,30 @@ pub fn add(key: &str, text: &str, old: &List, new: &List) -> Option<String> {
             list += entry.word()?;
         }
     }
-    let (before, after) = (&text[..at], &text[at + inside.len()..]);
-    Some(format!("{before}{list}{after}"))
+    let blank = &words[filled.len()..];
+    let (before, after) = (&text[..at], &text[at + close..]);
+    Some(format!("{before}{list}{blank}{after}"))
+}
+
+/// The words between brackets without those that are gone; `None` where commas do not part them.
+fn left(inside: &str, values: &[Value], is_gone: impl Fn(&Value) -> bool) -> Option<String> {
+    let words: Vec<&str> = inside.split(',').collect();
+    let is_value =
+        |(word, value): (&&str, &Value)| yaml::read::<Value>(word).is_ok_and(|read| read == *value);
+    let (all, end) = words.split_at_checked(values.len())?;
+    let is_parted = all.iter().zip(values).all(is_value) && end.concat().trim().is_empty();
+    if !is_parted {
+        return None;
+    }
+    let (first, last) = (words.first()?, words.last()?);
+    let start = &first[..first.len() - first.trim_start().len()];
+    let blank = &last[last.trim_end().len()..];
+    let stay = all.iter().zip(values).filter(|(_, value)| !is_gone(value));
+    let stay: Vec<&str> = stay.map(|(word, _)| word.trim()).collect();
+    Some(match stay.is_empty() {
+        true => String::new(),
+        false => format!("{start}{}{blank}", stay.join(", ")),
+    })
 }
 
 #[cfg(test)]
@@ -62,8 +83,10 @@ mod tests {
             "# mine\na: [ 'x' ] # why\nb: 1\n",
             Some("# mine\na: [ 'x', y ] # why\nb: 1\n"),
         );
-        // What the template drops is not taken out of them.
-        check("a: [x, z]\n", None);
+        check("a: [x, mine, z]\n", Some("a: [x, mine, y]\n"));
+        check("a: [ z, x ]\n", Some("a: [ x, y ]\n"));
+        check("a: [z]\n", Some("a: [y]\n"));
+        check("a: [x, 'a,b', z]\n", None);
         check("a: [\n  x\n]\n", None);
     }
 }

@@ -93,6 +93,16 @@ impl Entry {
         (quoted_length(word) > 0 || !word.contains(['[', ']', '{', '}', ','])).then_some(word)
     }
 
+    /// The comments between its lines and beside them, which go with it.
+    fn inner_comments(&self) -> Vec<&str> {
+        let lines = self.value().is_none().then(|| self.body.lines());
+        let comments = lines
+            .into_iter()
+            .flatten()
+            .map(|line| split_comment(line).1.trim());
+        comments.filter(|comment| !comment.is_empty()).collect()
+    }
+
     /// The comments above it, and, if it is a value, the one beside it.
     fn comments(&self) -> String {
         let beside = self.value().map(|_| split_comment(&self.body).1);
@@ -206,6 +216,9 @@ pub fn merge(
         if let (Some(old), None) = (old, new)
             && (old.body == entry.body || matches!(name, Name::Value(_)))
         {
+            if old.inner_comments() != entry.inner_comments() {
+                return Err(ConflictKind::Overlap);
+            }
             orphaned += &comments_beside(&old.comments(), &entry.comments());
             continue;
         }
