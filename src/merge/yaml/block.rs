@@ -74,9 +74,13 @@ pub fn list(key: &str, text: &str) -> Option<List> {
 
 /// The columns in front of the entries of a block.
 fn indent(lines: &[&str]) -> usize {
-    let first = lines
-        .iter()
-        .find(|line| line.trim_start().starts_with("- "));
+    let first = |sign: &str| {
+        lines
+            .iter()
+            .find(|line| line.trim_start().starts_with(sign))
+    };
+    // Where there is none, comments stand where entries would.
+    let first = first("- ").or_else(|| first("#"));
     first.map_or(0, |line| line.len() - line.trim_start().len())
 }
 
