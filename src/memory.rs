@@ -91,7 +91,7 @@ impl Memory {
                     };
                     if is_record(&path) {
                         return refuse(
-                            "a row is of a generated file, which the record itself and git's own are not",
+                            "a row is of a generated file, which the record itself is not",
                         );
                     }
                     if BASE.len() + path.as_str().len() > RelPath::MAX {
@@ -128,11 +128,10 @@ impl Memory {
     }
 }
 
-/// Whether no template makes what is there: the record of the project, and what git keeps.
+/// Whether no template makes what is there: it is the record of the project.
 fn is_record(path: &RelPath) -> bool {
     let first = path.as_str().split('/').next().unwrap_or_default();
-    let records = [DIRECTORY, FILE, ".git"];
-    records
+    [DIRECTORY, FILE]
         .iter()
         .any(|record| first.eq_ignore_ascii_case(record))
 }

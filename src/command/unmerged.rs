@@ -1,6 +1,9 @@
 //! A `PROJECT` that git could not merge: with conflict markers, or with the text of one branch only.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
 
 use crate::{
     change::Policy,
@@ -121,7 +124,7 @@ impl Branches {
         let (Ok(ours), Ok(theirs)) = (asked(&self.sides.ours), asked(&self.sides.theirs)) else {
             return Ok(kept);
         };
-        let alone: Vec<&RelPath> = ours.symmetric_difference(&theirs).collect();
+        let alone: BTreeSet<&RelPath> = ours.symmetric_difference(&theirs).collect();
         let text = |path: &RelPath| match ours.contains(path) {
             true => git::text_at(root, "HEAD", path.as_str()),
             false => {
@@ -130,7 +133,7 @@ impl Branches {
             }
         };
         for (path, file) in template::tree(project)? {
-            if file.owner != Owner::User || !alone.contains(&&path) {
+            if file.owner != Owner::User || !alone.contains(&path) {
                 continue;
             }
             let row = Last {

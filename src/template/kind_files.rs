@@ -10,7 +10,7 @@ use crate::{
     tree::RelPath,
 };
 
-/// What a file is for: its template, and the version or the controller.
+/// What a file is for: its template, and the version or the controller; nothing for what is of all versions.
 pub type Use = (&'static str, String);
 
 /// The files of that kind.
