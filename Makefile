@@ -2,18 +2,10 @@
 
 CARGO ?= cargo
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/operator-forge
-# Generated projects and the manager crate share one target directory: their dependencies are compiled once.
-GENERATED_TARGET_DIR := $(CACHE)/target
 # What one run compiles is no later run's gain: without it the caches stay within a few GB.
 export CARGO_INCREMENTAL := 0
-# etcd, kube-apiserver, kube-controller-manager and kubectl: found in KUBEBUILDER_ASSETS, or built once into the cache.
+# etcd, kube-apiserver, kube-controller-manager and kubectl: found in KUBEBUILDER_ASSETS, or fetched or built once.
 ASSETS = $$(sh tests/control-plane/build.sh)
-
-# To Cargo, the manager crate of another checkout that shares the target directory is this one, and fresh: its source is
-# outside of the package, so that Cargo looks for changes where it was built from.
-RENEW = echo "$(CURDIR)" | cmp -s - "$(GENERATED_TARGET_DIR)/checkout" || { \
-	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) clean --quiet --manifest-path crates/manager/Cargo.toml --package manager && \
-	mkdir -p "$(GENERATED_TARGET_DIR)" && echo "$(CURDIR)" > "$(GENERATED_TARGET_DIR)/checkout"; }
 
 .DEFAULT_GOAL := help
 
@@ -23,38 +15,54 @@ help: ## Show this list
 
 .PHONY: demo
 demo: ## Scaffold an operator, run it against a local control plane, and show its object become Ready
-	@$(CARGO) run --quiet --example demo
+	@$(CARGO) run --package demo
 
 .PHONY: test
-test: ## Run every test, on a real API server where one is needed
-	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && \
-	$(CARGO) test && { $(RENEW); } && \
-	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) test --manifest-path crates/manager/Cargo.toml --all-features
+test: ## Run what every change has to pass, on a real API server where one is needed
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && $(CARGO) test --workspace --all-features
+
+# The long runs take new seeds: a seed that was set for `make test` is not theirs.
+.PHONY: test-all
+test-all: ## Run every test, the long runs and every linter (an hour and more): what happens each night
+	$(MAKE) lint
+	$(MAKE) test
+	unset PROPTEST_RNG_SEED && $(MAKE) histories && $(MAKE) fuzz
+	$(MAKE) upgrades
+	$(MAKE) registry
+	sh tests/msrv.sh
 
 .PHONY: histories
 histories: CASES ?= 100000
 histories: ## Look for a random history of a project that breaks a law (CASES=100000)
-	PROPTEST_CASES=$(CASES) $(CARGO) test --test properties histories -- --nocapture
+	PROPTEST_CASES=$(CASES) $(CARGO) test --test cli properties::histories -- --nocapture
 
 .PHONY: lint
-lint: ## Check format, lints and documentation
+lint: package ## Check format, lints, documentation and packages of every crate
 	$(CARGO) fmt --all --check
-	$(CARGO) clippy --all-targets -- -D warnings
-	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --no-deps --quiet
-	@$(RENEW)
-	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) fmt --manifest-path crates/manager/Cargo.toml --check
-	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) clippy --manifest-path crates/manager/Cargo.toml --all-targets --all-features -- -D warnings
-	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) fmt --manifest-path benches/Cargo.toml --all --check
-	CARGO_TARGET_DIR="$(GENERATED_TARGET_DIR)" $(CARGO) clippy --locked --manifest-path benches/Cargo.toml --all-targets -- -D warnings
+	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
+	sh tests/features.sh
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --all-features --quiet
+	$(CARGO) fmt --manifest-path benches/Cargo.toml --all --check
+	CARGO_TARGET_DIR="$${CARGO_TARGET_DIR:-$(CURDIR)/target}" $(CARGO) clippy --locked --manifest-path benches/Cargo.toml --all-targets -- -D warnings
+
+.PHONY: package
+package: ## Check that the crates can be published
+	sh tests/package.sh
 
 .PHONY: fuzz
 fuzz: CASES ?= 1000000
 fuzz: ## Give random and mutated files to every reader and merge (CASES=1000000; PROPTEST_RNG_SEED=1 for the same again)
-	FUZZ_INPUTS=$(CASES) $(CARGO) test --profile fuzz --test fuzz -- --nocapture --test-threads 2
+	FUZZ_INPUTS=$(CASES) $(CARGO) test --profile fuzz --test cli fuzz:: -- --nocapture --test-threads 2
 
 .PHONY: upgrades
 upgrades: ## Update every project of every older template set, then compile and test it
-	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" UPGRADES=all && $(CARGO) test --test upgrades compile -- --nocapture
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" UPGRADES=all && \
+	$(CARGO) test --test projects upgrades::updated_projects -- --nocapture
+
+.PHONY: registry
+registry: ## Compile, test and run a project whose runtime comes from a registry on disk
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" REGISTRY=all && \
+	$(CARGO) test --test projects registry:: -- --nocapture
 
 .PHONY: bench
 bench: ## Measure each command against `cp -r` of what it makes
@@ -79,7 +87,7 @@ bench-webhooks: ## Measure webhooks against those of controller-runtime (ARGS="-
 
 .PHONY: snapshots
 snapshots: ## Accept what the tool makes and prints now as the snapshots
-	BLESS=1 $(CARGO) test --test snapshots
+	BLESS=1 $(CARGO) test --test cli snapshots::
 
 .PHONY: install
 install: ## Install the operator-forge binary

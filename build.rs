@@ -1,33 +1,80 @@
-//! Rebuilds when a template is added (`include_dir` sees only changes of files that it embedded before), and writes down
-//! the digests of the templates that are copied: most of the bytes of a small project, which every command would hash.
+//! Embeds what projects are made of: writes down the digests of the files that are copied into them, most of the bytes of a
+//! small project, which every command would hash, and takes the runtime's sources, without tests, from their crate.
 
 #[path = "src/tree/plain.rs"]
 mod plain;
 #[path = "src/tree/rust.rs"]
 mod rust;
+#[path = "src/template/vendored.rs"]
+mod vendored;
 
-use std::{collections::BTreeMap, env, error::Error, fs, path::Path};
+use std::{
+    collections::BTreeMap,
+    env,
+    error::Error,
+    fs,
+    path::{Path, PathBuf},
+};
 
 use sha2::{Digest, Sha256};
 
+const CRATE: &str = "crates/operator-runtime";
+
+/// What stands for the crate in a package of this tool, because cargo leaves the directory of another package out.
+/// `tests/package.sh` has it written, by a variable with its path.
+const ARCHIVE: &str = "operator-runtime.json";
+const WANTED: &str = "OPERATOR_FORGE_ARCHIVE";
+
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed=templates");
-    println!("cargo::rerun-if-changed=src/tree");
-    let mut digests = BTreeMap::new();
+    for path in ["templates", "src/tree", "src/template/vendored.rs", ARCHIVE] {
+        println!("cargo::rerun-if-changed={path}");
+    }
+    println!("cargo::rerun-if-env-changed=OPERATOR_FORGE_RUNTIME");
+    println!("cargo::rerun-if-env-changed={WANTED}");
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets it")?);
+
+    let crate_of_runtime = Path::new(CRATE);
+    let runtime = match crate_of_runtime.exists() {
+        true => {
+            println!("cargo::rerun-if-changed={CRATE}");
+            vendored::files(crate_of_runtime)?
+        }
+        false => serde_json::from_slice(&fs::read(ARCHIVE).map_err(|error| {
+            format!("{ARCHIVE}: {error}: it holds the runtime's sources, and `sh tests/package.sh` packages the tool with it")
+        })?)?,
+    };
+    if let Some(path) = env::var_os(WANTED) {
+        fs::write(path, serde_json::to_string(&runtime)?)?;
+    }
+    let directory = out.join("runtime");
+    if directory.exists() {
+        fs::remove_dir_all(&directory)?;
+    }
+    let mut copied: BTreeMap<String, Vec<u8>> = BTreeMap::new();
+    for (path, text) in runtime {
+        let name = format!("runtime/vendor/operator-runtime/{path}");
+        let file = directory.join(&name);
+        fs::create_dir_all(file.parent().ok_or("a file is in a directory")?)?;
+        fs::write(file, &text)?;
+        copied.insert(name, text.into_bytes());
+    }
     for entry in walkdir::WalkDir::new("templates") {
         let entry = entry?;
         let path = entry.path().strip_prefix("templates")?;
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        if extension == Some("tera") || !entry.file_type().is_file() {
-            continue;
+        let rendered = path
+            .extension()
+            .is_some_and(|extension| extension == "tera");
+        if entry.file_type().is_file() && !rendered {
+            let name = path.to_str().ok_or("a path is not UTF-8")?;
+            copied.insert(name.replace('\\', "/"), fs::read(entry.path())?);
         }
-        let bytes = fs::read(entry.path())?;
-        let digest = Sha256::digest(plain::plain(extension.unwrap_or_default(), &bytes));
-        let name = path.to_str().ok_or("a path is not UTF-8")?;
-        digests.insert(name.replace('\\', "/"), <[u8; 32]>::from(digest));
     }
-    let rows: Vec<_> = digests.into_iter().collect();
-    let target = env::var_os("OUT_DIR").ok_or("cargo sets it")?;
-    fs::write(Path::new(&target).join("digests.rs"), format!("{rows:?}"))?;
+    let digest = |(name, bytes): (String, Vec<u8>)| {
+        let extension = Path::new(&name).extension().and_then(|it| it.to_str());
+        let digest = Sha256::digest(plain::plain(extension.unwrap_or_default(), &bytes));
+        (name, <[u8; 32]>::from(digest))
+    };
+    let rows: Vec<_> = copied.into_iter().map(digest).collect();
+    fs::write(out.join("digests.rs"), format!("{rows:?}"))?;
     Ok(())
 }

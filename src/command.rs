@@ -23,6 +23,7 @@ mod no_project;
 mod own;
 mod rename;
 mod restore;
+mod runtime;
 mod status;
 mod survey;
 mod sync;

@@ -9,6 +9,7 @@ mod file;
 mod license;
 mod owned;
 mod rules;
+mod runtime;
 mod view;
 mod webhooks;
 
@@ -28,6 +29,7 @@ mod webhook_type_tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
+use serde::{Deserialize, Serialize};
 use serde_yaml::Mapping;
 
 pub use self::compare::check_unchanging;
@@ -37,12 +39,13 @@ pub use self::edit::{
 };
 pub use self::file::{FILE, missing};
 pub use self::license::{Header, License, Owner};
+pub use self::runtime::{PACKAGE as RUNTIME, Runtime};
 pub use self::view::{ApiView, ControllerView, KindView, WebhookView};
 pub use self::webhooks::{Admission, Certificates, Webhooks};
 use crate::error::Failure;
 use crate::name::{
     ControllerName, Domain, Group, Kind, Plural, ProjectName, RustPath, ShortName, Version,
-    api_group,
+    api_group, rust,
 };
 use crate::tree::RelPath;
 
@@ -50,7 +53,7 @@ use crate::tree::RelPath;
 pub const LAYOUT: &str = "rust.operator-forge/v1";
 
 /// The version of the templates in this binary. A project made by another one is for `operator-forge update`.
-pub const TEMPLATES: u32 = 4;
+pub const TEMPLATES: u32 = 5;
 
 /// Fields that this version does not know. They are kept and written back.
 type Extra = Mapping;
@@ -85,9 +88,31 @@ pub struct Settings {
     pub header: Option<Header>,
     /// Where the certificate of webhooks comes from; `None` until somebody says so, which means the default.
     pub certificates: Option<Certificates>,
+    /// Where the crate `operator-runtime` comes from.
+    pub runtime: Runtime,
+    /// What the library is called in a project made by a template set before 5; in others it has the name of the package.
+    /// It never changes: files of the user's name it.
+    pub library: Option<Library>,
     /// Generated files that the user took over.
     pub owned: BTreeSet<RelPath>,
     extra: Extra,
+}
+
+/// The names that a library can have beside that of its package.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Library {
+    /// That of all libraries up to template set 4, whose projects knew the runtime as the crate `manager`.
+    Operator,
+}
+
+impl Library {
+    /// The word in `PROJECT`, which is the library's name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Operator => "operator",
+        }
+    }
 }
 
 impl Settings {
@@ -200,8 +225,19 @@ impl Project {
     /// The project as `update` makes it: of this binary's templates, and otherwise the same.
     pub fn with_newest_templates(&self) -> Self {
         let mut project = self.clone();
+        if project.settings.templates < 5 {
+            project.settings.library = Some(Library::Operator);
+        }
         project.settings.templates = TEMPLATES;
         project
+    }
+
+    /// The library, as code names it.
+    pub fn library(&self) -> String {
+        match self.settings.library {
+            Some(library) => library.word().to_owned(),
+            None => rust::library_name(&rust::package_name(&self.name)),
+        }
     }
 
     /// Where certificates come from is said as long as there are webhooks.

@@ -10,6 +10,8 @@ mod lockfile;
 pub mod render;
 pub mod sets;
 mod subject;
+#[cfg(test)]
+mod vendored;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,10 +32,6 @@ use crate::{
 
 /// The number of the template set in this binary.
 pub const SET: u32 = project::TEMPLATES;
-
-/// The first release of operator-forge with this template set: the workflow that runs `operator-forge check` installs it.
-/// A later one would change every project without changing what the check says.
-pub const SINCE: &str = "0.1.0";
 
 /// The kube release that generated projects are made for.
 pub const KUBE: &str = "5.0.0";

@@ -15,6 +15,7 @@ Examples:
   operator-forge edit --namespaced
   operator-forge edit --owner 'Example Inc.' --license mit
   operator-forge edit --certificates cert-manager
+  operator-forge edit --runtime git=https://git.example.com/operator-runtime#v0.1.0
   operator-forge edit api --group cache --version v1 --kind Memcached --short-name mc,mem"
 )]
 pub struct Edit {
@@ -36,6 +37,9 @@ pub struct Edit {
     /// Where the certificate of all webhooks comes from
     #[arg(long, value_enum, value_name = "SOURCE")]
     pub certificates: Option<Certificates>,
+    /// Where the crate operator-runtime comes from: registry, vendored, path=DIR or git=URL#REV
+    #[arg(long, value_name = "WHERE")]
+    pub runtime: Option<String>,
     /// Cannot change.
     #[arg(long, hide = true)]
     pub domain: Option<String>,

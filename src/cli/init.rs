@@ -35,6 +35,9 @@ pub struct Init {
     /// Watch only some namespaces, with a Role instead of a ClusterRole
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub namespaced: Option<bool>,
+    /// Where the crate operator-runtime comes from: registry, vendored, path=DIR or git=URL#REV [default: vendored]
+    #[arg(long, value_name = "WHERE")]
+    pub runtime: Option<String>,
     /// Make a git repository, unless there is one around the directory
     #[arg(long, value_enum, default_value_t)]
     pub vcs: Vcs,

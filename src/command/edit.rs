@@ -1,6 +1,6 @@
 //! `edit`: settings of the whole project.
 
-use super::{Edit, Workspace, init, reconcile};
+use super::{Edit, Workspace, init, reconcile, runtime};
 use crate::{
     cli::{self, Global},
     error::Result,
@@ -23,6 +23,10 @@ pub fn run(flags: &Global, edit: &cli::Edit, report: &Report) -> Result<u8> {
         license: edit.license.as_deref().map(License::parse).transpose()?,
         header: init::header(flags, edit.license.as_deref(), edit.license_file.as_deref())?,
         certificates: edit.certificates.map(Into::into),
+        runtime: match &edit.runtime {
+            Some(text) => Some(runtime::parse(&workspace.root, text)?),
+            None => None,
+        },
     };
     let project = before.edit(&settings)?;
     let mut remarks = Vec::new();
@@ -31,6 +35,9 @@ pub fn run(flags: &Global, edit: &cli::Edit, report: &Report) -> Result<u8> {
             "the comment at the top changes in the source files that operator-forge keeps current, and new files get it; files of yours keep the one that they have"
                 .to_owned(),
         );
+    }
+    if project.settings.runtime != before.settings.runtime {
+        remarks.extend(runtime::outer_workspace(&workspace.root, &project));
     }
     let next = next(&before, &project);
     let edit = Edit {
@@ -56,6 +63,12 @@ fn next(before: &Project, after: &Project) -> Vec<(String, Option<String>)> {
         next.push((
             "files of yours that keep another comment, should you want to change it:".to_owned(),
             Some(find),
+        ));
+    }
+    if before.settings.runtime != after.settings.runtime {
+        next.push((
+            "lock the crate's new source, before a build with `--locked`:".to_owned(),
+            Some("cargo fetch".to_owned()),
         ));
     }
     let name = &after.name;

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use super::{Edit, Workspace, adopt::adopt, reconcile};
+use super::{Edit, Workspace, adopt::adopt, reconcile, runtime};
 use crate::{
     cli::{Global, Init, Vcs},
     error::{Failure, Result},
     git,
     name::{Domain, Invalid, ProjectName},
-    project::{Header, InitOptions, License, Owner, Project},
+    project::{Header, InitOptions, License, Owner, Project, Runtime},
     reconcile::Last,
     report::Report,
     shell, template, tree,
@@ -29,7 +29,7 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
         workspace.adopted.insert(path, row);
     }
     remarks.extend(adopted.remarks);
-    remarks.extend(parent_workspace(&root));
+    remarks.extend(runtime::outer_workspace(&root, &project));
     let mut next = Vec::new();
     if root != Path::new(".") {
         next.push((
@@ -83,6 +83,10 @@ fn options(flags: &Global, root: &Path, init: &Init) -> Result<InitOptions> {
         license: License::parse(init.license.as_deref().unwrap_or("apache2"))?,
         header: header(flags, init.license.as_deref(), init.license_file.as_deref())?,
         namespaced: init.namespaced.unwrap_or(false),
+        runtime: match &init.runtime {
+            Some(text) => runtime::parse(root, text)?,
+            None => Runtime::of_this_build(),
+        },
     })
 }
 
@@ -138,30 +142,4 @@ pub fn header(
             .help(format!("--license-file {}", shell::word(&beside(file))))
     };
     Header::parse(&text).map_err(commented).map(Some)
-}
-
-/// What to add where the new project lies inside a Cargo workspace: it is a workspace of its own.
-fn parent_workspace(root: &Path) -> Option<String> {
-    let full = tree::full(root);
-    for ancestor in full.ancestors().skip(1) {
-        let Ok(text) = std::fs::read_to_string(ancestor.join("Cargo.toml")) else {
-            continue;
-        };
-        let Ok(manifest) = text.parse::<toml_edit::DocumentMut>() else {
-            continue;
-        };
-        if manifest.contains_key("workspace") {
-            let member = full
-                .strip_prefix(ancestor)
-                .ok()?
-                .to_string_lossy()
-                .replace('\\', "/");
-            return Some(format!(
-                "`{}` is a Cargo workspace and this project is one of its own: add `exclude = [\"{member}\"]` to its \
-                 `[workspace]`",
-                ancestor.join("Cargo.toml").display()
-            ));
-        }
-    }
-    None
 }

@@ -114,6 +114,7 @@ fn names(before: &Project, after: &Project, request: &Rename) -> (Renamed, Strin
         module: (Module::of_kind(old).ident, Module::of_kind(new).ident),
         plural: (was, is),
         controller: (controller(before, old), controller(after, new)),
+        library: after.library(),
     };
     (names, group)
 }

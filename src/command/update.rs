@@ -7,16 +7,17 @@ use crate::{
     error::{Failure, Result},
     git,
     memory::Memory,
+    reconcile::Last,
     report::{Outcome, Report},
     template,
-    tree::Tree,
+    tree::{self, Found, Owner, Tree},
 };
 
 /// More files than this are not named one by one when they are in the way.
 const NAMED: usize = 5;
 
 pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
-    let (workspace, before) = Workspace::open_older(&flags.directory)?;
+    let (mut workspace, before) = Workspace::open_older(&flags.directory)?;
     let (from, to) = (before.settings.templates, template::SET);
     if from == to {
         report.outcome(&Outcome {
@@ -34,6 +35,18 @@ pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
         refuse_dirty(flags)?;
     }
     let project = before.with_newest_templates();
+    let (memory, desired) = (workspace.memory()?, template::tree(&project)?);
+    for (path, file) in &desired {
+        // What a new template starts and the project has already, as `make manifests` wrote it, stays.
+        let is_new = file.owner == Owner::User && !file.named && !memory.rows.contains_key(path);
+        if is_new && matches!(tree::find(&workspace.root, path)?, Found::File(_)) {
+            let row = Last {
+                owner: Owner::User,
+                any_of: vec![file.digest(path)],
+            };
+            workspace.adopted.insert(path.clone(), row);
+        }
+    }
     let mut remarks = vec![format!("from template set {from} to {to}")];
     let changes = template::sets::changes(from, to).into_iter();
     remarks.extend(changes.map(|(set, entry)| format!("set {set}: {entry}")));
@@ -41,7 +54,7 @@ pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
     let mut step = |sentence: &str, paste: &str| {
         next.push((sentence.to_owned(), Some(paste.to_owned())));
     };
-    if dependencies_changed(&workspace.memory()?, &template::tree(&project)?) {
+    if dependencies_changed(&memory, &desired) {
         step("lock the dependencies that changed:", "cargo update -w");
     }
     step("derive CRDs and RBAC again:", "make manifests");

@@ -132,6 +132,11 @@ pub fn package_name(project: &ProjectName) -> String {
     }
 }
 
+/// The name that cargo gives the library of a package by default. [`package_name`] avoids the names of dependencies.
+pub fn library_name(package: &str) -> String {
+    package.replace('-', "_")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_yaml::Mapping;
 
-use super::{CreateApi, LAYOUT, Project, file};
+use super::{CreateApi, LAYOUT, Library, Project, file};
 use crate::{error::Failure, name::rust::Module, yaml};
 
 /// What `PROJECT` says of the two, whatever else is wrong with it.
@@ -22,6 +22,11 @@ impl Unchanging {
     fn templates(&self) -> Option<String> {
         let set = self.plugins.get(LAYOUT)?.get("templates")?.as_u64()?;
         Some(set.to_string())
+    }
+
+    /// The field `library`, if it is there.
+    fn library(&self) -> Option<&str> {
+        self.plugins.get(LAYOUT)?.get("library")?.as_str()
     }
 }
 
@@ -44,6 +49,12 @@ pub fn check_unchanging(text: &[u8], applied: &Project, merged: bool) -> Result<
     let name = applied.name.as_str();
     let set = applied.settings.templates.to_string();
     let set_now = now.templates().filter(|_| !merged);
+    let library = applied.settings.library.map_or("", Library::word);
+    // A branch that was updated says so, and another one does not yet.
+    let library_now = match merged {
+        true => library,
+        false => now.library().unwrap_or_default(),
+    };
     let settings = [
         (
             "domain",
@@ -63,15 +74,25 @@ pub fn check_unchanging(text: &[u8], applied: &Project, merged: bool) -> Result<
             &set,
             "it says which templates made the files, and only `operator-forge update` makes them anew",
         ),
+        (
+            "library",
+            library_now,
+            library,
+            "your tests name the library by it",
+        ),
     ];
     match settings.into_iter().find(|(_, now, then, _)| now != then) {
         None => Ok(()),
-        Some((field, now, then, why)) => Err(Failure::refused(match now {
-            "" => format!("`PROJECT` has no `{field}`, which was `{then}`"),
+        Some((field, now, then, why)) => Err(Failure::refused(match (now, then) {
+            ("", _) => format!("`PROJECT` has no `{field}`, which was `{then}`"),
+            (_, "") => format!("`{field}: {now}` was added to `PROJECT`"),
             _ => format!("`{field}` was changed from `{then}` to `{now}` in `PROJECT`"),
         })
         .note(format!("it cannot change in a project that exists: {why}"))
-        .note(format!("put the line back: `{field}: {then}`"))
+        .note(match then {
+            "" => format!("take the line out again: `{field}: {now}`"),
+            _ => format!("put the line back: `{field}: {then}`"),
+        })
         .help(format!(
             "${{EDITOR:-vi}} {} && operator-forge sync",
             file::FILE

@@ -24,7 +24,9 @@ pub use self::settings::{EditSettings, domain_stays, name_stays};
 pub use self::version::NewVersion;
 pub use self::webhook::{CreateWebhook, Target};
 use super::rules::{self, Violation};
-use super::{Api, Header, Key, LAYOUT, License, Owner, Project, Resource, Settings, TEMPLATES};
+use super::{
+    Api, Header, Key, LAYOUT, License, Owner, Project, Resource, Runtime, Settings, TEMPLATES,
+};
 use crate::error::Failure;
 use crate::name::{
     ControllerName, Domain, Group, Kind, Plural, ProjectName, ShortName, Version, kubernetes,
@@ -45,6 +47,8 @@ pub struct InitOptions {
     pub header: Option<Header>,
     /// `--namespaced`.
     pub namespaced: bool,
+    /// `--runtime`.
+    pub runtime: Runtime,
 }
 
 /// What `create api` takes.
@@ -85,6 +89,7 @@ impl Project {
             license,
             header,
             namespaced,
+            runtime,
         } = options;
         let license = if header.is_some() {
             License::Custom
@@ -101,6 +106,8 @@ impl Project {
                 owner,
                 header,
                 certificates: None,
+                runtime,
+                library: None,
                 owned: Default::default(),
                 extra: Mapping::new(),
             },

@@ -146,6 +146,8 @@ fn from_file(file: File, keys: &mut Vec<Key>) -> Result<Project, Violation> {
             owner: ours.owner,
             header: ours.header,
             certificates: ours.certificates,
+            runtime: ours.runtime,
+            library: ours.library,
             owned: ours.owned.into_iter().map(|path| path.0).collect(),
             extra: ours.extra,
         },

@@ -95,6 +95,7 @@ pub fn webhook(flags: &str) -> CreateWebhook {
 /// A project without resources, of template set 1, so that its texts are no newer with a new set.
 pub fn empty(domain: &str, namespaced: bool) -> Project {
     let mut project = Project::init(InitOptions {
+        runtime: Runtime::default(),
         domain: Domain::parse(domain).unwrap(),
         name: ProjectName::parse("demo").unwrap(),
         owner: Owner::default(),

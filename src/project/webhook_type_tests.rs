@@ -112,7 +112,7 @@ fn controllers_of_types_of_other_projects() {
     let failure = Project::read(with_all.write().as_bytes()).unwrap_err();
     assert_eq!(
         failure.error,
-        "`PROJECT:12`: `cert-manager/v1, Kind Certificate` is `external` and has neither controllers nor webhooks"
+        "`PROJECT:13`: `cert-manager/v1, Kind Certificate` is `external` and has neither controllers nor webhooks"
     );
 }
 

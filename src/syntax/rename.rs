@@ -20,6 +20,8 @@ pub struct Renamed {
     pub plural: (String, String),
     /// Its default controller; empty if it has none.
     pub controller: (String, String),
+    /// The project's library, which stays.
+    pub library: String,
 }
 
 /// The modules below which a kind has one of its own.
@@ -31,7 +33,7 @@ const PARENTS: [&str; 3] = ["api", "controllers", "webhooks"];
 pub fn rename(text: &str, names: &Renamed) -> Result<String, Fault> {
     let (tokens, start) = attribute::tokens(text)?;
     let file = parse(text)?;
-    let origins = Origins::of(&file);
+    let origins = Origins::of(&file, &names.library);
     let mut edits = Vec::new();
     walk(
         tokens,

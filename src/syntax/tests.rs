@@ -188,6 +188,7 @@ fn a_kind_is_renamed_where_a_token_means_it() {
         module: pair("memcached", "r#type"),
         plural: pair("memcacheds", "types"),
         controller: pair("cache-memcached", "cache-type"),
+        library: "operator".to_owned(),
     };
     for (before, after) in [
         (

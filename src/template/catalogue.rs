@@ -11,6 +11,9 @@ use crate::tree::{Digest, Owner};
 
 static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
 
+/// What the build script takes from `crates/operator-runtime`.
+static RUNTIME: Dir<'_> = include_dir!("$OUT_DIR/runtime");
+
 /// The digests of the templates that are copied, in the order of their names.
 static DIGESTS: &[(&str, [u8; 32])] = &include!(concat!(env!("OUT_DIR"), "/digests.rs"));
 
@@ -37,10 +40,12 @@ pub enum Scope {
     Validate,
     /// Once per version that is converted to the hub of its kind.
     Convert,
+    /// Once in a project that has the runtime's source: the files of `crates/operator-runtime`, without its tests.
+    Runtime,
 }
 
 /// Scopes by the beginning of the template's path.
-const SCOPES: [(&str, Scope); 10] = [
+const SCOPES: [(&str, Scope); 11] = [
     ("project/", Scope::Project),
     ("kind/", Scope::Kind),
     ("api/", Scope::Api),
@@ -51,6 +56,7 @@ const SCOPES: [(&str, Scope); 10] = [
     ("webhook/default/", Scope::Default),
     ("webhook/validate/", Scope::Validate),
     ("webhook/convert/", Scope::Convert),
+    ("runtime/", Scope::Runtime),
 ];
 
 impl Scope {
@@ -84,8 +90,8 @@ pub struct Template {
 }
 
 /// Owners by the beginning of the template's path; the first match counts.
-const OWNERS: [(&str, Owner); 18] = [
-    ("project/crates/manager/", Owner::Tool),
+const OWNERS: [(&str, Owner); 19] = [
+    ("runtime/", Owner::Tool),
     ("project/src/api.rs", Owner::Tool),
     ("project/src/controllers.rs", Owner::Tool),
     ("project/src/webhooks.rs", Owner::Tool),
@@ -93,6 +99,8 @@ const OWNERS: [(&str, Owner); 18] = [
     ("project/tests/main.rs", Owner::Tool),
     ("project/Cargo.lock", Owner::User),
     ("project/README.md", Owner::User),
+    // Until `make manifests` writes it.
+    ("project/config/crd/", Owner::User),
     ("project/", Owner::Shared),
     ("kind/", Owner::Tool),
     ("api/", Owner::User),
@@ -106,16 +114,23 @@ const OWNERS: [(&str, Owner); 18] = [
 ];
 
 /// Templates that moved, with the targets that they had before: their files move, with what was edited in them.
-const FORMER: [(&str, &[&str]); 1] = [(
-    "project/crates/manager/src/envtest/control_plane/mod.rs",
-    &["crates/manager/src/envtest/control_plane.rs"],
-)];
+const FORMER: [(&str, &[&str]); 2] = [
+    (
+        "project/.github/workflows/ci.yml",
+        &[".github/workflows/lint.yml"],
+    ),
+    (
+        "project/config/rbac/metrics_roles.yaml",
+        &["config/rbac/metrics_auth_role.yaml"],
+    ),
+];
 
 /// All templates, in the order of their paths.
 pub fn all() -> &'static [Template] {
     static ALL: LazyLock<Vec<Template>> = LazyLock::new(|| {
         let mut templates = Vec::new();
         collect(&TEMPLATES, &mut templates);
+        collect(&RUNTIME, &mut templates);
         templates.sort_by_key(|template| template.name);
         templates
     });
@@ -177,7 +192,7 @@ mod tests {
         fn count(directory: &Dir<'_>) -> usize {
             directory.files().count() + directory.dirs().map(count).sum::<usize>()
         }
-        assert_eq!(all().len(), count(&TEMPLATES));
+        assert_eq!(all().len(), count(&TEMPLATES) + count(&RUNTIME));
     }
 
     #[test]
@@ -217,24 +232,15 @@ mod tests {
     }
 
     #[test]
-    fn the_workflow_installs_a_release_with_these_templates() {
-        let templates = all();
-        let lint = templates
-            .iter()
-            .find(|template| template.target.ends_with("/lint.yml"))
-            .unwrap();
-        let text = std::str::from_utf8(lint.content).unwrap();
-        let since = crate::template::SINCE;
-        assert!(text.contains(&format!(
-            "cargo install --locked --version {since} operator-forge\n"
-        )));
-        let numbers = |version: &str| -> Vec<u32> {
-            version
-                .split('.')
-                .map(|part| part.parse().unwrap())
-                .collect()
+    fn the_workflow_has_the_compiler_of_the_image() {
+        let text = |target: &str| {
+            let is = |template: &&Template| template.target == target;
+            std::str::from_utf8(all().iter().find(is).unwrap().content).unwrap()
         };
-        assert!(numbers(since) <= numbers(env!("CARGO_PKG_VERSION")));
+        let image = text("Dockerfile").split_once(" rust:").unwrap().1;
+        let version = image.split_once('-').unwrap().0;
+        let workflow = text(".github/workflows/ci.yml");
+        assert!(workflow.contains(&format!("\n  RUST: \"{version}\"\n")));
     }
 
     #[test]

@@ -47,6 +47,16 @@ pub struct ProjectContext {
     pub name: String,
     /// The Cargo package.
     pub package: String,
+    /// The library, as code names it.
+    pub library: String,
+    /// Whether its own code may know the runtime as the crate `manager`, as up to template set 4.
+    pub knows_manager: bool,
+    /// The dependency on `operator-runtime`, as `Cargo.toml` has it.
+    pub runtime: String,
+    /// The same for its tests.
+    pub runtime_of_tests: String,
+    /// Whether it has the runtime's source in `vendor/`.
+    pub vendored: bool,
     /// The suffix of API groups; may be empty.
     pub domain: String,
     /// Whether it watches single namespaces.

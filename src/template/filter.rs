@@ -1,5 +1,7 @@
 //! What the templates can call besides Tera's own filters.
 
+use std::borrow::Cow;
+
 use tera::{Kwargs, State, TeraResult};
 
 use crate::name::rust::order;
@@ -7,13 +9,16 @@ use crate::name::rust::order;
 /// The widest line that rustfmt leaves alone (its default `max_width`).
 const MAX_WIDTH: usize = 100;
 
+/// The widest `use` of a list that it leaves alone.
+const MAX_LIST_WIDTH: usize = 98;
+
 /// Leaves a line of Rust that fits; breaks one that does not as rustfmt does: the head of an impl before `for`, a `let`
 /// behind `=`, anything else in its first outermost `(…)`.
 pub fn wrap(line: &str, _: Kwargs, _: &State<'_>) -> String {
     wrapped(line)
 }
 
-/// Lines of `use`, in the order of rustfmt: those of other crates, then those of this one.
+/// Lines of `use`, in the order of rustfmt: those of other crates, then those of this one. A list that is too wide is broken.
 pub fn imports(lines: &str, _: Kwargs, _: &State<'_>) -> String {
     sorted(lines)
 }
@@ -24,20 +29,36 @@ fn sorted(lines: &str) -> String {
         .partition(|line| line.starts_with("use crate::"));
     let mut sorted = String::new();
     for group in [&mut others, &mut own] {
+        if group.is_empty() {
+            continue;
+        }
         // What ends a line would be a part of its last name.
         group.sort_by(|a, b| order::paths(a.trim_end_matches(';'), b.trim_end_matches(';')));
         let between = if sorted.is_empty() { "" } else { "\n\n" };
-        sorted = sorted + between + &group.join("\n");
+        let lines: Vec<_> = group.iter().map(|line| broken_list(line)).collect();
+        sorted = sorted + between + &lines.join("\n");
     }
     sorted
 }
 
-/// A path of the project's library as its tests, which are crates of their own, write it.
-pub fn outside(path: &str, _: Kwargs, _: &State<'_>) -> String {
-    match path.strip_prefix("crate::") {
-        Some(rest) => format!("operator::{rest}"),
-        None => path.to_owned(),
+/// Breaks a `use` of a list behind its brace, where it is too wide for a line.
+fn broken_list(line: &str) -> Cow<'_, str> {
+    match line.split_once('{') {
+        Some((path, list)) if line.len() > MAX_LIST_WIDTH => {
+            let list = list.trim_end_matches("};");
+            format!("{path}{{\n    {list},\n}};").into()
+        }
+        _ => line.into(),
     }
+}
+
+/// A path of the project's `library` as its tests, which are crates of their own, write it.
+pub fn outside(path: &str, arguments: Kwargs, _: &State<'_>) -> TeraResult<String> {
+    let library: &str = arguments.must_get("library")?;
+    Ok(match path.strip_prefix("crate::") {
+        Some(rest) => format!("{library}::{rest}"),
+        None => path.to_owned(),
+    })
 }
 
 /// Fields in braces, as rustfmt breaks them: on one line up to 18 characters. `indent` is that of the line where it begins.
@@ -181,6 +202,10 @@ mod tests {
     #[test]
     fn imports_are_in_two_groups() {
         let lines = "use zed::A;\nuse kube::api::B;\nuse crate::flux::C;\nuse kube::A;\nuse crate::Context;";
+        assert_eq!(
+            sorted("use zed::A;\nuse kube::A;"),
+            "use kube::A;\nuse zed::A;"
+        );
         let expected = "use kube::A;\nuse kube::api::B;\nuse zed::A;\n\nuse crate::Context;\nuse crate::flux::C;";
         assert_eq!(sorted(lines), expected);
     }

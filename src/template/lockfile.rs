@@ -59,4 +59,16 @@ mod tests {
              [[package]]\nname = \"b\"\nversion = \"1.0.0\"\n"
         );
     }
+
+    /// A project is locked to the versions that this repository's own tests of the runtime run with.
+    #[test]
+    fn a_project_is_locked_to_what_the_runtime_is_tested_with() {
+        let packages = |lock: &'static str| lock.split("\n[[package]]\n").skip(1).map(key);
+        let tested: Vec<_> = packages(include_str!("../../Cargo.lock")).collect();
+        let template = include_str!("../../templates/project/Cargo.lock");
+        let others: Vec<_> = packages(template)
+            .filter(|package| package.0 != PLACEHOLDER && !tested.contains(package))
+            .collect();
+        assert!(others.is_empty(), "{others:?}");
+    }
 }

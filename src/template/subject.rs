@@ -57,6 +57,7 @@ fn of(scope: Scope, context: &Context) -> Vec<Subject<'_>> {
         Scope::CertManager => once(server.exists && server.certificates == "cert-manager"),
         Scope::Default => webhooks(|webhook| webhook.defaulting),
         Scope::Validate => webhooks(|webhook| webhook.validation),
+        Scope::Runtime => once(context.project.vendored),
         Scope::Convert => context.spokes().map(Subject::Spoke).collect(),
     }
 }

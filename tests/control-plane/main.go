@@ -1,5 +1,5 @@
-// One binary that is etcd, kube-apiserver, kube-controller-manager or kubectl, by the name it is
-// called by. One binary needs one link, and the four share most of their code.
+// One binary that is etcd, kube-apiserver or kubectl, by the name it is called by. One binary needs one link, and the
+// three share most of their code.
 package main
 
 import (
@@ -15,7 +15,6 @@ import (
 	kubectl "k8s.io/kubectl/pkg/cmd"
 	"k8s.io/kubectl/pkg/cmd/util"
 	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
-	controllermanager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
 )
 
 func main() {
@@ -24,15 +23,13 @@ func main() {
 		etcdmain.Main(os.Args)
 	case "kube-apiserver":
 		os.Exit(cli.Run(apiserver.NewAPIServerCommand()))
-	case "kube-controller-manager":
-		os.Exit(cli.Run(controllermanager.NewControllerManagerCommand()))
 	case "kubectl":
 		// Reports an error itself, without a usage text after it.
 		if err := cli.RunNoErrOutput(kubectl.NewDefaultKubectlCommand()); err != nil {
 			util.CheckErr(err)
 		}
 	default:
-		fmt.Fprintf(os.Stderr, "error: no applet is called `%s`; link me as etcd, kube-apiserver, kube-controller-manager or kubectl\n", name)
+		fmt.Fprintf(os.Stderr, "error: no applet is called `%s`; link me as etcd, kube-apiserver or kubectl\n", name)
 		os.Exit(2)
 	}
 }

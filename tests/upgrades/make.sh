@@ -5,15 +5,13 @@
 #
 # COMMIT is a point of this repository's history. Its tool is built with the set's number and runs the sessions that it
 # knew. A bundle holds one git commit, tagged set-N, with a directory for each project; it needs the bundles of the sets
-# before it, so that it is as small as what changed. To read them: git fetch FILE 'refs/tags/*:refs/tags/*', in order.
+# before it that are kept, so that it is as small as what changed. To read them: git fetch FILE 'refs/tags/*:refs/tags/*', in order.
 #
 #   set  commit   what it was
-#   1    332463b  APIs and controllers, on kube's Controller
-#   2    c96c8d2  an engine of its own, leader election, metrics by HTTPS; right before webhooks
-#   3    07304d7  webhooks
+#   4    82bc3f2  the runtime as a crate of the project's own workspace, crates/manager
 set -eu
 
-[ $# -eq 2 ] || { sed -n '2,15s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -eq 2 ] || { sed -n '2,13s/^# \{0,1\}//p' "$0"; exit 2; }
 set=$1 commit=$2
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$(mktemp -d)
@@ -33,8 +31,8 @@ for bundle in "$here"/set-*.bundle; do
 	number=${bundle##*/set-}
 	[ "${number%.bundle}" -ge "$set" ] 2>/dev/null || ! [ -f "$bundle" ] || git fetch --quiet "$bundle" 'refs/tags/*:refs/tags/*'
 done
-previous=
-[ "$set" -eq 1 ] || { previous="^set-$((set - 1))"; git reset --quiet --soft "set-$((set - 1))"; }
+previous=$(git tag --list 'set-*' --sort=-version:refname | sed 's/^/^/;q')
+[ -z "$previous" ] || git reset --quiet --soft "${previous#^}"
 for session in "$scratch/source"/snapshots/projects/*.console; do
 	mkdir "$(basename "$session" .console)"
 	sed -n 's/^\$ //p' "$session" > "$scratch/commands"

@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     const THEIRS: &str = "[package]\nname = \"demo\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[lib]\nname = \"operator\"\n\n\
-                          [dependencies]\nmanager = { path = \"crates/manager\" }\nserde.workspace = true\nkube.workspace = true\n";
+                          [dependencies]\noperator-runtime = { path = \"vendor/operator-runtime\" }\nserde.workspace = true\nkube.workspace = true\n";
 
     #[track_caller]
     fn refused(ours: &str) -> String {
@@ -251,14 +251,17 @@ mod tests {
         assert!(refused(other).contains("`src/cli.rs`"));
         assert!(refused("bin = [{ name = \"srv\", path = \"src/main.rs\" }]\n").contains("`srv`"));
         assert!(refused("[package]\nautobins = false\n").contains("autobins"));
-        assert!(refused("[dependencies]\nmanager = \"1\"\n").contains("`crates/manager`"));
+        assert!(
+            refused("[dependencies]\noperator-runtime = \"1\"\n")
+                .contains("`vendor/operator-runtime`")
+        );
         let document = |text: &str| text.parse::<DocumentMut>().unwrap();
         for ours in [
             "[workspace.package]\nedition = \"2021\"\n",
             "[lib]\npath = \"src/lib.rs\"\n",
             &format!("[package]\nautobins = false\n{}", bin("demo")),
             "[[bin]]\nname = \"other\"\npath = \"src/bin/a.rs\"\n",
-            "[dependencies]\nmanager = { path = \"crates/manager\" }\n",
+            "[dependencies]\noperator-runtime = { path = \"vendor/operator-runtime\" }\n",
         ] {
             assert_eq!(check(&document(ours), &document(THEIRS)), Ok(()), "{ours}");
         }

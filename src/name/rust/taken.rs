@@ -24,6 +24,7 @@ pub const CRATES: &[&str] = &[
     "k8s_openapi",
     "kube",
     "manager",
+    "operator_runtime",
     "prometheus_client",
     "rustls",
     "schemars",

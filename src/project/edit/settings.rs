@@ -2,7 +2,7 @@
 
 use crate::error::Failure;
 use crate::project::rules::{self, is_namespaced};
-use crate::project::{Certificates, Header, Key, License, Owner, Project, Resource};
+use crate::project::{Certificates, Header, Key, License, Owner, Project, Resource, Runtime};
 
 /// What `edit` takes; what is absent stays.
 #[derive(Clone, Debug, Default)]
@@ -17,6 +17,8 @@ pub struct EditSettings {
     pub header: Option<Header>,
     /// `--certificates`.
     pub certificates: Option<Certificates>,
+    /// `--runtime`.
+    pub runtime: Option<Runtime>,
 }
 
 impl Project {
@@ -31,14 +33,16 @@ impl Project {
             license,
             header,
             certificates,
+            runtime,
         } = edit.clone();
         if (namespaced, certificates, license) == (None, None, None)
             && owner.is_none()
             && header.is_none()
+            && runtime.is_none()
         {
             return Err(Failure::usage("there is nothing to edit")
                 .note("`edit` changes settings of the project, `edit api` those of one kind")
-                .note("they are `--namespaced`, `--owner`, `--license`, `--license-file` and `--certificates`")
+                .note("they are `--namespaced`, `--owner`, `--license`, `--license-file`, `--certificates` and `--runtime`")
                 .help("operator-forge edit --help"));
         }
         if namespaced == Some(true) {
@@ -47,6 +51,7 @@ impl Project {
         project.namespaced = namespaced.unwrap_or(self.namespaced);
         let settings = &mut project.settings;
         settings.owner = owner.unwrap_or_else(|| self.settings.owner.clone());
+        settings.runtime = runtime.unwrap_or_else(|| self.settings.runtime.clone());
         if let Some(license) = license {
             (settings.license, settings.header) = (license, None);
         }

@@ -36,25 +36,25 @@ fn names() {
     check(
         "kind: Deployment",
         "kind: deployment",
-        "`PROJECT:23:9`: resources[0].kind: invalid kind `deployment`: it starts with a lower-case letter",
+        "`PROJECT:24:9`: resources[0].kind: invalid kind `deployment`: it starts with a lower-case letter",
         "kind: Deployment",
     );
     check(
         "version: v1\n- api",
         "version: 1.0\n- api",
-        "`PROJECT:24:12`: resources[0].version: invalid version `1.0`: it does not start with `v`",
+        "`PROJECT:25:12`: resources[0].version: invalid version `1.0`: it does not start with `v`",
         "version: v1",
     );
     check(
         "version: v1\n- api",
         "version: V1\n- api",
-        "`PROJECT:24:12`: resources[0].version: invalid version `V1`: the `V` is upper case",
+        "`PROJECT:25:12`: resources[0].version: invalid version `V1`: the `V` is upper case",
         "version: v1",
     );
     check(
         "projectName: demo",
         "projectName: De_mo",
-        "`PROJECT:18:14`: projectName: invalid projectName `De_mo`: `D` is upper case",
+        "`PROJECT:19:14`: projectName: invalid projectName `De_mo`: `D` is upper case",
         "projectName: de-mo",
     );
     check(
@@ -70,13 +70,13 @@ fn types_of_fields() {
     check(
         "    namespaced: true",
         "    namespaced: maybe",
-        "`PROJECT:27:17`: resources[1].api.namespaced: invalid type: string \"maybe\", expected a boolean",
+        "`PROJECT:28:17`: resources[1].api.namespaced: invalid type: string \"maybe\", expected a boolean",
         "diff .operator-forge/PROJECT PROJECT",
     );
     check(
         "crdVersion: v1",
         "crdVersion: v1beta1",
-        "`PROJECT:26:17`: resources[1].api.crdVersion: unknown variant `v1beta1`, expected `v1`",
+        "`PROJECT:27:17`: resources[1].api.crdVersion: unknown variant `v1beta1`, expected `v1`",
         "diff .operator-forge/PROJECT PROJECT",
     );
     check(
@@ -88,13 +88,13 @@ fn types_of_fields() {
     check(
         "templates: 1",
         "templates: one",
-        "`PROJECT:17:16`: plugins.rust.operator-forge/v1.templates: invalid type: string \"one\", expected u32",
+        "`PROJECT:18:16`: plugins.rust.operator-forge/v1.templates: invalid type: string \"one\", expected u32",
         "diff .operator-forge/PROJECT PROJECT",
     );
     check(
         "resources:\n- controller",
         "resources: none\nx:\n- controller",
-        "`PROJECT:19:12`: resources: invalid type: string \"none\", expected a sequence",
+        "`PROJECT:20:12`: resources: invalid type: string \"none\", expected a sequence",
         "diff .operator-forge/PROJECT PROJECT",
     );
 }
@@ -148,7 +148,7 @@ fn what_is_no_file_of_ours() {
     check(
         "- name: backup",
         "<<<<<<< HEAD\n  - name: backup\n=======\n",
-        "`PROJECT:32`: a merge conflict is not resolved",
+        "`PROJECT:33`: a merge conflict is not resolved",
         "${EDITOR:-vi} PROJECT && operator-forge sync",
     );
     check(
@@ -224,55 +224,55 @@ fn the_rules_of_commands() {
     check(
         "group: crew\n  kind: Admiral\n  plural: admirales",
         "group: cache\n  kind: MEMCACHED\n  plural: admirales",
-        "`PROJECT:25`: the kinds `MEMCACHED` and `Memcached` differ only by upper and lower case",
+        "`PROJECT:26`: the kinds `MEMCACHED` and `Memcached` differ only by upper and lower case",
         "rename one of the kinds",
     );
     check(
         "group: crew\n  kind: Admiral\n  plural: admirales",
         "group: cache\n  kind: Memcached\n  plural: admirales",
-        "`PROJECT:35`: `Memcached` has the plural `admirales` in v1 and `memcacheds` in v1alpha1",
+        "`PROJECT:36`: `Memcached` has the plural `admirales` in v1 and `memcacheds` in v1alpha1",
         "plural: memcacheds",
     );
     check(
         "domain: example.com\n  group: crew",
         "domain: example.org\n  group: crew",
-        "`PROJECT:35`: `crew/v1, Kind Admiral` has domain `example.org`, the project has `example.com`",
+        "`PROJECT:36`: `crew/v1, Kind Admiral` has domain `example.org`, the project has `example.com`",
         "domain: example.com",
     );
     check(
         "- api:\n    crdVersion: v1\n  domain",
         "- controller: true\n  domain",
-        "`PROJECT:35`: `crew/v1, Kind Admiral` is defined neither by this project nor by Kubernetes",
+        "`PROJECT:36`: `crew/v1, Kind Admiral` is defined neither by this project nor by Kubernetes",
         "api: {crdVersion: v1, namespaced: true}",
     );
     check(
         "- api:\n    crdVersion: v1\n  domain",
         "- domain",
-        "`PROJECT:35`: `crew/v1, Kind Admiral` has neither an API, a controller nor webhooks",
+        "`PROJECT:36`: `crew/v1, Kind Admiral` has neither an API, a controller nor webhooks",
         "remove that entry",
     );
     check(
         "kind: Deployment",
         "kind: Deploymint",
-        "`PROJECT:20`: `apps/v1, Kind Deploymint` is `core`, but Kubernetes has no such type",
+        "`PROJECT:21`: `apps/v1, Kind Deploymint` is `core`, but Kubernetes has no such type",
         "remove `core: true` or correct the group, version or kind",
     );
     check(
         "  core: true\n",
         "  core: true\n  api: {}\n",
-        "`PROJECT:20`: `apps/v1, Kind Deployment` is both `core` and an API of this project",
+        "`PROJECT:21`: `apps/v1, Kind Deployment` is both `core` and an API of this project",
         "remove `api` or `core`",
     );
     check(
         "  plural: admirales",
         "  external: true\n  plural: admirales",
-        "`PROJECT:35`: `crew/v1, Kind Admiral` is `external` and has no `path`",
+        "`PROJECT:36`: `crew/v1, Kind Admiral` is `external` and has no `path`",
         "path: cert_manager_crds::v1::Certificate",
     );
     check(
         "projectName: demo",
         "namespaced: true\nprojectName: demo",
-        "`PROJECT:36`: `crew/v1, Kind Admiral` is cluster-scoped, but the project is namespaced",
+        "`PROJECT:37`: `crew/v1, Kind Admiral` is cluster-scoped, but the project is namespaced",
         "api: {crdVersion: v1, namespaced: true}",
     );
     check(
@@ -287,7 +287,7 @@ fn the_rules_of_commands() {
         + "- api:\n    crdVersion: v1\n  domain: example.com\n  group: crew\n  kind: Admiral\n  version: v1\nversion: \"3\"\n";
     refused(
         twice.as_bytes(),
-        "`PROJECT:42`: `crew/v1, Kind Admiral` has two entries",
+        "`PROJECT:43`: `crew/v1, Kind Admiral` has two entries",
         "remove one of the two",
     );
 }

@@ -6,9 +6,9 @@ use serde_yaml::{Mapping, Value};
 use crate::name::{
     ControllerName, Domain, Group, Kind, Plural, ProjectName, ShortName, Version, WebhookPath,
 };
-use crate::project::Certificates;
 use crate::project::license::{Header, License, Owner};
 use crate::project::owned::OwnedPath;
+use crate::project::{Certificates, Library, Runtime};
 
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", expecting = "the fields of a project")]
@@ -53,6 +53,10 @@ pub struct Ours {
     pub header: Option<Header>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub certificates: Option<Certificates>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub library: Option<Library>,
+    #[serde(default)]
+    pub runtime: Runtime,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub owned: Vec<OwnedPath>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -19,6 +19,7 @@ plugins:
         shortNames:
         - mc
       version: v1alpha1
+    runtime: vendored
     templates: 1
 projectName: demo
 resources:

@@ -63,61 +63,61 @@ fn files_edited_by_hand() {
     check(
         "    defaulting: true\n",
         "",
-        "`PROJECT:20`: `cache/v1, Kind Foo` has the defaultingPath `/x` without `defaulting`",
+        "`PROJECT:21`: `cache/v1, Kind Foo` has the defaultingPath `/x` without `defaulting`",
         "defaulting: true, or remove `defaultingPath`",
     );
     check(
         "    spoke:\n    - v1alpha1\n",
         "",
-        "`PROJECT:20`: `cache/v1, Kind Foo` has `conversion` without `spoke`",
+        "`PROJECT:21`: `cache/v1, Kind Foo` has `conversion` without `spoke`",
         "spoke: [v1alpha1], or remove `conversion`",
     );
     check(
         "    conversion: true\n",
         "",
-        "`PROJECT:20`: `cache/v1, Kind Foo` has `spoke` without `conversion`",
+        "`PROJECT:21`: `cache/v1, Kind Foo` has `spoke` without `conversion`",
         "conversion: true, or remove `spoke`",
     );
     check(
         "    - v1alpha1\n",
         "    - v1alpha1\n    - v1alpha1\n",
-        "`PROJECT:20`: `cache/v1, Kind Foo` has the spoke v1alpha1 twice",
+        "`PROJECT:21`: `cache/v1, Kind Foo` has the spoke v1alpha1 twice",
         "remove one of the two",
     );
     check(
         "    - v1alpha1\n",
         "    - v3\n",
-        "`PROJECT:20`: `Foo` has no version v3 to convert",
+        "`PROJECT:21`: `Foo` has no version v3 to convert",
         "remove v3 from `spoke`, or add that version with `api`",
     );
     check(
         "  version: v1alpha1\n",
         "  version: v1alpha1\n  webhooks: {conversion: true, spoke: [v1]}\n",
-        "`PROJECT:21`: `Foo` has the hub v1alpha1 already, and cannot have v1, too",
+        "`PROJECT:22`: `Foo` has the hub v1alpha1 already, and cannot have v1, too",
         "remove `conversion` and `spoke` of one of the two",
     );
     check(
         "    defaultingPath: /x\n",
         "    defaultingPath: /convert\n",
-        "`PROJECT:30:21`: resources[1].webhooks.defaultingPath: invalid path `/convert`: conversion has it",
+        "`PROJECT:31:21`: resources[1].webhooks.defaultingPath: invalid path `/convert`: conversion has it",
         "path: /convert-defaults",
     );
     check(
         "  group: cache\n  kind: Foo\n  version: v1\n",
         "  external: true\n  group: cache\n  kind: Foo\n  version: v1\n",
-        "`PROJECT:20`: `cache/v1, Kind Foo` is `external` and has no `path`",
+        "`PROJECT:21`: `cache/v1, Kind Foo` is `external` and has no `path`",
         "path: cert_manager_crds::v1::Certificate",
     );
     check(
         "    crdVersion: v1\n    namespaced: true\n  domain: example.com\n  group: cache\n  kind: Foo\n  version: v1\n  webhooks",
         "    crdVersion: v1\n  external: true\n  path: a::Foo\n  domain: example.com\n  group: cache\n  kind: Foo\n  version: v1\n  webhooks",
-        "`PROJECT:20`: `cache/v1, Kind Foo` is an API of this project, not of another project",
+        "`PROJECT:21`: `cache/v1, Kind Foo` is an API of this project, not of another project",
         "remove `external` and `path`",
     );
     check(
         "    templates: 1\n",
         "    certificates: none\n    templates: 1\n",
-        "`PROJECT:9:19`: plugins.rust.operator-forge/v1.certificates: unknown variant `none`, expected one of \
+        "`PROJECT:10:19`: plugins.rust.operator-forge/v1.certificates: unknown variant `none`, expected one of \
          `self-managed`, `cert-manager`, `mounted`",
         "diff .operator-forge/PROJECT PROJECT",
     );

@@ -53,6 +53,8 @@ fn to_file(project: &Project) -> File {
                 owner: settings.owner,
                 header: settings.header,
                 certificates: settings.certificates,
+                library: settings.library,
+                runtime: settings.runtime,
                 owned: settings.owned.into_iter().map(OwnedPath).collect(),
                 resources: options,
                 extra: settings.extra,

@@ -5,16 +5,8 @@ use std::collections::BTreeMap;
 use proc_macro2::Ident;
 use syn::{Item, UseTree};
 
-/// What paths within the project begin with; the last three are modules of its library.
-const OWN: [&str; 7] = [
-    "crate",
-    "self",
-    "super",
-    "operator",
-    "api",
-    "controllers",
-    "webhooks",
-];
+/// What paths within the project begin with, beside its library; the last three are modules of that.
+const OWN: [&str; 6] = ["crate", "self", "super", "api", "controllers", "webhooks"];
 
 /// The names that a file declares or imports, and whether one of them is of the project.
 #[derive(Debug, Default)]
@@ -23,9 +15,10 @@ pub struct Origins {
 }
 
 impl Origins {
-    /// Those of a whole file.
-    pub fn of(file: &syn::File) -> Self {
+    /// Those of a whole file of the project with this library.
+    pub fn of(file: &syn::File, library: &str) -> Self {
         let mut origins = Self::default();
+        origins.names.insert(library.to_owned(), true);
         // A module that is declared below what imports from it counts there, too.
         origins.modules(&file.items);
         origins.imports(&file.items);

@@ -7,7 +7,7 @@ use heck::ToUpperCamelCase as _;
 use super::*;
 use crate::name::rust::{self, Module, order};
 use crate::name::{kubernetes, plural};
-use crate::project::{ApiView, ControllerView, KindView, Project};
+use crate::project::{ApiView, ControllerView, KindView, Project, Runtime};
 
 /// The context of a project.
 pub fn context(project: &Project) -> Context {
@@ -26,7 +26,12 @@ pub fn context(project: &Project) -> Context {
     Context {
         project: ProjectContext {
             name: project.name.to_string(),
+            library: project.library(),
+            knows_manager: settings.library.is_some(),
             package: rust::package_name(&project.name),
+            runtime: settings.runtime.dependency(),
+            runtime_of_tests: settings.runtime.dev_dependency(),
+            vendored: settings.runtime == Runtime::Vendored,
             domain: project.domain.to_string(),
             namespaced: project.namespaced,
             license: settings.license.spdx().to_owned(),

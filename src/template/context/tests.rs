@@ -57,7 +57,10 @@ fn an_api_in_full() {
         context,
         json!({
             "project": {
-                "name": "demo", "package": "demo", "domain": "example.com", "namespaced": false,
+                "name": "demo", "package": "demo", "library": "demo", "knows_manager": false,
+                "runtime": "{ path = \"vendor/operator-runtime\" }",
+                "runtime_of_tests": "{ path = \"vendor/operator-runtime\", features = [\"envtest\", \"testing\"] }",
+                "vendored": true, "domain": "example.com", "namespaced": false,
                 "license": "Apache-2.0", "owner": "", "owned": [],
             },
             "header": "// SPDX-License-Identifier: Apache-2.0\n\n",

@@ -20,7 +20,7 @@ use kube::{
         watcher::{self, watcher},
     },
 };
-use manager::{Crds, envtest::Cluster};
+use operator_runtime::{Crds, envtest::Cluster};
 use server::{AVAILABLE, Server, ServerSpec};
 use tokio::time::{sleep, timeout};
 
@@ -59,7 +59,7 @@ pub struct Figures {
 pub async fn measure(operator: &Operator, row: Row, directory: &Path) -> Result<Figures> {
     let cluster = Cluster::start()?;
     let mut crds = Crds::default();
-    crds.stored::<Server>();
+    crds.add_storage::<Server>();
     cluster.install(crds.merge()).await?;
     let servers = cluster.api::<Server>()?;
     create(&servers, row.objects).await?;

@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, fmt};
 
 use anyhow::{Result, ensure};
-use manager::envtest::Cluster;
+use operator_runtime::envtest::Cluster;
 
 /// Requests by resource, verb and status code. Only the operator asks for these resources, and watches are left out: the
 /// API server counts them when they end.

@@ -9,7 +9,7 @@ use kube::{
     Api, Client, ResourceExt,
     api::{Patch, PatchParams},
 };
-use manager::{conditions, status};
+use operator_runtime::{conditions, status};
 use serde_json::json;
 
 use crate::{AVAILABLE, FINALIZER, Server, ServerStatus, deployment};

@@ -4,7 +4,7 @@ mod convert;
 mod default;
 mod validate;
 
-use manager::webhook::{Conversion, Webhook, Webhooks};
+use operator_runtime::webhook::{Conversion, Webhook, Webhooks};
 
 use crate::api::v1;
 

@@ -2,7 +2,7 @@
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::core::crd::MergeError;
-use manager::Crds;
+use operator_runtime::Crds;
 
 pub mod ship {
     pub mod v1 {
@@ -21,7 +21,7 @@ pub mod ship {
 /// The definitions to install, one for each kind with all its versions.
 pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
     let mut crds = Crds::default();
-    crds.served::<ship::v1::Request>();
-    crds.stored::<ship::v2::Request>();
+    crds.add_served::<ship::v1::Request>();
+    crds.add_storage::<ship::v2::Request>();
     crds.merge()
 }

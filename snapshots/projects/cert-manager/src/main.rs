@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use clap::Parser;
-use manager::{Flags, Manager};
-use operator::{Context, SETTINGS, controllers, webhooks};
+use operator_runtime::{Flags, Manager};
+use project_cert_manager::{Context, OPTIONS, controllers, webhooks};
 
 #[derive(Parser)]
 #[command(version)]
@@ -14,7 +14,7 @@ struct Args {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    let manager = Manager::new(&SETTINGS, args.manager).await?;
+    let manager = Manager::new(&OPTIONS, args.manager).await?;
     let context = Arc::new(Context::new(&manager));
     let manager = manager
         .controllers(controllers::all(), context.clone())

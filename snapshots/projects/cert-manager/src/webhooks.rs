@@ -1,6 +1,6 @@
 //! The webhooks of this operator.
 
-use manager::webhook::{Conversion, Webhooks};
+use operator_runtime::webhook::{Conversion, Webhooks};
 
 use crate::Context;
 

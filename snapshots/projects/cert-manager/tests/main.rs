@@ -4,8 +4,8 @@
 
 use std::sync::LazyLock;
 
-use manager::envtest::Cluster;
-use operator::{Context, SETTINGS, api};
+use operator_runtime::envtest::Cluster;
+use project_cert_manager::{Context, OPTIONS, api};
 
 mod controllers {
     mod ship {
@@ -27,9 +27,9 @@ mod webhooks {
 /// The cluster and the operator of all tests, started by the first of them.
 fn cluster() -> anyhow::Result<&'static Cluster> {
     static CLUSTER: LazyLock<anyhow::Result<Cluster>> = LazyLock::new(|| {
-        let controllers = operator::controllers::all();
-        let webhooks = operator::webhooks::all();
-        Cluster::with_operator(&SETTINGS, api::crds(), controllers, webhooks, Context::new)
+        let controllers = project_cert_manager::controllers::all();
+        let webhooks = project_cert_manager::webhooks::all();
+        Cluster::with_operator(&OPTIONS, api::crds(), controllers, webhooks, Context::new)
     });
     match &*CLUSTER {
         Ok(cluster) => Ok(cluster),

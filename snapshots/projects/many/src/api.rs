@@ -4,7 +4,7 @@
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::core::crd::MergeError;
-use manager::Crds;
+use operator_runtime::Crds;
 
 pub mod crew {
     pub mod v1 {
@@ -81,16 +81,16 @@ pub mod testproject_org {
 /// The definitions to install, one for each kind with all its versions.
 pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
     let mut crds = Crds::default();
-    crds.stored::<crew::v1::Admiral>();
-    crds.stored::<crew::v1::Captain>();
-    crds.stored::<crew::v1::FirstMate>();
-    crds.served::<crew::v2::FirstMate>();
-    crds.stored::<fiz::v1::Bar>();
-    crds.stored::<foo::v1::Bar>();
-    crds.stored::<foo_policy::v1::HealthCheckPolicy>();
-    crds.stored::<sea_creatures::v1beta1::Kraken>();
-    crds.stored::<ship::v2alpha1::Cruiser>();
-    crds.stored::<ship::v1beta1::Frigate>();
-    crds.stored::<testproject_org::v1::Lakers>();
+    crds.add_storage::<crew::v1::Admiral>();
+    crds.add_storage::<crew::v1::Captain>();
+    crds.add_storage::<crew::v1::FirstMate>();
+    crds.add_served::<crew::v2::FirstMate>();
+    crds.add_storage::<fiz::v1::Bar>();
+    crds.add_storage::<foo::v1::Bar>();
+    crds.add_storage::<foo_policy::v1::HealthCheckPolicy>();
+    crds.add_storage::<sea_creatures::v1beta1::Kraken>();
+    crds.add_storage::<ship::v2alpha1::Cruiser>();
+    crds.add_storage::<ship::v1beta1::Frigate>();
+    crds.add_storage::<testproject_org::v1::Lakers>();
     crds.merge()
 }

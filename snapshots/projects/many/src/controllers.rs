@@ -2,7 +2,7 @@
 
 //! The controllers of this operator.
 
-use manager::Controllers;
+use operator_runtime::Controllers;
 
 use crate::Context;
 

@@ -2,7 +2,7 @@
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::core::crd::MergeError;
-use manager::Crds;
+use operator_runtime::Crds;
 
 pub mod cache {
     pub mod v1alpha1 {
@@ -15,6 +15,6 @@ pub mod cache {
 /// The definitions to install, one for each kind with all its versions.
 pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
     let mut crds = Crds::default();
-    crds.stored::<cache::v1alpha1::Memcached>();
+    crds.add_storage::<cache::v1alpha1::Memcached>();
     crds.merge()
 }

@@ -1,6 +1,6 @@
 //! The controllers of this operator.
 
-use manager::Controllers;
+use operator_runtime::Controllers;
 
 use crate::Context;
 

@@ -4,7 +4,7 @@
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::core::crd::MergeError;
-use manager::Crds;
+use operator_runtime::Crds;
 
 pub mod a_b_c {
     pub mod v10 {
@@ -83,21 +83,21 @@ pub mod r#type {
 /// The definitions to install, one for each kind with all its versions.
 pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
     let mut crds = Crds::default();
-    crds.stored::<a_b_c::v10::ControllerResource>();
-    crds.stored::<a_b_c::v10::ErrorResource>();
-    crds.stored::<r#async::v2beta3::ClientResource>();
-    crds.stored::<r#async::v2beta3::ContextResource>();
-    crds.stored::<crate_::v1alpha1::Crate>();
-    crds.stored::<crate_::v1alpha1::SelfResource>();
-    crds.stored::<gaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa::v1::Kaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa>();
-    crds.stored::<main::v1::HTTPRoute>();
-    crds.stored::<main::v1::Main>();
-    crds.stored::<self_::v1::ApiResource>();
-    crds.stored::<self_::v1::ConditionResource>();
-    crds.stored::<r#type::v1::OptionResource>();
-    crds.stored::<r#type::v1::ResultResource>();
-    crds.stored::<r#type::v1::StringResource>();
-    crds.stored::<r#type::v1::Type>();
-    crds.stored::<r#type::v1::VecResource>();
+    crds.add_storage::<a_b_c::v10::ControllerResource>();
+    crds.add_storage::<a_b_c::v10::ErrorResource>();
+    crds.add_storage::<r#async::v2beta3::ClientResource>();
+    crds.add_storage::<r#async::v2beta3::ContextResource>();
+    crds.add_storage::<crate_::v1alpha1::Crate>();
+    crds.add_storage::<crate_::v1alpha1::SelfResource>();
+    crds.add_storage::<gaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa::v1::Kaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa>();
+    crds.add_storage::<main::v1::HTTPRoute>();
+    crds.add_storage::<main::v1::Main>();
+    crds.add_storage::<self_::v1::ApiResource>();
+    crds.add_storage::<self_::v1::ConditionResource>();
+    crds.add_storage::<r#type::v1::OptionResource>();
+    crds.add_storage::<r#type::v1::ResultResource>();
+    crds.add_storage::<r#type::v1::StringResource>();
+    crds.add_storage::<r#type::v1::Type>();
+    crds.add_storage::<r#type::v1::VecResource>();
     crds.merge()
 }

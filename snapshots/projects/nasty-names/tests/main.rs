@@ -6,8 +6,8 @@
 
 use std::sync::LazyLock;
 
-use manager::envtest::Cluster;
-use operator::{Context, SETTINGS, api};
+use core_operator::{Context, OPTIONS, api};
+use operator_runtime::envtest::Cluster;
 
 mod controllers {
     mod a_b_c {
@@ -46,9 +46,9 @@ mod controllers {
 /// The cluster and the operator of all tests, started by the first of them.
 fn cluster() -> anyhow::Result<&'static Cluster> {
     static CLUSTER: LazyLock<anyhow::Result<Cluster>> = LazyLock::new(|| {
-        let controllers = operator::controllers::all();
-        let webhooks = operator::webhooks::all();
-        Cluster::with_operator(&SETTINGS, api::crds(), controllers, webhooks, Context::new)
+        let controllers = core_operator::controllers::all();
+        let webhooks = core_operator::webhooks::all();
+        Cluster::with_operator(&OPTIONS, api::crds(), controllers, webhooks, Context::new)
     });
     match &*CLUSTER {
         Ok(cluster) => Ok(cluster),

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 use kube::Client;
-use manager::Manager;
+use operator_runtime::Manager;
 
 /// What every reconcile and webhook can use: clients, stores of watched objects, settings of your
 /// own.

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use clap::Parser;
-use manager::{Flags, Manager};
-use operator::{Context, SETTINGS, controllers, webhooks};
+use memcached_operator::{Context, OPTIONS, controllers, webhooks};
+use operator_runtime::{Flags, Manager};
 
 #[derive(Parser)]
 #[command(version)]
@@ -17,7 +17,7 @@ struct Args {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    let manager = Manager::new(&SETTINGS, args.manager).await?;
+    let manager = Manager::new(&OPTIONS, args.manager).await?;
     let context = Arc::new(Context::new(&manager));
     let manager = manager
         .controllers(controllers::all(), context.clone())

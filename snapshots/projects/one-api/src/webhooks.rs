@@ -3,7 +3,7 @@
 
 //! The webhooks of this operator.
 
-use manager::webhook::Webhooks;
+use operator_runtime::webhook::Webhooks;
 
 use crate::Context;
 

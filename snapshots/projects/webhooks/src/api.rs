@@ -4,7 +4,7 @@
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::core::crd::MergeError;
-use manager::Crds;
+use operator_runtime::Crds;
 
 pub mod cache {
     pub mod v1 {
@@ -29,8 +29,8 @@ pub mod cache {
 /// The definitions to install, one for each kind with all its versions.
 pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
     let mut crds = Crds::default();
-    crds.served::<cache::v1alpha1::Memcached>();
-    crds.stored::<cache::v1::Memcached>();
-    crds.served::<cache::v2::Memcached>();
+    crds.add_served::<cache::v1alpha1::Memcached>();
+    crds.add_storage::<cache::v1::Memcached>();
+    crds.add_served::<cache::v2::Memcached>();
     crds.merge()
 }

@@ -1,19 +1,19 @@
-//! The operator on crate `manager`, as `operator-forge` makes one.
+//! The operator on operator-runtime, as `operator-forge` makes one.
 
 use std::sync::Arc;
 
 use clap::Parser;
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::{Api, Client, ResourceExt};
-use manager::{
-    Action, Applier, Controller, Controllers, Flags, Manager, Scope, Settings,
-    finalizer::{self, Finalizer},
+use operator_runtime::{
+    Action, Applier, Controller, Controllers, Flags, Manager, ManagerOptions, WatchScope,
+    finalizer::{self, Event},
 };
 use server::{FINALIZER, Server, deployment, writes};
 
-const SETTINGS: Settings = Settings {
+const OPTIONS: ManagerOptions = ManagerOptions {
     name: "server.bench.example.com",
-    scope: Scope::Cluster,
+    scope: WatchScope::Cluster,
 };
 
 #[derive(Parser)]
@@ -31,7 +31,7 @@ struct Context {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    let manager = Manager::new(&SETTINGS, args.manager).await?;
+    let manager = Manager::new(&OPTIONS, args.manager).await?;
     let context = Context {
         client: manager.client(),
         applier: manager.applier(),
@@ -44,14 +44,14 @@ async fn main() -> anyhow::Result<()> {
 async fn reconcile(server: Arc<Server>, context: Arc<Context>) -> kube::Result<Action> {
     let namespace = server.namespace().unwrap_or_default();
     let api = Api::namespaced(context.client.clone(), &namespace);
-    match finalizer::add(&api, &*server, FINALIZER).await? {
-        Finalizer::Reconcile(server) => {
+    match finalizer::ensure(&api, &*server, FINALIZER).await? {
+        Event::Apply(server) => {
             let deployment = deployment::wanted(&server);
             context.applier.owned(&server, deployment).await?;
             writes::set_available(&api, &server).await?;
         }
-        Finalizer::CleanUp => finalizer::remove(&api, &*server, FINALIZER).await?,
-        Finalizer::Gone => {}
+        Event::Cleanup => finalizer::remove(&api, &*server, FINALIZER).await?,
+        Event::Gone => {}
     }
     Ok(Action::await_change())
 }

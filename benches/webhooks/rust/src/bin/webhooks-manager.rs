@@ -1,14 +1,14 @@
-//! The webhooks on crate `manager`, as `operator-forge` makes them.
+//! The webhooks on operator-runtime, as `operator-forge` makes them.
 
 use std::sync::Arc;
 
 use clap::Parser;
-use manager::{Flags, Manager, Scope, Settings};
+use operator_runtime::{Flags, Manager, ManagerOptions, WatchScope};
 use webhooks::webhooks::{Context, all};
 
-const SETTINGS: Settings = Settings {
+const OPTIONS: ManagerOptions = ManagerOptions {
     name: "webhooks.bench.example.com",
-    scope: Scope::Cluster,
+    scope: WatchScope::Cluster,
 };
 
 #[derive(Parser)]
@@ -20,7 +20,7 @@ struct Args {
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    let manager = Manager::new(&SETTINGS, args.manager).await?;
+    let manager = Manager::new(&OPTIONS, args.manager).await?;
     let manager = manager.webhooks(all(), Arc::new(Context));
     Ok(manager.run().await?)
 }

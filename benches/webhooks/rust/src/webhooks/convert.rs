@@ -1,4 +1,4 @@
-use manager::webhook::Spoke;
+use operator_runtime::webhook::Spoke;
 
 use crate::api::{v1, v2};
 

@@ -1,4 +1,4 @@
-use manager::webhook::{Denied, Request};
+use operator_runtime::webhook::{Denied, Request};
 
 use super::Context;
 use crate::api::v1::Cache;

@@ -1,6 +1,6 @@
 use std::collections::HashSet;
 
-use manager::webhook::{Change, Denied, FieldErrors, Request};
+use operator_runtime::webhook::{Change, Denied, FieldErrors, Request};
 
 use super::Context;
 use crate::api::v1::{Cache, CacheSpec};

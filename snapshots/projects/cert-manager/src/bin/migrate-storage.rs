@@ -2,8 +2,8 @@
 
 use std::process::ExitCode;
 
-use operator::api;
+use project_cert_manager::api;
 
 fn main() -> ExitCode {
-    manager::migrate::main(api::crds())
+    operator_runtime::migrate::main(api::crds())
 }

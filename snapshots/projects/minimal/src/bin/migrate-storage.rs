@@ -4,8 +4,8 @@
 
 use std::process::ExitCode;
 
-use operator::api;
+use minimal::api;
 
 fn main() -> ExitCode {
-    manager::migrate::main(api::crds())
+    operator_runtime::migrate::main(api::crds())
 }

@@ -5,9 +5,9 @@
 
 use std::process::ExitCode;
 
-use operator::{SETTINGS, api, controllers, webhooks};
+use core_operator::{OPTIONS, api, controllers, webhooks};
 
 fn main() -> ExitCode {
     let rules = controllers::all().rules();
-    manager::manifests::main(&SETTINGS, api::crds(), &rules, &webhooks::all())
+    operator_runtime::manifests::main(&OPTIONS, api::crds(), &rules, &webhooks::all())
 }

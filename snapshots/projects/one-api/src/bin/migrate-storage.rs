@@ -5,8 +5,8 @@
 
 use std::process::ExitCode;
 
-use operator::api;
+use memcached_operator::api;
 
 fn main() -> ExitCode {
-    manager::migrate::main(api::crds())
+    operator_runtime::migrate::main(api::crds())
 }

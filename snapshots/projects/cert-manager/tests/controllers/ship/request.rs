@@ -1,6 +1,6 @@
 use kube::api::PostParams;
-use manager::envtest::wait_for;
-use operator::api::ship::v1::Request;
+use operator_runtime::envtest::wait_for;
+use project_cert_manager::api::ship::v1::Request;
 use serde_json::{from_value, json};
 
 use crate::cluster;

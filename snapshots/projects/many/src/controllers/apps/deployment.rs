@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::apps::v1::Deployment;
 use kube::ResourceExt;
-use manager::{Action, Controller, ReconcileError};
+use operator_runtime::{Action, Controller, ReconcileError};
 
 use crate::Context;
 

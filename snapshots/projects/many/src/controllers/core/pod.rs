@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::core::v1::Pod;
 use kube::ResourceExt;
-use manager::{Action, Controller, ReconcileError};
+use operator_runtime::{Action, Controller, ReconcileError};
 
 use crate::Context;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
 use kube::Api;
-use manager::{Action, Controller, ReconcileError, conditions, status};
+use operator_runtime::{Action, Controller, ReconcileError, conditions, status};
 
 use crate::Context;
 use crate::api::ship::v2alpha1::cruiser::{Cruiser, CruiserStatus};
@@ -64,7 +64,7 @@ fn wanted_status(object: &Cruiser, now: Timestamp) -> CruiserStatus {
 
 #[cfg(test)]
 mod tests {
-    use manager::fake::Fake;
+    use operator_runtime::fake::Fake;
 
     use super::*;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 use kube::api::PostParams;
-use manager::envtest::wait_for;
-use operator::api::crew::v1::Captain;
+use operator_runtime::envtest::wait_for;
+use project_many::api::crew::v1::Captain;
 use serde_json::{from_value, json};
 
 use crate::cluster;

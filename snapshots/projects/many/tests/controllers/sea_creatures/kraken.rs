@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 use kube::api::PostParams;
-use manager::envtest::wait_for;
-use operator::api::sea_creatures::v1beta1::Kraken;
+use operator_runtime::envtest::wait_for;
+use project_many::api::sea_creatures::v1beta1::Kraken;
 use serde_json::{from_value, json};
 
 use crate::cluster;

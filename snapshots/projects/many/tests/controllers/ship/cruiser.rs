@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 use kube::api::PostParams;
-use manager::envtest::wait_for;
-use operator::api::ship::v2alpha1::Cruiser;
+use operator_runtime::envtest::wait_for;
+use project_many::api::ship::v2alpha1::Cruiser;
 use serde_json::{from_value, json};
 
 use crate::cluster;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 
 use kube::api::PostParams;
-use manager::envtest::wait_for;
-use operator::api::testproject_org::v1::Lakers;
+use operator_runtime::envtest::wait_for;
+use project_many::api::testproject_org::v1::Lakers;
 use serde_json::{from_value, json};
 
 use crate::cluster;

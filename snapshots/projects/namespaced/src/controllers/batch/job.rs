@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use k8s_openapi::api::batch::v1::Job;
 use kube::ResourceExt;
-use manager::{Action, Controller, ReconcileError};
+use operator_runtime::{Action, Controller, ReconcileError};
 
 use crate::Context;
 

@@ -1,7 +1,7 @@
 use kube::api::PostParams;
-use manager::envtest::wait_for;
-use operator::api::cache::v1alpha1::Memcached;
+use operator_runtime::envtest::wait_for;
 use serde_json::{from_value, json};
+use tenant_operator::api::cache::v1alpha1::Memcached;
 
 use crate::cluster;
 

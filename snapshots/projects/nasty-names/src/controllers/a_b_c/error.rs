@@ -5,7 +5,7 @@ use std::sync::Arc;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
 use kube::{Api, ResourceExt};
-use manager::{Action, Controller, ReconcileError, conditions, status};
+use operator_runtime::{Action, Controller, ReconcileError, conditions, status};
 
 use crate::Context;
 use crate::api::a_b_c::v10::error::{ErrorResource, ErrorResourceStatus};
@@ -65,7 +65,7 @@ fn wanted_status(object: &ErrorResource, now: Timestamp) -> ErrorResourceStatus 
 
 #[cfg(test)]
 mod tests {
-    use manager::fake::Fake;
+    use operator_runtime::fake::Fake;
 
     use super::*;
 

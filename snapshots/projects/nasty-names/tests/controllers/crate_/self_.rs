@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+use core_operator::api::crate_::v1alpha1::SelfResource;
 use kube::api::PostParams;
-use manager::envtest::wait_for;
-use operator::api::crate_::v1alpha1::SelfResource;
+use operator_runtime::envtest::wait_for;
 use serde_json::{from_value, json};
 
 use crate::cluster;

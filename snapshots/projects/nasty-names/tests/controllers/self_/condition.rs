@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+use core_operator::api::self_::v1::ConditionResource;
 use kube::api::PostParams;
-use manager::envtest::wait_for;
-use operator::api::self_::v1::ConditionResource;
+use operator_runtime::envtest::wait_for;
 use serde_json::{from_value, json};
 
 use crate::cluster;

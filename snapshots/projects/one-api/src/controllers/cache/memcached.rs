@@ -6,7 +6,7 @@ use std::sync::Arc;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
 use kube::{Api, ResourceExt};
-use manager::{Action, Controller, ReconcileError, conditions, status};
+use operator_runtime::{Action, Controller, ReconcileError, conditions, status};
 
 use crate::Context;
 use crate::api::cache::v1alpha1::memcached::{Memcached, MemcachedStatus};
@@ -66,7 +66,7 @@ fn wanted_status(object: &Memcached, now: Timestamp) -> MemcachedStatus {
 
 #[cfg(test)]
 mod tests {
-    use manager::fake::Fake;
+    use operator_runtime::fake::Fake;
 
     use super::*;
 

@@ -8,10 +8,10 @@ pub mod controllers;
 pub mod webhooks;
 
 pub use context::Context;
-use manager::{Scope, Settings};
+use operator_runtime::{ManagerOptions, WatchScope};
 
 /// What the manager, `make manifests` and the tests must agree on.
-pub const SETTINGS: Settings = Settings {
+pub const OPTIONS: ManagerOptions = ManagerOptions {
     name: "project-webhooks.example.com",
-    scope: Scope::Cluster,
+    scope: WatchScope::Cluster,
 };

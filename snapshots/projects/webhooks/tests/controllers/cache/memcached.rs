@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 use kube::api::PostParams;
-use manager::envtest::wait_for;
-use operator::api::cache::v1alpha1::Memcached;
+use operator_runtime::envtest::wait_for;
+use project_webhooks::api::cache::v1alpha1::Memcached;
 use serde_json::{from_value, json};
 
 use crate::cluster;

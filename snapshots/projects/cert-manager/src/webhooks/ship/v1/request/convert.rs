@@ -1,4 +1,4 @@
-use manager::webhook::Spoke;
+use operator_runtime::webhook::Spoke;
 
 use crate::api::ship::v1::request as v1;
 use crate::api::ship::v2::request as v2;
@@ -66,6 +66,6 @@ mod tests {
     /// Objects made from the schema come back from the hub as they went there.
     #[test]
     fn loses_nothing() {
-        manager::fake::round_trip(&spoke());
+        operator_runtime::fake::round_trip(&spoke());
     }
 }

@@ -1,4 +1,4 @@
-use manager::webhook::{Change, Denied, FieldErrors, Request, Webhook};
+use operator_runtime::webhook::{Change, Denied, FieldErrors, Request, Webhook};
 
 use crate::Context;
 use crate::api::ship::v1::Request as RequestResource;
@@ -35,7 +35,7 @@ fn check(_object: &RequestResource, _errors: &mut FieldErrors) {
 
 #[cfg(test)]
 mod tests {
-    use manager::fake::Fake;
+    use operator_runtime::fake::Fake;
 
     use super::*;
 

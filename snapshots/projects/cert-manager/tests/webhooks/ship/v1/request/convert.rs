@@ -1,6 +1,6 @@
 use kube::api::PostParams;
-use operator::api::ship::v1::Request as Spoke;
-use operator::api::ship::v2::Request as Hub;
+use project_cert_manager::api::ship::v1::Request as Spoke;
+use project_cert_manager::api::ship::v2::Request as Hub;
 use serde_json::{from_value, json};
 
 use crate::cluster;

@@ -1,5 +1,5 @@
 use kube::api::PostParams;
-use operator::api::ship::v1::Request as RequestResource;
+use project_cert_manager::api::ship::v1::Request as RequestResource;
 use serde_json::{from_value, json};
 
 use crate::cluster;

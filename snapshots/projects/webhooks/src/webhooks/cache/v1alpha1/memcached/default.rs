@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-use manager::webhook::{Denied, Request, Webhook};
+use operator_runtime::webhook::{Denied, Request, Webhook};
 
 use crate::Context;
 use crate::api::cache::v1alpha1::Memcached;
@@ -23,7 +23,7 @@ async fn default(
 
 #[cfg(test)]
 mod tests {
-    use manager::fake::Fake;
+    use operator_runtime::fake::Fake;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-use manager::webhook::{Change, Denied, FieldErrors, Request, Webhook};
+use operator_runtime::webhook::{Change, Denied, FieldErrors, Request, Webhook};
 
 use crate::Context;
 use crate::api::cache::v1alpha1::Memcached;
@@ -37,7 +37,7 @@ fn check(_object: &Memcached, _errors: &mut FieldErrors) {
 
 #[cfg(test)]
 mod tests {
-    use manager::fake::Fake;
+    use operator_runtime::fake::Fake;
 
     use super::*;
 

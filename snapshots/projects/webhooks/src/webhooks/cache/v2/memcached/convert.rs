@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-use manager::webhook::Spoke;
+use operator_runtime::webhook::Spoke;
 
 use crate::api::cache::v1::memcached as v1;
 use crate::api::cache::v2::memcached as v2;
@@ -68,6 +68,6 @@ mod tests {
     /// Objects made from the schema come back from the hub as they went there.
     #[test]
     fn loses_nothing() {
-        manager::fake::round_trip(&spoke());
+        operator_runtime::fake::round_trip(&spoke());
     }
 }

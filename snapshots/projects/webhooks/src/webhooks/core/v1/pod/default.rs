@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 use k8s_openapi::api::core::v1::Pod;
-use manager::webhook::{Denied, Request, Webhook};
+use operator_runtime::webhook::{Denied, Request, Webhook};
 
 use crate::Context;
 
@@ -19,7 +19,7 @@ async fn default(_object: &mut Pod, _request: &Request, _context: &Context) -> R
 
 #[cfg(test)]
 mod tests {
-    use manager::fake::Fake;
+    use operator_runtime::fake::Fake;
 
     use super::*;
 

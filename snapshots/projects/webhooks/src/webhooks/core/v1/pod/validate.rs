@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 use k8s_openapi::api::core::v1::Pod;
-use manager::webhook::{Change, Denied, FieldErrors, Request, Webhook};
+use operator_runtime::webhook::{Change, Denied, FieldErrors, Request, Webhook};
 
 use crate::Context;
 
@@ -37,7 +37,7 @@ fn check(_object: &Pod, _errors: &mut FieldErrors) {
 
 #[cfg(test)]
 mod tests {
-    use manager::fake::Fake;
+    use operator_runtime::fake::Fake;
 
     use super::*;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 use kube::api::PostParams;
-use operator::api::cache::v1alpha1::Memcached;
+use project_webhooks::api::cache::v1alpha1::Memcached;
 use serde_json::{from_value, json};
 
 use crate::cluster;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 use kube::api::PostParams;
-use operator::api::cache::v1::Memcached as Hub;
-use operator::api::cache::v2::Memcached as Spoke;
+use project_webhooks::api::cache::v1::Memcached as Hub;
+use project_webhooks::api::cache::v2::Memcached as Spoke;
 use serde_json::{from_value, json};
 
 use crate::cluster;

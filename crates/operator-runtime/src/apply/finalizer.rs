@@ -1,0 +1,106 @@
+//! Doing something before an object goes.
+
+use std::fmt::Debug;
+
+use kube::{
+    Api, Resource, ResourceExt,
+    api::{Patch, PatchParams},
+};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::json;
+
+use crate::apply::written;
+
+/// What is to be done with an object that has a finalizer.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event<K> {
+    /// Reconcile this: the object as it is now, with the finalizer.
+    Apply(K),
+    /// It is being deleted: clean up, then [`remove`] the finalizer.
+    Cleanup,
+    /// It is being deleted, and has no finalizer of this name any more: do nothing.
+    Gone,
+}
+
+/// Puts the finalizer `name` on `object` unless it is being deleted, and says what to do now.
+///
+/// Sends nothing if the finalizer is there. Unlike kube's `finalizer`, this does not wait for the
+/// object to come back through the watch.
+///
+/// ```
+/// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.rs")); }
+/// # use example::Memcached;
+/// use kube::Api;
+/// use operator_runtime::finalizer::{self, Event};
+///
+/// const NAME: &str = "cache.example.com/backup";
+///
+/// async fn reconcile(api: &Api<Memcached>, memcached: &Memcached) -> kube::Result<()> {
+///     match finalizer::ensure(api, memcached, NAME).await? {
+///         Event::Apply(memcached) => create(&memcached).await,
+///         Event::Cleanup => {
+///             delete_backups(memcached).await?;
+///             finalizer::remove(api, memcached, NAME).await
+///         }
+///         Event::Gone => Ok(()),
+///     }
+/// }
+/// # async fn create(_: &Memcached) -> kube::Result<()> { Ok(()) }
+/// # async fn delete_backups(_: &Memcached) -> kube::Result<()> { Ok(()) }
+/// ```
+///
+/// # Errors
+/// Those of the API server; a conflict if `object` is not its newest version.
+pub async fn ensure<K>(api: &Api<K>, object: &K, name: &str) -> kube::Result<Event<K>>
+where
+    K: Resource + Clone + Debug + DeserializeOwned + Serialize,
+{
+    let has = object.finalizers().iter().any(|found| found == name);
+    if object.meta().deletion_timestamp.is_some() {
+        return Ok(match has {
+            true => Event::Cleanup,
+            false => Event::Gone,
+        });
+    }
+    if has {
+        return Ok(Event::Apply(object.clone()));
+    }
+    let mut finalizers = object.finalizers().to_vec();
+    finalizers.push(name.to_owned());
+    let object = replace(api, object, &finalizers).await?;
+    Ok(Event::Apply(object))
+}
+
+/// Takes the finalizer `name` from `object`, which then may go.
+///
+/// # Errors
+/// Those of the API server; a conflict if `object` is not its newest version.
+pub async fn remove<K>(api: &Api<K>, object: &K, name: &str) -> kube::Result<()>
+where
+    K: Resource + Clone + Debug + DeserializeOwned + Serialize,
+{
+    let mut finalizers = object.finalizers().to_vec();
+    finalizers.retain(|found| found != name);
+    if finalizers.len() == object.finalizers().len() {
+        return Ok(());
+    }
+    match replace(api, object, &finalizers).await {
+        // It went before the watch has shown it.
+        Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+        result => result.map(|_| ()),
+    }
+}
+
+async fn replace<K>(api: &Api<K>, object: &K, finalizers: &[String]) -> kube::Result<K>
+where
+    K: Resource + Clone + Debug + DeserializeOwned + Serialize,
+{
+    let patch = json!({ "metadata": {
+        "resourceVersion": object.resource_version(),
+        "finalizers": finalizers,
+    }});
+    let (name, params) = (object.name_any(), PatchParams::default());
+    let written = api.patch(&name, &params, &Patch::Merge(patch)).await?;
+    written::note(written.meta());
+    Ok(written)
+}

@@ -1,0 +1,139 @@
+//! Writing a status without writing when nothing changed.
+
+use std::fmt::Debug;
+
+use kube::{
+    Api, Resource,
+    api::{Patch, PatchParams},
+    core::object::HasStatus,
+};
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use serde_json::{Map, Value, json};
+
+use crate::apply::written;
+
+/// Makes `status` the status of `object`, through the status subresource.
+///
+/// Sends only the fields that differ from `object`, and nothing if none does. The write carries
+/// the object's resource version: after a change that `object` does not show yet, the API server
+/// refuses it with a conflict, and reconciling again sees the newer object. Returns the object as it
+/// is now.
+///
+/// Types of `k8s_openapi` do not say what their status is: for these, use [`patch_with`].
+///
+/// ```
+/// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.rs")); }
+/// # use example::Memcached;
+/// use kube::Api;
+/// use operator_runtime::{conditions, status};
+///
+/// async fn report(api: &Api<Memcached>, memcached: &Memcached, ready: bool) -> kube::Result<()> {
+///     let mut new = memcached.status.clone().unwrap_or_default();
+///     let ready = conditions::new(memcached, "Ready", ready, "Deployed", "");
+///     conditions::set(&mut new.conditions, ready);
+///     status::patch(api, memcached, &new).await?;
+///     Ok(())
+/// }
+/// ```
+///
+/// # Errors
+/// Those of the API server; `object` must come from it, or the patch has no name to go to.
+pub async fn patch<K>(api: &Api<K>, object: &K, status: &K::Status) -> kube::Result<K>
+where
+    K: HasStatus<Status: Serialize> + Resource + Serialize + DeserializeOwned + Clone + Debug,
+{
+    patch_with(api, object, status).await
+}
+
+/// As [`patch`], for types that do not implement [`HasStatus`]: nothing but the API server checks that `status` is one of `K`.
+///
+/// # Errors
+/// Those of the API server; `object` must come from it, or the patch has no name to go to.
+pub async fn patch_with<K, S>(api: &Api<K>, object: &K, status: &S) -> kube::Result<K>
+where
+    K: Resource + Serialize + DeserializeOwned + Clone + Debug,
+    S: Serialize,
+{
+    let status = serde_json::to_value(status).map_err(kube::Error::SerdeError)?;
+    let old = status_of(object).map_err(kube::Error::SerdeError)?;
+    let Some(changes) = merge_patch(&old, &status) else {
+        return Ok(object.clone());
+    };
+    let meta = object.meta();
+    let name = meta.name.as_deref().unwrap_or_default();
+    let patch = json!({
+        "metadata": { "resourceVersion": meta.resource_version },
+        "status": changes,
+    });
+    let params = PatchParams::default();
+    let written = api
+        .patch_status(name, &params, &Patch::Merge(patch))
+        .await?;
+    written::note(written.meta());
+    Ok(written)
+}
+
+/// The status of an object, which its type does not tell in general; null if it has none.
+fn status_of(object: &impl Serialize) -> serde_json::Result<Value> {
+    #[derive(Deserialize)]
+    struct Object {
+        #[serde(default)]
+        status: Value,
+    }
+    let text = serde_json::to_vec(object)?;
+    let Object { status } = serde_json::from_slice(&text)?;
+    Ok(status)
+}
+
+/// The JSON merge patch (RFC 7386) that turns `from` into `to`, if they differ.
+fn merge_patch(from: &Value, to: &Value) -> Option<Value> {
+    if from == to {
+        return None;
+    }
+    let (Value::Object(from), Value::Object(to)) = (from, to) else {
+        return Some(to.clone());
+    };
+    let mut patch = Map::new();
+    for key in from.keys().filter(|key| !to.contains_key(*key)) {
+        patch.insert(key.clone(), Value::Null);
+    }
+    for (key, value) in to {
+        let old = from.get(key).unwrap_or(&Value::Null);
+        if let Some(change) = merge_patch(old, value) {
+            patch.insert(key.clone(), change);
+        }
+    }
+    (!patch.is_empty()).then_some(Value::Object(patch))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_holds_what_differs() {
+        let cases = [
+            (json!({"a": 1}), json!({"a": 1}), None),
+            (json!(null), json!({"a": 1}), Some(json!({"a": 1}))),
+            (
+                json!({"a": 1, "b": 2}),
+                json!({"a": 1}),
+                Some(json!({"b": null})),
+            ),
+            (
+                json!({"a": {"b": 1, "c": 2}}),
+                json!({"a": {"b": 3, "c": 2}}),
+                Some(json!({"a": {"b": 3}})),
+            ),
+            (
+                json!({"a": [1, 2]}),
+                json!({"a": [2]}),
+                Some(json!({"a": [2]})),
+            ),
+            (json!({"a": 1}), json!({"a": 1, "b": null}), None),
+        ];
+        for (from, to, patch) in cases {
+            assert_eq!(merge_patch(&from, &to), patch, "{from} -> {to}");
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! An object as the cache keeps it: decoded once, without its managed fields.
+
+use std::{any::Any, borrow::Cow, fmt, sync::Arc};
+
+use kube::{
+    Resource,
+    api::{ApiResource, DynamicObject, ObjectMeta},
+};
+use serde::{Deserialize, Deserializer, de::DeserializeOwned};
+use serde_json::value::RawValue;
+
+use crate::object::TypedObject;
+
+/// The namespace, if any, and the name of an object; a clone is cheap.
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct Key(Arc<str>);
+
+impl Key {
+    pub(crate) fn new(namespace: Option<&str>, name: &str) -> Self {
+        // No name holds a slash: it is a segment of a path.
+        Self(format!("{}/{name}", namespace.unwrap_or_default()).into())
+    }
+
+    pub(crate) fn of(meta: &ObjectMeta) -> Self {
+        Self::new(
+            meta.namespace.as_deref(),
+            meta.name.as_deref().unwrap_or_default(),
+        )
+    }
+
+    pub(crate) fn namespace(&self) -> Option<&str> {
+        let (namespace, _) = self.0.split_once('/')?;
+        (!namespace.is_empty()).then_some(namespace)
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        self.0.split_once('/').map_or("", |(_, name)| name)
+    }
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// A decoded object of whatever type.
+pub(crate) trait Stored: Any + Send + Sync {
+    fn meta(&self) -> &ObjectMeta;
+}
+
+impl<K: Resource + Send + Sync + 'static> Stored for K {
+    fn meta(&self) -> &ObjectMeta {
+        Resource::meta(self)
+    }
+}
+
+/// The metadata of an object of whatever type.
+#[derive(Deserialize)]
+pub(crate) struct Metadata {
+    metadata: ObjectMeta,
+}
+
+impl Stored for Metadata {
+    fn meta(&self) -> &ObjectMeta {
+        &self.metadata
+    }
+}
+
+/// An object, or why it is none.
+#[derive(Clone)]
+pub(crate) enum Entry {
+    Valid(Arc<dyn Stored>),
+    Invalid(Arc<Invalid>),
+}
+
+/// An object that does not decode as its type.
+pub(crate) struct Invalid {
+    meta: ObjectMeta,
+    pub(crate) error: String,
+}
+
+impl Entry {
+    pub(crate) fn meta(&self) -> &ObjectMeta {
+        match self {
+            Self::Valid(object) => object.meta(),
+            Self::Invalid(invalid) => &invalid.meta,
+        }
+    }
+
+    pub(crate) fn get<K: 'static + Send + Sync>(&self) -> Option<Arc<K>> {
+        match self {
+            Self::Valid(object) => downcast(object.clone()),
+            Self::Invalid(_) => None,
+        }
+    }
+
+    pub(crate) fn as_ref<K: 'static>(&self) -> Option<&K> {
+        let Self::Valid(object) = self else {
+            return None;
+        };
+        let any: &dyn Any = &**object;
+        any.downcast_ref()
+    }
+}
+
+pub(crate) fn downcast<K: 'static + Send + Sync>(object: Arc<dyn Stored>) -> Option<Arc<K>> {
+    let any: Arc<dyn Any + Send + Sync> = object;
+    any.downcast().ok()
+}
+
+/// Decodes an object as the type that its watch was made for.
+pub(crate) type Decode = fn(&RawValue) -> serde_json::Result<Arc<dyn Stored>>;
+
+pub(crate) fn decode<K: TypedObject>(raw: &RawValue) -> serde_json::Result<Arc<dyn Stored>> {
+    let mut object: K = serde_json::from_str(raw.get())?;
+    object.meta_mut().managed_fields = None;
+    Ok(Arc::new(object))
+}
+
+pub(crate) fn decode_dynamic(raw: &RawValue) -> serde_json::Result<Arc<dyn Stored>> {
+    let mut object: DynamicObject = serde_json::from_str(raw.get())?;
+    object.metadata.managed_fields = None;
+    Ok(Arc::new(object))
+}
+
+/// Drops what is large and says nothing about a child: kubectl's copy of it.
+pub(crate) fn decode_metadata(raw: &RawValue) -> serde_json::Result<Arc<dyn Stored>> {
+    let mut object: Metadata = serde_json::from_str(raw.get())?;
+    object.metadata.managed_fields = None;
+    if let Some(annotations) = &mut object.metadata.annotations {
+        annotations.remove("kubectl.kubernetes.io/last-applied-configuration");
+    }
+    Ok(Arc::new(object))
+}
+
+/// An object as the API server sent it, for kube's `watcher`: nothing that its type may refuse is
+/// looked at, so that one object that does not decode does not end a watch.
+#[derive(Clone, Debug)]
+pub(crate) struct Raw<const METADATA: bool> {
+    head: ObjectMeta,
+    text: Box<RawValue>,
+}
+
+impl<const METADATA: bool> Raw<METADATA> {
+    pub(crate) fn key(&self) -> Key {
+        Key::of(&self.head)
+    }
+
+    pub(crate) fn decode(self, decode: Decode) -> Entry {
+        match decode(&self.text) {
+            Ok(object) => Entry::Valid(object),
+            Err(error) => Entry::Invalid(Arc::new(Invalid {
+                // Owners and labels count for an object that does not decode, too.
+                meta: match parse::<Metadata>(self.text.get()) {
+                    Ok(object) => object.metadata,
+                    Err(_) => self.head,
+                },
+                error: error.to_string(),
+            })),
+        }
+    }
+}
+
+impl<'de, const METADATA: bool> Deserialize<'de> for Raw<METADATA> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Object {
+            metadata: Head,
+        }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Head {
+            name: Option<String>,
+            namespace: Option<String>,
+            resource_version: Option<String>,
+            uid: Option<String>,
+        }
+        let text = Box::<RawValue>::deserialize(deserializer)?;
+        let Object { metadata } = parse(text.get()).map_err(serde::de::Error::custom)?;
+        let head = ObjectMeta {
+            name: metadata.name,
+            namespace: metadata.namespace,
+            resource_version: metadata.resource_version,
+            uid: metadata.uid,
+            ..ObjectMeta::default()
+        };
+        Ok(Self { head, text })
+    }
+}
+
+fn parse<T: DeserializeOwned>(text: &str) -> serde_json::Result<T> {
+    serde_json::from_str(text)
+}
+
+impl<const METADATA: bool> Resource for Raw<METADATA> {
+    type DynamicType = ApiResource;
+    type Scope = <DynamicObject as Resource>::Scope;
+
+    fn kind(resource: &ApiResource) -> Cow<'_, str> {
+        DynamicObject::kind(resource)
+    }
+
+    fn group(resource: &ApiResource) -> Cow<'_, str> {
+        DynamicObject::group(resource)
+    }
+
+    fn version(resource: &ApiResource) -> Cow<'_, str> {
+        DynamicObject::version(resource)
+    }
+
+    fn plural(resource: &ApiResource) -> Cow<'_, str> {
+        DynamicObject::plural(resource)
+    }
+
+    fn metadata_api() -> bool {
+        METADATA
+    }
+
+    fn meta(&self) -> &ObjectMeta {
+        &self.head
+    }
+
+    fn meta_mut(&mut self) -> &mut ObjectMeta {
+        &mut self.head
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+
+    use super::*;
+
+    fn raw(text: &str) -> Raw<false> {
+        serde_json::from_str(text).unwrap()
+    }
+
+    #[test]
+    fn a_key_is_a_namespace_and_a_name() {
+        let key = Key::new(Some("ns"), "name");
+        assert_eq!((key.namespace(), key.name()), (Some("ns"), "name"));
+        let key = Key::new(None, "name");
+        assert_eq!((key.namespace(), key.name()), (None, "name"));
+    }
+
+    #[test]
+    fn managed_fields_are_not_kept() {
+        let text =
+            r#"{"metadata":{"name":"a","managedFields":[{"manager":"m"}]},"data":{"k":"v"}}"#;
+        let entry = raw(text).decode(decode::<ConfigMap>);
+        let object: Arc<ConfigMap> = entry.get().unwrap();
+        assert_eq!(object.metadata.managed_fields, None);
+        assert_eq!(object.data.as_ref().unwrap()["k"], "v");
+    }
+
+    #[test]
+    fn what_does_not_decode_keeps_its_name_and_the_reason() {
+        let text = r#"{"metadata":{"name":"a","namespace":"b"},"data":{"k":1}}"#;
+        let Entry::Invalid(invalid) = raw(text).decode(decode::<ConfigMap>) else {
+            panic!("a number is no string");
+        };
+        assert_eq!(Key::of(&invalid.meta), Key::new(Some("b"), "a"));
+        assert!(
+            invalid.error.contains("expected a string"),
+            "{}",
+            invalid.error
+        );
+    }
+}

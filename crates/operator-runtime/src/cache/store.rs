@@ -1,0 +1,109 @@
+//! Cached reads for reconcile functions.
+
+use std::{
+    fmt,
+    marker::PhantomData,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
+
+use super::{Key, Source};
+use crate::{error::panic_message, object::TypedObject};
+
+/// The objects of type `K` that the operator watches, as of a moment ago; a clone is cheap.
+///
+/// Filled before the first reconcile. A write shows here when its watch event has come, so what was
+/// just created may be missing: make writes that can be repeated.
+///
+/// ```
+/// use k8s_openapi::api::core::v1::Secret;
+/// use operator_runtime::{Index, Manager, Store};
+///
+/// struct Context {
+///     secrets: Store<Secret>,
+///     by_type: Index<Secret>,
+/// }
+///
+/// fn context(manager: &Manager) -> Context {
+///     let secrets = manager.store::<Secret>();
+///     let by_type = secrets.index(|secret| secret.type_.iter().cloned().collect());
+///     Context { secrets, by_type }
+/// }
+///
+/// fn read(context: &Context) {
+///     let one = context.secrets.get(Some("default"), "password");
+///     let some = context.by_type.get("kubernetes.io/tls");
+///     let all = context.secrets.list();
+/// }
+/// ```
+pub struct Store<K> {
+    source: Arc<Source>,
+    objects: PhantomData<fn() -> K>,
+}
+
+impl<K: TypedObject> Store<K> {
+    pub(crate) fn new(source: Arc<Source>) -> Self {
+        Self {
+            source,
+            objects: PhantomData,
+        }
+    }
+
+    /// The object with this name; cluster-scoped types have no namespace.
+    pub fn get(&self, namespace: Option<&str>, name: &str) -> Option<Arc<K>> {
+        self.source.content.get(&Key::new(namespace, name))?.get()
+    }
+
+    /// All objects, sorted by namespace and name.
+    pub fn list(&self) -> Vec<Arc<K>> {
+        let entries = self.source.content.entries();
+        entries.iter().filter_map(super::Entry::get).collect()
+    }
+
+    /// Finds objects by the values that `values` gives for each, without looking at all of them.
+    /// Make it once, where the context is made; `values` must not read stores.
+    pub fn index(&self, values: impl Fn(&K) -> Vec<String> + Send + Sync + 'static) -> Index<K> {
+        let values = move |entry: &super::Entry| {
+            let values = || entry.as_ref().map(&values).unwrap_or_default();
+            catch_unwind(AssertUnwindSafe(values)).unwrap_or_else(|panic| {
+                let (name, error) = (&entry.meta().name, panic_message(&*panic));
+                tracing::error!(name, error, "an index function panicked");
+                Vec::new()
+            })
+        };
+        Index {
+            number: self.source.content.index(Box::new(values)),
+            store: self.clone(),
+        }
+    }
+}
+
+impl<K> Clone for Store<K> {
+    fn clone(&self) -> Self {
+        Self {
+            source: self.source.clone(),
+            objects: PhantomData,
+        }
+    }
+}
+
+impl<K> fmt::Debug for Store<K> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Store of {}", self.source.kind)
+    }
+}
+
+/// An index of a [`Store`].
+#[derive(Clone, Debug)]
+pub struct Index<K> {
+    store: Store<K>,
+    number: usize,
+}
+
+impl<K: TypedObject> Index<K> {
+    /// The objects that have `value`, sorted by namespace and name.
+    pub fn get(&self, value: &str) -> Vec<Arc<K>> {
+        let entries = self.store.source.content.find(self.number, value);
+        entries.iter().filter_map(super::Entry::get).collect()
+    }
+}

@@ -1,0 +1,193 @@
+//! The task that keeps a source as the API server has it.
+
+use std::{collections::BTreeSet, pin::pin, sync::Arc};
+
+use futures::StreamExt;
+use kube::{
+    Api, Client,
+    runtime::{
+        utils::Backoff,
+        watcher::{self, DefaultBackoff, Event, watcher},
+    },
+};
+use tokio::time::sleep;
+
+use super::{Form, Key, Source, entry::Raw, paced};
+use crate::{client::discovery, error::chain, server::probes::Readiness};
+
+/// Objects a page of a list: a page is in memory twice, as text and decoded.
+const PAGE: u32 = 250;
+
+/// Seconds after which the API server ends a watch and a new one begins where it ended. kube gives
+/// up a watch that is silent for 5 s longer, so a connection that is only half open is found in time.
+pub(crate) const WATCH: u32 = 50;
+
+/// How a cluster is watched.
+#[derive(Clone)]
+pub(crate) struct Watching {
+    pub(crate) client: Client,
+    /// `None` is all of them.
+    pub(crate) namespaces: Vec<Option<String>>,
+    pub(crate) readiness: Readiness,
+    /// What readiness calls the source.
+    pub(crate) check: String,
+}
+
+impl Source {
+    /// What readiness calls this source in the cluster of this name, or in the operator's own.
+    pub(crate) fn check(&self, cluster: Option<&str>) -> String {
+        let resource = &self.kind.resource;
+        let mut check = resource.plural.clone();
+        for (mark, part) in [(".", Some(&*resource.group)), ("@", cluster)] {
+            if let Some(part) = part.filter(|part| !part.is_empty()) {
+                check.extend([mark, part]);
+            }
+        }
+        check
+    }
+
+    /// Watches until dropped, beginning when the API server offers the type.
+    pub(crate) async fn watch(self: Arc<Self>, watching: Watching) {
+        discovery::wait(&watching.client, &self.kind, |reason| {
+            watching.readiness.fail(&watching.check, reason);
+        })
+        .await;
+        watching.readiness.pass(&watching.check);
+        let namespaces = match self.kind.namespaced {
+            true => watching.namespaces,
+            false => vec![None],
+        };
+        self.unlisted.send_replace(Some(namespaces.len()));
+        let tasks = namespaces.into_iter().map(|namespace| {
+            let (source, client) = (self.clone(), watching.client.clone());
+            async move {
+                let form = *source.form.lock();
+                match form {
+                    Form::Metadata => {
+                        let decode = super::entry::decode_metadata;
+                        source.keep::<true>(client, namespace, decode).await;
+                    }
+                    Form::Objects(_, decode) => {
+                        source.keep::<false>(client, namespace, decode).await;
+                    }
+                }
+            }
+        });
+        futures::future::join_all(tasks).await;
+    }
+
+    async fn keep<const METADATA: bool>(
+        &self,
+        client: Client,
+        namespace: Option<String>,
+        decode: super::Decode,
+    ) {
+        let api: Api<Raw<METADATA>> = self.kind.api(paced(client), namespace.as_deref());
+        let mut config = watcher::Config::default().page_size(PAGE).timeout(WATCH);
+        config.label_selector = self.selector.labels.clone();
+        config.field_selector = self.selector.fields.clone();
+        let mut first = true;
+        // kube's own would begin anew with each list, even if all of them fail.
+        let mut backoff = DefaultBackoff::default();
+        loop {
+            let mut events = pin!(watcher(api.clone(), config.clone()));
+            let mut listed = BTreeSet::new();
+            while let Some(event) = events.next().await {
+                match event {
+                    Ok(Event::Init) => listed.clear(),
+                    Ok(Event::InitApply(raw)) => {
+                        let key = raw.key();
+                        self.change(&key, Some(raw.decode(decode)));
+                        listed.insert(key);
+                    }
+                    Ok(Event::InitDone) => {
+                        backoff.reset();
+                        self.retain(namespace.as_deref(), &listed);
+                        listed = BTreeSet::new();
+                        if std::mem::take(&mut first) {
+                            let count =
+                                |left: &mut Option<usize>| *left = left.map(|left| left - 1);
+                            self.unlisted.send_modify(count);
+                        }
+                    }
+                    Ok(Event::Apply(raw)) => {
+                        backoff.reset();
+                        self.change(&raw.key(), Some(raw.decode(decode)));
+                    }
+                    Ok(Event::Delete(raw)) => {
+                        backoff.reset();
+                        self.change(&raw.key(), None);
+                    }
+                    Err(error) => {
+                        let (kind, text) = (&self.kind.resource.kind, chain(&error));
+                        tracing::warn!(
+                            kind,
+                            namespace,
+                            error = text,
+                            "a watch failed, trying again"
+                        );
+                        sleep(backoff.next().unwrap_or_default()).await;
+                        if is_too_late(&error) {
+                            break;
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Takes out what a list no longer had: it was deleted while nobody watched.
+    fn retain(&self, namespace: Option<&str>, listed: &BTreeSet<Key>) {
+        let gone = |key: &Key| {
+            !listed.contains(key) && (namespace.is_none() || key.namespace() == namespace)
+        };
+        for key in self.content.keys().iter().filter(|key| gone(key)) {
+            self.change(key, None);
+        }
+    }
+}
+
+/// Whether the API server refused to go on from where a watch ended. kube lists again if the stream
+/// says so; if the answer does, it would ask the same for ever.
+pub(crate) fn is_too_late(error: &watcher::Error) -> bool {
+    let watcher::Error::WatchStartFailed(kube::Error::Api(status)) = error else {
+        return false;
+    };
+    status.code == 410
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use kube::api::ObjectMeta;
+
+    use super::*;
+    use crate::{
+        cache::{Cache, Entry},
+        object::{ScopedResource, Selector},
+    };
+
+    #[test]
+    fn what_a_list_misses_is_deleted_in_its_namespace() {
+        for (namespace, left) in [(Some("a"), "a/1 b/1 b/2"), (None, "a/1")] {
+            let kind = ScopedResource::of::<ConfigMap>();
+            let source = Cache::default().source(&kind, &Selector::default(), Form::Metadata);
+            for (namespace, name) in [("a", "1"), ("a", "2"), ("b", "1"), ("b", "2")] {
+                let metadata = ObjectMeta {
+                    uid: Some("uid".to_owned()),
+                    ..ObjectMeta::default()
+                };
+                let object = ConfigMap {
+                    metadata,
+                    ..ConfigMap::default()
+                };
+                let entry = Entry::Valid(Arc::new(object));
+                source.change(&Key::new(Some(namespace), name), Some(entry));
+            }
+            source.retain(namespace, &BTreeSet::from([Key::new(Some("a"), "1")]));
+            let keys = source.content.keys();
+            let keys: Vec<_> = keys.iter().map(|key| format!("{key:?}")).collect();
+            assert_eq!(keys.join(" "), left);
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! Waiting until the API server offers a type, which a Role can ask only through discovery.
+
+use std::time::Duration;
+
+use kube::Client;
+use tokio::time::{sleep, timeout};
+
+use crate::{error::chain, object::ScopedResource};
+
+/// Between two questions, so that a CRD installed after the operator is found soon.
+const PERIOD: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// Returns when the API server offers `kind`; tells `waiting` why it does not, once a reason.
+pub(crate) async fn wait(client: &Client, kind: &ScopedResource, waiting: impl Fn(&str)) {
+    let (version, plural) = (&kind.resource.api_version, &kind.resource.plural);
+    let mut told = String::new();
+    while let Err(reason) = find(client, version, plural).await {
+        if told != reason {
+            tracing::warn!("waiting for {kind}: {reason}");
+            waiting(&format!("waiting for {kind}: {reason}"));
+            told = reason;
+        }
+        sleep(PERIOD).await;
+    }
+    if !told.is_empty() {
+        tracing::info!("found {kind}");
+    }
+}
+
+/// Finds a resource in an API version, such as `apps/v1`; why not, if it is not there.
+pub(crate) async fn find(client: &Client, version: &str, plural: &str) -> Result<(), String> {
+    let resources = async {
+        match version.contains('/') {
+            true => client.list_api_group_resources(version).await,
+            false => client.list_core_api_resources(version).await,
+        }
+    };
+    let offers = |name: &str| name == plural;
+    match timeout(TIMEOUT, resources).await {
+        Ok(Ok(list)) if list.resources.iter().any(|found| offers(&found.name)) => Ok(()),
+        Ok(Ok(_)) => Err("the API server does not offer it".to_owned()),
+        Ok(Err(kube::Error::Api(status))) if status.code == 404 => {
+            Err("the API server does not offer it".to_owned())
+        }
+        Ok(Err(error)) => Err(chain(&error)),
+        Err(_) => Err("the API server does not answer".to_owned()),
+    }
+}

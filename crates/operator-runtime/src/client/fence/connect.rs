@@ -1,0 +1,213 @@
+//! A client whose connections are fenced, too.
+
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use hyper_timeout::TimeoutConnector;
+use hyper_util::{
+    client::legacy::{
+        self,
+        connect::{Connected, Connection, HttpConnector},
+    },
+    rt::{TokioExecutor, TokioIo},
+};
+use kube::{
+    Client, Config,
+    client::{Body, ClientBuilder, ConfigExt},
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    net::TcpStream,
+};
+use tower::{BoxError, ServiceBuilder, ServiceExt};
+
+use super::{Fence, NotLeading};
+use crate::{client::Observers, clock::since_boot};
+
+/// A client that changes nothing but with the fence's permission. What left is given up after
+/// `margin` without an acknowledgement, or when the process ends: the system's TCP would go on
+/// trying, and deliver it when another process leads.
+///
+/// Without election, and through a proxy, it is kube's own client behind the fence's first check.
+pub(crate) fn client(
+    config: Config,
+    observers: Observers,
+    fence: &Fence,
+    margin: Duration,
+) -> kube::Result<Client> {
+    if fence.is_always_open() || config.proxy_url.is_some() {
+        let client = ClientBuilder::try_from(config)?.with_layer(&observers.calls);
+        let client = client.with_layer(&observers.warnings);
+        return Ok(client.with_layer(fence).build());
+    }
+    let mut tcp = HttpConnector::new();
+    tcp.enforce_http(false);
+    #[cfg(target_os = "linux")]
+    tcp.set_tcp_user_timeout(Some(margin));
+    let guard = fence.clone();
+    let tcp = tcp.map_response(move |stream| {
+        let stream = stream.into_inner();
+        if let Err(error) = stream.set_zero_linger() {
+            tracing::debug!(%error, "a connection keeps what was not sent when the process ends");
+        }
+        let fence = guard.clone();
+        TokioIo::new(Guarded { stream, fence })
+    });
+    let mut connector = TimeoutConnector::new(config.rustls_https_connector_with_connector(tcp)?);
+    connector.set_connect_timeout(config.connect_timeout);
+    connector.set_read_timeout(config.read_timeout);
+    connector.set_write_timeout(config.write_timeout);
+    let client = legacy::Client::builder(TokioExecutor::new()).build::<_, Body>(connector);
+
+    let service = ServiceBuilder::new()
+        .layer(config.base_uri_layer())
+        .option_layer(config.auth_layer()?)
+        .layer(config.extra_headers_layer()?)
+        // Innermost, after the time that fresh credentials may take.
+        .layer(fence)
+        .map_err(BoxError::from)
+        .layer(observers.warnings)
+        .layer(observers.calls)
+        .service(client);
+    Ok(Client::new(service, config.default_namespace))
+}
+
+/// A connection that writes nothing once the fence's time is over.
+#[derive(Debug)]
+struct Guarded {
+    stream: TcpStream,
+    fence: Fence,
+}
+
+impl Guarded {
+    fn check(&self) -> io::Result<()> {
+        if self.fence.is_over(since_boot()) {
+            return Err(io::Error::other(NotLeading));
+        }
+        Ok(())
+    }
+}
+
+impl AsyncWrite for Guarded {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        self.check()?;
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        self.check()?;
+        Pin::new(&mut self.stream).poll_write_vectored(context, slices)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+}
+
+impl AsyncRead for Guarded {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_read(context, buffer)
+    }
+}
+
+impl Connection for Guarded {
+    fn connected(&self) -> Connected {
+        self.stream.connected()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{future::poll_fn, io::Read, net::TcpListener};
+
+    use super::*;
+    use crate::{client::Warnings, metrics::Metrics};
+
+    async fn write(guarded: &mut Guarded, bytes: &[u8]) -> io::Result<usize> {
+        poll_fn(|context| Pin::new(&mut *guarded).poll_write(context, bytes)).await
+    }
+
+    #[tokio::test]
+    async fn a_connection_stops_writing_when_the_time_is_over() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let stream = TcpStream::connect(address).await.unwrap();
+        let (mut server, _) = listener.accept().unwrap();
+        let fence = Fence::closed();
+        let mut guarded = Guarded {
+            stream,
+            fence: fence.clone(),
+        };
+        // A follower reads, and for that it writes.
+        assert_eq!(write(&mut guarded, b"a").await.unwrap(), 1);
+        fence.hold(since_boot() + Duration::from_secs(60));
+        assert_eq!(write(&mut guarded, b"b").await.unwrap(), 1);
+        fence.hold(since_boot());
+        let error = write(&mut guarded, b"c").await.unwrap_err();
+        assert!(
+            error
+                .get_ref()
+                .is_some_and(|error| error.is::<NotLeading>())
+        );
+        let slices = [io::IoSlice::new(b"d")];
+        poll_fn(|context| Pin::new(&mut guarded).poll_write_vectored(context, &slices))
+            .await
+            .unwrap_err();
+        drop(guarded);
+        let mut received = Vec::new();
+        server.read_to_end(&mut received).unwrap();
+        assert_eq!(received, b"ab");
+    }
+
+    #[tokio::test]
+    async fn clients_use_such_connections() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut received = [0; 4];
+            // An error: the connection was reset.
+            _ = stream.read_exact(&mut received);
+            received
+        });
+        let fence = Fence::closed();
+        let mut config = Config::new(url.parse().unwrap());
+        config.default_retry = false;
+        let observers = Observers {
+            calls: Metrics::default().calls("localhost:443"),
+            warnings: Warnings::default(),
+        };
+        let client = client(config, observers, &fence, Duration::from_secs(5)).unwrap();
+        fence.hold(since_boot());
+        let request = http::Request::get("/version").body(Vec::new()).unwrap();
+        let error = client.request_text(request).await.unwrap_err();
+        let error = crate::error::chain(&error);
+        assert!(error.contains(&NotLeading.to_string()), "{error}");
+        drop(client);
+        assert_eq!(server.join().unwrap(), [0; 4]);
+    }
+}

@@ -1,0 +1,132 @@
+//! A cluster that the operator works with: clients, and what is watched there.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use kube::{Client, Config};
+use parking_lot::{Mutex, MutexGuard};
+
+use crate::{
+    cache::{Cache, Form, Source, Store},
+    client::{Clients, fence::Fence},
+    error::Error,
+    metrics::Metrics,
+    object::{ScopedResource, Selector, TypedObject},
+};
+
+/// A cluster that the operator works with; a clone is cheap.
+#[derive(Clone)]
+pub struct Cluster {
+    pub(crate) clients: Clients,
+    pub(crate) cache: Cache,
+}
+
+impl Cluster {
+    pub(crate) fn new(
+        config: Config,
+        metrics: &Metrics,
+        fence: &Fence,
+        margin: Duration,
+    ) -> Result<Self, Error> {
+        Ok(Self {
+            clients: Clients::new(config, metrics, fence, margin)?,
+            cache: Cache::default(),
+        })
+    }
+
+    /// A client whose calls are bounded in time and not repeated; a clone is cheap. With leader
+    /// election it changes nothing unless this replica leads.
+    pub fn client(&self) -> Client {
+        self.clients.calls.clone()
+    }
+
+    /// The objects of type `K` here, kept in memory and current. Ask before the manager runs, and
+    /// allow the controllers that read it to get, list and watch the type.
+    pub fn store<K: TypedObject>(&self) -> Store<K> {
+        let (kind, selector) = (ScopedResource::of::<K>(), Selector::default());
+        let source = self.cache.source(&kind, &selector, Form::of::<K>());
+        source.is_read();
+        Store::new(source)
+    }
+}
+
+/// The clusters by name; the one without a name is the operator's own.
+#[derive(Clone)]
+pub(crate) struct Clusters {
+    pub(crate) own: Cluster,
+    others: Arc<Mutex<BTreeMap<&'static str, Cluster>>>,
+}
+
+impl Clusters {
+    pub(crate) fn new(own: Cluster) -> Self {
+        Self {
+            own,
+            others: Arc::default(),
+        }
+    }
+
+    pub(crate) fn add(&self, name: &'static str, cluster: Cluster) {
+        self.others().insert(name, cluster);
+    }
+
+    pub(crate) fn get(&self, name: Option<&'static str>) -> Result<Cluster, Error> {
+        match name {
+            None => Ok(self.own.clone()),
+            Some(name) => self
+                .others()
+                .get(name)
+                .cloned()
+                .ok_or(Error::NoCluster(name)),
+        }
+    }
+
+    /// What controllers read, in whichever cluster.
+    pub(crate) fn read(&self) -> Vec<Arc<Source>> {
+        let others = self.others();
+        let clusters = [&self.own].into_iter().chain(others.values());
+        clusters.flat_map(|cluster| cluster.cache.read()).collect()
+    }
+
+    pub(crate) fn others(&self) -> MutexGuard<'_, BTreeMap<&'static str, Cluster>> {
+        self.others.lock()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::{ConfigMap, Secret};
+
+    use super::*;
+
+    fn cluster(server: &str) -> Result<Cluster, Error> {
+        let config = Config::new(server.parse().unwrap());
+        Cluster::new(config, &Metrics::default(), &Fence::open(), Duration::MAX)
+    }
+
+    #[tokio::test]
+    async fn clusters_are_found_by_their_names() {
+        let clusters = Clusters::new(cluster("http://own").unwrap());
+        clusters.add("other", cluster("http://other").unwrap());
+        let other = clusters.get(Some("other")).unwrap();
+        other.store::<ConfigMap>();
+        assert_eq!(
+            clusters.get(Some("other")).unwrap().cache.sources().len(),
+            1
+        );
+        assert!(clusters.get(None).unwrap().cache.sources().is_empty());
+        let missing = clusters.get(Some("missing")).err().unwrap();
+        assert!(
+            missing.to_string().contains("cluster `missing`"),
+            "{missing}"
+        );
+    }
+
+    #[tokio::test]
+    async fn a_store_is_made_once_for_each_type() {
+        let cluster = cluster("http://own").unwrap();
+        for _ in 0..2 {
+            assert!(cluster.store::<ConfigMap>().list().is_empty());
+            assert!(cluster.store::<Secret>().get(Some("a"), "b").is_none());
+        }
+        assert_eq!(cluster.cache.sources().len(), 2);
+    }
+}

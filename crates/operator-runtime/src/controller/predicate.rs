@@ -1,0 +1,200 @@
+//! Which changes are worth a reconcile.
+
+use std::sync::Arc;
+
+use kube::api::ObjectMeta;
+
+use crate::{cache::ObjectEvent, object::TypedObject};
+
+/// Decides whether a change reaches a controller. Without one, every change does.
+///
+/// ```
+/// use k8s_openapi::api::core::v1::Secret;
+/// use operator_runtime::{Predicate, Watch};
+///
+/// // The spec, or a label.
+/// let spec = Predicate::generation().or(Predicate::labels());
+///
+/// // A condition of your own: the content of a Secret, which has no generation.
+/// let content = Predicate::on_update(|old: &Secret, new: &Secret| old.data != new.data);
+///
+/// // Only what is there: deletions do not pass.
+/// let exists = Predicate::new(|event| event.after().is_some());
+///
+/// let watch = Watch::new().when(content.and(exists));
+/// ```
+#[derive(Clone)]
+pub struct Predicate(Arc<dyn Fn(&ObjectEvent<'_>) -> bool + Send + Sync>);
+
+impl Predicate {
+    /// A condition of your own.
+    pub fn new(test: impl Fn(&ObjectEvent<'_>) -> bool + Send + Sync + 'static) -> Self {
+        Self(Arc::new(test))
+    }
+
+    /// A condition of your own on updates; creations and deletions pass.
+    pub fn on_update<K: TypedObject>(
+        test: impl Fn(&K, &K) -> bool + Send + Sync + 'static,
+    ) -> Self {
+        Self::new(
+            move |change| match (change.object_before(), change.object_after()) {
+                (Some(old), Some(new)) => test(old, new),
+                _ => true,
+            },
+        )
+    }
+
+    /// Passes unless only the status, labels or annotations changed.
+    ///
+    /// A change of the finalizers passes, too: without it, an object whose deletion waits for the
+    /// finalizer of somebody else would not be seen again. A type without generations, such as
+    /// ConfigMap, passes with every change.
+    pub fn generation() -> Self {
+        Self::metadata(|old, new| {
+            new.generation.is_none()
+                || (old.generation, &old.finalizers, &old.deletion_timestamp)
+                    != (new.generation, &new.finalizers, &new.deletion_timestamp)
+        })
+    }
+
+    /// Passes when labels changed.
+    pub fn labels() -> Self {
+        Self::metadata(|old, new| old.labels != new.labels)
+    }
+
+    /// Passes when annotations changed.
+    pub fn annotations() -> Self {
+        Self::metadata(|old, new| old.annotations != new.annotations)
+    }
+
+    /// Passes when finalizers changed.
+    pub fn finalizers() -> Self {
+        Self::metadata(|old, new| old.finalizers != new.finalizers)
+    }
+
+    /// Passes when anything changed.
+    pub fn resource_version() -> Self {
+        Self::metadata(|old, new| old.resource_version != new.resource_version)
+    }
+
+    /// Passes when both do.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self::new(move |change| self.passes(change) && other.passes(change))
+    }
+
+    /// Passes when one of both does.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self::new(move |change| self.passes(change) || other.passes(change))
+    }
+
+    /// Passes when this does not.
+    #[must_use]
+    #[allow(clippy::should_implement_trait, reason = "beside `and` and `or`")]
+    pub fn not(self) -> Self {
+        Self::new(move |change| !self.passes(change))
+    }
+
+    pub(super) fn passes(&self, change: &ObjectEvent<'_>) -> bool {
+        (self.0)(change)
+    }
+
+    fn metadata(differ: fn(&ObjectMeta, &ObjectMeta) -> bool) -> Self {
+        Self::new(move |change| match (change.before(), change.after()) {
+            (Some(old), Some(new)) => differ(old, new),
+            _ => true,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::core::v1::ConfigMap;
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::cache::Entry;
+
+    fn entry(metadata: &Value) -> Entry {
+        let object = json!({ "metadata": metadata, "data": { "key": "value" } });
+        let object: ConfigMap = serde_json::from_value(object).unwrap();
+        Entry::Valid(Arc::new(object))
+    }
+
+    /// The names of the predicates that let an update pass.
+    fn passing(old: &Value, new: &Value) -> Vec<&'static str> {
+        let (old, new) = (entry(old), entry(new));
+        let change = ObjectEvent {
+            old: Some(&old),
+            new: Some(&new),
+        };
+        [
+            ("generation", Predicate::generation()),
+            ("labels", Predicate::labels()),
+            ("annotations", Predicate::annotations()),
+            ("finalizers", Predicate::finalizers()),
+            ("version", Predicate::resource_version()),
+        ]
+        .into_iter()
+        .filter_map(|(name, predicate)| predicate.passes(&change).then_some(name))
+        .collect()
+    }
+
+    #[test]
+    fn updates_pass_for_what_changed() {
+        let time = "2030-01-01T00:00:00Z";
+        for (changed, value, expected) in [
+            ("name", json!("a"), &[][..]),
+            ("resourceVersion", json!("2"), &["version"]),
+            ("generation", json!(2), &["generation"]),
+            (
+                "finalizers",
+                json!(["b.c/d"]),
+                &["generation", "finalizers"],
+            ),
+            ("deletionTimestamp", json!(time), &["generation"]),
+            ("labels", json!({ "a": "b" }), &["labels"]),
+            ("annotations", json!({ "a": "b" }), &["annotations"]),
+        ] {
+            let old = json!({ "name": "a", "generation": 1, "resourceVersion": "1" });
+            let mut new = old.clone();
+            new[changed] = value;
+            assert_eq!(passing(&old, &new), expected, "{changed}");
+        }
+        // A ConfigMap has no generations: its data may have changed.
+        let (old, new) = (
+            json!({ "resourceVersion": "1" }),
+            json!({ "resourceVersion": "2" }),
+        );
+        assert_eq!(passing(&old, &new), ["generation", "version"]);
+    }
+
+    #[test]
+    fn what_comes_or_goes_passes_unless_it_is_denied() {
+        let some = entry(&json!({ "name": "a" }));
+        for (old, new) in [(None, Some(&some)), (Some(&some), None)] {
+            let change = ObjectEvent { old, new };
+            let never = Predicate::on_update::<ConfigMap>(|_, _| false);
+            for predicate in [Predicate::generation(), Predicate::labels(), never.clone()] {
+                assert!(predicate.passes(&change));
+            }
+            assert!(!never.not().passes(&change));
+        }
+    }
+
+    #[test]
+    fn predicates_combine() {
+        let object = entry(&json!({ "name": "a" }));
+        let change = ObjectEvent {
+            old: Some(&object),
+            new: Some(&object),
+        };
+        let is = |value| Predicate::on_update::<ConfigMap>(move |_, _| value);
+        for (a, b) in [(false, false), (false, true), (true, false), (true, true)] {
+            assert_eq!(is(a).and(is(b)).passes(&change), a && b);
+            assert_eq!(is(a).or(is(b)).passes(&change), a || b);
+            assert_eq!(is(a).not().passes(&change), !a);
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! From a definition to a controller that runs.
+
+use std::{
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+    time::Duration,
+};
+
+use futures::future::join_all;
+use kube::runtime::events::Recorder;
+use tokio::{task::JoinSet, time::sleep};
+use tokio_util::sync::CancellationToken;
+
+use super::{
+    Definition,
+    watch::{Secondary, Watch},
+    worker::Worker,
+};
+use crate::{
+    cache::{Key, ObjectEvent, Source},
+    cluster::Clusters,
+    error::{Error, panic_message},
+    metrics::Metrics,
+    queue::Queue,
+};
+
+/// What the manager gives to its controllers.
+#[derive(Clone)]
+pub(crate) struct Environment {
+    pub(crate) clusters: Clusters,
+    pub(crate) metrics: Metrics,
+    pub(crate) recorder: Recorder,
+    pub(crate) concurrency: u16,
+    /// How often everything is reconciled although nothing changed.
+    pub(crate) resync: Duration,
+}
+
+/// A controller whose watches fill its queue, and that has no workers yet.
+pub(crate) struct Prepared {
+    pub(crate) name: &'static str,
+    pub(crate) needs_leadership: bool,
+    worker: Arc<Worker>,
+    watch: Watch,
+    sources: Vec<Arc<Source>>,
+    concurrency: u16,
+    resync: Duration,
+}
+
+impl<C: Send + Sync + 'static> Definition<C> {
+    /// Subscribes to what the controller watches.
+    pub(crate) fn prepare(
+        self,
+        context: Arc<C>,
+        queue: Arc<Queue<Key>>,
+        environment: &Environment,
+    ) -> Result<Prepared, Error> {
+        let Environment {
+            clusters, metrics, ..
+        } = environment;
+        let cluster = clusters.get(self.watch.cluster)?;
+        let selector = &self.watch.selector;
+        let source = cluster.cache.source(&self.primary, selector, self.form);
+        let add = queue.clone();
+        let watch = self.watch.clone();
+        source.subscribe(Box::new(move |change| {
+            // A deletion runs no reconcile: what is known of the object is forgotten.
+            let passes = watch.passes(change) || change.after().is_none();
+            if let (true, Some(meta)) = (passes, change.after().or(change.before())) {
+                add.add_changed(&Key::of(meta));
+            }
+        }));
+        let mut sources = vec![source.clone()];
+        for secondary in self.secondaries {
+            let Secondary {
+                of, form, watch, ..
+            } = &secondary;
+            let cache = &clusters.get(watch.cluster)?.cache;
+            let other = cache.source(of, &watch.selector, *form);
+            let (primary, queue) = (source.clone(), queue.clone());
+            let context = context.clone();
+            other.subscribe(Box::new(move |change| {
+                let keys = secondary.concerned(change, &primary.kind, &primary.content, &context);
+                keys.iter().for_each(|key| queue.add(key));
+            }));
+            sources.push(other);
+        }
+        let concurrency = self.concurrency.unwrap_or(environment.concurrency);
+        let reconcile = self.reconcile;
+        let worker = Worker {
+            name: self.name,
+            source,
+            queue,
+            reconcile: Box::new(move |object| reconcile(object, context.clone())),
+            client: match self.needs_leadership {
+                true => cluster.clients.calls.clone(),
+                false => cluster.clients.unfenced.clone(),
+            },
+            recorder: environment.recorder.clone(),
+            metrics: metrics.controller(self.name, concurrency),
+            timeout: self.timeout,
+            condition: self.condition,
+            report: self.report,
+            backoff: Default::default(),
+            shown: Default::default(),
+            own: Default::default(),
+            runs: Default::default(),
+        };
+        Ok(Prepared {
+            name: self.name,
+            needs_leadership: self.needs_leadership,
+            worker: Arc::new(worker),
+            watch: self.watch,
+            sources,
+            concurrency,
+            resync: environment.resync,
+        })
+    }
+}
+
+impl Prepared {
+    /// Waits for these sources, too, before anything is reconciled.
+    pub(crate) fn wait_for(&mut self, sources: &[Arc<Source>]) {
+        self.sources.extend_from_slice(sources);
+    }
+
+    /// Runs until `stop`, and until the reconciles that run then have ended.
+    pub(crate) async fn run(self, stop: CancellationToken) {
+        let filled = join_all(self.sources.iter().map(|source| source.filled()));
+        tokio::select! {
+            _ = filled => {}
+            () = stop.cancelled() => return,
+        }
+        tracing::info!(
+            controller = self.name,
+            workers = self.concurrency,
+            "started"
+        );
+        self.worker.queue.open();
+        self.add_all();
+        let mut workers = JoinSet::new();
+        for _ in 0..self.concurrency {
+            workers.spawn(self.worker.clone().run(stop.clone()));
+        }
+        let resync = async {
+            loop {
+                sleep(jittered(self.resync)).await;
+                self.add_all();
+            }
+        };
+        tokio::select! {
+            _ = workers.join_all() => {}
+            () = resync => {}
+        }
+    }
+
+    /// Queues every object, as if it had just come.
+    fn add_all(&self) {
+        for entry in self.worker.source.content.entries() {
+            let passes = || self.watch.passes(&ObjectEvent::created(&entry));
+            match catch_unwind(AssertUnwindSafe(passes)) {
+                Ok(true) => self.worker.queue.add(&Key::of(entry.meta())),
+                Ok(false) => {}
+                Err(panic) => {
+                    let (controller, error) = (self.name, panic_message(&*panic));
+                    tracing::error!(controller, error, "what filters a change panicked");
+                }
+            }
+        }
+    }
+}
+
+/// Up to a tenth more, so that replicas and controllers do not come at once.
+fn jittered(period: Duration) -> Duration {
+    period.mul_f64(1.0 + fastrand::f64() / 10.0)
+}

@@ -1,0 +1,200 @@
+//! How a controller watches a type, and which of its objects a change concerns.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
+use kube::api::ObjectMeta;
+
+use super::Predicate;
+use crate::{
+    cache::{Content, Entry, Form, Key, ObjectEvent},
+    object::{ScopedResource, Selector},
+};
+
+/// How a type is watched: by default all objects and every change, in the cluster of the operator.
+///
+/// ```
+/// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.rs")); }
+/// # use {example::Memcached, std::sync::Arc};
+/// # async fn reconcile(_: Arc<Memcached>, _: Arc<()>) -> kube::Result<()> { Ok(()) }
+/// use k8s_openapi::api::apps::v1::Deployment;
+/// use operator_runtime::{Controller, Predicate, Watch};
+///
+/// let controller: Controller<Memcached, ()> = Controller::new("memcached", reconcile)
+///     .primary_watch(Watch::new().when(Predicate::generation()))
+///     .owns_with::<Deployment>(Watch::new().labels("app=memcached"));
+/// ```
+#[derive(Clone, Default)]
+pub struct Watch {
+    pub(super) selector: Selector,
+    pub(super) predicate: Option<Predicate>,
+    pub(super) any_owner: bool,
+    pub(super) cluster: Option<&'static str>,
+}
+
+impl Watch {
+    /// Everything.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Only objects that match a label selector, such as `app=web,tier!=cache`.
+    #[must_use]
+    pub fn labels(mut self, selector: &str) -> Self {
+        self.selector.labels = Some(selector.to_owned());
+        self
+    }
+
+    /// Only objects that match a field selector, such as `metadata.name=web`. Which fields there
+    /// are depends on the type; of a custom resource, those marked `selectable`.
+    #[must_use]
+    pub fn fields(mut self, selector: &str) -> Self {
+        self.selector.fields = Some(selector.to_owned());
+        self
+    }
+
+    /// Only changes that pass. For a controller's own objects, the start and each resync count as their
+    /// creation.
+    #[must_use]
+    pub fn when(mut self, predicate: Predicate) -> Self {
+        self.predicate = Some(predicate);
+        self
+    }
+
+    /// For `owns`: whoever is among the owners, not only the one that controls the object.
+    #[must_use]
+    pub fn any_owner(mut self) -> Self {
+        self.any_owner = true;
+        self
+    }
+
+    /// In another cluster, one that the manager was [told of](crate::Manager::cluster).
+    #[must_use]
+    pub fn cluster(mut self, name: &'static str) -> Self {
+        self.cluster = Some(name);
+        self
+    }
+
+    pub(super) fn passes(&self, change: &ObjectEvent<'_>) -> bool {
+        let passes = |predicate: &Predicate| predicate.passes(change);
+        self.predicate.as_ref().is_none_or(passes)
+    }
+}
+
+/// Objects that are watched beside the primary ones.
+pub(super) struct Secondary<C> {
+    pub(super) of: ScopedResource,
+    pub(super) form: Form,
+    pub(super) watch: Watch,
+    pub(super) map: Map<C>,
+}
+
+/// Which primary objects a change of another one concerns.
+pub(super) enum Map<C> {
+    Owner,
+    By(Mapper<C>),
+}
+
+pub(super) type Mapper<C> = Box<dyn Fn(&Entry, &C) -> Vec<Key> + Send + Sync>;
+
+impl<C> Secondary<C> {
+    /// The objects that a change concerns: before it, and after it.
+    pub(super) fn concerned(
+        &self,
+        change: &ObjectEvent<'_>,
+        primary: &ScopedResource,
+        known: &Content,
+        context: &C,
+    ) -> Vec<Key> {
+        if !self.watch.passes(change) {
+            return Vec::new();
+        }
+        let gone = change.after().is_none();
+        let mut keys: Vec<Key> = change
+            .entries()
+            .flat_map(|entry| match &self.map {
+                Map::By(map) => map(entry, context),
+                Map::Owner => owners(entry.meta(), primary, self.watch.any_owner)
+                    // A name that is free again concerns whoever wants it now.
+                    .filter(|(key, uid)| gone || is_or_may_be(known, key, uid))
+                    .map(|(key, _)| key)
+                    .collect(),
+            })
+            .collect();
+        keys.dedup();
+        keys
+    }
+}
+
+/// The owners of type `owner`, with their uids. Matched by group and kind, not by version: an owner
+/// reference keeps the version that wrote it.
+fn owners<'a>(
+    child: &'a ObjectMeta,
+    owner: &'a ScopedResource,
+    any: bool,
+) -> impl Iterator<Item = (Key, &'a str)> {
+    let references = child.owner_references.iter().flatten();
+    let matches = move |found: &&OwnerReference| {
+        let group = found.api_version.rsplit_once('/');
+        (any || found.controller == Some(true))
+            && found.kind == owner.resource.kind
+            && group.map_or("", |(group, _)| group) == owner.resource.group
+    };
+    let namespace = child.namespace.as_deref().filter(|_| owner.namespaced);
+    references
+        .filter(matches)
+        .map(move |found| (Key::new(namespace, &found.name), &*found.uid))
+}
+
+/// Whether the object with this key has this uid, as far as is known.
+fn is_or_may_be(known: &Content, key: &Key, uid: &str) -> bool {
+    let entry = known.get(key);
+    entry.is_none_or(|entry| entry.meta().uid.as_deref() == Some(uid))
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::{apps::v1::Deployment, core::v1::Node};
+
+    use super::*;
+
+    fn owned_by(api_version: &str, kind: &str, controller: Option<bool>) -> ObjectMeta {
+        ObjectMeta {
+            namespace: Some("ns".into()),
+            owner_references: Some(vec![OwnerReference {
+                api_version: api_version.into(),
+                kind: kind.into(),
+                name: "owner".into(),
+                uid: "uid".into(),
+                controller,
+                ..OwnerReference::default()
+            }]),
+            ..ObjectMeta::default()
+        }
+    }
+
+    #[test]
+    fn an_owner_is_matched_by_group_and_kind() {
+        let deployment = ScopedResource::of::<Deployment>();
+        for (api_version, kind, controller, any, found) in [
+            ("apps/v1", "Deployment", Some(true), false, true),
+            ("apps/v2", "Deployment", Some(true), false, true),
+            ("apps/v1", "Deployment", None, false, false),
+            ("apps/v1", "Deployment", None, true, true),
+            ("apps/v1", "ReplicaSet", Some(true), true, false),
+            ("other/v1", "Deployment", Some(true), true, false),
+            ("v1", "Deployment", Some(true), true, false),
+        ] {
+            let child = owned_by(api_version, kind, controller);
+            let keys: Vec<_> = owners(&child, &deployment, any).collect();
+            let expected = found.then(|| (Key::new(Some("ns"), "owner"), "uid"));
+            assert_eq!(keys, Vec::from_iter(expected), "{api_version} {kind}");
+        }
+    }
+
+    #[test]
+    fn a_cluster_scoped_owner_has_no_namespace() {
+        let child = owned_by("v1", "Node", Some(true));
+        let node = ScopedResource::of::<Node>();
+        let keys: Vec<_> = owners(&child, &node, false).collect();
+        assert_eq!(keys, [(Key::new(None, "owner"), "uid")]);
+    }
+}

@@ -1,0 +1,124 @@
+//! What a controller watches beside its own objects.
+
+use kube::{
+    api::{DynamicObject, ObjectMeta},
+    runtime::reflector::{Lookup, ObjectRef},
+};
+
+use super::{
+    Controller, Watch,
+    watch::{Map, Secondary},
+};
+use crate::{
+    cache::{Entry, Form, Key},
+    object::{ScopedResource, TypedObject, Verb},
+};
+
+impl<K, C> Controller<K, C>
+where
+    K: Lookup + Send + Sync + 'static,
+    C: Send + Sync + 'static,
+{
+    /// Reconciles an object when something that it controls (by owner reference) changes.
+    /// Allows to get, list, watch, create and patch objects of type `Child`.
+    #[must_use]
+    pub fn owns<Child: TypedObject>(self) -> Self {
+        self.owns_with::<Child>(Watch::new())
+    }
+
+    /// As [`owns`](Self::owns), of some objects or changes.
+    #[must_use]
+    pub fn owns_with<Child: TypedObject>(self, watch: Watch) -> Self {
+        self.owns_dynamic(ScopedResource::of::<Child>(), watch)
+    }
+
+    /// As [`owns`](Self::owns), for a type that is known only when the operator runs.
+    #[must_use]
+    pub fn owns_dynamic(self, child: ScopedResource, watch: Watch) -> Self {
+        self.secondary(child, Form::Metadata, watch, Map::Owner, Verb::OWN)
+    }
+
+    /// Reconciles the objects that `map` names when an object of type `Other` changes.
+    /// Allows to get, list and watch objects of type `Other`.
+    #[must_use]
+    pub fn watches<Other: TypedObject>(
+        self,
+        map: impl Fn(&Other) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
+    ) -> Self {
+        self.watches_with(Watch::new(), move |other: &Other, _| map(other))
+    }
+
+    /// As [`watches`](Self::watches), of some objects or changes, and with the context at hand: an
+    /// [`Index`](crate::Index) in it finds the objects that use the other one.
+    #[must_use]
+    pub fn watches_with<Other: TypedObject>(
+        self,
+        watch: Watch,
+        map: impl Fn(&Other, &C) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
+    ) -> Self {
+        let map = move |entry: &Entry, context: &C| match entry.as_ref() {
+            Some(other) => map(other, context),
+            None => Vec::new(),
+        };
+        let (of, form) = (ScopedResource::of::<Other>(), Form::of::<Other>());
+        self.secondary(of, form, watch, by(map), Verb::READ)
+    }
+
+    /// As [`watches`](Self::watches), with only the metadata in memory and on the wire.
+    #[must_use]
+    pub fn watches_metadata(
+        self,
+        of: ScopedResource,
+        watch: Watch,
+        map: impl Fn(&ObjectMeta, &C) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
+    ) -> Self {
+        let map = by(move |entry: &Entry, context: &C| map(entry.meta(), context));
+        self.secondary(of, Form::Metadata, watch, map, Verb::READ)
+    }
+
+    /// As [`watches`](Self::watches), for a type that is known only when the operator runs.
+    #[must_use]
+    pub fn watches_dynamic(
+        self,
+        of: ScopedResource,
+        watch: Watch,
+        map: impl Fn(&DynamicObject, &C) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
+    ) -> Self {
+        let map = by(move |entry: &Entry, context: &C| match entry.as_ref() {
+            Some(other) => map(other, context),
+            None => Vec::new(),
+        });
+        self.secondary(of, Form::dynamic(), watch, map, Verb::READ)
+    }
+
+    /// Permissions in another cluster are not this operator's to declare.
+    fn secondary(
+        mut self,
+        of: ScopedResource,
+        form: Form,
+        watch: Watch,
+        map: Map<C>,
+        verbs: &[Verb],
+    ) -> Self {
+        if watch.cluster.is_none() {
+            self.definition.rules.allow_dynamic(&of, verbs);
+        }
+        let secondary = Secondary {
+            of,
+            form,
+            watch,
+            map,
+        };
+        self.definition.secondaries.push(secondary);
+        self
+    }
+}
+
+fn by<K: Lookup, C>(
+    map: impl Fn(&Entry, &C) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
+) -> Map<C> {
+    let key = |object: ObjectRef<K>| Key::new(object.namespace.as_deref(), &object.name);
+    Map::By(Box::new(move |entry, context| {
+        map(entry, context).into_iter().map(key).collect()
+    }))
+}

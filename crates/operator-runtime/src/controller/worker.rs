@@ -1,0 +1,265 @@
+//! Runs the reconcile function, and nothing that it does ends the controller.
+
+use std::{
+    panic::AssertUnwindSafe,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use futures::FutureExt;
+use k8s_openapi::{
+    apimachinery::pkg::apis::meta::v1::{Condition, Time},
+    jiff::Timestamp,
+};
+use kube::{
+    Api, Client, Resource,
+    api::{DynamicObject, Patch, PatchParams},
+    runtime::events::{Event, EventType, Recorder},
+};
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
+
+use super::{
+    Action, Reconciling,
+    backoff::Backoff,
+    failure::{Failure, Report, Shown},
+};
+use crate::{
+    apply::written::{self, Own},
+    cache::{Entry, Key, Source, Stored},
+    error::{chain, panic_message},
+    metrics::{ControllerMetrics, Outcome},
+    queue::Queue,
+};
+
+/// How long our own write does not wake an object whose failure is terminal: the resync comes sooner.
+const NEVER: Duration = Duration::from_secs(30 * 24 * 60 * 60);
+
+/// One controller's part in reconciling an object; several may work at once.
+pub(super) struct Worker {
+    pub(super) name: &'static str,
+    pub(super) source: Arc<Source>,
+    pub(super) queue: Arc<Queue<Key>>,
+    pub(super) reconcile: Box<dyn Fn(Arc<dyn Stored>) -> Reconciling + Send + Sync>,
+    pub(super) client: Client,
+    pub(super) recorder: Recorder,
+    pub(super) metrics: ControllerMetrics,
+    pub(super) timeout: Option<Duration>,
+    pub(super) condition: &'static str,
+    pub(super) report: Option<Report>,
+    pub(super) backoff: Backoff<Key>,
+    pub(super) shown: Shown,
+    pub(super) own: Own,
+    pub(super) runs: AtomicU64,
+}
+
+impl Worker {
+    /// Takes objects from the queue until `stop`; the one that runs then is finished.
+    pub(super) async fn run(self: Arc<Self>, stop: CancellationToken) {
+        loop {
+            let taken = tokio::select! {
+                biased;
+                () = stop.cancelled() => return,
+                taken = self.queue.next() => taken,
+            };
+            let _work = self.queue.work();
+            let key = taken.object;
+            let found = self.source.content.get(&key);
+            let wait = |entry: &Entry| self.own.wait(&key, entry.meta(), taken.urgent);
+            let wait = found.as_ref().and_then(wait);
+            let delay = match found {
+                _ if wait.is_some() => wait,
+                Some(Entry::Valid(object)) => self.reconcile(&key, object).await,
+                Some(entry) => self.leave(&key, &entry).await,
+                None => {
+                    self.forget(&key);
+                    None
+                }
+            };
+            match delay {
+                Some(delay) if wait.is_some() => self.queue.look_after(&key, delay),
+                Some(delay) => self.queue.add_after(&key, delay),
+                None => {}
+            }
+            self.queue.done(&key);
+        }
+    }
+
+    /// Reconciles an object and says when to come again.
+    async fn reconcile(&self, key: &Key, object: Arc<dyn Stored>) -> Option<Duration> {
+        let span = tracing::error_span!(
+            "reconcile",
+            controller = self.name,
+            namespace = key.namespace(),
+            name = key.name(),
+            reconcile_id = self.runs.fetch_add(1, Ordering::Relaxed),
+        );
+        let run = async {
+            let running = self.metrics.running();
+            let begin = Instant::now();
+            let reconcile = self.call(object.clone());
+            let (result, newest) = written::during(object.meta(), reconcile).await;
+            drop(running);
+            let (outcome, mut delay) = self.conclude(key, &result);
+            self.metrics.ended(outcome, begin.elapsed());
+            let mut own = newest;
+            let mut retry = None;
+            if let Err((_, failure)) = &result {
+                match self.show(key, &*object, failure).await {
+                    Ok(shown) => {
+                        own = own.max(shown);
+                        if failure.terminal {
+                            self.backoff.reset(key);
+                        }
+                    }
+                    // Nobody would know of it.
+                    Err(()) if failure.terminal => delay = Some(self.backoff.failed(key)),
+                    Err(()) => {}
+                }
+                own = own.max(written::version(object.meta()));
+                retry = Instant::now().checked_add(delay.unwrap_or(NEVER));
+            }
+            if let Some(own) = own {
+                self.own.note(key, own, retry);
+            }
+            delay
+        };
+        run.instrument(span).await
+    }
+
+    async fn call(&self, object: Arc<dyn Stored>) -> Result<Action, (Outcome, Failure)> {
+        let reconcile = async { (self.reconcile)(object).await };
+        let reconcile = AssertUnwindSafe(reconcile).catch_unwind();
+        let result = match self.timeout {
+            Some(timeout) => tokio::time::timeout(timeout, reconcile).await,
+            None => Ok(reconcile.await),
+        };
+        match result {
+            Ok(Ok(result)) => result.map_err(|failure| match failure.terminal {
+                true => (Outcome::TerminalError, failure),
+                false => (Outcome::Error, failure),
+            }),
+            Ok(Err(panic)) => {
+                let message = panic_message(&*panic).to_owned();
+                Err((Outcome::Panic, Failure::new("Panic", message)))
+            }
+            Err(_) => {
+                let after = self.timeout.unwrap_or_default();
+                let failure = Failure::new("Timeout", format!("not done after {after:?}"));
+                Err((Outcome::Timeout, failure))
+            }
+        }
+    }
+
+    /// What a result means for the object, logged.
+    fn conclude(
+        &self,
+        key: &Key,
+        result: &Result<Action, (Outcome, Failure)>,
+    ) -> (Outcome, Option<Duration>) {
+        let (outcome, failure) = match result {
+            Ok(action) => {
+                self.forget(key);
+                let outcome = match action.requeue_after {
+                    Some(_) => Outcome::RequeueAfter,
+                    None => Outcome::Success,
+                };
+                return (outcome, action.requeue_after);
+            }
+            Err((outcome, failure)) => (*outcome, failure),
+        };
+        let Failure {
+            reason,
+            message: error,
+            terminal,
+            conflict,
+        } = failure;
+        if *terminal {
+            tracing::error!(reason, error, "reconcile failed, waiting for a change");
+            return (outcome, None);
+        }
+        let delay = self.backoff.failed(key);
+        if *conflict {
+            tracing::info!(reason, error, retry_in = ?delay, "the object changed meanwhile");
+        } else {
+            tracing::error!(reason, error, retry_in = ?delay, "reconcile failed");
+        }
+        (outcome, Some(delay))
+    }
+
+    /// Puts a failure into the object's conditions, once for each reason; returns the version that
+    /// this made. Fails if the API server did not take it.
+    async fn show(
+        &self,
+        key: &Key,
+        object: &dyn Stored,
+        failure: &Failure,
+    ) -> Result<Option<u128>, ()> {
+        let Some(report) = self.report.filter(|_| !failure.conflict) else {
+            return Ok(None);
+        };
+        let meta = object.meta();
+        let version = meta.resource_version.as_deref();
+        if self.shown.has(key, version, failure.reason) {
+            return Ok(None);
+        }
+        let condition = Condition {
+            type_: self.condition.to_owned(),
+            status: "False".to_owned(),
+            reason: failure.reason.to_owned(),
+            message: failure.short_message(),
+            observed_generation: meta.generation,
+            last_transition_time: Time(Timestamp::now()),
+        };
+        let Some(patch) = report(object, condition) else {
+            return Ok(None);
+        };
+        let client = self.client.clone();
+        let api: Api<DynamicObject> = self.source.kind.api(client, key.namespace());
+        let (params, patch) = (PatchParams::default(), Patch::Merge(patch));
+        match api.patch_status(key.name(), &params, &patch).await {
+            Ok(shown) => {
+                self.shown.note(key, version, failure.reason);
+                Ok(written::version(&shown.metadata))
+            }
+            Err(error) => {
+                let error = chain(&error);
+                tracing::debug!(error, "the status does not show the failure");
+                Err(())
+            }
+        }
+    }
+
+    fn forget(&self, key: &Key) {
+        self.backoff.reset(key);
+        self.shown.forget(key);
+        self.own.forget(key);
+    }
+
+    /// Leaves alone an object that does not decode, and says so in an event: a finalizer stays.
+    async fn leave(&self, key: &Key, entry: &Entry) -> Option<Duration> {
+        let Entry::Invalid(invalid) = entry else {
+            return None;
+        };
+        self.forget(key);
+        self.metrics.undecodable();
+        let mut object = DynamicObject::new(key.name(), &self.source.kind.resource);
+        object.metadata = entry.meta().clone();
+        let event = Event {
+            type_: EventType::Warning,
+            reason: "Undecodable".to_owned(),
+            note: Some(invalid.error.chars().take(1024).collect()),
+            action: "Reconcile".to_owned(),
+            secondary: None,
+        };
+        let reference = object.object_ref(&self.source.kind.resource);
+        if let Err(error) = self.recorder.publish(&event, &reference).await {
+            let error = chain(&error);
+            tracing::debug!(error, "no event says that the object does not decode");
+        }
+        None
+    }
+}

@@ -1,0 +1,292 @@
+//! Integration tests: a real kube-apiserver, and the operator as it will run in a cluster, under a
+//! ServiceAccount of its own that may do what `make manifests` allows and nothing else.
+
+mod control_plane;
+mod foreign;
+mod install;
+mod operator;
+mod record;
+mod wait;
+mod webhooks;
+
+use std::{
+    collections::BTreeSet,
+    fmt::Display,
+    sync::{Arc, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use k8s_openapi::{
+    api::rbac::v1::PolicyRule,
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+};
+use kube::{
+    Api, Client, Config,
+    config::{KubeConfigOptions, Kubeconfig},
+};
+use tokio::runtime::{Builder, Runtime};
+
+pub use control_plane::{ControlPlane, Options};
+pub use foreign::crds_in;
+pub use operator::Operator;
+pub use wait::wait_for;
+
+use foreign::Needed;
+use record::Record;
+use webhooks::{Address, Configurations};
+
+use crate::{
+    controller::Controllers,
+    logs,
+    manager::{Manager, ManagerOptions, WatchScope},
+    object::{ObjectScope, TypedObject},
+    webhook::{Webhooks, crds as converted},
+};
+
+/// Where the ServiceAccount of the operator lives, and what a namespaced operator watches.
+pub const NAMESPACE: &str = "default";
+
+/// Where a project keeps the CRDs of other projects that its tests need, as YAML.
+pub const CRDS: &str = "tests/crds";
+
+/// How long the operator may take to become ready.
+const READY: Duration = Duration::from_secs(30);
+
+/// A control plane for all tests of a process, gone when the process is.
+#[derive(Debug)]
+pub struct Cluster {
+    // Dropped in this order: first the operator, then what it talks to.
+    operator: Option<Operator>,
+    admin: Config,
+    control_plane: ControlPlane,
+}
+
+impl Cluster {
+    /// Starts etcd and kube-apiserver, which takes about 4 s.
+    ///
+    /// # Errors
+    /// If their binaries are missing (the error says how to get them) or they do not start.
+    pub fn start() -> Result<Self> {
+        Self::start_with(&Options::default())
+    }
+
+    /// Like [`start`](Self::start), with a choice of binaries and components.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_with(options: &Options) -> Result<Self> {
+        logs::init_for_tests();
+        let control_plane = ControlPlane::start_with(options)?;
+        let kubeconfig = Kubeconfig::read_from(control_plane.kubeconfig())?;
+        let options = KubeConfigOptions::default();
+        let admin = async { Config::from_custom_kubeconfig(kubeconfig, &options).await };
+        // On a thread of its own, because the caller may be a test that is async.
+        let mut admin = thread::scope(|scope| {
+            let config = scope.spawn(|| anyhow::Ok(Runtime::new()?.block_on(admin)?));
+            config
+                .join()
+                .map_err(|_| anyhow!("cannot read the kubeconfig"))?
+        })?;
+        // The API server is on this machine, whatever proxy the environment names.
+        admin.proxy_url = None;
+        Ok(Self {
+            operator: None,
+            admin,
+            control_plane,
+        })
+    }
+
+    /// Starts a control plane with the CRDs of other projects that are in [`CRDS`], and
+    /// [runs](Self::run) an operator in it.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start), [`crds_in`] and [`run`](Self::run).
+    pub fn with_operator<C: Send + Sync + 'static>(
+        options: &ManagerOptions,
+        crds: Result<Vec<CustomResourceDefinition>, impl Display>,
+        controllers: Controllers<C>,
+        webhooks: Webhooks<C>,
+        context: impl FnOnce(&Manager) -> C + Send + 'static,
+    ) -> Result<Self> {
+        let foreign = crds_in(CRDS)?;
+        let mut cluster = Self::start()?;
+        let crds = crds.map(|crds| crds.into_iter().chain(foreign).collect());
+        cluster.operator = Some(cluster.run(options, crds, controllers, webhooks, context)?);
+        Ok(cluster)
+    }
+
+    /// Installs `crds`, and waits until the API server serves them.
+    ///
+    /// # Errors
+    /// If the API server refuses one, or does not serve it within 30 s.
+    pub async fn install(
+        &self,
+        crds: Result<Vec<CustomResourceDefinition>, impl Display>,
+    ) -> Result<()> {
+        let crds = crds.map_err(|error| anyhow!("cannot merge the CRDs: {error}"))?;
+        install::crds(&self.client()?, crds).await
+    }
+
+    /// Installs `crds`, and runs `controllers` and `webhooks` on threads of their own until the returned value is
+    /// dropped. Returns when the operator is ready.
+    ///
+    /// # Errors
+    /// If the API server refuses something or does not serve a type that the operator works with, or
+    /// the operator is not ready within 30 s.
+    pub fn run<C: Send + Sync + 'static>(
+        &self,
+        options: &ManagerOptions,
+        crds: Result<Vec<CustomResourceDefinition>, impl Display>,
+        controllers: Controllers<C>,
+        webhooks: Webhooks<C>,
+        context: impl FnOnce(&Manager) -> C + Send + 'static,
+    ) -> Result<Operator> {
+        let mut rules = controllers.rules();
+        rules.extend(&webhooks.rules());
+        let rules = rules.policy_rules();
+        self.run_with(options, crds, rules, controllers, webhooks, context)
+    }
+
+    /// As [`run`](Self::run), with other permissions than those that the controllers and
+    /// webhooks declare.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_with<C: Send + Sync + 'static>(
+        &self,
+        options: &ManagerOptions,
+        crds: Result<Vec<CustomResourceDefinition>, impl Display>,
+        rules: Vec<PolicyRule>,
+        controllers: Controllers<C>,
+        webhooks: Webhooks<C>,
+        context: impl FnOnce(&Manager) -> C + Send + 'static,
+    ) -> Result<Operator> {
+        let mut crds = crds.map_err(|error| anyhow!("cannot merge the CRDs: {error}"))?;
+        let (endpoint, site) = Address::new()?.split();
+        converted::convert(&mut crds, webhooks.conversions(), &site.conversion())
+            .map_err(|error| anyhow!(error))?;
+        let configurations = Configurations::new(options.name, &webhooks, &site);
+        let needed = needed(&controllers, &webhooks);
+        let (options, admin) = (*options, self.admin.clone());
+        let (sender, started) = mpsc::channel();
+        let record = Record::default();
+        let (allowed, recorded) = (rules.clone(), record.clone());
+        let thread = thread::spawn(move || {
+            let runtime = Builder::new_current_thread().enable_all().build()?;
+            let all = install::all(admin.clone(), &options, crds, &allowed);
+            let config = runtime.block_on(all)?;
+            let client = || Client::try_from(admin.clone());
+            runtime.block_on(async { foreign::check(client()?, needed).await })?;
+            let namespaces = match options.scope {
+                WatchScope::Cluster => Vec::new(),
+                WatchScope::Namespaces => vec![NAMESPACE.to_owned()],
+            };
+            let own = config.clone();
+            // Clients are made inside of the runtime that they use.
+            let _inside = runtime.enter();
+            let through = |client| recorded.client(client);
+            let mut manager = Manager::with_config(&options, config, &namespaces, None, through)?;
+            manager.serve_webhooks(endpoint);
+            let context = Arc::new(context(&manager));
+            let manager = manager
+                .controllers(controllers, context.clone())
+                .webhooks(webhooks, context);
+            // Before anybody looks whether the operator is ready.
+            manager.readiness().expect(webhooks::CHECK);
+            _ = sender.send((manager.stop(), manager.readiness(), own));
+            let run = configurations.during(Client::try_from(admin)?, manager);
+            runtime.block_on(run)
+        });
+        let Ok((stop, readiness, config)) = started.recv() else {
+            return Err(operator::ended(thread));
+        };
+        let mut operator = Operator {
+            config,
+            rules,
+            record,
+            stop,
+            thread: Some(thread),
+        };
+        let begin = Instant::now();
+        while !readiness.report().0 {
+            if let Some(thread) = operator.thread.take_if(|thread| thread.is_finished()) {
+                return Err(operator::ended(thread));
+            }
+            if begin.elapsed() > READY {
+                bail!("the operator is not ready:\n{}", readiness.report().1);
+            }
+            thread::sleep(Duration::from_millis(20));
+        }
+        Ok(operator)
+    }
+
+    /// A client that may do everything. It belongs to the tokio runtime that it is made in.
+    ///
+    /// # Errors
+    /// If the client cannot be made.
+    pub fn client(&self) -> Result<Client> {
+        Ok(Client::try_from(self.admin.clone())?)
+    }
+
+    /// The objects of type `K`, as somebody who may do everything: those in [`NAMESPACE`] if it is
+    /// a type with namespaces. Belongs to the tokio runtime that it is made in.
+    ///
+    /// # Errors
+    /// If the client cannot be made.
+    pub fn api<K: TypedObject>(&self) -> Result<Api<K>> {
+        Ok(<K::Scope as ObjectScope>::api(self.client()?, NAMESPACE))
+    }
+
+    /// The smallest object of type `K`, called `name`, that the schema of its CRD allows, with some
+    /// value in each field that is required. Rules of the CRD in CEL may want more.
+    ///
+    /// # Errors
+    /// If there is no such CRD, no value is known that fits a field, or the Rust type does not take it.
+    pub async fn smallest<K: TypedObject>(&self, name: &str) -> Result<K> {
+        foreign::smallest(self.client()?, name).await
+    }
+
+    /// As [`api`](Self::api), but with the permissions of the operator.
+    ///
+    /// # Errors
+    /// If there is no operator, or the client cannot be made.
+    pub fn operator_api<K: TypedObject>(&self) -> Result<Api<K>> {
+        Ok(<K::Scope as ObjectScope>::api(
+            self.operator()?.client()?,
+            NAMESPACE,
+        ))
+    }
+
+    /// The operator that the cluster was started with.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub fn operator(&self) -> Result<&Operator> {
+        self.operator
+            .as_ref()
+            .context("the cluster has no operator")
+    }
+
+    /// The processes, with their address and credentials.
+    pub fn control_plane(&self) -> &ControlPlane {
+        &self.control_plane
+    }
+}
+
+/// The types that an operator works with.
+fn needed<C>(controllers: &Controllers<C>, webhooks: &Webhooks<C>) -> BTreeSet<Needed> {
+    let watched = controllers.watched().map(|of| Needed {
+        group: of.resource.group.clone(),
+        version: of.resource.version.clone(),
+        plural: of.resource.plural.clone(),
+    });
+    let declarations = webhooks.declarations().into_iter();
+    let asked = declarations.map(|declaration| Needed {
+        group: declaration.resource.group.clone(),
+        version: declaration.resource.version.clone(),
+        plural: declaration.resource.resource.clone(),
+    });
+    watched.chain(asked).collect()
+}

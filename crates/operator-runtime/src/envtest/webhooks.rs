@@ -1,0 +1,253 @@
+//! The webhooks of an operator under test: where the API server finds them, and since when it asks.
+
+use std::{convert::Infallible, fmt::Debug, future::pending, net::TcpListener, time::Duration};
+
+use anyhow::{Context as _, Result, bail};
+use k8s_openapi::{
+    ByteString,
+    api::{
+        admissionregistration::v1::{
+            MutatingWebhookConfiguration, ValidatingWebhookConfiguration, WebhookClientConfig,
+        },
+        coordination::v1::Lease,
+    },
+    apiextensions_apiserver::pkg::apis::apiextensions::v1 as apiextensions,
+    apimachinery::pkg::apis::meta::v1::LabelSelector,
+};
+use kube::{
+    Api, Client, Resource,
+    api::{DeleteParams, ObjectMeta, PostParams},
+    core::ClusterResourceScope,
+};
+use serde::de::DeserializeOwned;
+use tokio::time::{Instant, sleep};
+
+use super::{NAMESPACE, install::apply};
+use crate::{
+    manager::Manager,
+    webhook::{
+        Operation, Webhooks,
+        configuration::{mutating, validating},
+        declaration::{Declaration, Purpose},
+        server::Endpoint,
+    },
+};
+
+/// What readiness waits for.
+pub(super) const CHECK: &str = "webhook configurations";
+
+/// How long the API server may take to see a configuration.
+const EFFECTIVE: Duration = Duration::from_secs(20);
+
+/// The label of what the API server asks about only to show that it asks. Nothing else has it.
+const PROBE: &str = "envtest/probe";
+
+/// An address for webhooks, and what to know about it.
+#[derive(Debug)]
+pub(super) struct Address {
+    listener: TcpListener,
+    certificate: String,
+    key: String,
+    url: String,
+}
+
+impl Address {
+    /// A port of this machine, on which nobody is accepted yet, and a certificate for it.
+    pub(super) fn new() -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")?;
+        let url = format!("https://{}", listener.local_addr()?);
+        let made = rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()])?;
+        Ok(Self {
+            listener,
+            certificate: made.cert.pem(),
+            key: made.signing_key.serialize_pem(),
+            url,
+        })
+    }
+
+    /// Where to serve, and how the API server gets there.
+    pub(super) fn split(self) -> (Endpoint, Site) {
+        let site = Site {
+            url: self.url,
+            ca: ByteString(self.certificate.clone().into_bytes()),
+        };
+        let endpoint = Endpoint::Given {
+            listener: self.listener,
+            certificate: self.certificate,
+            key: self.key,
+        };
+        (endpoint, site)
+    }
+}
+
+/// How the API server gets to the webhooks.
+#[derive(Clone, Debug)]
+pub(super) struct Site {
+    url: String,
+    ca: ByteString,
+}
+
+impl Site {
+    fn client(&self, path: &str) -> WebhookClientConfig {
+        WebhookClientConfig {
+            ca_bundle: Some(self.ca.clone()),
+            url: Some(format!("{}{path}", self.url)),
+            ..WebhookClientConfig::default()
+        }
+    }
+
+    /// How it gets to the conversion.
+    pub(super) fn conversion(&self) -> apiextensions::WebhookClientConfig {
+        let WebhookClientConfig { ca_bundle, url, .. } = self.client(crate::webhook::CONVERT);
+        apiextensions::WebhookClientConfig {
+            ca_bundle,
+            url,
+            service: None,
+        }
+    }
+}
+
+/// What the API server is to be told of the webhooks of one operator.
+pub(super) struct Configurations {
+    names: [String; 2],
+    mutating: Option<MutatingWebhookConfiguration>,
+    validating: Option<ValidatingWebhookConfiguration>,
+}
+
+impl Configurations {
+    /// Those of the operator of this name.
+    pub(super) fn new<C>(operator: &str, webhooks: &Webhooks<C>, site: &Site) -> Self {
+        let declarations = webhooks.declarations();
+        let declared = |purpose| declarations.iter().any(|found| found.purpose == purpose);
+        let with_probe = |purpose| {
+            let probe = probe(operator, purpose);
+            let declarations = declarations.iter().copied().cloned();
+            let probe = declared(purpose).then_some(probe);
+            declarations.chain(probe).collect::<Vec<_>>()
+        };
+        let client = |path: &str| site.client(path);
+        let names = ["mutating", "validating"].map(|kind| format!("{operator}-{kind}"));
+        let defaulting = with_probe(Purpose::Defaulting);
+        let defaulting: Vec<_> = defaulting.iter().collect();
+        let denying = with_probe(Purpose::Validating);
+        let denying: Vec<_> = denying.iter().collect();
+        Self {
+            mutating: mutating(&names[0], &defaulting, client),
+            validating: validating(&names[1], &denying, client),
+            names,
+        }
+    }
+
+    /// Runs the operator, and lets the API server ask it from when it can answer until it stops. It is
+    /// not ready before.
+    pub(super) async fn during(self, client: Client, manager: Manager) -> Result<()> {
+        let readiness = manager.readiness();
+        let install = async {
+            match self.install(client.clone()).await {
+                Ok(()) => readiness.pass(CHECK),
+                Err(error) => readiness.fail(CHECK, format!("{error:#}")),
+            }
+            pending::<Infallible>().await
+        };
+        let result = tokio::select! {
+            // Asked first: an operator that does not start is never ready.
+            biased;
+            result = manager.run_until_stopped() => result,
+            never = install => match never {},
+        };
+        // The next operator in this cluster cannot answer for this one.
+        self.remove(client).await?;
+        Ok(result?)
+    }
+
+    async fn install(&self, client: Client) -> Result<()> {
+        if let Some(configuration) = &self.mutating {
+            apply(&Api::all(client.clone()), configuration).await?;
+            effective(client.clone(), &self.names[0]).await?;
+        }
+        if let Some(configuration) = &self.validating {
+            apply(&Api::all(client.clone()), configuration).await?;
+            effective(client, &self.names[1]).await?;
+        }
+        Ok(())
+    }
+
+    async fn remove(&self, client: Client) -> Result<()> {
+        let [mutating, validating] = &self.names;
+        if self.mutating.is_some() {
+            delete::<MutatingWebhookConfiguration>(client.clone(), mutating).await?;
+        }
+        if self.validating.is_some() {
+            delete::<ValidatingWebhookConfiguration>(client, validating).await?;
+        }
+        Ok(())
+    }
+}
+
+async fn delete<K>(client: Client, name: &str) -> Result<()>
+where
+    K: Resource<DynamicType = (), Scope = ClusterResourceScope> + Clone + Debug + DeserializeOwned,
+{
+    match Api::<K>::all(client)
+        .delete(name, &DeleteParams::default())
+        .await
+    {
+        Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+        result => Ok(result.map(|_| ())?),
+    }
+}
+
+/// A webhook at a path where nothing is served: each request that it is asked about fails and names
+/// it, as soon as its configuration is effective, and with it all others of that configuration.
+fn probe(operator: &str, purpose: Purpose) -> Declaration {
+    let kind = match purpose {
+        Purpose::Defaulting => "mutating",
+        Purpose::Validating => "validating",
+    };
+    let mut probe = Declaration::of::<Lease>(purpose);
+    probe.label = "probe".to_owned();
+    probe.path = format!("/probe-{kind}");
+    probe.operations = vec![Operation::Create];
+    let label = (PROBE.to_owned(), format!("{operator}-{kind}"));
+    probe.object_selector = Some(LabelSelector {
+        match_labels: Some([label].into()),
+        ..LabelSelector::default()
+    });
+    probe
+}
+
+/// Waits until a probe with this label fails as it should.
+async fn effective(client: Client, label: &str) -> Result<()> {
+    let object = Lease {
+        metadata: ObjectMeta {
+            generate_name: Some("probe-".to_owned()),
+            labels: Some([(PROBE.to_owned(), label.to_owned())].into()),
+            ..ObjectMeta::default()
+        },
+        ..Lease::default()
+    };
+    let api: Api<Lease> = Api::namespaced(client, NAMESPACE);
+    let params = PostParams {
+        dry_run: true,
+        ..PostParams::default()
+    };
+    let begin = Instant::now();
+    loop {
+        match api.create(&params, &object).await {
+            Err(kube::Error::Api(status))
+                if status
+                    .message
+                    .contains("could not find the requested resource") =>
+            {
+                return Ok(());
+            }
+            Err(error) if begin.elapsed() > EFFECTIVE => {
+                return Err(error).context("the API server does not reach the webhooks");
+            }
+            Ok(_) if begin.elapsed() > EFFECTIVE => {
+                bail!("the API server asks no webhook after {EFFECTIVE:?}");
+            }
+            _ => sleep(Duration::from_millis(20)).await,
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Why an operator does not run.
+
+mod chain;
+
+use std::{error, io, net::SocketAddr, time::Duration};
+
+pub(crate) use chain::{chain, panic_message, refusal};
+
+/// The error of a task.
+pub type TaskError = Box<dyn error::Error + Send + Sync>;
+
+/// How much longer than `--leader-elect-retry-period` a candidate may wait before it looks again.
+pub(crate) const JITTER: f64 = 1.2;
+
+/// Why an operator could not start, or stopped: in one line, causes included, for `main` to return.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+#[non_exhaustive]
+pub enum Error {
+    #[error(
+        "`WATCH_NAMESPACE` is not set: this operator works in the namespaces that it names \
+         (one, or several separated by commas)"
+    )]
+    NoNamespace,
+    #[error("no Kubernetes configuration: give --kubeconfig or set KUBECONFIG ({})", chain(.0))]
+    InferConfig(kube::config::InferConfigError),
+    #[error("cannot use kubeconfig `{}`: {}", .0, first_line(&chain(.1)))]
+    Kubeconfig(String, kube::config::KubeconfigError),
+    #[error("cannot make a Kubernetes client: {}", chain(.0))]
+    Client(kube::Error),
+    #[error("cannot listen on {1} for {0}: {2}")]
+    Listen(String, SocketAddr, io::Error),
+    #[error("cannot use the certificate: {0}")]
+    Certificate(String),
+    #[error("cannot make a certificate: {0}")]
+    SelfSigned(String),
+    #[error(
+        "webhooks need a certificate: name its Secret by `--webhook-secret` or its directory by \
+         `--webhook-cert-path`, or do without webhooks by `--enable-webhooks=false`"
+    )]
+    NoWebhookCertificate,
+    #[error("`{0}` is not a host: give `--webhook-host` a DNS name or an IP address")]
+    WebhookHost(String),
+    #[error("not in a pod: name the namespace of the webhooks' Secret by --pod-namespace")]
+    NoPodNamespace,
+    #[error("{0}")]
+    Webhooks(String),
+    #[error("`{0}` cannot be the name of an operator")]
+    Name(&'static str),
+    #[error("cannot handle signals: {0}")]
+    Signals(io::Error),
+    #[error("two controllers are named `{0}`")]
+    SameName(&'static str),
+    #[error(
+        "controllers `{0}` and `{1}` both show failures of {2} as `{3}`: give one of them another \
+         `.condition(..)`"
+    )]
+    SameCondition(&'static str, &'static str, String, &'static str),
+    #[error("no controller is named `{0}`, which is to be triggered")]
+    NoController(&'static str),
+    #[error("a controller watches in cluster `{0}`, which the manager was not told of")]
+    NoCluster(&'static str),
+    #[error(transparent)]
+    Election(#[from] ElectionError),
+    #[error("leader election lost")]
+    Lost,
+    #[error("{0} ended, which it never should")]
+    Ended(String),
+    #[error("{} failed: {}", .0, chain(&**.1))]
+    Failed(String, TaskError),
+    #[error("reconciles still ran {} s after the stop", .0.as_secs())]
+    StopTimeout(Duration),
+}
+
+/// What comes after it shows the place in the file, which may hold a secret.
+fn first_line(text: &str) -> &str {
+    text.lines().next().unwrap_or_default()
+}
+
+/// Why a replica cannot take part in an election.
+#[derive(Debug, thiserror::Error)]
+#[allow(missing_docs)]
+pub enum ElectionError {
+    #[error(
+        "--leader-elect-lease-duration ({0:?}) must be longer than --leader-elect-renew-deadline ({1:?})"
+    )]
+    Lease(Duration, Duration),
+    #[error(
+        "--leader-elect-renew-deadline ({0:?}) must be longer than {JITTER} times --leader-elect-retry-period ({1:?})"
+    )]
+    Renew(Duration, Duration),
+    #[error("not in a pod: name the namespace of the lease by --leader-elect-resource-namespace")]
+    Namespace,
+    #[error("the system gives no random numbers")]
+    Random,
+}

@@ -1,0 +1,103 @@
+//! What errors and panics say, in one line.
+
+use std::{any::Any, error::Error};
+
+use kube::core::Status;
+
+/// What `panic!` was given.
+pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> &str {
+    let literal = payload.downcast_ref::<&str>().copied();
+    literal
+        .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("not a text")
+}
+
+/// An error and its causes in one line, each said once.
+pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
+    let mut text = message(error);
+    let mut source = cause(error);
+    while let Some(error) = source {
+        let (whole, said) = (error.to_string(), message(error));
+        if text.contains(&whole) {
+            text = text.replace(&whole, &said);
+        } else if !text.contains(&said) {
+            text = format!("{text}: {said}");
+        }
+        source = cause(error);
+    }
+    text
+}
+
+/// What an error says; of an answer of the API server only its message, where kube adds all of it.
+fn message(error: &(dyn Error + 'static)) -> String {
+    let text = error.to_string();
+    match refusal(error) {
+        Some(status) => text.replace(&format!("ApiError: {status} ({status:?})"), &status.message),
+        None => text,
+    }
+}
+
+/// What caused an error; beyond an answer of the API server is only that answer again.
+fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
+    match refusal(error) {
+        Some(_) => None,
+        None => error.source(),
+    }
+}
+
+/// The answer of the API server that is the direct cause of an error. Asked of the cause, because an
+/// error that is `#[error(transparent)]` hides the `kube::Error` in it.
+pub(crate) fn refusal<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Status> {
+    let status = error.source()?.downcast_ref::<Box<Status>>()?;
+    Some(status)
+}
+
+#[cfg(test)]
+mod tests {
+    use kube::runtime::watcher;
+
+    use super::*;
+
+    #[derive(Debug, thiserror::Error)]
+    #[error("{0}")]
+    struct Layer(&'static str, #[source] Option<Box<Layer>>);
+
+    #[test]
+    fn a_cause_is_said_once() {
+        let error = |text, source| Layer(text, source);
+        let inner = || Some(Box::new(error("refused", None)));
+        assert_eq!(
+            chain(&error("cannot connect", inner())),
+            "cannot connect: refused"
+        );
+        assert_eq!(
+            chain(&error("cannot connect: refused", inner())),
+            "cannot connect: refused"
+        );
+    }
+    #[test]
+    fn the_response_of_the_api_server_is_left_out() {
+        let status = Status::failure("storage is (re)initializing", "TooManyRequests");
+        let error = watcher::Error::WatchStartFailed(kube::Error::Api(status.boxed()));
+        assert_eq!(
+            chain(&error),
+            "failed to start watching object: storage is (re)initializing"
+        );
+    }
+
+    #[derive(Debug, thiserror::Error)]
+    enum Reconcile {
+        #[error(transparent)]
+        Transparent(kube::Error),
+        #[error("cannot apply: {0}")]
+        Told(#[source] kube::Error),
+    }
+
+    #[test]
+    fn the_response_is_left_out_of_the_errors_of_users() {
+        let refused = || kube::Error::Api(Status::failure("not now", "Conflict").boxed());
+        assert_eq!(chain(&refused()), "not now");
+        assert_eq!(chain(&Reconcile::Transparent(refused())), "not now");
+        assert_eq!(chain(&Reconcile::Told(refused())), "cannot apply: not now");
+    }
+}

@@ -1,0 +1,277 @@
+//! A fake API server in memory, so that the test of a reconcile takes milliseconds.
+//!
+//! ```
+//! # use k8s_openapi::api::core::v1::ConfigMap;
+//! # use kube::{Api, api::{ObjectMeta, Patch, PatchParams}};
+//! # use operator_runtime::fake::Fake;
+//! # #[tokio::main]
+//! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let fake = Fake::default();
+//! let name = Some("a".to_owned());
+//! fake.add(ConfigMap { metadata: ObjectMeta { name, ..Default::default() }, ..Default::default() });
+//!
+//! // What is under test gets the client.
+//! let api: Api<ConfigMap> = Api::default_namespaced(fake.client());
+//! let patch = Patch::Merge(serde_json::json!({ "data": { "key": "value" } }));
+//! api.patch("a", &PatchParams::default(), &patch).await?;
+//!
+//! let object: ConfigMap = fake.get("a").expect("it was added");
+//! assert_eq!(object.data.unwrap()["key"], "value");
+//! assert_eq!(fake.writes()[0].to_string(), "patch configmaps default/a");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! It keeps resource versions, generations, finalizers and the status subresource as the API server
+//! does. It knows no schema: nothing is validated, defaulted or pruned, a server-side apply replaces
+//! lists and removes nothing, and only an object with a spec has generations. There are no watches,
+//! no admission, no permissions, and nothing collects what a deleted owner leaves behind. What
+//! depends on those belongs into an integration test.
+
+mod metadata;
+mod objects;
+mod patch;
+mod refusal;
+pub(crate) mod request;
+#[cfg(feature = "conversion")]
+mod round_trip;
+#[cfg(any(feature = "conversion", feature = "envtest"))]
+pub(crate) mod schema;
+mod selector;
+
+use std::{collections::VecDeque, fmt, sync::Arc};
+
+use axum::body::{Body, to_bytes};
+use http::{Response, Uri, header};
+use kube::{Client, Config, client};
+use parking_lot::{Mutex, MutexGuard};
+use serde_json::{Value, json};
+use tower::{BoxError, service_fn};
+
+#[cfg(feature = "conversion")]
+pub use self::round_trip::{convert, round_trip};
+use self::{
+    objects::{Answer, Id, Objects},
+    patch::Format,
+    refusal::Refusal,
+    selector::Selection,
+};
+use crate::{
+    manager::{Manager, ManagerOptions, WatchScope},
+    object::{ObjectScope, TypedObject, Verb},
+};
+pub use request::RecordedRequest;
+
+/// Where objects are that do not say where, and the default namespace of the clients.
+pub const NAMESPACE: &str = "default";
+
+/// A fake API server; a clone is the same one.
+#[derive(Clone, Default)]
+pub struct Fake(Arc<Mutex<State>>);
+
+#[derive(Default)]
+struct State {
+    objects: Objects,
+    requests: Vec<RecordedRequest>,
+    failures: VecDeque<u16>,
+}
+
+impl Fake {
+    /// A client of this server. It belongs to the tokio runtime that it is made in.
+    pub fn client(&self) -> Client {
+        let fake = self.clone();
+        let service = service_fn(move |request| fake.clone().answer(request));
+        Client::new(service, NAMESPACE)
+    }
+
+    /// A manager of this server, to make a context from. It is not for running: its stores stay empty.
+    ///
+    /// # Panics
+    /// Outside of a tokio runtime.
+    pub fn manager(&self) -> Manager {
+        let server = Uri::from_static("http://fake.invalid");
+        let options = ManagerOptions {
+            name: "fake.example.com",
+            scope: WatchScope::Cluster,
+        };
+        let through = |_| self.client();
+        let manager = Manager::with_config(&options, Config::new(server), &[], None, through);
+        manager.expect("a manager of nothing")
+    }
+
+    /// Puts an object there as it is, with its status, and returns it with the metadata that the
+    /// API server would have added. Replaces one of the same name. This is no request.
+    ///
+    /// # Panics
+    /// If `object` has no name, or does not serialize to what it is deserialized from.
+    pub fn add<K: TypedObject>(&self, object: K) -> K {
+        let name = object.meta().name.as_deref();
+        let id = id::<K>(object.meta().namespace.as_deref(), name.expect("a name"));
+        let object = self.state().objects.seed(id, json!(object));
+        serde_json::from_value(object).expect("what was serialized")
+    }
+
+    /// The object as it is now, in [`NAMESPACE`] if it has one. This is no request.
+    ///
+    /// # Panics
+    /// If what is there is no `K`.
+    pub fn get<K: TypedObject>(&self, name: &str) -> Option<K> {
+        let object = self.state().objects.find(&id::<K>(None, name))?.clone();
+        Some(serde_json::from_value(object).expect("an object of this type"))
+    }
+
+    /// Every request so far.
+    pub fn requests(&self) -> Vec<RecordedRequest> {
+        self.state().requests.clone()
+    }
+
+    /// Those of the [requests](Self::requests) that were to change something, whether they did or not.
+    pub fn writes(&self) -> Vec<RecordedRequest> {
+        let mut requests = self.requests();
+        requests.retain(|request| !Verb::READ.contains(&request.verb));
+        requests
+    }
+
+    /// Answers the next request with this HTTP status and changes nothing. Called again, it means
+    /// the request after that.
+    pub fn fail_next(&self, status: u16) {
+        self.state().failures.push_back(status);
+    }
+
+    async fn answer(
+        self,
+        request: http::Request<client::Body>,
+    ) -> Result<Response<client::Body>, BoxError> {
+        let (head, body) = request.into_parts();
+        let body = to_bytes(Body::new(body), usize::MAX).await?;
+        let body = match body.is_empty() {
+            true => Value::Null,
+            false => serde_json::from_slice(&body)?,
+        };
+        let answer = match RecordedRequest::read(&head.method, &head.uri) {
+            Some(request) => self.state().handle(request, &head, body),
+            None => Err(Refusal::new(404, "the fake serves resources only")),
+        };
+        let (code, body) = answer.unwrap_or_else(|refusal| (refusal.0.code, refusal.into_json()));
+        let response = Response::builder().status(code);
+        let response = response.header(header::CONTENT_TYPE, "application/json");
+        Ok(response.body(client::Body::from(body.to_string().into_bytes()))?)
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock()
+    }
+}
+
+impl State {
+    fn handle(
+        &mut self,
+        request: RecordedRequest,
+        head: &http::request::Parts,
+        body: Value,
+    ) -> Answer {
+        self.requests.push(request.clone());
+        if let Some(code) = self.failures.pop_front() {
+            return Err(Refusal::new(code, "the test wants this call to fail"));
+        }
+        if !matches!(request.subresource.as_deref(), None | Some("status")) {
+            let message = "the server could not find the requested resource";
+            return Err(Refusal::new(404, message));
+        }
+        let selection = Selection::read(&head.uri)?;
+        let objects = &mut self.objects;
+        match request.verb {
+            Verb::Get => objects.get(&request),
+            Verb::List => objects.list(&request, &selection),
+            Verb::Create => objects.create(&request, body),
+            Verb::Update => objects.replace(&request, body),
+            Verb::Patch => {
+                let content_type = head.headers.get(header::CONTENT_TYPE);
+                let content_type = content_type.and_then(|value| value.to_str().ok());
+                objects.patch(
+                    &request,
+                    Format::of(content_type.unwrap_or_default())?,
+                    body,
+                )
+            }
+            Verb::Delete => objects.delete(&request, &body),
+            Verb::DeleteCollection => objects.delete_collection(&request, &selection, &body),
+            Verb::Watch => Err(Refusal::new(405, "the fake has no watches")),
+        }
+    }
+}
+
+impl fmt::Debug for Fake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.requests()).finish()
+    }
+}
+
+fn id<K: TypedObject>(namespace: Option<&str>, name: &str) -> Id {
+    let namespaced = <K::Scope as ObjectScope>::NAMESPACED;
+    let namespace = namespaced.then(|| namespace.unwrap_or(NAMESPACE).to_owned());
+    let (group, plural) = (K::group(&()).into_owned(), K::plural(&()).into_owned());
+    (group, plural, namespace, name.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::{
+        core::v1::{ConfigMap, Node},
+        events::v1::Event,
+    };
+    use kube::{
+        Api,
+        api::{Patch, PatchParams, WatchParams},
+    };
+
+    use super::*;
+
+    fn config_map(metadata: Value) -> ConfigMap {
+        serde_json::from_value(json!({ "metadata": metadata })).unwrap()
+    }
+
+    #[tokio::test]
+    async fn what_is_added_is_there_without_a_request() {
+        let fake = Fake::default();
+        let added = fake.add(config_map(json!({ "name": "a", "uid": "given" })));
+        assert_eq!(added.metadata.namespace.as_deref(), Some(NAMESPACE));
+        assert_eq!(added.metadata.uid.as_deref(), Some("given"));
+        assert!(added.metadata.creation_timestamp.is_some());
+        assert_eq!(fake.get("a"), Some(added));
+        assert_eq!(fake.get::<Event>("a"), None);
+        assert!(fake.requests().is_empty());
+
+        let node = json!({ "metadata": { "name": "n" }, "spec": {}, "status": { "phase": "x" } });
+        let node: Node = fake.add(serde_json::from_value(node).unwrap());
+        assert_eq!(node.metadata.generation, Some(1));
+        let api: Api<Node> = Api::all(fake.client());
+        assert_eq!(api.get("n").await.unwrap(), node);
+    }
+
+    #[tokio::test]
+    async fn calls_fail_when_they_are_to() {
+        let fake = Fake::default();
+        fake.add(config_map(json!({ "name": "a" })));
+        let api: Api<ConfigMap> = Api::default_namespaced(fake.client());
+        fake.fail_next(409);
+        fake.fail_next(403);
+        let label = Patch::Merge(json!({ "metadata": { "labels": { "x": "y" } } }));
+        let error = api.patch("a", &PatchParams::default(), &label).await;
+        assert!(matches!(error, Err(kube::Error::Api(status)) if status.is_conflict()));
+        let error = api.get("a").await;
+        assert!(matches!(error, Err(kube::Error::Api(status)) if status.is_forbidden()));
+        assert_eq!(api.get("a").await.unwrap().metadata.labels, None);
+        let requests: Vec<_> = fake.requests().iter().map(ToString::to_string).collect();
+        let get = "get configmaps default/a";
+        assert_eq!(requests, ["patch configmaps default/a", get, get]);
+        assert_eq!(fake.writes().len(), 1);
+    }
+
+    #[tokio::test]
+    async fn there_are_no_watches() {
+        let api: Api<Node> = Api::all(Fake::default().client());
+        let watch = api.watch(&WatchParams::default(), "0").await;
+        assert!(matches!(watch.err(), Some(kube::Error::Api(status)) if status.code == 405));
+    }
+}

@@ -1,0 +1,228 @@
+//! Does a conversion lose anything?
+
+mod difference;
+
+use std::{collections::BTreeMap, slice};
+
+use http::StatusCode;
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+    CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
+};
+use kube::CustomResourceExt;
+use serde_json::{Value, json};
+
+use self::difference::{Difference, differences};
+use super::schema::inputs;
+use crate::{
+    object::TypedObject,
+    webhook::{Conversion, Spoke, conversion},
+};
+
+/// A field that no type has, as one of a newer version of the operator.
+const UNKNOWN: &str = "fieldOfANewerVersion";
+
+/// How many of the differences are shown.
+const SHOWN: usize = 20;
+
+/// The answer to the body of a ConversionReview, as the webhook gives it.
+///
+/// # Errors
+/// The HTTP status, if `review` is none.
+pub fn convert(conversion: &Conversion, review: &[u8]) -> Result<Vec<u8>, StatusCode> {
+    conversion::convert(slice::from_ref(conversion), review, &|| {})
+}
+
+/// Converts objects that are made from the schemas of both versions there and back.
+///
+/// An object of the spoke has to come back as it was. So has one of the hub if the spoke
+/// [keeps](Spoke::keep_in_annotation) what it cannot hold; otherwise the fields that the spoke has,
+/// too. A field that the types do not know has to arrive. Of a [fallible](Spoke::fallible) spoke,
+/// objects that do not convert are passed over. Two runs try the same.
+///
+/// # Panics
+/// If something is lost, with the fields and the values that are.
+pub fn round_trip<H: TypedObject + CustomResourceExt>(spoke: &Spoke<H>) {
+    let (hub_schema, spoke_schema) = (schema(H::crd()), schema(spoke.crd()));
+    let mut trip = Trip {
+        spoke,
+        hub: H::version(&()).into_owned(),
+        group_kind: (H::group(&()).into_owned(), H::kind(&()).into_owned()),
+        failures: BTreeMap::new(),
+    };
+    trip.there_and_back(&inputs(&spoke_schema), Side::Spoke, |_| true);
+    let holds = |lost: &Difference| spoke.keeps() || holds(&spoke_schema, lost);
+    trip.there_and_back(&inputs(&hub_schema), Side::Hub, holds);
+    trip.unknown(&inputs(&spoke_schema), Side::Spoke);
+    trip.unknown(&inputs(&hub_schema), Side::Hub);
+
+    let lines: Vec<_> = trip
+        .failures
+        .values()
+        .take(SHOWN)
+        .map(|line| format!("  {line}"))
+        .collect();
+    let (count, hub) = (trip.failures.len(), &trip.hub);
+    assert!(
+        lines.is_empty(),
+        "{count} {} between {} and {hub}:\n{}\n\
+         help: convert what is missing in both directions; \
+         what a version cannot hold, `.keep_in_annotation()` keeps\n",
+        if count == 1 {
+            "value does not come through"
+        } else {
+            "values do not come through"
+        },
+        spoke.name(),
+        lines.join("\n"),
+    );
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Side {
+    Hub,
+    Spoke,
+}
+
+struct Trip<'a, H> {
+    spoke: &'a Spoke<H>,
+    hub: String,
+    group_kind: (String, String),
+    /// One line for each place, however many inputs show it.
+    failures: BTreeMap<String, String>,
+}
+
+impl<H: TypedObject> Trip<'_, H> {
+    fn there_and_back(
+        &mut self,
+        inputs: &[Value],
+        from: Side,
+        counts: impl Fn(&Difference) -> bool,
+    ) {
+        let (here, there) = self.names(from);
+        let way = format!("{here} → {there} → {here}");
+        let mut through = 0;
+        for input in inputs {
+            let object = self.object(input, from);
+            let Ok(before) = self.spoke.normalize(&object, from == Side::Hub) else {
+                // The schema allows more than the type.
+                continue;
+            };
+            let arrived = self.spoke.convert(&object, from == Side::Spoke);
+            let back = arrived.and_then(|arrived| self.spoke.convert(&arrived, from == Side::Hub));
+            let after = back.and_then(|back| self.spoke.normalize(&back, from == Side::Hub));
+            match after {
+                Ok(after) => {
+                    through += 1;
+                    for lost in differences(&before, &after).into_iter().filter(&counts) {
+                        let key = format!("{way} {:?}", lost.path);
+                        self.failures
+                            .entry(key)
+                            .or_insert_with(|| format!("{way}: {lost}"));
+                    }
+                }
+                Err(_) if self.spoke.is_fallible() => {}
+                Err(reason) => {
+                    let key = format!("{way} {reason}");
+                    self.failures
+                        .entry(key)
+                        .or_insert_with(|| format!("{way}: {reason}: {input}"));
+                }
+            }
+        }
+        if through == 0 && self.failures.is_empty() {
+            let reason = format!("{way}: none of {} objects converts", inputs.len());
+            self.failures.insert(way, reason);
+        }
+    }
+
+    fn unknown(&mut self, inputs: &[Value], from: Side) {
+        let (here, there) = self.names(from);
+        for input in inputs {
+            let mut object = self.object(input, from);
+            let known = self.spoke.convert(&object, from == Side::Spoke);
+            let Some(spec) = object["spec"].as_object_mut() else {
+                continue;
+            };
+            if !known.is_ok_and(|known| known["spec"].is_object()) {
+                continue;
+            }
+            spec.insert(UNKNOWN.to_owned(), json!("kept"));
+            let reason = match self.spoke.convert(&object, from == Side::Spoke) {
+                Ok(after) if after["spec"][UNKNOWN] == "kept" => return,
+                Ok(_) => "it is lost".to_owned(),
+                Err(reason) => reason,
+            };
+            let line = format!("{here} → {there}: a field that the type does not know: {reason}");
+            self.failures.insert(line.clone(), line);
+            return;
+        }
+    }
+
+    fn names(&self, from: Side) -> (&str, &str) {
+        match from {
+            Side::Hub => (&self.hub, self.spoke.name()),
+            Side::Spoke => (self.spoke.name(), &self.hub),
+        }
+    }
+
+    fn object(&self, input: &Value, side: Side) -> Value {
+        let (group, kind) = &self.group_kind;
+        let (version, _) = self.names(side);
+        let mut object = input.clone();
+        object["apiVersion"] = format!("{group}/{version}").into();
+        object["kind"] = kind.as_str().into();
+        object["metadata"] = json!({ "name": "round-trip", "namespace": "default", "uid": "1" });
+        object
+    }
+}
+
+fn schema(crd: CustomResourceDefinition) -> JSONSchemaProps {
+    let version = crd.spec.versions.into_iter().next();
+    let schema = version.and_then(|version| version.schema?.open_api_v3_schema);
+    schema.expect("a CRD with a schema")
+}
+
+/// Whether a version has a place for what is lost.
+fn holds(schema: &JSONSchemaProps, lost: &Difference) -> bool {
+    let mut place = schema;
+    let mut may_be_absent = false;
+    for key in &lost.path {
+        let property = place
+            .properties
+            .as_ref()
+            .and_then(|properties| properties.get(key));
+        let inside = property.or(match (&place.items, &place.additional_properties) {
+            (Some(JSONSchemaPropsOrArray::Schema(item)), _) => Some(item),
+            (_, Some(JSONSchemaPropsOrBool::Schema(value))) => Some(value),
+            _ => None,
+        });
+        let Some(inside) = inside else {
+            return false;
+        };
+        let required = place
+            .required
+            .as_ref()
+            .is_some_and(|names| names.contains(key));
+        may_be_absent = !required && inside.default.is_none();
+        place = inside;
+    }
+    match lost.before.is_null() {
+        true => may_be_absent,
+        false => fits(place, &lost.before),
+    }
+}
+
+fn fits(schema: &JSONSchemaProps, value: &Value) -> bool {
+    if let Some(values) = &schema.enum_ {
+        return values.iter().any(|known| known.0 == *value);
+    }
+    match (schema.type_.as_deref(), value) {
+        (None, _) => true,
+        (Some("boolean"), value) => value.is_boolean(),
+        (Some("integer"), value) => value.is_i64() || value.is_u64(),
+        (Some("number"), value) => value.is_number(),
+        (Some("string"), value) => value.is_string(),
+        (Some("array"), value) => value.is_array(),
+        (Some(_), value) => value.is_object(),
+    }
+}

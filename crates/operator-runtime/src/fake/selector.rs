@@ -1,0 +1,138 @@
+//! Which objects a list asks for.
+
+use std::collections::BTreeMap;
+
+use http::Uri;
+use kube::core::{Expression, Selector, SelectorExt};
+use serde_json::Value;
+
+use super::refusal::Refusal;
+use crate::fake::request::parameter;
+
+/// The label selector and the field selector of a request.
+pub(super) struct Selection {
+    labels: Selector,
+    fields: Vec<(&'static str, String)>,
+}
+
+impl Selection {
+    pub(super) fn read(uri: &Uri) -> Result<Self, Refusal> {
+        let labels = parameter(uri, "labelSelector").unwrap_or_default();
+        let fields = parameter(uri, "fieldSelector").unwrap_or_default();
+        let field = |term: &str| match term.split_once('=') {
+            Some(("metadata.name", name)) => Ok(("name", name.to_owned())),
+            Some(("metadata.namespace", namespace)) => Ok(("namespace", namespace.to_owned())),
+            _ => Err(bad(&format!("the fake knows no field selector `{term}`"))),
+        };
+        Ok(Self {
+            labels: terms(&labels).map(expression).collect::<Result<_, _>>()?,
+            fields: terms(&fields).map(field).collect::<Result<_, _>>()?,
+        })
+    }
+
+    pub(super) fn matches(&self, object: &Value) -> bool {
+        let metadata = &object["metadata"];
+        let labels = metadata["labels"].as_object().into_iter().flatten();
+        let labels: BTreeMap<_, _> = labels
+            .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
+            .collect();
+        let field = |(field, value): &(&str, String)| metadata[*field] == **value;
+        self.labels.matches(&labels) && self.fields.iter().all(field)
+    }
+}
+
+/// The parts between commas that are in no parentheses.
+fn terms(selector: &str) -> impl Iterator<Item = &str> {
+    let mut inside = false;
+    let parts = selector.split(move |c| {
+        inside = (inside || c == '(') && c != ')';
+        c == ',' && !inside
+    });
+    parts.map(str::trim).filter(|term| !term.is_empty())
+}
+
+fn expression(term: &str) -> Result<Expression, Refusal> {
+    let trimmed = |text: &str| text.trim().to_owned();
+    if let Some((key, value)) = term.split_once("!=") {
+        return Ok(Expression::NotEqual(trimmed(key), trimmed(value)));
+    }
+    if let Some((key, value)) = term.split_once("==").or_else(|| term.split_once('=')) {
+        return Ok(Expression::Equal(trimmed(key), trimmed(value)));
+    }
+    if let Some((head, values)) = term.split_once('(') {
+        let values = values.trim_end().strip_suffix(')');
+        let values = values.map(|values| values.split(',').map(trimmed).collect());
+        return match (
+            head.split_whitespace().collect::<Vec<_>>().as_slice(),
+            values,
+        ) {
+            ([key, "in"], Some(values)) => Ok(Expression::In(trimmed(key), values)),
+            ([key, "notin"], Some(values)) => Ok(Expression::NotIn(trimmed(key), values)),
+            _ => Err(bad(&format!("unable to parse requirement: `{term}`"))),
+        };
+    }
+    Ok(match term.strip_prefix('!') {
+        Some(key) => Expression::DoesNotExist(trimmed(key)),
+        None => Expression::Exists(trimmed(term)),
+    })
+}
+
+fn bad(message: &str) -> Refusal {
+    Refusal::new(400, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn selects(query: &str) -> Option<bool> {
+        let object = json!({
+            "metadata": { "name": "a", "namespace": "b", "labels": { "app": "web", "tier": "x" } },
+        });
+        let query: String = form_urlencoded::byte_serialize(query.as_bytes()).collect();
+        let query = query.replacen("%3D", "=", 1);
+        let selection = Selection::read(&format!("/?{query}").parse().unwrap());
+        selection.ok().map(|selection| selection.matches(&object))
+    }
+
+    #[test]
+    fn selectors_are_those_of_the_api_server() {
+        for (selector, expected) in [
+            ("", Some(true)),
+            ("app=web", Some(true)),
+            ("app==web,tier=x", Some(true)),
+            ("app = other", Some(false)),
+            ("app!=web", Some(false)),
+            ("none!=web", Some(true)),
+            ("app", Some(true)),
+            ("none", Some(false)),
+            ("!none", Some(true)),
+            ("!app", Some(false)),
+            ("app in (web, api),tier", Some(true)),
+            ("app in (api)", Some(false)),
+            ("app notin (api,web)", Some(false)),
+            ("none notin (api)", Some(true)),
+            ("app among (web)", None),
+            ("app in (web", None),
+        ] {
+            assert_eq!(
+                selects(&format!("labelSelector={selector}")),
+                expected,
+                "{selector}"
+            );
+        }
+        for (selector, expected) in [
+            ("metadata.name=a", Some(true)),
+            ("metadata.name=a,metadata.namespace=c", Some(false)),
+            ("spec.nodeName=a", None),
+        ] {
+            assert_eq!(
+                selects(&format!("fieldSelector={selector}")),
+                expected,
+                "{selector}"
+            );
+        }
+    }
+}

@@ -1,0 +1,21 @@
+// The types that the snippets of the guide work on. Each snippet includes this file.
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::{CustomResource, KubeSchema};
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, CustomResource, Deserialize, KubeSchema, Serialize)]
+#[kube(group = "cache.example.com", version = "v1", kind = "Memcached")]
+#[kube(namespaced, status = "MemcachedStatus")]
+pub struct MemcachedSpec {
+    pub replicas: i32,
+    /// A Secret with the password.
+    pub secret: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, KubeSchema, PartialEq, Serialize)]
+pub struct MemcachedStatus {
+    #[serde(default)]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
+    pub conditions: Vec<Condition>,
+}

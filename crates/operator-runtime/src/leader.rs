@@ -1,0 +1,264 @@
+//! Leader election: of several replicas one works, the one that holds a Lease.
+//!
+//! The rules are client-go's ([`decide`]), with a stricter end: a leader may change something until
+//! the renew deadline after it *asked for* the last renewal that succeeded, as nobody takes over before
+//! a whole lease duration has passed since then. The [`Fence`] keeps that, whatever this task does.
+
+mod config;
+mod decide;
+mod elector;
+#[cfg(test)]
+mod simulation;
+
+use std::pin::pin;
+
+use futures::{
+    FutureExt, Stream, StreamExt, TryStreamExt,
+    stream::{self, BoxStream},
+};
+use k8s_openapi::{api::coordination::v1::Lease, jiff::Timestamp};
+use kube::{
+    Api, Client, ResourceExt,
+    api::{PostParams, WatchEvent, WatchParams},
+};
+use tokio::{
+    sync::watch,
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
+use tokio_util::sync::CancellationToken;
+
+pub use config::LeaderElectionFlags;
+pub(crate) use config::{Candidate, Timing};
+
+use crate::{client::fence::Fence, clock::since_boot, error::chain};
+use elector::{Answer, Call, Elector, Step};
+
+/// Whether this process leads; clones see the same.
+#[derive(Clone, Debug)]
+pub(crate) struct Leadership {
+    leads: watch::Receiver<bool>,
+    lost: CancellationToken,
+}
+
+impl Leadership {
+    /// Without election: leads, always.
+    pub(crate) fn always() -> Self {
+        Self {
+            leads: watch::channel(true).1,
+            lost: CancellationToken::new(),
+        }
+    }
+
+    /// Waits until this process leads, for ever if it never does.
+    pub(crate) async fn acquired(&self) {
+        let mut leads = self.leads();
+        if leads.wait_for(|leads| *leads).await.is_err() {
+            std::future::pending().await
+        }
+    }
+
+    /// Cancelled when this process led and may no more, other than by [`Election::release`].
+    pub(crate) fn lost(&self) -> &CancellationToken {
+        &self.lost
+    }
+
+    /// Changes with leadership, for `leader_election_master_status`.
+    pub(crate) fn leads(&self) -> watch::Receiver<bool> {
+        self.leads.clone()
+    }
+}
+
+/// The task that takes part in the election.
+#[derive(Debug)]
+pub(crate) struct Election {
+    leadership: Leadership,
+    leave: CancellationToken,
+    task: JoinHandle<()>,
+}
+
+impl Election {
+    /// Starts to take part. `client` must not be behind `fence`, which this opens and closes.
+    pub(crate) fn start(client: Client, candidate: Candidate, fence: Fence) -> Self {
+        let (sender, leads) = watch::channel(false);
+        let (leave, lost) = (CancellationToken::new(), CancellationToken::new());
+        let leadership = Leadership {
+            leads,
+            lost: lost.clone(),
+        };
+        let Candidate {
+            lease,
+            namespace,
+            identity,
+            timing,
+        } = candidate;
+        let task = Task {
+            api: Api::namespaced(client, &namespace),
+            name: lease,
+            timing,
+            elector: Elector::new(identity, timing),
+            fence,
+            leads: sender,
+            holder: None,
+            leave: leave.clone(),
+        };
+        let task = tokio::spawn(async move {
+            // Nobody renews after this, however it ends.
+            let lost = lost.drop_guard();
+            if task.run().await == End::Left {
+                lost.disarm();
+            }
+        });
+        Self {
+            leadership,
+            leave,
+            task,
+        }
+    }
+
+    pub(crate) fn leadership(&self) -> Leadership {
+        self.leadership.clone()
+    }
+
+    /// Gives up leadership, so that another replica takes over at once. For when nothing that needs
+    /// leadership runs any more: from here on the fence is closed.
+    pub(crate) async fn release(self) {
+        self.leave.cancel();
+        // An error is a panic, which is logged where it happens.
+        _ = self.task.await;
+    }
+}
+
+#[derive(PartialEq, Eq)]
+enum End {
+    Lost,
+    Left,
+}
+
+struct Task {
+    api: Api<Lease>,
+    name: &'static str,
+    timing: Timing,
+    elector: Elector,
+    fence: Fence,
+    leads: watch::Sender<bool>,
+    /// Who was last logged to lead.
+    holder: Option<String>,
+    leave: CancellationToken,
+}
+
+impl Task {
+    async fn run(mut self) -> End {
+        let mut changes: BoxStream<'static, Lease> = stream::pending().boxed();
+        let leave = self.leave.clone();
+        let mut leave = pin!(leave.cancelled().fuse());
+        loop {
+            let step = self.elector.step(since_boot(), Timestamp::now());
+            self.publish();
+            match step {
+                Step::Call(call) => {
+                    let reads = matches!(call, Call::Get);
+                    let answer = self.call(call).await;
+                    changes = match &answer {
+                        Answer::Lease(lease) if reads => self.changes(lease).boxed(),
+                        _ => stream::pending().boxed(),
+                    };
+                    self.elector.answer(answer, since_boot());
+                }
+                Step::Wait(until) => {
+                    let leads = self.elector.leads_until().is_some();
+                    tokio::select! {
+                        () = sleep(until.saturating_sub(since_boot())) => {}
+                        () = &mut leave => {
+                            self.fence.close();
+                            self.elector.leave(since_boot());
+                        }
+                        change = changes.next(), if !leads => match change {
+                            Some(lease) => self.elector.see(lease, since_boot()),
+                            None => changes = stream::pending().boxed(),
+                        },
+                    }
+                }
+                Step::Lost => return End::Lost,
+                Step::Left => return End::Left,
+            }
+        }
+    }
+
+    /// Makes one call, within its time: no longer than leadership lasts, so that its end is noticed.
+    async fn call(&self, call: Call) -> Answer {
+        let params = PostParams::default();
+        let left = self
+            .elector
+            .leads_until()
+            .map(|until| until.saturating_sub(since_boot()));
+        let limit = left.map_or(self.timing.call(), |left| left.min(self.timing.call()));
+        let result = match call {
+            Call::Get => timeout(limit, self.api.get(self.name)).await,
+            Call::Create(mut lease) => {
+                lease.metadata.name = Some(self.name.to_owned());
+                timeout(limit, self.api.create(&params, &lease)).await
+            }
+            Call::Replace(lease) => {
+                timeout(limit, self.api.replace(self.name, &params, &lease)).await
+            }
+        };
+        let error = match result {
+            Ok(Ok(lease)) => return Answer::Lease(Box::new(lease)),
+            Ok(Err(kube::Error::Api(status))) if status.is_not_found() => return Answer::Missing,
+            Ok(Err(kube::Error::Api(status))) if status.is_conflict() => return Answer::Conflict,
+            Ok(Err(kube::Error::Api(status))) if status.is_already_exists() => {
+                return Answer::Conflict;
+            }
+            Ok(Err(error)) => chain(&error),
+            Err(_) => format!("no answer within {limit:?}"),
+        };
+        tracing::warn!(
+            lease = self.name,
+            error,
+            "cannot reach the lease, trying again"
+        );
+        Answer::Failed
+    }
+
+    /// The Lease after `lease`, as it changes. A help only, to see a release at once: it may end or
+    /// stall, or be forbidden, and the Lease is still read each retry period.
+    fn changes(&self, lease: &Lease) -> impl Stream<Item = Lease> + Send + 'static {
+        let version = lease.resource_version().unwrap_or_default();
+        let params = WatchParams::default().fields(&format!("metadata.name={}", self.name));
+        let api = self.api.clone();
+        let open = async move { api.watch(&params, &version).await.map(Box::pin) };
+        open.into_stream()
+            .try_flatten()
+            .filter_map(async |event| match event {
+                Ok(WatchEvent::Added(lease) | WatchEvent::Modified(lease)) => Some(lease),
+                Ok(_) => None,
+                Err(error) => {
+                    tracing::debug!(error = chain(&error), "cannot watch the lease");
+                    None
+                }
+            })
+    }
+
+    /// Tells the rest of the process who leads.
+    fn publish(&mut self) {
+        self.elector.guard(&self.fence);
+        let leads = self.elector.leads_until().is_some();
+        let change = |known: &mut bool| std::mem::replace(known, leads) != leads;
+        if self.leads.send_if_modified(change) {
+            let (lease, identity) = (self.name, self.elector.identity());
+            if leads {
+                tracing::info!(lease, identity, "leading");
+            } else {
+                tracing::info!(lease, identity, "not leading any more");
+            }
+        }
+        let holder = self.elector.holder();
+        if self.holder.as_deref() != Some(holder) {
+            self.holder = Some(holder.to_owned());
+            if !holder.is_empty() && holder != self.elector.identity() {
+                tracing::info!(lease = self.name, holder, "another replica leads");
+            }
+        }
+    }
+}

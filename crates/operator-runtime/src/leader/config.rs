@@ -1,0 +1,253 @@
+//! The flags of leader election, with component-base's names and defaults, and what they mean.
+
+use std::{env, fs, time::Duration};
+
+use rustls::crypto::SecureRandom;
+
+use crate::{
+    client::NAMESPACE_FILE,
+    duration::duration,
+    error::{ElectionError, JITTER},
+};
+
+/// Flags of leader election.
+#[derive(Clone, Debug, clap::Args)]
+pub struct LeaderElectionFlags {
+    /// Let one of several replicas work, the one that holds a Lease
+    #[arg(
+        long,
+        value_name = "BOOL",
+        default_value = "false",
+        default_missing_value = "true",
+        num_args = 0..=1,
+        require_equals = true,
+        action = clap::ArgAction::Set,
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub leader_elect: bool,
+
+    /// How long the others wait for a leader that does not renew its lease
+    #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration)]
+    pub leader_elect_lease_duration: Duration,
+
+    /// How long a leader that cannot renew its lease goes on; less than the lease duration
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
+    pub leader_elect_renew_deadline: Duration,
+
+    /// How often a leader renews its lease, and the others look at it
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = duration)]
+    pub leader_elect_retry_period: Duration,
+
+    /// Namespace of the lease [default: the pod's]
+    #[arg(long, value_name = "NAMESPACE")]
+    pub leader_elect_resource_namespace: Option<String>,
+}
+
+/// How long what takes.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Timing {
+    pub(crate) lease: Duration,
+    pub(crate) renew: Duration,
+    pub(crate) retry: Duration,
+    /// The retry period of a candidate: longer by a part that differs between replicas.
+    pub(crate) poll: Duration,
+}
+
+impl Timing {
+    /// How long one call may take: a leader gets a second try before its deadline.
+    pub(crate) fn call(&self) -> Duration {
+        Duration::from_secs(1).max(self.renew / 2)
+    }
+
+    /// How long what left before the deadline may be under way without another leading already.
+    pub(crate) fn margin(&self) -> Duration {
+        self.lease - self.renew
+    }
+}
+
+/// One candidate.
+#[derive(Clone, Debug)]
+pub(crate) struct Candidate {
+    /// The name of the Lease.
+    pub(crate) lease: &'static str,
+    pub(crate) namespace: String,
+    /// Unique among all processes that ever take part.
+    pub(crate) identity: String,
+    pub(crate) timing: Timing,
+}
+
+impl LeaderElectionFlags {
+    /// The candidate that this process is for the Lease called `lease`; `None` without election.
+    pub(crate) fn candidate(
+        &self,
+        lease: &'static str,
+    ) -> Result<Option<Candidate>, ElectionError> {
+        if !self.leader_elect {
+            return Ok(None);
+        }
+        let random = random()?;
+        let timing = self.timing((random >> 96) as f64 / f64::from(u32::MAX))?;
+        let pod = ["POD_NAME", "HOSTNAME"].map(|name| env::var(name).ok());
+        let pod = pod.into_iter().flatten().find(|name| !name.is_empty());
+        Ok(Some(Candidate {
+            lease,
+            namespace: self.namespace(NAMESPACE_FILE)?,
+            identity: identity(pod.as_deref().unwrap_or(lease), random),
+            timing,
+        }))
+    }
+
+    /// `fraction` of the jitter, from 0 to 1, is this process's share of it.
+    fn timing(&self, fraction: f64) -> Result<Timing, ElectionError> {
+        let lease = self.leader_elect_lease_duration;
+        let renew = self.leader_elect_renew_deadline;
+        let retry = self.leader_elect_retry_period;
+        if lease <= renew {
+            return Err(ElectionError::Lease(lease, renew));
+        }
+        if renew <= retry.mul_f64(JITTER) {
+            return Err(ElectionError::Renew(renew, retry));
+        }
+        Ok(Timing {
+            lease,
+            renew,
+            retry,
+            poll: retry.mul_f64(1.0 + JITTER * fraction),
+        })
+    }
+
+    fn namespace(&self, file: &str) -> Result<String, ElectionError> {
+        let flag = self.leader_elect_resource_namespace.clone();
+        let pod = || fs::read_to_string(file).ok();
+        flag.or_else(pod)
+            .map(|name| name.trim().to_owned())
+            .filter(|name| !name.is_empty())
+            .ok_or(ElectionError::Namespace)
+    }
+}
+
+fn random() -> Result<u128, ElectionError> {
+    let random: &dyn SecureRandom = rustls::crypto::ring::default_provider().secure_random;
+    let mut bytes = [0; 16];
+    random.fill(&mut bytes).map_err(|_| ElectionError::Random)?;
+    Ok(u128::from_be_bytes(bytes))
+}
+
+/// `pod` and a random (version 4) UUID: a pod's container that restarts is another candidate.
+fn identity(pod: &str, random: u128) -> String {
+    let uuid = random & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
+    let hex = format!("{uuid:032x}");
+    let (a, b, c, d, e) = (
+        &hex[..8],
+        &hex[8..12],
+        &hex[12..16],
+        &hex[16..20],
+        &hex[20..],
+    );
+    format!("{pod}_{a}-{b}-{c}-{d}-{e}")
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Args {
+        #[command(flatten)]
+        election: LeaderElectionFlags,
+    }
+
+    fn parse(flags: &str) -> LeaderElectionFlags {
+        let flags = ["operator"].into_iter().chain(flags.split_whitespace());
+        Args::try_parse_from(flags).unwrap().election
+    }
+
+    #[test]
+    fn defaults_are_client_gos() {
+        let flags = parse("");
+        assert!(!flags.leader_elect);
+        assert!(flags.candidate("lease").unwrap().is_none());
+        let timing = flags.timing(1.0).unwrap();
+        let expected = [15_000, 10_000, 2_000, 4_400].map(Duration::from_millis);
+        let Timing {
+            lease,
+            renew,
+            retry,
+            poll,
+        } = timing;
+        assert_eq!([lease, renew, retry, poll], expected);
+        assert_eq!(timing.call(), Duration::from_secs(5));
+        assert!(parse("--leader-elect").leader_elect);
+        assert!(!parse("--leader-elect=false").leader_elect);
+    }
+
+    #[test]
+    fn flags_that_contradict_each_other() {
+        let cases = [
+            ("15s", "10s", "2s", ""),
+            ("1m30s", "1m", "500ms", ""),
+            (
+                "10s",
+                "10s",
+                "2s",
+                "--leader-elect-lease-duration (10s) must be longer than",
+            ),
+            (
+                "5s",
+                "10s",
+                "2s",
+                "--leader-elect-lease-duration (5s) must be longer than",
+            ),
+            (
+                "15s",
+                "12s",
+                "10s",
+                "--leader-elect-renew-deadline (12s) must be longer than 1.2",
+            ),
+        ];
+        for (lease, renew, retry, expected) in cases {
+            let flags = parse(&format!(
+                "--leader-elect-lease-duration={lease} --leader-elect-renew-deadline={renew} \
+                 --leader-elect-retry-period={retry}"
+            ));
+            let error = flags.timing(0.0).err().map(|error| error.to_string());
+            let error = error.unwrap_or_default();
+            assert!(
+                error.starts_with(expected),
+                "{lease} {renew} {retry}: {error}"
+            );
+            assert_eq!(error.is_empty(), expected.is_empty(), "{error}");
+        }
+        for text in ["", "15", "-1s", "soon"] {
+            assert!(duration(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn namespaces() {
+        let file = env::temp_dir().join(format!("namespace-{}", std::process::id()));
+        fs::write(&file, "from-pod\n").unwrap();
+        let file = file.to_str().unwrap();
+        let flag = parse("--leader-elect-resource-namespace=from-flag");
+        assert_eq!(flag.namespace(file).unwrap(), "from-flag");
+        assert_eq!(parse("").namespace(file).unwrap(), "from-pod");
+        fs::remove_file(file).unwrap();
+        let error = parse("").namespace(file).unwrap_err().to_string();
+        assert!(
+            error.contains("--leader-elect-resource-namespace"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn identities() {
+        let expected = "pod-0_ffffffff-ffff-4fff-bfff-ffffffffffff";
+        assert_eq!(identity("pod-0", u128::MAX), expected);
+        let expected = "pod-0_00000000-0000-4000-8000-000000000000";
+        assert_eq!(identity("pod-0", 0), expected);
+        assert_ne!(random().unwrap(), random().unwrap());
+    }
+}

@@ -1,0 +1,287 @@
+//! A candidate without clock and network: it says what to do next, and is told what came of it.
+
+#[cfg(test)]
+mod tests;
+
+use std::time::Duration;
+
+use k8s_openapi::{api::coordination::v1::Lease, jiff::Timestamp};
+
+use super::{
+    config::Timing,
+    decide::{Decision, Observed, claim, decide, release},
+};
+use crate::client::fence::Fence;
+
+/// What to do next. All times are times since boot.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    /// Make this call, and hand its result to [`Elector::answer`].
+    Call(Call),
+    /// Nothing until then, unless the Lease is seen to change.
+    Wait(Duration),
+    /// This process led and may no more. Final.
+    Lost,
+    /// This process does not lead, and will not. Final.
+    Left,
+}
+
+/// A call for the Lease. Writes carry the resource version that they expect to find.
+#[derive(Clone, Debug)]
+pub(super) enum Call {
+    Get,
+    Create(Box<Lease>),
+    Replace(Box<Lease>),
+}
+
+/// How a call ended.
+#[derive(Clone, Debug)]
+pub(super) enum Answer {
+    /// The Lease as it is now.
+    Lease(Box<Lease>),
+    /// There is no such Lease.
+    Missing,
+    /// It is not what the write expected.
+    Conflict,
+    /// Anything else; a write may have been made or not.
+    Failed,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Follower,
+    Leader { until: Duration },
+    Leaving { until: Duration },
+    Lost,
+    Left,
+}
+
+/// What the candidate knows of the Lease at this moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// Too little to write: it must be read first.
+    Nothing,
+    Lease,
+    NoLease,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Get,
+    Create,
+    Replace,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Elector {
+    identity: String,
+    timing: Timing,
+    role: Role,
+    known: Known,
+    observed: Option<Observed>,
+    /// When the next call is due.
+    next: Duration,
+    /// The call under way, and when it was asked for.
+    asked: Asked,
+    sent: Duration,
+}
+
+impl Elector {
+    pub(super) fn new(identity: String, timing: Timing) -> Self {
+        Self {
+            identity,
+            timing,
+            role: Role::Follower,
+            known: Known::Nothing,
+            observed: None,
+            next: Duration::ZERO,
+            asked: Asked::Get,
+            sent: Duration::ZERO,
+        }
+    }
+
+    pub(super) fn identity(&self) -> &str {
+        &self.identity
+    }
+
+    /// Until when this process may change something, if it leads.
+    pub(super) fn leads_until(&self) -> Option<Duration> {
+        match self.role {
+            Role::Leader { until } => Some(until),
+            _ => None,
+        }
+    }
+
+    /// Lets changes leave for as long as this process leads.
+    pub(super) fn guard(&self, fence: &Fence) {
+        match self.leads_until() {
+            Some(until) => fence.hold(until),
+            None => fence.close(),
+        }
+    }
+
+    /// Who held the Lease when it was last seen; empty if nobody.
+    pub(super) fn holder(&self) -> &str {
+        self.observed.as_ref().map_or("", Observed::holder)
+    }
+
+    /// What to do at `now`. `wall` is written into the Lease, for people.
+    pub(super) fn step(&mut self, now: Duration, wall: Timestamp) -> Step {
+        self.expire(now);
+        let call = match self.role {
+            Role::Lost => return Step::Lost,
+            Role::Left => return Step::Left,
+            _ if self.known == Known::Nothing => self.read_at(now, self.next),
+            Role::Leader { .. } | Role::Leaving { .. } if now < self.next => Err(self.next),
+            Role::Leader { .. } => Ok(self.claim(wall)),
+            Role::Leaving { .. } => Ok(self.release(wall)),
+            Role::Follower => match self.decide(now) {
+                Decision::Held(until) => self.read_at(now, self.next).map_err(|at| at.min(until)),
+                Decision::Free | Decision::Ours => Ok(self.claim(wall)),
+            },
+        };
+        match (call, self.role) {
+            (Ok(call), _) => {
+                self.asked = match call {
+                    Call::Get => Asked::Get,
+                    Call::Create(_) => Asked::Create,
+                    Call::Replace(_) => Asked::Replace,
+                };
+                self.sent = now;
+                Step::Call(call)
+            }
+            (Err(at), Role::Leader { until }) => Step::Wait(at.min(until)),
+            (Err(at), _) => Step::Wait(at),
+        }
+    }
+
+    /// Takes the answer to the call that [`step`](Self::step) asked for.
+    pub(super) fn answer(&mut self, answer: Answer, now: Duration) {
+        let period = match self.role {
+            Role::Follower => self.timing.poll,
+            _ => self.timing.retry,
+        };
+        match answer {
+            Answer::Lease(lease) => {
+                self.see(*lease, now);
+                if self.asked != Asked::Get {
+                    self.wrote(now);
+                } else if self.role != Role::Follower {
+                    self.next = now;
+                }
+            }
+            Answer::Missing if self.asked != Asked::Create => self.miss(now),
+            Answer::Conflict => {
+                self.known = Known::Nothing;
+                self.next = now;
+            }
+            // No Lease can be made where there is no namespace.
+            Answer::Missing | Answer::Failed => {
+                self.known = Known::Nothing;
+                self.next = self.sent + period;
+                if matches!(self.role, Role::Leaving { .. }) {
+                    self.role = Role::Left;
+                }
+            }
+        }
+        self.expire(now);
+    }
+
+    /// Takes the Lease as it was just seen.
+    pub(super) fn see(&mut self, lease: Lease, now: Duration) {
+        let observed = Observed::update(self.observed.as_ref(), lease, now);
+        if observed.holder() != self.identity {
+            self.overtaken();
+        }
+        self.observed = Some(observed);
+        self.known = Known::Lease;
+        self.next = now + self.timing.poll;
+    }
+
+    /// Takes that the Lease is gone. Whoever held it may lead on until it would have expired.
+    pub(super) fn miss(&mut self, now: Duration) {
+        self.overtaken();
+        self.known = Known::NoLease;
+        self.next = now + self.timing.poll;
+    }
+
+    /// Gives up what it leads, or stops trying to. Whoever calls this changes nothing any more.
+    pub(super) fn leave(&mut self, now: Duration) {
+        self.expire(now);
+        self.role = match self.role {
+            Role::Leader { until } => Role::Leaving { until },
+            Role::Follower => Role::Left,
+            role => role,
+        };
+        self.next = now;
+    }
+
+    /// A write was accepted: nobody takes over for a lease duration since it was *asked for*, at least.
+    fn wrote(&mut self, now: Duration) {
+        let until = self.sent + self.timing.renew;
+        match self.role {
+            Role::Leaving { .. } => self.role = Role::Left,
+            Role::Leader { .. } | Role::Follower if now < until => {
+                self.role = Role::Leader { until };
+                self.next = self.sent + self.timing.retry;
+            }
+            // The answer came too late to lead by it.
+            _ => self.known = Known::Nothing,
+        }
+    }
+
+    fn expire(&mut self, now: Duration) {
+        self.role = match self.role {
+            Role::Leader { until } if until <= now => Role::Lost,
+            Role::Leaving { until } if until <= now => Role::Left,
+            role => role,
+        };
+    }
+
+    /// The Lease is not this process's (any more): somebody else may lead.
+    fn overtaken(&mut self) {
+        self.role = match self.role {
+            Role::Leader { .. } => Role::Lost,
+            Role::Leaving { .. } => Role::Left,
+            role => role,
+        };
+    }
+
+    fn decide(&self, now: Duration) -> Decision {
+        let decide = |seen| decide(seen, &self.identity, self.timing.lease, now);
+        self.observed.as_ref().map_or(Decision::Free, decide)
+    }
+
+    /// A read when it is due, or else the time when it will be.
+    fn read_at(&self, now: Duration, due: Duration) -> Result<Call, Duration> {
+        if now < due { Err(due) } else { Ok(Call::Get) }
+    }
+
+    fn claim(&self, wall: Timestamp) -> Call {
+        let claim = |old| Some(claim(old, &self.identity, self.timing.lease, wall));
+        match &self.observed {
+            Some(Observed { lease, .. }) if self.known == Known::Lease => {
+                let spec = claim(lease.spec.as_ref());
+                Call::Replace(Box::new(Lease {
+                    spec,
+                    ..lease.clone()
+                }))
+            }
+            _ => {
+                let spec = claim(None);
+                Call::Create(Box::new(Lease {
+                    spec,
+                    ..Lease::default()
+                }))
+            }
+        }
+    }
+
+    fn release(&self, wall: Timestamp) -> Call {
+        let observed = self.observed.as_ref();
+        let mut lease = observed.map_or_else(Lease::default, |observed| observed.lease.clone());
+        lease.spec = lease.spec.map(|old| release(&old, wall));
+        Call::Replace(Box::new(lease))
+    }
+}

@@ -1,0 +1,66 @@
+//! Structured logs on stderr.
+
+use std::{
+    env,
+    io::{IsTerminal, stderr},
+    panic,
+};
+
+use tracing_subscriber::{
+    filter::Targets, fmt, layer::SubscriberExt, registry, util::SubscriberInitExt,
+};
+
+use crate::error::panic_message;
+
+/// How log lines are written to stderr.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+/// What is logged unless `RUST_LOG` says otherwise; kube's own lines repeat what ours say.
+const DEFAULT_TARGETS: &str =
+    "info,kube_client=warn,kube_client::client::builder=off,kube_runtime=warn";
+
+/// Starts logging, and logs panics instead of printing them. Does nothing the second time.
+pub(crate) fn init(format: Option<LogFormat>) {
+    let terminal = stderr().is_terminal();
+    let default = if terminal {
+        LogFormat::Text
+    } else {
+        LogFormat::Json
+    };
+    let lines = fmt::layer().with_writer(stderr).with_ansi(terminal);
+    let logs = registry().with(targets(DEFAULT_TARGETS));
+    let result = match format.unwrap_or(default) {
+        LogFormat::Text => logs.with(lines).try_init(),
+        LogFormat::Json => {
+            let lines = lines.json().flatten_event(true).with_span_list(false);
+            logs.with(lines).try_init()
+        }
+    };
+    if result.is_ok() {
+        panic::set_hook(Box::new(|info| {
+            let location = info.location().map(ToString::to_string);
+            tracing::error!(location, "panic: {}", panic_message(info.payload()));
+        }));
+    }
+}
+
+/// Logs what went wrong in a test. Panics stay as they are: they are how a test fails.
+#[cfg(feature = "envtest")]
+pub(crate) fn init_for_tests() {
+    let lines = fmt::layer().with_test_writer();
+    _ = registry().with(targets("warn")).with(lines).try_init();
+}
+
+/// The levels of `RUST_LOG`, such as `info,operator=debug`; `default` without or beside sense.
+fn targets(default: &str) -> Targets {
+    let chosen = env::var("RUST_LOG").unwrap_or_default();
+    let chosen = Some(chosen).filter(|chosen| !chosen.is_empty());
+    let chosen = chosen.and_then(|chosen| chosen.parse().ok());
+    chosen.unwrap_or_else(|| default.parse().unwrap_or_default())
+}

@@ -1,0 +1,76 @@
+//! The command line of an operator, with controller-runtime's names and defaults.
+
+use std::{num::NonZeroU16, path::PathBuf, time::Duration};
+
+use clap::ArgAction;
+
+#[cfg(feature = "leader-election")]
+use crate::leader::LeaderElectionFlags;
+#[cfg(feature = "metrics")]
+use crate::server::MetricsFlags;
+#[cfg(feature = "webhooks")]
+use crate::webhook::WebhookFlags;
+use crate::{duration::duration, logs::LogFormat, server::Address};
+
+/// Flags that every operator has; `main` flattens them into its own, or parses them if it has none.
+#[derive(Clone, Debug, clap::Parser)]
+#[command(about = None, long_about = None)]
+pub struct Flags {
+    /// Address of the probes /healthz and /readyz; 0 switches them off
+    #[arg(long, value_name = "ADDRESS", default_value = ":8081")]
+    pub health_probe_bind_address: Address,
+
+    #[cfg(feature = "metrics")]
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub metrics: MetricsFlags,
+
+    #[cfg(feature = "webhooks")]
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub webhooks: WebhookFlags,
+
+    /// Let the servers of metrics and webhooks speak HTTP/2, too
+    #[arg(
+        long,
+        value_name = "BOOL",
+        default_value = "false",
+        default_missing_value = "true",
+        num_args = 0..=1,
+        require_equals = true,
+        action = ArgAction::Set,
+        hide_possible_values = true,
+        hide_default_value = true
+    )]
+    pub enable_http2: bool,
+
+    /// Objects that each controller reconciles at once, unless it says otherwise
+    #[arg(long, value_name = "NUMBER", default_value = "1")]
+    pub max_concurrent_reconciles: NonZeroU16,
+
+    /// How often everything is reconciled although nothing changed, such as 30m
+    #[arg(long, value_name = "DURATION", default_value = "10h", value_parser = duration)]
+    pub sync_period: Duration,
+
+    /// Log format [default: text on a terminal, json elsewhere]
+    #[arg(long, value_name = "FORMAT")]
+    pub log_format: Option<LogFormat>,
+
+    /// Kubeconfig file [default: $KUBECONFIG, ~/.kube/config, the pod's service account]
+    #[arg(long, value_name = "FILE")]
+    pub kubeconfig: Option<PathBuf>,
+
+    /// Namespaces to watch, comma-separated [default: all]
+    #[arg(
+        long,
+        value_name = "LIST",
+        env = "WATCH_NAMESPACE",
+        value_delimiter = ','
+    )]
+    pub watch_namespace: Vec<String>,
+
+    /// Which of several replicas works.
+    #[cfg(feature = "leader-election")]
+    #[command(flatten)]
+    pub leader_election: LeaderElectionFlags,
+}

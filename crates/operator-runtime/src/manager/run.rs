@@ -1,0 +1,222 @@
+//! In which order an operator starts, and in which it stops.
+
+use std::collections::BTreeSet;
+
+use axum::Router;
+use tokio::time::timeout;
+
+use super::Manager;
+use crate::error::Error;
+use crate::{
+    cache::Watching,
+    controller::{Environment, Prepared},
+    leader::{Election, Leadership},
+    manager::stop,
+    object::ScopedResource,
+    runnable::{Ended, Group, Runnable},
+    server::serve::Server,
+};
+
+impl Manager {
+    /// Starts the servers, the watches, what needs no leadership, and what does; stops them the
+    /// other way.
+    pub(crate) async fn run_until_stopped(mut self) -> Result<(), Error> {
+        self.check_controllers()?;
+        let mut servers = Group::default();
+        for server in self.servers().await? {
+            servers.start(server);
+        }
+        let mut webhooks = Group::default();
+        if let Some(server) = self.webhook_server().await? {
+            webhooks.start(server);
+        }
+        let (leading, always) = self.work()?;
+        let mut watches = Group::default();
+        for watch in self.watches() {
+            watches.start(watch);
+        }
+        let mut followers = Group::default();
+        always.into_iter().for_each(|work| followers.start(work));
+        let election = self.election();
+        let leadership = election
+            .as_ref()
+            .map_or_else(Leadership::always, Election::leadership);
+        let mut leaders = Group::default();
+        let mut leading = Some(leading);
+
+        let failed: Option<Ended> = loop {
+            tokio::select! {
+                // Looked at first: after a stop, everything ends as it should.
+                biased;
+                () = self.stop.cancelled() => break None,
+                // What runs is dropped, and with it each reconcile where it waits.
+                () = leadership.lost().cancelled() => return Err(Error::Lost),
+                end = servers.ended() => break Some(end),
+                end = webhooks.ended() => break Some(end),
+                end = watches.ended() => break Some(end),
+                end = followers.ended() => break Some(end),
+                end = leaders.ended() => break Some(end),
+                () = leadership.acquired(), if leading.is_some() => {
+                    let leading = leading.take().into_iter().flatten();
+                    leading.for_each(|work| leaders.start(work));
+                }
+            }
+        };
+        let stop = async {
+            let drained = timeout(stop::DRAIN, leaders.stop()).await;
+            // If nothing leads any more, another replica may, at once. If not, the lease expires.
+            if let (Ok(()), Some(election)) = (&drained, election) {
+                election.release().await;
+            }
+            for group in [&mut followers, &mut watches, &mut webhooks, &mut servers] {
+                _ = timeout(stop::REST, group.stop()).await;
+            }
+            drained
+        };
+        let stopped = tokio::select! {
+            stopped = stop => stopped,
+            () = leadership.lost().cancelled() => return Err(Error::Lost),
+        };
+        match failed {
+            Some((name, Some(error))) => Err(Error::Failed(name, error)),
+            Some((name, None)) => Err(Error::Ended(name)),
+            None => stopped.map_err(|_| Error::StopTimeout(stop::DRAIN)),
+        }
+    }
+
+    fn election(&mut self) -> Option<Election> {
+        let candidate = self.candidate.take()?;
+        let client = self.clusters.own.clients.watches.clone();
+        let (metrics, lease) = (self.metrics.clone(), candidate.lease);
+        let election = Election::start(client, candidate, self.fence.clone());
+        let mut leads = election.leadership().leads();
+        tokio::spawn(async move {
+            loop {
+                metrics.leader(lease, *leads.borrow_and_update());
+                if leads.changed().await.is_err() {
+                    break;
+                }
+            }
+        });
+        Some(election)
+    }
+
+    /// Refuses controllers that take each other's name or condition, before anything is ready.
+    fn check_controllers(&self) -> Result<(), Error> {
+        let mut names = BTreeSet::new();
+        let mut shown: Vec<(&str, &ScopedResource, &str)> = Vec::new();
+        for controller in &self.controllers {
+            let name = controller.name;
+            if !names.insert(name) {
+                return Err(Error::SameName(name));
+            }
+            if let Some((kind, condition)) = &controller.shows {
+                let same = |(_, other, its): &&(_, &ScopedResource, &str)| {
+                    *other == kind && its == condition
+                };
+                if let Some((other, ..)) = shown.iter().find(same) {
+                    let kind = kind.resource.kind.clone();
+                    return Err(Error::SameCondition(other, name, kind, condition));
+                }
+                shown.push((name, kind, condition));
+            }
+        }
+        Ok(())
+    }
+
+    /// What works: with leadership, and without.
+    fn work(&mut self) -> Result<(Vec<Runnable>, Vec<Runnable>), Error> {
+        let environment = Environment {
+            clusters: self.clusters.clone(),
+            metrics: self.metrics.clone(),
+            recorder: self.recorder.clone(),
+            concurrency: self.concurrency,
+            resync: self.resync,
+        };
+        let read = self.clusters.read();
+        let mut names = BTreeSet::new();
+        let mut work = std::mem::take(&mut self.runnables);
+        for controller in std::mem::take(&mut self.controllers) {
+            let name = controller.name;
+            names.insert(name);
+            let mut prepared = (controller.prepare)(self.queue(name), &environment)?;
+            prepared.wait_for(&read);
+            work.push(prepared.into());
+        }
+        let queues = self.queues.get_mut();
+        if let Some(name) = queues.keys().find(|name| !names.contains(*name)) {
+            return Err(Error::NoController(name));
+        }
+        for source in self.clusters.own.cache.sources() {
+            self.applier.follow(&source);
+        }
+        Ok(work.into_iter().partition(|work| work.needs_leadership))
+    }
+
+    fn watches(&self) -> Vec<Runnable> {
+        let own = (None, self.clusters.own.clone(), self.namespaces.clone());
+        let others = self.clusters.others();
+        let others = others
+            .iter()
+            .map(|(name, other)| (Some(*name), other.clone(), vec![None]));
+        let mut watches = Vec::new();
+        for (cluster_name, cluster, namespaces) in [own].into_iter().chain(others) {
+            for source in cluster.cache.sources() {
+                let check = source.check(cluster_name);
+                self.readiness.expect(&check);
+                let watching = Watching {
+                    client: cluster.clients.watches.clone(),
+                    namespaces: namespaces.clone(),
+                    readiness: self.readiness.clone(),
+                    check,
+                };
+                let name = format!("the watch of {}", source.kind);
+                watches.push(Runnable::new(name, false, |stop| async move {
+                    stop.run_until_cancelled(source.watch(watching)).await;
+                    Ok(())
+                }));
+            }
+        }
+        watches
+    }
+
+    /// The servers, which listen already.
+    async fn servers(&mut self) -> Result<Vec<Runnable>, Error> {
+        let client = self.clusters.own.clients.unfenced.clone();
+        let readiness = self.readiness.clone();
+        let servers = self.endpoints.bind(readiness, &self.metrics, client);
+        Ok(servers.await?.into_iter().map(Runnable::from).collect())
+    }
+
+    /// The server of the webhooks, which listens already, if there are any.
+    async fn webhook_server(&mut self) -> Result<Option<Runnable>, Error> {
+        let clients = &self.clusters.own.clients;
+        let http2 = self.endpoints.http2;
+        let bound = self
+            .webhooks
+            .bind(clients, &self.metrics, &self.readiness, http2)
+            .await?;
+        Ok(bound.map(|(server, router, tasks)| {
+            self.runnables.extend(tasks);
+            (server, router).into()
+        }))
+    }
+}
+
+impl From<(Server, Router)> for Runnable {
+    fn from((server, router): (Server, Router)) -> Self {
+        Self::new(server.name().to_owned(), false, |stop| async move {
+            Ok(server.run(router, stop).await?)
+        })
+    }
+}
+
+impl From<Prepared> for Runnable {
+    fn from(controller: Prepared) -> Self {
+        let name = format!("controller {}", controller.name);
+        Self::new(name, controller.needs_leadership, |stop| async move {
+            controller.run(stop).await;
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,164 @@
+//! Metrics under the names of controller-runtime and client-go, so that dashboards and alerts made
+//! for them work.
+
+mod calls;
+mod outcome;
+mod process;
+mod queue;
+mod reconcile;
+mod webhook;
+mod work;
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use prometheus_client::{
+    encoding::{EncodeLabelSet, text::encode},
+    metrics::{family::Family, gauge::Gauge},
+    registry::Registry,
+};
+
+pub(crate) use calls::Calls;
+pub(crate) use outcome::Outcome;
+pub(crate) use prometheus_client::metrics::counter::Counter;
+pub(crate) use queue::QueueMetrics;
+pub(crate) use reconcile::ControllerMetrics;
+pub(crate) use webhook::WebhookMetrics;
+pub(crate) use work::Work;
+
+#[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
+struct Lease {
+    name: String,
+}
+
+/// All metrics of an operator; clones share them.
+#[derive(Clone, Debug)]
+pub(crate) struct Metrics {
+    registry: Arc<Mutex<Registry>>,
+    reconciles: reconcile::Families,
+    queues: queue::Families,
+    webhooks: webhook::Families,
+    calls: calls::Family,
+    leader: Family<Lease, Gauge>,
+    /// Times that a certificate was read from disk, and those of them that failed.
+    pub(crate) certificate_reads: Counter,
+    pub(crate) certificate_errors: Counter,
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        let mut registry = Registry::default();
+        let leader = Family::default();
+        let (certificate_reads, certificate_errors) = (Counter::default(), Counter::default());
+        let reconciles = reconcile::Families::new(&mut registry);
+        let queues = queue::Families::new(&mut registry);
+        let webhooks = webhook::Families::new(&mut registry);
+        let calls = calls::register(&mut registry);
+        registry.register(
+            "leader_election_master_status",
+            "Whether this process holds the lease (1) or waits for it (0)",
+            leader.clone(),
+        );
+        registry.register(
+            "certwatcher_read_certificate",
+            "Reads of TLS certificates",
+            certificate_reads.clone(),
+        );
+        registry.register(
+            "certwatcher_read_certificate_errors",
+            "Reads of TLS certificates that failed",
+            certificate_errors.clone(),
+        );
+        process::register(&mut registry);
+        Self {
+            registry: Arc::new(Mutex::new(registry)),
+            reconciles,
+            queues,
+            webhooks,
+            calls,
+            leader,
+            certificate_reads,
+            certificate_errors,
+        }
+    }
+}
+
+impl Metrics {
+    /// The metrics of one controller that runs `workers` reconciles at once, each at zero.
+    pub(crate) fn controller(&self, name: &'static str, workers: u16) -> ControllerMetrics {
+        self.reconciles.controller(name, workers)
+    }
+
+    /// The metrics of one controller's queue, each at zero.
+    pub(crate) fn queue(&self, name: &'static str) -> QueueMetrics {
+        self.queues.queue(name)
+    }
+
+    /// The metrics of the webhook at a path, each at zero.
+    pub(crate) fn webhook(&self, path: &str) -> WebhookMetrics {
+        self.webhooks.webhook(path)
+    }
+
+    /// Panics of all webhooks.
+    pub(crate) fn webhook_panics(&self) -> Counter {
+        self.webhooks.panics.clone()
+    }
+
+    /// Panics of all conversions.
+    pub(crate) fn conversion_panics(&self) -> Counter {
+        self.webhooks.conversion_panics.clone()
+    }
+
+    /// A layer that counts every call to the API server at `host`, such as `10.0.0.1:443`.
+    pub(crate) fn calls(&self, host: &str) -> Calls {
+        Calls::new(self.calls.clone(), host)
+    }
+
+    /// Whether this process holds the lease `name`.
+    pub(crate) fn leader(&self, name: &str, leading: bool) {
+        let lease = Lease {
+            name: name.to_owned(),
+        };
+        self.leader.get_or_create(&lease).set(leading.into());
+    }
+
+    /// Registers metrics of the user.
+    pub(crate) fn register(&self, register: impl FnOnce(&mut Registry)) {
+        register(&mut self.registry.lock());
+    }
+
+    /// All metrics as OpenMetrics text.
+    pub(crate) fn text(&self) -> String {
+        let registry = self.registry.lock();
+        let mut text = String::new();
+        // Writing to a String cannot fail.
+        _ = encode(&mut text, &registry);
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn everything_else_that_is_served() {
+        let metrics = Metrics::default();
+        metrics.leader("a", true);
+        metrics.leader("b", false);
+        metrics.certificate_reads.inc();
+        let own = Counter::<u64>::default();
+        own.inc();
+        metrics.register(|registry| registry.register("widgets_made", "Widgets", own));
+        let text = metrics.text();
+        for line in [
+            r#"leader_election_master_status{name="a"} 1"#,
+            r#"leader_election_master_status{name="b"} 0"#,
+            "certwatcher_read_certificate_total 1",
+            "certwatcher_read_certificate_errors_total 0",
+            "widgets_made_total 1",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line}:\n{text}");
+        }
+    }
+}

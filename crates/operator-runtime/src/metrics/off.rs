@@ -1,0 +1,110 @@
+//! Metrics without their feature: nothing is counted.
+
+mod outcome;
+
+use std::time::Duration;
+
+use tower::Layer;
+
+pub(crate) use outcome::Outcome;
+
+/// Counts nothing.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Metrics {
+    pub(crate) certificate_reads: Counter,
+    pub(crate) certificate_errors: Counter,
+}
+
+impl Metrics {
+    pub(crate) fn controller(&self, _: &'static str, _: u16) -> ControllerMetrics {
+        ControllerMetrics
+    }
+
+    pub(crate) fn queue(&self, _: &'static str) -> QueueMetrics {
+        QueueMetrics
+    }
+
+    pub(crate) fn webhook(&self, _: &str) -> WebhookMetrics {
+        WebhookMetrics
+    }
+
+    pub(crate) fn webhook_panics(&self) -> Counter {
+        Counter
+    }
+
+    pub(crate) fn conversion_panics(&self) -> Counter {
+        Counter
+    }
+
+    pub(crate) fn calls(&self, _: &str) -> Calls {
+        Calls
+    }
+
+    pub(crate) fn leader(&self, _: &str, _: bool) {}
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Counter;
+
+impl Counter {
+    pub(crate) fn inc(&self) {}
+}
+
+/// A layer that adds nothing.
+#[derive(Clone, Debug)]
+pub(crate) struct Calls;
+
+impl<S> Layer<S> for Calls {
+    type Service = S;
+
+    fn layer(&self, inner: S) -> S {
+        inner
+    }
+}
+
+pub(crate) struct ControllerMetrics;
+
+impl ControllerMetrics {
+    pub(crate) fn undecodable(&self) {}
+
+    pub(crate) fn running(&self) -> Running {
+        Running
+    }
+
+    pub(crate) fn ended(&self, _: Outcome, _: Duration) {}
+}
+
+pub(crate) struct QueueMetrics;
+
+impl QueueMetrics {
+    pub(crate) fn added(&self) {}
+
+    pub(crate) fn depth(&self, _: usize) {}
+
+    pub(crate) fn waited(&self, _: Duration) {}
+
+    pub(crate) fn retried(&self) {}
+
+    pub(crate) fn work(&self) -> Work {
+        Work
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct WebhookMetrics;
+
+impl WebhookMetrics {
+    pub(crate) fn begin(&self) -> Running {
+        Running
+    }
+}
+
+/// Work on one object.
+pub(crate) struct Work;
+
+/// A reconcile or a request that runs.
+pub(crate) struct Running;
+
+impl Running {
+    pub(crate) fn answered(self, _: u16) {}
+}

@@ -1,0 +1,180 @@
+//! Permissions as values: what controllers declare and `make manifests` writes as a role.
+
+use std::{
+    any::TypeId,
+    collections::{BTreeMap, BTreeSet},
+    fmt,
+};
+
+use k8s_openapi::api::rbac::v1::PolicyRule;
+use kube::{Resource, core::ClusterResourceScope};
+
+use crate::object::ScopedResource;
+
+/// A verb of the Kubernetes API. There is no wildcard.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[allow(missing_docs)]
+pub enum Verb {
+    Create,
+    Delete,
+    DeleteCollection,
+    Get,
+    List,
+    Patch,
+    Update,
+    Watch,
+}
+
+impl Verb {
+    /// What a store or a watch needs.
+    pub const READ: &[Self] = &[Self::Get, Self::List, Self::Watch];
+    /// What applying owned objects and watching them needs; deleting is left to garbage collection.
+    pub(crate) const OWN: &[Self] = &[
+        Self::Get,
+        Self::List,
+        Self::Watch,
+        Self::Create,
+        Self::Patch,
+    ];
+}
+
+/// As a role names it.
+impl fmt::Display for Verb {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Create => "create",
+            Self::Delete => "delete",
+            Self::DeleteCollection => "deletecollection",
+            Self::Get => "get",
+            Self::List => "list",
+            Self::Patch => "patch",
+            Self::Update => "update",
+            Self::Watch => "watch",
+        })
+    }
+}
+
+/// A set of permissions: which verbs on which resources, each named once.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rules(BTreeMap<(String, String), Permission>);
+
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Permission {
+    verbs: BTreeSet<Verb>,
+    cluster_scoped: bool,
+}
+
+impl Rules {
+    /// Adds `verbs` on the resource of type `K`.
+    pub fn allow<K: Resource<DynamicType = ()> + 'static>(&mut self, verbs: &[Verb]) {
+        self.insert(
+            &K::group(&()),
+            &K::plural(&()),
+            cluster_scoped::<K>(),
+            verbs,
+        );
+    }
+
+    /// Adds `verbs` on a subresource of type `K`, such as `status`.
+    pub fn allow_subresource<K>(&mut self, subresource: &str, verbs: &[Verb])
+    where
+        K: Resource<DynamicType = ()> + 'static,
+    {
+        let resource = format!("{}/{subresource}", K::plural(&()));
+        self.insert(&K::group(&()), &resource, cluster_scoped::<K>(), verbs);
+    }
+
+    /// Adds `verbs` on the resource of a type.
+    pub fn allow_dynamic(&mut self, kind: &ScopedResource, verbs: &[Verb]) {
+        let resource = &kind.resource;
+        self.insert(&resource.group, &resource.plural, !kind.namespaced, verbs);
+    }
+
+    /// Adds everything that `other` allows.
+    pub fn extend(&mut self, other: &Self) {
+        for (key, permission) in &other.0 {
+            let entry = self.0.entry(key.clone()).or_default();
+            entry.verbs.extend(&permission.verbs);
+            entry.cluster_scoped |= permission.cluster_scoped;
+        }
+    }
+
+    /// One rule a resource, sorted by group and resource, verbs sorted.
+    pub fn policy_rules(&self) -> Vec<PolicyRule> {
+        let rule = |((group, resource), permission): (&(String, String), &Permission)| PolicyRule {
+            api_groups: Some(vec![group.clone()]),
+            resources: Some(vec![resource.clone()]),
+            verbs: permission.verbs.iter().map(ToString::to_string).collect(),
+            ..PolicyRule::default()
+        };
+        self.0.iter().map(rule).collect()
+    }
+
+    /// The resources that only a ClusterRole can allow, as `plural.group`.
+    pub fn cluster_scoped(&self) -> Vec<String> {
+        let is_cluster_scoped = |(_, permission): &(_, &Permission)| permission.cluster_scoped;
+        let name = |((group, resource), _): (&(String, String), _)| match group.as_str() {
+            "" => resource.clone(),
+            group => format!("{resource}.{group}"),
+        };
+        self.0.iter().filter(is_cluster_scoped).map(name).collect()
+    }
+
+    fn insert(&mut self, group: &str, resource: &str, cluster_scoped: bool, verbs: &[Verb]) {
+        let key = (group.to_owned(), resource.to_owned());
+        let entry = self.0.entry(key).or_default();
+        entry.verbs.extend(verbs);
+        entry.cluster_scoped |= cluster_scoped;
+    }
+}
+
+fn cluster_scoped<K: Resource<DynamicType = ()> + 'static>() -> bool {
+    TypeId::of::<K::Scope>() == TypeId::of::<ClusterResourceScope>()
+}
+
+#[cfg(test)]
+mod tests {
+    use k8s_openapi::api::{
+        apps::v1::Deployment,
+        core::v1::{ConfigMap, Node},
+    };
+
+    use super::*;
+
+    fn lines(rules: &Rules) -> Vec<String> {
+        let line = |rule: PolicyRule| {
+            let group = rule.api_groups.unwrap().join(",");
+            let resource = rule.resources.unwrap().join(",");
+            format!("{group}/{resource}: {}", rule.verbs.join(" "))
+        };
+        rules.policy_rules().into_iter().map(line).collect()
+    }
+
+    #[test]
+    fn rules_are_merged_and_sorted() {
+        let mut rules = Rules::default();
+        rules.allow::<Deployment>(&[Verb::Watch, Verb::Get]);
+        rules.allow_subresource::<Deployment>("status", &[Verb::Patch]);
+        rules.allow::<ConfigMap>(&[Verb::Get]);
+        let mut others = Rules::default();
+        others.allow::<Deployment>(&[Verb::Get, Verb::Create]);
+        rules.extend(&others);
+        assert_eq!(
+            lines(&rules),
+            [
+                "/configmaps: get",
+                "apps/deployments: create get watch",
+                "apps/deployments/status: patch",
+            ]
+        );
+    }
+
+    #[test]
+    fn cluster_scoped_resources_are_told_apart() {
+        let mut rules = Rules::default();
+        rules.allow::<ConfigMap>(&[Verb::Get]);
+        assert!(rules.cluster_scoped().is_empty());
+        rules.allow::<Node>(&[Verb::Get]);
+        assert_eq!(rules.cluster_scoped(), ["nodes"]);
+    }
+}

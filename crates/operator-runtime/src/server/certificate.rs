@@ -1,0 +1,291 @@
+//! The certificate of a TLS server: from files that may change, or made at start.
+
+use std::{
+    convert::Infallible,
+    future::pending,
+    path::{Path, PathBuf},
+    sync::Arc,
+    time::Duration,
+};
+
+use parking_lot::RwLock;
+use rustls::{
+    crypto::ring,
+    pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject},
+    server::{ClientHello, ResolvesServerCert},
+    sign::CertifiedKey,
+};
+use tokio::{fs, time::sleep};
+
+use crate::{
+    error::Error,
+    metrics::{Counter, Metrics},
+};
+
+/// Between two reads of the files. Their contents are compared, because a Secret that is mounted
+/// changes by symlinks, of which neither a watch of the file nor its time of change tells.
+const PERIOD: Duration = Duration::from_secs(10);
+
+/// A certificate chain and its key, as PEM.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Files {
+    pub(crate) certificate: PathBuf,
+    pub(crate) key: PathBuf,
+}
+
+/// What a TLS server presents. New connections get the newest; those that exist go on.
+pub(crate) struct Certificate {
+    current: Arc<Current>,
+    /// Where it comes from, and what was last read there.
+    source: Option<(Source, Pem)>,
+}
+
+/// The newest certificate, if there is one yet; until then no client gets further than hello.
+#[derive(Debug, Default)]
+pub(crate) struct Current(RwLock<Option<Arc<CertifiedKey>>>);
+
+impl ResolvesServerCert for Current {
+    fn resolve(&self, _: ClientHello) -> Option<Arc<CertifiedKey>> {
+        self.get()
+    }
+}
+
+impl Current {
+    fn get(&self) -> Option<Arc<CertifiedKey>> {
+        self.0.read().clone()
+    }
+
+    /// Presents this certificate to whoever connects from now on.
+    pub(crate) fn set(&self, certificate: Arc<CertifiedKey>) {
+        *self.0.write() = Some(certificate);
+    }
+}
+
+impl Certificate {
+    /// Makes a certificate that nobody can verify: it hides what is sent, and no more.
+    #[cfg(not(feature = "self-signed"))]
+    pub(crate) fn self_signed() -> Result<Self, Error> {
+        let missing = "this operator is built without the feature `self-signed`";
+        Err(Error::SelfSigned(missing.to_owned()))
+    }
+
+    /// Makes a certificate that nobody can verify: it hides what is sent, and no more.
+    #[cfg(feature = "self-signed")]
+    pub(crate) fn self_signed() -> Result<Self, Error> {
+        let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
+        let made = rcgen::generate_simple_self_signed(names);
+        let made = made.map_err(|error| Error::SelfSigned(error.to_string()))?;
+        let (certificate, key) = (made.cert.pem(), made.signing_key.serialize_pem());
+        let certificate = parse(certificate.as_bytes(), key.as_bytes());
+        Ok(Self::new(certificate.map_err(Error::SelfSigned)?, None))
+    }
+
+    /// Uses a certificate and its key as they are.
+    pub(crate) fn from_pem(certificate: &str, key: &str) -> Result<Self, Error> {
+        let certificate = parse(certificate.as_bytes(), key.as_bytes());
+        Ok(Self::new(certificate.map_err(Error::Certificate)?, None))
+    }
+
+    /// What somebody else [sets](Current::set), now and later.
+    pub(crate) fn set_by_others() -> Self {
+        Self {
+            current: Arc::default(),
+            source: None,
+        }
+    }
+
+    /// Reads a certificate and its key, which [`watch`](Self::watch) then reads again.
+    pub(crate) async fn read(files: Files, metrics: &Metrics) -> Result<Self, Error> {
+        let source = Source {
+            files,
+            reads: metrics.certificate_reads.clone(),
+            errors: metrics.certificate_errors.clone(),
+        };
+        let (pem, certificate) = source.read().await.map_err(Error::Certificate)?;
+        Ok(Self::new(certificate, Some((source, pem))))
+    }
+
+    fn new(certificate: Arc<CertifiedKey>, source: Option<(Source, Pem)>) -> Self {
+        let current = Arc::<Current>::default();
+        current.set(certificate);
+        Self { current, source }
+    }
+
+    /// What to configure a server with.
+    pub(crate) fn current(&self) -> Arc<Current> {
+        self.current.clone()
+    }
+
+    /// Reads the files again from time to time, for ever. Keeps the certificate while they do not
+    /// fit together, as when one of them is not written yet, and says so once.
+    pub(crate) async fn watch(self) -> Infallible {
+        self.watch_every(PERIOD).await
+    }
+
+    async fn watch_every(self, period: Duration) -> Infallible {
+        let Some((source, mut last)) = self.source else {
+            return pending().await;
+        };
+        let mut told = None;
+        loop {
+            sleep(period).await;
+            match source.read().await {
+                Ok((pem, _)) if pem == last => told = None,
+                Ok((pem, certificate)) => {
+                    self.current.set(certificate);
+                    (last, told) = (pem, None);
+                    let file = source.files.certificate.display();
+                    tracing::info!(%file, "certificate reloaded");
+                }
+                Err(error) if told.as_ref() == Some(&error) => {}
+                Err(error) => {
+                    tracing::warn!(error, "keeping the previous certificate");
+                    told = Some(error);
+                }
+            }
+        }
+    }
+}
+
+/// The bytes of a certificate and of its key.
+type Pem = (Vec<u8>, Vec<u8>);
+
+/// Files, and how often they were read.
+struct Source {
+    files: Files,
+    reads: Counter,
+    errors: Counter,
+}
+
+impl Source {
+    /// What the files hold now.
+    async fn read(&self) -> Result<(Pem, Arc<CertifiedKey>), String> {
+        self.reads.inc();
+        let Files { certificate, key } = &self.files;
+        let read = async {
+            let pem = (bytes(certificate).await?, bytes(key).await?);
+            let parsed = parse(&pem.0, &pem.1);
+            let parsed = parsed.map_err(|error| format!("`{}`: {error}", certificate.display()));
+            Ok((pem, parsed?))
+        };
+        read.await.inspect_err(|_| _ = self.errors.inc())
+    }
+}
+
+async fn bytes(path: &Path) -> Result<Vec<u8>, String> {
+    let bytes = fs::read(path).await;
+    bytes.map_err(|error| format!("`{}`: {error}", path.display()))
+}
+
+/// A certificate chain and its key, both PEM, if they belong together.
+pub(crate) fn parse(certificate: &[u8], key: &[u8]) -> Result<Arc<CertifiedKey>, String> {
+    let chain = CertificateDer::pem_slice_iter(certificate).collect::<Result<Vec<_>, _>>();
+    let chain = chain.map_err(|_| "not a PEM certificate")?;
+    if chain.is_empty() {
+        return Err("holds no PEM certificate".to_owned());
+    }
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| "its key is no PEM key")?;
+    let certificate = CertifiedKey::from_der(chain, key, &ring::default_provider());
+    certificate.map(Arc::new).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{env, fs, process};
+
+    use tokio::time::timeout;
+
+    use super::*;
+
+    fn pair() -> (String, String) {
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+        (made.cert.pem(), made.signing_key.serialize_pem())
+    }
+
+    #[test]
+    fn certificates_that_can_and_cannot_be_used() {
+        let ((certificate, key), (_, other)) = (pair(), pair());
+        let broken = certificate.replace('a', "*");
+        let cases = [
+            (&*certificate, &*key, ""),
+            ("", &key, "holds no PEM certificate"),
+            (&key, &key, "holds no PEM certificate"),
+            (&broken, &key, "not a PEM certificate"),
+            (&certificate, "", "its key is no PEM key"),
+            (&certificate, &certificate, "its key is no PEM key"),
+            (&certificate, &other, "keys may not be consistent"),
+            (&certificate[..200], &key, "not a PEM certificate"),
+        ];
+        for (certificate, key, expected) in cases {
+            let error = parse(certificate.as_bytes(), key.as_bytes()).err();
+            let error = error.unwrap_or_default();
+            assert!(
+                error.contains(expected) && error.is_empty() == expected.is_empty(),
+                "{error}: {expected}"
+            );
+        }
+    }
+
+    /// Writes a pair as a Secret volume does: into a directory of its own, to which a link points.
+    fn mount(directory: &Path, name: &str, (certificate, key): &(String, String)) {
+        let data = directory.join(name);
+        fs::create_dir_all(&data).unwrap();
+        fs::write(data.join("tls.crt"), certificate).unwrap();
+        fs::write(data.join("tls.key"), key).unwrap();
+        std::os::unix::fs::symlink(name, directory.join("..new")).unwrap();
+        fs::rename(directory.join("..new"), directory.join("..data")).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_certificate_is_kept_until_its_successor_is_complete() {
+        let directory = env::temp_dir().join(format!("certificate-{}", process::id()));
+        let (first, second) = (pair(), pair());
+        mount(&directory, "one", &first);
+        let data = directory.join("..data");
+        let (certificate, key) = (data.join("tls.crt"), data.join("tls.key"));
+        let files = Files { certificate, key };
+        let metrics = Metrics::default();
+        let read = Certificate::read(files, &metrics).await.unwrap();
+        let current = read.current();
+        let now = || Arc::as_ptr(&current.get().unwrap());
+        let period = Duration::from_millis(5);
+        let begin = now();
+        let check = async {
+            // The second certificate with the key of the first.
+            mount(&directory, "two", &(second.0.clone(), first.1));
+            while metrics.certificate_errors.get() < 3 {
+                sleep(period).await;
+            }
+            assert_eq!(now(), begin);
+            mount(&directory, "three", &second);
+            while now() == begin {
+                sleep(period).await;
+            }
+            let (reloaded, reads) = (now(), metrics.certificate_reads.get());
+            while metrics.certificate_reads.get() < reads + 3 {
+                sleep(period).await;
+            }
+            assert_eq!(now(), reloaded, "unchanged files are reloaded");
+        };
+        tokio::select! {
+            never = read.watch_every(period) => match never {},
+            done = timeout(Duration::from_secs(10), check) => done.unwrap(),
+        }
+        fs::remove_dir_all(&directory).unwrap();
+    }
+
+    #[tokio::test]
+    async fn a_missing_file_is_named() {
+        let files = Files {
+            certificate: "/nowhere/tls.crt".into(),
+            key: "/nowhere/tls.key".into(),
+        };
+        let error = Certificate::read(files, &Metrics::default()).await.err();
+        let error = error.map(|error| error.to_string()).unwrap_or_default();
+        assert!(
+            error.contains("`/nowhere/tls.crt`: No such file"),
+            "{error}"
+        );
+        assert!(!error.contains('\n'), "{error}");
+    }
+}

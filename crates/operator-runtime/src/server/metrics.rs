@@ -1,0 +1,106 @@
+//! The endpoint that serves the metrics.
+
+pub(crate) mod authorization;
+mod cache;
+mod flags;
+mod format;
+
+use std::{net::SocketAddr, sync::Arc};
+
+use axum::{
+    Router,
+    http::{
+        HeaderMap,
+        header::{ACCEPT, CONTENT_TYPE},
+    },
+    middleware::from_fn_with_state,
+    routing::get,
+};
+use kube::Client;
+
+use self::{authorization::Authorizer, format::Format};
+use crate::{
+    error::Error,
+    metrics::Metrics,
+    server::{
+        Address,
+        certificate::{Certificate, Files},
+        serve::Server,
+    },
+};
+pub use flags::MetricsFlags;
+
+/// Where to serve metrics; nowhere by default.
+#[derive(Debug, Default)]
+pub(crate) struct Endpoint(Option<MetricsFlags>);
+
+impl Endpoint {
+    /// Where the command line says.
+    pub(crate) fn of(flags: MetricsFlags) -> Self {
+        Self(Some(flags))
+    }
+
+    /// Listens, and says what to serve there; none if nothing is to be served.
+    pub(crate) async fn bind(
+        &self,
+        metrics: &Metrics,
+        http2: bool,
+        client: Client,
+    ) -> Result<Option<(Server, Router)>, Error> {
+        let Some(flags) = &self.0 else {
+            return Ok(None);
+        };
+        let Address(Some(address)) = flags.metrics_bind_address else {
+            return Ok(None);
+        };
+        serve(metrics, address, flags, http2, client)
+            .await
+            .map(Some)
+    }
+}
+
+/// The server at `address` and what it serves; `client` asks who may read.
+async fn serve(
+    metrics: &Metrics,
+    address: SocketAddr,
+    flags: &MetricsFlags,
+    http2: bool,
+    client: Client,
+) -> Result<(Server, Router), Error> {
+    if !flags.metrics_secure {
+        let server = Server::bind("metrics", address, None, http2).await?;
+        return Ok((server, router(metrics, None)));
+    }
+    let certificate = match &flags.metrics_cert_path {
+        Some(directory) => {
+            let files = Files {
+                certificate: directory.join(&flags.metrics_cert_name),
+                key: directory.join(&flags.metrics_cert_key),
+            };
+            Certificate::read(files, metrics).await?
+        }
+        None => Certificate::self_signed()?,
+    };
+    let server = Server::bind("metrics", address, Some(certificate), http2).await?;
+    Ok((server, router(metrics, Some(Authorizer::new(client)))))
+}
+
+fn router(metrics: &Metrics, authorizer: Option<Authorizer>) -> Router {
+    let metrics = metrics.clone();
+    let text = |headers: HeaderMap| async move {
+        let accepts = headers.get_all(ACCEPT).iter();
+        let accepts: Vec<_> = accepts.filter_map(|value| value.to_str().ok()).collect();
+        let format = Format::for_accept(&accepts.join(","));
+        let headers = [(CONTENT_TYPE, format.content_type())];
+        (headers, format.write(metrics.text()))
+    };
+    let router = Router::new().route("/metrics", get(text));
+    match authorizer {
+        // Of routes only, so that no review is asked for paths that do not exist.
+        Some(authorizer) => router.route_layer(from_fn_with_state(
+            Arc::new(authorizer),
+            authorization::filter,
+        )),
+        None => router,
+    }
+}

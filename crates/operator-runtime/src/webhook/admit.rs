@@ -1,0 +1,120 @@
+//! From the bytes of an AdmissionReview to those of its answer.
+
+#[cfg(test)]
+mod tests;
+
+use std::{any::Any, panic::AssertUnwindSafe, time::Duration};
+
+use axum::http::StatusCode;
+use futures::{FutureExt, future::BoxFuture};
+use tokio::time::timeout;
+
+use super::{
+    Denied, FailurePolicy, Operation, Request,
+    answer::{Answer, Decision},
+    declaration::{Declaration, Purpose},
+    review::{Question, write},
+};
+use crate::{error::panic_message, metrics::Counter, object::Rules};
+
+/// What is left of the webhook's timeout when the function is stopped: enough for the API server to
+/// get the answer.
+const SPARE: Duration = Duration::from_millis(500);
+
+/// A webhook without the type of its objects.
+pub(crate) struct Definition<C> {
+    pub(crate) declaration: Declaration,
+    pub(crate) rules: Rules,
+    pub(crate) answer: Box<dyn Answer<C>>,
+}
+
+/// Why there is no answer: the HTTP status, and a text for the log of the API server.
+pub(crate) type Refusal = (StatusCode, String);
+
+impl<C: Send + Sync> Definition<C> {
+    /// Answers a review; `panics` counts those of the function.
+    ///
+    /// # Errors
+    /// If it is no review, or if the function fails and failures are to be ignored, which is for the
+    /// API server to do.
+    pub(crate) async fn admit(
+        &self,
+        body: &[u8],
+        context: &C,
+        panics: &Counter,
+    ) -> Result<Vec<u8>, Refusal> {
+        let question = Question::read(body).map_err(|text| (StatusCode::BAD_REQUEST, text))?;
+        let decision = match self.declaration.covers(&question.request) {
+            Ok(()) => {
+                let answer = self.answer.answer(&question, context);
+                self.guard(answer, panics).await
+            }
+            Err(denied) => Err(denied),
+        };
+        let request = &question.request;
+        let failed = |denied: Denied| {
+            let ignored = self.declaration.failure_policy == FailurePolicy::Ignore;
+            let failure = denied.is_failure();
+            let status = denied.into_status(request);
+            if failure {
+                let (path, error) = (&self.declaration.path, &status.message);
+                tracing::error!(path, ignored, error, "webhook failed");
+            }
+            match failure && ignored {
+                true => Err((StatusCode::INTERNAL_SERVER_ERROR, status.message)),
+                false => Ok(Err(status)),
+            }
+        };
+        let decision = decision.map_or_else(failed, |patch| Ok(Ok(patch)))?;
+        let unwritable =
+            |error: serde_json::Error| (StatusCode::INTERNAL_SERVER_ERROR, error.to_string());
+        write(&question.uid, request.warnings(), decision).map_err(unwritable)
+    }
+
+    /// The decision of a function that may panic, or take too long.
+    async fn guard(&self, answer: BoxFuture<'_, Decision>, panics: &Counter) -> Decision {
+        let limit = self.declaration.timeout.saturating_sub(SPARE);
+        let panicked = |payload: Box<dyn Any + Send>| {
+            panics.inc();
+            let message = format!("the webhook panicked: {}", panic_message(&*payload));
+            Err(Denied::internal(message))
+        };
+        match timeout(limit, AssertUnwindSafe(answer).catch_unwind()).await {
+            Ok(decision) => decision.unwrap_or_else(panicked),
+            Err(_) => {
+                let message = format!("the webhook did not decide within {limit:?}");
+                // As the API server says it, too. Clients would repeat a request that ends with 504.
+                Err(Denied::internal(message))
+            }
+        }
+    }
+}
+
+impl Declaration {
+    /// Denies what the configuration that follows from this declaration does not ask for: the one in
+    /// the cluster is another one.
+    fn covers(&self, request: &Request) -> Result<(), Denied> {
+        let part = request.sub_resource.as_deref();
+        let known_part = match part {
+            Some(part) => self.subresources.iter().any(|known| known == part),
+            None => self.subresources.is_empty(),
+        };
+        let asked = if request.kind != self.kind {
+            let kind = &request.kind;
+            format!("{} in {}/{}", kind.kind, kind.group, kind.version)
+        } else if !known_part {
+            format!("sub-resource `{}`", part.unwrap_or_default())
+        } else if !self.operations.contains(&request.operation) {
+            request.operation.to_string()
+        } else if self.purpose == Purpose::Defaulting && request.operation == Operation::Delete {
+            "an object that goes away".to_owned()
+        } else {
+            return Ok(());
+        };
+        let message = format!(
+            "`{}` is not for {asked}: the webhook configuration in the cluster is not that of the operator",
+            self.path
+        );
+        Err(Denied::because(400, "BadRequest", message))
+    }
+}

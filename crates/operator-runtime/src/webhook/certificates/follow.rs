@@ -1,0 +1,66 @@
+//! One object by its name, as the API server has it.
+
+use std::{convert::Infallible, fmt::Debug, pin::pin};
+
+use futures::StreamExt;
+use kube::{
+    Api, Resource,
+    runtime::{
+        utils::Backoff,
+        watcher::{self, DefaultBackoff, Event, watcher},
+    },
+};
+use serde::de::DeserializeOwned;
+use tokio::time::sleep;
+
+use crate::{
+    cache::watch::{WATCH, is_too_late},
+    error::chain,
+};
+
+/// Tells `seen` what the object is now, and what it becomes; `None` while there is none. A role
+/// that names the object has to allow `list` and `watch`.
+pub(super) async fn follow<K>(api: Api<K>, name: &str, seen: impl Fn(Option<K>)) -> Infallible
+where
+    K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
+{
+    let config = watcher::Config::default()
+        .fields(&format!("metadata.name={name}"))
+        .timeout(WATCH);
+    let mut backoff = DefaultBackoff::default();
+    let mut told = None;
+    loop {
+        let mut events = pin!(watcher(api.clone(), config.clone()));
+        let mut listed = None;
+        while let Some(event) = events.next().await {
+            match event {
+                Ok(Event::Init) => listed = None,
+                Ok(Event::InitApply(object)) => listed = Some(object),
+                Ok(Event::InitDone) => {
+                    told = None;
+                    backoff.reset();
+                    seen(listed.take());
+                }
+                Ok(Event::Apply(object)) => {
+                    backoff.reset();
+                    seen(Some(object));
+                }
+                Ok(Event::Delete(_)) => {
+                    backoff.reset();
+                    seen(None);
+                }
+                Err(error) => {
+                    let text = chain(&error);
+                    if told.as_ref() != Some(&text) {
+                        tracing::warn!(name, error = text, "a watch failed, trying again");
+                        told = Some(text);
+                    }
+                    sleep(backoff.next().unwrap_or_default()).await;
+                    if is_too_late(&error) {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! Certificates that the operator makes by itself, keeps in a Secret, and renews.
+//!
+//! Every replica watches the Secret and serves what it holds; whichever is first fills it. The leader
+//! publishes the CAs and rotates.
+
+mod leader;
+mod replica;
+
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
+
+use k8s_openapi::api::core::v1::Secret;
+use kube::{Api, Client, api::PostParams};
+use tokio::sync::watch::{self, Receiver};
+
+use super::{
+    contents::Contents,
+    issue::{Issued, issue},
+    publish::{MANAGER, Service, Target},
+    rotate::Periods,
+};
+use crate::{
+    client::Clients,
+    error::chain,
+    runnable::Runnable,
+    server::{certificate::Current, probes::Readiness},
+};
+
+/// Until something that failed is tried again.
+const RETRY: Duration = Duration::from_secs(5);
+
+/// Where certificates are kept and published.
+#[derive(Clone, Debug)]
+pub(crate) struct SelfManaged {
+    /// The name of the Secret, in the namespace of the service.
+    pub(crate) secret: String,
+    pub(crate) service: Service,
+    /// Where the API server looks for the CAs.
+    pub(crate) targets: Vec<Target>,
+    pub(crate) periods: Periods,
+}
+
+impl SelfManaged {
+    /// The tasks of each replica, which give `current` its certificate, and of the leader.
+    pub(crate) fn tasks(
+        self,
+        clients: &Clients,
+        current: Arc<Current>,
+        readiness: Readiness,
+    ) -> [Runnable; 2] {
+        const CHECK: &str = "webhook-certificate";
+        readiness.expect(CHECK);
+        let (found, secret) = watch::channel(None);
+        let ready = move || readiness.pass(CHECK);
+        let (own, calls) = (Arc::new(self), clients.clone());
+        let (leading, leader_calls) = (own.clone(), clients.clone());
+        let replica = Runnable::new("the webhook certificate", false, |stop| async move {
+            let serve = own.serve(&calls, &found, &current, ready);
+            stop.run_until_cancelled(serve).await;
+            Ok(())
+        });
+        let leader = Runnable::new("the webhook CAs", true, |stop| async move {
+            let lead = leading.lead(&leader_calls, secret);
+            stop.run_until_cancelled(lead).await;
+            Ok(())
+        });
+        [replica, leader]
+    }
+
+    fn secrets(&self, client: &Client) -> Api<Secret> {
+        Api::namespaced(client.clone(), &self.service.namespace)
+    }
+
+    /// A new certificate.
+    fn issue(&self) -> Result<Issued, String> {
+        let issued = issue(
+            &self.service.hosts(),
+            SystemTime::now(),
+            self.periods.lifetime,
+        );
+        issued.map_err(|error| format!("cannot make a certificate: {error}"))
+    }
+
+    /// Replaces what `secret` holds, unless somebody else has changed it; the watch shows whose
+    /// contents it has then.
+    async fn write(
+        &self,
+        client: &Client,
+        secret: Secret,
+        contents: &Contents,
+    ) -> Result<(), String> {
+        let params = PostParams {
+            field_manager: Some(MANAGER.to_owned()),
+            ..PostParams::default()
+        };
+        let (api, secret) = (self.secrets(client), contents.put(secret));
+        let written = api.replace(&self.secret, &params, &secret);
+        match written.await {
+            Err(kube::Error::Api(status)) if status.is_conflict() => Ok(()),
+            Err(error) => Err(format!(
+                "cannot write Secret `{}`: {}",
+                self.secret,
+                chain(&error)
+            )),
+            Ok(_) => Ok(()),
+        }
+    }
+}
+
+/// Waits until what is watched changes, or for a time.
+async fn changed<T>(receiver: &mut Receiver<T>, time: Duration) {
+    tokio::select! {
+        // Whoever sends lives as long as whoever waits.
+        _ = receiver.changed() => {}
+        () = tokio::time::sleep(time) => {}
+    }
+}

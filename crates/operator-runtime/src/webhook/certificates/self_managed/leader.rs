@@ -1,0 +1,225 @@
+//! What the leader does: publish the CAs, and rotate.
+
+use std::{
+    collections::BTreeMap,
+    convert::Infallible,
+    future::pending,
+    time::{Duration, SystemTime},
+};
+
+use futures::future::join_all;
+use k8s_openapi::api::core::v1::Secret;
+use tokio::{
+    sync::watch::{self, Receiver},
+    time::sleep,
+};
+
+use super::{
+    super::{
+        contents::Contents,
+        follow::follow,
+        publish::Seen,
+        rotate::{Step, decide},
+    },
+    RETRY, SelfManaged,
+};
+use crate::{cache::paced, client::Clients, clock::since_boot, error::chain};
+
+/// After something was published there, so that somebody who takes it away each time keeps nobody busy.
+const PAUSE: Duration = Duration::from_secs(1);
+
+/// A target as its watch shows it, if it is there; `None` until that is known.
+type Found = Option<Option<Seen>>;
+
+impl SelfManaged {
+    /// Publishes the CAs of the Secret wherever they are missing, and rotates.
+    pub(super) async fn lead(
+        &self,
+        clients: &Clients,
+        secret: Receiver<Option<Secret>>,
+    ) -> Infallible {
+        let (found, targets) = watch::channel(vec![Found::None; self.targets.len()]);
+        let follows = self.targets.iter().enumerate().map(|(index, target)| {
+            let api = target.api(paced(clients.watches.clone()));
+            let found = &found;
+            follow(api, target.name(), move |object| {
+                found.send_modify(|all| all[index] = Some(object));
+            })
+        });
+        let follows = async {
+            match join_all(follows).await.pop() {
+                Some(never) => never,
+                None => pending().await,
+            }
+        };
+        let work = Leader {
+            own: self,
+            clients,
+            since: None,
+            written: None,
+            paused: BTreeMap::new(),
+            told: BTreeMap::new(),
+        };
+        tokio::select! {
+            never = follows => never,
+            never = work.run(secret, targets) => never,
+        }
+    }
+}
+
+struct Leader<'a> {
+    own: &'a SelfManaged,
+    clients: &'a Clients,
+    /// What is published everywhere, and since when.
+    since: Option<(Contents, Duration)>,
+    /// The version of the Secret that was replaced, which is not done twice until then.
+    written: Option<(Option<String>, Duration)>,
+    /// Which target is left alone until when.
+    paused: BTreeMap<usize, Duration>,
+    /// What was logged of which target.
+    told: BTreeMap<usize, String>,
+}
+
+impl Leader<'_> {
+    async fn run(
+        mut self,
+        mut secret: Receiver<Option<Secret>>,
+        mut targets: Receiver<Vec<Found>>,
+    ) -> Infallible {
+        loop {
+            let found = secret.borrow_and_update().clone();
+            let seen = targets.borrow_and_update().clone();
+            let contents = found.as_ref().map(Contents::of).unwrap_or_default();
+            let wait = match found {
+                // A replica fills it.
+                Some(secret) if !contents.is_empty() => {
+                    let published = self.publish(&contents, &seen).await;
+                    let next = self.rotate(secret, contents, published).await;
+                    next.unwrap_or_else(|error| {
+                        tracing::warn!(error, "the webhook certificate stays as it is");
+                        RETRY
+                    })
+                }
+                _ => Duration::MAX,
+            };
+            tokio::select! {
+                _ = secret.changed() => {}
+                _ = targets.changed() => {}
+                () = sleep(wait) => {}
+            }
+        }
+    }
+
+    /// Publishes the CAs wherever they are missing; returns whether they were missing nowhere.
+    async fn publish(&mut self, contents: &Contents, seen: &[Found]) -> bool {
+        let (own, bundle) = (self.own, contents.bundle());
+        if bundle.is_empty() {
+            return false;
+        }
+        let mut everywhere = true;
+        for (index, (target, found)) in own.targets.iter().zip(seen).enumerate() {
+            let Some(found) = found else {
+                everywhere = false;
+                continue;
+            };
+            // What is not there calls nobody.
+            let Some(object) = found else {
+                self.tell(index, "is not there");
+                continue;
+            };
+            let Some(patch) = object.patch(&own.service, &bundle) else {
+                match object.calls(&own.service) {
+                    true => _ = self.told.remove(&index),
+                    false => self.tell(index, "does not call the webhooks' Service"),
+                }
+                continue;
+            };
+            everywhere = false;
+            if self
+                .paused
+                .get(&index)
+                .is_some_and(|until| *until > since_boot())
+            {
+                continue;
+            }
+            let pause = match target.publish(self.clients.calls.clone(), patch).await {
+                Ok(()) => {
+                    tracing::info!("published the CA of the webhooks in {target}");
+                    PAUSE
+                }
+                // The watch shows what it is now.
+                Err(kube::Error::Api(status)) if status.is_conflict() => continue,
+                Err(error) => {
+                    self.tell(index, &format!("lacks the CA: {}", chain(&error)));
+                    RETRY
+                }
+            };
+            self.paused.insert(index, since_boot() + pause);
+        }
+        everywhere
+    }
+
+    /// Logs what is the matter with a target, once.
+    fn tell(&mut self, index: usize, text: &str) {
+        if self.told.get(&index).is_none_or(|told| told != text) {
+            tracing::warn!("{} {text}", self.own.targets[index]);
+            self.told.insert(index, text.to_owned());
+        }
+    }
+
+    /// Takes the next step; returns how long to wait unless something changes.
+    async fn rotate(
+        &mut self,
+        secret: Secret,
+        contents: Contents,
+        published: bool,
+    ) -> Result<Duration, String> {
+        let (own, now) = (self.own, SystemTime::now());
+        let (hosts, periods) = (own.service.hosts(), &own.periods);
+        let settled = self.settled(&contents, published);
+        let version = secret.metadata.resource_version.clone();
+        if let Some((written, until)) = &self.written
+            && *written == version
+            && *until > since_boot()
+        {
+            return Ok(until.saturating_sub(since_boot()));
+        }
+        let contents = match decide(&contents, &hosts, now, periods, settled) {
+            // Somewhere it is not known yet, or left alone for a while.
+            Step::Wait(time) if !published => return Ok(time.min(PAUSE)),
+            Step::Wait(time) => return Ok(time),
+            Step::Begin(reason) => {
+                tracing::warn!(reason, "replacing the webhook certificate at once");
+                Contents::begin(own.issue()?)
+            }
+            Step::Prepare(reason) => {
+                tracing::info!(reason, "making the next webhook certificate");
+                contents.prepare(own.issue()?, &hosts, now)
+            }
+            Step::Switch => {
+                tracing::info!("switching to the next webhook certificate");
+                contents.switch()
+            }
+            Step::Finish => {
+                tracing::info!("dropping the CA of the previous webhook certificate");
+                contents.finish(&hosts, now)
+            }
+        };
+        own.write(&self.clients.calls, secret, &contents).await?;
+        // The watch shows it before.
+        self.written = Some((version, since_boot() + RETRY));
+        Ok(RETRY)
+    }
+
+    /// For how long these contents are published everywhere.
+    fn settled(&mut self, contents: &Contents, published: bool) -> Option<Duration> {
+        let now = since_boot();
+        match &self.since {
+            _ if !published => self.since = None,
+            Some((known, _)) if known == contents => {}
+            _ => self.since = Some((contents.clone(), now)),
+        }
+        let (_, since) = self.since.as_ref()?;
+        Some(now.saturating_sub(*since))
+    }
+}

@@ -1,0 +1,129 @@
+//! Conversion between the versions of a type.
+//!
+//! One version is the hub; each other one, a [`Spoke`], converts to it and back, so that versions
+//! need not know each other. What the types do not know is carried along, at the same place: during
+//! an upgrade, an older replica does not drop what a newer one has written.
+
+mod annotation;
+mod convert;
+mod elements;
+mod kept;
+mod node;
+mod object;
+mod review;
+mod spoke;
+mod take;
+#[cfg(test)]
+pub(super) mod tests;
+#[cfg(feature = "testing")]
+mod trial;
+mod unknown;
+mod version;
+
+use std::collections::BTreeMap;
+
+use crate::object::TypedObject;
+pub(crate) use review::convert;
+pub use spoke::Spoke;
+
+use self::{object::Fields, version::Reason};
+
+/// The versions of a type, all of which convert to one of them and back.
+///
+/// [`Spoke`] has an example.
+pub struct Conversion {
+    group: String,
+    kind: String,
+    plural: String,
+    versions: Box<dyn Versions>,
+}
+
+impl Conversion {
+    /// Begins the conversion by way of the hub `H`, whose other versions are [added](Hub::add).
+    pub fn to<H: TypedObject>() -> Hub<H> {
+        Hub {
+            spokes: BTreeMap::new(),
+        }
+    }
+
+    /// The name of its CRD.
+    pub(crate) fn definition(&self) -> String {
+        format!("{}.{}", self.plural, self.group)
+    }
+
+    /// The group and the kind of the type.
+    pub(crate) fn group_kind(&self) -> (&str, &str) {
+        (&self.group, &self.kind)
+    }
+
+    /// Whether it converts this version.
+    pub(crate) fn has(&self, version: &str) -> bool {
+        self.versions.has(version)
+    }
+}
+
+/// The version to which all others convert, with those others.
+pub struct Hub<H> {
+    spokes: BTreeMap<String, Spoke<H>>,
+}
+
+impl<H: TypedObject> Hub<H> {
+    /// Adds another version.
+    ///
+    /// # Panics
+    /// If it is no version of the hub's type, or is there already.
+    pub fn add(&mut self, spoke: Spoke<H>) {
+        let (group, kind) = (H::group(&()), H::kind(&()));
+        let same = spoke.group_kind.0 == group && spoke.group_kind.1 == kind;
+        let (name, (spoke_group, spoke_kind)) = (&spoke.name, &spoke.group_kind);
+        assert!(
+            same,
+            "{spoke_kind} in {spoke_group}/{name} is no version of {kind} in {group}"
+        );
+        let there = *name == H::version(&()) || self.spokes.contains_key(name);
+        assert!(!there, "{kind} in {group} has {name} twice");
+        self.spokes.insert(spoke.name.clone(), spoke);
+    }
+}
+
+impl<H: TypedObject> From<Hub<H>> for Conversion {
+    fn from(hub: Hub<H>) -> Self {
+        Self {
+            group: H::group(&()).into_owned(),
+            kind: H::kind(&()).into_owned(),
+            plural: H::plural(&()).into_owned(),
+            versions: Box::new(hub),
+        }
+    }
+}
+
+/// A hub without its type.
+trait Versions: Send + Sync {
+    fn has(&self, version: &str) -> bool;
+
+    /// Writes the object to `answer`, in another version than it is. Both versions are there.
+    fn convert(
+        &self,
+        object: &Fields,
+        versions: (&str, &str),
+        api_version: &str,
+        answer: &mut Vec<u8>,
+    ) -> Result<(), Reason>;
+}
+
+impl<H: TypedObject> Versions for Hub<H> {
+    fn has(&self, version: &str) -> bool {
+        version == H::version(&()) || self.spokes.contains_key(version)
+    }
+
+    fn convert(
+        &self,
+        object: &Fields,
+        (from, to): (&str, &str),
+        api_version: &str,
+        answer: &mut Vec<u8>,
+    ) -> Result<(), Reason> {
+        let (from, to) = (self.spokes.get(from), self.spokes.get(to));
+        convert::convert(object, from, to, api_version, answer)
+    }
+}

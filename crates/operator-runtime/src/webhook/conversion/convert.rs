@@ -1,0 +1,117 @@
+//! From one version to another, by way of the hub.
+
+use std::borrow::Cow;
+
+use serde_json::{Value, from_slice, from_str, from_value, to_value};
+
+use super::{
+    Spoke, annotation,
+    kept::Kept,
+    node::Node,
+    object::{self, Fields},
+    unknown::carry_object,
+    version::{Reason, read, write},
+};
+use crate::object::TypedObject;
+
+/// Appends an object in another version to `output`: from one spoke to another, where none is the hub.
+pub(super) fn convert<H: TypedObject>(
+    object: &Fields,
+    from: Option<&Spoke<H>>,
+    to: Option<&Spoke<H>>,
+    api_version: &str,
+    output: &mut Vec<u8>,
+) -> Result<(), Reason> {
+    let metadata = object.get("metadata").ok_or("it has no metadata")?.get();
+    let source = object::read(object).map_err(text)?;
+    let (hub, taken) = match from {
+        Some(spoke) => spoke.version.up(&source)?,
+        None => read::<H>(&source)?,
+    };
+    let key = format!("conversion.{}/{}", H::group(&()), H::version(&()));
+    let annotations = source
+        .get("metadata")
+        .and_then(|node| node.get("annotations"));
+    let annotation = annotations.and_then(|node| node.get(&key));
+    if taken.is_none() && annotation.is_none() && to.is_none_or(|spoke| is_held(&hub, spoke)) {
+        let json = match to {
+            Some(spoke) => spoke.version.down(hub)?,
+            None => write(hub)?,
+        };
+        let content = from_slice(&json).map_err(text)?;
+        object.write(api_version, metadata, &content, output);
+        return Ok(());
+    }
+
+    // The hub keeps nothing, so an annotation on it means nothing.
+    let kept = annotation.filter(|_| from.is_some()).and_then(Node::as_str);
+    let kept = kept.and_then(|kept| parse(&key, kept));
+    let (json, keeps) = carefully(hub, &source, taken.as_ref(), kept, to)?;
+    if let Some(keeps) = &keeps {
+        annotation::expect_room(annotations, &key, keeps)?;
+    }
+    let metadata = match annotation.is_some() || keeps.is_some() {
+        true => annotation::set(metadata, &key, keeps.as_deref())
+            .map_err(text)?
+            .into(),
+        false => Cow::Borrowed(metadata),
+    };
+    let json = json.to_string();
+    let content = from_str(&json).map_err(text)?;
+    object.write(api_version, &metadata, &content, output);
+    Ok(())
+}
+
+/// Whether there is nothing to keep in an annotation.
+fn is_held<H: TypedObject>(hub: &H, spoke: &Spoke<H>) -> bool {
+    let text = |hub: &H| serde_json::to_vec(hub).ok();
+    let back = spoke.keeps.then(|| spoke.version.down_and_up(hub.clone()));
+    back.flatten().is_none_or(|back| text(&back) == text(hub))
+}
+
+fn parse(key: &str, kept: &str) -> Option<Kept> {
+    // Somebody has edited it. To fail here would fail every list that has the object.
+    let log = |error| tracing::debug!("the annotation {key} is not what was kept: {error}");
+    from_str(kept).map_err(log).ok()
+}
+
+/// The object in another version, with what its types do not know or cannot hold: by way of trees of
+/// JSON, which only such objects need. Also what that version is to keep in its annotation.
+fn carefully<H: TypedObject>(
+    mut hub: H,
+    source: &Node,
+    taken: Option<&Value>,
+    kept: Option<Kept>,
+    to: Option<&Spoke<H>>,
+) -> Result<(Value, Option<String>), Reason> {
+    let carry = |value: &mut Value| {
+        if let Some(taken) = taken {
+            carry_object(source, taken, value);
+        }
+    };
+    let mut json = to_value(&hub).map_err(text)?;
+    carry(&mut json);
+    if let Some(kept) = kept {
+        let mut restored = json.clone();
+        kept.restore(&mut restored);
+        match from_value(restored.clone()) {
+            Ok(whole) => (hub, json) = (whole, restored),
+            Err(error) => tracing::debug!("what was kept does not fit the hub any more: {error}"),
+        }
+    }
+    let Some(spoke) = to else {
+        return Ok((json, None));
+    };
+    let back = spoke.keeps.then(|| spoke.version.down_and_up(hub.clone()));
+    let back = back.flatten().map(to_value).transpose().map_err(text)?;
+    let mut output = from_slice(&spoke.version.down(hub)?).map_err(text)?;
+    carry(&mut output);
+    let kept = back.map(|back| Kept::difference(&json, &back));
+    let kept = kept.filter(|kept| !kept.is_empty());
+    let kept = kept.map(|kept| serde_json::to_string(&kept)).transpose();
+    Ok((output, kept.map_err(text)?))
+}
+
+fn text(error: serde_json::Error) -> Reason {
+    error.to_string()
+}

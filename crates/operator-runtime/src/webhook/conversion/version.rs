@@ -1,0 +1,106 @@
+//! One version beside the hub, without its type.
+
+use std::marker::PhantomData;
+
+#[cfg(feature = "testing")]
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::CustomResourceExt;
+use serde_json::Value;
+
+use super::{node::Node, take::take};
+use crate::object::TypedObject;
+
+/// Why an object cannot be converted.
+pub(super) type Reason = String;
+
+/// A version that converts to the hub `H` and back.
+pub(super) trait Version<H>: Send + Sync {
+    /// The hub, and what the version serializes to if that is needed because the version may not
+    /// have taken everything.
+    fn up(&self, object: &Node) -> Result<(H, Option<Value>), Reason>;
+
+    /// The JSON of the object in this version, with metadata that means nothing.
+    fn down(&self, hub: H) -> Result<Vec<u8>, Reason>;
+
+    /// The hub after it was in this version; nothing if it cannot come back.
+    fn down_and_up(&self, hub: H) -> Option<H>;
+
+    /// An object as its type writes it.
+    #[cfg(feature = "testing")]
+    fn normalize(&self, object: &Node) -> Result<Value, Reason>;
+
+    /// The definition with this version.
+    #[cfg(feature = "testing")]
+    fn crd(&self) -> CustomResourceDefinition;
+}
+
+/// How the version `S` becomes the hub `H`, and back.
+pub(super) struct Functions<S, H, U, D> {
+    up: U,
+    down: D,
+    types: PhantomData<fn(S) -> H>,
+}
+
+impl<S, H, U, D> Functions<S, H, U, D>
+where
+    U: Fn(S) -> Result<H, Reason> + Send + Sync,
+    D: Fn(H) -> Result<S, Reason> + Send + Sync,
+{
+    pub(super) fn new(up: U, down: D) -> Self {
+        Self {
+            up,
+            down,
+            types: PhantomData,
+        }
+    }
+}
+
+impl<S, H, U, D> Version<H> for Functions<S, H, U, D>
+where
+    S: TypedObject + CustomResourceExt,
+    H: TypedObject,
+    U: Fn(S) -> Result<H, Reason> + Send + Sync,
+    D: Fn(H) -> Result<S, Reason> + Send + Sync,
+{
+    fn up(&self, object: &Node) -> Result<(H, Option<Value>), Reason> {
+        let (spoke, taken) = read::<S>(object)?;
+        Ok(((self.up)(spoke)?, taken))
+    }
+
+    fn down(&self, hub: H) -> Result<Vec<u8>, Reason> {
+        write((self.down)(hub)?)
+    }
+
+    fn down_and_up(&self, hub: H) -> Option<H> {
+        (self.down)(hub).and_then(|spoke| (self.up)(spoke)).ok()
+    }
+
+    #[cfg(feature = "testing")]
+    fn normalize(&self, object: &Node) -> Result<Value, Reason> {
+        normalize::<S>(object)
+    }
+
+    #[cfg(feature = "testing")]
+    fn crd(&self) -> CustomResourceDefinition {
+        S::crd()
+    }
+}
+
+#[cfg(feature = "testing")]
+pub(super) fn normalize<K: TypedObject>(object: &Node) -> Result<Value, Reason> {
+    let (value, _) = read::<K>(object)?;
+    serde_json::to_value(value).map_err(|error| error.to_string())
+}
+
+/// An object as its type, and what that serializes to if it may not have taken everything.
+pub(super) fn read<K: TypedObject>(object: &Node) -> Result<(K, Option<Value>), Reason> {
+    let (value, missed) = take::<K>(object).map_err(|error| error.to_string())?;
+    let taken = missed.then(|| serde_json::to_value(&value)).transpose();
+    Ok((value, taken.map_err(|error| error.to_string())?))
+}
+
+/// An object as JSON, with metadata that means nothing.
+pub(super) fn write<K: TypedObject>(mut object: K) -> Result<Vec<u8>, Reason> {
+    *object.meta_mut() = Default::default();
+    serde_json::to_vec(&object).map_err(|error| error.to_string())
+}

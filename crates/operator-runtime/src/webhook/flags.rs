@@ -1,0 +1,50 @@
+//! The flags of the webhook server, with kubebuilder's names and defaults.
+
+use std::path::PathBuf;
+
+use clap::ArgAction;
+
+#[cfg(feature = "self-signed")]
+use super::CertificateFlags;
+use crate::server::certificate::Files;
+
+/// How webhooks are served.
+#[derive(Clone, Debug, clap::Args)]
+pub struct WebhookFlags {
+    /// Serve the webhooks, which needs a certificate
+    #[arg(long, value_name = "BOOL", env = "ENABLE_WEBHOOKS", action = ArgAction::Set, num_args = 0..=1,
+          require_equals = true, default_value_t = true, default_missing_value = "true")]
+    pub enable_webhooks: bool,
+
+    /// Port of the webhooks, on all interfaces
+    #[arg(long, value_name = "PORT", default_value = "9443")]
+    pub webhook_port: u16,
+
+    /// Directory of the webhooks' certificate
+    #[arg(long, value_name = "DIRECTORY")]
+    pub webhook_cert_path: Option<PathBuf>,
+
+    /// File in that directory with the certificate
+    #[arg(long, value_name = "FILE", default_value = "tls.crt")]
+    pub webhook_cert_name: PathBuf,
+
+    /// File in that directory with the certificate's key
+    #[arg(long, value_name = "FILE", default_value = "tls.key")]
+    pub webhook_cert_key: PathBuf,
+
+    #[cfg(feature = "self-signed")]
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub certificates: CertificateFlags,
+}
+
+impl WebhookFlags {
+    /// The files of a certificate that somebody else writes, if they are named.
+    pub(crate) fn files(&self) -> Option<Files> {
+        let directory = self.webhook_cert_path.as_deref()?;
+        Some(Files {
+            certificate: directory.join(&self.webhook_cert_name),
+            key: directory.join(&self.webhook_cert_key),
+        })
+    }
+}

@@ -1,0 +1,54 @@
+//! Webhooks without their feature: a list that stays empty, so that signatures are the same.
+
+use std::marker::PhantomData;
+
+use crate::object::Rules;
+
+/// The webhooks of an operator: none, without the feature `webhooks`.
+pub struct Webhooks<C>(PhantomData<fn(C)>);
+
+impl<C> Default for Webhooks<C> {
+    fn default() -> Self {
+        Self(PhantomData)
+    }
+}
+
+impl<C> Webhooks<C> {
+    /// What all of them together are allowed: nothing.
+    pub fn rules(&self) -> Rules {
+        Rules::default()
+    }
+}
+
+pub(crate) mod server {
+    use std::sync::Arc;
+
+    use axum::Router;
+
+    use super::Webhooks;
+    use crate::{
+        client::Clients,
+        error::Error,
+        metrics::Metrics,
+        runnable::Runnable,
+        server::{probes::Readiness, serve::Server},
+    };
+
+    /// Serves nothing.
+    #[derive(Default)]
+    pub(crate) struct Site;
+
+    impl Site {
+        pub(crate) fn add<C>(&mut self, _: Webhooks<C>, _: &Arc<C>) {}
+
+        pub(crate) async fn bind(
+            &mut self,
+            _: &Clients,
+            _: &Metrics,
+            _: &Readiness,
+            _: bool,
+        ) -> Result<Option<(Server, Router, Vec<Runnable>)>, Error> {
+            Ok(None)
+        }
+    }
+}

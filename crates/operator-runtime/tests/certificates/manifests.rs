@@ -1,0 +1,52 @@
+//! What a project in self-managed mode deploys: the manifests of a recorded one, by kustomize, around
+//! webhooks of the tests.
+
+use std::{fs, path::Path};
+
+use anyhow::Result;
+use operator_runtime::envtest::Cluster;
+
+use super::site::{CRD, kubectl};
+
+/// The recorded project, and the CRD that it converts.
+const PROJECT: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../snapshots/projects/webhooks/config"
+);
+const CONVERTED: &str = "memcacheds.cache.example.com";
+
+/// What the operator needs for its certificates, and no more.
+const FILES: [&str; 5] = [
+    "rbac/service_account.yaml",
+    "rbac/leader_election_role.yaml",
+    "webhook/certificate.yaml",
+    "webhook/certificate_role.yaml",
+    "webhook/kustomizeconfig.yaml",
+];
+
+const OTHERS: &str = include_str!("manifests.yaml");
+
+/// The manifests for a namespace, with webhooks at a port.
+pub fn render(cluster: &Cluster, namespace: &str, port: u16) -> Result<String> {
+    let admin = cluster.control_plane().kubeconfig();
+    let directory = admin.with_file_name(format!("{namespace}-manifests"));
+    fs::create_dir_all(&directory)?;
+    let mut kustomization =
+        format!("namespace: {namespace}\nnamePrefix: {namespace}-\nresources:\n- others.yaml\n");
+    for file in FILES {
+        let text = fs::read_to_string(Path::new(PROJECT).join(file))?;
+        let name = file.replace('/', "-");
+        fs::write(directory.join(&name), text.replace(CONVERTED, CRD))?;
+        kustomization += &match name.ends_with("kustomizeconfig.yaml") {
+            true => format!("configurations:\n- {name}\n"),
+            false => format!("- {name}\n"),
+        };
+    }
+    let others = OTHERS
+        .replace("NAMESPACE", namespace)
+        .replace("PORT", &port.to_string());
+    fs::write(directory.join("others.yaml"), others)?;
+    fs::write(directory.join("kustomization.yaml"), kustomization)?;
+    let directory = directory.display().to_string();
+    kubectl(cluster, &["kustomize", &directory], "")
+}

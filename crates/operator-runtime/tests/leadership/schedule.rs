@@ -1,0 +1,238 @@
+//! Two replicas to which things happen, and what came of it.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, bail, ensure};
+use k8s_openapi::{
+    api::coordination::v1::{Lease, LeaseSpec},
+    jiff::Timestamp,
+};
+use kube::{Api, Client};
+use tokio::time::sleep;
+
+use super::{
+    audit::{self, Verdict},
+    plan::{Fault, Fault::*, Schedule},
+    proxy::Network,
+    replica::Replica,
+    setup::{self, LEASE},
+};
+use operator_runtime::envtest::Cluster;
+
+/// What one schedule showed.
+#[derive(Debug)]
+pub struct Outcome {
+    pub schedule: Schedule,
+    pub verdict: Verdict,
+    /// Processes that ended because leadership was lost.
+    pub lost: usize,
+    /// From the end of a leader to the first change by the next one.
+    pub crashes: Vec<Duration>,
+    pub stops: Vec<Duration>,
+}
+
+struct Run {
+    client: Client,
+    namespace: String,
+    schedule: Schedule,
+    leases: Api<Lease>,
+    replicas: Vec<Replica>,
+    ends: Vec<(Fault, Timestamp)>,
+}
+
+/// Runs two replicas in a namespace of their own.
+pub async fn run(cluster: &Cluster, schedule: Schedule) -> Result<Outcome> {
+    let namespace = format!("schedule-{}", schedule.seed);
+    let client = cluster.client()?;
+    let replicas = setup::replicas(cluster, &namespace, schedule.timing).await?;
+    let mut run = Run {
+        leases: Api::namespaced(client.clone(), &namespace),
+        client,
+        namespace: namespace.clone(),
+        schedule,
+        replicas,
+        ends: Vec::new(),
+    };
+    let result = run.all().await;
+    let logs = || {
+        let log = |replica: &Replica| format!("--- {}\n{}", replica.name, replica.log());
+        run.replicas.iter().map(log).collect::<String>()
+    };
+    result.with_context(|| format!("{:?}\n{}", run.schedule, logs()))?;
+
+    let changes = audit::changes(&cluster.control_plane().audit_log(), &namespace)?;
+    let verdict = audit::judge(&changes);
+    let mut outcome = Outcome {
+        schedule: run.schedule.clone(),
+        verdict,
+        lost: 0,
+        crashes: Vec::new(),
+        stops: Vec::new(),
+    };
+    for (fault, at) in &run.ends {
+        let next = audit::first_write_of_next(&changes, *at);
+        let next = next.with_context(|| format!("nobody follows after {fault:?}\n{}", logs()))?;
+        let took = audit::between(*at, next);
+        match fault {
+            Kill => outcome.crashes.push(took),
+            _ => outcome.stops.push(took),
+        }
+    }
+    for replica in &run.replicas {
+        for status in &replica.exits {
+            let lost = status.code() == Some(1);
+            // 0 was asked to stop; without a code, it was killed.
+            ensure!(
+                lost || matches!(status.code(), Some(0) | None),
+                "{status}\n{}",
+                logs()
+            );
+            outcome.lost += usize::from(lost);
+        }
+    }
+    Ok(outcome)
+}
+
+impl Run {
+    async fn all(&mut self) -> Result<()> {
+        for fault in self.schedule.faults.clone() {
+            let leader = self.leader().await?;
+            let pause = Duration::from_secs(1).mul_f64(self.schedule.fraction());
+            self.watch(pause).await?;
+            self.fault(fault, leader).await?;
+        }
+        let leader = self.leader().await?;
+        self.watch(Duration::from_secs(1)).await?;
+        // The leader last, so that nobody begins to lead when it is to stop.
+        self.replicas[1 - leader].stop().await?;
+        self.replicas[leader].stop().await
+    }
+
+    async fn fault(&mut self, fault: Fault, leader: usize) -> Result<()> {
+        let lease = self.schedule.timing.lease;
+        let fraction = self.schedule.fraction();
+        let other = usize::from(self.schedule.fraction() < 0.2);
+        let works = Network::Works(Duration::ZERO);
+        let replica = &mut self.replicas[leader];
+        let exits = replica.exits.len();
+        match fault {
+            Partition => {
+                replica.proxy.set(Network::Cut);
+                self.watch(lease.mul_f64(1.3 + fraction / 2.0)).await?;
+                let replica = &self.replicas[leader];
+                replica.proxy.set(works);
+                ensure!(
+                    replica.exits.len() > exits,
+                    "still there after its deadline: {}",
+                    replica.name
+                );
+            }
+            Flicker | Delay | HalfOpen | Reset => {
+                let replica = (leader + other) % self.replicas.len();
+                let most = self.schedule.most_delay();
+                for _ in 0..4 {
+                    let proxy = &self.replicas[replica].proxy;
+                    match fault {
+                        Flicker => proxy.set(Network::Cut),
+                        Delay => proxy.set(Network::Works(most.mul_f64(fraction))),
+                        HalfOpen => proxy.strand(),
+                        _ => proxy.reset(),
+                    }
+                    self.watch(lease.mul_f64(0.2)).await?;
+                    if fault == Flicker {
+                        self.replicas[replica].proxy.set(works);
+                        self.watch(lease.mul_f64(0.2)).await?;
+                    }
+                }
+                let proxy = &self.replicas[replica].proxy;
+                proxy.set(works);
+                // Calls that hang would keep the process from stopping.
+                proxy.reset();
+            }
+            Revoke => {
+                let (all, one) = (self.users(|_| true), self.users(|number| number != leader));
+                setup::allow_election(&self.client, &self.namespace, &one).await?;
+                self.watch(lease.mul_f64(1.1)).await?;
+                setup::allow_election(&self.client, &self.namespace, &all).await?;
+                ensure!(
+                    self.replicas[leader].exits.len() > exits,
+                    "still there after its deadline"
+                );
+            }
+            Stop => {
+                replica.signal("STOP")?;
+                self.watch(lease.mul_f64(1.2 + fraction)).await?;
+                self.replicas[leader].signal("CONT")?;
+                self.watch(Duration::from_secs(2)).await?;
+                ensure!(
+                    self.replicas[leader].exits.len() > exits,
+                    "goes on after its deadline"
+                );
+            }
+            Kill => {
+                self.ends.push((fault, Timestamp::now()));
+                replica.signal("KILL")?;
+                self.watch(lease).await?;
+            }
+            Terminate => {
+                self.ends.push((fault, Timestamp::now()));
+                replica.signal("TERM")?;
+                self.watch(Duration::from_secs(1)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn users(&self, which: impl Fn(usize) -> bool) -> Vec<String> {
+        let replicas = self.replicas.iter().enumerate();
+        let users = replicas.filter(|(number, _)| which(*number));
+        users.map(|(_, replica)| replica.name.clone()).collect()
+    }
+
+    /// Lets the replicas run for so long; who ends is started again.
+    async fn watch(&mut self, time: Duration) -> Result<()> {
+        let begin = Instant::now();
+        loop {
+            for replica in &mut self.replicas {
+                replica.supervise()?;
+            }
+            let Some(rest) = time.checked_sub(begin.elapsed()) else {
+                return Ok(());
+            };
+            sleep(rest.min(Duration::from_millis(50))).await;
+        }
+    }
+
+    /// Waits until somebody leads and renews, and everybody has run for a while and is ready: the one
+    /// that follows, too, as a rollout waits for it.
+    async fn leader(&mut self) -> Result<usize> {
+        let begin = Instant::now();
+        let mut first: Option<LeaseSpec> = None;
+        while begin.elapsed() < Duration::from_secs(90) {
+            self.watch(Duration::from_millis(50)).await?;
+            let lease = self.leases.get_opt(LEASE).await?;
+            let Some(spec) = lease.and_then(|lease| lease.spec) else {
+                continue;
+            };
+            let holder = spec.holder_identity.clone().unwrap_or_default();
+            first.take_if(|first| first.holder_identity != spec.holder_identity);
+            if first.is_none() {
+                first = Some(spec);
+                continue;
+            }
+            let renewed = first
+                .as_ref()
+                .is_some_and(|first| first.renew_time < spec.renew_time);
+            let settled =
+                |replica: &Replica| replica.age() > Duration::from_secs(2) && replica.is_ready();
+            let is_holder = |replica: &Replica| holder.split('_').next() == Some(&replica.name);
+            if renewed
+                && self.replicas.iter().all(settled)
+                && let Some(leader) = self.replicas.iter().position(is_holder)
+            {
+                return Ok(leader);
+            }
+        }
+        bail!("nobody leads, or a replica is not ready")
+    }
+}

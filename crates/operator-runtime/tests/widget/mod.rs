@@ -1,0 +1,48 @@
+//! What the operators under test work on.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use kube::core::crd::MergeError;
+use kube::{CustomResource, KubeSchema};
+use operator_runtime::Crds;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The desired state of a Widget.
+#[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, JsonSchema, Serialize)]
+#[kube(
+    group = "test.example.com",
+    version = "v1",
+    kind = "Widget",
+    namespaced,
+    status = "WidgetStatus"
+)]
+pub struct WidgetSpec {
+    /// The API server takes any text as well, as after a change of the type.
+    #[serde(default)]
+    #[schemars(extend("x-kubernetes-int-or-string" = true), transform = without_type)]
+    pub size: i32,
+}
+
+/// The observed state of a Widget.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, KubeSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct WidgetStatus {
+    pub observed_generation: Option<i64>,
+    #[serde(default)]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
+    pub conditions: Vec<Condition>,
+}
+
+fn without_type(schema: &mut schemars::Schema) {
+    for key in ["type", "format"] {
+        schema.remove(key);
+    }
+}
+
+/// The CRD of [`Widget`].
+pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+    let mut crds = Crds::default();
+    crds.add_storage::<Widget>();
+    crds.merge()
+}

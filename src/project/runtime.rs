@@ -1,0 +1,250 @@
+//! Where a project gets the crate `operator-runtime` from: one line of its `Cargo.toml`.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use toml_edit::{InlineTable, Value};
+
+use crate::error::Failure;
+
+/// The package that every project depends on.
+pub const PACKAGE: &str = "operator-runtime";
+
+/// The release of it that the templates are written for.
+pub const VERSION: &str = "0.1.0";
+
+/// The features that a project's tests need.
+const TESTED_WITH: [&str; 2] = ["envtest", "testing"];
+
+/// Where the crate comes from. The default is what a `PROJECT` without the field means, whoever reads it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Runtime {
+    /// The registry that cargo asks.
+    Registry,
+    /// The project's own directory `vendor/operator-runtime`, which operator-forge writes.
+    #[default]
+    Vendored,
+    /// A directory, as cargo has it: absolute, or relative to `Cargo.toml`.
+    Path(String),
+    /// A git repository, at a branch, tag or commit if one is given.
+    Git {
+        /// Its URL.
+        url: String,
+        /// What follows `#`.
+        revision: Option<String>,
+    },
+}
+
+impl Runtime {
+    /// The default of `init --runtime`. It is `registry` in a release whose runtime is published: the release workflow builds
+    /// with `OPERATOR_FORGE_RUNTIME=registry`. In every other build it is `vendored`.
+    pub fn of_this_build() -> Self {
+        Self::of_build(option_env!("OPERATOR_FORGE_RUNTIME"))
+    }
+
+    fn of_build(variable: Option<&str>) -> Self {
+        match variable {
+            Some("registry") => Self::Registry,
+            _ => Self::Vendored,
+        }
+    }
+
+    /// Parses the value of `--runtime`.
+    pub fn parse(text: &str) -> Result<Self, Failure> {
+        let refuse = |why: &str, help: String| {
+            let found = text.escape_debug();
+            Failure::usage(format!("invalid value `{found}` for `--runtime`: {why}"))
+                .note("it is `registry`, `vendored`, `path=DIR` or `git=URL#REV`; `#REV` may be left out")
+                .help(help)
+        };
+        let default = || "--runtime vendored".to_owned();
+        if text.chars().any(char::is_control) {
+            return Err(refuse("it has a control character", default()));
+        }
+        match text.split_once('=') {
+            None if text == "registry" => Ok(Self::Registry),
+            None if text == "vendored" => Ok(Self::Vendored),
+            Some(("path" | "git", "")) => Err(refuse("nothing follows the `=`", default())),
+            Some(("path", directory)) => Ok(Self::Path(directory.replace('\\', "/"))),
+            Some(("git", url)) => match url.split_once('#') {
+                Some((_, "")) => Err(refuse("nothing follows the `#`", default())),
+                Some(("", _)) => Err(refuse("nothing stands before the `#`", default())),
+                Some((url, revision)) => Ok(Self::Git {
+                    url: url.to_owned(),
+                    revision: Some(revision.to_owned()),
+                }),
+                None => Ok(Self::Git {
+                    url: url.to_owned(),
+                    revision: None,
+                }),
+            },
+            _ => Err(refuse("there is no such source", default())),
+        }
+    }
+
+    /// The dependency in `Cargo.toml`: what follows `operator-runtime =`.
+    pub fn dependency(&self) -> String {
+        match self {
+            Self::Registry => Value::from(VERSION).to_string(),
+            _ => inline(self.source()),
+        }
+    }
+
+    /// The same for tests, which need more of its features.
+    pub fn dev_dependency(&self) -> String {
+        let mut table = self.source();
+        table.insert("features", TESTED_WITH.into_iter().collect());
+        inline(table)
+    }
+
+    fn source(&self) -> InlineTable {
+        let mut table = InlineTable::new();
+        let mut put = |key: &str, value: &str| _ = table.insert(key, value.into());
+        match self {
+            Self::Registry => put("version", VERSION),
+            Self::Vendored => put("path", &format!("vendor/{PACKAGE}")),
+            Self::Path(directory) => put("path", directory),
+            Self::Git { url, revision } => {
+                put("git", url);
+                if let Some(revision) = revision {
+                    put("rev", revision);
+                }
+            }
+        }
+        table
+    }
+}
+
+/// A table in one line, with the spaces that Cargo's own manifests have.
+fn inline(mut table: InlineTable) -> String {
+    table.fmt();
+    Value::from(table).decorated("", "").to_string()
+}
+
+impl fmt::Display for Runtime {
+    /// As `--runtime` takes it and `PROJECT` has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Registry => f.write_str("registry"),
+            Self::Vendored => f.write_str("vendored"),
+            Self::Path(directory) => write!(f, "path={directory}"),
+            Self::Git { url, revision } => match revision {
+                Some(revision) => write!(f, "git={url}#{revision}"),
+                None => write!(f, "git={url}"),
+            },
+        }
+    }
+}
+
+impl Serialize for Runtime {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Runtime {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text).map_err(|failure| {
+            let why = failure
+                .error
+                .replace("value", "source")
+                .replace(" for `--runtime`", " of `runtime`");
+            de::Error::custom(format!("{why}\nnote: {}", failure.notes.join("\nnote: ")))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_source_is_one_line_of_the_manifest() {
+        let cases = [
+            ("registry", r#""0.1.0""#, r#"{ version = "0.1.0", "#),
+            (
+                "vendored",
+                r#"{ path = "vendor/operator-runtime" }"#,
+                r#"{ path = "vendor/operator-runtime", "#,
+            ),
+            (
+                r"path=..\runtime",
+                r#"{ path = "../runtime" }"#,
+                r#"{ path = "../runtime", "#,
+            ),
+            (
+                "git=https://example.com/a?b=c",
+                r#"{ git = "https://example.com/a?b=c" }"#,
+                r#"{ git = "https://example.com/a?b=c", "#,
+            ),
+            (
+                "git=ssh://git@example.com/a#v1",
+                r#"{ git = "ssh://git@example.com/a", rev = "v1" }"#,
+                r#"{ git = "ssh://git@example.com/a", rev = "v1", "#,
+            ),
+        ];
+        for (text, line, tested) in cases {
+            let runtime = Runtime::parse(text).unwrap();
+            assert_eq!(runtime.dependency(), line);
+            assert_eq!(
+                runtime.dev_dependency(),
+                format!(r#"{tested}features = ["envtest", "testing"] }}"#)
+            );
+            assert_eq!(Runtime::parse(&runtime.to_string()).unwrap(), runtime);
+        }
+    }
+
+    #[test]
+    fn quotes_cannot_leave_their_string() {
+        let runtime = Runtime::parse(r#"path=a" }, b = { path = "c"#).unwrap();
+        let text = format!("a = {}", runtime.dependency());
+        let manifest: toml_edit::DocumentMut = text.parse().unwrap();
+        assert_eq!(manifest.len(), 1, "{text}");
+        assert_eq!(
+            manifest["a"].as_inline_table().map(InlineTable::len),
+            Some(1),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn other_words_are_refused() {
+        for text in [
+            "",
+            "Registry",
+            "crate",
+            "path",
+            "path=",
+            "git=",
+            "git=#a",
+            "git=a#",
+            "svn=a",
+            "path=a\nb",
+        ] {
+            let failure = Runtime::parse(text).unwrap_err();
+            assert!(failure.error.contains("for `--runtime`"), "{failure}");
+            assert_eq!(failure.help, ["--runtime vendored"]);
+        }
+    }
+
+    #[test]
+    fn only_a_release_asks_the_registry() {
+        assert_eq!(Runtime::of_build(None), Runtime::Vendored);
+        assert_eq!(Runtime::of_build(Some("")), Runtime::Vendored);
+        assert_eq!(Runtime::of_build(Some("registry")), Runtime::Registry);
+    }
+
+    /// The crate in this repository is what `registry` asks for.
+    #[test]
+    fn the_version_is_that_of_the_crate() {
+        let manifest = concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/crates/operator-runtime/Cargo.toml"
+        );
+        let manifest: toml_edit::DocumentMut =
+            std::fs::read_to_string(manifest).unwrap().parse().unwrap();
+        assert_eq!(manifest["package"]["name"].as_str(), Some(PACKAGE));
+        assert_eq!(manifest["package"]["version"].as_str(), Some(VERSION));
+    }
+}

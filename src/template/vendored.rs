@@ -1,0 +1,179 @@
+//! What a project gets of the runtime's crate: its manifest, README, license and sources, without what only its own tests
+//! need. The build script runs this; so does the test that compares.
+
+use std::{collections::BTreeMap, error::Error, fs, io, path::Path};
+
+/// The files of the crate in `directory` that a project gets, by their paths below it, with `\n` for line ends.
+///
+/// Errors: a file cannot be read.
+pub fn files(directory: &Path) -> Result<BTreeMap<String, String>, Box<dyn Error>> {
+    let read = |path: &str| {
+        let text = fs::read_to_string(directory.join(path));
+        text.map(|text| text.replace("\r\n", "\n"))
+            .map_err(|error| {
+                io::Error::other(format!("{}: {error}", directory.join(path).display()))
+            })
+    };
+    let mut files = BTreeMap::from([("Cargo.toml".to_owned(), manifest(&read("Cargo.toml")?))]);
+    for path in ["LICENSE", "README.md"] {
+        files.insert(path.to_owned(), read(path)?);
+    }
+    // From the root of the crate along its `mod`, so that a module of tests is left out with all below it.
+    let mut open = vec!["src/lib.rs".to_owned()];
+    while let Some(path) = open.pop() {
+        let text = without_tests(&read(&path)?);
+        let stem = path.strip_suffix(".rs").unwrap_or(&path);
+        let below = match stem.rsplit_once('/') {
+            // A file that an attribute names looks for its modules beside itself.
+            Some((directory, "lib" | "mod" | "off")) => directory,
+            _ => stem,
+        };
+        for module in modules(&text) {
+            let [file, inner] = [
+                format!("{below}/{module}.rs"),
+                format!("{below}/{module}/mod.rs"),
+            ];
+            open.push(if directory.join(&file).exists() {
+                file
+            } else {
+                inner
+            });
+        }
+        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
+        // What stands in the place of a module whose feature is off.
+        let attributes = text
+            .lines()
+            .filter(|line| line.trim_start().starts_with("#[cfg_attr("));
+        let others = attributes.flat_map(|line| quoted_after(line, "path = \""));
+        open.extend(others.map(|other| format!("{parent}/{other}")));
+        for included in quoted_after(&text, "include_str!(\"") {
+            let target = format!("{parent}/{included}");
+            if !included.starts_with("../") {
+                files.insert(target.clone(), read(&target)?);
+            }
+        }
+        files.insert(path, text);
+    }
+    Ok(files)
+}
+
+/// The manifest without the sections that only the crate's own tests, examples and benchmarks need.
+fn manifest(text: &str) -> String {
+    let mut kept = String::new();
+    let mut skips = false;
+    // A comment belongs to what follows it.
+    let mut pending = String::new();
+    for line in text.lines() {
+        if line.starts_with('[') {
+            let section = line.trim_matches(['[', ']']);
+            skips = ["dev-dependencies", "example", "test", "bench"].contains(&section);
+        }
+        pending.push_str(line);
+        pending.push('\n');
+        if !line.starts_with('#') {
+            if !skips {
+                kept.push_str(&pending);
+            }
+            pending.clear();
+        }
+    }
+    kept.trim_end().to_owned() + "\n"
+}
+
+/// A source without the items that are compiled for tests only. rustfmt has laid it out: an item ends with a line of its
+/// brace, which stands below the first letter of the item.
+fn without_tests(text: &str) -> String {
+    let mut kept: Vec<&str> = Vec::new();
+    let mut lines = text.lines();
+    while let Some(line) = lines.next() {
+        let attribute = line.trim_start();
+        if !attribute.starts_with("#[cfg(test)]") && !attribute.starts_with("#[cfg(all(test,") {
+            kept.push(line);
+            continue;
+        }
+        let indent = &line[..line.len() - attribute.len()];
+        let end = [
+            format!("{indent}}}"),
+            format!("{indent}];"),
+            format!("{indent}}};"),
+        ];
+        let first = lines
+            .by_ref()
+            .find(|line| !line.trim_start().starts_with("#["));
+        let is_whole = first.is_some_and(|line| line.ends_with(';') || line.ends_with(" {}"));
+        if !is_whole {
+            lines
+                .by_ref()
+                .find(|line| end.iter().any(|end| end == line));
+        }
+        // The blank line above goes along.
+        while kept.last().is_some_and(|line| line.is_empty())
+            && lines.clone().next().is_none_or(str::is_empty)
+        {
+            kept.pop();
+        }
+    }
+    kept.join("\n").trim_end().to_owned() + "\n"
+}
+
+/// The modules that a source declares and another file holds.
+fn modules(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter_map(|line| {
+        let module = line.trim_start().strip_suffix(';')?;
+        let module = module
+            .trim_start_matches("pub(crate) ")
+            .trim_start_matches("pub ");
+        module.strip_prefix("mod ")
+    })
+}
+
+/// The texts between `start`, which ends with a quote, and the next quote.
+fn quoted_after<'a>(text: &'a str, start: &'a str) -> impl Iterator<Item = &'a str> {
+    let pieces = text.split(start).skip(1);
+    pieces.filter_map(|piece| piece.split('"').next())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is embedded is the crate as it is now.
+    #[test]
+    fn the_crate_is_embedded() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/operator-runtime");
+        let embedded = crate::template::catalogue::of(crate::template::catalogue::Scope::Runtime);
+        let embedded: BTreeMap<String, String> = embedded
+            .map(|template| {
+                let path = template
+                    .target
+                    .strip_prefix("vendor/operator-runtime/")
+                    .unwrap();
+                (
+                    path.to_owned(),
+                    String::from_utf8(template.content.to_vec()).unwrap(),
+                )
+            })
+            .collect();
+        assert_eq!(embedded, files(&root).unwrap());
+    }
+
+    #[test]
+    fn items_for_tests_are_left_out() {
+        let text = "mod a;\n#[cfg(test)]\nmod tests;\n\nfn f() {\n    g();\n}\n\n#[cfg(test)]\nmod b {\n    fn h() {}\n}\n";
+        assert_eq!(without_tests(text), "mod a;\n\nfn f() {\n    g();\n}\n");
+        let text = "struct A;\n\nimpl A {\n    fn a() {}\n\n    #[cfg(test)]\n    #[must_use]\n    fn b() -> u8 {\n        1\n    }\n\n    fn c() {}\n}\n";
+        assert_eq!(
+            without_tests(text),
+            "struct A;\n\nimpl A {\n    fn a() {}\n\n    fn c() {}\n}\n"
+        );
+    }
+
+    #[test]
+    fn a_manifest_keeps_what_is_built() {
+        let text = "[package]\nname = \"a\"\n\n# For tests.\n[dev-dependencies]\nb = \"1\"\n\n# More.\n[[example]]\nname = \"c\"\n\n[features]\nd = []\n";
+        assert_eq!(
+            manifest(text),
+            "[package]\nname = \"a\"\n\n[features]\nd = []\n"
+        );
+    }
+}

@@ -1,0 +1,335 @@
+//! The laws of the engine, on every project in `snapshots/`: idempotence, inverse, confluence, convergence.
+//!
+//! The inverse of a create is taken in two ways: by the delete of the same words, and as a `git revert` of `PROJECT`
+//! takes it, the old text and then `sync`.
+
+use crate::session;
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    hash::{DefaultHasher, Hash, Hasher},
+    path::{Path, PathBuf},
+    thread,
+};
+
+use session::{Step, assert_same, consoles, parse, shell, tree, without_runtime};
+use tempfile::TempDir;
+
+type Tree = BTreeMap<String, Vec<u8>>;
+
+fn sessions() -> Vec<(String, Vec<Step>)> {
+    let read = |path: &std::path::PathBuf| {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        (name, parse(&fs::read_to_string(path).unwrap()))
+    };
+    consoles("projects").iter().map(read).collect()
+}
+
+#[track_caller]
+fn succeed(directory: &Path, command: &str) {
+    let step = shell(directory, command);
+    assert_eq!(step.code, 0, "{command}\n{}", step.output);
+}
+
+fn copy(from: &Tree, to: &Path) {
+    for (path, bytes) in from {
+        let file = to.join(path);
+        fs::create_dir_all(file.parent().unwrap()).unwrap();
+        fs::write(file, bytes).unwrap();
+    }
+}
+
+#[test]
+fn idempotence() {
+    for (name, steps) in sessions() {
+        let directory = TempDir::new().unwrap();
+        for step in steps {
+            succeed(directory.path(), &step.command);
+            let before = tree(directory.path());
+            let what = format!("{name}: {}", step.command);
+            succeed(directory.path(), "operator-forge check");
+            succeed(directory.path(), "operator-forge sync");
+            assert_same(&what, &before, &tree(directory.path()));
+            let again = shell(directory.path(), &step.command);
+            assert_eq!(again.code, 1, "{what} was accepted twice\n{}", again.output);
+            assert_same(&what, &before, &tree(directory.path()));
+        }
+    }
+}
+
+#[test]
+fn inverse() {
+    for (name, steps) in sessions() {
+        let directory = TempDir::new().unwrap();
+        succeed(directory.path(), &steps[0].command);
+        for step in &steps[1..] {
+            let before = tree(directory.path());
+            let project = fs::read(directory.path().join("PROJECT")).unwrap();
+            succeed(directory.path(), &step.command);
+            let after = fs::read(directory.path().join("PROJECT")).unwrap();
+            fs::write(directory.path().join("PROJECT"), project).unwrap();
+            succeed(directory.path(), "operator-forge sync");
+            assert_same(
+                &format!("{name}: the inverse of {}", step.command),
+                &before,
+                &tree(directory.path()),
+            );
+            fs::write(directory.path().join("PROJECT"), after).unwrap();
+            succeed(directory.path(), "operator-forge sync");
+        }
+    }
+}
+
+/// `undo` after each step, and `undo` of that: the tree before it and after it, byte for byte.
+#[test]
+fn undo() {
+    for (name, steps) in sessions() {
+        let directory = TempDir::new().unwrap();
+        for step in steps {
+            let before = tree(directory.path());
+            succeed(directory.path(), &step.command);
+            let after = tree(directory.path());
+            for (what, expected) in [("undo", &before), ("undo of undo", &after)] {
+                succeed(directory.path(), "operator-forge undo");
+                assert_same(
+                    &format!("{name}: {what} of {}", step.command),
+                    expected,
+                    &tree(directory.path()),
+                );
+            }
+        }
+    }
+}
+
+/// Every directory below `root`, which neither git nor a [`Tree`] shows when it is empty.
+fn directories(root: &Path) -> Vec<PathBuf> {
+    let entries = walkdir::WalkDir::new(root).sort_by_file_name().into_iter();
+    let directories = entries
+        .map(Result::unwrap)
+        .filter(|entry| entry.file_type().is_dir());
+    directories.map(|entry| entry.into_path()).collect()
+}
+
+/// `create` and `delete` are inverse, and `git status` is clean between them.
+#[test]
+fn inverse_by_delete() {
+    for (name, steps) in sessions() {
+        let directory = TempDir::new().unwrap();
+        let root = directory.path();
+        succeed(root, &steps[0].command);
+        succeed(
+            root,
+            "git init -q && git config user.name me && git config user.email me@x",
+        );
+        for step in &steps[1..] {
+            let what = format!("{name}: the inverse of {}", step.command);
+            succeed(root, "git add -A && git commit -q -m settled");
+            let before = (tree(root), directories(root));
+            succeed(root, &step.command);
+            let created = tree(root);
+            let delete = delete_of(&step.command);
+            succeed(root, &delete);
+            assert_same(&what, &before.0, &tree(root));
+            assert_eq!(before.1, directories(root), "{what}");
+            let status = shell(root, "git status --porcelain");
+            assert_eq!(status.output, "", "{what}");
+            assert_eq!(shell(root, &delete).code, 1, "{delete} was accepted twice");
+            succeed(root, &step.command);
+            assert_same(&format!("{what}, twice"), &created, &tree(root));
+        }
+    }
+}
+
+/// What a user wrote into a file outlives the delete, which names the file; and a create that is told to keep it takes
+/// it back as it was.
+#[test]
+fn inverse_with_edits() {
+    for (name, steps) in sessions() {
+        let directory = TempDir::new().unwrap();
+        let root = directory.path();
+        succeed(root, &steps[0].command);
+        for step in &steps[1..] {
+            let what = format!("{name}: {}", step.command);
+            let mut before = tree(root);
+            succeed(root, &step.command);
+            let created = tree(root);
+            let mine = users_files(&created);
+            let mut mine: Vec<_> = mine.filter(|path| !before.contains_key(*path)).collect();
+            // Every second one, so that some files of each kind stay and some go away.
+            mine.retain(|path| path.len() % 2 == 0);
+            for path in &mine {
+                let text = [&created[*path], b"// mine\n".as_slice()].concat();
+                fs::write(root.join(path), &text).unwrap();
+                before.insert((*path).clone(), text);
+            }
+            let edited = tree(root);
+            let deleted = shell(root, &delete_of(&step.command));
+            assert_eq!(deleted.code, if mine.is_empty() { 0 } else { 3 }, "{what}");
+            for path in &mine {
+                let told = format!("`rm {path}`");
+                assert!(deleted.output.contains(&told), "{what}\n{}", deleted.output);
+            }
+            assert_same(&what, &before, &tree(root));
+            if !mine.is_empty() {
+                let again = shell(root, &step.command);
+                assert_eq!(again.code, 1, "{what}\n{}", again.output);
+                assert_same(&what, &before, &tree(root));
+            }
+            let kept = shell(root, &format!("{} --on-conflict keep", step.command));
+            assert_eq!(kept.code, deleted.code, "{what}\n{}", kept.output);
+            assert_same(&format!("{what}, kept"), &edited, &tree(root));
+        }
+    }
+}
+
+/// The user's files, as the lock names them.
+fn users_files(tree: &Tree) -> impl Iterator<Item = &String> {
+    let lock = String::from_utf8_lossy(&tree[".operator-forge/lock"]).into_owned();
+    tree.keys().filter(move |path| {
+        let end = format!(" {path}");
+        lock.lines()
+            .any(|row| row.starts_with("user ") && row.ends_with(&end))
+    })
+}
+
+/// The delete of what a create makes.
+fn delete_of(create: &str) -> String {
+    let how = [
+        "--plural",
+        "--namespaced",
+        "--short-name",
+        "--certificates",
+        "--validation-path",
+    ];
+    let mut words = create.split(' ').peekable();
+    let mut delete = Vec::new();
+    while let Some(word) = words.next() {
+        if how.contains(&word) {
+            words.next();
+        } else if !how.iter().any(|flag| word.starts_with(flag)) {
+            delete.push(if word == "create" { "delete" } else { word });
+        }
+    }
+    delete.join(" ")
+}
+
+#[test]
+fn confluence() {
+    thread::scope(|scope| {
+        for (name, steps) in sessions() {
+            scope.spawn(move || confluence_of(&name, &steps));
+        }
+    });
+}
+
+fn confluence_of(name: &str, steps: &[Step]) {
+    let commands: Vec<&str> = steps.iter().map(|step| step.command.as_str()).collect();
+    let mut trees: BTreeMap<(&str, &str), Tree> = BTreeMap::new();
+    for first in &commands[1..] {
+        let directory = TempDir::new().unwrap();
+        succeed(directory.path(), commands[0]);
+        if shell(directory.path(), first).code != 0 {
+            continue;
+        }
+        for second in commands[1..].iter().filter(|second| *second != first) {
+            if shell(directory.path(), second).code == 0 {
+                trees.insert((first, second), hashes(directory.path()));
+                succeed(directory.path(), "operator-forge undo");
+            }
+        }
+    }
+    for ((first, second), forward) in &trees {
+        if let Some(backward) = trees.get(&(second, first)) {
+            let what = format!("{name}: {first} and {second} in either order");
+            assert_same(&what, forward, backward);
+        }
+    }
+}
+
+/// Every file with the hash of what it holds: hundreds of trees fit into memory.
+fn hashes(root: &Path) -> Tree {
+    let hash = |bytes: Vec<u8>| {
+        let mut hasher = DefaultHasher::new();
+        bytes.hash(&mut hasher);
+        format!("{:x}", hasher.finish()).into_bytes()
+    };
+    let files = tree(root).into_iter();
+    files.map(|(path, bytes)| (path, hash(bytes))).collect()
+}
+
+/// What the commands make one after the other is what `snapshots/projects` records: that is tested there.
+#[test]
+fn convergence() {
+    for console in consoles("projects") {
+        let incremental = tree(&console.with_extension(""));
+        let fresh = TempDir::new().unwrap();
+        copy(
+            &Tree::from([("PROJECT".to_owned(), incremental["PROJECT"].clone())]),
+            fresh.path(),
+        );
+        succeed(fresh.path(), "operator-forge sync");
+        assert_same(
+            &format!(
+                "{}: PROJECT rendered into an empty directory",
+                console.display()
+            ),
+            &incremental,
+            &without_runtime(tree(fresh.path())),
+        );
+    }
+}
+
+/// The dry run of a command and the command itself name the same changes.
+#[test]
+fn dry_runs_tell_the_truth() {
+    for (name, steps) in sessions() {
+        let directory = TempDir::new().unwrap();
+        for step in steps {
+            let before = tree(directory.path());
+            let said = |flags: &str| {
+                let output = shell(
+                    directory.path(),
+                    &format!("{} --output json {flags}", step.command),
+                )
+                .output;
+                serde_json::from_str::<serde_json::Value>(&output).expect("one JSON object")
+            };
+            let planned = said("--dry-run");
+            assert_same(
+                &format!("{name}: {} --dry-run", step.command),
+                &before,
+                &tree(directory.path()),
+            );
+            let done = said("");
+            let after = tree(directory.path());
+            assert_eq!(
+                planned["changes"], done["changes"],
+                "{name}: {}",
+                step.command
+            );
+            let told: Vec<&str> = done["changes"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .filter_map(|change| change["path"].as_str())
+                .collect();
+            let changed: Vec<&String> = before
+                .keys()
+                .chain(after.keys())
+                .filter(|path| {
+                    before.get(*path) != after.get(*path) && !path.starts_with(".operator-forge/")
+                })
+                .collect();
+            for path in &changed {
+                assert!(
+                    told.contains(&path.as_str()),
+                    "{name}: {} did not tell of {path}",
+                    step.command
+                );
+            }
+            let distinct: std::collections::BTreeSet<_> = changed.iter().collect();
+            assert_eq!(told.len(), distinct.len(), "{name}: {}", step.command);
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! What needs no compiled project: the engine in this process, and the tool as a process.
+
+#[cfg(unix)]
+mod control_plane;
+mod crash;
+mod drivers;
+mod fault;
+#[path = "../shared/fixture.rs"]
+mod fixture;
+mod format;
+mod fuzz;
+mod kustomize;
+mod laws;
+mod merges;
+mod modules;
+#[cfg(unix)]
+mod properties;
+#[path = "../shared/session.rs"]
+mod session;
+mod snapshots;
+mod terminal;

@@ -1,0 +1,26 @@
+#!/bin/sh
+# Packages both crates as `cargo publish` would and builds the packages. The packaged tool has to make the same project as the
+# tool of this checkout, so what it embeds of the runtime came along.
+set -eu
+cd "$(dirname "$0")/.."
+target=${CARGO_TARGET_DIR:-$PWD/target}
+archive=operator-runtime.json
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch" "$archive"' EXIT
+trap 'exit 1' HUP INT TERM
+
+# As in this workspace, so that what verifies the packages shares the dependencies that are compiled already.
+export CARGO_PROFILE_DEV_DEBUG=false
+cargo publish --dry-run --allow-dirty --package operator-runtime
+
+OPERATOR_FORGE_ARCHIVE=$PWD/$archive cargo build --package operator-forge
+cp "$target/debug/operator-forge" "$scratch/here"
+rm "$target/debug/operator-forge"
+cargo publish --dry-run --allow-dirty --package operator-forge
+# What verified the package has taken the place of the tool of the checkout.
+cp "$target/debug/operator-forge" "$scratch/packaged"
+for tool in here packaged; do
+    "$scratch/$tool" -C "$scratch" init -q "of-$tool" --domain example.com --project-name packaged --vcs none
+done
+diff -r --exclude local "$scratch/of-here" "$scratch/of-packaged"
+echo "the packaged tool makes the project that this checkout's makes"

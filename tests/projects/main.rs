@@ -1,0 +1,15 @@
+//! What compiles generated projects and runs them against a real API server, and the updates of older projects.
+
+#![cfg(unix)]
+
+mod external;
+#[path = "../shared/fixture.rs"]
+mod fixture;
+mod generated;
+mod operator;
+mod project;
+mod registry;
+#[path = "../shared/session.rs"]
+mod session;
+mod upgrades;
+mod webhooks;

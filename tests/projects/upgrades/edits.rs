@@ -1,0 +1,123 @@
+//! What a user does to a project: to each kind of file the change that people make, at a place that old and new templates
+//! have. Made in a fresh project of today, the same edits are what an update has to arrive at.
+
+use crate::fixture::Tree;
+
+/// A file and what is done to its text.
+type Edit = (&'static str, fn(&str) -> String);
+
+/// Edits of the files of whole projects, by path.
+const EDITS: [Edit; 12] = [
+    ("Cargo.toml", |text| {
+        let text = text.replacen("version = \"0.1.0\"", "version = \"0.3.1\" # released", 1);
+        // Up to template set 4 the versions were the workspace's.
+        let [old, new] = ["tracing.workspace = true\n", "tracing = \"0.1.44\"\n"];
+        let last = if text.contains(old) { old } else { new };
+        after(&text, last, "\n# Ours: jitter.\nfastrand = \"2\"\n")
+    }),
+    ("Dockerfile", |text| {
+        text.to_owned() + "LABEL team=\"storage\"\n"
+    }),
+    ("Makefile", |text| {
+        text.to_owned() + "\n.PHONY: mine\nmine:\n\techo mine\n"
+    }),
+    ("README.md", |text| text.replacen("# ", "# Our own ", 1)),
+    (".gitignore", |text| text.to_owned() + "/scratch/\n"),
+    ("AGENTS.md", |text| {
+        text.to_owned() + "\nAsk before you deploy.\n"
+    }),
+    ("config/default/kustomization.yaml", |text| {
+        let text = text.replace("  # - ../prometheus\n", "  - ../prometheus\n");
+        after(&text, "  - ../manager\n", "  # ours\n  - quota.yaml\n")
+    }),
+    ("config/rbac/kustomization.yaml", |text| {
+        after(text, "  - service_account.yaml\n", "  - team_role.yaml\n")
+    }),
+    ("config/manager/manager.yaml", |text| {
+        text.replace("replicas: 1", "replicas: 2")
+    }),
+    ("src/main.rs", |text| {
+        after(
+            text,
+            "    manager: Flags,\n",
+            "    /// Ours.\n    #[arg(long)]\n    team: Option<String>,\n",
+        )
+    }),
+    ("src/context.rs", |text| {
+        text.to_owned() + "\n/// Ours.\npub const TEAM: &str = \"storage\";\n"
+    }),
+    // Where template set 3 declares its own module, too.
+    ("src/lib.rs", |text| {
+        after(text, "pub mod controllers;\n", "pub mod mine;\n")
+    }),
+];
+
+/// New files.
+const FILES: [(&str, &str); 3] = [
+    (
+        "src/mine.rs",
+        "//! Ours.\n\n/// How long to wait.\npub fn jitter() -> u64 {\n    fastrand::u64(..10)\n}\n",
+    ),
+    (
+        "config/default/quota.yaml",
+        "apiVersion: v1\nkind: ResourceQuota\nmetadata:\n  name: quota\nspec: {}\n",
+    ),
+    (
+        "config/rbac/team_role.yaml",
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata:\n  name: team\nrules: []\n",
+    ),
+];
+
+/// Makes all of them in `project`.
+pub fn make(project: &mut Tree) {
+    for (path, edit) in EDITS {
+        change(project, path, edit);
+    }
+    let types = |path: &str| path.starts_with("src/api/") && path.ends_with(".rs");
+    let reconcilers = |path: &str| path.starts_with("src/controllers/") && path.ends_with(".rs");
+    let webhooks = |path: &str| path.starts_with("src/webhooks/") && path.ends_with(".rs");
+    let all: Vec<String> = project.keys().cloned().collect();
+    for path in all.iter().filter(|path| types(path)) {
+        change(project, path, |text| {
+            text.replacen(
+                "Spec {",
+                "Spec {\n    /// Ours.\n    #[serde(default)]\n    pub team: Option<String>,",
+                1,
+            )
+        });
+    }
+    for path in all.iter().filter(|path| reconcilers(path)) {
+        change(project, path, |text| {
+            text.replacen(
+                "    Ok(Action::await_change())",
+                "    tracing::debug!(wait = crate::mine::jitter(), \"ours\");\n    Ok(Action::await_change())",
+                1,
+            )
+        });
+    }
+    // A conversion names every field, so a new one has to be written there.
+    for path in all.iter().filter(|path| webhooks(path)) {
+        change(project, path, |text| {
+            format!("{}\n// Ours.\n", text.replace("Spec {}", "Spec { team }"))
+        });
+    }
+    for (path, text) in FILES {
+        project.insert(path.to_owned(), text.into());
+    }
+}
+
+#[track_caller]
+fn change(project: &mut Tree, path: &str, edit: impl Fn(&str) -> String) {
+    let file = project
+        .get_mut(path)
+        .unwrap_or_else(|| panic!("there is {path}"));
+    let before = String::from_utf8(file.clone()).unwrap();
+    let after = edit(&before);
+    assert_ne!(before, after, "{path} has no place for the edit");
+    *file = after.into();
+}
+
+/// `text` with `more` after the first `anchor`.
+fn after(text: &str, anchor: &str, more: &str) -> String {
+    text.replacen(anchor, &format!("{anchor}{more}"), 1)
+}
