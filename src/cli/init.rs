@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::{Foreign, Global};
+use crate::project::Runtime;
 
 /// `init`.
 #[derive(Args, Debug)]
@@ -35,8 +36,8 @@ pub struct Init {
     /// Watch only some namespaces, with a Role instead of a ClusterRole
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub namespaced: Option<bool>,
-    /// Where the crate operator-runtime comes from: registry, vendored, path=DIR or git=URL#REV [default: vendored]
-    #[arg(long, value_name = "WHERE")]
+    /// Where the crate operator-runtime comes from; its help names the default of the build.
+    #[arg(long, value_name = "WHERE", help = help_of_runtime())]
     pub runtime: Option<String>,
     /// Make a git repository, unless there is one around the directory
     #[arg(long, value_enum, default_value_t)]
@@ -52,6 +53,18 @@ impl Init {
         match &self.dir {
             Some(dir) => flags.directory.join(dir),
             None => flags.directory.clone(),
+        }
+    }
+}
+
+/// The help of `--runtime`, which names the default of this build.
+fn help_of_runtime() -> &'static str {
+    match Runtime::of_this_build() {
+        Runtime::Registry => {
+            "Where the crate operator-runtime comes from: registry, vendored, path=DIR or git=URL#REV [default: registry]"
+        }
+        _ => {
+            "Where the crate operator-runtime comes from: registry, vendored, path=DIR or git=URL#REV [default: vendored]"
         }
     }
 }

@@ -97,6 +97,14 @@ impl Runtime {
         inline(table)
     }
 
+    /// The URL of the git repository that it comes from, as a string of TOML.
+    pub fn repository(&self) -> Option<String> {
+        match self {
+            Self::Git { url, .. } => Some(Value::from(url).to_string()),
+            _ => None,
+        }
+    }
+
     fn source(&self) -> InlineTable {
         let mut table = InlineTable::new();
         let mut put = |key: &str, value: &str| _ = table.insert(key, value.into());

@@ -55,6 +55,8 @@ pub struct ProjectContext {
     pub runtime: String,
     /// The same for its tests.
     pub runtime_of_tests: String,
+    /// The URL of the git repository that the runtime comes from, as a string of TOML.
+    pub runtime_repository: Option<String>,
     /// Whether it has the runtime's source in `vendor/`.
     pub vendored: bool,
     /// The suffix of API groups; may be empty.

@@ -4,9 +4,10 @@ pub(crate) mod discovery;
 pub(crate) mod fence;
 mod warnings;
 
-use std::{fs, path::Path, time::Duration};
+use std::{env, fs, path::Path, time::Duration};
 
 use http::Uri;
+use hyper_util::client::proxy::matcher::Matcher;
 use kube::{
     Client, Config,
     client::ClientBuilder,
@@ -96,15 +97,31 @@ impl Clients {
 
 /// The configuration in `kubeconfig`, or the one kubectl or a pod would use.
 pub(crate) async fn config(kubeconfig: Option<&Path>) -> Result<Config, Error> {
-    let Some(path) = kubeconfig else {
-        return Config::infer().await.map_err(Error::InferConfig);
+    let mut config = match kubeconfig {
+        None => Config::infer().await.map_err(Error::InferConfig)?,
+        Some(path) => {
+            let error = |error| Error::Kubeconfig(path.display().to_string(), error);
+            let kubeconfig = Kubeconfig::read_from(path).map_err(error)?;
+            let options = KubeConfigOptions::default();
+            let config = Config::from_custom_kubeconfig(kubeconfig, &options).await;
+            config.map_err(error)?
+        }
     };
-    let error = |error| Error::Kubeconfig(path.display().to_string(), error);
-    let kubeconfig = Kubeconfig::read_from(path).map_err(error)?;
-    let options = KubeConfigOptions::default();
-    Config::from_custom_kubeconfig(kubeconfig, &options)
-        .await
-        .map_err(error)
+    // kube asks NO_PROXY about the address of the proxy. What a kubeconfig says of its cluster stays.
+    let variable = |names: [&str; 2]| names.into_iter().find_map(|name| env::var(name).ok());
+    let proxy: Option<Uri> =
+        variable(["HTTPS_PROXY", "https_proxy"]).and_then(|uri| uri.parse().ok());
+    let exempt = variable(["NO_PROXY", "no_proxy"]).unwrap_or_default();
+    if config.proxy_url == proxy && is_exempt(&config.cluster_url, &exempt) {
+        config.proxy_url = None;
+    }
+    Ok(config)
+}
+
+/// Whether a list as in `NO_PROXY` names the API server.
+fn is_exempt(server: &Uri, exempt: &str) -> bool {
+    let proxy = Matcher::builder().all("http://proxy.invalid").no(exempt);
+    proxy.build().intercept(server).is_none()
 }
 
 /// The namespace of the pod that this process runs in, if it does.
@@ -126,6 +143,26 @@ fn host(server: &Uri) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn some_servers_need_no_proxy() {
+        let cases = [
+            ("https://127.0.0.1:6443", "localhost,127.0.0.1", true),
+            ("https://10.1.2.3", "example.com, 10.0.0.0/8", true),
+            ("https://api.example.com:6443", ".example.com", true),
+            ("https://api.example.com:6443", "*", true),
+            (
+                "https://api.example.com",
+                "other.example.com,10.0.0.0/8",
+                false,
+            ),
+            ("https://api.example.com", "", false),
+        ];
+        for (server, exempt, expected) in cases {
+            let found = is_exempt(&server.parse().unwrap(), exempt);
+            assert_eq!(found, expected, "{server} {exempt}");
+        }
+    }
 
     #[test]
     fn hosts_have_a_port() {

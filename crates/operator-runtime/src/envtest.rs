@@ -28,7 +28,7 @@ use kube::{
 };
 use tokio::runtime::{Builder, Runtime};
 
-pub use control_plane::{ControlPlane, Options};
+pub use control_plane::{ControlPlane, Options, free_port};
 pub use foreign::crds_in;
 pub use operator::Operator;
 pub use wait::wait_for;

@@ -62,6 +62,7 @@ mod server;
 pub mod webhook;
 
 pub use apply::{Applied, Applier, OwnerError, conditions, finalizer, status};
+pub use axum;
 pub use cache::{Index, ObjectEvent, Store};
 pub use client::NotLeading;
 pub use cluster::Cluster;

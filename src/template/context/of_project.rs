@@ -31,6 +31,7 @@ pub fn context(project: &Project) -> Context {
             package: rust::package_name(&project.name),
             runtime: settings.runtime.dependency(),
             runtime_of_tests: settings.runtime.dev_dependency(),
+            runtime_repository: settings.runtime.repository(),
             vendored: settings.runtime == Runtime::Vendored,
             domain: project.domain.to_string(),
             namespaced: project.namespaced,

@@ -60,7 +60,7 @@ fn an_api_in_full() {
                 "name": "demo", "package": "demo", "library": "demo", "knows_manager": false,
                 "runtime": "{ path = \"vendor/operator-runtime\" }",
                 "runtime_of_tests": "{ path = \"vendor/operator-runtime\", features = [\"envtest\", \"testing\"] }",
-                "vendored": true, "domain": "example.com", "namespaced": false,
+                "runtime_repository": null, "vendored": true, "domain": "example.com", "namespaced": false,
                 "license": "Apache-2.0", "owner": "", "owned": [],
             },
             "header": "// SPDX-License-Identifier: Apache-2.0\n\n",

@@ -3,11 +3,12 @@
 
 mod binaries;
 mod component;
+mod port;
 
 use std::{
     env,
     fs::{self, DirBuilder},
-    net::{TcpListener, TcpStream},
+    net::TcpStream,
     os::unix::fs::DirBuilderExt,
     path::PathBuf,
     process::Command,
@@ -16,6 +17,8 @@ use std::{
 };
 
 use anyhow::{Context, Result, bail};
+
+pub use port::free_port;
 
 use component::{APISERVER, CONTROLLER_MANAGER, Component, ETCD, log_tail};
 
@@ -162,7 +165,7 @@ current-context: {name:?}
         let control_plane = Self {
             binaries,
             directory,
-            port: TcpListener::bind("127.0.0.1:0")?.local_addr()?.port(),
+            port: free_port()?,
             certificate: tls.cert.pem(),
             token: format!("{:032x}", random()?),
             components: Vec::new(),

@@ -1,0 +1,54 @@
+//! Ports for the processes that tests start.
+
+use std::{
+    collections::BTreeSet,
+    net::{Ipv4Addr, TcpListener},
+    ops::RangeInclusive,
+    sync::{Mutex, PoisonError},
+};
+
+use anyhow::{Result, bail};
+
+/// Below the ports that Linux (32768) and the other systems (49152) give to outgoing connections.
+const PORTS: RangeInclusive<u16> = 10_000..=32_767;
+
+/// A TCP port of this machine on which nobody listens, for a process that a test starts.
+///
+/// Unlike the port that a listener on port 0 had, no outgoing connection can take it before that
+/// process listens on it, and no other call in this process returns it.
+///
+/// # Errors
+///
+/// A thousand ports were tried, and all were in use.
+pub fn free_port() -> Result<u16> {
+    static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
+    for _ in 0..1000 {
+        let port = fastrand::u16(PORTS);
+        let is_free = TcpListener::bind((Ipv4Addr::UNSPECIFIED, port)).is_ok();
+        let mut given = GIVEN.lock().unwrap_or_else(PoisonError::into_inner);
+        if is_free && given.insert(port) {
+            return Ok(port);
+        }
+    }
+    bail!(
+        "found no free port between {} and {}",
+        PORTS.start(),
+        PORTS.end()
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_are_free_and_given_once() {
+        let ports: Vec<u16> = (0..100).map(|_| free_port().unwrap()).collect();
+        assert!(ports.iter().all(|port| PORTS.contains(port)));
+        assert_eq!(BTreeSet::from_iter(&ports).len(), 100);
+        let listeners = ports
+            .iter()
+            .map(|port| TcpListener::bind(("127.0.0.1", *port)));
+        assert!(listeners.into_iter().all(|listener| listener.is_ok()));
+    }
+}

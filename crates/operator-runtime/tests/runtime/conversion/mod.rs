@@ -1,0 +1,14 @@
+//! Conversion between versions, asked by a real API server, and storage that changes its version.
+
+mod etcd;
+mod failing;
+mod fuzz;
+mod keeping;
+mod kubectl;
+mod migration;
+mod migrator;
+mod older;
+mod reading;
+mod setup;
+mod types;
+mod upgrade;

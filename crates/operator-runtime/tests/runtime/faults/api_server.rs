@@ -1,0 +1,235 @@
+//! The API server itself: killed, started again, stopped for a while.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context as _, Result, ensure};
+use k8s_openapi::api::core::v1::ConfigMap;
+use kube::ResourceExt;
+use operator_runtime::{Controllers, envtest::Cluster};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::UnixStream,
+    time::sleep,
+};
+
+use crate::faults::{
+    journal::{Journal, Order},
+    kubeconfig,
+    link::Link,
+    operator::{Operator, metric},
+    site::Site,
+    table::row,
+    until,
+};
+use crate::widget;
+
+/// The kube-apiserver of a control plane, so that it can be killed and started again over the same
+/// data.
+struct ApiServer {
+    process: u32,
+    command: Vec<String>,
+    directory: PathBuf,
+    again: Option<Child>,
+}
+
+impl ApiServer {
+    fn of(cluster: &Cluster) -> Result<Self> {
+        let url = cluster.control_plane().url();
+        let (_, port) = url.rsplit_once(':').context("no port")?;
+        let port = format!("--secure-port={port}");
+        for entry in fs::read_dir("/proc")? {
+            let path = entry?.path();
+            let command = fs::read(path.join("cmdline")).unwrap_or_default();
+            let command = String::from_utf8_lossy(&command);
+            let command: Vec<_> = command.split_terminator('\0').map(str::to_owned).collect();
+            // The watchdog has the same arguments after its own.
+            let program = command.first().map(Path::new).and_then(Path::file_name);
+            if program.is_some_and(|name| name == "kube-apiserver") && command.contains(&port) {
+                let name = path.file_name().context("no name")?.to_string_lossy();
+                return Ok(Self {
+                    process: name.parse()?,
+                    directory: fs::read_link(path.join("cwd"))?,
+                    command,
+                    again: None,
+                });
+            }
+        }
+        anyhow::bail!("no kube-apiserver with {port}")
+    }
+
+    fn signal(&self, name: &str) -> Result<()> {
+        let id = self.process.to_string();
+        let status = Command::new("kill").args(["-s", name, &id]).status()?;
+        ensure!(status.success(), "cannot send {name}");
+        Ok(())
+    }
+
+    /// Makes etcd forget everything before this revision, which is a resource version.
+    async fn compact(&self, revision: &str) -> Result<()> {
+        let mut etcd = UnixStream::connect(self.directory.join("client.sock")).await?;
+        let body = format!(r#"{{"revision":"{revision}","physical":true}}"#);
+        let request = format!(
+            "POST /v3/kv/compaction HTTP/1.0\r\nHost: etcd\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        );
+        etcd.write_all(request.as_bytes()).await?;
+        let mut answer = String::new();
+        etcd.read_to_string(&mut answer).await?;
+        ensure!(answer.contains(" 200 "), "{answer}");
+        Ok(())
+    }
+
+    /// Starts it again; it ends with this process, as the first one.
+    fn start(&mut self) -> Result<()> {
+        let script = r#""$@" </dev/null & child=$!; read -r _; kill -9 $child"#;
+        let again = Command::new("sh")
+            .args(["-c", script, "sh"])
+            .args(&self.command)
+            .current_dir(&self.directory)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        self.again = Some(again);
+        Ok(())
+    }
+}
+
+impl Drop for ApiServer {
+    fn drop(&mut self) {
+        if let Some(again) = &mut self.again {
+            drop(again.stdin.take());
+            _ = again.wait();
+        }
+    }
+}
+
+async fn ready(site: &Site) -> Result<Duration> {
+    until("the API server is ready", 60, async || {
+        let request = http::Request::get("/readyz").body(Vec::new())?;
+        Ok(site.client.request_text(request).await.is_ok())
+    })
+    .await
+}
+
+#[tokio::test]
+async fn the_api_server_is_killed_and_stopped() -> Result<()> {
+    let cluster = Cluster::start()?;
+    cluster.install(widget::crds()).await?;
+    let (site, journal) = (Site::within(&cluster, "restart").await?, Journal::default());
+    let mut server = ApiServer::of(&cluster)?;
+    // The operator talks TLS to the API server itself, through a link that can be cut.
+    let (_, port) = server_port(&cluster)?;
+    let link = Link::to(port).await?;
+    let ca = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("restart.crt");
+    fs::write(&ca, cluster.control_plane().ca_pem())?;
+    let more = format!("token: {}", cluster.control_plane().admin_token());
+    let url = format!(
+        "https://127.0.0.1:{}\", certificate-authority: \"{}",
+        link.port(),
+        ca.display()
+    );
+    let kubeconfig = kubeconfig("restart", &url, &more)?;
+
+    for name in ["changed", "orphaned", "untouched"] {
+        site.create(name, 1).await?;
+    }
+    let mut controllers = Controllers::default();
+    controllers.add(journal.controller("widgets").owns::<ConfigMap>());
+    let operator =
+        Operator::start(&kubeconfig, &[], controllers, |manager| manager.client()).await?;
+    site.settled(&journal, 30).await?;
+    journal.order("failing", Some(Order::Fail));
+    site.create("failing", 1).await?;
+    until("ten failures in a row", 20, async || {
+        Ok(journal.count("failing") >= 10)
+    })
+    .await?;
+
+    // Killed: the watches that begin then are older than what the new process remembers.
+    server.signal("KILL")?;
+    let killed = Instant::now();
+    let requests = metric(operator.metrics, "rest_client_requests_total", "").await?;
+    sleep(Duration::from_secs(3)).await;
+    link.cut();
+    server.start()?;
+    ready(&site).await?;
+    let down = killed.elapsed();
+    let orphaned = journal.count("orphaned");
+    site.delete("failing").await?;
+    site.delete_child("orphaned").await?;
+    site.resize("changed", 2).await?;
+    site.create("new", 1).await?;
+    let version = site.widgets().get("new").await?.resource_version();
+    server.compact(&version.context("no version")?).await?;
+    let asked = metric(operator.metrics, "rest_client_requests_total", "").await? - requests;
+    link.restore();
+    let back = Instant::now();
+    site.settled(&journal, 60).await?;
+    until("the child is back", 60, async || {
+        Ok(journal.count("orphaned") > orphaned
+            && site.children().get_opt("orphaned").await?.is_some())
+    })
+    .await?;
+    let happened = format!(
+        "{:.0} s without it, {asked} requests; every change and deletion noticed",
+        down.as_secs_f64()
+    );
+    row(
+        "API server killed, started again, etcd compacted",
+        &happened,
+        back.elapsed(),
+    );
+    ensure!(
+        asked / down.as_secs_f64() < 10.0,
+        "{asked} requests in {down:?}"
+    );
+    let failures = journal.count("failing");
+    sleep(Duration::from_millis(500)).await;
+    ensure!(
+        journal.count("failing") == failures,
+        "an object that is gone is still tried"
+    );
+
+    // Stopped: it accepts connections and answers nothing.
+    server.process = newest(&server)?;
+    server.signal("STOP")?;
+    let stopped = Instant::now();
+    let requests = metric(operator.metrics, "rest_client_requests_total", "").await?;
+    sleep(Duration::from_secs(5)).await;
+    let asked = metric(operator.metrics, "rest_client_requests_total", "").await? - requests;
+    server.signal("CONT")?;
+    let down = stopped.elapsed();
+    site.resize("changed", 3).await?;
+    let recovered = site.settled(&journal, 60).await?;
+    let happened = format!(
+        "{:.0} s without an answer, {asked} requests",
+        down.as_secs_f64()
+    );
+    row(
+        "API server stopped (SIGSTOP), continued",
+        &happened,
+        recovered,
+    );
+    ensure!(asked < 10.0, "{asked} requests");
+    ensure!(operator.runs());
+    Ok(())
+}
+
+fn server_port(cluster: &Cluster) -> Result<(String, u16)> {
+    let url = cluster.control_plane().url();
+    let (host, port) = url.rsplit_once(':').context("no port")?;
+    Ok((host.to_owned(), port.parse()?))
+}
+
+/// The process that was started again.
+fn newest(server: &ApiServer) -> Result<u32> {
+    let shell = server.again.as_ref().context("not started again")?.id();
+    let children = fs::read_to_string(format!("/proc/{shell}/task/{shell}/children"))?;
+    Ok(children.trim().parse()?)
+}

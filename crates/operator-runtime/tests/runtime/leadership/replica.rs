@@ -1,0 +1,136 @@
+//! One replica of the operator: a process, started again when it ends, as a kubelet does.
+
+use std::{
+    env,
+    fs::{self, File},
+    io::{Read, Write},
+    net::{SocketAddr, TcpStream},
+    path::PathBuf,
+    process::{Child, Command, ExitStatus, Stdio},
+    time::{Duration, Instant},
+};
+
+use anyhow::{Context, Result, ensure};
+use tokio::time::sleep;
+
+use super::proxy::Proxy;
+
+/// How a replica is started.
+#[derive(Debug)]
+pub struct Replica {
+    /// The user that the API server sees, and the beginning of its identity in the Lease.
+    pub name: String,
+    pub proxy: Proxy,
+    flags: String,
+    health: SocketAddr,
+    log: PathBuf,
+    child: Option<Child>,
+    started: Instant,
+    pub exits: Vec<ExitStatus>,
+}
+
+impl Replica {
+    pub fn new(
+        name: String,
+        proxy: Proxy,
+        flags: String,
+        health: SocketAddr,
+        log: PathBuf,
+    ) -> Result<Self> {
+        let mut replica = Self {
+            name,
+            proxy,
+            flags,
+            health,
+            log,
+            child: None,
+            started: Instant::now(),
+            exits: Vec::new(),
+        };
+        replica.start()?;
+        Ok(replica)
+    }
+
+    fn start(&mut self) -> Result<()> {
+        let log = File::options().create(true).append(true).open(&self.log)?;
+        let child = Command::new(env::current_exe()?)
+            .args(["--exact", "leadership::operator", "--nocapture"])
+            .env("TEST_OPERATOR_FLAGS", &self.flags)
+            .env("POD_NAME", &self.name)
+            .env_remove("RUST_LOG")
+            .stdout(Stdio::null())
+            .stderr(log)
+            .spawn()?;
+        self.child = Some(child);
+        self.started = Instant::now();
+        Ok(())
+    }
+
+    /// Starts the process again if it has ended.
+    pub fn supervise(&mut self) -> Result<()> {
+        if let Some(child) = &mut self.child
+            && let Some(status) = child.try_wait()?
+        {
+            self.exits.push(status);
+            self.start()?;
+        }
+        Ok(())
+    }
+
+    /// Whether it says that it is ready.
+    pub fn is_ready(&self) -> bool {
+        let ask = || -> std::io::Result<String> {
+            let mut stream = TcpStream::connect(self.health)?;
+            stream.set_read_timeout(Some(Duration::from_secs(5)))?;
+            stream.write_all(b"GET /readyz HTTP/1.0\r\n\r\n")?;
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer)?;
+            Ok(answer)
+        };
+        ask().is_ok_and(|answer| answer.starts_with("HTTP/1.0 200"))
+    }
+
+    /// How long its process runs.
+    pub fn age(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    pub fn signal(&self, name: &str) -> Result<()> {
+        let child = self.child.as_ref().context("no process")?;
+        let status = Command::new("kill")
+            .args(["-s", name, &child.id().to_string()])
+            .status()?;
+        ensure!(status.success(), "cannot send {name}");
+        Ok(())
+    }
+
+    /// Ends the process as a rollout does.
+    pub async fn stop(&mut self) -> Result<()> {
+        self.signal("TERM")?;
+        let mut child = self.child.take().context("no process")?;
+        let begin = Instant::now();
+        while begin.elapsed() < Duration::from_secs(30) {
+            if let Some(status) = child.try_wait()? {
+                self.exits.push(status);
+                return Ok(());
+            }
+            sleep(Duration::from_millis(20)).await;
+        }
+        self.child = Some(child);
+        anyhow::bail!("{} does not stop", self.name)
+    }
+
+    pub fn log(&self) -> String {
+        fs::read_to_string(&self.log).unwrap_or_default()
+    }
+}
+
+impl Drop for Replica {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            // It may have ended already.
+            _ = child.kill();
+            _ = child.wait();
+        }
+    }
+}

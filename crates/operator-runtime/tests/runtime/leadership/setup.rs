@@ -1,0 +1,141 @@
+//! What a schedule needs in the cluster: a namespace, objects to work on, users, and their roles.
+
+use std::{fmt::Debug, fs, net::SocketAddr, path::Path};
+
+use anyhow::{Context, Result};
+use k8s_openapi::api::{
+    authentication::v1::TokenRequest,
+    core::v1::{Namespace, ServiceAccount},
+    rbac::v1::{ClusterRole, ClusterRoleBinding, Role, RoleBinding},
+};
+use kube::{
+    Api, Client, Resource, ResourceExt,
+    api::{Patch, PatchParams, PostParams},
+};
+use operator_runtime::envtest::{Cluster, free_port};
+use serde::{Serialize, de::DeserializeOwned};
+use serde_json::{Value, json};
+
+use super::{plan::Timing, proxy::Proxy, replica::Replica};
+use crate::widget::Widget;
+
+/// The name of the Lease, which is that of the operator.
+pub const LEASE: &str = "leadership.example.com";
+
+/// The Role that projects have.
+const ROLE: &str = concat!(
+    env!("CARGO_MANIFEST_DIR"),
+    "/../../templates/project/config/rbac/leader_election_role.yaml"
+);
+
+/// Lets every ServiceAccount do what the operator does.
+pub async fn permissions(client: &Client) -> Result<()> {
+    let role = json!({
+        "metadata": {"name": "operator"},
+        "rules": [{
+            "apiGroups": ["test.example.com"],
+            "resources": ["widgets"],
+            "verbs": ["get", "list", "patch", "watch"],
+        }],
+    });
+    let binding = json!({
+        "metadata": {"name": "operator"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "operator"},
+        "subjects": [{
+            "apiGroup": "rbac.authorization.k8s.io",
+            "kind": "Group",
+            "name": "system:serviceaccounts",
+        }],
+    });
+    apply::<ClusterRole>(&Api::all(client.clone()), role).await?;
+    apply::<ClusterRoleBinding>(&Api::all(client.clone()), binding).await
+}
+
+/// Starts two replicas that work on objects in a namespace of their own.
+pub async fn replicas(cluster: &Cluster, namespace: &str, timing: Timing) -> Result<Vec<Replica>> {
+    let client = cluster.client()?;
+    let metadata = json!({"metadata": {"name": namespace}});
+    apply::<Namespace>(&Api::all(client.clone()), metadata).await?;
+    let users = [0, 1].map(|number| format!("{namespace}-{number}"));
+    allow_election(&client, namespace, &users).await?;
+    for name in ["a", "b"] {
+        let widget = json!({"metadata": {"name": name}, "spec": {}});
+        apply::<Widget>(&Api::namespaced(client.clone(), namespace), widget).await?;
+    }
+    let mut replicas = Vec::new();
+    for user in users {
+        replicas.push(replica(cluster, namespace, user, timing).await?);
+    }
+    Ok(replicas)
+}
+
+/// Lets these users, and nobody else, take part in the election of the namespace.
+pub async fn allow_election(client: &Client, namespace: &str, users: &[String]) -> Result<()> {
+    // The binding below it is for the operator's ServiceAccount.
+    let text = fs::read_to_string(ROLE)?;
+    let role = text.split("\n---\n").next().context("no Role")?;
+    let mut role: Value = serde_saphyr::from_str(role)?;
+    role["metadata"]["namespace"] = json!(namespace);
+    let name = &role["metadata"]["name"];
+    let subject = |user| json!({"kind": "ServiceAccount", "name": user, "namespace": namespace});
+    let binding = json!({
+        "metadata": {"name": name},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
+        "subjects": users.iter().map(subject).collect::<Vec<_>>(),
+    });
+    apply::<RoleBinding>(&Api::namespaced(client.clone(), namespace), binding).await?;
+    apply::<Role>(&Api::namespaced(client.clone(), namespace), role).await
+}
+
+/// Starts a replica as a user of its own, behind a proxy of its own.
+async fn replica(
+    cluster: &Cluster,
+    namespace: &str,
+    name: String,
+    timing: Timing,
+) -> Result<Replica> {
+    let accounts: Api<ServiceAccount> = Api::namespaced(cluster.client()?, namespace);
+    apply(&accounts, json!({"metadata": {"name": name}})).await?;
+    let request = TokenRequest::default();
+    let request = accounts
+        .create_token_request(&name, &PostParams::default(), &request)
+        .await?;
+    let token = request.status.and_then(|status| status.token);
+
+    let control_plane = cluster.control_plane();
+    let url = control_plane.url();
+    let proxy = Proxy::start(url.trim_start_matches("https://").to_owned()).await?;
+    let kubeconfig = control_plane.kubeconfig_for(&name, &token.context("no token")?)?;
+    let text = fs::read_to_string(&kubeconfig)?;
+    let proxied = format!("https://127.0.0.1:{}", proxy.port);
+    fs::write(&kubeconfig, text.replace(&url, &proxied))?;
+
+    let health = SocketAddr::from(([127, 0, 0, 1], free_port()?));
+    let flags = format!(
+        "--kubeconfig={} --watch-namespace={namespace} --health-probe-bind-address={health} \
+         --log-format=text --leader-elect --leader-elect-resource-namespace={namespace} \
+         --leader-elect-lease-duration={}ms --leader-elect-renew-deadline={}ms \
+         --leader-elect-retry-period={}ms",
+        kubeconfig.display(),
+        timing.lease.as_millis(),
+        timing.renew.as_millis(),
+        timing.retry.as_millis(),
+    );
+    let directory = kubeconfig.parent().unwrap_or(Path::new("."));
+    let log = directory.join(format!("{name}.log"));
+    Replica::new(name, proxy, flags, health, log)
+}
+
+async fn apply<K>(api: &Api<K>, object: Value) -> Result<()>
+where
+    K: Resource<DynamicType = ()> + Clone + Debug + Serialize + DeserializeOwned,
+{
+    let mut object = object;
+    object["apiVersion"] = json!(K::api_version(&()));
+    object["kind"] = json!(K::kind(&()));
+    let object: K = serde_json::from_value(object)?;
+    let params = PatchParams::apply("test").force();
+    api.patch(&object.name_any(), &params, &Patch::Apply(&object))
+        .await?;
+    Ok(())
+}

@@ -1,0 +1,19 @@
+//! The runtime as operators use it: against a real API server, with real processes, networks and
+//! certificates.
+
+mod certificates;
+mod conversion;
+mod examples;
+mod exposition;
+mod fake;
+mod faults;
+mod finalizer;
+mod leadership;
+mod metrics;
+mod package;
+mod permissions;
+mod process;
+mod reconcile;
+mod round_trip;
+mod webhooks;
+mod widget;
