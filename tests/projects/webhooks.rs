@@ -7,13 +7,12 @@ use crate::session;
 
 use std::{
     fs::{self, File},
-    net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Output, Stdio},
     time::{Duration, Instant},
 };
 
-use project::control_plane::ControlPlane;
+use project::control_plane::{ControlPlane, free_port};
 use project::{Tree, cache, cargo, control_plane, place, place_of_projects, succeed};
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -248,11 +247,7 @@ fn asks_without_cert_manager() {
         control_plane: &control_plane,
         directory: &directory,
     };
-    let port = TcpListener::bind("127.0.0.1:0")
-        .unwrap()
-        .local_addr()
-        .unwrap()
-        .port();
+    let port = free_port().unwrap();
     let objects = manifests(&cluster, port);
     let deployment = objects
         .iter()
