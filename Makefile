@@ -29,6 +29,7 @@ test-all: ## Run every test, the long runs and every linter (an hour and more): 
 	unset PROPTEST_RNG_SEED && $(MAKE) histories && $(MAKE) fuzz
 	$(MAKE) upgrades
 	$(MAKE) registry
+	sh tests/features.sh every
 	sh tests/msrv.sh
 
 .PHONY: histories
@@ -84,6 +85,10 @@ bench-webhooks: ## Measure webhooks against those of controller-runtime (ARGS="-
 	cd benches && $(CARGO) build --release --locked --package webhook-server && \
 	(cd webhooks/go && $(GO_BUILD) -o "$(MEASURED)/release/webhooks-controller-runtime" ./cmd) && \
 	$(CARGO) run --release --locked --package bench-webhooks -- $(ARGS)
+
+.PHONY: bench-features
+bench-features: ## Measure what the features of operator-runtime cost to compile
+	sh benches/features.sh
 
 .PHONY: snapshots
 snapshots: ## Accept what the tool makes and prints now as the snapshots

@@ -13,8 +13,8 @@ use std::{error::Error, fs, io, path::PathBuf, sync::Arc, time::Duration};
 use clap::Parser;
 use kube::{Api, Client, CustomResource, CustomResourceExt, ResourceExt};
 use operator_runtime::{
-    Action, Controller, Controllers, Flags, Manager, ManagerOptions, Predicate, ReconcileError,
-    Watch, WatchScope, finalizer,
+    Action, Controller, Flags, Manager, ManagerOptions, Predicate, ReconcileError, Watch,
+    WatchScope, finalizer,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -113,9 +113,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
         client: manager.client(),
         root: args.root,
     };
-    let mut controllers = Controllers::default();
     // A deletion counts as a change of the generation; a label does not.
     let watch = Watch::new().when(Predicate::generation());
-    controllers.add(Controller::new("bucket", reconcile).primary_watch(watch));
-    Ok(manager.controllers(controllers, context).run().await?)
+    let controller = Controller::new("bucket", reconcile).primary_watch(watch);
+    Ok(manager.controllers(controller, context).run().await?)
 }

@@ -5,15 +5,15 @@
 //! cargo run --example memcached
 //! ```
 
-use std::{error::Error, sync::Arc};
+use std::{env, error::Error, io, sync::Arc};
 
 use clap::Parser;
 use k8s_openapi::{api::apps::v1::Deployment, apimachinery::pkg::apis::meta::v1::Condition};
 use kube::{Api, Client, CustomResource, CustomResourceExt, KubeSchema, ResourceExt};
-use operator_runtime::{Applier, Controller, Controllers, Flags, Manager, ManagerOptions, Store};
-use operator_runtime::{WatchScope, conditions, status};
+use operator_runtime::{Applier, Controller, Flags, Manager, ManagerOptions, Store, WatchScope};
+use operator_runtime::{conditions, status};
 use serde::{Deserialize, Serialize};
-use serde_json::{from_value, json};
+use serde_json::{from_value, json, to_writer};
 
 #[derive(Clone, Debug, CustomResource, Deserialize, KubeSchema, Serialize)]
 #[kube(group = "cache.example.com", version = "v1", kind = "Memcached")]
@@ -28,54 +28,39 @@ struct MemcachedStatus {
     conditions: Vec<Condition>,
 }
 
-struct Context {
-    client: Client,
-    applier: Applier,
-    deployments: Store<Deployment>,
-}
+struct Context(Client, Applier, Store<Deployment>);
 
 /// Drives the cluster toward `memcached.spec`; called on every change of it or its Deployment.
 async fn reconcile(memcached: Arc<Memcached>, ctx: Arc<Context>) -> kube::Result<()> {
+    let Context(client, applier, deployments) = &*ctx;
     let (name, replicas) = (memcached.name_any(), memcached.spec.replicas);
-    let labels = json!({ "app": name });
     let pod = json!({ "containers": [{ "name": "memcached", "image": "memcached:1.6" }] });
-    let template = json!({ "metadata": { "labels": labels }, "spec": pod });
-    let selector = json!({ "matchLabels": labels });
+    let template = json!({ "metadata": { "labels": { "app": name } }, "spec": pod });
+    let selector = json!({ "matchLabels": { "app": name } });
     let spec = json!({ "replicas": replicas, "selector": selector, "template": template });
     let deployment = json!({ "metadata": { "name": name }, "spec": spec });
     let deployment: Deployment = from_value(deployment).map_err(kube::Error::SerdeError)?;
-    ctx.applier.owned(&*memcached, deployment).await?;
+    applier.owned(&*memcached, deployment).await?;
 
-    let namespace = memcached.namespace().unwrap_or_default();
-    let found = ctx.deployments.get(Some(&namespace), &name);
-    let ready = found.and_then(|found| found.status.as_ref()?.ready_replicas);
-    let ready = ready.unwrap_or_default();
+    let found = deployments.get(memcached.namespace().as_deref(), &name);
+    let status = found.as_ref().and_then(|found| found.status.as_ref());
+    let ready = status.and_then(|status| status.ready_replicas).unwrap_or(0);
     let message = format!("{ready} of {replicas} replicas are ready");
     let ready = conditions::new(&*memcached, "Ready", ready >= replicas, "Deployed", message);
     let mut new = memcached.status.clone().unwrap_or_default();
     conditions::set(&mut new.conditions, ready);
-    let api = Api::namespaced(ctx.client.clone(), &namespace);
+    let api = Api::namespaced(client.clone(), &memcached.namespace().unwrap_or_default());
     status::patch(&api, &*memcached, &new).await.map(|_| ())
 }
 
-const OPTIONS: ManagerOptions = ManagerOptions {
-    name: "memcached.example.com",
-    scope: WatchScope::Cluster,
-};
-
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
-    if std::env::args().any(|arg| arg == "--crd") {
-        println!("{}", serde_json::to_string_pretty(&Memcached::crd())?);
-        return Ok(());
+    if env::args().any(|arg| arg == "--crd") {
+        return Ok(to_writer(io::stdout(), &Memcached::crd())?);
     }
-    let manager = Manager::new(&OPTIONS, Flags::parse()).await?;
-    let context = Context {
-        client: manager.client(),
-        applier: manager.applier(),
-        deployments: manager.store(),
-    };
-    let mut controllers = Controllers::default();
-    controllers.add(Controller::new("memcached", reconcile).owns::<Deployment>());
-    Ok(manager.controllers(controllers, context).run().await?)
+    let (name, scope) = ("memcached.example.com", WatchScope::Cluster);
+    let manager = Manager::new(&ManagerOptions { name, scope }, Flags::parse()).await?;
+    let context = Context(manager.client(), manager.applier(), manager.store());
+    let controller = Controller::new("memcached", reconcile).owns::<Deployment>();
+    Ok(manager.controllers(controller, context).run().await?)
 }

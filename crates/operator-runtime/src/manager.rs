@@ -236,12 +236,13 @@ impl Manager {
 
     /// Adds controllers, which share `context`.
     #[must_use]
-    pub fn controllers<C>(mut self, controllers: Controllers<C>, context: impl Into<Arc<C>>) -> Self
-    where
-        C: Send + Sync + 'static,
-    {
+    pub fn controllers<C: Send + Sync + 'static>(
+        mut self,
+        controllers: impl Into<Controllers<C>>,
+        context: impl Into<Arc<C>>,
+    ) -> Self {
         let context = context.into();
-        for controller in controllers.into_vec() {
+        for controller in controllers.into().into_vec() {
             let context = context.clone();
             self.controllers.push(Waiting {
                 name: controller.name,

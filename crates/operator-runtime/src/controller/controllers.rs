@@ -17,6 +17,13 @@ impl<C> Default for Controllers<C> {
     }
 }
 
+/// Of an operator with one controller.
+impl<K, C> From<Controller<K, C>> for Controllers<C> {
+    fn from(controller: Controller<K, C>) -> Self {
+        Self(vec![controller.definition])
+    }
+}
+
 impl<C> Controllers<C> {
     /// Adds a controller.
     pub fn add<K>(&mut self, controller: Controller<K, C>) {
