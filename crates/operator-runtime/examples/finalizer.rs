@@ -115,6 +115,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     // A deletion counts as a change of the generation; a label does not.
     let watch = Watch::new().when(Predicate::generation());
-    let controller = Controller::new("bucket", reconcile).primary_watch(watch);
+    let controller = Controller::new("bucket", reconcile);
+    let controller = controller.finalizer().primary_watch(watch);
     Ok(manager.controllers(controller, context).run().await?)
 }

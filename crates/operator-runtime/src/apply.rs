@@ -137,7 +137,8 @@ impl Applier {
     /// Applies `child` with `owner` as its controller. Without a namespace, it goes into the owner's.
     ///
     /// # Errors
-    /// Those of the API server, and an [`OwnerError`] in [`kube::Error::Service`].
+    /// Those of the API server, and an [`OwnerError`] in [`kube::Error::Service`]: an owner whose deletion
+    /// waits for its children gets no new ones.
     pub async fn owned<O, T>(&self, owner: &O, mut child: T) -> kube::Result<Applied>
     where
         O: TypedObject,
@@ -232,7 +233,15 @@ pub enum OwnerError {
     ClusterScoped,
     #[error("the owner has no namespace: say in which one the object is")]
     NoNamespace,
+    /// <https://kubernetes.io/docs/concepts/architecture/garbage-collection/#foreground-deletion>
+    #[error(
+        "the owner is being deleted and waits for its children: garbage collection would delete the object"
+    )]
+    WaitsForChildren,
 }
+
+/// What an object has while its deletion waits for those that it owns.
+const FOREGROUND: &str = "foregroundDeletion";
 
 /// The reference of `owner` as the controller of `child`.
 fn reference(
@@ -246,6 +255,10 @@ fn reference(
         (None, None) if namespaced => return Err(OwnerError::NoNamespace),
         (Some(owner), Some(child)) if owner != child => return Err(OwnerError::OtherNamespace),
         _ => {}
+    }
+    let mut finalizers = owner.finalizers.iter().flatten();
+    if owner.deletion_timestamp.is_some() && finalizers.any(|name| name == FOREGROUND) {
+        return Err(OwnerError::WaitsForChildren);
     }
     let mut reference = reference().ok_or(OwnerError::NoUid)?;
     reference.block_owner_deletion = Some(true);
@@ -385,6 +398,23 @@ mod tests {
         }
         let found = reference(&meta(a), &meta(a), true, || None);
         assert_eq!(found, Err(OwnerError::NoUid));
+    }
+
+    #[test]
+    fn an_owner_that_waits_for_its_children_gets_no_new_one() {
+        let deleted = |finalizers: &[&str]| {
+            meta(&json!({ "deletionTimestamp": "2030-01-01T00:00:00Z", "finalizers": finalizers }))
+        };
+        let own = |owner: &ObjectMeta| {
+            let given = || Some(OwnerReference::default());
+            reference(owner, &ObjectMeta::default(), false, given).err()
+        };
+        // Such as a Job that cleans up.
+        assert_eq!(own(&deleted(&["example.com/cleanup"])), None);
+        let waits = deleted(&["example.com/cleanup", "foregroundDeletion"]);
+        assert_eq!(own(&waits), Some(OwnerError::WaitsForChildren));
+        let early = meta(&json!({ "finalizers": ["foregroundDeletion"] }));
+        assert_eq!(own(&early), None);
     }
 
     #[test]

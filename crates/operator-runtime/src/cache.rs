@@ -51,6 +51,14 @@ impl Form {
     pub(crate) fn dynamic() -> Self {
         Self::Objects(TypeId::of::<kube::api::DynamicObject>(), decode_dynamic)
     }
+
+    /// What serves both, if anything does.
+    pub(crate) fn and(self, other: Self) -> Option<Self> {
+        match (self, other) {
+            (form, Self::Metadata) | (Self::Metadata, form) => Some(form),
+            (Self::Objects(own, _), Self::Objects(other, _)) => (own == other).then_some(self),
+        }
+    }
 }
 
 /// A change of one object that a watch has shown; at least one of both is there.
@@ -78,13 +86,13 @@ impl<'a> ObjectEvent<'a> {
         self.new.map(Entry::meta)
     }
 
-    /// The object before, if it is a `K`.
-    pub fn object_before<K: TypedObject>(&self) -> Option<&'a K> {
+    /// The object before, if the watch is of `K`.
+    pub(crate) fn object_before<K: TypedObject>(&self) -> Option<&'a K> {
         self.old.and_then(Entry::as_ref)
     }
 
-    /// The object after, if it is a `K`.
-    pub fn object_after<K: TypedObject>(&self) -> Option<&'a K> {
+    /// The object after, if the watch is of `K`.
+    pub(crate) fn object_after<K: TypedObject>(&self) -> Option<&'a K> {
         self.new.and_then(Entry::as_ref)
     }
 
@@ -172,6 +180,11 @@ impl Source {
         self.read.store(true, Ordering::Relaxed);
     }
 
+    /// Whether every namespace was listed.
+    pub(crate) fn is_filled(&self) -> bool {
+        *self.unlisted.borrow() == Some(0)
+    }
+
     /// Returns once every namespace was listed.
     pub(crate) async fn filled(&self) {
         let mut unlisted: Receiver<_> = self.unlisted.subscribe();
@@ -182,14 +195,9 @@ impl Source {
     /// Whether this source also serves who wants `form`, keeping more if it must.
     fn widen(&self, form: Form) -> bool {
         let mut own = self.form.lock();
-        match (*own, form) {
-            (_, Form::Metadata) => true,
-            (Form::Metadata, Form::Objects(..)) => {
-                *own = form;
-                true
-            }
-            (Form::Objects(own, _), Form::Objects(other, _)) => own == other,
-        }
+        let both = own.and(form);
+        *own = both.unwrap_or(*own);
+        both.is_some()
     }
 
     /// Keeps `new`, and tells who is concerned unless nothing changed.

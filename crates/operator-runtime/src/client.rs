@@ -53,8 +53,8 @@ pub(crate) struct Observers {
 impl Clients {
     /// Neither retries by itself: the retries of a controller show in its metrics and back off.
     ///
-    /// Calls change nothing but with the fence's permission, and are given up after `margin` without
-    /// an acknowledgement by the network.
+    /// Calls change nothing but with the fence's permission or [in every replica](fence::in_every_replica), and
+    /// are given up after `margin` without an acknowledgement by the network.
     pub(crate) fn new(
         mut config: Config,
         metrics: &Metrics,
@@ -72,11 +72,14 @@ impl Clients {
         let watches = ClientBuilder::try_from(config.clone()).map_err(Error::Client)?;
         let watches = watches.with_layer(&observers.calls).build();
         config.read_timeout = Some(CALL);
-        let client = |fence| fence::client(config.clone(), observers.clone(), fence, margin);
-        let calls = client(fence).map_err(Error::Client)?;
-        let unfenced = match fence.is_always_open() {
-            true => calls.clone(),
-            false => client(&Fence::open()).map_err(Error::Client)?,
+        let client = |fence: &Fence| {
+            let client = fence::client(config.clone(), observers.clone(), fence, margin);
+            client.map_err(Error::Client)
+        };
+        let unfenced = client(&Fence::open())?;
+        let calls = match fence.is_always_open() {
+            true => unfenced.clone(),
+            false => fence::either(client(fence)?, unfenced.clone()),
         };
         Ok(Self {
             calls,

@@ -93,8 +93,8 @@ pub struct Controller<K, C> {
 }
 
 impl<K: TypedObject, C: Send + Sync + 'static> Controller<K, C> {
-    /// A controller of a type that this project defines. It may get, list, watch and patch the
-    /// objects, patch their status, and update their finalizers.
+    /// A controller of a type that this project defines. It may get, list and watch the objects, and
+    /// patch their status.
     ///
     /// `name` is unique in the operator; it shows in logs, metrics and readiness.
     pub fn new<F, Fut, A, E>(name: &'static str, reconcile: F) -> Self
@@ -108,9 +108,7 @@ impl<K: TypedObject, C: Send + Sync + 'static> Controller<K, C> {
         let definition = &mut controller.definition;
         definition.report = Some(failure::report::<K>);
         let rules = &mut definition.own_rules;
-        rules.allow::<K>(&[Verb::Patch]);
         rules.allow_subresource::<K>("status", &[Verb::Patch]);
-        rules.allow_subresource::<K>("finalizers", &[Verb::Update]);
         controller
     }
 
@@ -214,8 +212,7 @@ where
         self
     }
 
-    /// Runs in every replica, not only in the one that leads. What it writes has to go through
-    /// [`client_without_leadership`](crate::Manager::client_without_leadership).
+    /// Runs in every replica, not only in the one that leads.
     #[must_use]
     pub fn without_leadership(mut self) -> Self {
         self.definition.needs_leadership = false;
@@ -227,6 +224,17 @@ where
     #[must_use]
     pub fn condition(mut self, type_: &'static str) -> Self {
         self.definition.condition = type_;
+        self
+    }
+
+    /// Allows what [`finalizer::ensure`](crate::finalizer::ensure) and
+    /// [`remove`](crate::finalizer::remove) send: to patch the objects.
+    #[must_use]
+    pub fn finalizer(mut self) -> Self {
+        let Definition {
+            own_rules, primary, ..
+        } = &mut self.definition;
+        own_rules.allow_dynamic(primary, &[Verb::Patch]);
         self
     }
 

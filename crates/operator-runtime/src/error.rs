@@ -58,6 +58,8 @@ pub enum Error {
     SameCondition(&'static str, &'static str, String, &'static str),
     #[error("no controller is named `{0}`, which is to be triggered")]
     NoController(&'static str),
+    #[error("a predicate over {0} is used for a watch of {1}, whose objects it never sees")]
+    Predicate(String, String),
     #[error("a controller watches in cluster `{0}`, which the manager was not told of")]
     NoCluster(&'static str),
     #[error(transparent)]

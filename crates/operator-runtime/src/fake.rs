@@ -197,6 +197,10 @@ impl State {
             Verb::Delete => objects.delete(&request, &body),
             Verb::DeleteCollection => objects.delete_collection(&request, &selection, &body),
             Verb::Watch => Err(Refusal::new(405, "the fake has no watches")),
+            // No request has these.
+            Verb::Bind | Verb::Escalate | Verb::Impersonate | Verb::Use => {
+                Err(Refusal::new(405, "a verb of RBAC only"))
+            }
         }
     }
 }

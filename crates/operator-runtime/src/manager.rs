@@ -175,14 +175,17 @@ impl Manager {
         })
     }
 
-    /// A client whose calls are bounded in time and not repeated; a clone is cheap. With leader
-    /// election it changes nothing unless this replica leads.
+    /// A client whose calls are bounded in time and not repeated; a clone is cheap.
+    ///
+    /// With leader election it changes nothing unless this replica leads, but from webhooks, servers,
+    /// and controllers and tasks without leadership, in whose tokio task it changes things in every
+    /// replica. The same is true of the [`applier`](Self::applier) and the [`recorder`](Self::recorder).
     pub fn client(&self) -> Client {
         self.clusters.own.client()
     }
 
-    /// As [`client`](Self::client), but it changes things whether this replica leads or not: for
-    /// controllers and tasks without leadership.
+    /// As [`client`](Self::client), but it changes things in every replica: for a tokio task that a
+    /// webhook has spawned.
     pub fn client_without_leadership(&self) -> Client {
         self.clusters.own.clients.unfenced.clone()
     }

@@ -6,7 +6,7 @@ use futures::{FutureExt, future::BoxFuture};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
-use crate::error::panic_message;
+use crate::{client::fence::in_every_replica, error::panic_message};
 
 /// The error of a task.
 pub type TaskError = Box<dyn Error + Send + Sync>;
@@ -46,14 +46,22 @@ pub(crate) type Ended = (String, Option<TaskError>);
 
 impl Group {
     pub(crate) fn start(&mut self, runnable: Runnable) {
-        let Runnable { name, run, .. } = runnable;
+        let Runnable {
+            name,
+            needs_leadership,
+            run,
+        } = runnable;
         let stop = self.stop.clone();
         let run = AssertUnwindSafe(async move { run(stop).await }).catch_unwind();
-        self.tasks.spawn(async move {
+        let task = async move {
             let panicked =
                 |panic: Panic| Err(format!("panicked: {}", panic_message(&*panic)).into());
             (name, run.await.unwrap_or_else(panicked))
-        });
+        };
+        match needs_leadership {
+            true => self.tasks.spawn(task),
+            false => self.tasks.spawn(in_every_replica(task)),
+        };
     }
 
     /// The first that ends; never returns if nothing runs.

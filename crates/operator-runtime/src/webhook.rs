@@ -212,7 +212,8 @@ where
     }
 
     /// Whether requests through other versions of the type are converted and asked for, too.
-    /// Default: they are.
+    /// Default: they are, unless every version that the operator converts has a webhook like this one,
+    /// and each is asked about its own version.
     #[must_use]
     pub fn match_policy(mut self, policy: MatchPolicy) -> Self {
         self.definition.declaration.match_policy = Some(policy);

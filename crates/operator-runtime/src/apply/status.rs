@@ -17,7 +17,7 @@ use crate::apply::written;
 /// Sends only the fields that differ from `object`, and nothing if none does. The write carries
 /// the object's resource version: after a change that `object` does not show yet, the API server
 /// refuses it with a conflict, and reconciling again sees the newer object. Returns the object as it
-/// is now.
+/// is now, or as it was if it is gone: nobody is left to be told.
 ///
 /// Types of `k8s_openapi` do not say what their status is: for these, use [`patch_with`].
 ///
@@ -66,11 +66,24 @@ where
         "status": changes,
     });
     let params = PatchParams::default();
-    let written = api
-        .patch_status(name, &params, &Patch::Merge(patch))
-        .await?;
-    written::note(written.meta());
-    Ok(written)
+    match api.patch_status(name, &params, &Patch::Merge(patch)).await {
+        Ok(written) => {
+            written::note(written.meta());
+            Ok(written)
+        }
+        Err(error) if is_gone(&error, name) => Ok(object.clone()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether the object of this name does not exist. A type without the status subresource is not found, either, and its
+/// answer names no object.
+pub(crate) fn is_gone(error: &kube::Error, name: &str) -> bool {
+    let kube::Error::Api(status) = error else {
+        return false;
+    };
+    let mut details = status.details.iter();
+    status.is_not_found() && details.any(|details| details.name == name)
 }
 
 /// The status of an object, which its type does not tell in general; null if it has none.

@@ -12,7 +12,8 @@ use crate::{error::panic_message, object::TypedObject};
 
 /// The objects of type `K` that the operator watches, as of a moment ago; a clone is cheap.
 ///
-/// Filled before the first reconcile. A write shows here when its watch event has come, so what was
+/// Filled before the first reconcile, and before a webhook is asked; a task waits until it is
+/// [`synced`](Self::synced). A write shows here when its watch event has come, so what was
 /// just created may be missing: make writes that can be repeated.
 ///
 /// ```
@@ -47,6 +48,11 @@ impl<K: TypedObject> Store<K> {
             source,
             objects: PhantomData,
         }
+    }
+
+    /// Returns once the store has every object that was there when the operator started.
+    pub async fn synced(&self) {
+        self.source.filled().await;
     }
 
     /// The object with this name; cluster-scoped types have no namespace.

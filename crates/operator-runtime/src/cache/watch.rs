@@ -31,6 +31,8 @@ pub(crate) struct Watching {
     pub(crate) readiness: Readiness,
     /// What readiness calls the source.
     pub(crate) check: String,
+    /// Whether readiness waits until it is filled; else, until its type is served.
+    pub(crate) filled: bool,
 }
 
 impl Source {
@@ -52,12 +54,22 @@ impl Source {
             watching.readiness.fail(&watching.check, reason);
         })
         .await;
-        watching.readiness.pass(&watching.check);
+        let Watching {
+            readiness, check, ..
+        } = &watching;
+        match watching.filled {
+            true => readiness.fail(check, format!("listing {}", self.kind)),
+            false => readiness.pass(check),
+        }
         let namespaces = match self.kind.namespaced {
-            true => watching.namespaces,
+            true => watching.namespaces.clone(),
             false => vec![None],
         };
         self.unlisted.send_replace(Some(namespaces.len()));
+        let listed = async {
+            self.filled().await;
+            readiness.pass(check);
+        };
         let tasks = namespaces.into_iter().map(|namespace| {
             let (source, client) = (self.clone(), watching.client.clone());
             async move {
@@ -73,7 +85,7 @@ impl Source {
                 }
             }
         });
-        futures::future::join_all(tasks).await;
+        futures::future::join(listed, futures::future::join_all(tasks)).await;
     }
 
     async fn keep<const METADATA: bool>(

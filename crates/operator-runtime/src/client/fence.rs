@@ -4,6 +4,9 @@
 //! connection, and a connection refuses every byte once a deadline has passed. A process that is stopped
 //! in between, and continued when another one leads, sends nothing.
 //!
+//! What works in every replica, such as a webhook, may change things without leadership. The same client serves
+//! it: [`in_every_replica`] marks the work, and [`either`] looks for the mark.
+//!
 //! What the fence cannot know is how long the network and the API server take with a request that
 //! left in time: [`connect`] bounds the first, and admission webhooks that are slower than the
 //! lease duration minus the renew deadline may outlast the second.
@@ -20,8 +23,9 @@ use std::{
 };
 
 use futures::future::{Either, Ready, ready};
-use http::Request;
-use tower::{BoxError, Layer, Service};
+use http::{Method, Request};
+use kube::Client;
+use tower::{BoxError, Layer, Service, service_fn};
 
 pub(crate) use connect::client;
 
@@ -84,6 +88,30 @@ impl Fence {
 #[error("not sent: this process does not lead, or may not be the leader any more")]
 pub struct NotLeading;
 
+tokio::task_local! {
+    static EVERY_REPLICA: ();
+}
+
+/// Runs work that needs no leadership: the fence does not bind it.
+pub(crate) async fn in_every_replica<T>(work: impl Future<Output = T>) -> T {
+    EVERY_REPLICA.scope((), work).await
+}
+
+/// A client that is `unfenced` [`in_every_replica`], and `fenced` elsewhere.
+pub(crate) fn either(fenced: Client, unfenced: Client) -> Client {
+    let namespace = fenced.default_namespace().to_owned();
+    let service = service_fn(move |request| {
+        let (fenced, unfenced) = (fenced.clone(), unfenced.clone());
+        // A task of the client's own calls this. The task that asked polls what it returns, and has the mark.
+        async move {
+            let marked = EVERY_REPLICA.try_with(|()| ()).is_ok();
+            let client = if marked { unfenced } else { fenced };
+            client.send(request).await
+        }
+    });
+    Client::new(service, namespace)
+}
+
 /// Refuses requests that change something while the fence does not permit it.
 impl<S> Layer<S> for Fence {
     type Service = Fenced<S>;
@@ -114,7 +142,7 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        if request.method().is_safe() || self.fence.permits(since_boot()) {
+        if !changes(request.method(), request.uri().path()) || self.fence.permits(since_boot()) {
             Either::Left(self.inner.call(request))
         } else {
             Either::Right(ready(Err(NotLeading.into())))
@@ -122,11 +150,19 @@ where
     }
 }
 
+/// Whether a request changes something. A websocket into a container, as `exec` opens, is a GET.
+fn changes(method: &Method, path: &str) -> bool {
+    let mut path = path.trim_start_matches('/').split('/');
+    let in_pod = path.by_ref().take(3).eq(["api", "v1", "namespaces"])
+        && path.nth(1) == Some("pods")
+        && matches!(path.nth(1), Some("attach" | "exec" | "portforward"));
+    in_pod || !method.is_safe()
+}
+
 #[cfg(test)]
 mod tests {
     use futures::{FutureExt, future::ok};
-    use http::Method;
-    use tower::service_fn;
+    use kube::client::Body;
 
     use super::*;
 
@@ -157,6 +193,40 @@ mod tests {
         for (fence, permits, is_over) in cases {
             assert_eq!(fence.permits(second(10)), permits, "{fence:?}");
             assert_eq!(fence.is_over(second(10)), is_over, "{fence:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_runs_in_every_replica_is_not_fenced() {
+        let answering = |text: &'static str| {
+            let answer = move |_| {
+                ok::<_, BoxError>(http::Response::new(Body::from(text.as_bytes().to_vec())))
+            };
+            Client::new(service_fn(answer), "default")
+        };
+        let client = either(answering("fenced"), answering("unfenced"));
+        let ask = async || {
+            let request = Request::get("/").body(Vec::new()).unwrap();
+            client.request_text(request).await.unwrap()
+        };
+        assert_eq!(ask().await, "fenced");
+        assert_eq!(in_every_replica(ask()).await, "unfenced");
+    }
+
+    #[test]
+    fn what_changes_something() {
+        let pod = "/api/v1/namespaces/a/pods/b";
+        for (path, expected) in [
+            (pod.to_owned(), false),
+            (format!("{pod}/exec"), true),
+            (format!("{pod}/attach"), true),
+            (format!("{pod}/portforward"), true),
+            (format!("{pod}/log"), false),
+            ("/api/v1/namespaces/pods/configmaps/exec".to_owned(), false),
+            ("/apis/a/v1/namespaces/a/pods/b/exec".to_owned(), false),
+        ] {
+            assert_eq!(changes(&Method::GET, &path), expected, "{path}");
+            assert!(changes(&Method::POST, &path), "{path}");
         }
     }
 

@@ -1,6 +1,10 @@
 //! A reconcile that failed, and how its object shows it.
 
-use std::{any::Any, collections::HashMap, error::Error};
+use std::{
+    any::Any,
+    collections::{BTreeMap, HashMap},
+    error::Error,
+};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::core::Status;
@@ -91,19 +95,35 @@ fn is_about_managers(status: &Status) -> bool {
 /// Which failures objects show already, although the watch may not have told of it: a retry that
 /// comes sooner sees the object as it was.
 #[derive(Default)]
-pub(super) struct Shown(Mutex<HashMap<Key, (String, &'static str)>>);
+pub(super) struct Shown(Mutex<HashMap<Key, Last>>);
+
+#[derive(PartialEq)]
+struct Last {
+    /// The object's before it was shown.
+    version: String,
+    reason: &'static str,
+    message: String,
+}
+
+impl Last {
+    fn of(version: Option<&str>, failure: &Failure) -> Self {
+        Self {
+            version: version.unwrap_or_default().to_owned(),
+            reason: failure.reason,
+            message: failure.short_message(),
+        }
+    }
+}
 
 impl Shown {
-    /// Whether this reason was shown, and the object is still the one of before that.
-    pub(super) fn has(&self, key: &Key, version: Option<&str>, reason: &str) -> bool {
-        let shown = self.0.lock();
-        let found = shown.get(key);
-        found.is_some_and(|(before, shown)| Some(&**before) == version && *shown == reason)
+    /// Whether this failure was shown, and the object is still the one of before that.
+    pub(super) fn has(&self, key: &Key, version: Option<&str>, failure: &Failure) -> bool {
+        self.0.lock().get(key) == Some(&Last::of(version, failure))
     }
 
-    pub(super) fn note(&self, key: &Key, version: Option<&str>, reason: &'static str) {
-        let version = version.unwrap_or_default().to_owned();
-        self.0.lock().insert(key.clone(), (version, reason));
+    pub(super) fn note(&self, key: &Key, version: Option<&str>, failure: &Failure) {
+        let last = Last::of(version, failure);
+        self.0.lock().insert(key.clone(), last);
     }
 
     pub(super) fn forget(&self, key: &Key) {
@@ -112,44 +132,61 @@ impl Shown {
 }
 
 /// The patch that gives an object a condition; none if the object says the same already, or if its
-/// type has no conditions.
-pub(super) type Report = fn(&dyn Stored, Condition) -> Option<Value>;
+/// type has no conditions. Fails if the type cannot have a status of nothing but that.
+pub(super) type Report = fn(&dyn Stored, Condition) -> serde_json::Result<Option<Value>>;
 
-pub(super) fn report<K: TypedObject>(object: &dyn Stored, condition: Condition) -> Option<Value> {
+pub(super) fn report<K: TypedObject>(
+    object: &dyn Stored,
+    condition: Condition,
+) -> serde_json::Result<Option<Value>> {
     let object: &dyn Any = object;
-    let object: &K = object.downcast_ref()?;
-    let mut value = serde_json::to_value(object).ok()?;
+    let Some(object) = object.downcast_ref::<K>() else {
+        return Ok(None);
+    };
+    let mut value = serde_json::to_value(object)?;
     let mut list: Vec<Condition> = match value.pointer("/status/conditions") {
-        Some(list) => Deserialize::deserialize(list).ok()?,
-        None => Vec::new(),
+        None | Some(Value::Null) => Vec::new(),
+        Some(list) => match Deserialize::deserialize(list) {
+            Ok(list) => list,
+            // They are conditions of another form.
+            Err(_) => return Ok(None),
+        },
     };
     let same = |old: &Condition| {
-        old.type_ == condition.type_
-            && old.status == condition.status
-            && old.reason == condition.reason
-            && old.observed_generation == condition.observed_generation
+        let mut same = condition.clone();
+        same.last_transition_time = old.last_transition_time.clone();
+        *old == same
     };
     if list.iter().any(same) {
-        return None;
+        return Ok(None);
     }
+    let generation = condition.observed_generation;
     conditions::set(&mut list, condition);
-    let list = serde_json::to_value(list).ok()?;
     if !value["status"].is_object() {
         value["status"] = json!({});
     }
-    value["status"]["conditions"] = list.clone();
-    // A type that has no conditions drops them here.
-    let kept = serde_json::to_value(K::deserialize(value).ok()?).ok()?;
-    kept.pointer("/status/conditions")?;
-    Some(json!({
+    value["status"]["conditions"] = serde_json::to_value(list)?;
+    value["status"]["observedGeneration"] = generation.into();
+    // A type drops here what it does not have.
+    let kept = serde_json::to_value(K::deserialize(value)?)?;
+    let fields = ["conditions", "observedGeneration"].iter();
+    let fields = fields.filter_map(|field| Some((*field, kept["status"].get(field)?)));
+    let status: BTreeMap<_, _> = fields.collect();
+    if !status.contains_key("conditions") {
+        return Ok(None);
+    }
+    Ok(Some(json!({
         "metadata": { "resourceVersion": object.meta().resource_version },
-        "status": { "conditions": list },
-    }))
+        "status": status,
+    })))
 }
 
 #[cfg(test)]
 mod tests {
     use k8s_openapi::api::core::v1::{ConfigMap, Service};
+    use kube::CustomResource;
+    use schemars::JsonSchema;
+    use serde::Serialize;
     use serde_json::from_value;
 
     use super::*;
@@ -165,27 +202,37 @@ mod tests {
         })
     }
 
-    /// The conditions after a failure for the reason `New`, at the second 9.
+    /// The status after a failure for the reason `New`, at the second 9.
     fn reported<K: TypedObject>(status: &Value) -> Option<Value> {
         let metadata = json!({ "name": "a", "resourceVersion": "7" });
-        let object = json!({ "metadata": metadata, "status": status });
+        let object = json!({ "metadata": metadata, "spec": {}, "status": status });
         let object: K = from_value(object).unwrap();
         let failure = from_value(condition("Ready", "False", "New", 9)).unwrap();
-        let mut patch = report::<K>(&object, failure)?;
+        let mut patch = report::<K>(&object, failure).unwrap()?;
         assert_eq!(patch["metadata"], json!({ "resourceVersion": "7" }));
-        Some(patch["status"]["conditions"].take())
+        Some(patch["status"].take())
     }
 
     #[test]
-    fn a_failure_is_reported_once_for_each_reason() {
+    fn a_failure_is_reported_once() {
         let other = condition("Other", "True", "Old", 1);
         let new = |second| condition("Ready", "False", "New", second);
+        let with = |key: &str, value: Value| {
+            let mut old = new(1);
+            old[key] = value;
+            old
+        };
         for (conditions, expected) in [
             (json!([]), Some(json!([new(9)]))),
             (json!([new(1)]), None),
-            // It was not ready before, for another reason.
+            // It was not ready before, but not for this.
+            (json!([with("reason", json!("Old"))]), Some(json!([new(1)]))),
             (
-                json!([condition("Ready", "False", "Old", 1)]),
+                json!([with("message", json!("old"))]),
+                Some(json!([new(1)])),
+            ),
+            (
+                json!([with("observedGeneration", json!(0))]),
                 Some(json!([new(1)])),
             ),
             (
@@ -194,13 +241,46 @@ mod tests {
             ),
         ] {
             let status = json!({ "conditions": conditions });
+            let expected = expected.map(|conditions| json!({ "conditions": conditions }));
             assert_eq!(reported::<Service>(&status), expected, "{conditions}");
         }
-        let mut older = new(1);
-        older["observedGeneration"] = 0.into();
-        let status = json!({ "conditions": [older] });
-        assert_eq!(reported::<Service>(&status), Some(json!([new(1)])));
-        assert_eq!(reported::<Service>(&Value::Null), Some(json!([new(9)])));
+        let first = reported::<Service>(&Value::Null);
+        assert_eq!(first, Some(json!({ "conditions": [new(9)] })));
+    }
+
+    #[derive(Clone, Debug, CustomResource, Deserialize, JsonSchema, Serialize)]
+    #[kube(
+        group = "example.com",
+        version = "v1",
+        kind = "Thing",
+        status = "ThingStatus"
+    )]
+    struct ThingSpec {}
+
+    #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ThingStatus {
+        phase: String,
+        observed_generation: Option<i64>,
+        conditions: Option<Vec<Condition>>,
+    }
+
+    /// As kstatus wants it: what was observed is said, or it waits for ever.
+    #[test]
+    fn a_failure_was_observed() {
+        let status = reported::<Thing>(&json!({ "phase": "Old", "observedGeneration": 0 }));
+        let new = condition("Ready", "False", "New", 9);
+        let expected = json!({ "observedGeneration": 1, "conditions": [new] });
+        assert_eq!(status, Some(expected));
+    }
+
+    #[test]
+    fn a_status_that_needs_more_than_conditions_is_an_error() {
+        let object = json!({ "metadata": { "name": "a" }, "spec": {} });
+        let object: Thing = from_value(object).unwrap();
+        let failure = from_value(condition("Ready", "False", "New", 9)).unwrap();
+        let error = report::<Thing>(&object, failure).unwrap_err();
+        assert_eq!(error.to_string(), "missing field `phase`");
     }
 
     #[test]
@@ -209,15 +289,18 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_shown_again_when_the_object_is_another_version() {
+    fn a_failure_is_shown_again_when_it_or_the_object_is_another() {
         let (shown, key) = (Shown::default(), Key::new(None, "a"));
-        assert!(!shown.has(&key, Some("1"), "Told"));
-        shown.note(&key, Some("1"), "Told");
-        assert!(shown.has(&key, Some("1"), "Told"));
-        assert!(!shown.has(&key, Some("1"), "Other"));
-        assert!(!shown.has(&key, Some("2"), "Told"));
+        let told = |message: &str| Failure::new("Told", message.to_owned());
+        assert!(!shown.has(&key, Some("1"), &told("a")));
+        shown.note(&key, Some("1"), &told("a"));
+        assert!(shown.has(&key, Some("1"), &told("a")));
+        let other = Failure::new("Other", "a".to_owned());
+        assert!(!shown.has(&key, Some("1"), &other));
+        assert!(!shown.has(&key, Some("1"), &told("b")));
+        assert!(!shown.has(&key, Some("2"), &told("a")));
         shown.forget(&key);
-        assert!(!shown.has(&key, Some("1"), "Told"));
+        assert!(!shown.has(&key, Some("1"), &told("a")));
     }
 
     #[derive(Debug, thiserror::Error)]

@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use kube::api::ObjectMeta;
 
-use crate::{cache::ObjectEvent, object::TypedObject};
+use crate::{
+    cache::{Form, ObjectEvent},
+    object::{ScopedResource, TypedObject},
+};
 
 /// Decides whether a change reaches a controller. Without one, every change does.
 ///
@@ -24,24 +27,37 @@ use crate::{cache::ObjectEvent, object::TypedObject};
 /// let watch = Watch::new().when(content.and(exists));
 /// ```
 #[derive(Clone)]
-pub struct Predicate(Arc<dyn Fn(&ObjectEvent<'_>) -> bool + Send + Sync>);
+pub struct Predicate {
+    test: Arc<Test>,
+    /// The types whose objects it looks at.
+    types: Vec<(ScopedResource, Form)>,
+}
+
+type Test = dyn Fn(&ObjectEvent<'_>) -> bool + Send + Sync;
 
 impl Predicate {
-    /// A condition of your own.
+    /// A condition of your own on the metadata.
     pub fn new(test: impl Fn(&ObjectEvent<'_>) -> bool + Send + Sync + 'static) -> Self {
-        Self(Arc::new(test))
+        Self {
+            test: Arc::new(test),
+            types: Vec::new(),
+        }
     }
 
-    /// A condition of your own on updates; creations and deletions pass.
+    /// A condition of your own on updates; creations and deletions pass, and so does what does not
+    /// decode. The watch is one of whole objects then, also where metadata would be enough.
     pub fn on_update<K: TypedObject>(
         test: impl Fn(&K, &K) -> bool + Send + Sync + 'static,
     ) -> Self {
-        Self::new(
-            move |change| match (change.object_before(), change.object_after()) {
+        let test =
+            move |change: &ObjectEvent<'_>| match (change.object_before(), change.object_after()) {
                 (Some(old), Some(new)) => test(old, new),
                 _ => true,
-            },
-        )
+            };
+        Self {
+            test: Arc::new(test),
+            types: vec![(ScopedResource::of::<K>(), Form::of::<K>())],
+        }
     }
 
     /// Passes unless only the status, labels or annotations changed.
@@ -80,24 +96,52 @@ impl Predicate {
     /// Passes when both do.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
-        Self::new(move |change| self.passes(change) && other.passes(change))
+        let types = [&*self.types, &*other.types].concat();
+        let test = move |change: &ObjectEvent<'_>| self.passes(change) && other.passes(change);
+        Self {
+            test: Arc::new(test),
+            types,
+        }
     }
 
     /// Passes when one of both does.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
-        Self::new(move |change| self.passes(change) || other.passes(change))
+        let types = [&*self.types, &*other.types].concat();
+        let test = move |change: &ObjectEvent<'_>| self.passes(change) || other.passes(change);
+        Self {
+            test: Arc::new(test),
+            types,
+        }
     }
 
     /// Passes when this does not.
     #[must_use]
     #[allow(clippy::should_implement_trait, reason = "beside `and` and `or`")]
     pub fn not(self) -> Self {
-        Self::new(move |change| !self.passes(change))
+        let types = self.types.clone();
+        let test = move |change: &ObjectEvent<'_>| !self.passes(change);
+        Self {
+            test: Arc::new(test),
+            types,
+        }
     }
 
     pub(super) fn passes(&self, change: &ObjectEvent<'_>) -> bool {
-        (self.0)(change)
+        (self.test)(change)
+    }
+
+    /// What a watch of `kind` has to keep, for whom `form` would be enough, so that this sees objects.
+    ///
+    /// # Errors
+    /// If this looks at another type than the watch has: it would let everything pass.
+    pub(super) fn form(&self, kind: &ScopedResource, form: Form) -> Result<Form, String> {
+        self.types.iter().try_fold(form, |form, (wanted, typed)| {
+            match form.and(*typed).filter(|_| wanted == kind) {
+                Some(form) => Ok(form),
+                None => Err(wanted.to_string()),
+            }
+        })
     }
 
     fn metadata(differ: fn(&ObjectMeta, &ObjectMeta) -> bool) -> Self {
@@ -110,7 +154,7 @@ impl Predicate {
 
 #[cfg(test)]
 mod tests {
-    use k8s_openapi::api::core::v1::ConfigMap;
+    use k8s_openapi::api::core::v1::{ConfigMap, Secret};
     use serde_json::{Value, json};
 
     use super::*;
@@ -196,5 +240,35 @@ mod tests {
             assert_eq!(is(a).or(is(b)).passes(&change), a || b);
             assert_eq!(is(a).not().passes(&change), !a);
         }
+    }
+
+    #[test]
+    fn a_predicate_over_objects_makes_the_watch_keep_them() {
+        let kind = ScopedResource::of::<ConfigMap>();
+        let form = |predicate: &Predicate, form| match predicate.form(&kind, form)? {
+            Form::Metadata => Ok("metadata"),
+            Form::Objects(..) => Ok("objects"),
+        };
+        let (labels, objects) = (
+            Predicate::labels(),
+            Predicate::on_update::<ConfigMap>(|_, _| false),
+        );
+        let others = Predicate::on_update::<Secret>(|_, _| false);
+        let error = Err(ScopedResource::of::<Secret>().to_string());
+        for (predicate, expected) in [
+            (labels.clone(), Ok("metadata")),
+            (objects.clone(), Ok("objects")),
+            (labels.clone().and(objects.clone()), Ok("objects")),
+            (objects.clone().not().or(labels.clone()), Ok("objects")),
+            (others.clone(), error.clone()),
+            (objects.or(others.clone().not()), error.clone()),
+        ] {
+            assert_eq!(form(&predicate, Form::Metadata), expected);
+        }
+        assert_eq!(form(&labels, Form::of::<ConfigMap>()), Ok("objects"));
+        let typed = Predicate::on_update::<ConfigMap>(|_, _| false);
+        // The watch has no ConfigMap to show.
+        let error = Err::<&str, _>(kind.to_string());
+        assert_eq!(form(&typed, Form::dynamic()), error);
     }
 }

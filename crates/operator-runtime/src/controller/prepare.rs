@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     cache::{Key, ObjectEvent, Source},
+    client::fence::in_every_replica,
     cluster::Clusters,
     error::{Error, panic_message},
     metrics::Metrics,
@@ -59,7 +60,8 @@ impl<C: Send + Sync + 'static> Definition<C> {
         } = environment;
         let cluster = clusters.get(self.watch.cluster)?;
         let selector = &self.watch.selector;
-        let source = cluster.cache.source(&self.primary, selector, self.form);
+        let form = self.watch.form(&self.primary, self.form)?;
+        let source = cluster.cache.source(&self.primary, selector, form);
         let add = queue.clone();
         let watch = self.watch.clone();
         source.subscribe(Box::new(move |change| {
@@ -75,7 +77,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
                 of, form, watch, ..
             } = &secondary;
             let cache = &clusters.get(watch.cluster)?.cache;
-            let other = cache.source(of, &watch.selector, *form);
+            let other = cache.source(of, &watch.selector, watch.form(of, *form)?);
             let (primary, queue) = (source.clone(), queue.clone());
             let context = context.clone();
             other.subscribe(Box::new(move |change| {
@@ -91,10 +93,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
             source,
             queue,
             reconcile: Box::new(move |object| reconcile(object, context.clone())),
-            client: match self.needs_leadership {
-                true => cluster.clients.calls.clone(),
-                false => cluster.clients.unfenced.clone(),
-            },
+            client: cluster.client(),
             recorder: environment.recorder.clone(),
             metrics: metrics.controller(self.name, concurrency),
             timeout: self.timeout,
@@ -139,7 +138,11 @@ impl Prepared {
         self.add_all();
         let mut workers = JoinSet::new();
         for _ in 0..self.concurrency {
-            workers.spawn(self.worker.clone().run(stop.clone()));
+            let work = self.worker.clone().run(stop.clone());
+            match self.needs_leadership {
+                true => workers.spawn(work),
+                false => workers.spawn(in_every_replica(work)),
+            };
         }
         let resync = async {
             loop {

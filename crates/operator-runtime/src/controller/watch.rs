@@ -6,6 +6,7 @@ use kube::api::ObjectMeta;
 use super::Predicate;
 use crate::{
     cache::{Content, Entry, Form, Key, ObjectEvent},
+    error::Error,
     object::{ScopedResource, Selector},
 };
 
@@ -76,6 +77,15 @@ impl Watch {
     pub(super) fn passes(&self, change: &ObjectEvent<'_>) -> bool {
         let passes = |predicate: &Predicate| predicate.passes(change);
         self.predicate.as_ref().is_none_or(passes)
+    }
+
+    /// What is kept of the objects of type `kind`, for whom `form` would be enough.
+    pub(super) fn form(&self, kind: &ScopedResource, form: Form) -> Result<Form, Error> {
+        let Some(predicate) = &self.predicate else {
+            return Ok(form);
+        };
+        let form = predicate.form(kind, form);
+        form.map_err(|wanted| Error::Predicate(wanted, kind.to_string()))
     }
 }
 

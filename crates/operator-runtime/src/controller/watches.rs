@@ -6,7 +6,7 @@ use kube::{
 };
 
 use super::{
-    Controller, Watch,
+    Controller, Definition, Watch,
     watch::{Map, Secondary},
 };
 use crate::{
@@ -20,7 +20,8 @@ where
     C: Send + Sync + 'static,
 {
     /// Reconciles an object when something that it controls (by owner reference) changes.
-    /// Allows to get, list, watch, create and patch objects of type `Child`.
+    /// Allows to get, list, watch, create and patch objects of type `Child`, and to make the deletion
+    /// of their owner wait for them.
     #[must_use]
     pub fn owns<Child: TypedObject>(self) -> Self {
         self.owns_with::<Child>(Watch::new())
@@ -34,7 +35,15 @@ where
 
     /// As [`owns`](Self::owns), for a type that is known only when the operator runs.
     #[must_use]
-    pub fn owns_dynamic(self, child: ScopedResource, watch: Watch) -> Self {
+    pub fn owns_dynamic(mut self, child: ScopedResource, watch: Watch) -> Self {
+        if watch.cluster.is_none() {
+            // The admission plugin OwnerReferencesPermissionEnforcement asks for it where an owner reference
+            // has `blockOwnerDeletion`. No request that updates finalizers is ever sent.
+            let Definition {
+                own_rules, primary, ..
+            } = &mut self.definition;
+            own_rules.allow_dynamic_subresource(primary, "finalizers", &[Verb::Update]);
+        }
         self.secondary(child, Form::Metadata, watch, Map::Owner, Verb::OWN)
     }
 

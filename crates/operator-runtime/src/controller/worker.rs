@@ -28,7 +28,10 @@ use super::{
     failure::{Failure, Report, Shown},
 };
 use crate::{
-    apply::written::{self, Own},
+    apply::{
+        status,
+        written::{self, Own},
+    },
     cache::{Entry, Key, Source, Stored},
     error::{chain, panic_message},
     metrics::{ControllerMetrics, Outcome},
@@ -190,7 +193,7 @@ impl Worker {
         (outcome, Some(delay))
     }
 
-    /// Puts a failure into the object's conditions, once for each reason; returns the version that
+    /// Puts a failure into the object's conditions unless they tell of it; returns the version that
     /// this made. Fails if the API server did not take it.
     async fn show(
         &self,
@@ -203,7 +206,7 @@ impl Worker {
         };
         let meta = object.meta();
         let version = meta.resource_version.as_deref();
-        if self.shown.has(key, version, failure.reason) {
+        if self.shown.has(key, version, failure) {
             return Ok(None);
         }
         let condition = Condition {
@@ -214,20 +217,26 @@ impl Worker {
             observed_generation: meta.generation,
             last_transition_time: Time(Timestamp::now()),
         };
-        let Some(patch) = report(object, condition) else {
-            return Ok(None);
+        let patch = match report(object, condition) {
+            Ok(Some(patch)) => patch,
+            Ok(None) => return Ok(None),
+            Err(error) => {
+                tracing::warn!(%error, "the status cannot show the failure: give its fields defaults");
+                return Err(());
+            }
         };
         let client = self.client.clone();
         let api: Api<DynamicObject> = self.source.kind.api(client, key.namespace());
         let (params, patch) = (PatchParams::default(), Patch::Merge(patch));
         match api.patch_status(key.name(), &params, &patch).await {
             Ok(shown) => {
-                self.shown.note(key, version, failure.reason);
+                self.shown.note(key, version, failure);
                 Ok(written::version(&shown.metadata))
             }
+            Err(error) if status::is_gone(&error, key.name()) => Ok(None),
             Err(error) => {
                 let error = chain(&error);
-                tracing::debug!(error, "the status does not show the failure");
+                tracing::warn!(error, "the status does not show the failure");
                 Err(())
             }
         }

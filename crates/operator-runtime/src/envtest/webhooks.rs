@@ -121,7 +121,7 @@ impl Configurations {
         let declared = |purpose| declarations.iter().any(|found| found.purpose == purpose);
         let with_probe = |purpose| {
             let probe = probe(operator, purpose);
-            let declarations = declarations.iter().copied().cloned();
+            let declarations = declarations.iter().cloned();
             let probe = declared(purpose).then_some(probe);
             declarations.chain(probe).collect::<Vec<_>>()
         };

@@ -2,10 +2,14 @@
 
 use std::net::SocketAddr;
 
-use axum::Router;
+use axum::{
+    Router,
+    middleware::{Next, from_fn},
+};
 use kube::Client;
 
 use crate::{
+    client::fence::in_every_replica,
     error::Error,
     manager::Flags,
     metrics::Metrics,
@@ -63,7 +67,8 @@ impl Endpoints {
         servers.extend(self.metrics.bind(metrics, self.http2, client).await?);
         for (name, address, router) in self.own.drain(..) {
             let server = Server::bind(&name, address, None, self.http2).await?;
-            servers.push((server, router));
+            let everywhere = from_fn(|request, next: Next| in_every_replica(next.run(request)));
+            servers.push((server, router.layer(everywhere)));
         }
         Ok(servers)
     }

@@ -1,6 +1,6 @@
 //! In which order an operator starts, and in which it stops.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, sync::Arc};
 
 use axum::Router;
 use tokio::time::timeout;
@@ -8,7 +8,7 @@ use tokio::time::timeout;
 use super::Manager;
 use crate::error::Error;
 use crate::{
-    cache::Watching,
+    cache::{Source, Watching},
     controller::{Environment, Prepared},
     leader::{Election, Leadership},
     manager::stop,
@@ -27,12 +27,13 @@ impl Manager {
             servers.start(server);
         }
         let mut webhooks = Group::default();
+        let awaited = self.awaited();
         if let Some(server) = self.webhook_server().await? {
             webhooks.start(server);
         }
         let (leading, always) = self.work()?;
         let mut watches = Group::default();
-        for watch in self.watches() {
+        for watch in self.watches(&awaited) {
             watches.start(watch);
         }
         let mut followers = Group::default();
@@ -153,7 +154,8 @@ impl Manager {
         Ok(work.into_iter().partition(|work| work.needs_leadership))
     }
 
-    fn watches(&self) -> Vec<Runnable> {
+    /// The watches; readiness waits until those in `awaited` are filled.
+    fn watches(&self, awaited: &[Arc<Source>]) -> Vec<Runnable> {
         let own = (None, self.clusters.own.clone(), self.namespaces.clone());
         let others = self.clusters.others();
         let others = others
@@ -164,11 +166,13 @@ impl Manager {
             for source in cluster.cache.sources() {
                 let check = source.check(cluster_name);
                 self.readiness.expect(&check);
+                let filled = awaited.iter().any(|awaited| Arc::ptr_eq(awaited, &source));
                 let watching = Watching {
                     client: cluster.clients.watches.clone(),
                     namespaces: namespaces.clone(),
                     readiness: self.readiness.clone(),
                     check,
+                    filled,
                 };
                 let name = format!("the watch of {}", source.kind);
                 watches.push(Runnable::new(name, false, |stop| async move {
@@ -188,13 +192,21 @@ impl Manager {
         Ok(servers.await?.into_iter().map(Runnable::from).collect())
     }
 
-    /// The server of the webhooks, which listens already, if there are any.
+    /// The stores for which readiness waits, because webhooks may read them.
+    fn awaited(&self) -> Vec<Arc<Source>> {
+        let mut stores = self.clusters.read();
+        stores.retain(|store| self.webhooks.awaits(&store.kind));
+        stores
+    }
+
+    /// The server of the webhooks, which listens already, if there are any. It answers nothing before the
+    /// stores are filled.
     async fn webhook_server(&mut self) -> Result<Option<Runnable>, Error> {
         let clients = &self.clusters.own.clients;
-        let http2 = self.endpoints.http2;
+        let (http2, stores) = (self.endpoints.http2, self.clusters.read());
         let bound = self
             .webhooks
-            .bind(clients, &self.metrics, &self.readiness, http2)
+            .bind(clients, &self.metrics, &self.readiness, http2, stores)
             .await?;
         Ok(bound.map(|(server, router, tasks)| {
             self.runnables.extend(tasks);

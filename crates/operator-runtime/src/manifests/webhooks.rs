@@ -37,8 +37,9 @@ pub(super) fn convert<C>(
 /// # Errors
 /// If the declarations cannot work, alone or together.
 pub(super) fn text<C>(webhooks: &Webhooks<C>) -> Result<Option<String>, String> {
-    let webhooks = &*webhooks.declarations();
-    check(webhooks.iter().copied())?;
+    let webhooks = webhooks.declarations();
+    check(&webhooks)?;
+    let webhooks = &*webhooks.iter().collect::<Vec<_>>();
     let mutating = mutating(MUTATING, webhooks, client).map(|object| render::text(&object));
     let validating = validating(VALIDATING, webhooks, client).map(|object| render::text(&object));
     let documents: Result<Vec<_>, _> = mutating.into_iter().chain(validating).collect();

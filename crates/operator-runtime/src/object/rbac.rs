@@ -11,17 +11,22 @@ use kube::{Resource, core::ClusterResourceScope};
 
 use crate::object::ScopedResource;
 
-/// A verb of the Kubernetes API. There is no wildcard.
+/// A verb of the Kubernetes API, or of RBAC: who may bind or escalate a role, use a policy, or
+/// impersonate. There is no wildcard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Verb {
+    Bind,
     Create,
     Delete,
     DeleteCollection,
+    Escalate,
     Get,
+    Impersonate,
     List,
     Patch,
     Update,
+    Use,
     Watch,
 }
 
@@ -42,13 +47,17 @@ impl Verb {
 impl fmt::Display for Verb {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Bind => "bind",
             Self::Create => "create",
             Self::Delete => "delete",
             Self::DeleteCollection => "deletecollection",
+            Self::Escalate => "escalate",
             Self::Get => "get",
+            Self::Impersonate => "impersonate",
             Self::List => "list",
             Self::Patch => "patch",
             Self::Update => "update",
+            Self::Use => "use",
             Self::Watch => "watch",
         })
     }
@@ -88,6 +97,17 @@ impl Rules {
     pub fn allow_dynamic(&mut self, kind: &ScopedResource, verbs: &[Verb]) {
         let resource = &kind.resource;
         self.insert(&resource.group, &resource.plural, !kind.namespaced, verbs);
+    }
+
+    /// Adds `verbs` on a subresource of a type.
+    pub fn allow_dynamic_subresource(
+        &mut self,
+        kind: &ScopedResource,
+        subresource: &str,
+        verbs: &[Verb],
+    ) {
+        let resource = format!("{}/{subresource}", kind.resource.plural);
+        self.insert(&kind.resource.group, &resource, !kind.namespaced, verbs);
     }
 
     /// Adds everything that `other` allows.

@@ -60,6 +60,11 @@ impl Conversion {
     pub(crate) fn has(&self, version: &str) -> bool {
         self.versions.has(version)
     }
+
+    /// The hub and its spokes.
+    pub(crate) fn versions(&self) -> Vec<String> {
+        self.versions.names()
+    }
 }
 
 /// The version to which all others convert, with those others.
@@ -101,6 +106,8 @@ impl<H: TypedObject> From<Hub<H>> for Conversion {
 trait Versions: Send + Sync {
     fn has(&self, version: &str) -> bool;
 
+    fn names(&self) -> Vec<String>;
+
     /// Writes the object to `answer`, in another version than it is. Both versions are there.
     fn convert(
         &self,
@@ -114,6 +121,11 @@ trait Versions: Send + Sync {
 impl<H: TypedObject> Versions for Hub<H> {
     fn has(&self, version: &str) -> bool {
         version == H::version(&()) || self.spokes.contains_key(version)
+    }
+
+    fn names(&self) -> Vec<String> {
+        let hub = H::version(&()).into_owned();
+        self.spokes.keys().cloned().chain([hub]).collect()
     }
 
     fn convert(

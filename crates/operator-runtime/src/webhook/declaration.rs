@@ -93,6 +93,24 @@ impl Declaration {
         format!("{}.{}.{version}.{group}", self.label, kind.to_lowercase())
     }
 
+    /// The group and the kind of the objects.
+    pub(crate) fn group_kind(&self) -> (&str, &str) {
+        (&self.kind.group, &self.kind.kind)
+    }
+
+    /// Whether this asks in `version` as `other` does in its own.
+    pub(crate) fn is_same_in(&self, other: &Self, version: &str) -> bool {
+        self.kind.version == version
+            && self.group_kind() == other.group_kind()
+            && self.purpose == other.purpose
+            && self.resource.resource == other.resource.resource
+            && self.operations == other.operations
+            && self.subresources == other.subresources
+            && self.match_conditions == other.match_conditions
+            && self.namespace_selector == other.namespace_selector
+            && self.object_selector == other.object_selector
+    }
+
     /// What the API server or the operator could not work with.
     fn check(&self) -> Result<(), String> {
         let seconds = self.timeout.as_secs();

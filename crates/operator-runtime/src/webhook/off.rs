@@ -27,9 +27,11 @@ pub(crate) mod server {
 
     use super::Webhooks;
     use crate::{
+        cache::Source,
         client::Clients,
         error::Error,
         metrics::Metrics,
+        object::ScopedResource,
         runnable::Runnable,
         server::{probes::Readiness, serve::Server},
     };
@@ -41,12 +43,17 @@ pub(crate) mod server {
     impl Site {
         pub(crate) fn add<C>(&mut self, _: Webhooks<C>, _: &Arc<C>) {}
 
+        pub(crate) fn awaits(&self, _: &ScopedResource) -> bool {
+            false
+        }
+
         pub(crate) async fn bind(
             &mut self,
             _: &Clients,
             _: &Metrics,
             _: &Readiness,
             _: bool,
+            _: Vec<Arc<Source>>,
         ) -> Result<Option<(Server, Router, Vec<Runnable>)>, Error> {
             Ok(None)
         }

@@ -19,7 +19,11 @@ use axum::{
     response::{IntoResponse, Response},
     routing::post,
 };
-use futures::{FutureExt, StreamExt, future::BoxFuture};
+use futures::{
+    FutureExt, StreamExt,
+    future::{BoxFuture, ready},
+};
+use kube::api::ApiResource;
 use tokio::task::spawn_blocking;
 
 use super::{
@@ -32,9 +36,11 @@ use super::{
 #[cfg(feature = "envtest")]
 use crate::server::certificate::Certificate;
 use crate::{
-    client::Clients,
+    cache::Source,
+    client::{Clients, fence::in_every_replica},
     error::Error,
     metrics::{Counter, Metrics, WebhookMetrics},
+    object::ScopedResource,
     runnable::Runnable,
     server::{
         probes::Readiness,
@@ -138,6 +144,7 @@ impl Site {
         metrics: &Metrics,
         readiness: &Readiness,
         http2: bool,
+        stores: Vec<Arc<Source>>,
     ) -> Result<Option<(Server, Router, Vec<Runnable>)>, Error> {
         const CHECK: &str = "webhook";
         let endpoint = self.endpoint.take();
@@ -154,7 +161,7 @@ impl Site {
             conversions: self.conversions(),
         };
         let (server, tasks) = endpoint.bind(environment, http2).await?;
-        let router = std::mem::take(self).router(metrics);
+        let router = std::mem::take(self).router(metrics, stores);
         readiness.pass(CHECK);
         Ok(Some((server, router, tasks)))
     }
@@ -169,7 +176,8 @@ impl Site {
             let (definition, context) = (Arc::new(definition), context.clone());
             let answer = move |body: Bytes, panics: Counter| {
                 let (definition, context) = (definition.clone(), context.clone());
-                async move { definition.admit(&body, &context, &panics).await }.boxed()
+                let admit = async move { definition.admit(&body, &context, &panics).await };
+                in_every_replica(admit).boxed()
             };
             self.hooks.push(Hook {
                 declaration,
@@ -200,13 +208,31 @@ impl Site {
         check(self.hooks.iter().map(|hook| &hook.declaration)).map_err(Error::Webhooks)
     }
 
-    /// What is served, if the [`check`](Self::check) says that it can be.
-    pub(crate) fn router(self, metrics: &Metrics) -> Router {
+    /// Whether this replica is ready only with a store of this type. Not of one that it converts: its list asks
+    /// the API server to convert, which finds nobody to ask before this replica is ready.
+    pub(crate) fn awaits(&self, kind: &ScopedResource) -> bool {
+        let ApiResource { group, kind, .. } = &kind.resource;
+        let mut conversions = self.conversions.iter();
+        let converted = conversions.any(|conversion| conversion.group_kind() == (group, kind));
+        self.endpoint.is_some() && !self.hooks.is_empty() && !converted
+    }
+
+    /// What is served, if the [`check`](Self::check) says that it can be. Before `stores` are filled, which
+    /// functions may read, nothing is decided.
+    pub(crate) fn router(self, metrics: &Metrics, stores: Vec<Arc<Source>>) -> Router {
         let mut router = Router::new();
+        let stores: Arc<[_]> = stores.into();
         for hook in self.hooks {
             let path = &*hook.declaration.path;
             let panics = metrics.webhook_panics();
-            let answer = move |body| (hook.answer)(body, panics.clone());
+            let stores = stores.clone();
+            let answer = move |body| match stores.iter().find(|store| !store.is_filled()) {
+                None => (hook.answer)(body, panics.clone()),
+                Some(store) => {
+                    let text = format!("not ready yet: listing {}", store.kind);
+                    ready(Err((StatusCode::SERVICE_UNAVAILABLE, text))).boxed()
+                }
+            };
             router = router.merge(route(path, BODY, metrics.webhook(path), answer));
         }
         if !self.conversions.is_empty() {

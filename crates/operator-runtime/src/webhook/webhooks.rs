@@ -1,6 +1,6 @@
 //! All webhooks of an operator.
 
-use super::{Conversion, Webhook, admit::Definition, declaration::Declaration};
+use super::{Conversion, MatchPolicy, Webhook, admit::Definition, declaration::Declaration};
 use crate::object::Rules;
 
 /// The webhooks of an operator, which share a context of type `C`.
@@ -48,11 +48,34 @@ impl<C> Webhooks<C> {
     }
 
     /// Each webhook, without its function.
-    pub(crate) fn declarations(&self) -> Vec<&Declaration> {
+    ///
+    /// Where every version of a type has the same, each is asked about objects in its own version
+    /// only. Asked about the others, too, it would get them converted, and deny them in words about
+    /// fields that their author never wrote.
+    pub(crate) fn declarations(&self) -> Vec<Declaration> {
         let definitions = self.definitions.iter();
-        definitions
+        let all: Vec<_> = definitions
             .map(|definition| &definition.declaration)
-            .collect()
+            .collect();
+        let in_each_version = |declaration: &Declaration| {
+            let mut conversions = self.conversions.iter();
+            let conversion =
+                conversions.find(|found| found.group_kind() == declaration.group_kind());
+            let versions = conversion.map(Conversion::versions).unwrap_or_default();
+            let is_asked = |version: &String| {
+                all.iter()
+                    .any(|other| other.is_same_in(declaration, version))
+            };
+            !versions.is_empty() && versions.iter().all(is_asked)
+        };
+        let resolved = all.iter().map(|declaration| {
+            let mut resolved = (*declaration).clone();
+            if resolved.match_policy.is_none() && in_each_version(declaration) {
+                resolved.match_policy = Some(MatchPolicy::Exact);
+            }
+            resolved
+        });
+        resolved.collect()
     }
 
     pub(crate) fn conversions(&self) -> &[Conversion] {
@@ -67,7 +90,10 @@ impl<C> Webhooks<C> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::webhook::conversion::tests::types::all;
+    use crate::webhook::{
+        Change, Denied, Operation, Request,
+        conversion::tests::types::{all, v1, v1alpha1, v2},
+    };
 
     #[test]
     #[should_panic(expected = "Widget in test.example.com has two conversions")]
@@ -75,5 +101,32 @@ mod tests {
         let mut webhooks = Webhooks::<()>::default();
         webhooks.convert(all());
         webhooks.convert(all());
+    }
+
+    async fn validate<K: Sync>(_: &Change<K>, _: &Request, _: &()) -> Result<(), Denied> {
+        Ok(())
+    }
+
+    #[test]
+    fn webhooks_in_each_version_are_asked_about_their_own() {
+        let policies = |webhooks: &Webhooks<()>| -> Vec<_> {
+            let declarations = webhooks.declarations().into_iter();
+            declarations.map(|found| found.match_policy).collect()
+        };
+        let mut webhooks = Webhooks::default();
+        webhooks.convert(all());
+        webhooks.add(Webhook::<v1::Widget, _>::validating(validate));
+        webhooks.add(Webhook::<v1alpha1::Widget, _>::validating(validate));
+        // Nobody else looks at objects in v2.
+        assert_eq!(policies(&webhooks), [None, None]);
+        let third = || Webhook::<v2::Widget, _>::validating(validate);
+        webhooks.add(third().operations(&[Operation::Delete]).name("deletion"));
+        assert_eq!(policies(&webhooks), [None; 3]);
+        webhooks.add(third());
+        let exact = Some(MatchPolicy::Exact);
+        assert_eq!(policies(&webhooks), [exact, exact, None, exact]);
+        let said = third().name("all").match_policy(MatchPolicy::Equivalent);
+        webhooks.add(said);
+        assert_eq!(policies(&webhooks)[4], Some(MatchPolicy::Equivalent));
     }
 }

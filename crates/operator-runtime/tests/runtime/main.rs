@@ -3,11 +3,13 @@
 
 mod certificates;
 mod conversion;
+mod deletion;
 mod examples;
 mod exposition;
 mod fake;
 mod faults;
 mod finalizer;
+mod followers;
 mod leadership;
 mod metrics;
 mod package;

@@ -19,9 +19,9 @@ use kube::{
     runtime::events::{Event, EventType, Recorder},
 };
 use operator_runtime::{
-    Action, Controller, Controllers, Manager, ManagerOptions, ObjectRef, ScopedResource, Verb,
-    Watch, WatchScope,
-    envtest::{Cluster, NAMESPACE, Operator},
+    Action, Applier, Controller, Controllers, Manager, ManagerOptions, ObjectRef, ScopedResource,
+    Verb, Watch, WatchScope,
+    envtest::{Cluster, NAMESPACE, Operator, Options},
     webhook::Webhooks,
 };
 use serde_json::{from_value, json};
@@ -66,7 +66,7 @@ async fn permissions_are_exact() -> Result<()> {
     )?;
 
     let expected = [
-        ("test.example.com", "widgets", "", "get list patch watch"),
+        ("test.example.com", "widgets", "", "get list watch"),
         ("test.example.com", "widgets", "status", "patch"),
         ("test.example.com", "widgets", "finalizers", "update"),
         ("", "configmaps", "", "create get list patch watch"),
@@ -142,6 +142,50 @@ async fn what_is_not_declared_is_refused() -> Result<()> {
     ensure!(api.get("target").await?.data.is_none());
     ensure!(operator.stop().is_err());
     Ok(())
+}
+
+/// Applies a child whose owner waits for it when it is deleted.
+async fn own(account: Arc<ServiceAccount>, applier: Arc<Applier>) -> kube::Result<Action> {
+    let child = json!({ "metadata": { "name": account.name_any() } });
+    let child: ConfigMap = from_value(child).map_err(kube::Error::SerdeError)?;
+    applier.owned(&*account, child).await?;
+    Ok(Action::await_change())
+}
+
+/// OpenShift runs this admission plugin.
+#[tokio::test]
+async fn an_owner_may_wait_for_its_children() -> Result<()> {
+    let options = Options {
+        api_server_flags: vec![
+            "--enable-admission-plugins=OwnerReferencesPermissionEnforcement".to_owned(),
+        ],
+        ..Options::default()
+    };
+    let cluster = Cluster::start_with(&options)?;
+    let options = ManagerOptions {
+        name: "blocks",
+        scope: WatchScope::Cluster,
+    };
+    let mut controllers = Controllers::default();
+    controllers.add(Controller::external("accounts", own).owns::<ConfigMap>());
+    let crds = crate::widget::crds();
+    let hooks = Webhooks::default();
+    let operator = cluster.run(&options, crds, controllers, hooks, Manager::applier)?;
+    let account: ServiceAccount = from_value(json!({ "metadata": { "name": "owner" } }))?;
+    let accounts = cluster.api::<ServiceAccount>()?;
+    accounts.create(&PostParams::default(), &account).await?;
+    let children = cluster.api::<ConfigMap>()?;
+    let begin = Instant::now();
+    let child = loop {
+        if let Some(child) = children.get_opt("owner").await? {
+            break child;
+        }
+        let refused = operator.refused();
+        ensure!(begin.elapsed() < Duration::from_secs(10), "{refused:?}");
+        sleep(Duration::from_millis(20)).await;
+    };
+    ensure!(child.owner_references()[0].block_owner_deletion == Some(true));
+    operator.stop()
 }
 
 /// A type that is not there is named at once, not when readiness has taken too long.
@@ -242,6 +286,7 @@ async fn use_all(widget: Arc<Widget>, caller: Arc<Caller>) -> kube::Result<Actio
 fn users_of_all() -> Controllers<Caller> {
     let mut controllers = Controllers::default();
     let controller = Controller::new("widgets", use_all)
+        .finalizer()
         .owns::<ConfigMap>()
         .watches::<ServiceAccount>(widgets_of)
         .needs::<Secret>(&[Verb::Get, Verb::Delete]);

@@ -19,7 +19,8 @@ use kube::{
     core::ApiResource,
 };
 use operator_runtime::{
-    Action, Controller, Controllers, Manager, ManagerOptions, WatchScope, conditions,
+    Action, Controller, Controllers, Manager, ManagerOptions, Predicate, Watch, WatchScope,
+    conditions,
     envtest::{Cluster, NAMESPACE, wait_for},
     status,
     webhook::Webhooks,
@@ -82,8 +83,10 @@ fn ready(widget: &Widget) -> WidgetStatus {
 
 fn cluster() -> Result<&'static Cluster> {
     static CLUSTER: LazyLock<Result<Cluster>> = LazyLock::new(|| {
+        let data = Predicate::on_update(|old: &ConfigMap, new: &ConfigMap| old.data != new.data);
+        let children = Watch::new().when(data);
         let mut controllers = Controllers::default();
-        controllers.add(Controller::new("widgets", reconcile).owns::<ConfigMap>());
+        controllers.add(Controller::new("widgets", reconcile).owns_with::<ConfigMap>(children));
         Cluster::with_operator(
             &OPTIONS,
             crate::widget::crds(),
@@ -181,5 +184,25 @@ async fn an_owned_object_that_is_deleted_comes_back() -> Result<()> {
         );
         sleep(Duration::from_millis(20)).await;
     }
+    Ok(())
+}
+
+/// A watch of owned objects has their metadata only, unless somebody wants to look at more.
+#[tokio::test]
+async fn a_predicate_over_owned_objects_sees_them() -> Result<()> {
+    create("owner-filtered", json!({})).await?;
+    wait_for(&cluster()?.api::<Widget>()?, "owner-filtered", "Ready").await?;
+    let children = cluster()?.api::<ConfigMap>()?;
+    let change = async |patch: Value| {
+        sleep(Duration::from_secs(1)).await;
+        let before = calls("owner-filtered");
+        let (params, patch) = (PatchParams::default(), Patch::Merge(patch));
+        children.patch("owner-filtered", &params, &patch).await?;
+        sleep(Duration::from_secs(1)).await;
+        anyhow::Ok(calls("owner-filtered") > before)
+    };
+    let labelled = change(json!({ "metadata": { "labels": { "a": "b" } } })).await?;
+    ensure!(!labelled, "a label is not its data");
+    ensure!(change(json!({ "data": { "a": "b" } })).await?);
     Ok(())
 }

@@ -42,6 +42,8 @@ pub struct Options {
     /// What kube-apiserver records of requests, as YAML of a `Policy` of audit.k8s.io/v1, in
     /// [`ControlPlane::audit_log`]. By default nothing.
     pub audit_policy: Option<String>,
+    /// Further flags of kube-apiserver, such as `--enable-admission-plugins=AlwaysPullImages`.
+    pub api_server_flags: Vec<String>,
 }
 
 /// A running control plane. Dropping it stops every process and removes its temporary directory;
@@ -189,6 +191,7 @@ current-context: {name:?}
             fs::write(self.directory.join("audit.yaml"), policy)?;
             own.extend(["--audit-policy-file=audit.yaml", &audit_log]);
         }
+        own.extend(options.api_server_flags.iter().map(String::as_str));
         self.start_component("kube-apiserver", &[APISERVER, &own].concat())?;
         self.wait_for("/readyz")?;
         self.wait_for("/api/v1/namespaces/default")?;

@@ -17,6 +17,10 @@ impl Conversion {
     pub(crate) fn has(&self, _: &str) -> bool {
         match *self {}
     }
+
+    pub(crate) fn versions(&self) -> Vec<String> {
+        match *self {}
+    }
 }
 
 pub(crate) fn convert(

@@ -31,10 +31,36 @@ fn site(paths: &[&str]) -> Site {
     site
 }
 
+/// A list of what is converted asks the webhook, and would wait for itself.
+#[test]
+fn readiness_waits_for_what_is_not_converted() {
+    use clap::Parser;
+
+    use crate::{object::ScopedResource, webhook::conversion::tests::types};
+    #[derive(Parser)]
+    struct Args {
+        #[command(flatten)]
+        webhooks: WebhookFlags,
+    }
+    let kinds = [
+        ScopedResource::of::<ConfigMap>(),
+        ScopedResource::of::<types::v1::Widget>(),
+    ];
+    let awaited = |site: &Site| kinds.each_ref().map(|kind| site.awaits(kind));
+    let mut both = site(&["/a"]);
+    assert_eq!(awaited(&both), [false, false], "it is not served");
+    both.serve_as(Args::parse_from(["operator"]).webhooks);
+    assert_eq!(awaited(&both), [true, true]);
+    let mut webhooks = Webhooks::<()>::default();
+    webhooks.convert(types::all());
+    both.add(webhooks, &Arc::new(()));
+    assert_eq!(awaited(&both), [true, false]);
+}
+
 #[tokio::test]
 async fn only_reviews_that_are_posted_are_answered() {
     let metrics = Metrics::default();
-    let router = site(&["/a"]).router(&metrics);
+    let router = site(&["/a"]).router(&metrics, Vec::new());
     let review = json!({
         "apiVersion": "admission.k8s.io/v1",
         "kind": "AdmissionReview",

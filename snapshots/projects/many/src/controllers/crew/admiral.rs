@@ -39,6 +39,10 @@ impl ReconcileError for Error {
 
 /// Brings the cluster closer to what `object` wants. Called after every change, so idempotent.
 async fn reconcile(object: Arc<Admiral>, context: Arc<Context>) -> Result<Action, Error> {
+    // What it owns is deleted with it, so nothing new is made.
+    if object.metadata.deletion_timestamp.is_some() {
+        return Ok(Action::await_change());
+    }
     let api = Api::all(context.client.clone());
     let wanted = wanted_status(&object, Timestamp::now());
     status::patch(&api, &*object, &wanted).await?;
@@ -87,7 +91,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_second_reconcile_writes_nothing() {
+    async fn a_second_reconcile_and_one_of_a_deleted_object_write_nothing() {
         let fake = Fake::default();
         let context = Arc::new(Context::new(&fake.manager()));
         let mut object = Admiral::default();
@@ -97,7 +101,13 @@ mod tests {
         reconcile(object(), context.clone()).await.unwrap();
         let writes = fake.writes();
         assert!(!writes.is_empty());
-        reconcile(object(), context).await.unwrap();
+        reconcile(object(), context.clone()).await.unwrap();
+        assert_eq!(fake.writes(), writes);
+
+        let mut deleted = (*object()).clone();
+        deleted.status = None;
+        deleted.metadata.deletion_timestamp = Some(Time(Timestamp::now()));
+        reconcile(Arc::new(deleted), context).await.unwrap();
         assert_eq!(fake.writes(), writes);
     }
 }

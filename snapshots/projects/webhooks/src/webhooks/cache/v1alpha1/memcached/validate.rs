@@ -6,7 +6,8 @@ use crate::Context;
 use crate::api::cache::v1alpha1::Memcached;
 
 /// When the API server asks: before it stores a new or changed object. `make manifests` writes the
-/// configuration from the same value.
+/// configuration from the same value. If every version of the kind has such a webhook, each is asked
+/// about objects of its own version.
 pub fn webhook() -> Webhook<Memcached, Context> {
     Webhook::validating(validate)
 }
