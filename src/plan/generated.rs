@@ -39,6 +39,12 @@ pub fn generated(
     let Some(edits) = edits(path, merges, &disk, last, sides) else {
         return stays;
     };
+    if !edits.as_git_left_it && is_merged(edits.ancestor, &disk, &desired) {
+        return match verdict {
+            Verdict::Unchanged => stays,
+            _ => Said::of(Verdict::KeepEdited, None),
+        };
+    }
     let (mut merged, driver) = (desired.clone(), Driver::of(path));
     for edit in &edits.texts {
         merged = match driver.merge(edits.ancestor, edit, &merged) {
@@ -121,6 +127,16 @@ fn edits<'a>(
         texts,
         as_git_left_it,
     })
+}
+
+/// Whether what is new in a text since its ancestor stands on disk already, and what is gone does not: a sync before has
+/// merged it, and git does not know until the file is added.
+fn is_merged(ancestor: &str, disk: &str, desired: &str) -> bool {
+    let [ancestor, disk, desired] = [ancestor, disk, desired].map(lines);
+    desired.is_subset(&disk)
+        && ancestor
+            .difference(&desired)
+            .all(|gone| !disk.contains(gone))
 }
 
 /// Whether a Tool file holds only what was generated on two branches: both sides are what was applied, or no line but the

@@ -157,14 +157,9 @@ fn base_and_ours(
     };
     let base = text(bytes)?;
     let again = |at: &RelPath, sides: &Sides| {
-        let known = inputs
-            .merges
-            .unmerged
-            .get(at)
-            .and_then(|git| git.ancestor.as_ref())
-            .or(sides.base.as_ref());
-        let merge = |base| Driver::of(path).merge(base, &sides.ours, &sides.theirs);
-        known.and_then(|base| merge(base).ok())
+        let base = ancestor(inputs, at, sides)?;
+        let merged = Driver::of(path).merge(base, &sides.ours, &sides.theirs);
+        merged.ok()
     };
     Ok(match (markers::sides(&disk), markers::sides(&base)) {
         // More than one row says that git merged the base as it merged the file.
@@ -183,10 +178,32 @@ fn base_and_ours(
                 Some(sides) => again(&base_path, &sides),
             };
             let ours = again(path, &sides).filter(|_| !sides.own);
+            let ours = ours
+                .filter(|merged| keeps_comments(ancestor(inputs, path, &sides), &sides, merged));
             let both = base.zip(ours);
             Some(both.ok_or(ConflictKind::Markers(sides.line))?)
         }
     })
+}
+
+/// What both sides of a conflict in the file at `path` were made from, as far as it is known.
+fn ancestor<'a>(inputs: &'a Inputs<'_>, path: &RelPath, sides: &'a Sides) -> Option<&'a str> {
+    let git = inputs.merges.unmerged.get(path);
+    let ancestor = git.and_then(|git| git.ancestor.as_deref());
+    ancestor.or(sides.base.as_deref())
+}
+
+/// Whether the new comments of both sides are in the merged text. Of two that differ a driver keeps the user's, and both
+/// of these are.
+fn keeps_comments(ancestor: Option<&str>, sides: &Sides, merged: &str) -> bool {
+    let has = |text: &str, comment: &str| text.lines().any(|line| line.trim() == comment);
+    let lines = sides
+        .ours
+        .lines()
+        .chain(sides.theirs.lines())
+        .map(str::trim);
+    let mut comments = lines.filter(|line| line.starts_with('#') || line.starts_with("//"));
+    comments.all(|line| has(merged, line) || ancestor.is_some_and(|text| has(text, line)))
 }
 
 /// The user's text and the desired one with conflict markers where they differ; where it is known what was applied last,

@@ -13,18 +13,10 @@ use std::{
     thread,
 };
 
-use session::{Step, assert_same, consoles, parse, shell, tree, without_runtime};
+use session::{Step, assert_same, consoles, projects, shell, tree, without_runtime};
 use tempfile::TempDir;
 
 type Tree = BTreeMap<String, Vec<u8>>;
-
-fn sessions() -> Vec<(String, Vec<Step>)> {
-    let read = |path: &std::path::PathBuf| {
-        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
-        (name, parse(&fs::read_to_string(path).unwrap()))
-    };
-    consoles("projects").iter().map(read).collect()
-}
 
 #[track_caller]
 fn succeed(directory: &Path, command: &str) {
@@ -42,7 +34,7 @@ fn copy(from: &Tree, to: &Path) {
 
 #[test]
 fn idempotence() {
-    for (name, steps) in sessions() {
+    for (name, steps) in projects() {
         let directory = TempDir::new().unwrap();
         for step in steps {
             succeed(directory.path(), &step.command);
@@ -60,7 +52,7 @@ fn idempotence() {
 
 #[test]
 fn inverse() {
-    for (name, steps) in sessions() {
+    for (name, steps) in projects() {
         let directory = TempDir::new().unwrap();
         succeed(directory.path(), &steps[0].command);
         for step in &steps[1..] {
@@ -84,7 +76,7 @@ fn inverse() {
 /// `undo` after each step, and `undo` of that: the tree before it and after it, byte for byte.
 #[test]
 fn undo() {
-    for (name, steps) in sessions() {
+    for (name, steps) in projects() {
         let directory = TempDir::new().unwrap();
         for step in steps {
             let before = tree(directory.path());
@@ -114,7 +106,7 @@ fn directories(root: &Path) -> Vec<PathBuf> {
 /// `create` and `delete` are inverse, and `git status` is clean between them.
 #[test]
 fn inverse_by_delete() {
-    for (name, steps) in sessions() {
+    for (name, steps) in projects() {
         let directory = TempDir::new().unwrap();
         let root = directory.path();
         succeed(root, &steps[0].command);
@@ -145,7 +137,7 @@ fn inverse_by_delete() {
 /// it back as it was.
 #[test]
 fn inverse_with_edits() {
-    for (name, steps) in sessions() {
+    for (name, steps) in projects() {
         let directory = TempDir::new().unwrap();
         let root = directory.path();
         succeed(root, &steps[0].command);
@@ -217,7 +209,7 @@ fn delete_of(create: &str) -> String {
 #[test]
 fn confluence() {
     thread::scope(|scope| {
-        for (name, steps) in sessions() {
+        for (name, steps) in projects() {
             scope.spawn(move || confluence_of(&name, &steps));
         }
     });
@@ -283,7 +275,7 @@ fn convergence() {
 /// The dry run of a command and the command itself name the same changes.
 #[test]
 fn dry_runs_tell_the_truth() {
-    for (name, steps) in sessions() {
+    for (name, steps) in projects() {
         let directory = TempDir::new().unwrap();
         for step in steps {
             let before = tree(directory.path());

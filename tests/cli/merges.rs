@@ -9,7 +9,7 @@ use std::{
     thread,
 };
 
-use session::{assert_same, consoles, parse, shell, tree};
+use session::{Step, assert_same, projects, shell, tree};
 use tempfile::TempDir;
 
 type Tree = BTreeMap<String, Vec<u8>>;
@@ -92,11 +92,11 @@ fn settle(what: &str, directory: &Path) -> Tree {
 /// Pairs of steps of the recorded sessions, each on a branch of its own: neighbours, and each with the last.
 #[test]
 fn two_branches_become_one() {
-    let paths = consoles("projects");
+    let projects = projects();
     let counts: Vec<(usize, usize)> = thread::scope(|scope| {
-        let sessions: Vec<_> = paths
+        let sessions: Vec<_> = projects
             .iter()
-            .map(|path| scope.spawn(|| pairs_of(path)))
+            .map(|(name, steps)| scope.spawn(|| pairs_of(name, steps)))
             .collect();
         sessions
             .into_iter()
@@ -113,9 +113,8 @@ fn two_branches_become_one() {
 }
 
 /// How many pairs of a session were merged, and how many of them with conflicts.
-fn pairs_of(session: &Path) -> (usize, usize) {
+fn pairs_of(name: &str, steps: &[Step]) -> (usize, usize) {
     let (mut merges, mut conflicts) = (0, 0);
-    let steps = parse(&fs::read_to_string(session).unwrap());
     let commands: Vec<&str> = steps.iter().map(|step| step.command.as_str()).collect();
     let mut before = Tree::new();
     for at in 1..commands.len() {
@@ -129,7 +128,7 @@ fn pairs_of(session: &Path) -> (usize, usize) {
                 continue;
             };
             let (way, style) = WAYS[merges % WAYS.len()];
-            let what = format!("{}: {first} | {second} ({way} {style})", session.display());
+            let what = format!("{name}: {first} | {second} ({way} {style})");
             let directory = repository(&before, style);
             conflicts += usize::from(merge(directory.path(), first, second, way));
             assert_same(&what, &expected, &settle(&what, directory.path()));
@@ -194,6 +193,40 @@ fn the_same_command_on_both_branches_is_done_once() {
             let expected = on_one_branch(&Tree::new(), &commands).unwrap();
             assert_same(&what, &expected, &tree(merged.directory.path()));
         }
+    }
+}
+
+/// Until the file is added, git goes on to say that nobody has merged it.
+#[test]
+fn a_generated_file_is_merged_once() {
+    let edit = "sed -i '8i// mine' src/api.rs";
+    let both = format!("{API} && {OTHER}");
+    let merged = Merged::new(&[INIT], edit, &both, WAYS[0]);
+    let text = merged.read("src/api.rs");
+    assert!(text.contains("// mine"), "{}\n{text}", merged.sync.output);
+    for text in ["pub mod cache {", "::Memcached>()", "::Redis>()"] {
+        assert_eq!(merged.read("src/api.rs").matches(text).count(), 1, "{text}");
+    }
+    merged.assert_settled();
+}
+
+/// In a file that the tool merges, a comment of the user wins over the template's. Here both are the user's.
+#[test]
+fn comments_of_both_branches_stay_in_conflict() {
+    let append = |text: &str| format!("echo '# {text}.' >> config/rbac/service_account.yaml");
+    for way in WAYS {
+        let merged = Merged::new(&[INIT], &append("first"), &append("second"), way);
+        let text = merged.read("config/rbac/service_account.yaml");
+        for comment in ["# first.", "# second."] {
+            assert!(
+                text.contains(comment),
+                "{way:?}\n{}\n{text}",
+                merged.sync.output
+            );
+        }
+        let told = "`config/rbac/service_account.yaml` has conflict markers";
+        assert!(merged.sync.output.contains(told), "{}", merged.sync.output);
+        assert_eq!(merged.sync.code, 3, "{}", merged.sync.output);
     }
 }
 

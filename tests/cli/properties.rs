@@ -24,21 +24,16 @@ use tool::Tool;
 
 #[test]
 fn histories_keep_the_laws() {
-    run(
-        "histories",
-        given(10_000),
-        history::any_history,
-        |history| {
-            history::live(Tool::Here, history);
-        },
-    );
+    run("histories", given(2_000), history::any_history, |history| {
+        history::live(Tool::Here, history);
+    });
 }
 
 #[test]
 fn histories_of_branches_become_one() {
     run(
         "pairs of branches",
-        given(10_000) / 20,
+        given(2_000) / 8,
         branches::branches,
         branches::live,
     );
@@ -48,7 +43,7 @@ fn histories_of_branches_become_one() {
 fn histories_of_processes_keep_the_laws() {
     run(
         "histories of processes",
-        given(10_000) / 800,
+        given(2_000) / 160,
         history::any_history,
         |history| {
             history::live(Tool::Process, history);

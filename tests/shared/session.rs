@@ -66,6 +66,20 @@ pub fn parse(text: &str) -> Vec<Step> {
     steps
 }
 
+/// The sessions that made the projects in `snapshots/projects`, by name, for what holds of any project. All but one have no
+/// runtime in their tree, which would make every look at it five times as long.
+pub fn projects() -> Vec<(String, Vec<Step>)> {
+    let read = |path: &PathBuf| {
+        let name = path.file_stem().unwrap().to_string_lossy().into_owned();
+        let mut steps = parse(&fs::read_to_string(path).unwrap());
+        if name != "minimal" {
+            steps[0].command.push_str(" --runtime registry");
+        }
+        (name, steps)
+    };
+    consoles("projects").iter().map(read).collect()
+}
+
 /// The text of a `.console` file.
 pub fn write(steps: &[Step]) -> String {
     steps

@@ -356,6 +356,9 @@ fn edit() -> impl Strategy<Value = Vec<String>> {
         "edit --certificates mounted",
         "edit --certificates cert-manager",
         "edit --domain example.org",
+        "edit --runtime registry",
+        "edit --runtime vendored",
+        "edit --runtime path=../operator-runtime",
         "edit api --group cache --version v2 --kind Memcached --plural memcacheds",
         "edit api --group apps --version v1 --kind Deployment --short-name d",
     ]);
@@ -371,9 +374,13 @@ pub fn init() -> impl Strategy<Value = Vec<String>> {
         2 => Just("--license none"),
         1 => Just("--license bsd"),
     ];
-    (domain, extra).prop_map(|(domain, extra)| {
+    // A vendored runtime makes every look at the tree five times as long.
+    let runtime = prop_oneof![7 => Just("registry"), 1 => Just("vendored")];
+    (domain, extra, runtime).prop_map(|(domain, extra, runtime)| {
         [
             "init",
+            "--runtime",
+            runtime,
             "--vcs",
             "none",
             "--project-name",
