@@ -31,7 +31,7 @@ use tokio::runtime::{Builder, Runtime};
 pub use control_plane::{ControlPlane, Options, free_port};
 pub use foreign::crds_in;
 pub use operator::Operator;
-pub use wait::wait_for;
+pub use wait::{eventually, wait_for};
 
 use foreign::Needed;
 use record::Record;

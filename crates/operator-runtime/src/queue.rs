@@ -1,4 +1,5 @@
-//! What waits to be reconciled: first in, first out, each object once, never two at a time.
+//! What waits to be reconciled: first in, first out, each object once, never two at a time. What has changed comes before
+//! what is only looked at again, at the start and at each resync.
 
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,10 @@ use crate::metrics::{QueueMetrics, Work};
 /// running and queued or delayed. One that is queued while it runs takes its place when it is done.
 struct Line<K> {
     order: VecDeque<K>,
+    /// What comes when nothing else waits, and what has come since.
+    background: VecDeque<K>,
+    /// How many of the background have come.
+    stale: usize,
     /// Ordered by time, then by who was first.
     /// With whether it is urgent then.
     delayed: BTreeMap<(Instant, u64), (K, bool)>,
@@ -35,6 +40,8 @@ struct Line<K> {
 struct State {
     /// Since when it is queued.
     queued: Option<Instant>,
+    /// Whether it is queued in the background.
+    background: bool,
     /// Whether it is queued for more than a change of itself.
     urgent: bool,
     /// Its key in `delayed`.
@@ -55,6 +62,8 @@ impl<K: Clone + Eq + Hash> Line<K> {
     fn new() -> Self {
         Self {
             order: VecDeque::new(),
+            background: VecDeque::new(),
+            stale: 0,
             delayed: BTreeMap::new(),
             objects: HashMap::new(),
             serial: 0,
@@ -65,12 +74,31 @@ impl<K: Clone + Eq + Hash> Line<K> {
     fn add(&mut self, object: &K, urgent: bool, now: Instant) -> bool {
         let state = self.objects.entry(object.clone()).or_default();
         state.urgent |= urgent;
+        let is_new = state.queued.is_none();
+        state.queued.get_or_insert(now);
+        if is_new || state.background {
+            if state.background && !state.running {
+                self.stale += 1;
+            }
+            state.background = false;
+            if !state.running {
+                self.order.push_back(object.clone());
+            }
+        }
+        is_new
+    }
+
+    /// Queues an object behind all others, unless it is queued; returns whether it was not.
+    fn add_background(&mut self, object: &K, now: Instant) -> bool {
+        let state = self.objects.entry(object.clone()).or_default();
+        state.urgent = true;
         if state.queued.is_some() {
             return false;
         }
         state.queued = Some(now);
+        state.background = true;
         if !state.running {
-            self.order.push_back(object.clone());
+            self.background.push_back(object.clone());
         }
         true
     }
@@ -109,9 +137,13 @@ impl<K: Clone + Eq + Hash> Line<K> {
     /// The first object and how long it was queued. It runs until [`done`](Self::done), and what
     /// it was delayed for no longer counts: its reconcile says when to come again.
     fn take(&mut self, now: Instant) -> Option<Taken<K>> {
-        let object = self.order.pop_front()?;
+        let object = self
+            .order
+            .pop_front()
+            .or_else(|| self.first_of_background())?;
         let state = self.objects.get_mut(&object)?;
         let since = state.queued.take().unwrap_or(now);
+        state.background = false;
         let urgent = std::mem::take(&mut state.urgent);
         state.running = true;
         if let Some(due) = state.due.take() {
@@ -124,13 +156,32 @@ impl<K: Clone + Eq + Hash> Line<K> {
         })
     }
 
+    fn first_of_background(&mut self) -> Option<K> {
+        loop {
+            let object = self.background.pop_front()?;
+            let state = self.objects.get(&object);
+            if state.is_some_and(|state| state.background && !state.running) {
+                return Some(object);
+            }
+            self.stale -= 1;
+        }
+    }
+
+    /// How many objects could be taken.
+    fn depth(&self) -> usize {
+        self.order.len() + self.background.len() - self.stale
+    }
+
     /// Ends the run of an object; if it was queued meanwhile, it comes last.
     fn done(&mut self, object: &K) {
         if let Slot::Occupied(mut slot) = self.objects.entry(object.clone()) {
             let state = slot.get_mut();
             state.running = false;
             if state.queued.is_some() {
-                self.order.push_back(object.clone());
+                match state.background {
+                    true => self.background.push_back(object.clone()),
+                    false => self.order.push_back(object.clone()),
+                }
             } else if state.due.is_none() {
                 slot.remove();
             }
@@ -169,6 +220,18 @@ impl<K: Clone + Eq + Hash> Queue<K> {
     /// Queues an object.
     pub(crate) fn add(&self, object: &K) {
         self.queue(object, true);
+    }
+
+    /// Queues an object behind all others.
+    pub(crate) fn add_background(&self, object: &K) {
+        if !self.open.load(Ordering::Relaxed) {
+            return;
+        }
+        let mut line = self.line.lock();
+        if line.add_background(object, Instant::now()) {
+            self.metrics.added();
+            self.changed(&line);
+        }
     }
 
     /// Queues an object that has changed.
@@ -253,8 +316,8 @@ impl<K: Clone + Eq + Hash> Queue<K> {
 
     /// Counts, and wakes a worker: for the next object, or for a due time that came nearer.
     fn changed(&self, line: &Line<K>) {
-        self.metrics.depth(line.order.len());
-        if !line.order.is_empty() || !line.delayed.is_empty() {
+        self.metrics.depth(line.depth());
+        if line.depth() > 0 || !line.delayed.is_empty() {
             self.changed.notify_one();
         }
     }

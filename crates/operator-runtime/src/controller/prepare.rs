@@ -156,12 +156,12 @@ impl Prepared {
         }
     }
 
-    /// Queues every object, as if it had just come.
+    /// Queues every object, as if it had just come, behind those that have changed.
     fn add_all(&self) {
         for entry in self.worker.source.content.entries() {
             let passes = || self.watch.passes(&ObjectEvent::created(&entry));
             match catch_unwind(AssertUnwindSafe(passes)) {
-                Ok(true) => self.worker.queue.add(&Key::of(entry.meta())),
+                Ok(true) => self.worker.queue.add_background(&Key::of(entry.meta())),
                 Ok(false) => {}
                 Err(panic) => {
                     let (controller, error) = (self.name, panic_message(&*panic));

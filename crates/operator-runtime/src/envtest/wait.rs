@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use anyhow::{Result, bail};
+use anyhow::{Result, ensure};
 use kube::Api;
 use serde::Serialize;
 use serde_json::Value;
@@ -21,17 +21,54 @@ pub async fn wait_for<K>(api: &Api<K>, name: &str, condition: &str) -> Result<()
 where
     K: TypedObject + Serialize,
 {
+    eventually(PATIENCE, async || {
+        let object = serde_json::to_value(api.get(name).await?)?;
+        let (kind, status) = (K::kind(&()), &object["status"]);
+        let holds = is_true(&object, condition);
+        ensure!(
+            holds,
+            "{kind} `{name}` is not {condition}; its status: {status}"
+        );
+        Ok(())
+    })
+    .await
+}
+
+/// Repeats `check` until it succeeds, every 50 ms.
+///
+/// ```
+/// # use k8s_openapi::api::apps::v1::Deployment;
+/// use std::time::Duration;
+/// use anyhow::ensure;
+/// use kube::Api;
+/// use operator_runtime::envtest::eventually;
+///
+/// async fn is_scaled(api: &Api<Deployment>) -> anyhow::Result<()> {
+///     eventually(Duration::from_secs(10), async || {
+///         let deployment = api.get("memcached").await?;
+///         let replicas = deployment.spec.replicas;
+///         ensure!(replicas == Some(3), "it has {replicas:?} replicas");
+///         Ok(())
+///     })
+///     .await
+/// }
+/// ```
+///
+/// # Errors
+/// What `check` failed with last, when `patience` is over.
+pub async fn eventually<T>(
+    patience: Duration,
+    mut check: impl AsyncFnMut() -> Result<T>,
+) -> Result<T> {
     let begin = Instant::now();
     loop {
-        let object = serde_json::to_value(api.get(name).await?)?;
-        if is_true(&object, condition) {
-            return Ok(());
+        match check().await {
+            Err(error) if begin.elapsed() > patience => {
+                return Err(error.context(format!("not within {patience:?}")));
+            }
+            Err(_) => sleep(PERIOD).await,
+            done => return done,
         }
-        if begin.elapsed() > PATIENCE {
-            let (kind, status) = (K::kind(&()), &object["status"]);
-            bail!("{kind} `{name}` is not {condition} after {PATIENCE:?}; its status: {status}");
-        }
-        sleep(PERIOD).await;
     }
 }
 
@@ -48,9 +85,24 @@ fn is_true(object: &Value, condition: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use anyhow::bail;
     use serde_json::json;
 
     use super::*;
+
+    #[tokio::test]
+    async fn what_failed_last_is_told() {
+        let mut tries = 0;
+        let mut third = async || {
+            tries += 1;
+            ensure!(tries == 3, "{tries} tries");
+            Ok(tries)
+        };
+        assert_eq!(eventually(PATIENCE, &mut third).await.unwrap(), 3);
+        let never = eventually::<()>(Duration::ZERO, async || bail!("no"));
+        let error = format!("{:#}", never.await.unwrap_err());
+        assert_eq!(error, "not within 0ns: no");
+    }
 
     #[test]
     fn a_condition_counts_for_its_own_generation() {

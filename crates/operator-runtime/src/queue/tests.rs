@@ -73,6 +73,42 @@ async fn one_that_always_changes_delays_the_others_by_one_run() {
 }
 
 #[tokio::test]
+async fn what_changed_comes_before_what_is_looked_at_again() {
+    let (mut line, now) = line();
+    for object in ["a", "b", "c", "d"] {
+        assert!(line.add_background(&object, now));
+    }
+    // One of those, and a new one.
+    assert!(!line.add(&"c", false, now));
+    assert!(line.add(&"e", false, now));
+    assert!(!line.add_background(&"e", now));
+    assert_eq!(line.depth(), 5);
+    let mut order = Vec::new();
+    while let Some(object) = take(&mut line, now) {
+        order.push(object);
+        // What changes while it runs does not wait for the others, either.
+        if order == ["c", "e", "a"] {
+            line.add_background(&"a", now);
+            line.add(&"a", false, now);
+        }
+        line.done(&object);
+    }
+    assert_eq!(order, ["c", "e", "a", "a", "b", "d"]);
+    assert_eq!((line.depth(), line.objects.len()), (0, 0));
+    // A place that it has left already is not a second run.
+    line.add_background(&"a", now);
+    line.add(&"a", false, now);
+    assert_eq!(take(&mut line, now), Some("a"));
+    line.done(&"a");
+    line.add_background(&"a", now);
+    assert_eq!(line.depth(), 1);
+    assert!(line.take(now).unwrap().urgent, "a resync is a reason");
+    line.done(&"a");
+    assert_eq!(take(&mut line, now), None);
+    assert_eq!((line.depth(), line.stale), (0, 0));
+}
+
+#[tokio::test]
 async fn what_is_queued_for_another_reason_is_urgent() {
     let (mut line, now) = line();
     let mut urgent = |adds: &[bool]| {
@@ -141,6 +177,7 @@ fn model(mut random: fastrand::Rng) {
                 }
             }
             5 => now += Duration::from_millis(random.u64(0..20)),
+            6 => _ = line.add_background(&random.usize(0..OBJECTS), now),
             _ => {
                 let object = random.usize(0..OBJECTS);
                 newest[object] += 1;

@@ -3,10 +3,10 @@
 use std::{
     collections::BTreeSet,
     sync::{Arc, LazyLock, Mutex},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
-use anyhow::{Result, bail, ensure};
+use anyhow::{Result, ensure};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{
     Api, ResourceExt,
@@ -14,7 +14,7 @@ use kube::{
 };
 use operator_runtime::{
     Action, Applier, Controller, Controllers, Manager, ManagerOptions, WatchScope,
-    envtest::{Cluster, NAMESPACE, Options},
+    envtest::{Cluster, NAMESPACE, Options, eventually},
     webhook::Webhooks,
 };
 use serde_json::{from_value, json};
@@ -44,16 +44,7 @@ async fn reconcile(widget: Arc<Widget>, applier: Arc<Applier>) -> kube::Result<A
     Ok(Action::await_change())
 }
 
-async fn until(what: &str, mut holds: impl AsyncFnMut() -> Result<bool>) -> Result<()> {
-    let begin = Instant::now();
-    while !holds().await? {
-        if begin.elapsed() > Duration::from_secs(30) {
-            bail!("{what}: not after 30 s");
-        }
-        sleep(Duration::from_millis(20)).await;
-    }
-    Ok(())
-}
+const PATIENCE: Duration = Duration::from_secs(30);
 
 #[tokio::test]
 async fn nothing_is_made_for_an_owner_that_waits_for_its_children() -> Result<()> {
@@ -76,22 +67,19 @@ async fn nothing_is_made_for_an_owner_that_waits_for_its_children() -> Result<()
     let children: Api<ConfigMap> = Api::namespaced(client, NAMESPACE);
     let widget = Widget::new("parent", WidgetSpec::default());
     widgets.create(&PostParams::default(), &widget).await?;
-    until("the children are made", async || {
-        Ok(children.get_opt("slow").await?.is_some())
-    })
-    .await?;
+    eventually(PATIENCE, async || Ok(children.get("slow").await?)).await?;
 
     widgets
         .delete("parent", &DeleteParams::foreground())
         .await?;
-    until("the quick child goes", async || {
-        let quick = children.get_opt("quick").await?;
-        Ok(quick.is_none_or(|quick| {
-            !QUICK
-                .lock()
-                .unwrap()
-                .contains(&quick.uid().unwrap_or_default())
-        }))
+    eventually(PATIENCE, async || {
+        let quick = children
+            .get_opt("quick")
+            .await?
+            .and_then(|quick| quick.uid());
+        let first = quick.filter(|uid| QUICK.lock().unwrap().contains(uid));
+        ensure!(first.is_none(), "the quick child does not go");
+        Ok(())
     })
     .await?;
     // As long as the slow one is there, the owner is, and its reconcile may run.
@@ -105,8 +93,12 @@ async fn nothing_is_made_for_an_owner_that_waits_for_its_children() -> Result<()
     children
         .patch("slow", &PatchParams::default(), &release)
         .await?;
-    until("the owner goes", async || {
-        Ok(widgets.get_opt("parent").await?.is_none())
+    eventually(PATIENCE, async || {
+        ensure!(
+            widgets.get_opt("parent").await?.is_none(),
+            "the owner does not go"
+        );
+        Ok(())
     })
     .await
 }

@@ -17,5 +17,6 @@ mod permissions;
 mod process;
 mod reconcile;
 mod round_trip;
+mod start;
 mod webhooks;
 mod widget;

@@ -21,7 +21,7 @@ use kube::{
 use operator_runtime::{
     Action, Applier, Controller, Controllers, Manager, ManagerOptions, ObjectRef, ScopedResource,
     Verb, Watch, WatchScope,
-    envtest::{Cluster, NAMESPACE, Operator, Options},
+    envtest::{Cluster, NAMESPACE, Operator, Options, eventually},
     webhook::Webhooks,
 };
 use serde_json::{from_value, json};
@@ -175,15 +175,11 @@ async fn an_owner_may_wait_for_its_children() -> Result<()> {
     let accounts = cluster.api::<ServiceAccount>()?;
     accounts.create(&PostParams::default(), &account).await?;
     let children = cluster.api::<ConfigMap>()?;
-    let begin = Instant::now();
-    let child = loop {
-        if let Some(child) = children.get_opt("owner").await? {
-            break child;
-        }
-        let refused = operator.refused();
-        ensure!(begin.elapsed() < Duration::from_secs(10), "{refused:?}");
-        sleep(Duration::from_millis(20)).await;
-    };
+    let child = eventually(Duration::from_secs(10), async || {
+        let refused = || format!("refused: {:?}", operator.refused());
+        children.get("owner").await.with_context(refused)
+    });
+    let child = child.await?;
     ensure!(child.owner_references()[0].block_owner_deletion == Some(true));
     operator.stop()
 }
