@@ -5,7 +5,10 @@ use std::{
     panic::{AssertUnwindSafe, catch_unwind},
 };
 
-use k8s_openapi::apimachinery::pkg::{apis::meta::v1::Time, util::intstr::IntOrString};
+use k8s_openapi::{
+    api::{batch::v1::JobTemplateSpec, core::v1::PodTemplateSpec},
+    apimachinery::pkg::{apis::meta::v1::Time, util::intstr::IntOrString},
+};
 use kube::{CustomResource, CustomResourceExt};
 use operator_runtime::{TypedObject, fake::round_trip, webhook::Spoke};
 use schemars::JsonSchema;
@@ -202,7 +205,7 @@ fn what_is_forgotten_is_named() {
   v1alpha1 → v1 → v1alpha1: `spec.parts[0].since` was \"2026-01-02T03:04:16Z\" and came back as nothing
   v1alpha1 → v1 → v1alpha1: `spec.parts[1].since` was \"2026-01-02T03:04:21Z\" and came back as nothing
   v1alpha1 → v1 → v1alpha1: `spec.size` was -2147483648 and came back as 0
-help: convert what is missing in both directions; what a version cannot hold, `.keep_in_annotation()` keeps
+help: convert what is missing in both directions; what a version cannot hold, `.keep_in_annotation()` keeps, and `.loses(&[..])` gives up
 ";
     assert_eq!(lost(&forgotten::spoke()), expected);
 }
@@ -234,6 +237,72 @@ pub enum Wide {
 fn what_the_spoke_cannot_hold_may_be_lost_or_kept() {
     round_trip(&grown::spoke());
     round_trip(&grown::spoke().keep_in_annotation());
+}
+
+versions!(
+    templated,
+    { pub template: PodTemplateSpec, pub job: Option<JobTemplateSpec> },
+    { pub template: PodTemplateSpec, pub job: Option<JobTemplateSpec> },
+    |old| v1::WidgetSpec { template: old.template, job: old.job },
+    |new| v1alpha1::WidgetSpec {
+        template: new.template,
+        job: new.job.map(|mut job| {
+            if let Some(spec) = &mut job.spec {
+                spec.suspend = None;
+            }
+            job
+        }),
+    }
+);
+
+/// Two thousand fields may be left out of it, in five levels of lists.
+#[test]
+fn a_type_with_pod_templates_is_tried_field_by_field() {
+    let lost = lost(&templated::spoke());
+    let expected = "\
+2 values do not come through between v1alpha1 and v1:
+  v1 → v1alpha1 → v1: `spec.job.spec.suspend` was true and came back as nothing
+  v1alpha1 → v1 → v1alpha1: `spec.job.spec.suspend` was true and came back as nothing
+";
+    assert!(lost.starts_with(expected), "{lost}");
+}
+
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+pub struct CronSchedule {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub minute: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hour: Option<String>,
+}
+
+// The two versions of kubebuilder's multiversion tutorial, with two of the five fields.
+versions!(
+    taken_apart,
+    { pub schedule: String },
+    { pub schedule: CronSchedule },
+    |old| {
+        let mut parts = old.schedule.split(' ').map(str::to_owned);
+        let mut part = || parts.next().filter(|part| part != "*");
+        v1::WidgetSpec { schedule: CronSchedule { minute: part(), hour: part() } }
+    },
+    |new| {
+        let or_any = |part: Option<String>| part.unwrap_or_else(|| "*".to_owned());
+        let CronSchedule { minute, hour } = new.schedule;
+        v1alpha1::WidgetSpec { schedule: format!("{} {}", or_any(minute), or_any(hour)) }
+    }
+);
+
+/// `*` comes back as nothing, so the same apply changes the object each time.
+#[test]
+fn a_field_of_another_type_is_compared() {
+    let lost = lost(&taken_apart::spoke());
+    for line in [
+        "v1 → v1alpha1 → v1: `spec.schedule.hour` was \"*\" and came back as nothing",
+        "v1alpha1 → v1 → v1alpha1: `spec.schedule` was \"text-1\" and came back as \"text-1 *\"",
+    ] {
+        assert!(lost.contains(line), "{lost}");
+    }
+    round_trip(&taken_apart::spoke().loses(&["spec.schedule"]));
 }
 
 /// A text that has to be a number, and a version that takes no field that it does not know.
@@ -300,7 +369,7 @@ fn what_never_converts_is_told_and_so_is_what_takes_no_unknown_field() {
     let expected = "\
 2 values do not come through between v2 and v1:
   v1 → v2: a field that the type does not know: spec: unknown field `fieldOfANewerVersion`, expected `number`
-  v2 → v1 → v2: none of 2 objects converts
+  v2 → v1 → v2: none of 4 objects converts
 ";
     let lost = lost(&Spoke::<narrow::Number>::fallible::<narrow::Text>());
     assert!(lost.starts_with(expected), "{lost}");

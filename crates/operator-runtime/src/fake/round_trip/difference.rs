@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// A place, and what is there.
 #[derive(Debug, PartialEq)]
@@ -30,9 +30,8 @@ fn compare(before: &Value, after: &Value, path: &mut Vec<String>, found: &mut Ve
         (Value::Object(before), Value::Object(after)) => {
             let added = after.keys().filter(|key| !before.contains_key(*key));
             for key in before.keys().chain(added) {
-                let value =
-                    |fields: &serde_json::Map<_, _>| fields.get(key).cloned().unwrap_or_default();
-                each(key.clone(), &value(before), &value(after));
+                let value = |fields| Map::get(fields, key).unwrap_or(&Value::Null);
+                each(key.clone(), value(before), value(after));
             }
         }
         (Value::Array(before), Value::Array(after)) if before.len() == after.len() => {

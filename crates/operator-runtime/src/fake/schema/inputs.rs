@@ -60,7 +60,8 @@ fn without_head(schema: &JSONSchemaProps) -> JSONSchemaProps {
 enum Shape<'a> {
     /// Every field. Of each choice the one of this number.
     Full(usize),
-    /// Every field but this.
+    /// Every field beside this one, but not this, each with as little as possible, and elsewhere only what leads there:
+    /// otherwise a Pod template would make a thousand large objects.
     Without(&'a str),
     /// No field that may be left out.
     Minimal,
@@ -105,24 +106,22 @@ impl<'a> Maker<'a> {
             (Shape::Default, Some(default)) => return Some(default.0.clone()),
             _ => {}
         }
-        let (schema, choice) = match branches(schema) {
-            branches if branches.is_empty() => (schema.clone(), choice),
-            branches => {
-                let branch = branches[choice % branches.len()].clone();
-                (branch, choice / branches.len())
-            }
+        let branches = branches(schema);
+        let (schema, choice) = match branches.len() {
+            0 => (schema, choice),
+            many => (&branches[choice % many], choice / many),
         };
         if schema.x_kubernetes_int_or_string == Some(true) || schema.enum_.is_some() {
-            return self.scalar(&schema, choice);
+            return self.scalar(schema, choice);
         }
         match schema.type_.as_deref() {
-            Some("array") => self.list(&schema, path, choice),
-            Some("object") => self.object(&schema, path, choice),
-            _ if schema.properties.is_some() => self.object(&schema, path, choice),
+            Some("array") => self.list(schema, path, choice),
+            Some("object") => self.object(schema, path, choice),
+            _ if schema.properties.is_some() => self.object(schema, path, choice),
             None if schema.x_kubernetes_preserve_unknown_fields == Some(true) => {
                 Some(self.anything())
             }
-            _ => self.scalar(&schema, choice),
+            _ => self.scalar(schema, choice),
         }
     }
 
@@ -137,12 +136,13 @@ impl<'a> Maker<'a> {
         };
         let least = schema.min_items.unwrap_or_default();
         let most = schema.max_items.unwrap_or(i64::MAX);
+        let path = format!("{path}[]");
         let count = match self.shape {
-            Shape::Minimal | Shape::Empty => least,
+            Shape::Without(without) if leads(&path, without) => least.max(1),
+            Shape::Minimal | Shape::Empty | Shape::Without(_) => least,
             _ => least.max(2).min(most),
         };
         let count = usize::try_from(count).ok()?;
-        let path = format!("{path}[]");
         (0..count)
             .map(|index| self.value(item, &path, choice + index))
             .collect()
@@ -151,13 +151,19 @@ impl<'a> Maker<'a> {
     fn object(&mut self, schema: &JSONSchemaProps, path: &str, choice: usize) -> Option<Value> {
         let mut object = Map::new();
         let required = schema.required.as_deref().unwrap_or_default();
+        let is_around = |without: &str| {
+            without
+                .rsplit_once('.')
+                .is_some_and(|(around, _)| around == path)
+        };
         for (name, schema) in schema.properties.iter().flatten() {
             let path = format!("{path}.{name}");
             let needed = required.contains(name);
             let left_out = match self.shape {
                 _ if needed => false,
                 Shape::Minimal => true,
-                Shape::Without(without) => *without == path,
+                Shape::Without(without) if is_around(without) => *without == path,
+                Shape::Without(without) => !leads(&path, without),
                 _ => false,
             };
             if !needed {
@@ -180,7 +186,12 @@ impl<'a> Maker<'a> {
             ];
             object.extend(resource.map(|(key, value)| (key.to_owned(), value)));
         }
-        if matches!(self.shape, Shape::Minimal | Shape::Empty) {
+        let ends = match self.shape {
+            Shape::Minimal | Shape::Empty => true,
+            Shape::Without(without) => !leads(&format!("{path}.*"), without),
+            _ => false,
+        };
+        if ends {
             return Some(object.into());
         }
         if let Some(JSONSchemaPropsOrBool::Schema(value)) = &schema.additional_properties {
@@ -198,6 +209,12 @@ impl<'a> Maker<'a> {
         self.made += 1;
         json!({ "number": self.made, "list": ["a", { "b": true }], "nested": { "empty": {} } })
     }
+}
+
+/// Whether what is at `path` holds what is at `inner`.
+fn leads(path: &str, inner: &str) -> bool {
+    let rest = inner.strip_prefix(path);
+    rest.is_some_and(|rest| rest.starts_with(['.', '[']))
 }
 
 /// How many inputs it takes to have each choice once.
@@ -237,7 +254,7 @@ mod tests {
 
     #[test]
     fn each_field_is_left_out_once() {
-        let text = json!({ "type": "string", "minLength": 1 });
+        let text = json!({ "type": "string", "minLength": 4 });
         let schema = json!({
             "type": "object",
             "properties": {
@@ -255,8 +272,8 @@ mod tests {
             r#"{"a":"text-1","b":[],"c":{}}"#,
             r#"{"a":"text-1","b":null,"c":{"key-a":true,"key-b":false}}"#,
             r#"{"a":"text-1","b":["text-2","text-3"],"c":{"key-a":true,"key-b":true}}"#,
-            r#"{"a":"text-1","c":{"key-a":true,"key-b":false}}"#,
-            r#"{"a":"text-1","b":["text-2","text-3"]}"#,
+            r#"{"a":"text-1","c":{}}"#,
+            r#"{"a":"text-1","b":[]}"#,
         ];
         assert_eq!(made(schema), expected);
     }

@@ -52,6 +52,9 @@ pub struct Spoke<H> {
     /// Only a trial asks.
     #[cfg_attr(not(feature = "testing"), expect(dead_code))]
     pub(super) fallible: bool,
+    /// Only a trial asks.
+    #[cfg_attr(not(feature = "testing"), expect(dead_code))]
+    pub(super) loses: Vec<String>,
 }
 
 impl<H: TypedObject> Spoke<H> {
@@ -97,6 +100,7 @@ impl<H: TypedObject> Spoke<H> {
             version: Box::new(Functions::new(up, down)),
             keeps: false,
             fallible,
+            loses: Vec::new(),
         }
     }
 
@@ -119,6 +123,17 @@ impl<H: TypedObject> Spoke<H> {
     pub fn keep_in_annotation(self) -> Self {
         Self {
             keeps: true,
+            ..self
+        }
+    }
+
+    /// Says that these fields, such as `spec.schedule`, do not come back as they were, with what is in them: the test
+    /// `round_trip` passes over them, and a reader knows. Their values change when somebody applies the same object in
+    /// another version.
+    #[must_use]
+    pub fn loses(self, fields: &[&str]) -> Self {
+        Self {
+            loses: fields.iter().map(ToString::to_string).collect(),
             ..self
         }
     }

@@ -23,6 +23,15 @@ impl<H: TypedObject> Spoke<H> {
         self.fallible
     }
 
+    /// Whether the field at `path`, or one around it, is said to be lost.
+    pub(crate) fn may_lose(&self, path: &[String]) -> bool {
+        // Items of a list have no name of their own.
+        let keys = path.iter().filter(|key| key.parse::<usize>().is_err());
+        let path = keys.fold(String::new(), |path, key| path + "." + key) + ".";
+        let mut fields = self.loses.iter();
+        fields.any(|field| path.starts_with(&format!(".{field}.")))
+    }
+
     pub(crate) fn crd(&self) -> CustomResourceDefinition {
         self.version.crd()
     }
