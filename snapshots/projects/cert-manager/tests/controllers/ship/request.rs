@@ -1,7 +1,6 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 use project_cert_manager::api::ship::v1::Request;
-use serde_json::{from_value, json};
 
 use crate::cluster;
 
@@ -10,13 +9,10 @@ const NAME: &str = "ship-request";
 /// The operator fulfils a new object.
 #[tokio::test]
 async fn becomes_ready() -> anyhow::Result<()> {
-    let api = cluster()?.api::<Request>()?;
-    let object = from_value(json!({
-        "apiVersion": "ship.example.com/v1",
-        "kind": "Request",
-        "metadata": { "name": NAME },
-        "spec": {},
-    }))?;
+    let cluster = cluster()?;
+    let api = cluster.api::<Request>()?;
+    // As small as the schema of the CRD allows. Where its rules want more, write one of your own.
+    let object = cluster.smallest(NAME).await?;
     api.create(&PostParams::default(), &object).await?;
     wait_for(&api, NAME, "Ready").await
 }

@@ -3,7 +3,6 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 use project_many::api::crew::v1::Captain;
-use serde_json::{from_value, json};
 
 use crate::cluster;
 
@@ -12,13 +11,10 @@ const NAME: &str = "captain-backup";
 /// The operator fulfils a new object.
 #[tokio::test]
 async fn becomes_ready() -> anyhow::Result<()> {
-    let api = cluster()?.api::<Captain>()?;
-    let object = from_value(json!({
-        "apiVersion": "crew.testproject.org/v1",
-        "kind": "Captain",
-        "metadata": { "name": NAME },
-        "spec": {},
-    }))?;
+    let cluster = cluster()?;
+    let api = cluster.api::<Captain>()?;
+    // As small as the schema of the CRD allows. Where its rules want more, write one of your own.
+    let object = cluster.smallest(NAME).await?;
     api.create(&PostParams::default(), &object).await?;
     let condition = "CaptainBackupReady";
     wait_for(&api, NAME, condition).await

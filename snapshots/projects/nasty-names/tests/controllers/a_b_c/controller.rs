@@ -3,7 +3,6 @@
 use core_operator::api::a_b_c::v10::ControllerResource;
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
-use serde_json::{from_value, json};
 
 use crate::cluster;
 
@@ -12,13 +11,10 @@ const NAME: &str = "a-b-c-controller";
 /// The operator fulfils a new object.
 #[tokio::test]
 async fn becomes_ready() -> anyhow::Result<()> {
-    let api = cluster()?.api::<ControllerResource>()?;
-    let object = from_value(json!({
-        "apiVersion": "a-b.c.example.com/v10",
-        "kind": "Controller",
-        "metadata": { "name": NAME },
-        "spec": {},
-    }))?;
+    let cluster = cluster()?;
+    let api = cluster.api::<ControllerResource>()?;
+    // As small as the schema of the CRD allows. Where its rules want more, write one of your own.
+    let object = cluster.smallest(NAME).await?;
     api.create(&PostParams::default(), &object).await?;
     wait_for(&api, NAME, "Ready").await
 }

@@ -3,7 +3,6 @@
 use core_operator::api::crate_::v1alpha1::SelfResource;
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
-use serde_json::{from_value, json};
 
 use crate::cluster;
 
@@ -12,13 +11,10 @@ const NAME: &str = "crate-self";
 /// The operator fulfils a new object.
 #[tokio::test]
 async fn becomes_ready() -> anyhow::Result<()> {
-    let api = cluster()?.api::<SelfResource>()?;
-    let object = from_value(json!({
-        "apiVersion": "crate.example.com/v1alpha1",
-        "kind": "Self",
-        "metadata": { "name": NAME },
-        "spec": {},
-    }))?;
+    let cluster = cluster()?;
+    let api = cluster.api::<SelfResource>()?;
+    // As small as the schema of the CRD allows. Where its rules want more, write one of your own.
+    let object = cluster.smallest(NAME).await?;
     api.create(&PostParams::default(), &object).await?;
     wait_for(&api, NAME, "Ready").await
 }
