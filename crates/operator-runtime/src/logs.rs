@@ -1,6 +1,7 @@
 //! Structured logs on stderr.
 
 use std::{
+    backtrace::Backtrace,
     env,
     io::{IsTerminal, stderr},
     panic,
@@ -25,7 +26,7 @@ pub enum LogFormat {
 const DEFAULT_TARGETS: &str =
     "info,kube_client=warn,kube_client::client::builder=off,kube_runtime=warn";
 
-/// Starts logging, and logs panics instead of printing them. Does nothing the second time.
+/// Starts logging, and logs panics instead of printing them, with `RUST_BACKTRACE=1` with their backtrace. Does nothing the second time.
 pub(crate) fn init(format: Option<LogFormat>) {
     let terminal = stderr().is_terminal();
     let default = if terminal {
@@ -45,7 +46,11 @@ pub(crate) fn init(format: Option<LogFormat>) {
     if result.is_ok() {
         panic::set_hook(Box::new(|info| {
             let location = info.location().map(ToString::to_string);
-            tracing::error!(location, "panic: {}", panic_message(info.payload()));
+            // As std does it; RUST_LIB_BACKTRACE is for errors.
+            let wanted = env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0");
+            let backtrace = wanted.then(|| Backtrace::force_capture().to_string());
+            let message = panic_message(info.payload());
+            tracing::error!(location, backtrace, "panic: {message}");
         }));
     }
 }

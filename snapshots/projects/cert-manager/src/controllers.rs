@@ -8,7 +8,7 @@ pub mod ship {
     pub mod request;
 }
 
-/// Every controller, as `main` runs them and `make manifests` derives their permissions.
+/// All controllers. `main` runs them, and `make manifests` derives the permissions from them.
 pub fn all() -> Controllers<Context> {
     let mut all = Controllers::default();
     all.add(ship::request::controller());

@@ -13,7 +13,7 @@ pub mod ship {
     }
 }
 
-/// Every webhook, as `main` serves them and `make manifests` tells the API server of them.
+/// All webhooks. `main` serves them, and `make manifests` writes their configuration.
 pub fn all() -> Webhooks<Context> {
     let mut all = Webhooks::default();
     all.add(ship::v1::request::validate::webhook());

@@ -46,7 +46,7 @@ pub mod testproject_org {
     pub mod lakers;
 }
 
-/// Every controller, as `main` runs them and `make manifests` derives their permissions.
+/// All controllers. `main` runs them, and `make manifests` derives the permissions from them.
 pub fn all() -> Controllers<Context> {
     let mut all = Controllers::default();
     all.add(apps::deployment::controller());

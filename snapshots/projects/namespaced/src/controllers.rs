@@ -12,7 +12,7 @@ pub mod cache {
     pub mod memcached;
 }
 
-/// Every controller, as `main` runs them and `make manifests` derives their permissions.
+/// All controllers. `main` runs them, and `make manifests` derives the permissions from them.
 pub fn all() -> Controllers<Context> {
     let mut all = Controllers::default();
     all.add(batch::job::controller());

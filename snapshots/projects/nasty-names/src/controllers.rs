@@ -44,7 +44,7 @@ pub mod r#type {
     pub mod vec;
 }
 
-/// Every controller, as `main` runs them and `make manifests` derives their permissions.
+/// All controllers. `main` runs them, and `make manifests` derives the permissions from them.
 pub fn all() -> Controllers<Context> {
     let mut all = Controllers::default();
     all.add(a_b_c::controller::controller());

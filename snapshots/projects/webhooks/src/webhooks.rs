@@ -32,7 +32,7 @@ pub mod core {
     }
 }
 
-/// Every webhook, as `main` serves them and `make manifests` tells the API server of them.
+/// All webhooks. `main` serves them, and `make manifests` writes their configuration.
 pub fn all() -> Webhooks<Context> {
     let mut all = Webhooks::default();
     all.add(cache::v1alpha1::memcached::default::webhook());

@@ -44,8 +44,10 @@ async fn reconcile(object: Arc<Admiral>, context: Arc<Context>) -> Result<Action
         return Ok(Action::await_change());
     }
     let api = Api::all(context.client.clone());
+    // Create here what `object.spec` asks for. Then the status says that it is there.
     let wanted = wanted_status(&object, Timestamp::now());
     status::patch(&api, &*object, &wanted).await?;
+    tracing::debug!("reconciled");
     Ok(Action::await_change())
 }
 

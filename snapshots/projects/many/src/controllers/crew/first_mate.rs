@@ -45,8 +45,10 @@ async fn reconcile(object: Arc<FirstMate>, context: Arc<Context>) -> Result<Acti
     }
     let namespace = object.namespace().unwrap_or_default();
     let api = Api::namespaced(context.client.clone(), &namespace);
+    // Create here what `object.spec` asks for. Then the status says that it is there.
     let wanted = wanted_status(&object, Timestamp::now());
     status::patch(&api, &*object, &wanted).await?;
+    tracing::debug!("reconciled");
     Ok(Action::await_change())
 }
 

@@ -17,5 +17,8 @@ async fn becomes_ready() -> anyhow::Result<()> {
     let object = cluster.smallest(NAME).await?;
     api.create(&PostParams::default(), &object).await?;
     let condition = "CaptainBackupReady";
-    wait_for(&api, NAME, condition).await
+    wait_for(&api, NAME, condition).await?;
+    // What is not declared in `controller()` is refused.
+    assert!(cluster.operator()?.refused().is_empty());
+    Ok(())
 }

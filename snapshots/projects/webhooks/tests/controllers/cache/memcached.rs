@@ -16,5 +16,8 @@ async fn becomes_ready() -> anyhow::Result<()> {
     // As small as the schema of the CRD allows. Where its rules want more, write one of your own.
     let object = cluster.smallest(NAME).await?;
     api.create(&PostParams::default(), &object).await?;
-    wait_for(&api, NAME, "Ready").await
+    wait_for(&api, NAME, "Ready").await?;
+    // What is not declared in `controller()` is refused.
+    assert!(cluster.operator()?.refused().is_empty());
+    Ok(())
 }

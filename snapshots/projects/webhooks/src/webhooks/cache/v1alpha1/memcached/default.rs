@@ -12,8 +12,7 @@ pub fn webhook() -> Webhook<Memcached, Context> {
     Webhook::defaulting(default)
 }
 
-/// Fills in what `object` leaves open. The API server may ask twice, so doing it again changes
-/// nothing.
+/// Sets what the user left unset. The API server may ask twice, so a second call changes nothing.
 async fn default(
     _object: &mut Memcached,
     _request: &Request,

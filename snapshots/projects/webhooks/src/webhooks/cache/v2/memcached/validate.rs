@@ -21,11 +21,11 @@ async fn validate(
     let mut errors = FieldErrors::default();
     match change {
         Change::Create(new) => check(new, &mut errors),
-        // What is being deleted has to lose its finalizers, right or wrong.
+        // What is being deleted has to lose its finalizers, so it passes, valid or not.
         Change::Update { new, .. } if new.metadata.deletion_timestamp.is_some() => {}
         // What may not change is compared here.
         Change::Update { old: _, new } => check(new, &mut errors),
-        // Asked only if `webhook` names that operation.
+        // Only with `.operations(&[…, Operation::Delete])`.
         Change::Delete(_) => {}
     }
     errors.into_result()
@@ -33,7 +33,7 @@ async fn validate(
 
 /// What has to be true of every object.
 fn check(_object: &Memcached, _errors: &mut FieldErrors) {
-    // For example: errors.invalid("spec.size", object.spec.size, "must be odd");
+    // For example, without the underscores above: errors.invalid("spec.size", object.spec.size, "must be odd");
 }
 
 #[cfg(test)]
@@ -50,7 +50,7 @@ mod tests {
             old: object(),
             new: object(),
         };
-        // What somebody does, and what is said of it: `spec.size: Invalid value: 2: must be odd`, say.
+        // A change and its error, such as `spec.size: Invalid value: 2: must be odd`; none if it is allowed.
         let table = [
             (Change::Create(object()), ""),
             (update, ""),

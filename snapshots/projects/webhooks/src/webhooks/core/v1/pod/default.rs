@@ -11,8 +11,7 @@ pub fn webhook() -> Webhook<Pod, Context> {
     Webhook::defaulting(default).outside_of(&["kube-system", "project-webhooks-system"])
 }
 
-/// Fills in what `object` leaves open. The API server may ask twice, so doing it again changes
-/// nothing.
+/// Sets what the user left unset. The API server may ask twice, so a second call changes nothing.
 async fn default(_object: &mut Pod, _request: &Request, _context: &Context) -> Result<(), Denied> {
     Ok(())
 }
