@@ -234,6 +234,12 @@ impl Worker {
                 Ok(written::version(&shown.metadata))
             }
             Err(error) if status::is_gone(&error, key.name()) => Ok(None),
+            Err(kube::Error::Api(status)) if status.is_conflict() => {
+                tracing::debug!(
+                    "the object changed meanwhile: its status does not show the failure"
+                );
+                Err(())
+            }
             Err(error) => {
                 let error = chain(&error);
                 tracing::warn!(error, "the status does not show the failure");

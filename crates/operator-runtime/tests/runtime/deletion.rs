@@ -15,12 +15,13 @@ use kube::{
 use operator_runtime::{
     Action, Applier, Controller, Controllers, Manager, ManagerOptions, WatchScope,
     envtest::{Cluster, NAMESPACE, Options, eventually},
+    status,
     webhook::Webhooks,
 };
 use serde_json::{from_value, json};
 use tokio::time::sleep;
 
-use crate::widget::{Widget, WidgetSpec};
+use crate::widget::{Widget, WidgetSpec, WidgetStatus};
 
 const OPTIONS: ManagerOptions = ManagerOptions {
     name: "deletion.example.com",
@@ -101,4 +102,29 @@ async fn nothing_is_made_for_an_owner_that_waits_for_its_children() -> Result<()
         Ok(())
     })
     .await
+}
+
+/// Somebody deleted it while it was reconciled.
+#[tokio::test]
+async fn the_status_of_an_object_that_is_gone_is_nothing() -> Result<()> {
+    let cluster = Cluster::start()?;
+    cluster.install(crate::widget::crds()).await?;
+    let widgets: Api<Widget> = Api::namespaced(cluster.client()?, NAMESPACE);
+    let widget = Widget::new("gone", WidgetSpec::default());
+    let widget = widgets.create(&PostParams::default(), &widget).await?;
+    widgets.delete("gone", &DeleteParams::default()).await?;
+    let new = WidgetStatus {
+        observed_generation: Some(1),
+        ..WidgetStatus::default()
+    };
+    let left = status::patch(&widgets, &widget, &new).await?;
+    ensure!(left.status.is_none(), "{left:?}");
+
+    // A type without the subresource is another mistake.
+    let configs: Api<ConfigMap> = Api::namespaced(cluster.client()?, NAMESPACE);
+    let config: ConfigMap = from_value(json!({ "metadata": { "name": "config" } }))?;
+    let config = configs.create(&PostParams::default(), &config).await?;
+    let refused = status::patch_with(&configs, &config, &new).await;
+    ensure!(refused.is_err(), "a ConfigMap has no status");
+    Ok(())
 }
