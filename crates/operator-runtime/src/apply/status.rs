@@ -17,7 +17,7 @@ use crate::apply::written;
 /// Sends only the fields that differ from `object`, and nothing if none does. The write carries
 /// the object's resource version: after a change that `object` does not show yet, the API server
 /// refuses it with a conflict, and reconciling again sees the newer object. Returns the object as it
-/// is now, or as it was if it is gone: nobody is left to be told.
+/// is now; if it was deleted meanwhile, nothing is written, and `object` comes back.
 ///
 /// Types of `k8s_openapi` do not say what their status is: for these, use [`patch_with`].
 ///

@@ -265,7 +265,7 @@ mod tests {
         conditions: Option<Vec<Condition>>,
     }
 
-    /// As kstatus wants it: what was observed is said, or it waits for ever.
+    /// kstatus waits until `observedGeneration` is the generation, also after a failure.
     #[test]
     fn a_failure_was_observed() {
         let status = reported::<Thing>(&json!({ "phase": "Old", "observedGeneration": 0 }));

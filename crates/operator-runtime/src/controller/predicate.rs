@@ -38,9 +38,17 @@ type Test = dyn Fn(&ObjectEvent<'_>) -> bool + Send + Sync;
 impl Predicate {
     /// A condition of your own on the metadata.
     pub fn new(test: impl Fn(&ObjectEvent<'_>) -> bool + Send + Sync + 'static) -> Self {
+        Self::over(Vec::new(), test)
+    }
+
+    /// One that looks at objects of these types.
+    fn over(
+        types: Vec<(ScopedResource, Form)>,
+        test: impl Fn(&ObjectEvent<'_>) -> bool + Send + Sync + 'static,
+    ) -> Self {
         Self {
             test: Arc::new(test),
-            types: Vec::new(),
+            types,
         }
     }
 
@@ -54,10 +62,7 @@ impl Predicate {
                 (Some(old), Some(new)) => test(old, new),
                 _ => true,
             };
-        Self {
-            test: Arc::new(test),
-            types: vec![(ScopedResource::of::<K>(), Form::of::<K>())],
-        }
+        Self::over(vec![(ScopedResource::of::<K>(), Form::of::<K>())], test)
     }
 
     /// Passes unless only the status, labels or annotations changed.
@@ -97,34 +102,25 @@ impl Predicate {
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let types = [&*self.types, &*other.types].concat();
-        let test = move |change: &ObjectEvent<'_>| self.passes(change) && other.passes(change);
-        Self {
-            test: Arc::new(test),
-            types,
-        }
+        Self::over(types, move |change| {
+            self.passes(change) && other.passes(change)
+        })
     }
 
     /// Passes when one of both does.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let types = [&*self.types, &*other.types].concat();
-        let test = move |change: &ObjectEvent<'_>| self.passes(change) || other.passes(change);
-        Self {
-            test: Arc::new(test),
-            types,
-        }
+        Self::over(types, move |change| {
+            self.passes(change) || other.passes(change)
+        })
     }
 
     /// Passes when this does not.
     #[must_use]
     #[allow(clippy::should_implement_trait, reason = "beside `and` and `or`")]
     pub fn not(self) -> Self {
-        let types = self.types.clone();
-        let test = move |change: &ObjectEvent<'_>| !self.passes(change);
-        Self {
-            test: Arc::new(test),
-            types,
-        }
+        Self::over(self.types.clone(), move |change| !self.passes(change))
     }
 
     pub(super) fn passes(&self, change: &ObjectEvent<'_>) -> bool {

@@ -23,7 +23,7 @@ impl<H: TypedObject> Spoke<H> {
         self.fallible
     }
 
-    /// Whether the field at `path`, or one around it, is said to be lost.
+    /// Whether [`Spoke::loses`] names the field at `path`, or one that contains it.
     pub(crate) fn may_lose(&self, path: &[String]) -> bool {
         // Items of a list have no name of their own.
         let keys = path.iter().filter(|key| key.parse::<usize>().is_err());
