@@ -257,7 +257,7 @@ fn settled(
     let mut open: BTreeSet<RelPath> = notes.map(|note| note.path.clone()).collect();
     // git may have more to merge than the files of the project.
     let is_other = |path: &RelPath| path.as_str() != FILE && !survey.found.contains_key(path);
-    for (path, git) in workspace.conflicted.texts(is_other) {
+    for (path, git) in workspace.conflicted.texts(is_other)? {
         let text = match tree::find(&workspace.root, &path)? {
             Found::File(bytes) => String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok(),
             _ => None,

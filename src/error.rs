@@ -66,6 +66,17 @@ impl Failure {
         self
     }
 
+    /// Advises a newer operator-forge: from the registry, if this one may have come from there.
+    #[must_use]
+    pub fn newer_tool(self) -> Self {
+        match option_env!("OPERATOR_FORGE_RUNTIME") {
+            Some("registry") => self.help("cargo install operator-forge"),
+            _ => self
+                .note("a newer operator-forge reads it: `git pull && make install` where this one was built")
+                .help(AGAIN),
+        }
+    }
+
     /// The exit code of DESIGN §5: 1 refused or failed, 2 usage.
     pub fn exit_code(&self) -> u8 {
         match self.kind {

@@ -1,14 +1,36 @@
-//! The little that the tool needs of git.
+//! What the tool asks git. Nothing that a repository names runs: see [`git`].
 
 use std::{
     collections::BTreeMap,
-    io::{self, Write as _},
+    fmt, io,
+    io::Write as _,
     path::{Path, PathBuf},
     process::{Command, Stdio},
     thread,
 };
 
-use crate::tree::{self, RelPath};
+use crate::tree::{self, Found, RelPath};
+
+/// Why git gave no answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// There is no `git` in `PATH`.
+    NotInstalled,
+    /// It failed; its own words, of one or several lines.
+    Failed(String),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotInstalled => f.write_str("there is no program `git`"),
+            Self::Failed(words) => f.write_str(words.lines().next().unwrap_or("git failed")),
+        }
+    }
+}
+
+/// What git answered.
+pub type Result<T> = std::result::Result<T, Error>;
 
 /// Whether `directory` is inside a repository already.
 pub fn is_inside_repository(directory: &Path) -> bool {
@@ -17,24 +39,72 @@ pub fn is_inside_repository(directory: &Path) -> bool {
         .any(|ancestor| ancestor.join(".git").exists())
 }
 
-/// Makes a repository in `directory`; says why if it cannot.
-pub fn init(directory: &Path) -> Result<(), String> {
+/// Makes a repository in `directory`.
+pub fn init(directory: &Path) -> Result<()> {
     output(directory, &["init", "--quiet"]).map(drop)
 }
 
-/// The files below `directory` with changes that are not committed, as git names them; none where there is no
-/// repository or no git. Says why if git cannot tell.
-pub fn uncommitted(directory: &Path) -> Result<Vec<String>, String> {
+/// Those of `paths` that are not in the last commit as they are on the disk; none where there is no repository. Line ends do
+/// not count.
+///
+/// git's own `status` would run the filters of the repository. So the texts are compared here, and where a filter makes the
+/// text on the disk another one than the committed one, as git-lfs does, that is an error.
+pub fn uncommitted(directory: &Path, paths: &[RelPath]) -> Result<Vec<RelPath>> {
     if !is_inside_repository(directory) {
         return Ok(Vec::new());
     }
-    let arguments = ["status", "--porcelain", "--untracked-files=all", "--", "."];
-    let Some(list) = run(directory, &arguments)? else {
-        return Ok(Vec::new());
+    let head = ["rev-parse", "--verify", "--quiet", "HEAD"];
+    let committed = match ask(directory, &head)? {
+        Some(_) => blobs(directory, "HEAD", ".")?,
+        None => Vec::new(),
     };
-    let list = String::from_utf8_lossy(&list);
-    let paths = list.lines().filter_map(|line| line.get(3..));
-    Ok(paths.map(str::to_owned).collect())
+    let texts = contents(directory, &committed)?;
+    let committed: BTreeMap<&str, Vec<u8>> = committed
+        .iter()
+        .map(|file| file.path.as_str())
+        .zip(texts)
+        .collect();
+    let is_committed = |path: &RelPath| {
+        let committed = committed.get(path.as_str());
+        match tree::find(directory, path) {
+            Ok(Found::File(bytes)) => {
+                committed.is_some_and(|it| tree::unix_line_ends(it) == tree::unix_line_ends(&bytes))
+            }
+            Ok(Found::Absent) => committed.is_none(),
+            _ => false,
+        }
+    };
+    let other: Vec<RelPath> = paths
+        .iter()
+        .filter(|path| !is_committed(path))
+        .cloned()
+        .collect();
+    refuse_filtered(directory, &other)?;
+    Ok(other)
+}
+
+/// Refuses paths that git stores in another form than they have on the disk.
+fn refuse_filtered(directory: &Path, paths: &[RelPath]) -> Result<()> {
+    if paths.is_empty() {
+        return Ok(());
+    }
+    let arguments = ["check-attr", "-z", "filter", "working-tree-encoding", "--"];
+    let paths = paths.iter().map(RelPath::as_str);
+    let answer = output(
+        directory,
+        &arguments.into_iter().chain(paths).collect::<Vec<_>>(),
+    )?;
+    // `<path> NUL <attribute> NUL <value> NUL`
+    let fields: Vec<_> = answer.split(|byte| *byte == 0).collect();
+    for field in fields.chunks_exact(3) {
+        let [path, attribute, value] = [0, 1, 2].map(|at| String::from_utf8_lossy(field[at]));
+        if !matches!(&*value, "unspecified" | "unset") {
+            return Err(Error::Failed(format!(
+                "`{path}` has the git attribute {attribute}={value}, so it cannot be compared with what is committed"
+            )));
+        }
+    }
+    Ok(())
 }
 
 /// The texts of a file that a merge, rebase or cherry-pick could not put together.
@@ -56,20 +126,20 @@ pub struct Conflicted {
 }
 
 impl Conflicted {
-    /// Asks git; nothing is there where there is no git, no repository, or nothing to merge.
-    pub fn below(directory: &Path) -> Self {
+    /// Asks git; nothing is there where there is no repository, or nothing to merge.
+    pub fn below(directory: &Path) -> Result<Self> {
         let list = match is_inside_repository(directory) {
-            true => output(directory, &["ls-files", "--unmerged", "-z"]).unwrap_or_default(),
+            true => output(directory, &["ls-files", "--unmerged", "-z"])?,
             false => Vec::new(),
         };
-        Self {
+        Ok(Self {
             directory: directory.to_path_buf(),
             list: String::from_utf8_lossy(&list).into_owned(),
-        }
+        })
     }
 
     /// The texts of those that are `wanted`.
-    pub fn texts(&self, wanted: impl Fn(&RelPath) -> bool) -> BTreeMap<RelPath, Unmerged> {
+    pub fn texts(&self, wanted: impl Fn(&RelPath) -> bool) -> Result<BTreeMap<RelPath, Unmerged>> {
         let mut files: BTreeMap<RelPath, Unmerged> = BTreeMap::new();
         for line in self.list.split('\0') {
             // `mode object stage<TAB>path`
@@ -79,48 +149,69 @@ impl Conflicted {
             let Some(path) = RelPath::parse(path).ok().filter(&wanted) else {
                 continue;
             };
-            let mut facts = facts.split(' ').skip(1);
-            let text = facts
-                .next()
-                .and_then(|object| text(&self.directory, object));
+            let [mode, object, stage] = facts.split(' ').collect::<Vec<_>>()[..] else {
+                continue;
+            };
+            let text = match mode {
+                SUBMODULE => None,
+                _ => text(&self.directory, object)?,
+            };
             let file = files.entry(path).or_default();
-            match facts.next() {
-                Some("1") => file.ancestor = text,
-                Some("2") => file.ours = text,
+            match stage {
+                "1" => file.ancestor = text,
+                "2" => file.ours = text,
                 _ => file.theirs = text,
             }
         }
-        files
+        Ok(files)
     }
 }
 
-fn text(directory: &Path, object: &str) -> Option<String> {
-    let bytes = output(directory, &["cat-file", "blob", object]).ok()?;
-    String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok()
+/// The mode of a submodule in a tree of git: its object is a commit of another repository.
+const SUBMODULE: &str = "160000";
+
+/// The text of an object; `None` where it is no text.
+fn text(directory: &Path, object: &str) -> Result<Option<String>> {
+    let bytes = output(directory, &["cat-file", "blob", object])?;
+    Ok(String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok())
 }
 
-/// The text of a file below `directory` in a commit, or with no commit in the index; `None` where it is not there, or git
-/// could not merge it.
-pub fn text_at(directory: &Path, commit: &str, path: &str) -> Option<String> {
-    let bytes = output(directory, &["show", &format!("{commit}:./{path}")]).ok()?;
-    String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok()
+/// The text of a file below `directory` in a commit, or with no commit in the index; `None` where there is no repository, no
+/// such commit or no such file, or git could not merge it.
+pub fn text_at(directory: &Path, commit: &str, path: &str) -> Result<Option<String>> {
+    if !is_inside_repository(directory) {
+        return Ok(None);
+    }
+    let name = format!("{commit}:./{path}");
+    let arguments = [
+        "rev-parse",
+        "--verify",
+        "--quiet",
+        "--end-of-options",
+        &name,
+    ];
+    match ask(directory, &arguments)? {
+        Some(object) => text(directory, String::from_utf8_lossy(&object).trim()),
+        None => Ok(None),
+    }
 }
 
 /// The texts of a file in the merge that the last commit is; `None` where it is none, or was settled in another way than by
 /// keeping the file of one branch.
-pub fn merged(directory: &Path, path: &str) -> Option<Unmerged> {
-    if !is_inside_repository(directory) {
-        return None;
-    }
+pub fn merged(directory: &Path, path: &str) -> Result<Option<Unmerged>> {
     let text = |commit: &str| text_at(directory, commit, path);
-    let theirs = text("HEAD^2")?;
-    let base = output(directory, &["merge-base", "HEAD^1", "HEAD^2"]).ok()?;
+    let Some(theirs) = text("HEAD^2")? else {
+        return Ok(None);
+    };
+    let Some(base) = ask(directory, &["merge-base", "HEAD^1", "HEAD^2"])? else {
+        return Ok(None);
+    };
     let unmerged = Unmerged {
-        ancestor: text(String::from_utf8(base).ok()?.trim()),
-        ours: text("HEAD^1"),
+        ancestor: text(String::from_utf8_lossy(&base).trim())?,
+        ours: text("HEAD^1")?,
         theirs: Some(theirs),
     };
-    (text("HEAD") == unmerged.ours).then_some(unmerged)
+    Ok((text("HEAD")? == unmerged.ours).then_some(unmerged))
 }
 
 /// A file of a revision.
@@ -137,8 +228,8 @@ pub struct Blob {
 /// The mode of a symbolic link in a tree of git.
 const LINK: &str = "120000";
 
-/// The files below `path` (relative to `directory`) as the revision has them; says why if it cannot.
-pub fn blobs(directory: &Path, revision: &str, path: &str) -> Result<Vec<Blob>, String> {
+/// The files below `path` (relative to `directory`) as the revision has them.
+pub fn blobs(directory: &Path, revision: &str, path: &str) -> Result<Vec<Blob>> {
     let commit = format!("{revision}^{{commit}}");
     let end = "--end-of-options";
     let list = output(
@@ -146,11 +237,9 @@ pub fn blobs(directory: &Path, revision: &str, path: &str) -> Result<Vec<Blob>, 
         &["ls-tree", "-r", "-z", end, &commit, "--", path],
     );
     let list = list.map_err(|why| {
-        match output(
-            directory,
-            &["rev-parse", "--verify", "--quiet", end, &commit],
-        ) {
-            Err(reason) if reason.is_empty() => "git knows no such revision".to_owned(),
+        let arguments = ["rev-parse", "--verify", "--quiet", end, &commit];
+        match ask(directory, &arguments) {
+            Ok(None) => Error::Failed("git knows no such revision".to_owned()),
             _ => why,
         }
     })?;
@@ -172,19 +261,12 @@ pub fn blobs(directory: &Path, revision: &str, path: &str) -> Result<Vec<Blob>, 
     Ok(list.split(|byte| *byte == 0).filter_map(blob).collect())
 }
 
-/// What is in each of the files: one process for all of them. Links to other files of the revision are followed; says which
-/// text git does not have.
-pub fn contents(directory: &Path, files: &[Blob]) -> Result<Vec<Vec<u8>>, String> {
-    let cannot = |error: io::Error| format!("cannot run git: {error}");
-    let arguments = [
-        "--no-optional-locks",
-        "cat-file",
-        "--batch",
-        "--follow-symlinks",
-    ];
-    let mut git = Command::new("git")
-        .args(arguments)
-        .current_dir(directory)
+/// What is in each of the files: one process for all of them. Links to other files of the revision are followed; a text that
+/// git does not have is an error.
+pub fn contents(directory: &Path, files: &[Blob]) -> Result<Vec<Vec<u8>>> {
+    let cannot = |error: io::Error| cannot_run(directory, &error);
+    let mut git = git(directory)
+        .args(["cat-file", "--batch", "--follow-symlinks"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
@@ -213,31 +295,69 @@ pub fn contents(directory: &Path, files: &[Blob]) -> Result<Vec<Vec<u8>>, String
             let (text, after) = after.get(1..)?.split_at_checked(size.parse().ok()?)?;
             Some((text.to_vec(), after.get(1..)?))
         };
-        let (text, after) = blob().ok_or_else(|| format!("git has no text of `{}`", file.path))?;
+        let (text, after) =
+            blob().ok_or_else(|| Error::Failed(format!("git has no text of `{}`", file.path)))?;
         texts.push(text);
         rest = after;
     }
     Ok(texts)
 }
 
-/// What a git command prints; what it says if it fails.
-fn output(directory: &Path, arguments: &[&str]) -> Result<Vec<u8>, String> {
-    run(directory, arguments)?.ok_or_else(|| "there is no program `git`".to_owned())
+/// What a git command prints.
+fn output(directory: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
+    ask(directory, arguments)?
+        .ok_or_else(|| Error::Failed(format!("`git {}` failed", arguments[0])))
 }
 
-/// The same; `None` where there is no git. It takes no lock that it can do without.
-fn run(directory: &Path, arguments: &[&str]) -> Result<Option<Vec<u8>>, String> {
-    match Command::new("git")
-        .arg("--no-optional-locks")
-        .args(arguments)
-        .current_dir(directory)
-        .output()
-    {
-        Ok(output) if output.status.success() => Ok(Some(output.stdout)),
-        Ok(output) => Err(String::from_utf8_lossy(&output.stderr).trim().to_owned()),
-        Err(error) if error.kind() == io::ErrorKind::NotFound && directory.is_dir() => Ok(None),
-        Err(error) => Err(format!("cannot run git: {error}")),
+/// The same; `None` where git fails without a word, as it does with `--quiet` for what is not there.
+fn ask(directory: &Path, arguments: &[&str]) -> Result<Option<Vec<u8>>> {
+    let answer = git(directory).args(arguments).output();
+    let answer = answer.map_err(|error| cannot_run(directory, &error))?;
+    let words = String::from_utf8_lossy(&answer.stderr).trim().to_owned();
+    match answer.status.success() {
+        true => Ok(Some(answer.stdout)),
+        false if words.is_empty() && answer.status.code() == Some(1) => Ok(None),
+        false => Err(Error::Failed(words)),
     }
+}
+
+fn cannot_run(directory: &Path, error: &io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::NotFound if directory.is_dir() => Error::NotInstalled,
+        _ => Error::Failed(format!("cannot run git: {error}")),
+    }
+}
+
+/// The process of every question. A repository can come from anybody, and its configuration can name programs: a monitor of
+/// the file system, hooks, a remote that an object of a partial clone is fetched from. None of them runs, a bare repository
+/// among the files is not used, and no lock is taken that git can do without. Filters and `diff` drivers have no switch, so
+/// no command that runs them is used.
+///
+/// A hook or `git rebase --exec` that runs this tool sets variables for the repository it is about; the one of `directory` counts.
+fn git(directory: &Path) -> Command {
+    let settings = [
+        "core.fsmonitor=false",
+        "core.hooksPath=/dev/null",
+        "safe.bareRepository=explicit",
+    ];
+    let mut git = Command::new("git");
+    git.args(settings.into_iter().flat_map(|setting| ["-c", setting]))
+        .envs([
+            ("GIT_ALLOW_PROTOCOL", "none"),
+            ("GIT_NO_LAZY_FETCH", "1"),
+            ("GIT_OPTIONAL_LOCKS", "0"),
+        ])
+        .current_dir(directory);
+    for variable in [
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_INDEX_FILE",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+    ] {
+        git.env_remove(variable);
+    }
+    git
 }
 
 #[cfg(test)]
@@ -261,7 +381,7 @@ mod tests {
             let files = blobs(&directory, "HEAD", "crds").unwrap();
             let expected = expected
                 .map(|text| vec![text.as_bytes().to_vec()])
-                .map_err(str::to_owned);
+                .map_err(|words| Error::Failed(words.to_owned()));
             assert_eq!(contents(&directory, &files), expected, "{target}");
         };
         let no_text = "git has no text of `crds/link.yaml`";

@@ -73,7 +73,7 @@ impl Memory {
                         at + 1
                     ))
                     .note("this operator-forge knows format 1")
-                    .help("cargo install operator-forge"));
+                    .newer_tool());
                 }
                 ("templates", Some(number), None) => match number.parse::<u32>() {
                     Ok(number) => memory.templates = memory.templates.max(number),
@@ -210,7 +210,7 @@ mod tests {
         );
         assert!(Memory::parse(&escape).is_err());
         let newer = Memory::parse("format 2\n").unwrap_err();
-        assert_eq!(newer.help, ["cargo install operator-forge"]);
+        assert_eq!(newer.help, [crate::error::AGAIN]);
     }
 
     proptest! {

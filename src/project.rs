@@ -218,7 +218,7 @@ impl Project {
         } else {
             failure
                 .note("an older binary cannot tell what a newer one meant")
-                .help("cargo install operator-forge && operator-forge update")
+                .newer_tool()
         })
     }
 

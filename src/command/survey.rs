@@ -64,9 +64,11 @@ impl Survey {
                 file.named = matches!(tree::find(&workspace.root, &module)?, Found::Absent);
             }
         }
-        let unmerged = workspace.conflicted.texts(|path| found.contains_key(path));
+        let unmerged = workspace
+            .conflicted
+            .texts(|path| found.contains_key(path))?;
         let committed = match unmerged.is_empty() {
-            true => committed(&workspace.root, plan::kept_edits(&memory, &desired, &found)),
+            true => committed(&workspace.root, plan::kept_edits(&memory, &desired, &found))?,
             false => BTreeMap::new(),
         };
         let settled = !unmerged.is_empty() && is_settled(&workspace.root)?;
@@ -145,14 +147,18 @@ impl Survey {
 /// The files that git left where one branch deleted and the other one edited them, and that were generated there.
 fn left_by_git(workspace: &Workspace, found: &BTreeMap<RelPath, Found>) -> Result<Vec<RelPath>> {
     let root = &workspace.root;
-    let mut files = workspace.conflicted.texts(|path| !found.contains_key(path));
+    let mut files = workspace
+        .conflicted
+        .texts(|path| !found.contains_key(path))?;
     files.retain(|_, git| git.ancestor.is_some() && git.ours.is_some() != git.theirs.is_some());
     if files.is_empty() {
         return Ok(Vec::new());
     }
-    let locks = COMING.iter().chain(&["HEAD"]);
-    let locks = locks.filter_map(|head| git::text_at(root, head, memory::LOCK));
-    let locks: Vec<Memory> = locks.filter_map(|text| Memory::parse(&text).ok()).collect();
+    let mut locks = Vec::new();
+    for head in COMING.iter().chain(&["HEAD"]) {
+        let lock = git::text_at(root, head, memory::LOCK)?;
+        locks.extend(lock.and_then(|text| Memory::parse(&text).ok()));
+    }
     let mut left = Vec::new();
     for path in files.into_keys() {
         let was_generated = locks.iter().any(|lock| lock.rows.contains_key(&path));
@@ -164,11 +170,15 @@ fn left_by_git(workspace: &Workspace, found: &BTreeMap<RelPath, Found>) -> Resul
 }
 
 /// Those of `paths` that both branches of the last commit changed, where it merged them by keeping the text of one.
-fn committed(root: &Path, paths: Vec<RelPath>) -> BTreeMap<RelPath, Unmerged> {
-    let merged = |path: RelPath| {
-        let git = git::merged(root, path.as_str())?;
-        let changed = git.ours != git.ancestor && git.theirs != git.ancestor;
-        changed.then_some((path, git))
-    };
-    paths.into_iter().filter_map(merged).collect()
+fn committed(root: &Path, paths: Vec<RelPath>) -> Result<BTreeMap<RelPath, Unmerged>> {
+    let mut files = BTreeMap::new();
+    for path in paths {
+        if let Some(git) = git::merged(root, path.as_str())?
+            && git.ours != git.ancestor
+            && git.theirs != git.ancestor
+        {
+            files.insert(path, git);
+        }
+    }
+    Ok(files)
 }

@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     change::Policy,
-    error::{Failure, Result},
+    error::{AGAIN, Failure, Result},
     git::{self, Conflicted, Unmerged},
     memory,
     merge::{
@@ -29,6 +29,27 @@ pub const COMING: [&str; 4] = [
     "REVERT_HEAD",
 ];
 
+impl From<git::Error> for Failure {
+    /// The refusal of every command that has to know whether a merge is unfinished. Of what git says, lines such as
+    /// `git config --global --add safe.directory …` are advice, the others are reasons.
+    fn from(error: git::Error) -> Self {
+        let refused = Self::refused("git cannot say whether a merge is unfinished");
+        let git::Error::Failed(words) = &error else {
+            return refused
+                .note(error.to_string())
+                .note("install it first: the project is in a git repository")
+                .help(AGAIN);
+        };
+        let lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
+        let (advice, reasons): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with("git "));
+        let refused = reasons.into_iter().fold(refused, Self::note);
+        match advice.is_empty() {
+            true => refused.help("git status"),
+            false => advice.into_iter().fold(refused, Self::help),
+        }
+    }
+}
+
 /// What two branches made of `PROJECT`.
 pub struct Branches {
     base: Option<String>,
@@ -41,7 +62,7 @@ pub struct Branches {
 pub fn branches(root: &Path, bytes: &[u8], conflicted: &Conflicted) -> Result<Option<Branches>> {
     let text = String::from_utf8_lossy(&tree::unix_line_ends(bytes)).into_owned();
     let in_index = conflicted
-        .texts(|path| path.as_str() == FILE)
+        .texts(|path| path.as_str() == FILE)?
         .into_values()
         .next();
     if let Some(sides) = markers::sides(&text) {
@@ -63,9 +84,9 @@ pub fn branches(root: &Path, bytes: &[u8], conflicted: &Conflicted) -> Result<Op
     let (git, committed) = match in_index {
         Some(git) if !is_applied || (is_ours(&git) && !is_settled(root)?) => (git, false),
         Some(_) => return Ok(None),
-        None => match git::merged(root, FILE) {
+        None => match git::merged(root, FILE)? {
             Some(git)
-                if lock_in("HEAD^1") != lock && (is_ours(&git) || lock_in("HEAD") == lock) =>
+                if lock_in("HEAD^1")? != lock && (is_ours(&git) || lock_in("HEAD")? == lock) =>
             {
                 (git, true)
             }
@@ -88,7 +109,7 @@ pub fn branches(root: &Path, bytes: &[u8], conflicted: &Conflicted) -> Result<Op
 
 /// Whether `sync` has run since git merged, which is not told yet: git merges the lock, and `sync` writes it.
 pub fn is_settled(root: &Path) -> Result<bool> {
-    let merged = git::text_at(root, "", memory::LOCK);
+    let merged = git::text_at(root, "", memory::LOCK)?;
     let lock = lock(root)?;
     Ok(merged.is_some() && lock.is_some() && merged != lock)
 }
@@ -128,8 +149,10 @@ impl Branches {
         let text = |path: &RelPath| match ours.contains(path) {
             true => git::text_at(root, "HEAD", path.as_str()),
             false => {
-                let mut heads = COMING.iter();
-                heads.find_map(|head| git::text_at(root, head, path.as_str()))
+                let mut texts = COMING
+                    .iter()
+                    .map(|head| git::text_at(root, head, path.as_str()));
+                texts.find_map(Result::transpose).transpose()
             }
         };
         for (path, file) in template::tree(project)? {
@@ -145,9 +168,10 @@ impl Branches {
                 Found::Absent => None,
                 Found::Obstacle(_) => continue,
             };
-            let after = before
-                .clone()
-                .or_else(|| text(&path).map(String::into_bytes));
+            let after = match before.clone() {
+                Some(bytes) => Some(bytes),
+                None => text(&path)?.map(String::into_bytes),
+            };
             if let Some(after) = after {
                 let rewritten = Rewritten {
                     before,

@@ -6,11 +6,12 @@ use crate::{
     cli::{Global, Update},
     error::{Failure, Result},
     git,
-    memory::Memory,
+    memory::{self, Memory},
+    project::FILE,
     reconcile::Last,
     report::{Outcome, Report},
     template,
-    tree::{self, Found, Owner, Tree},
+    tree::{self, Found, Owner, RelPath, Tree},
 };
 
 /// More files than this are not named one by one when they are in the way.
@@ -32,7 +33,7 @@ pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
         return Ok(0);
     }
     if !update.allow_dirty && !flags.dry_run {
-        refuse_dirty(flags)?;
+        refuse_dirty(&workspace)?;
     }
     let project = before.with_newest_templates();
     let (memory, desired) = (workspace.memory()?, template::tree(&project)?);
@@ -68,11 +69,15 @@ pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
 }
 
 /// Git is what an update that was not wanted is taken back with, so nothing of the user's may be out of its sight.
-fn refuse_dirty(flags: &Global) -> Result<()> {
+fn refuse_dirty(workspace: &Workspace) -> Result<()> {
     let allow = "operator-forge update --allow-dirty";
-    let dirty = git::uncommitted(&flags.directory).map_err(|why| {
+    let mut paths: Vec<RelPath> = workspace.memory()?.rows.into_keys().collect();
+    for path in [FILE, memory::LOCK, memory::APPLIED_PROJECT] {
+        paths.push(RelPath::parse(path)?);
+    }
+    let dirty = git::uncommitted(&workspace.root, &paths).map_err(|why| {
         Failure::refused("cannot tell whether git has all of the project")
-            .note(why)
+            .note(why.to_string())
             .help(allow)
     })?;
     if dirty.is_empty() {

@@ -64,7 +64,7 @@ impl Workspace {
             seen: found,
             merged: false,
             adopted: BTreeMap::new(),
-            conflicted: Conflicted::below(root),
+            conflicted: Conflicted::default(),
         })
     }
 
@@ -116,7 +116,7 @@ impl Workspace {
             Found::File(bytes) => {
                 // There is hardly ever something to mend, so the text is read while git looks for it; then a thread is left.
                 let mend = || {
-                    conflicted = Conflicted::below(root);
+                    conflicted = Conflicted::below(root)?;
                     mend(bytes.clone(), &conflicted)
                 };
                 let read = || rayon::join(|| Project::read(bytes), template::prepare).0;
@@ -131,6 +131,9 @@ impl Workspace {
                     true => Project::read(&mended)?,
                     false => read?,
                 };
+                if let Some(applied) = &applied {
+                    project.check_unchanged(applied, merged)?;
+                }
                 if let Some(applied) = applied.filter(|it| of_one_set(it, &project)) {
                     check_list(&project, &applied)?;
                 }

@@ -194,6 +194,35 @@ impl Merge {
         }
     }
 
+    /// Makes one of two entries that both branches added like the other. A field that one of them lacks has a default there (no
+    /// `namespaced` is the scope `Cluster`), so it is no addition of the other. Webhooks and lists add up.
+    fn align(&self, ours: &mut Value, theirs: &mut Value) -> Result<(), Clash> {
+        let (Some(ours), Some(theirs)) = (ours.as_mapping_mut(), theirs.as_mapping_mut()) else {
+            return Ok(());
+        };
+        let keys: Vec<Value> = union(ours.keys(), theirs.keys())
+            .into_iter()
+            .cloned()
+            .collect();
+        for key in keys {
+            let (a, b) = (ours.get(&key), theirs.get(&key));
+            let adds_up = [Some("webhooks"), Some(LAYOUT)].contains(&key.as_str());
+            if a == b || adds_up || is_list(a) || is_list(b) {
+                continue;
+            }
+            let (from, to) = match self.0 {
+                Policy::Keep => (&mut *ours, &mut *theirs),
+                Policy::Take => (&mut *theirs, &mut *ours),
+                Policy::Abort | Policy::Markers => return Err(Clash::between(key, a, b)),
+            };
+            match from.get(&key) {
+                Some(value) => _ = to.insert(key, value.clone()),
+                None => _ = to.remove(&key),
+            }
+        }
+        Ok(())
+    }
+
     /// Lists order nothing in this file: entries that are known by something are merged, others come and go.
     fn list(&self, base: &[Value], ours: &[Value], theirs: &[Value]) -> Result<Vec<Value>, Clash> {
         let find = |list: &[Value], name: &String| -> Option<Value> {
@@ -203,7 +232,12 @@ impl Merge {
         let (ours_names, theirs_names) = (names(ours), names(theirs));
         let mut merged = Vec::new();
         for name in union(ours_names.iter(), theirs_names.iter()) {
-            let (base, ours, theirs) = (find(base, name), find(ours, name), find(theirs, name));
+            let (base, mut ours, mut theirs) =
+                (find(base, name), find(ours, name), find(theirs, name));
+            if let (None, Some(ours), Some(theirs)) = (&base, &mut ours, &mut theirs) {
+                let alike = self.align(ours, theirs);
+                alike.map_err(|clash| clash.below(name.clone()))?;
+            }
             let value = self.value(base.as_ref(), ours.as_ref(), theirs.as_ref());
             merged.extend(value.map_err(|clash| clash.below(name.clone()))?);
         }
@@ -255,6 +289,23 @@ fn scalar(value: &Value) -> String {
 }
 
 impl Clash {
+    /// The first field of two values at `key` that differs.
+    fn between(key: Value, ours: Option<&Value>, theirs: Option<&Value>) -> Self {
+        if let (Some(Value::Mapping(a)), Some(Value::Mapping(b))) = (ours, theirs)
+            && let Some(inner) = union(a.keys(), b.keys())
+                .into_iter()
+                .find(|key| a.get(*key) != b.get(*key))
+        {
+            let clash = Self::between(inner.clone(), a.get(inner), b.get(inner));
+            return clash.below(scalar(&key));
+        }
+        Self {
+            at: vec![scalar(&key)],
+            ours: ours.cloned(),
+            theirs: theirs.cloned(),
+        }
+    }
+
     fn below(mut self, key: String) -> Self {
         self.at.insert(0, key);
         self
@@ -265,7 +316,7 @@ fn refuse(clash: Clash, sides: &Sides) -> Failure {
     let leaf = clash.at.last().cloned().unwrap_or_default();
     let said = |value: &Option<Value>, text: &str, lines: &[usize]| {
         let Some(value) = value else {
-            return "one branch removed it".to_owned();
+            return "one branch does not have it".to_owned();
         };
         if value.is_mapping() || value.is_sequence() {
             return "one branch changed it".to_owned();

@@ -45,45 +45,80 @@ pub fn check_unchanging(text: &[u8], applied: &Project, merged: bool) -> Result<
     if now.version.is_none() {
         return Ok(());
     }
-    let domain = applied.domain.as_str();
-    let name = applied.name.as_str();
-    let set = applied.settings.templates.to_string();
-    let set_now = now.templates().filter(|_| !merged);
-    let library = applied.settings.library.map_or("", Library::word);
-    // A branch that was updated says so, and another one does not yet.
-    let library_now = match merged {
-        true => library,
-        false => now.library().unwrap_or_default(),
+    let fields = Fields {
+        domain: now.domain.as_deref().unwrap_or_default(),
+        name: now.project_name.as_deref(),
+        templates: now.templates(),
+        library: now.library(),
     };
-    let settings = [
-        (
-            "domain",
-            now.domain.as_deref().unwrap_or_default(),
-            domain,
-            "the API group of every stored object ends with it",
-        ),
-        (
-            "projectName",
-            now.project_name.as_deref().unwrap_or(name),
-            name,
-            "every object in a cluster is named by it",
-        ),
-        (
-            "templates",
-            set_now.as_deref().unwrap_or(&set),
-            &set,
-            "it says which templates made the files, and only `operator-forge update` makes them anew",
-        ),
-        (
-            "library",
-            library_now,
-            library,
-            "your tests name the library by it",
-        ),
-    ];
-    match settings.into_iter().find(|(_, now, then, _)| now != then) {
-        None => Ok(()),
-        Some((field, now, then, why)) => Err(Failure::refused(match (now, then) {
+    fields.check(applied, merged)
+}
+
+impl Project {
+    /// The same check of a text that was read. YAML has many ways to write a value, and this one is what commands use.
+    ///
+    /// Errors: those of [`check_unchanging`].
+    pub fn check_unchanged(&self, applied: &Self, merged: bool) -> Result<(), Failure> {
+        let fields = Fields {
+            domain: self.domain.as_str(),
+            name: Some(self.name.as_str()),
+            templates: Some(self.settings.templates.to_string()),
+            library: self.settings.library.map(Library::word),
+        };
+        fields.check(applied, merged)
+    }
+}
+
+/// The fields that may not change, as they are now.
+struct Fields<'a> {
+    domain: &'a str,
+    name: Option<&'a str>,
+    templates: Option<String>,
+    library: Option<&'a str>,
+}
+
+impl Fields<'_> {
+    fn check(self, applied: &Project, merged: bool) -> Result<(), Failure> {
+        let name = applied.name.as_str();
+        let set = applied.settings.templates.to_string();
+        let set_now = self.templates.filter(|_| !merged);
+        let library = applied.settings.library.map_or("", Library::word);
+        // A branch that was updated says so, and another one does not yet.
+        let library_now = match merged {
+            true => library,
+            false => self.library.unwrap_or_default(),
+        };
+        let settings = [
+            (
+                "domain",
+                self.domain,
+                applied.domain.as_str(),
+                "the API group of every stored object ends with it",
+            ),
+            (
+                "projectName",
+                self.name.unwrap_or(name),
+                name,
+                "every object in a cluster is named by it",
+            ),
+            (
+                "templates",
+                set_now.as_deref().unwrap_or(&set),
+                &set,
+                "it says which templates made the files, and only `operator-forge update` makes them anew",
+            ),
+            (
+                "library",
+                library_now,
+                library,
+                "your tests name the library by it",
+            ),
+        ];
+        let changed = settings.into_iter().find(|(_, now, then, _)| now != then);
+        let Some((field, now, then, why)) = changed else {
+            return Ok(());
+        };
+        Err(Failure::refused(match (now, then) {
             ("", _) => format!("`PROJECT` has no `{field}`, which was `{then}`"),
             (_, "") => format!("`{field}: {now}` was added to `PROJECT`"),
             _ => format!("`{field}` was changed from `{then}` to `{now}` in `PROJECT`"),
@@ -96,7 +131,7 @@ pub fn check_unchanging(text: &[u8], applied: &Project, merged: bool) -> Result<
         .help(format!(
             "${{EDITOR:-vi}} {} && operator-forge sync",
             file::FILE
-        ))),
+        )))
     }
 }
 
@@ -114,6 +149,62 @@ impl CreateApi {
         match self.key_in(project) {
             Some(key) => Module::of_group(&key.group, &key.domain),
             None => Module::of_group(&self.group, &project.domain),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const TEXT: &str = "domain: example.com\nlayout:\n- LAYOUT\nplugins:\n  LAYOUT:\n    library: operator\n    templates: 5\n\
+                        projectName: demo\nversion: \"3\"\n";
+
+    fn of(text: &str) -> String {
+        text.replace("LAYOUT", LAYOUT)
+    }
+
+    /// Whether a command refuses `text` for a project that was applied as `TEXT`; `None` where it is no project.
+    fn refused(text: &str) -> Option<bool> {
+        let applied = Project::read(of(TEXT).as_bytes()).unwrap();
+        let now = Project::read(text.as_bytes()).ok()?;
+        let first = check_unchanging(text.as_bytes(), &applied, false);
+        Some(
+            first
+                .and_then(|()| now.check_unchanged(&applied, false))
+                .is_err(),
+        )
+    }
+
+    #[test]
+    fn a_value_counts_as_the_project_is_read() {
+        assert_eq!(refused(&of(TEXT)), Some(false));
+        for value in ["null", "~", "Null", "0x10", "1e3", "!!str x", "|\n  x"] {
+            let text = of(TEXT).replace("projectName: demo", &format!("projectName: {value}"));
+            assert_ne!(refused(&text), Some(false), "{value}");
+        }
+        for value in ["demo", "'demo'", "\"d\\x65mo\"", "&a demo", "|-\n  demo"] {
+            let text = of(TEXT).replace("projectName: demo", &format!("projectName: {value}"));
+            assert_eq!(refused(&text), Some(false), "{value}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_other_value_passes(field in 0..4usize, value in "[ -~]{0,6}|[a-z]{1,6}|null|~|operator|5|3") {
+            let line = ["domain: example.com", "projectName: demo", "library: operator", "templates: 5"][field];
+            let name = line.split(':').next().unwrap();
+            let text = of(TEXT).replace(line, &format!("{name}: {value}"));
+            if refused(&text) == Some(false) {
+                let read = |text: &str| {
+                    let project = Project::read(text.as_bytes()).unwrap();
+                    let settings = project.settings;
+                    (project.domain, project.name, settings.library, settings.templates)
+                };
+                prop_assert_eq!(read(&text), read(&of(TEXT)));
+            }
         }
     }
 }

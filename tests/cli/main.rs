@@ -9,6 +9,7 @@ mod fault;
 mod fixture;
 mod format;
 mod fuzz;
+mod hostile;
 mod kustomize;
 mod laws;
 mod merges;

@@ -149,6 +149,48 @@ fn one_key_changed_twice_is_named_with_its_lines() {
     .unwrap_err();
     assert_eq!(
         removed.notes[0],
-        "one branch removed it, one branch changed it"
+        "one branch does not have it, one branch changed it"
+    );
+}
+
+#[test]
+fn what_one_of_two_new_entries_lacks_is_a_conflict() {
+    let entry = |fields: &str| format!("{}- kind: B\n  version: v1\n{fields}", project(&["A"]));
+    let merged = |ours: &str, theirs: &str, policy| {
+        let sides = conflicted(&entry(ours), &entry(theirs));
+        merge(Some(&project(&["A"])), &sides, policy)
+    };
+    let (namespaced, cluster) = ("  api:\n    namespaced: true\n", "  api: {}\n");
+    for (ours, theirs) in [(namespaced, cluster), (cluster, namespaced)] {
+        let error = merged(ours, theirs, Policy::Abort).unwrap_err().error;
+        assert!(
+            error.ends_with("both branches changed `/v1 B, api, namespaced`"),
+            "{error}"
+        );
+        for (policy, expected) in [(Policy::Keep, ours), (Policy::Take, theirs)] {
+            let text = merged(ours, theirs, policy).unwrap();
+            assert_eq!(
+                text.contains("namespaced: true"),
+                expected == namespaced,
+                "{text}"
+            );
+        }
+    }
+    let controller = format!("{cluster}  controller: true\n");
+    let error = merged(&controller, cluster, Policy::Abort)
+        .unwrap_err()
+        .error;
+    assert!(error.ends_with("`/v1 B, controller`"), "{error}");
+    // Webhooks add up.
+    let webhooks = |kind: &str| format!("{cluster}  webhooks:\n    {kind}: true\n");
+    let both = merged(
+        &webhooks("defaulting"),
+        &webhooks("validation"),
+        Policy::Abort,
+    )
+    .unwrap();
+    assert!(
+        both.contains("defaulting: true") && both.contains("validation: true"),
+        "{both}"
     );
 }

@@ -3,6 +3,7 @@
 use super::refuse::EDIT;
 use super::tests::GOOD;
 use super::*;
+use crate::error::AGAIN;
 
 /// Reads the good file with one replacement.
 #[track_caller]
@@ -137,13 +138,13 @@ fn what_is_no_file_of_ours() {
         "version: \"3\"",
         "version: \"4\"",
         "`PROJECT` has version `4`",
-        "cargo install operator-forge",
+        AGAIN,
     );
     check(
         "- rust.operator-forge/v1",
         "- rust.operator-forge/v2",
         "`PROJECT` has layout `rust.operator-forge/v2`, this operator-forge knows `rust.operator-forge/v1`",
-        "cargo install operator-forge",
+        AGAIN,
     );
     check(
         "- name: backup",

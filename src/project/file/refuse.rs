@@ -91,7 +91,7 @@ pub fn foreign(probe: Probe) -> Option<Failure> {
             Some(version) => Some(
                 Failure::refused(format!("`{FILE}` has version `{}`", scalar(version)))
                     .note("this operator-forge reads version 3, which every release so far writes")
-                    .help("cargo install operator-forge"),
+                    .newer_tool(),
             ),
         };
     }
@@ -106,7 +106,7 @@ pub fn foreign(probe: Probe) -> Option<Failure> {
                 "`{FILE}` has layout `{newer}`, this operator-forge knows `{LAYOUT}`"
             ))
             .note("it was made by a newer release")
-            .help("cargo install operator-forge"),
+            .newer_tool(),
         );
     }
     let Some(plugin) = probe.layout.first() else {

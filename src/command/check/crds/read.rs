@@ -63,12 +63,13 @@ fn before(root: &Path, released: &str) -> Result<Vec<File>> {
     }
     let mut files = git::blobs(root, released, BASES).map_err(|why| {
         Failure::refused(format!("`{released}` is no file and no revision"))
-            .note(why)
+            .note(why.to_string())
             .note("a checkout of CI often has neither tags nor history: `fetch-depth: 0` of actions/checkout gets them")
             .help("git fetch --tags")
     })?;
     files.retain(|file| holds_definitions(Path::new(&file.path)));
-    let texts = git::contents(root, &files).map_err(|why| unreadable(released, &why))?;
+    let texts =
+        git::contents(root, &files).map_err(|why| unreadable(released, &why.to_string()))?;
     let (links, files): (Vec<_>, Vec<_>) = files
         .into_iter()
         .zip(texts)
