@@ -29,6 +29,7 @@ test-all: ## Run every test, the long runs and every linter (an hour and more): 
 	unset PROPTEST_RNG_SEED && $(MAKE) histories && $(MAKE) fuzz
 	$(MAKE) upgrades
 	$(MAKE) registry
+	$(MAKE) schemas
 	sh tests/features.sh every
 	sh tests/msrv.sh
 
@@ -64,6 +65,10 @@ upgrades: ## Update every project of every older template set, then compile and 
 registry: ## Compile, test and run a project whose runtime comes from a registry on disk
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" REGISTRY=all && \
 	$(CARGO) test --test projects registry:: -- --nocapture
+
+.PHONY: schemas
+schemas: ## Run controller-gen over Kubernetes' types, and compare it with the schemas of Rust types (BLESS=1: take what it says)
+	sh tests/controller-gen/schemas.sh $(if $(BLESS),write,check)
 
 .PHONY: bench
 bench: ## Measure each command against `cp -r` of what it makes

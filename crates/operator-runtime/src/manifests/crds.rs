@@ -1,16 +1,30 @@
 //! The CRDs of a project, with the versions of a kind in one definition.
 
+mod embedded;
+
 use std::collections::BTreeMap;
 
-use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use k8s_openapi::{
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
+    schemars::JsonSchema,
+};
 use kube::{
     CustomResourceExt,
     core::crd::{MergeError, merge_crds},
 };
 
+use embedded::Types;
+
 /// Collects the versions of each kind; see [`Crds::merge`].
+///
+/// A CRD is what [`CustomResourceExt::crd`] returns. Where its type embeds one of Kubernetes' own types, such as a
+/// `PodTemplateSpec` or a `Condition`, the schema says of that type what controller-gen says for an operator in Go: which lists
+/// merge by key, what is required, defaults and patterns.
 #[derive(Default)]
-pub struct Crds(BTreeMap<String, Kind>);
+pub struct Crds {
+    kinds: BTreeMap<String, Kind>,
+    types: Option<Types>,
+}
 
 #[derive(Default)]
 struct Kind {
@@ -20,8 +34,8 @@ struct Kind {
 
 impl Crds {
     /// Adds the version of a kind in which etcd keeps its objects.
-    pub fn add_storage<K: CustomResourceExt>(&mut self) {
-        let crd = K::crd();
+    pub fn add_storage<K: CustomResourceExt + JsonSchema>(&mut self) {
+        let crd = self.crd::<K>();
         let version = crd
             .spec
             .versions
@@ -31,8 +45,9 @@ impl Crds {
     }
 
     /// Adds another version of a kind, which the API server offers beside the stored one.
-    pub fn add_served<K: CustomResourceExt>(&mut self) {
-        self.add(K::crd());
+    pub fn add_served<K: CustomResourceExt + JsonSchema>(&mut self) {
+        let crd = self.crd::<K>();
+        self.add(crd);
     }
 
     /// One definition a kind, sorted by name.
@@ -45,12 +60,26 @@ impl Crds {
             crd.spec.versions.sort_by(|a, b| a.name.cmp(&b.name));
             Ok(crd)
         };
-        self.0.into_values().map(merge).collect()
+        self.kinds.into_values().map(merge).collect()
+    }
+
+    fn crd<K: CustomResourceExt + JsonSchema>(&mut self) -> CustomResourceDefinition {
+        let types = self.types.get_or_insert_with(Types::load);
+        let mut crd = K::crd();
+        let versions = crd.spec.versions.iter_mut();
+        let schemas =
+            versions.filter_map(|version| version.schema.as_mut()?.open_api_v3_schema.as_mut());
+        for schema in schemas {
+            let mut value = serde_json::to_value(&*schema).expect("a schema is JSON");
+            types.complete::<K>(&mut value);
+            *schema = serde_json::from_value(value).expect("a schema with other keywords is one");
+        }
+        crd
     }
 
     fn add(&mut self, crd: CustomResourceDefinition) -> &mut Kind {
         let name = crd.metadata.name.clone().unwrap_or_default();
-        let kind = self.0.entry(name).or_default();
+        let kind = self.kinds.entry(name).or_default();
         kind.versions.push(crd);
         kind
     }

@@ -4,6 +4,7 @@
 mod certificates;
 mod conversion;
 mod deletion;
+mod embedded;
 mod examples;
 mod exposition;
 mod fake;
