@@ -6,7 +6,7 @@ pub mod status;
 pub(crate) mod written;
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, HashSet},
     fmt,
     hash::{DefaultHasher, Hash, Hasher},
     sync::Arc,
@@ -54,6 +54,8 @@ pub struct Applier {
     cluster: Cluster,
     field_manager: &'static str,
     applied: Arc<Mutex<HashMap<Id, Option<Record>>>>,
+    /// The types whose deletions are followed.
+    followed: Arc<Mutex<HashSet<String>>>,
 }
 
 /// A plural with its group and version, and a key.
@@ -131,6 +133,7 @@ impl Applier {
             cluster,
             field_manager,
             applied: Arc::default(),
+            followed: Arc::default(),
         }
     }
 
@@ -172,6 +175,7 @@ impl Applier {
 
         // Without a watch nobody would notice what somebody else changes.
         if let Some(source) = self.cluster.cache.any(&kind) {
+            self.follow(&source);
             let found = source.content.get(&key);
             let found = found.as_ref().map(crate::cache::Entry::meta);
             let mut applied = self.applied();
@@ -205,8 +209,12 @@ impl Applier {
     }
 
     /// Forgets what is deleted, so that it is applied again.
-    pub(crate) fn follow(&self, source: &Source) {
+    fn follow(&self, source: &Source) {
         let (applied, kind) = (self.applied.clone(), source.kind.to_string());
+        let mut followed = self.followed.lock();
+        if !followed.insert(kind.clone()) {
+            return;
+        }
         // First, so that no owner is reconciled before its child is forgotten.
         source.subscribe_first(Box::new(move |change: &ObjectEvent<'_>| {
             if let (Some(old), None) = (change.before(), change.after()) {

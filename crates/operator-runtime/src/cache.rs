@@ -2,10 +2,13 @@
 
 mod content;
 mod entry;
+mod options;
 mod pace;
 mod store;
 pub(crate) mod watch;
 
+#[cfg(feature = "testing")]
+use std::sync::OnceLock;
 use std::{
     any::TypeId,
     panic::{AssertUnwindSafe, catch_unwind},
@@ -15,12 +18,15 @@ use std::{
     },
 };
 
-use kube::api::ObjectMeta;
+use kube::api::{DynamicObject, ObjectMeta};
 use parking_lot::Mutex;
+use serde_json::value::RawValue;
 use tokio::sync::watch::{self as latch, Receiver, Sender};
 
 pub(crate) use content::Content;
-pub(crate) use entry::{Decode, Entry, Key, Stored, decode, decode_dynamic, downcast};
+use entry::{Decode, decode, decode_dynamic, decode_metadata, decode_transformed};
+pub(crate) use entry::{Entry, Key, Stored, downcast};
+pub use options::StoreOptions;
 pub(crate) use pace::paced;
 pub use store::{Index, Store};
 pub(crate) use watch::Watching;
@@ -32,31 +38,62 @@ use crate::{
 
 /// Everything that is watched in one cluster.
 #[derive(Clone, Default)]
-pub(crate) struct Cache(Arc<Mutex<Vec<Arc<Source>>>>);
+pub(crate) struct Cache {
+    sources: Arc<Mutex<Vec<Arc<Source>>>>,
+    #[cfg(feature = "testing")]
+    fill: Arc<OnceLock<Fill>>,
+}
+
+/// What fills a source where there are no watches.
+#[cfg(feature = "testing")]
+pub(crate) type Fill = Box<dyn Fn(&Source) + Send + Sync>;
 
 /// What a source keeps of its objects.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub(crate) enum Form {
     /// Their metadata, which is all that an owner reference needs.
     Metadata,
     /// All of them, as this Rust type.
     Objects(TypeId, Decode),
+    /// What a transform leaves of them; the type names both.
+    Transformed(TypeId, Decode),
 }
 
 impl Form {
     pub(crate) fn of<K: TypedObject>() -> Self {
-        Self::Objects(TypeId::of::<K>(), decode::<K>)
+        Self::Objects(TypeId::of::<K>(), Arc::new(decode::<K>))
     }
 
     pub(crate) fn dynamic() -> Self {
-        Self::Objects(TypeId::of::<kube::api::DynamicObject>(), decode_dynamic)
+        Self::Objects(TypeId::of::<DynamicObject>(), Arc::new(decode_dynamic))
+    }
+
+    /// Objects of type `K` after `transform`, which is the same wherever its type is.
+    pub(crate) fn transformed<K: TypedObject, F>(transform: F) -> Self
+    where
+        F: Fn(&mut K) + Send + Sync + 'static,
+    {
+        let decode = move |raw: &RawValue| decode_transformed(raw, &transform);
+        Self::Transformed(TypeId::of::<(K, F)>(), Arc::new(decode))
     }
 
     /// What serves both, if anything does.
-    pub(crate) fn and(self, other: Self) -> Option<Self> {
+    pub(crate) fn and(&self, other: &Self) -> Option<Self> {
         match (self, other) {
-            (form, Self::Metadata) | (Self::Metadata, form) => Some(form),
-            (Self::Objects(own, _), Self::Objects(other, _)) => (own == other).then_some(self),
+            (Self::Objects(own, _), Self::Objects(other, _))
+            | (Self::Transformed(own, _), Self::Transformed(other, _)) => {
+                (own == other).then(|| self.clone())
+            }
+            // Whoever did not ask for the transform misses nothing.
+            (Self::Transformed(..), _) | (_, Self::Transformed(..)) => None,
+            (form, Self::Metadata) | (Self::Metadata, form) => Some(form.clone()),
+        }
+    }
+
+    fn decode(&self) -> Decode {
+        match self {
+            Self::Metadata => Arc::new(decode_metadata),
+            Self::Objects(_, decode) | Self::Transformed(_, decode) => decode.clone(),
         }
     }
 }
@@ -108,7 +145,7 @@ pub(crate) type Handler = Box<dyn Fn(&ObjectEvent<'_>) + Send + Sync>;
 pub(crate) struct Source {
     pub(crate) kind: ScopedResource,
     pub(crate) content: Content,
-    selector: Selector,
+    pub(crate) selector: Selector,
     form: Mutex<Form>,
     handlers: Mutex<Vec<Handler>>,
     /// Whether somebody reads it beside those who are told of changes.
@@ -125,9 +162,18 @@ impl Cache {
         selector: &Selector,
         form: Form,
     ) -> Arc<Source> {
-        let mut sources = self.0.lock();
+        let source = self.shared(kind, selector, form);
+        #[cfg(feature = "testing")]
+        if let Some(fill) = self.fill.get() {
+            fill(&source);
+        }
+        source
+    }
+
+    fn shared(&self, kind: &ScopedResource, selector: &Selector, form: Form) -> Arc<Source> {
+        let mut sources = self.sources.lock();
         let fits = |source: &&Arc<Source>| {
-            source.kind == *kind && source.selector == *selector && source.widen(form)
+            source.kind == *kind && source.selector == *selector && source.widen(&form)
         };
         if let Some(source) = sources.iter().find(fits) {
             return source.clone();
@@ -145,11 +191,21 @@ impl Cache {
         source
     }
 
-    /// A source of all objects of a type, if there is one.
+    /// Lets `fill` fill each source that somebody asks for from now on.
+    #[cfg(feature = "testing")]
+    pub(crate) fn fill_by(&self, fill: Fill) {
+        // Only the fake calls it, once for each manager.
+        _ = self.fill.set(fill);
+    }
+
+    /// A source of all objects of a type with their whole metadata, if there is one.
     pub(crate) fn any(&self, kind: &ScopedResource) -> Option<Arc<Source>> {
-        let all =
-            |source: &&Arc<Source>| source.kind == *kind && source.selector == Selector::default();
-        self.0.lock().iter().find(all).cloned()
+        let all = |source: &&Arc<Source>| {
+            source.kind == *kind
+                && source.selector == Selector::default()
+                && !matches!(source.form(), Form::Transformed(..))
+        };
+        self.sources.lock().iter().find(all).cloned()
     }
 
     /// The sources that somebody reads.
@@ -160,7 +216,7 @@ impl Cache {
     }
 
     pub(crate) fn sources(&self) -> Vec<Arc<Source>> {
-        self.0.lock().clone()
+        self.sources.lock().clone()
     }
 }
 
@@ -193,11 +249,37 @@ impl Source {
     }
 
     /// Whether this source also serves who wants `form`, keeping more if it must.
-    fn widen(&self, form: Form) -> bool {
+    fn widen(&self, form: &Form) -> bool {
         let mut own = self.form.lock();
-        let both = own.and(form);
-        *own = both.unwrap_or(*own);
-        both.is_some()
+        match own.and(form) {
+            Some(both) => *own = both,
+            None => return false,
+        }
+        true
+    }
+
+    pub(crate) fn form(&self) -> Form {
+        self.form.lock().clone()
+    }
+
+    /// Shows all objects that there are, as JSON, in place of a watch.
+    #[cfg(feature = "testing")]
+    pub(crate) fn fill<'a>(&self, objects: impl Iterator<Item = (Key, &'a str)>) {
+        for (key, text) in objects {
+            self.show(&key, Some(text));
+        }
+        self.unlisted.send_replace(Some(0));
+    }
+
+    /// Shows one object, as JSON, in place of a watch; `None` is its end.
+    ///
+    /// # Panics
+    /// If it is no JSON of an object.
+    #[cfg(feature = "testing")]
+    pub(crate) fn show(&self, key: &Key, object: Option<&str>) {
+        let raw = |text| serde_json::from_str::<entry::Raw<false>>(text).expect("an object");
+        let decode = self.form().decode();
+        self.change(key, object.map(|text| raw(text).decode(&decode)));
     }
 
     /// Keeps `new`, and tells who is concerned unless nothing changed.
@@ -275,7 +357,7 @@ mod tests {
         let labels = Some("app=web".to_owned());
         let some = Selector {
             labels,
-            fields: None,
+            ..Selector::default()
         };
         let some = cache.source(&ScopedResource::of::<ConfigMap>(), &some, Form::Metadata);
         let others = cache.source(

@@ -6,11 +6,11 @@ use kube::{Client, Config};
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
-    cache::{Cache, Form, Source, Store},
+    cache::{Cache, Source, Store, StoreOptions},
     client::{Clients, fence::Fence},
     error::Error,
     metrics::Metrics,
-    object::{ScopedResource, Selector, TypedObject},
+    object::{ScopedResource, TypedObject},
 };
 
 /// A cluster that the operator works with; a clone is cheap.
@@ -42,8 +42,13 @@ impl Cluster {
     /// The objects of type `K` here, kept in memory and current. Ask before the manager runs, and
     /// allow the controllers that read it to get, list and watch the type.
     pub fn store<K: TypedObject>(&self) -> Store<K> {
-        let (kind, selector) = (ScopedResource::of::<K>(), Selector::default());
-        let source = self.cache.source(&kind, &selector, Form::of::<K>());
+        self.store_with(StoreOptions::new())
+    }
+
+    /// As [`store`](Self::store), of some objects, or of a part of each.
+    pub fn store_with<K: TypedObject>(&self, options: StoreOptions<K>) -> Store<K> {
+        let (kind, form) = (ScopedResource::of::<K>(), options.form());
+        let source = self.cache.source(&kind, &options.selector, form);
         source.is_read();
         Store::new(source)
     }

@@ -60,6 +60,8 @@ pub enum Error {
     NoController(&'static str),
     #[error("a predicate over {0} is used for a watch of {1}, whose objects it never sees")]
     Predicate(String, String),
+    #[error("the transform of a store of {0} is used for a watch of {1}")]
+    Transform(String, String),
     #[error("a controller watches in cluster `{0}`, which the manager was not told of")]
     NoCluster(&'static str),
     #[error(transparent)]

@@ -23,10 +23,12 @@
 //! ```
 //!
 //! It keeps resource versions, generations, finalizers and the status subresource as the API server
-//! does. It knows no schema: nothing is validated, defaulted or pruned, a server-side apply replaces
-//! lists and removes nothing, and only an object with a spec has generations. There are no watches,
-//! no admission, no permissions, and nothing collects what a deleted owner leaves behind. What
-//! depends on those belongs into an integration test.
+//! does. Stores and indexes of its [manager](Fake::manager) show each change at once.
+//!
+//! It knows no schema: nothing is validated, defaulted or pruned, a server-side apply replaces lists and
+//! removes nothing, only an object with a spec has generations, and a field selector may name any
+//! field. There are no watches, no admission, no permissions, and nothing collects what a deleted owner
+//! leaves behind. What depends on those belongs into an integration test.
 
 mod metadata;
 mod objects;
@@ -38,6 +40,7 @@ mod round_trip;
 #[cfg(any(feature = "conversion", feature = "envtest"))]
 pub(crate) mod schema;
 mod selector;
+mod stores;
 
 use std::{collections::VecDeque, fmt, sync::Arc};
 
@@ -55,8 +58,11 @@ use self::{
     patch::Format,
     refusal::Refusal,
     selector::Selection,
+    stores::Watched,
 };
 use crate::{
+    clock::Clock,
+    controller::Controllers,
     manager::{Manager, ManagerOptions, WatchScope},
     object::{ObjectScope, TypedObject, Verb},
 };
@@ -74,6 +80,7 @@ struct State {
     objects: Objects,
     requests: Vec<RecordedRequest>,
     failures: VecDeque<u16>,
+    watched: Watched,
 }
 
 impl Fake {
@@ -84,7 +91,8 @@ impl Fake {
         Client::new(service, NAMESPACE)
     }
 
-    /// A manager of this server, to make a context from. It is not for running: its stores stay empty.
+    /// A manager of this server, to make a context from. Its stores hold what is here, at once and without
+    /// requests. It is not for running.
     ///
     /// # Panics
     /// Outside of a tokio runtime.
@@ -96,7 +104,36 @@ impl Fake {
         };
         let through = |_| self.client();
         let manager = Manager::with_config(&options, Config::new(server), &[], None, through);
-        manager.expect("a manager of nothing")
+        let manager = manager.expect("a manager of nothing");
+        let state = Arc::downgrade(&self.0);
+        let cache = manager.cache();
+        cache.fill_by(Box::new(move |source| {
+            if let Some(state) = state.upgrade() {
+                stores::fill(source, &state.lock().objects);
+            }
+        }));
+        let watched = self.state().watched.add(cache);
+        watched.prepare();
+        manager.with_clock(self.clock())
+    }
+
+    /// Watches what these controllers watch and own, for every manager of this server.
+    ///
+    /// An [`Applier`](crate::Applier) sends an object again only if the watch of its type shows a change. Without
+    /// that watch it sends the object each time, here and in the operator.
+    ///
+    /// # Panics
+    /// If the operator would not start: for a predicate over another type than its watch has.
+    pub fn watch<C>(&self, controllers: impl Into<Controllers<C>>) {
+        let kinds = controllers.into().watches();
+        let kinds = kinds.unwrap_or_else(|error| panic!("{error}"));
+        let watched = self.state().watched.extend(kinds);
+        watched.prepare();
+    }
+
+    /// The clock of the managers and of this server, which a test may set.
+    pub fn clock(&self) -> Clock {
+        self.state().objects.clock.clone()
     }
 
     /// Puts an object there as it is, with its status, and returns it with the metadata that the
@@ -107,7 +144,10 @@ impl Fake {
     pub fn add<K: TypedObject>(&self, object: K) -> K {
         let name = object.meta().name.as_deref();
         let id = id::<K>(object.meta().namespace.as_deref(), name.expect("a name"));
-        let object = self.state().objects.seed(id, json!(object));
+        let mut state = self.state();
+        let object = state.objects.seed(id, json!(object));
+        state.publish();
+        drop(state);
         serde_json::from_value(object).expect("what was serialized")
     }
 
@@ -149,7 +189,12 @@ impl Fake {
             false => serde_json::from_slice(&body)?,
         };
         let answer = match RecordedRequest::read(&head.method, &head.uri) {
-            Some(request) => self.state().handle(request, &head, body),
+            Some(request) => {
+                let mut state = self.state();
+                let answer = state.handle(request, &head, body);
+                state.publish();
+                answer
+            }
             None => Err(Refusal::new(404, "the fake serves resources only")),
         };
         let (code, body) = answer.unwrap_or_else(|refusal| (refusal.0.code, refusal.into_json()));
@@ -164,6 +209,13 @@ impl Fake {
 }
 
 impl State {
+    /// Shows to the stores what has changed.
+    fn publish(&mut self) {
+        for id in self.objects.changes() {
+            self.watched.show(&id, self.objects.find(&id));
+        }
+    }
+
     fn handle(
         &mut self,
         request: RecordedRequest,

@@ -63,8 +63,9 @@ pub mod webhook;
 
 pub use apply::{Applied, Applier, OwnerError, conditions, finalizer, status};
 pub use axum;
-pub use cache::{Index, ObjectEvent, Store};
+pub use cache::{Index, ObjectEvent, Store, StoreOptions};
 pub use client::NotLeading;
+pub use clock::Clock;
 pub use cluster::Cluster;
 pub use controller::{Action, Controller, Controllers, Predicate, ReconcileError, Trigger, Watch};
 pub use error::{ElectionError, Error, TaskError};

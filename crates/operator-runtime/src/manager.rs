@@ -3,6 +3,8 @@
 mod endpoints;
 #[cfg(feature = "envtest")]
 mod envtest;
+#[cfg(feature = "testing")]
+mod fake;
 mod flags;
 mod options;
 mod run;
@@ -30,8 +32,9 @@ pub use options::{ManagerOptions, WatchScope};
 
 use crate::{
     apply::Applier,
-    cache::{Key, Store},
+    cache::{Key, Store, StoreOptions},
     client::{self, fence::Fence},
+    clock::Clock,
     cluster::{Cluster, Clusters},
     controller::{Controllers, Environment, Prepared, Trigger},
     error::{Error, TaskError},
@@ -85,6 +88,7 @@ pub struct Manager {
     metrics: Metrics,
     recorder: Recorder,
     applier: Applier,
+    clock: Clock,
     candidate: Option<Candidate>,
     fence: Fence,
     /// How long a change may be under way.
@@ -161,6 +165,7 @@ impl Manager {
             readiness: Readiness::default(),
             recorder: Recorder::new(own.client(), reporter),
             applier: Applier::new(own.clone(), options.name),
+            clock: Clock::default(),
             clusters: Clusters::new(own),
             candidate,
             fence,
@@ -195,9 +200,19 @@ impl Manager {
         self.clusters.own.store()
     }
 
+    /// As [`store`](Self::store), of some objects, or of a part of each; see [`StoreOptions`].
+    pub fn store_with<K: TypedObject>(&self, options: StoreOptions<K>) -> Store<K> {
+        self.clusters.own.store_with(options)
+    }
+
     /// Applies objects with the name of the operator as their field manager, and only changes.
     pub fn applier(&self) -> Applier {
         self.applier.clone()
+    }
+
+    /// What time it is, in unit tests too: there the test [says](Clock) what time it is.
+    pub fn clock(&self) -> Clock {
+        self.clock.clone()
     }
 
     /// Registers metrics of your own, which are served beside those of the controllers:

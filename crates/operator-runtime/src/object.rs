@@ -2,7 +2,10 @@
 
 mod rbac;
 
-use std::fmt::{self, Debug};
+use std::{
+    collections::BTreeSet,
+    fmt::{self, Debug},
+};
 
 use kube::{
     Api, Client, Resource,
@@ -132,4 +135,6 @@ impl fmt::Display for ScopedResource {
 pub(crate) struct Selector {
     pub(crate) labels: Option<String>,
     pub(crate) fields: Option<String>,
+    /// None are those that the operator works in.
+    pub(crate) namespaces: BTreeSet<String>,
 }

@@ -1,6 +1,12 @@
 //! An object as the cache keeps it: decoded once, without its managed fields.
 
-use std::{any::Any, borrow::Cow, fmt, sync::Arc};
+use std::{
+    any::Any,
+    borrow::Cow,
+    fmt,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use kube::{
     Resource,
@@ -9,7 +15,7 @@ use kube::{
 use serde::{Deserialize, Deserializer, de::DeserializeOwned};
 use serde_json::value::RawValue;
 
-use crate::object::TypedObject;
+use crate::{error::panic_message, object::TypedObject};
 
 /// The namespace, if any, and the name of an object; a clone is cheap.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -110,11 +116,36 @@ pub(crate) fn downcast<K: 'static + Send + Sync>(object: Arc<dyn Stored>) -> Opt
 }
 
 /// Decodes an object as the type that its watch was made for.
-pub(crate) type Decode = fn(&RawValue) -> serde_json::Result<Arc<dyn Stored>>;
+pub(crate) type Decode =
+    Arc<dyn Fn(&RawValue) -> serde_json::Result<Arc<dyn Stored>> + Send + Sync>;
 
 pub(crate) fn decode<K: TypedObject>(raw: &RawValue) -> serde_json::Result<Arc<dyn Stored>> {
     let mut object: K = serde_json::from_str(raw.get())?;
     object.meta_mut().managed_fields = None;
+    Ok(Arc::new(object))
+}
+
+/// As [`decode`], without what `transform` drops. It has no say in the metadata that the runtime reads.
+pub(crate) fn decode_transformed<K: TypedObject>(
+    raw: &RawValue,
+    transform: &impl Fn(&mut K),
+) -> serde_json::Result<Arc<dyn Stored>> {
+    let mut object: K = serde_json::from_str(raw.get())?;
+    let meta = object.meta_mut();
+    meta.managed_fields = None;
+    let (labels, annotations) = (meta.labels.take(), meta.annotations.take());
+    let kept = meta.clone();
+    (meta.labels, meta.annotations) = (labels, annotations);
+    catch_unwind(AssertUnwindSafe(|| transform(&mut object))).map_err(|panic| {
+        let panic = panic_message(&*panic);
+        serde::de::Error::custom(format!("the transform of its store panicked: {panic}"))
+    })?;
+    let meta = object.meta_mut();
+    *meta = ObjectMeta {
+        labels: meta.labels.take(),
+        annotations: meta.annotations.take(),
+        ..kept
+    };
     Ok(Arc::new(object))
 }
 
@@ -147,7 +178,7 @@ impl<const METADATA: bool> Raw<METADATA> {
         Key::of(&self.head)
     }
 
-    pub(crate) fn decode(self, decode: Decode) -> Entry {
+    pub(crate) fn decode(self, decode: &Decode) -> Entry {
         match decode(&self.text) {
             Ok(object) => Entry::Valid(object),
             Err(error) => Entry::Invalid(Arc::new(Invalid {
@@ -236,6 +267,10 @@ mod tests {
         serde_json::from_str(text).unwrap()
     }
 
+    fn of_config_map() -> Decode {
+        Arc::new(decode::<ConfigMap>)
+    }
+
     #[test]
     fn a_key_is_a_namespace_and_a_name() {
         let key = Key::new(Some("ns"), "name");
@@ -248,7 +283,7 @@ mod tests {
     fn managed_fields_are_not_kept() {
         let text =
             r#"{"metadata":{"name":"a","managedFields":[{"manager":"m"}]},"data":{"k":"v"}}"#;
-        let entry = raw(text).decode(decode::<ConfigMap>);
+        let entry = raw(text).decode(&of_config_map());
         let object: Arc<ConfigMap> = entry.get().unwrap();
         assert_eq!(object.metadata.managed_fields, None);
         assert_eq!(object.data.as_ref().unwrap()["k"], "v");
@@ -257,7 +292,7 @@ mod tests {
     #[test]
     fn what_does_not_decode_keeps_its_name_and_the_reason() {
         let text = r#"{"metadata":{"name":"a","namespace":"b"},"data":{"k":1}}"#;
-        let Entry::Invalid(invalid) = raw(text).decode(decode::<ConfigMap>) else {
+        let Entry::Invalid(invalid) = raw(text).decode(&of_config_map()) else {
             panic!("a number is no string");
         };
         assert_eq!(Key::of(&invalid.meta), Key::new(Some("b"), "a"));
@@ -266,5 +301,37 @@ mod tests {
             "{}",
             invalid.error
         );
+    }
+
+    #[test]
+    fn a_transform_drops_all_but_what_the_runtime_reads() {
+        let text = r#"{
+            "metadata": {
+                "name": "a", "uid": "u", "resourceVersion": "7", "finalizers": ["f"],
+                "labels": { "app": "web" }, "annotations": { "long": "text" }
+            },
+            "data": { "k": "v" }
+        }"#;
+        let decode = |transform: fn(&mut ConfigMap)| -> Entry {
+            let decode = move |raw: &RawValue| decode_transformed(raw, &transform);
+            raw(text).decode(&(Arc::new(decode) as Decode))
+        };
+        let entry = decode(|object| {
+            let labels = object.metadata.labels.take();
+            *object = ConfigMap::default();
+            object.metadata.labels = labels;
+        });
+        let object: Arc<ConfigMap> = entry.get().unwrap();
+        let mut expected: ConfigMap = serde_json::from_str(text).unwrap();
+        expected.data = None;
+        expected.metadata.annotations = None;
+        assert_eq!(*object, expected);
+
+        let Entry::Invalid(invalid) = decode(|_| panic!("at the disco")) else {
+            panic!("it cannot be kept whole");
+        };
+        assert_eq!(Key::of(&invalid.meta), Key::new(None, "a"));
+        let error = "the transform of its store panicked: at the disco";
+        assert_eq!(invalid.error, error);
     }
 }

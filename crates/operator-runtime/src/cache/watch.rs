@@ -18,6 +18,9 @@ use crate::{client::discovery, error::chain, server::probes::Readiness};
 /// Objects a page of a list: a page is in memory twice, as text and decoded.
 const PAGE: u32 = 250;
 
+/// The same where a transform says that the objects are large: each may have 1.5 MiB.
+const LARGE: u32 = 10;
+
 /// Seconds after which the API server ends a watch and a new one begins where it ended. kube gives
 /// up a watch that is silent for 5 s longer, so a connection that is only half open is found in time.
 pub(crate) const WATCH: u32 = 50;
@@ -61,8 +64,10 @@ impl Source {
             true => readiness.fail(check, format!("listing {}", self.kind)),
             false => readiness.pass(check),
         }
+        let chosen = &self.selector.namespaces;
         let namespaces = match self.kind.namespaced {
-            true => watching.namespaces.clone(),
+            true if chosen.is_empty() => watching.namespaces.clone(),
+            true => chosen.iter().cloned().map(Some).collect(),
             false => vec![None],
         };
         self.unlisted.send_replace(Some(namespaces.len()));
@@ -73,14 +78,11 @@ impl Source {
         let tasks = namespaces.into_iter().map(|namespace| {
             let (source, client) = (self.clone(), watching.client.clone());
             async move {
-                let form = *source.form.lock();
-                match form {
-                    Form::Metadata => {
-                        let decode = super::entry::decode_metadata;
-                        source.keep::<true>(client, namespace, decode).await;
-                    }
-                    Form::Objects(_, decode) => {
-                        source.keep::<false>(client, namespace, decode).await;
+                match source.form() {
+                    Form::Metadata => source.keep::<true>(client, namespace, PAGE).await,
+                    Form::Objects(..) => source.keep::<false>(client, namespace, PAGE).await,
+                    Form::Transformed(..) => {
+                        source.keep::<false>(client, namespace, LARGE).await;
                     }
                 }
             }
@@ -92,10 +94,11 @@ impl Source {
         &self,
         client: Client,
         namespace: Option<String>,
-        decode: super::Decode,
+        page: u32,
     ) {
+        let decode = self.form().decode();
         let api: Api<Raw<METADATA>> = self.kind.api(paced(client), namespace.as_deref());
-        let mut config = watcher::Config::default().page_size(PAGE).timeout(WATCH);
+        let mut config = watcher::Config::default().page_size(page).timeout(WATCH);
         config.label_selector = self.selector.labels.clone();
         config.field_selector = self.selector.fields.clone();
         let mut first = true;
@@ -109,7 +112,7 @@ impl Source {
                     Ok(Event::Init) => listed.clear(),
                     Ok(Event::InitApply(raw)) => {
                         let key = raw.key();
-                        self.change(&key, Some(raw.decode(decode)));
+                        self.change(&key, Some(raw.decode(&decode)));
                         listed.insert(key);
                     }
                     Ok(Event::InitDone) => {
@@ -124,7 +127,7 @@ impl Source {
                     }
                     Ok(Event::Apply(raw)) => {
                         backoff.reset();
-                        self.change(&raw.key(), Some(raw.decode(decode)));
+                        self.change(&raw.key(), Some(raw.decode(&decode)));
                     }
                     Ok(Event::Delete(raw)) => {
                         backoff.reset();

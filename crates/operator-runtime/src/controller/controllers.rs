@@ -1,12 +1,18 @@
 //! All controllers of an operator.
 
-#[cfg(feature = "envtest")]
+#[cfg(feature = "testing")]
 use std::iter;
 
+#[cfg(feature = "testing")]
+use super::Watch;
 use super::{Controller, Definition};
 use crate::object::Rules;
-#[cfg(feature = "envtest")]
-use crate::object::ScopedResource;
+#[cfg(feature = "testing")]
+use crate::{
+    cache::Form,
+    error::Error,
+    object::{ScopedResource, Selector},
+};
 
 /// The controllers of an operator, which share a context of type `C`.
 pub struct Controllers<C>(Vec<Definition<C>>);
@@ -45,14 +51,31 @@ impl<C> Controllers<C> {
     /// The types that are watched in the cluster of the operator.
     #[cfg(feature = "envtest")]
     pub(crate) fn watched(&self) -> impl Iterator<Item = &ScopedResource> {
-        self.0.iter().flat_map(|controller| {
-            let own = (&controller.primary, &controller.watch);
+        self.own_watches().map(|(of, ..)| of)
+    }
+
+    /// What is watched in the cluster of the operator.
+    ///
+    /// # Errors
+    /// If a watch has a predicate or a transform over another type.
+    #[cfg(feature = "testing")]
+    pub(crate) fn watches(&self) -> Result<Vec<(ScopedResource, Selector, Form)>, Error> {
+        self.own_watches()
+            .map(|(of, form, watch)| {
+                let form = watch.form(of, form.clone())?;
+                Ok((of.clone(), watch.selector.clone(), form))
+            })
+            .collect()
+    }
+
+    #[cfg(feature = "testing")]
+    fn own_watches(&self) -> impl Iterator<Item = (&ScopedResource, &Form, &Watch)> {
+        let all = self.0.iter().flat_map(|controller| {
+            let own = (&controller.primary, &controller.form, &controller.watch);
             let others = controller.secondaries.iter();
-            iter::once(own)
-                .chain(others.map(|other| (&other.of, &other.watch)))
-                .filter(|(_, watch)| watch.cluster.is_none())
-                .map(|(of, _)| of)
-        })
+            iter::once(own).chain(others.map(|other| (&other.of, &other.form, &other.watch)))
+        });
+        all.filter(|(.., watch)| watch.cluster.is_none())
     }
 
     pub(crate) fn into_vec(self) -> Vec<Definition<C>> {

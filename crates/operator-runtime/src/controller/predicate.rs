@@ -133,7 +133,7 @@ impl Predicate {
     /// If this looks at another type than the watch has: it would let everything pass.
     pub(super) fn form(&self, kind: &ScopedResource, form: Form) -> Result<Form, String> {
         self.types.iter().try_fold(form, |form, (wanted, typed)| {
-            match form.and(*typed).filter(|_| wanted == kind) {
+            match form.and(typed).filter(|_| wanted == kind) {
                 Some(form) => Ok(form),
                 None => Err(wanted.to_string()),
             }
@@ -243,7 +243,7 @@ mod tests {
         let kind = ScopedResource::of::<ConfigMap>();
         let form = |predicate: &Predicate, form| match predicate.form(&kind, form)? {
             Form::Metadata => Ok("metadata"),
-            Form::Objects(..) => Ok("objects"),
+            Form::Objects(..) | Form::Transformed(..) => Ok("objects"),
         };
         let (labels, objects) = (
             Predicate::labels(),

@@ -77,7 +77,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
                 of, form, watch, ..
             } = &secondary;
             let cache = &clusters.get(watch.cluster)?.cache;
-            let other = cache.source(of, &watch.selector, watch.form(of, *form)?);
+            let other = cache.source(of, &watch.selector, watch.form(of, form.clone())?);
             let (primary, queue) = (source.clone(), queue.clone());
             let context = context.clone();
             other.subscribe(Box::new(move |change| {

@@ -5,9 +5,9 @@ use kube::api::ObjectMeta;
 
 use super::Predicate;
 use crate::{
-    cache::{Content, Entry, Form, Key, ObjectEvent},
+    cache::{Content, Entry, Form, Key, ObjectEvent, StoreOptions},
     error::Error,
-    object::{ScopedResource, Selector},
+    object::{ScopedResource, Selector, TypedObject},
 };
 
 /// How a type is watched: by default all objects and every change, in the cluster of the operator.
@@ -29,6 +29,21 @@ pub struct Watch {
     pub(super) predicate: Option<Predicate>,
     pub(super) any_owner: bool,
     pub(super) cluster: Option<&'static str>,
+    /// The type that it is of, the form of its objects, and what it leaves of them.
+    transform: Option<(ScopedResource, Form, Form)>,
+}
+
+/// A watch of what a store holds. With the same options they are one watch, and a change shows the
+/// object as the store has it.
+impl<K: TypedObject> From<StoreOptions<K>> for Watch {
+    fn from(options: StoreOptions<K>) -> Self {
+        let of = |transformed| (ScopedResource::of::<K>(), Form::of::<K>(), transformed);
+        Self {
+            selector: options.selector,
+            transform: options.transform.map(of),
+            ..Self::default()
+        }
+    }
 }
 
 impl Watch {
@@ -81,11 +96,17 @@ impl Watch {
 
     /// What is kept of the objects of type `kind`, for whom `form` would be enough.
     pub(super) fn form(&self, kind: &ScopedResource, form: Form) -> Result<Form, Error> {
-        let Some(predicate) = &self.predicate else {
-            return Ok(form);
+        let form = match &self.predicate {
+            Some(predicate) => predicate
+                .form(kind, form)
+                .map_err(|wanted| Error::Predicate(wanted, kind.to_string()))?,
+            None => form,
         };
-        let form = predicate.form(kind, form);
-        form.map_err(|wanted| Error::Predicate(wanted, kind.to_string()))
+        match &self.transform {
+            None => Ok(form),
+            Some((of, whole, left)) if of == kind && form.and(whole).is_some() => Ok(left.clone()),
+            Some((of, ..)) => Err(Error::Transform(of.to_string(), kind.to_string())),
+        }
     }
 }
 

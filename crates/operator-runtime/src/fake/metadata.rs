@@ -1,6 +1,5 @@
 //! What the API server writes into the metadata of an object.
 
-use k8s_openapi::{apimachinery::pkg::apis::meta::v1::Time, jiff::Timestamp};
 use serde_json::{Value, json};
 
 /// The metadata that only the API server writes.
@@ -15,13 +14,13 @@ pub(super) const SYSTEM: [&str; 7] = [
 ];
 
 /// Fills in what every object has from its creation on; what is there stays.
-pub(super) fn complete(object: &mut Value, uid: u64) {
+pub(super) fn complete(object: &mut Value, uid: u64, now: Value) {
     let has_spec = !object["spec"].is_null();
     let metadata = &mut object["metadata"];
     let generation = if has_spec { json!(1) } else { Value::Null };
     for (field, value) in [
         ("uid", format!("00000000-0000-4000-8000-{uid:012x}").into()),
-        ("creationTimestamp", now()),
+        ("creationTimestamp", now),
         ("generation", generation),
     ] {
         if metadata[field].is_null() {
@@ -58,8 +57,4 @@ pub(super) fn has_finalizers(metadata: &Value) -> bool {
 pub(super) fn adds_finalizer(old: &Value, new: &Value) -> bool {
     let old = finalizers(old);
     finalizers(new).iter().any(|found| !old.contains(found))
-}
-
-pub(super) fn now() -> Value {
-    json!(Time(Timestamp::now()))
 }

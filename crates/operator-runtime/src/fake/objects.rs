@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
 use serde_json::{Value, json};
 
 use super::{
-    metadata::{SYSTEM, adds_finalizer, complete, grow, has_finalizers, now, set},
+    metadata::{SYSTEM, adds_finalizer, complete, grow, has_finalizers, set},
     patch::Format,
     refusal::Refusal,
     selector::Selection,
 };
-use crate::fake::request::RecordedRequest;
+use crate::{clock::Clock, fake::request::RecordedRequest};
 
 /// Group, plural, namespace and name.
 pub(super) type Id = (String, String, Option<String>, String);
@@ -24,6 +25,9 @@ pub(super) struct Objects {
     /// The newest resource version.
     version: u64,
     uids: u64,
+    pub(super) clock: Clock,
+    /// What has changed since somebody looked.
+    changed: Vec<Id>,
 }
 
 impl Objects {
@@ -35,6 +39,15 @@ impl Objects {
 
     pub(super) fn find(&self, id: &Id) -> Option<&Value> {
         self.stored.get(id)
+    }
+
+    pub(super) fn all(&self) -> impl Iterator<Item = (&Id, &Value)> {
+        self.stored.iter()
+    }
+
+    /// What has changed since the last call.
+    pub(super) fn changes(&mut self) -> Vec<Id> {
+        std::mem::take(&mut self.changed)
     }
 
     pub(super) fn get(&self, request: &RecordedRequest) -> Answer {
@@ -129,7 +142,7 @@ impl Objects {
             }
         }
         if !has_finalizers(metadata) {
-            self.stored.remove(&id);
+            self.remove(&id);
             let details = json!({
                 "name": id.3, "group": id.0, "kind": id.1, "uid": metadata["uid"],
             });
@@ -139,7 +152,7 @@ impl Objects {
             return Ok((200, status));
         }
         if metadata["deletionTimestamp"].is_null() {
-            metadata["deletionTimestamp"] = now();
+            metadata["deletionTimestamp"] = self.now();
             metadata["deletionGracePeriodSeconds"] = 0.into();
             grow(metadata);
             object = self.store(id, object);
@@ -202,7 +215,7 @@ impl Objects {
                 return Err(Refusal::new(422, message));
             }
             if !has_finalizers(metadata) {
-                self.stored.remove(&id);
+                self.remove(&id);
                 return Ok((200, new));
             }
         }
@@ -216,14 +229,24 @@ impl Objects {
         self.uids += 1;
         set(&mut object["metadata"], "name", json!(name));
         set(&mut object["metadata"], "namespace", json!(namespace));
-        complete(object, self.uids);
+        complete(object, self.uids, self.now());
     }
 
     fn store(&mut self, id: Id, mut object: Value) -> Value {
         self.version += 1;
         object["metadata"]["resourceVersion"] = self.version.to_string().into();
+        self.changed.push(id.clone());
         self.stored.insert(id, object.clone());
         object
+    }
+
+    fn remove(&mut self, id: &Id) {
+        self.changed.push(id.clone());
+        self.stored.remove(id);
+    }
+
+    fn now(&self) -> Value {
+        json!(Time(self.clock.now()))
     }
 
     fn select<'a>(

@@ -12,21 +12,28 @@ use crate::fake::request::parameter;
 /// The label selector and the field selector of a request.
 pub(super) struct Selection {
     labels: Selector,
-    fields: Vec<(&'static str, String)>,
+    fields: Vec<Field>,
+}
+
+/// A term such as `metadata.name=a`.
+struct Field {
+    path: String,
+    value: String,
+    /// Whether it is to have this value, or not.
+    equal: bool,
 }
 
 impl Selection {
     pub(super) fn read(uri: &Uri) -> Result<Self, Refusal> {
         let labels = parameter(uri, "labelSelector").unwrap_or_default();
         let fields = parameter(uri, "fieldSelector").unwrap_or_default();
-        let field = |term: &str| match term.split_once('=') {
-            Some(("metadata.name", name)) => Ok(("name", name.to_owned())),
-            Some(("metadata.namespace", namespace)) => Ok(("namespace", namespace.to_owned())),
-            _ => Err(bad(&format!("the fake knows no field selector `{term}`"))),
-        };
+        Self::parse(&labels, &fields)
+    }
+
+    pub(super) fn parse(labels: &str, fields: &str) -> Result<Self, Refusal> {
         Ok(Self {
-            labels: terms(&labels).map(expression).collect::<Result<_, _>>()?,
-            fields: terms(&fields).map(field).collect::<Result<_, _>>()?,
+            labels: terms(labels).map(expression).collect::<Result<_, _>>()?,
+            fields: terms(fields).map(Field::parse).collect::<Result<_, _>>()?,
         })
     }
 
@@ -36,8 +43,36 @@ impl Selection {
         let labels: BTreeMap<_, _> = labels
             .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
             .collect();
-        let field = |(field, value): &(&str, String)| metadata[*field] == **value;
-        self.labels.matches(&labels) && self.fields.iter().all(field)
+        self.labels.matches(&labels) && self.fields.iter().all(|field| field.matches(object))
+    }
+}
+
+impl Field {
+    fn parse(term: &str) -> Result<Self, Refusal> {
+        let (path, value) = term
+            .split_once('=')
+            .ok_or_else(|| bad(&format!("invalid field selector: `{term}`")))?;
+        let (path, equal) = match path.strip_suffix('!') {
+            Some(path) => (path, false),
+            None => (path, true),
+        };
+        let value = value.strip_prefix('=').unwrap_or(value);
+        Ok(Self {
+            path: path.trim().to_owned(),
+            value: value.trim().to_owned(),
+            equal,
+        })
+    }
+
+    /// A field that is not there is empty, as for the API server.
+    fn matches(&self, object: &Value) -> bool {
+        let found = self.path.split('.').fold(object, |at, field| &at[field]);
+        let text = match found {
+            Value::Null => String::new(),
+            Value::String(text) => text.clone(),
+            other => other.to_string(),
+        };
+        (text == self.value) == self.equal
     }
 }
 
@@ -126,7 +161,11 @@ mod tests {
         for (selector, expected) in [
             ("metadata.name=a", Some(true)),
             ("metadata.name=a,metadata.namespace=c", Some(false)),
-            ("spec.nodeName=a", None),
+            ("metadata.name!=a", Some(false)),
+            ("metadata.name==a", Some(true)),
+            ("spec.nodeName=a", Some(false)),
+            ("spec.nodeName=", Some(true)),
+            ("spec.nodeName", None),
         ] {
             assert_eq!(
                 selects(&format!("fieldSelector={selector}")),

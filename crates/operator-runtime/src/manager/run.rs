@@ -1,6 +1,6 @@
 //! In which order an operator starts, and in which it stops.
 
-use std::{collections::BTreeSet, sync::Arc};
+use std::{collections::BTreeSet, iter::once, sync::Arc};
 
 use axum::Router;
 use tokio::time::timeout;
@@ -148,9 +148,6 @@ impl Manager {
         if let Some(name) = queues.keys().find(|name| !names.contains(*name)) {
             return Err(Error::NoController(name));
         }
-        for source in self.clusters.own.cache.sources() {
-            self.applier.follow(&source);
-        }
         Ok(work.into_iter().partition(|work| work.needs_leadership))
     }
 
@@ -162,9 +159,10 @@ impl Manager {
             .iter()
             .map(|(name, other)| (Some(*name), other.clone(), vec![None]));
         let mut watches = Vec::new();
+        let mut checks = BTreeSet::new();
         for (cluster_name, cluster, namespaces) in [own].into_iter().chain(others) {
             for source in cluster.cache.sources() {
-                let check = source.check(cluster_name);
+                let check = unused(source.check(cluster_name), &mut checks);
                 self.readiness.expect(&check);
                 let filled = awaited.iter().any(|awaited| Arc::ptr_eq(awaited, &source));
                 let watching = Watching {
@@ -215,6 +213,15 @@ impl Manager {
     }
 }
 
+/// `name`, with a number if it is taken: a type may have several watches, each ready by itself.
+fn unused(name: String, taken: &mut BTreeSet<String>) -> String {
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut names = once(name.clone()).chain(numbered);
+    names
+        .find(|name| taken.insert(name.clone()))
+        .unwrap_or(name)
+}
+
 impl From<(Server, Router)> for Runnable {
     fn from((server, router): (Server, Router)) -> Self {
         Self::new(server.name().to_owned(), false, |stop| async move {
@@ -230,5 +237,18 @@ impl From<Prepared> for Runnable {
             controller.run(stop).await;
             Ok(())
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_watch_has_a_check_of_its_own() {
+        let mut taken = BTreeSet::new();
+        let names = ["pods", "pods", "secrets", "pods"].map(str::to_owned);
+        let checks = names.map(|name| unused(name, &mut taken));
+        assert_eq!(checks, ["pods", "pods-2", "secrets", "pods-3"]);
     }
 }

@@ -19,5 +19,6 @@ mod process;
 mod reconcile;
 mod round_trip;
 mod start;
+mod stores;
 mod webhooks;
 mod widget;

@@ -10,8 +10,8 @@ use kube::{
     core::ApiResource,
 };
 use operator_runtime::{
-    Action, Controller, Controllers, Index, ObjectRef, Predicate, ScopedResource, Watch,
-    envtest::free_port,
+    Action, Controller, Controllers, Index, ObjectRef, Predicate, ScopedResource, StoreOptions,
+    Watch, envtest::free_port,
 };
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{from_value, json};
@@ -268,5 +268,50 @@ async fn a_store_with_an_index() -> Result<()> {
         journal.count("seven") == before,
         "it is found by a size that it had"
     );
+    Ok(())
+}
+
+/// The ConfigMaps of an application, without their data.
+fn part() -> StoreOptions<ConfigMap> {
+    let options = StoreOptions::new().labels("app=web");
+    options.transform(|child: &mut ConfigMap| child.data = None)
+}
+
+#[tokio::test]
+async fn a_store_and_a_watch_with_its_options_are_one_watch() -> Result<()> {
+    let (site, journal) = (Site::new("parts").await?, Journal::default());
+    for name in ["whole", "part"] {
+        site.create(name, 1).await?;
+    }
+    let namespace = site.namespace;
+    let map = move |child: &ConfigMap, (): &()| {
+        let name = if child.data.is_some() {
+            "whole"
+        } else {
+            "part"
+        };
+        vec![ObjectRef::new(name).within(namespace)]
+    };
+    let begin = Instant::now();
+    let mut controllers = Controllers::default();
+    let watch = Watch::from(part());
+    controllers.add(noting(&journal, "parts").watches_with(watch, map));
+    let _operator = Operator::start(&site.kubeconfig, &[&place(&site)], controllers, |manager| {
+        _ = manager.store_with(part());
+    })
+    .await?;
+    let counts = || (journal.count("part"), journal.count("whole"));
+    until("both are there", 20, async || Ok(counts() == (1, 1))).await?;
+    let child =
+        json!({ "metadata": { "name": "a", "labels": { "app": "web" } }, "data": { "k": "v" } });
+    let children: Api<ConfigMap> = Api::namespaced(site.client.clone(), namespace);
+    children
+        .create(&PostParams::default(), &from_value(child)?)
+        .await?;
+    until("the watch has no data", 20, async || Ok(counts() == (2, 1))).await?;
+    let watches = site
+        .gate
+        .count(begin, |ask: &Ask| ask.reads("configmaps") && ask.is_watch());
+    ensure!(watches == 1, "{watches} watches");
     Ok(())
 }

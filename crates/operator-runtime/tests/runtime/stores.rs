@@ -1,0 +1,303 @@
+//! Stores of some objects, or of a part of each.
+
+use std::{
+    env,
+    path::Path,
+    process::{Command, Stdio},
+    sync::{Arc, mpsc},
+    time::Duration,
+};
+
+use anyhow::{Context as _, Result, ensure};
+use clap::Parser;
+use futures::{StreamExt, TryStreamExt, stream};
+use k8s_openapi::api::core::v1::{Namespace, Secret};
+use kube::{
+    Api, Client, ResourceExt,
+    api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams},
+};
+use operator_runtime::{
+    Controller, Controllers, Flags, Index, Manager, ManagerOptions, Store, StoreOptions, Verb,
+    WatchScope,
+    envtest::{Cluster, NAMESPACE, Operator, eventually, free_port},
+    fake::Fake,
+    webhook::Webhooks,
+};
+use serde_json::{from_value, json};
+
+use crate::widget::Widget;
+
+const OPTIONS: ManagerOptions = ManagerOptions {
+    name: "stores.example.com",
+    scope: WatchScope::Cluster,
+};
+
+const SOON: Duration = Duration::from_secs(30);
+
+async fn reconcile<C>(_: Arc<Widget>, _: Arc<C>) -> kube::Result<()> {
+    Ok(())
+}
+
+/// An operator that reads Secrets, with the permissions that follow from that, and its context.
+fn start<C: Clone + Send + Sync + 'static>(
+    cluster: &Cluster,
+    options: &ManagerOptions,
+    context: fn(&Manager) -> C,
+) -> Result<(Operator, C)> {
+    let mut controllers = Controllers::default();
+    controllers.add(Controller::new("widgets", reconcile).needs::<Secret>(Verb::READ));
+    let (sender, receiver) = mpsc::channel();
+    let context = move |manager: &Manager| {
+        let context = context(manager);
+        _ = sender.send(context.clone());
+        context
+    };
+    let crds = crate::widget::crds();
+    let operator = cluster.run(options, crds, controllers, Webhooks::default(), context)?;
+    Ok((operator, receiver.recv()?))
+}
+
+fn without_data(secret: &mut Secret) {
+    secret.data = None;
+}
+
+#[derive(Clone)]
+struct Stores {
+    stores: [Store<Secret>; 6],
+    by_app: Index<Secret>,
+}
+
+impl Stores {
+    fn new(manager: &Manager) -> Self {
+        let options = StoreOptions::new;
+        let whole = manager.store::<Secret>();
+        let app = |secret: &Secret| secret.labels().get("app").into_iter().cloned().collect();
+        Self {
+            by_app: whole.index(app),
+            stores: [
+                whole,
+                manager.store_with(options().labels("app=web")),
+                manager.store_with(options().fields("type=example.com/x")),
+                manager.store_with(options().fields("metadata.name!=a").labels("app")),
+                manager.store_with(options().namespaces(["elsewhere"])),
+                manager.store_with(options().transform(without_data)),
+            ],
+        }
+    }
+
+    /// The names of what each store holds, with a mark where there is data, and then of the index.
+    fn held(&self) -> Vec<String> {
+        let name = |secret: &Arc<Secret>| match secret.data {
+            Some(_) => format!("{}+", secret.name_any()),
+            None => secret.name_any(),
+        };
+        let names = |secrets: &[Arc<Secret>]| secrets.iter().map(name).collect();
+        let mut held: Vec<String> = self
+            .stores
+            .iter()
+            .map(|store| names(&store.list()))
+            .collect();
+        held.push(names(&self.by_app.get("web")));
+        held
+    }
+}
+
+/// What is done to the Secrets of a cluster, step by step.
+async fn step(client: Client, number: usize) -> Result<()> {
+    let here: Api<Secret> = Api::namespaced(client.clone(), NAMESPACE);
+    let elsewhere: Api<Secret> = Api::namespaced(client.clone(), "elsewhere");
+    let (post, patch) = (PostParams::default(), PatchParams::default());
+    let secret = |name: &str, app: &str, type_: &str| {
+        let metadata = json!({ "name": name, "labels": { "app": app } });
+        from_value(json!({ "metadata": metadata, "type": type_, "data": { "k": "dg==" } }))
+    };
+    match number {
+        0 => {
+            let namespace = json!({ "metadata": { "name": "elsewhere" } });
+            let namespaces: Api<Namespace> = Api::all(client);
+            namespaces.create(&post, &from_value(namespace)?).await?;
+            here.create(&post, &secret("a", "web", "Opaque")?).await?;
+            here.create(&post, &secret("b", "api", "example.com/x")?)
+                .await?;
+            elsewhere
+                .create(&post, &secret("c", "web", "example.com/x")?)
+                .await?;
+        }
+        1 => {
+            let label = |app| Patch::Merge(json!({ "metadata": { "labels": { "app": app } } }));
+            here.patch("a", &patch, &label(json!("api"))).await?;
+            here.patch("b", &patch, &label(json!("web"))).await?;
+            elsewhere.patch("c", &patch, &label(json!(null))).await?;
+        }
+        2 => {
+            let empty = Patch::Merge(json!({ "data": null }));
+            here.patch("a", &patch, &empty).await?;
+            here.delete("b", &DeleteParams::default()).await?;
+        }
+        _ => {
+            elsewhere.delete("c", &DeleteParams::default()).await?;
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn stores_hold_what_they_are_asked_for_and_those_of_the_fake_the_same() -> Result<()> {
+    let (cluster, fake) = (Cluster::start()?, Fake::default());
+    let (operator, real) = start(&cluster, &OPTIONS, Stores::new)?;
+    let unit = Stores::new(&fake.manager());
+    let mut seen = Vec::new();
+    for number in 0..4 {
+        step(cluster.client()?, number).await?;
+        step(fake.client(), number).await?;
+        // In a unit test, a write is there at once.
+        let expected = unit.held();
+        eventually(SOON, async || {
+            let held = real.held();
+            ensure!(held == expected, "{held:?} and not {expected:?}");
+            Ok(())
+        })
+        .await?;
+        seen.push(expected.join(" "));
+    }
+    let expected = [
+        "a+b+c+ a+c+ b+c+ b+c+ c+ abc a+c+",
+        "a+b+c+ b+ b+c+ b+ c+ abc b+",
+        "ac+  c+  c+ ac ",
+        "a     a ",
+    ];
+    ensure!(seen == expected, "{seen:#?}");
+    let unused = operator.unused();
+    let needed = ["list secrets", "watch secrets"];
+    ensure!(
+        !unused.iter().any(|unused| needed.contains(&&**unused)),
+        "{unused:?}"
+    );
+    operator.stop()
+}
+
+fn here_and_elsewhere(manager: &Manager) -> [Store<Secret>; 2] {
+    let elsewhere = StoreOptions::new().namespaces(["elsewhere"]);
+    [manager.store(), manager.store_with(elsewhere)]
+}
+
+/// The Role of a namespaced operator is in the namespaces that it works in.
+#[tokio::test]
+async fn a_namespace_without_the_role_is_refused() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let options = ManagerOptions {
+        scope: WatchScope::Namespaces,
+        ..OPTIONS
+    };
+    let (operator, [here, elsewhere]) = start(&cluster, &options, here_and_elsewhere)?;
+    tokio::time::timeout(SOON, here.synced()).await?;
+    eventually(SOON, async || {
+        let refused = operator.refused().join("\n");
+        ensure!(
+            refused.contains("in the namespace \"elsewhere\""),
+            "{refused}"
+        );
+        Ok(())
+    })
+    .await?;
+    ensure!(elsewhere.list().is_empty());
+    Ok(())
+}
+
+#[derive(Parser)]
+struct Args {
+    #[command(flatten)]
+    manager: Flags,
+}
+
+/// The operator that the test below runs: this binary again, with its flags in the environment.
+#[test]
+fn operator() {
+    let Ok(flags) = env::var("TEST_STORES_FLAGS") else {
+        return;
+    };
+    let args = Args::parse_from(["operator"].into_iter().chain(flags.split(' ')));
+    // As `main` of a project.
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    runtime.unwrap().block_on(async {
+        let manager = Manager::new(&OPTIONS, args.manager).await.unwrap();
+        let secrets = match env::var("TEST_STORES_WHOLE") {
+            Ok(_) => manager.store::<Secret>(),
+            Err(_) => manager.store_with(StoreOptions::new().transform(without_data)),
+        };
+        let filled = async {
+            secrets.synced().await;
+            let status = std::fs::read_to_string("/proc/self/status").unwrap();
+            let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            println!("\nfilled {} {}", secrets.list().len(), peak.unwrap().trim());
+        };
+        tokio::select! {
+            result = manager.run() => panic!("{result:?}"),
+            () = filled => {}
+        }
+    });
+}
+
+const SECRETS: usize = 150;
+
+/// The memory limit of the generated Deployment, in kB.
+const LIMIT: usize = 128 << 10;
+
+#[tokio::test]
+async fn secrets_larger_than_the_memory_limit_fit() -> Result<()> {
+    let cluster = Cluster::start()?;
+    // Made once: it takes a while in a debug build.
+    let data = json!({ "data": { "key": "eHh4".repeat(1_000_000 / 3) } });
+    let kind = ApiResource::erase::<Secret>(&());
+    let api: Api<DynamicObject> = Api::namespaced_with(cluster.client()?, NAMESPACE, &kind);
+    let create = |number| {
+        let (api, name) = (api.clone(), format!("s-{number:03}"));
+        let secret = DynamicObject::new(&name, &kind).data(data.clone());
+        async move {
+            api.create(&PostParams::default(), &secret)
+                .await
+                .map(|_| ())
+        }
+    };
+    let creates = stream::iter((0..SECRETS).map(create)).buffer_unordered(2);
+    creates.try_collect::<Vec<_>>().await?;
+
+    let kubeconfig = cluster.control_plane().kubeconfig().to_owned();
+    let run = |whole| {
+        let kubeconfig = kubeconfig.clone();
+        tokio::task::spawn_blocking(move || peak(&kubeconfig, whole))
+    };
+    let (whole, part) = (run(true).await??, run(false).await??);
+    ensure!(whole > LIMIT, "whole, they would fit: {whole} kB");
+    ensure!(part < LIMIT, "{part} kB");
+    println!("{SECRETS} Secrets of 1 MB: {whole} kB, without their data {part} kB");
+    Ok(())
+}
+
+/// The most memory in kB that the operator needed until its store held all Secrets.
+fn peak(kubeconfig: &Path, whole: bool) -> Result<usize> {
+    let flags = format!(
+        "--health-probe-bind-address=:{} --metrics-bind-address=127.0.0.1:{} --metrics-secure=false \
+         --kubeconfig={}",
+        free_port()?,
+        free_port()?,
+        kubeconfig.display()
+    );
+    let mut command = Command::new(env::current_exe()?);
+    command
+        .args(["--exact", "stores::operator", "--nocapture"])
+        .env("TEST_STORES_FLAGS", flags)
+        .stderr(Stdio::inherit());
+    if whole {
+        command.env("TEST_STORES_WHOLE", "");
+    }
+    let text = String::from_utf8(command.output()?.stdout)?;
+    let line = text.lines().find_map(|line| line.strip_prefix("filled "));
+    let mut words = line.with_context(|| text.clone())?.split_whitespace();
+    let mut number = || anyhow::Ok(words.next().context("too short")?.parse::<usize>()?);
+    let (held, peak) = (number()?, number()?);
+    ensure!(held == SECRETS, "it holds {held}");
+    Ok(peak)
+}
