@@ -30,6 +30,7 @@ test-all: ## Run every test, the long runs and every linter (an hour and more): 
 	$(MAKE) upgrades
 	$(MAKE) registry
 	$(MAKE) schemas
+	$(MAKE) chaos
 	sh tests/features.sh every
 	sh tests/msrv.sh
 
@@ -69,6 +70,12 @@ registry: ## Compile, test and run a project whose runtime comes from a registry
 .PHONY: schemas
 schemas: ## Run controller-gen over Kubernetes' types, and compare it with the schemas of Rust types (BLESS=1: take what it says)
 	sh tests/controller-gen/schemas.sh $(if $(BLESS),write,check)
+
+.PHONY: chaos
+chaos: MINUTES ?= 10
+chaos: ## Kill, pause and cut off two replicas, and restart their API server, at random (MINUTES=10)
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" CHAOS_MINUTES=$(MINUTES) && \
+	$(CARGO) test --package operator-runtime --all-features --test runtime leadership::chaos -- --exact --nocapture
 
 .PHONY: bench
 bench: ## Measure each command against `cp -r` of what it makes

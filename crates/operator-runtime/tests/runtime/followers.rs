@@ -1,6 +1,6 @@
 //! What works in every replica: it changes things in one that does not lead, too, and reads no store that is not filled.
 
-use std::{fs, net::SocketAddr, sync::Arc, time::Duration};
+use std::{fs, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
 use anyhow::{Context as _, Result, ensure};
 use axum::{Router, routing::get};
@@ -25,8 +25,7 @@ use operator_runtime::{
     envtest::{Cluster, free_port},
     webhook::{Change, Denied, Request, Webhook, Webhooks},
 };
-use rustls::pki_types::{CertificateDer, pem::PemObject};
-use serde_json::{from_value, json};
+use serde_json::{Value, from_value, json};
 use tokio::time::{sleep, timeout};
 
 use crate::widget::{Widget, WidgetSpec};
@@ -106,51 +105,36 @@ async fn lead(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// An operator in this process, on ports of its own.
-struct Replica {
-    webhooks: u16,
-    own: u16,
-    certificate: String,
-    flags: Flags,
+/// Where an operator serves its validating webhook for widgets, and the client that asks it.
+pub struct Endpoint {
+    /// With which the operator serves it.
+    pub flags: [String; 2],
+    client: Client,
 }
 
-impl Replica {
-    /// With these flags beside its ports and its certificate.
-    fn new(cluster: &Cluster, flags: &[&str]) -> Result<Self> {
-        let kubeconfig = cluster.control_plane().kubeconfig();
-        let directory = kubeconfig.with_file_name("webhook");
-        fs::create_dir(&directory)?;
+impl Endpoint {
+    /// On a port of its own, with a certificate that it writes to a new directory.
+    pub fn new(directory: &Path) -> Result<Self> {
+        fs::create_dir(directory)?;
         let certificate = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
         let key = certificate.signing_key.serialize_pem();
         fs::write(directory.join("tls.crt"), certificate.cert.pem())?;
         fs::write(directory.join("tls.key"), key)?;
-        let (webhooks, own, health) = (free_port()?, free_port()?, free_port()?);
-        let given = [
-            "operator".to_owned(),
-            format!("--kubeconfig={}", kubeconfig.display()),
-            format!("--webhook-cert-path={}", directory.display()),
-            format!("--webhook-port={webhooks}"),
-            format!("--health-probe-bind-address=127.0.0.1:{health}"),
-        ];
-        let flags = given
-            .iter()
-            .map(String::as_str)
-            .chain(flags.iter().copied());
-        Ok(Self {
-            webhooks,
-            own,
-            certificate: certificate.cert.pem(),
-            flags: Args::parse_from(flags).manager,
-        })
-    }
-
-    /// Asks the webhook for widgets as the API server would; its answer.
-    async fn review(&self) -> Result<serde_json::Value> {
-        let mut config = Config::new(format!("https://localhost:{}", self.webhooks).parse()?);
-        let certificate = CertificateDer::from_pem_slice(self.certificate.as_bytes())?;
-        config.root_cert = Some(vec![certificate.to_vec()]);
+        let port = free_port()?;
+        let mut config = Config::new(format!("https://localhost:{port}").parse()?);
+        config.root_cert = Some(vec![certificate.cert.der().to_vec()]);
         config.default_retry = false;
         config.proxy_url = None;
+        let flags = [
+            format!("--webhook-cert-path={}", directory.display()),
+            format!("--webhook-port={port}"),
+        ];
+        let client = Client::try_from(config)?;
+        Ok(Self { flags, client })
+    }
+
+    /// Asks as the API server would; the answer.
+    pub async fn review(&self) -> Result<Value> {
         let review = json!({
             "apiVersion": "admission.k8s.io/v1",
             "kind": "AdmissionReview",
@@ -165,7 +149,35 @@ impl Replica {
         let request = http::Request::post("/validate-test-example-com-v1-widget")
             .header("content-type", "application/json")
             .body(review.to_string().into_bytes())?;
-        Ok(Client::try_from(config)?.request(request).await?)
+        Ok(self.client.request(request).await?)
+    }
+}
+
+/// An operator in this process, on ports of its own.
+struct Replica {
+    webhook: Endpoint,
+    own: u16,
+    flags: Flags,
+}
+
+impl Replica {
+    /// With these flags beside its ports and its certificate.
+    fn new(cluster: &Cluster, flags: &[&str]) -> Result<Self> {
+        let kubeconfig = cluster.control_plane().kubeconfig();
+        let webhook = Endpoint::new(&kubeconfig.with_file_name("webhook"))?;
+        let (own, health) = (free_port()?, free_port()?);
+        let given = [
+            "operator".to_owned(),
+            format!("--kubeconfig={}", kubeconfig.display()),
+            format!("--health-probe-bind-address=127.0.0.1:{health}"),
+        ];
+        let given = given.iter().chain(&webhook.flags).map(String::as_str);
+        let flags = Args::parse_from(given.chain(flags.iter().copied())).manager;
+        Ok(Self {
+            webhook,
+            own,
+            flags,
+        })
     }
 }
 
@@ -217,7 +229,7 @@ async fn a_follower_writes_what_needs_no_leadership() -> Result<()> {
                 sleep(Duration::from_millis(20)).await;
             }
         }
-        let answer = replica.review().await?;
+        let answer = replica.webhook.review().await?;
         ensure!(answer["response"]["allowed"] == true, "{answer}");
         let own = Config::new(format!("http://127.0.0.1:{}", replica.own).parse()?);
         let request = http::Request::get("/").body(Vec::new())?;
@@ -269,7 +281,7 @@ async fn a_webhook_is_not_asked_before_its_stores_are_filled() -> Result<()> {
     // Nobody has installed the type yet.
     let early = async {
         loop {
-            match replica.review().await {
+            match replica.webhook.review().await {
                 Ok(answer) => anyhow::bail!("it is asked too early: {answer}"),
                 Err(error) if format!("{error:?}").contains("not ready yet") => return Ok(error),
                 // It does not listen yet.
@@ -286,7 +298,7 @@ async fn a_webhook_is_not_asked_before_its_stores_are_filled() -> Result<()> {
     let there = Widget::new("there", WidgetSpec::default());
     api.create(&PostParams::default(), &there).await?;
     timeout(Duration::from_secs(30), widgets.synced()).await?;
-    let answer = replica.review().await?;
+    let answer = replica.webhook.review().await?;
     ensure!(answer["response"]["allowed"] == true, "{answer}");
     running.abort();
     Ok(())

@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::{BufRead, BufReader},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
@@ -30,7 +31,7 @@ use crate::widget;
 
 /// The kube-apiserver of a control plane, so that it can be killed and started again over the same
 /// data.
-struct ApiServer {
+pub struct ApiServer {
     process: u32,
     command: Vec<String>,
     directory: PathBuf,
@@ -38,7 +39,7 @@ struct ApiServer {
 }
 
 impl ApiServer {
-    fn of(cluster: &Cluster) -> Result<Self> {
+    pub fn of(cluster: &Cluster) -> Result<Self> {
         let url = cluster.control_plane().url();
         let (_, port) = url.rsplit_once(':').context("no port")?;
         let port = format!("--secure-port={port}");
@@ -62,7 +63,7 @@ impl ApiServer {
         anyhow::bail!("no kube-apiserver with {port}")
     }
 
-    fn signal(&self, name: &str) -> Result<()> {
+    pub fn signal(&self, name: &str) -> Result<()> {
         let id = self.process.to_string();
         let status = Command::new("kill").args(["-s", name, &id]).status()?;
         ensure!(status.success(), "cannot send {name}");
@@ -85,27 +86,37 @@ impl ApiServer {
     }
 
     /// Starts it again; it ends with this process, as the first one.
-    fn start(&mut self) -> Result<()> {
-        let script = r#""$@" </dev/null & child=$!; read -r _; kill -9 $child"#;
-        let again = Command::new("sh")
+    pub fn start(&mut self) -> Result<()> {
+        self.end();
+        let script = r#""$@" </dev/null >/dev/null & echo $!; read -r _; kill -9 $!"#;
+        let mut again = Command::new("sh")
             .args(["-c", script, "sh"])
             .args(&self.command)
             .current_dir(&self.directory)
             .stdin(Stdio::piped())
-            .stdout(Stdio::null())
+            .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()?;
+        let stdout = again.stdout.take().context("no stdout")?;
         self.again = Some(again);
+        let mut process = String::new();
+        BufReader::new(stdout).read_line(&mut process)?;
+        self.process = process.trim().parse()?;
         Ok(())
+    }
+
+    /// Ends what [`start`](Self::start) started.
+    fn end(&mut self) {
+        if let Some(mut again) = self.again.take() {
+            drop(again.stdin.take());
+            _ = again.wait();
+        }
     }
 }
 
 impl Drop for ApiServer {
     fn drop(&mut self) {
-        if let Some(again) = &mut self.again {
-            drop(again.stdin.take());
-            _ = again.wait();
-        }
+        self.end();
     }
 }
 
@@ -197,7 +208,6 @@ async fn the_api_server_is_killed_and_stopped() -> Result<()> {
     );
 
     // Stopped: it accepts connections and answers nothing.
-    server.process = newest(&server)?;
     server.signal("STOP")?;
     let stopped = Instant::now();
     let requests = metric(operator.metrics, "rest_client_requests_total", "").await?;
@@ -225,11 +235,4 @@ fn server_port(cluster: &Cluster) -> Result<(String, u16)> {
     let url = cluster.control_plane().url();
     let (host, port) = url.rsplit_once(':').context("no port")?;
     Ok((host.to_owned(), port.parse()?))
-}
-
-/// The process that was started again.
-fn newest(server: &ApiServer) -> Result<u32> {
-    let shell = server.again.as_ref().context("not started again")?.id();
-    let children = fs::read_to_string(format!("/proc/{shell}/task/{shell}/children"))?;
-    Ok(children.trim().parse()?)
 }

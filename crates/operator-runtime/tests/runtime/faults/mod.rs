@@ -3,7 +3,7 @@
 
 mod a_minute;
 mod answers;
-mod api_server;
+pub mod api_server;
 mod bad_input;
 mod clusters;
 mod failures;

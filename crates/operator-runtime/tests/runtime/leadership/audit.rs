@@ -1,6 +1,6 @@
 //! What the API server accepted, and in which order.
 
-use std::{fs, path::Path, time::Duration};
+use std::{fs, io::Write, path::Path, time::Duration};
 
 use anyhow::{Context, Result};
 use k8s_openapi::jiff::Timestamp;
@@ -39,9 +39,11 @@ pub struct Change {
 pub fn changes(log: &Path, namespace: &str) -> Result<Vec<Change>> {
     let text = fs::read_to_string(log)?;
     let mut changes = Vec::new();
-    // The last line may not be complete yet.
-    for line in text.lines().filter(|line| line.ends_with('}')) {
-        let event: Value = serde_json::from_str(line)?;
+    for line in text.lines() {
+        // Not complete yet, or the last one of an API server that was killed.
+        let Ok(event) = serde_json::from_str::<Value>(line) else {
+            continue;
+        };
         let code = event["responseStatus"]["code"].as_u64();
         let here = event["objectRef"]["namespace"] == namespace;
         if here && code.is_some_and(|code| code < 300) {
@@ -50,6 +52,12 @@ pub fn changes(log: &Path, namespace: &str) -> Result<Vec<Change>> {
     }
     changes.sort_by_key(|change| change.version);
     Ok(changes)
+}
+
+/// Ends the line that an API server was writing when it was killed.
+pub fn end_line(log: &Path) -> Result<()> {
+    let mut log = fs::File::options().append(true).open(log)?;
+    Ok(log.write_all(b"\n")?)
 }
 
 fn change(event: &Value) -> Result<Change> {
@@ -118,6 +126,52 @@ pub fn first_write_of_next(changes: &[Change], since: Timestamp) -> Option<Times
         }
     }
     None
+}
+
+/// When the first change was made that was received after this time.
+pub fn first_write(changes: &[Change], since: Timestamp) -> Option<Timestamp> {
+    let is_next = |change: &&Change| change.lease.is_none() && change.received > since;
+    changes.iter().find(is_next).map(|change| change.answered)
+}
+
+/// When a replica held the Lease.
+#[derive(Debug)]
+pub struct Term {
+    replica: String,
+    from: Timestamp,
+    to: Option<Timestamp>,
+}
+
+pub fn terms(changes: &[Change]) -> Vec<Term> {
+    let mut terms: Vec<Term> = Vec::new();
+    for change in changes {
+        let Some(holder) = &change.lease else {
+            continue;
+        };
+        let replica = holder.split('_').next().unwrap_or_default();
+        let last = terms.last_mut().filter(|term| term.to.is_none());
+        if last.as_ref().is_some_and(|term| term.replica == replica) {
+            continue;
+        }
+        if let Some(term) = last {
+            term.to = Some(change.answered);
+        }
+        if !replica.is_empty() {
+            terms.push(Term {
+                replica: replica.to_owned(),
+                from: change.received,
+                to: None,
+            });
+        }
+    }
+    terms
+}
+
+impl Term {
+    /// Whether this replica held the Lease at some time between these two.
+    pub fn includes(&self, replica: &str, from: Timestamp, to: Timestamp) -> bool {
+        self.replica == replica && self.from <= to && self.to.is_none_or(|end| end >= from)
+    }
 }
 
 pub fn between(from: Timestamp, to: Timestamp) -> Duration {

@@ -1,32 +1,36 @@
 //! Leader election against a real API server, with real processes, and a network that goes wrong.
 //!
 //! What counts is what the API server accepted, in the order in which it did: no change by a replica
-//! after another one took the lease.
+//! after another one took the lease. And what the webhooks of each replica answer, whether it leads or not.
 
 mod audit;
 mod plan;
 mod proxy;
 mod replica;
+mod reviews;
 mod schedule;
 mod setup;
 
-use std::{env, process::exit, sync::Arc, time::Duration};
+use std::{collections::BTreeMap, env, process::exit, sync::Arc, time::Duration};
 
-use anyhow::{Result, ensure};
+use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
-use futures::{StreamExt, TryStreamExt, stream};
+use futures::{StreamExt, TryStreamExt, future::try_join_all, stream};
+use k8s_openapi::api::authorization::v1::SelfSubjectAccessReview;
 use kube::{
     Api, Client, ResourceExt,
-    api::{Patch, PatchParams},
+    api::{Patch, PatchParams, PostParams},
 };
 use operator_runtime::{
     Action, Controller, Controllers, Flags, Manager, ManagerOptions, WatchScope,
     envtest::{Cluster, Options},
+    webhook::{Change, Denied, Request, Webhook, Webhooks},
 };
-use serde_json::json;
+use serde_json::{from_value, json};
 
 use crate::widget::Widget;
-use plan::{DEFAULT, Fault, Schedule, Timing};
+use plan::{DEFAULT, Fault, SHORT, Schedule, Timing};
+use reviews::Count;
 use schedule::Outcome;
 
 const OPTIONS: ManagerOptions = ManagerOptions {
@@ -56,6 +60,21 @@ async fn reconcile(widget: Arc<Widget>, client: Arc<Client>) -> kube::Result<Act
     Ok(Action::requeue(Duration::from_millis(20)))
 }
 
+/// Allows what it may write for: it creates a review of its own, as any replica has to.
+async fn validate(_: &Change<Widget>, _: &Request, client: &Client) -> Result<(), Denied> {
+    let attributes = json!({"verb": "get", "resource": "pods"});
+    let create = async {
+        let review: SelfSubjectAccessReview =
+            from_value(json!({"spec": {"resourceAttributes": attributes}}))?;
+        let api = Api::all(client.clone());
+        anyhow::Ok(api.create(&PostParams::default(), &review).await?)
+    };
+    let created = create.await;
+    created
+        .map(|_| ())
+        .map_err(|error| Denied::forbidden(format!("{error:#}")))
+}
+
 /// The operator. The test runs this binary again, with its flags in the environment.
 #[test]
 fn operator() {
@@ -68,8 +87,11 @@ fn operator() {
         let manager = Manager::new(&OPTIONS, args.manager).await?;
         let mut controllers = Controllers::default();
         controllers.add(Controller::new("widgets", reconcile));
+        let mut webhooks = Webhooks::default();
+        webhooks.add(Webhook::validating(validate));
         let client = manager.client();
-        manager.controllers(controllers, client).run().await
+        let manager = manager.controllers(controllers, client.clone());
+        manager.webhooks(webhooks, client).run().await
     });
     if let Err(error) = result {
         eprintln!("{error}");
@@ -77,17 +99,23 @@ fn operator() {
     }
 }
 
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_replica_changes_something_at_a_time() -> Result<()> {
-    use Fault::*;
+async fn cluster() -> Result<Cluster> {
     let options = Options {
         audit_policy: Some(audit::POLICY.to_owned()),
+        // All of it is in one file.
+        api_server_flags: vec!["--audit-log-maxsize=0".to_owned()],
         ..Options::default()
     };
     let cluster = Cluster::start_with(&options)?;
     cluster.install(crate::widget::crds()).await?;
     setup::permissions(&cluster.client()?).await?;
+    Ok(cluster)
+}
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn one_replica_changes_something_at_a_time() -> Result<()> {
+    use Fault::*;
+    let cluster = cluster().await?;
     let mut schedules = vec![
         Schedule::new(100, DEFAULT, &[Stop, Kill]),
         Schedule::new(101, DEFAULT, &[Revoke, Partition, Terminate]),
@@ -98,15 +126,41 @@ async fn one_replica_changes_something_at_a_time() -> Result<()> {
         .map(|schedule| schedule::run(&cluster, schedule));
     let outcomes: Vec<Outcome> = stream::iter(runs).buffered(4).try_collect().await?;
     report(&outcomes);
+    check(&outcomes)
+}
 
+/// The API server is killed and comes back; then, for `CHAOS_MINUTES`, anything happens.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn chaos() -> Result<()> {
+    let minutes: f64 = match env::var("CHAOS_MINUTES") {
+        Ok(minutes) => minutes.parse().context("CHAOS_MINUTES is no number")?,
+        Err(_) => 0.0,
+    };
+    let timings: &[Timing] = if minutes > 0.0 {
+        &[SHORT, DEFAULT]
+    } else {
+        &[SHORT]
+    };
+    let runs = timings.iter().map(async |timing| {
+        let mut schedule = Schedule::new(fastrand::u64(1000..10_000), *timing, &[Fault::Restart]);
+        schedule.time = Duration::from_secs(60).mul_f64(minutes);
+        schedule::run(&cluster().await?, schedule).await
+    });
+    let outcomes = try_join_all(runs).await?;
+    report(&outcomes);
+    check(&outcomes)
+}
+
+fn check(outcomes: &[Outcome]) -> Result<()> {
     let mut stops: Vec<Duration> = Vec::new();
     for Outcome {
         schedule,
         verdict,
+        reviews,
         crashes,
         stops: some,
         ..
-    } in &outcomes
+    } in outcomes
     {
         let Timing {
             lease,
@@ -119,6 +173,10 @@ async fn one_replica_changes_something_at_a_time() -> Result<()> {
         let latest = renew + schedule.most_delay() + Duration::from_millis(500);
         ensure!(verdict.latest < latest, "{schedule:?}: {verdict:?}");
         ensure!(verdict.writes > 50, "{schedule:?}: {verdict:?}");
+        let refused = &reviews.refused;
+        ensure!(refused.is_empty(), "{schedule:?}: {refused:#?}");
+        let answered = reviews.followers.allowed.min(reviews.leaders.allowed);
+        ensure!(answered > 10, "{schedule:?}: {reviews:?}");
         // The machine may be busy with something else.
         let most = lease + retry + Duration::from_secs(3);
         ensure!(
@@ -130,7 +188,7 @@ async fn one_replica_changes_something_at_a_time() -> Result<()> {
     stops.sort();
     let median = stops.get(stops.len() / 2);
     ensure!(
-        median.is_some_and(|took| *took < Duration::from_secs(1)),
+        median.is_none_or(|took| *took < Duration::from_secs(1)),
         "{stops:?}"
     );
     Ok(())
@@ -156,11 +214,14 @@ fn report(outcomes: &[Outcome]) {
     };
     for outcome in outcomes {
         let (schedule, verdict) = (&outcome.schedule, &outcome.verdict);
+        let faults = match schedule.faults.len() {
+            many @ 4.. => format!("{many}"),
+            _ => format!("{:?}", schedule.faults),
+        };
         println!(
-            "{:>4} {:>5} {:<34} {:>6} {:>7} {:>4} {:>11} {:>13} {:>8} {:>8}",
+            "{:>4} {:>5} {faults:<34} {:>6} {:>7} {:>4} {:>11} {:>13} {:>8} {:>8}",
             schedule.seed,
             format!("{:?}", schedule.timing.lease),
-            format!("{:?}", schedule.faults),
             verdict.writes,
             verdict.elections,
             outcome.lost,
@@ -171,21 +232,38 @@ fn report(outcomes: &[Outcome]) {
         );
     }
     let leaders = outcomes.iter().map(|outcome| outcome.verdict.foreign.len());
-    let crashes: Vec<_> = outcomes
-        .iter()
-        .flat_map(|outcome| outcome.crashes.clone())
-        .collect();
-    let stops: Vec<_> = outcomes
-        .iter()
-        .flat_map(|outcome| outcome.stops.clone())
-        .collect();
+    let times = |of: fn(&Outcome) -> &Vec<Duration>| -> Vec<Duration> {
+        outcomes.iter().flat_map(of).copied().collect()
+    };
+    let crashes = times(|outcome| &outcome.crashes);
+    let stops = times(|outcome| &outcome.stops);
+    let restarts = times(|outcome| &outcome.restarts);
     println!(
-        "{} schedules, {} changes beside a leader, longest fail-over {} after {} crashes, {} after {} stops",
+        "{} schedules, {} changes beside a leader, longest fail-over {} after {} crashes, {} after {} stops; \
+         changes go on {} after {} restarts of the API server",
         outcomes.len(),
         leaders.sum::<usize>(),
         longest(&crashes),
         crashes.len(),
         longest(&stops),
         stops.len(),
+        longest(&restarts),
+        restarts.len(),
     );
+    let mut faults = BTreeMap::<Fault, usize>::new();
+    for fault in outcomes.iter().flat_map(|outcome| &outcome.schedule.faults) {
+        *faults.entry(*fault).or_default() += 1;
+    }
+    println!("faults: {faults:?}");
+    let reviews = outcomes.iter().map(|outcome| &outcome.reviews);
+    let refused = reviews.clone().map(|reviews| reviews.refused.len());
+    let followers = reviews.clone().map(|reviews| reviews.followers);
+    let leaders = reviews.map(|reviews| reviews.leaders);
+    for (role, sum) in [
+        ("followers", followers.sum::<Count>()),
+        ("leaders", leaders.sum::<Count>()),
+    ] {
+        println!("reviews by {role}: {sum:?}");
+    }
+    println!("reviews refused: {}", refused.sum::<usize>());
 }

@@ -22,9 +22,9 @@ pub const SHORT: Timing = Timing {
     retry: Duration::from_millis(400),
 };
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// The leader's network is gone for longer than its lease.
+    /// A replica's network is gone for longer than the lease.
     Partition,
     /// A replica's network is gone for a moment.
     Flicker,
@@ -36,25 +36,32 @@ pub enum Fault {
     Reset,
     /// The leader may not renew its lease any more; everything else works.
     Revoke,
-    /// The leader is stopped for longer than its lease, and continued (SIGSTOP, SIGCONT).
+    /// A replica is stopped for longer than the lease, and continued (SIGSTOP, SIGCONT).
     Stop,
-    /// The leader crashes (SIGKILL).
+    /// A replica crashes (SIGKILL).
     Kill,
-    /// The leader is asked to stop (SIGTERM).
+    /// A replica is asked to stop (SIGTERM).
     Terminate,
+    /// The API server crashes, and is started again.
+    Restart,
 }
 
 use Fault::*;
 
-const FAULTS: [Fault; 9] = [
-    Stop, Partition, Revoke, HalfOpen, Delay, Reset, Flicker, Kill, Terminate,
+const FAULTS: [Fault; 10] = [
+    Stop, Partition, Revoke, HalfOpen, Delay, Reset, Flicker, Kill, Terminate, Restart,
 ];
+
+/// Those that leave alone whoever else talks to the API server.
+const PRIVATE: usize = FAULTS.len() - 1;
 
 #[derive(Clone, Debug)]
 pub struct Schedule {
     pub seed: u64,
     pub timing: Timing,
     pub faults: Vec<Fault>,
+    /// For so long, random faults follow.
+    pub time: Duration,
     random: u64,
 }
 
@@ -64,6 +71,7 @@ impl Schedule {
             seed,
             timing,
             faults: faults.to_vec(),
+            time: Duration::ZERO,
             random: seed,
         }
     }
@@ -71,8 +79,8 @@ impl Schedule {
     /// Every fault comes in nine of these in a row; what else comes is random.
     pub fn random(seed: u64) -> Self {
         let mut schedule = Self::new(seed, SHORT, &[]);
-        let first = FAULTS[seed as usize % FAULTS.len()];
-        let second = FAULTS[(schedule.fraction() * FAULTS.len() as f64) as usize];
+        let first = FAULTS[seed as usize % PRIVATE];
+        let second = schedule.any(&FAULTS[..PRIVATE]);
         let last = if seed.is_multiple_of(2) {
             Terminate
         } else {
@@ -80,6 +88,19 @@ impl Schedule {
         };
         schedule.faults = vec![first, second, last];
         schedule
+    }
+
+    /// The fault with this number, when the schedule has taken so long; nothing at its end.
+    pub fn fault(&mut self, number: usize, taken: Duration) -> Option<Fault> {
+        if number == self.faults.len() && taken < self.time {
+            let fault = self.any(&FAULTS);
+            self.faults.push(fault);
+        }
+        self.faults.get(number).copied()
+    }
+
+    fn any(&mut self, faults: &[Fault]) -> Fault {
+        faults[(self.fraction() * faults.len() as f64) as usize]
     }
 
     /// How long the network takes at most with a message that it delivers.

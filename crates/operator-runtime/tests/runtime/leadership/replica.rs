@@ -3,8 +3,6 @@
 use std::{
     env,
     fs::{self, File},
-    io::{Read, Write},
-    net::{SocketAddr, TcpStream},
     path::PathBuf,
     process::{Child, Command, ExitStatus, Stdio},
     time::{Duration, Instant},
@@ -13,7 +11,10 @@ use std::{
 use anyhow::{Context, Result, ensure};
 use tokio::time::sleep;
 
-use super::proxy::Proxy;
+use super::{
+    proxy::Proxy,
+    reviews::{Asker, Phase},
+};
 
 /// How a replica is started.
 #[derive(Debug)]
@@ -21,8 +22,8 @@ pub struct Replica {
     /// The user that the API server sees, and the beginning of its identity in the Lease.
     pub name: String,
     pub proxy: Proxy,
+    pub asker: Asker,
     flags: String,
-    health: SocketAddr,
     log: PathBuf,
     child: Option<Child>,
     started: Instant,
@@ -33,15 +34,15 @@ impl Replica {
     pub fn new(
         name: String,
         proxy: Proxy,
+        asker: Asker,
         flags: String,
-        health: SocketAddr,
         log: PathBuf,
     ) -> Result<Self> {
         let mut replica = Self {
             name,
             proxy,
+            asker,
             flags,
-            health,
             log,
             child: None,
             started: Instant::now(),
@@ -72,22 +73,12 @@ impl Replica {
             && let Some(status) = child.try_wait()?
         {
             self.exits.push(status);
+            if self.asker.phase() != Phase::CutOff {
+                self.asker.enter(Phase::Starts);
+            }
             self.start()?;
         }
         Ok(())
-    }
-
-    /// Whether it says that it is ready.
-    pub fn is_ready(&self) -> bool {
-        let ask = || -> std::io::Result<String> {
-            let mut stream = TcpStream::connect(self.health)?;
-            stream.set_read_timeout(Some(Duration::from_secs(5)))?;
-            stream.write_all(b"GET /readyz HTTP/1.0\r\n\r\n")?;
-            let mut answer = String::new();
-            stream.read_to_string(&mut answer)?;
-            Ok(answer)
-        };
-        ask().is_ok_and(|answer| answer.starts_with("HTTP/1.0 200"))
     }
 
     /// How long its process runs.

@@ -1,6 +1,9 @@
 //! Two replicas to which things happen, and what came of it.
 
-use std::time::{Duration, Instant};
+use std::{
+    path::PathBuf,
+    time::{Duration, Instant},
+};
 
 use anyhow::{Context, Result, bail, ensure};
 use k8s_openapi::{
@@ -15,8 +18,10 @@ use super::{
     plan::{Fault, Fault::*, Schedule},
     proxy::Network,
     replica::Replica,
+    reviews::{Answers, Phase},
     setup::{self, LEASE},
 };
+use crate::faults::api_server::ApiServer;
 use operator_runtime::envtest::Cluster;
 
 /// What one schedule showed.
@@ -24,14 +29,19 @@ use operator_runtime::envtest::Cluster;
 pub struct Outcome {
     pub schedule: Schedule,
     pub verdict: Verdict,
+    pub reviews: Answers,
     /// Processes that ended because leadership was lost.
     pub lost: usize,
     /// From the end of a leader to the first change by the next one.
     pub crashes: Vec<Duration>,
     pub stops: Vec<Duration>,
+    /// From when the API server is ready again to the first change.
+    pub restarts: Vec<Duration>,
 }
 
 struct Run {
+    server: ApiServer,
+    log: PathBuf,
     client: Client,
     namespace: String,
     schedule: Schedule,
@@ -46,6 +56,8 @@ pub async fn run(cluster: &Cluster, schedule: Schedule) -> Result<Outcome> {
     let client = cluster.client()?;
     let replicas = setup::replicas(cluster, &namespace, schedule.timing).await?;
     let mut run = Run {
+        server: ApiServer::of(cluster)?,
+        log: cluster.control_plane().audit_log(),
         leases: Api::namespaced(client.clone(), &namespace),
         client,
         namespace: namespace.clone(),
@@ -60,21 +72,31 @@ pub async fn run(cluster: &Cluster, schedule: Schedule) -> Result<Outcome> {
     };
     result.with_context(|| format!("{:?}\n{}", run.schedule, logs()))?;
 
-    let changes = audit::changes(&cluster.control_plane().audit_log(), &namespace)?;
+    let changes = audit::changes(&run.log, &namespace)?;
     let verdict = audit::judge(&changes);
+    let (mut reviews, terms) = (Answers::default(), audit::terms(&changes));
+    for replica in &run.replicas {
+        reviews.add(&replica.name, &replica.asker.made(), &terms);
+    }
     let mut outcome = Outcome {
         schedule: run.schedule.clone(),
         verdict,
+        reviews,
         lost: 0,
         crashes: Vec::new(),
         stops: Vec::new(),
+        restarts: Vec::new(),
     };
     for (fault, at) in &run.ends {
-        let next = audit::first_write_of_next(&changes, *at);
+        let next = match fault {
+            Restart => audit::first_write(&changes, *at),
+            _ => audit::first_write_of_next(&changes, *at),
+        };
         let next = next.with_context(|| format!("nobody follows after {fault:?}\n{}", logs()))?;
         let took = audit::between(*at, next);
         match fault {
             Kill => outcome.crashes.push(took),
+            Restart => outcome.restarts.push(took),
             _ => outcome.stops.push(took),
         }
     }
@@ -95,7 +117,11 @@ pub async fn run(cluster: &Cluster, schedule: Schedule) -> Result<Outcome> {
 
 impl Run {
     async fn all(&mut self) -> Result<()> {
-        for fault in self.schedule.faults.clone() {
+        let begin = Instant::now();
+        for number in 0.. {
+            let Some(fault) = self.schedule.fault(number, begin.elapsed()) else {
+                break;
+            };
             let leader = self.leader().await?;
             let pause = Duration::from_secs(1).mul_f64(self.schedule.fraction());
             self.watch(pause).await?;
@@ -103,35 +129,35 @@ impl Run {
         }
         let leader = self.leader().await?;
         self.watch(Duration::from_secs(1)).await?;
+        self.enter(Phase::Ends);
         // The leader last, so that nobody begins to lead when it is to stop.
         self.replicas[1 - leader].stop().await?;
         self.replicas[leader].stop().await
     }
 
+    /// One in five faults hits the replica that follows.
     async fn fault(&mut self, fault: Fault, leader: usize) -> Result<()> {
         let lease = self.schedule.timing.lease;
         let fraction = self.schedule.fraction();
-        let other = usize::from(self.schedule.fraction() < 0.2);
+        let leads = self.schedule.fraction() >= 0.2 || fault == Revoke;
+        let victim = if leads { leader } else { 1 - leader };
         let works = Network::Works(Duration::ZERO);
-        let replica = &mut self.replicas[leader];
-        let exits = replica.exits.len();
+        let exits = self.replicas[victim].exits.len();
+        let replica = &self.replicas[victim];
         match fault {
             Partition => {
+                replica.asker.enter(Phase::CutOff);
                 replica.proxy.set(Network::Cut);
                 self.watch(lease.mul_f64(1.3 + fraction / 2.0)).await?;
-                let replica = &self.replicas[leader];
+                let replica = &self.replicas[victim];
                 replica.proxy.set(works);
-                ensure!(
-                    replica.exits.len() > exits,
-                    "still there after its deadline: {}",
-                    replica.name
-                );
+                replica.asker.enter(Phase::Reconnects);
             }
             Flicker | Delay | HalfOpen | Reset => {
-                let replica = (leader + other) % self.replicas.len();
+                replica.asker.enter(Phase::CutOff);
                 let most = self.schedule.most_delay();
                 for _ in 0..4 {
-                    let proxy = &self.replicas[replica].proxy;
+                    let proxy = &self.replicas[victim].proxy;
                     match fault {
                         Flicker => proxy.set(Network::Cut),
                         Delay => proxy.set(Network::Works(most.mul_f64(fraction))),
@@ -140,47 +166,81 @@ impl Run {
                     }
                     self.watch(lease.mul_f64(0.2)).await?;
                     if fault == Flicker {
-                        self.replicas[replica].proxy.set(works);
+                        self.replicas[victim].proxy.set(works);
                         self.watch(lease.mul_f64(0.2)).await?;
                     }
                 }
-                let proxy = &self.replicas[replica].proxy;
-                proxy.set(works);
+                let replica = &self.replicas[victim];
+                replica.proxy.set(works);
                 // Calls that hang would keep the process from stopping.
-                proxy.reset();
+                replica.proxy.reset();
+                replica.asker.enter(Phase::Reconnects);
             }
             Revoke => {
                 let (all, one) = (self.users(|_| true), self.users(|number| number != leader));
                 setup::allow_election(&self.client, &self.namespace, &one).await?;
                 self.watch(lease.mul_f64(1.1)).await?;
                 setup::allow_election(&self.client, &self.namespace, &all).await?;
-                ensure!(
-                    self.replicas[leader].exits.len() > exits,
-                    "still there after its deadline"
-                );
             }
             Stop => {
+                replica.asker.enter(Phase::Ends);
                 replica.signal("STOP")?;
                 self.watch(lease.mul_f64(1.2 + fraction)).await?;
-                self.replicas[leader].signal("CONT")?;
+                let replica = &self.replicas[victim];
+                replica.signal("CONT")?;
+                if !leads {
+                    replica.asker.enter(Phase::Reconnects);
+                }
                 self.watch(Duration::from_secs(2)).await?;
-                ensure!(
-                    self.replicas[leader].exits.len() > exits,
-                    "goes on after its deadline"
-                );
             }
-            Kill => {
-                self.ends.push((fault, Timestamp::now()));
-                replica.signal("KILL")?;
-                self.watch(lease).await?;
+            Kill | Terminate => {
+                if leads {
+                    self.ends.push((fault, Timestamp::now()));
+                }
+                replica.asker.enter(Phase::Ends);
+                let (signal, time) = match fault {
+                    Kill => ("KILL", lease),
+                    _ => ("TERM", Duration::from_secs(1)),
+                };
+                replica.signal(signal)?;
+                self.watch(time).await?;
             }
-            Terminate => {
+            Restart => {
+                self.enter(Phase::CutOff);
+                self.server.signal("KILL")?;
+                self.watch(lease.mul_f64(1.2 * fraction)).await?;
+                audit::end_line(&self.log)?;
+                self.server.start()?;
+                self.until_the_api_server_is_ready().await?;
                 self.ends.push((fault, Timestamp::now()));
-                replica.signal("TERM")?;
-                self.watch(Duration::from_secs(1)).await?;
+                self.enter(Phase::Reconnects);
             }
         }
+        ensure!(
+            !(leads && matches!(fault, Partition | Revoke | Stop))
+                || self.replicas[victim].exits.len() > exits,
+            "still there after its deadline: {}",
+            self.replicas[victim].name
+        );
         Ok(())
+    }
+
+    async fn until_the_api_server_is_ready(&mut self) -> Result<()> {
+        let begin = Instant::now();
+        loop {
+            let request = http::Request::get("/readyz").body(Vec::new())?;
+            let Err(error) = self.client.request_text(request).await else {
+                return Ok(());
+            };
+            ensure!(begin.elapsed() < Duration::from_secs(60), "{error}");
+            self.watch(Duration::from_millis(50)).await?;
+        }
+    }
+
+    fn enter(&self, phase: Phase) {
+        for replica in &self.replicas {
+            replica.asker.enter(phase);
+        }
     }
 
     fn users(&self, which: impl Fn(usize) -> bool) -> Vec<String> {
@@ -203,8 +263,8 @@ impl Run {
         }
     }
 
-    /// Waits until somebody leads and renews, and everybody has run for a while and is ready: the one
-    /// that follows, too, as a rollout waits for it.
+    /// Waits until somebody leads and renews, and everybody has run for a while and answers reviews: the
+    /// one that follows, too, as a rollout waits for it.
     async fn leader(&mut self) -> Result<usize> {
         let begin = Instant::now();
         let mut first: Option<LeaseSpec> = None;
@@ -223,8 +283,9 @@ impl Run {
             let renewed = first
                 .as_ref()
                 .is_some_and(|first| first.renew_time < spec.renew_time);
-            let settled =
-                |replica: &Replica| replica.age() > Duration::from_secs(2) && replica.is_ready();
+            let settled = |replica: &Replica| {
+                replica.age() > Duration::from_secs(2) && replica.asker.phase() == Phase::Serves
+            };
             let is_holder = |replica: &Replica| holder.split('_').next() == Some(&replica.name);
             if renewed
                 && self.replicas.iter().all(settled)
@@ -233,6 +294,6 @@ impl Run {
                 return Ok(leader);
             }
         }
-        bail!("nobody leads, or a replica is not ready")
+        bail!("nobody leads, or a replica is not ready or answers no review")
     }
 }

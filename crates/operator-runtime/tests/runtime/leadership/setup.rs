@@ -16,8 +16,8 @@ use operator_runtime::envtest::{Cluster, free_port};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::{plan::Timing, proxy::Proxy, replica::Replica};
-use crate::widget::Widget;
+use super::{plan::Timing, proxy::Proxy, replica::Replica, reviews::Asker};
+use crate::{followers::Endpoint, widget::Widget};
 
 /// The name of the Lease, which is that of the operator.
 pub const LEASE: &str = "leadership.example.com";
@@ -110,20 +110,23 @@ async fn replica(
     let proxied = format!("https://127.0.0.1:{}", proxy.port);
     fs::write(&kubeconfig, text.replace(&url, &proxied))?;
 
+    let webhook = Endpoint::new(&kubeconfig.with_extension("webhook"))?;
     let health = SocketAddr::from(([127, 0, 0, 1], free_port()?));
     let flags = format!(
         "--kubeconfig={} --watch-namespace={namespace} --health-probe-bind-address={health} \
          --log-format=text --leader-elect --leader-elect-resource-namespace={namespace} \
          --leader-elect-lease-duration={}ms --leader-elect-renew-deadline={}ms \
-         --leader-elect-retry-period={}ms",
+         --leader-elect-retry-period={}ms {}",
         kubeconfig.display(),
         timing.lease.as_millis(),
         timing.renew.as_millis(),
         timing.retry.as_millis(),
+        webhook.flags.join(" "),
     );
     let directory = kubeconfig.parent().unwrap_or(Path::new("."));
     let log = directory.join(format!("{name}.log"));
-    Replica::new(name, proxy, flags, health, log)
+    let asker = Asker::begin(webhook, health);
+    Replica::new(name, proxy, asker, flags, log)
 }
 
 async fn apply<K>(api: &Api<K>, object: Value) -> Result<()>

@@ -1,0 +1,259 @@
+//! What a replica answers when its webhook is asked, all the time.
+
+use std::{
+    future::pending,
+    iter::Sum,
+    net::SocketAddr,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
+
+use anyhow::Result;
+use k8s_openapi::jiff::Timestamp;
+use operator_runtime::NotLeading;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+    sync::watch,
+    task::JoinHandle,
+    time::{sleep, timeout},
+};
+
+use super::audit::Term;
+use crate::followers::Endpoint;
+
+/// Between two reviews, and between two looks at what is awaited.
+const PAUSE: Duration = Duration::from_millis(100);
+
+/// How long the API server waits for a webhook.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Within this time it is noticed that a process has ended.
+const NOTICED: Duration = Duration::from_secs(5);
+
+/// Whether a replica is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Its process has begun, and is not ready yet.
+    Starts,
+    /// It has to answer.
+    Serves,
+    /// It is paused, killed, or asked to stop.
+    Ends,
+    /// It does not reach the API server, which would not reach it either.
+    CutOff,
+    /// Its network works again, and its connections may not know it.
+    Reconnects,
+}
+
+use Phase::*;
+
+#[derive(Clone, Debug)]
+pub struct Review {
+    pub asked: Timestamp,
+    /// When it was answered, and what if it was not allowed. Nothing if the replica left
+    /// [`Serves`] meanwhile.
+    pub answer: Option<(Timestamp, Result<(), String>)>,
+}
+
+/// Asks one replica until it is dropped.
+#[derive(Debug)]
+pub struct Asker {
+    phase: watch::Sender<Phase>,
+    made: Arc<Mutex<Vec<Review>>>,
+    task: JoinHandle<()>,
+}
+
+impl Drop for Asker {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl Asker {
+    pub fn begin(endpoint: Endpoint, health: SocketAddr) -> Self {
+        let phase = watch::Sender::new(Starts);
+        let made = Arc::new(Mutex::new(Vec::new()));
+        let task = Task {
+            endpoint,
+            health,
+            made: made.clone(),
+        };
+        let task = tokio::spawn(task.run(phase.clone()));
+        Self { phase, made, task }
+    }
+
+    pub fn phase(&self) -> Phase {
+        *self.phase.borrow()
+    }
+
+    pub fn enter(&self, phase: Phase) {
+        self.phase.send_replace(phase);
+    }
+
+    pub fn made(&self) -> Vec<Review> {
+        lock(&self.made).clone()
+    }
+}
+
+struct Task {
+    endpoint: Endpoint,
+    health: SocketAddr,
+    made: Arc<Mutex<Vec<Review>>>,
+}
+
+impl Task {
+    async fn run(self, phase: watch::Sender<Phase>) {
+        let mut phases = phase.subscribe();
+        loop {
+            let now = *phases.borrow_and_update();
+            let until_it_serves = async {
+                match now {
+                    Ends | CutOff => pending().await,
+                    Serves => self.ask().await,
+                    Starts => self.until_ready().await,
+                    Reconnects => {
+                        self.until_ready().await;
+                        self.until_allowed().await;
+                    }
+                }
+            };
+            tokio::select! {
+                biased;
+                _ = phases.changed() => {}
+                () = until_it_serves => {
+                    let serves = |phase: &mut Phase| {
+                        let same = *phase == now;
+                        if same {
+                            *phase = Serves;
+                        }
+                        same
+                    };
+                    phase.send_if_modified(serves);
+                }
+            }
+        }
+    }
+
+    /// Again and again.
+    async fn ask(&self) {
+        loop {
+            let number = self.note(None);
+            let answer = match self.review().await {
+                Ok(answer) => Some((Timestamp::now(), answer)),
+                Err(error) => {
+                    // If the process has ended, the answer is not awaited any more.
+                    sleep(NOTICED).await;
+                    Some((Timestamp::now(), Err(format!("no answer: {error:#}"))))
+                }
+            };
+            lock(&self.made)[number].answer = answer;
+            sleep(PAUSE).await;
+        }
+    }
+
+    async fn until_allowed(&self) {
+        loop {
+            match self.review().await {
+                Ok(Ok(())) => return,
+                // That its connections are gone is no excuse for this one.
+                Ok(Err(denied)) if denied.contains(&NotLeading.to_string()) => {
+                    self.note(Some((Timestamp::now(), Err(denied))));
+                }
+                _ => {}
+            }
+            sleep(PAUSE).await;
+        }
+    }
+
+    fn note(&self, answer: Option<(Timestamp, Result<(), String>)>) -> usize {
+        let asked = Timestamp::now();
+        let mut made = lock(&self.made);
+        made.push(Review { asked, answer });
+        made.len() - 1
+    }
+
+    /// Whether it allows what it is asked about; an error if it does not answer.
+    async fn review(&self) -> Result<Result<(), String>> {
+        let answer = timeout(PATIENCE, self.endpoint.review()).await??;
+        Ok(match answer["response"]["allowed"] == true {
+            true => Ok(()),
+            false => Err(answer.to_string()),
+        })
+    }
+
+    async fn until_ready(&self) {
+        let ask = async || -> Result<String> {
+            let mut stream = TcpStream::connect(self.health).await?;
+            stream.write_all(b"GET /readyz HTTP/1.0\r\n\r\n").await?;
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).await?;
+            Ok(answer)
+        };
+        let is_ready = async || {
+            let answer = timeout(NOTICED, ask()).await;
+            matches!(answer, Ok(Ok(answer)) if answer.starts_with("HTTP/1.0 200"))
+        };
+        while !is_ready().await {
+            sleep(PAUSE).await;
+        }
+    }
+}
+
+fn lock(made: &Mutex<Vec<Review>>) -> MutexGuard<'_, Vec<Review>> {
+    made.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// How many reviews replicas were asked for.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Count {
+    pub asked: usize,
+    pub allowed: usize,
+    /// Something happened to the replica before it answered.
+    pub interrupted: usize,
+}
+
+impl Sum for Count {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::default(), |sum, one| Self {
+            asked: sum.asked + one.asked,
+            allowed: sum.allowed + one.allowed,
+            interrupted: sum.interrupted + one.interrupted,
+        })
+    }
+}
+
+/// The reviews of followers and of leaders, and those that were refused.
+#[derive(Debug, Default)]
+pub struct Answers {
+    pub followers: Count,
+    pub leaders: Count,
+    pub refused: Vec<String>,
+}
+
+impl Answers {
+    /// Adds what a replica was asked.
+    pub fn add(&mut self, replica: &str, reviews: &[Review], terms: &[Term]) {
+        for review in reviews {
+            let end = review
+                .answer
+                .as_ref()
+                .map_or(review.asked, |answer| answer.0);
+            let leads = |term: &Term| term.includes(replica, review.asked, end);
+            let (role, reviewed) = match terms.iter().any(leads) {
+                true => ("leader", &mut self.leaders),
+                false => ("follower", &mut self.followers),
+            };
+            reviewed.asked += 1;
+            match &review.answer {
+                None => reviewed.interrupted += 1,
+                Some((_, Ok(()))) => reviewed.allowed += 1,
+                Some((at, Err(refused))) => {
+                    let asked = review.asked;
+                    let line = format!("{role} {replica}, {asked} to {at}: {refused}");
+                    self.refused.push(line);
+                }
+            }
+        }
+    }
+}
