@@ -114,7 +114,7 @@ impl Task {
                     Starts => self.until_ready().await,
                     Reconnects => {
                         self.until_ready().await;
-                        self.until_allowed().await;
+                        self.until_connected().await;
                     }
                 }
             };
@@ -138,39 +138,32 @@ impl Task {
     /// Again and again.
     async fn ask(&self) {
         loop {
-            let number = self.note(None);
+            let (asked, answer) = (Timestamp::now(), None);
+            lock(&self.made).push(Review { asked, answer });
             let answer = match self.review().await {
-                Ok(answer) => Some((Timestamp::now(), answer)),
+                Ok(answer) => (Timestamp::now(), answer),
                 Err(error) => {
                     // If the process has ended, the answer is not awaited any more.
                     sleep(NOTICED).await;
-                    Some((Timestamp::now(), Err(format!("no answer: {error:#}"))))
+                    (Timestamp::now(), Err(format!("no answer: {error:#}")))
                 }
             };
-            lock(&self.made)[number].answer = answer;
-            sleep(PAUSE).await;
-        }
-    }
-
-    async fn until_allowed(&self) {
-        loop {
-            match self.review().await {
-                Ok(Ok(())) => return,
-                // That its connections are gone is no excuse for this one.
-                Ok(Err(denied)) if denied.contains(&NotLeading.to_string()) => {
-                    self.note(Some((Timestamp::now(), Err(denied))));
-                }
-                _ => {}
+            if let Some(review) = lock(&self.made).last_mut() {
+                review.answer = Some(answer);
             }
             sleep(PAUSE).await;
         }
     }
 
-    fn note(&self, answer: Option<(Timestamp, Result<(), String>)>) -> usize {
-        let asked = Timestamp::now();
-        let mut made = lock(&self.made);
-        made.push(Review { asked, answer });
-        made.len() - 1
+    async fn until_connected(&self) {
+        loop {
+            match self.review().await {
+                Ok(Ok(())) => return,
+                // That its connections are gone is no reason for this answer; the next one counts.
+                Ok(Err(denied)) if denied.contains(&NotLeading.to_string()) => return,
+                _ => sleep(PAUSE).await,
+            }
+        }
     }
 
     /// Whether it allows what it is asked about; an error if it does not answer.

@@ -88,6 +88,8 @@ pub async fn run(cluster: &Cluster, schedule: Schedule) -> Result<Outcome> {
         restarts: Vec::new(),
     };
     for (fault, at) in &run.ends {
+        let before = changes.first().is_some_and(|first| first.answered < *at);
+        ensure!(before, "{fault:?} took the audit log with it");
         let next = match fault {
             Restart => audit::first_write(&changes, *at),
             _ => audit::first_write_of_next(&changes, *at),
