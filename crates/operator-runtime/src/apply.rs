@@ -1,7 +1,10 @@
 //! Server-side apply that sends nothing when nothing changed.
 
+mod children;
 pub mod conditions;
 pub mod finalizer;
+mod owner;
+mod pruned;
 pub mod status;
 pub(crate) mod written;
 
@@ -14,14 +17,23 @@ use std::{
 };
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
-use kube::api::{ObjectMeta, Patch, PatchParams};
+use kube::{
+    Api,
+    api::{DynamicObject, ObjectMeta, Patch, PatchParams},
+};
 use parking_lot::{Mutex, MutexGuard};
+use serde_json::Value;
+
+pub use children::{AppliedChildren, ChildError, Children};
+pub use owner::OwnerError;
+pub(crate) use pruned::Everything;
 
 use crate::{
     cache::{Key, ObjectEvent, Source},
     cluster::Cluster,
-    object::{ObjectScope, ScopedResource, TypedObject},
+    object::{ScopedResource, Selector, TypedObject},
 };
+use pruned::Pruned;
 
 /// Applies objects; a clone is cheap.
 ///
@@ -56,10 +68,46 @@ pub struct Applier {
     applied: Arc<Mutex<HashMap<Id, Option<Record>>>>,
     /// The types whose deletions are followed.
     followed: Arc<Mutex<HashSet<String>>>,
+    pruned: Pruned,
 }
 
 /// A plural with its group and version, and a key.
 type Id = (String, Key);
+
+/// An object as it is sent, whatever its type.
+struct Desired {
+    kind: ScopedResource,
+    meta: ObjectMeta,
+    value: Value,
+}
+
+impl Desired {
+    fn of<T: TypedObject>(object: &T) -> kube::Result<Self> {
+        Ok(Self {
+            kind: ScopedResource::of::<T>(),
+            meta: object.meta().clone(),
+            value: serde_json::to_value(object).map_err(kube::Error::SerdeError)?,
+        })
+    }
+
+    /// A child of `owner`.
+    fn owned<O: TypedObject, T: TypedObject>(owner: &O, mut child: T) -> kube::Result<Self> {
+        let owned = owner::own(owner, &mut child);
+        owned.map_err(|error| kube::Error::Service(error.into()))?;
+        Self::of(&child)
+    }
+
+    fn name(&self) -> &str {
+        self.meta.name.as_deref().unwrap_or_default()
+    }
+}
+
+/// Such as `ConfigMap a`.
+impl fmt::Display for Desired {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind.resource.kind, self.name())
+    }
+}
 
 /// What the API server has of an object that was applied.
 ///
@@ -134,6 +182,7 @@ impl Applier {
             field_manager,
             applied: Arc::default(),
             followed: Arc::default(),
+            pruned: Pruned::default(),
         }
     }
 
@@ -142,21 +191,12 @@ impl Applier {
     /// # Errors
     /// Those of the API server, and an [`OwnerError`] in [`kube::Error::Service`]: an owner whose deletion
     /// waits for its children gets no new ones.
-    pub async fn owned<O, T>(&self, owner: &O, mut child: T) -> kube::Result<Applied>
+    pub async fn owned<O, T>(&self, owner: &O, child: T) -> kube::Result<Applied>
     where
         O: TypedObject,
         T: TypedObject,
     {
-        let (namespaced, meta) = (<T::Scope as ObjectScope>::NAMESPACED, child.meta_mut());
-        if namespaced && meta.namespace.is_none() {
-            meta.namespace.clone_from(&owner.meta().namespace);
-        }
-        let reference = reference(owner.meta(), meta, namespaced, || {
-            owner.controller_owner_ref(&())
-        });
-        let reference = reference.map_err(|error| kube::Error::Service(error.into()))?;
-        meta.owner_references = Some(vec![reference]);
-        self.apply(&child).await
+        self.send(&Desired::owned(owner, child)?).await
     }
 
     /// Applies `object`, and takes the fields that it has from whoever else manages them.
@@ -164,17 +204,19 @@ impl Applier {
     /// # Errors
     /// Those of the API server.
     pub async fn apply<T: TypedObject>(&self, object: &T) -> kube::Result<Applied> {
-        let kind = ScopedResource::of::<T>();
-        let value = serde_json::to_value(object).map_err(kube::Error::SerdeError)?;
+        self.send(&Desired::of(object)?).await
+    }
+
+    async fn send(&self, desired: &Desired) -> kube::Result<Applied> {
+        let Desired { kind, meta, value } = desired;
         let mut hasher = DefaultHasher::new();
         value.to_string().hash(&mut hasher);
         let hash = hasher.finish();
-        let meta = object.meta();
         let key = Key::of(meta);
         let id = (kind.to_string(), key.clone());
 
         // Without a watch nobody would notice what somebody else changes.
-        if let Some(source) = self.cluster.cache.any(&kind) {
+        if let Some(source) = self.cluster.cache.any(kind) {
             self.follow(&source);
             let found = source.content.get(&key);
             let found = found.as_ref().map(crate::cache::Entry::meta);
@@ -188,12 +230,10 @@ impl Applier {
             // If the watch shows a deletion before the answer comes, there is nothing to remember.
             applied.insert(id.clone(), None);
         }
-        let namespace = meta.namespace.as_deref().unwrap_or_default();
-        let api = <T::Scope as ObjectScope>::api::<T>(self.cluster.client(), namespace);
         let params = PatchParams::apply(self.field_manager).force();
-        let name = meta.name.as_deref().unwrap_or_default();
         let patch = Patch::Apply(value);
-        let result = api.patch_metadata(name, &params, &patch);
+        let api = self.api(kind, meta);
+        let result = api.patch_metadata(desired.name(), &params, &patch);
         let result = result.await.inspect_err(|_| {
             self.applied().remove(&id);
         })?;
@@ -206,6 +246,17 @@ impl Applier {
             });
         }
         Ok(answer)
+    }
+
+    /// Notes that a controller of `owner` prunes children of type `child`.
+    pub(crate) fn prune(&self, owner: &ScopedResource, child: &ScopedResource, of: &Selector) {
+        self.pruned.declare(owner, child, of);
+    }
+
+    /// Prunes children of whatever type, which `everything` finds.
+    #[cfg(feature = "testing")]
+    pub(crate) fn prune_everything(&mut self, everything: Everything) {
+        self.pruned = Pruned::of_everything(everything);
     }
 
     /// Forgets what is deleted, so that it is applied again.
@@ -224,53 +275,15 @@ impl Applier {
         }));
     }
 
+    /// Where an object of this type with this metadata is.
+    fn api(&self, kind: &ScopedResource, meta: &ObjectMeta) -> Api<DynamicObject> {
+        let namespace = meta.namespace.as_deref().unwrap_or_default();
+        kind.api(self.cluster.client(), Some(namespace))
+    }
+
     fn applied(&self) -> MutexGuard<'_, HashMap<Id, Option<Record>>> {
         self.applied.lock()
     }
-}
-
-/// Why an object cannot own another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs)]
-pub enum OwnerError {
-    #[error("the owner has no uid: it did not come from the API server")]
-    NoUid,
-    #[error("the owner is in another namespace: garbage collection would delete the object")]
-    OtherNamespace,
-    #[error("the owner is in a namespace and the object is not: it would never be deleted")]
-    ClusterScoped,
-    #[error("the owner has no namespace: say in which one the object is")]
-    NoNamespace,
-    /// <https://kubernetes.io/docs/concepts/architecture/garbage-collection/#foreground-deletion>
-    #[error(
-        "the owner is being deleted and waits for its children: garbage collection would delete the object"
-    )]
-    WaitsForChildren,
-}
-
-/// What an object has while its deletion waits for those that it owns.
-const FOREGROUND: &str = "foregroundDeletion";
-
-/// The reference of `owner` as the controller of `child`.
-fn reference(
-    owner: &ObjectMeta,
-    child: &ObjectMeta,
-    namespaced: bool,
-    reference: impl FnOnce() -> Option<OwnerReference>,
-) -> Result<OwnerReference, OwnerError> {
-    match (&owner.namespace, &child.namespace) {
-        (Some(_), _) if !namespaced => return Err(OwnerError::ClusterScoped),
-        (None, None) if namespaced => return Err(OwnerError::NoNamespace),
-        (Some(owner), Some(child)) if owner != child => return Err(OwnerError::OtherNamespace),
-        _ => {}
-    }
-    let mut finalizers = owner.finalizers.iter().flatten();
-    if owner.deletion_timestamp.is_some() && finalizers.any(|name| name == FOREGROUND) {
-        return Err(OwnerError::WaitsForChildren);
-    }
-    let mut reference = reference().ok_or(OwnerError::NoUid)?;
-    reference.block_owner_deletion = Some(true);
-    Ok(reference)
 }
 
 impl Record {
@@ -379,50 +392,6 @@ mod tests {
             let newest = record.newest(found.map(versions).as_ref());
             assert_eq!(newest, Applied::of(&versions(expected), false), "{found:?}");
         }
-    }
-
-    #[test]
-    fn who_may_own_what() {
-        let meta = |namespace: Option<&str>| ObjectMeta {
-            namespace: namespace.map(str::to_owned),
-            ..ObjectMeta::default()
-        };
-        let (a, b) = (Some("a"), Some("b"));
-        for (owner, child, namespaced, expected) in [
-            (a, a, true, Ok(())),
-            (None, a, true, Ok(())),
-            (None, None, false, Ok(())),
-            (a, b, true, Err(OwnerError::OtherNamespace)),
-            (a, None, false, Err(OwnerError::ClusterScoped)),
-            (None, None, true, Err(OwnerError::NoNamespace)),
-        ] {
-            let given = || Some(OwnerReference::default());
-            let found = reference(&meta(owner), &meta(child), namespaced, given);
-            assert_eq!(
-                found.map(|_| ()),
-                expected,
-                "{owner:?} {child:?} {namespaced}"
-            );
-        }
-        let found = reference(&meta(a), &meta(a), true, || None);
-        assert_eq!(found, Err(OwnerError::NoUid));
-    }
-
-    #[test]
-    fn an_owner_that_waits_for_its_children_gets_no_new_one() {
-        let deleted = |finalizers: &[&str]| {
-            meta(&json!({ "deletionTimestamp": "2030-01-01T00:00:00Z", "finalizers": finalizers }))
-        };
-        let own = |owner: &ObjectMeta| {
-            let given = || Some(OwnerReference::default());
-            reference(owner, &ObjectMeta::default(), false, given).err()
-        };
-        // Such as a Job that cleans up.
-        assert_eq!(own(&deleted(&["example.com/cleanup"])), None);
-        let waits = deleted(&["example.com/cleanup", "foregroundDeletion"]);
-        assert_eq!(own(&waits), Some(OwnerError::WaitsForChildren));
-        let early = meta(&json!({ "finalizers": ["foregroundDeletion"] }));
-        assert_eq!(own(&early), None);
     }
 
     #[test]

@@ -13,7 +13,7 @@ use std::{
     any::TypeId,
     panic::{AssertUnwindSafe, catch_unwind},
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
     },
 };
@@ -146,6 +146,8 @@ pub(crate) struct Source {
     pub(crate) kind: ScopedResource,
     pub(crate) content: Content,
     pub(crate) selector: Selector,
+    /// The index by the uid of the controller, once somebody has asked.
+    controllers: OnceLock<usize>,
     form: Mutex<Form>,
     handlers: Mutex<Vec<Handler>>,
     /// Whether somebody reads it beside those who are told of changes.
@@ -182,6 +184,7 @@ impl Cache {
             kind: kind.clone(),
             selector: selector.clone(),
             content: Content::default(),
+            controllers: OnceLock::new(),
             form: Mutex::new(form),
             handlers: Mutex::default(),
             read: AtomicBool::new(false),
@@ -200,12 +203,17 @@ impl Cache {
 
     /// A source of all objects of a type with their whole metadata, if there is one.
     pub(crate) fn any(&self, kind: &ScopedResource) -> Option<Arc<Source>> {
-        let all = |source: &&Arc<Source>| {
+        self.find(kind, &Selector::default())
+    }
+
+    /// A source of these objects with their whole metadata, if there is one.
+    pub(crate) fn find(&self, kind: &ScopedResource, selector: &Selector) -> Option<Arc<Source>> {
+        let fits = |source: &&Arc<Source>| {
             source.kind == *kind
-                && source.selector == Selector::default()
+                && source.selector == *selector
                 && !matches!(source.form(), Form::Transformed(..))
         };
-        self.sources.lock().iter().find(all).cloned()
+        self.sources.lock().iter().find(fits).cloned()
     }
 
     /// The sources that somebody reads.
@@ -234,6 +242,12 @@ impl Source {
     /// Makes controllers wait until this source is filled.
     pub(crate) fn is_read(&self) {
         self.read.store(true, Ordering::Relaxed);
+    }
+
+    /// The objects that the owner with this uid controls.
+    pub(crate) fn controlled_by(&self, uid: &str) -> Vec<Entry> {
+        let index = || self.content.index(Box::new(controllers));
+        self.content.find(*self.controllers.get_or_init(index), uid)
     }
 
     /// Whether every namespace was listed.
@@ -317,6 +331,13 @@ impl Source {
             }
         }
     }
+}
+
+/// The uid of the owner that controls an object; the API server allows one.
+fn controllers(entry: &Entry) -> Vec<String> {
+    let references = entry.meta().owner_references.iter().flatten();
+    let controllers = references.filter(|owner| owner.controller == Some(true));
+    controllers.map(|owner| owner.uid.clone()).collect()
 }
 
 #[cfg(test)]

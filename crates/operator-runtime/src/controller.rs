@@ -19,7 +19,7 @@ use kube::{Resource, api::DynamicObject, runtime::reflector::Lookup};
 
 use crate::{
     cache::{Form, Stored, downcast},
-    object::{Rules, ScopedResource, TypedObject, Verb},
+    object::{Rules, ScopedResource, Selector, TypedObject, Verb},
 };
 
 pub use action::Action;
@@ -41,7 +41,7 @@ pub(crate) struct Definition<C> {
     rules: Rules,
     /// What it may do with its own objects, if they are in the cluster of the operator.
     own_rules: Rules,
-    primary: ScopedResource,
+    pub(crate) primary: ScopedResource,
     form: Form,
     watch: Watch,
     reconcile: Reconcile<C>,
@@ -59,6 +59,12 @@ impl<C> Definition<C> {
     pub(crate) fn shows(&self) -> Option<(ScopedResource, &'static str)> {
         let shows = (self.primary.clone(), self.condition);
         self.report.map(|_| shows)
+    }
+
+    /// The types of children that it prunes.
+    pub(crate) fn prunes(&self) -> impl Iterator<Item = (&ScopedResource, &Selector)> {
+        let pruned = self.secondaries.iter().filter(|other| other.prunes);
+        pruned.map(|other| (&other.of, &other.watch.selector))
     }
 }
 

@@ -56,6 +56,11 @@ pub enum Error {
          `.condition(..)`"
     )]
     SameCondition(&'static str, &'static str, String, &'static str),
+    #[error(
+        "controllers `{0}` and `{1}` both prune each {2} of a {3}, and would delete each other's: leave \
+         `.prunes::<{2}>()` to one of them"
+    )]
+    SamePruned(&'static str, &'static str, String, String),
     #[error("no controller is named `{0}`, which is to be triggered")]
     NoController(&'static str),
     #[error("a predicate over {0} is used for a watch of {1}, whose objects it never sees")]

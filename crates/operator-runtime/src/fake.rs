@@ -104,7 +104,7 @@ impl Fake {
         };
         let through = |_| self.client();
         let manager = Manager::with_config(&options, Config::new(server), &[], None, through);
-        let manager = manager.expect("a manager of nothing");
+        let mut manager = manager.expect("a manager of nothing");
         let state = Arc::downgrade(&self.0);
         let cache = manager.cache();
         cache.fill_by(Box::new(move |source| {
@@ -114,6 +114,8 @@ impl Fake {
         }));
         let watched = self.state().watched.add(cache);
         watched.prepare();
+        let fake = self.clone();
+        manager.prune_everything(Arc::new(move |uid| fake.state().objects.controlled_by(uid)));
         manager.with_clock(self.clock())
     }
 

@@ -61,7 +61,10 @@ mod server;
 #[cfg_attr(not(feature = "webhooks"), path = "webhook/off.rs")]
 pub mod webhook;
 
-pub use apply::{Applied, Applier, OwnerError, conditions, finalizer, status};
+pub use apply::{
+    Applied, AppliedChildren, Applier, ChildError, Children, OwnerError, conditions, finalizer,
+    status,
+};
 pub use axum;
 pub use cache::{Index, ObjectEvent, Store, StoreOptions};
 pub use client::NotLeading;

@@ -30,6 +30,8 @@ pub use flags::Flags;
 use options::watched;
 pub use options::{ManagerOptions, WatchScope};
 
+#[cfg(feature = "testing")]
+use crate::apply::Everything;
 use crate::{
     apply::Applier,
     cache::{Key, Store, StoreOptions},
@@ -106,6 +108,8 @@ struct Waiting {
     name: &'static str,
     /// The type and the condition that shows a failure.
     shows: Option<(ScopedResource, &'static str)>,
+    /// The type, and those of the children that it prunes.
+    prunes: (ScopedResource, Vec<ScopedResource>),
     prepare: Box<Prepare>,
 }
 
@@ -237,6 +241,12 @@ impl Manager {
         self.recorder.clone()
     }
 
+    /// Prunes children of whatever type, which `everything` finds.
+    #[cfg(feature = "testing")]
+    pub(crate) fn prune_everything(&mut self, everything: Everything) {
+        self.applier.prune_everything(everything);
+    }
+
     /// Adds another cluster, in which controllers can [watch](crate::Watch::cluster).
     ///
     /// # Errors
@@ -262,9 +272,15 @@ impl Manager {
         let context = context.into();
         for controller in controllers.into().into_vec() {
             let context = context.clone();
+            let primary = controller.primary.clone();
+            for (child, selector) in controller.prunes() {
+                self.applier.prune(&primary, child, selector);
+            }
+            let prunes = controller.prunes().map(|(child, _)| child.clone());
             self.controllers.push(Waiting {
                 name: controller.name,
                 shows: controller.shows(),
+                prunes: (primary, prunes.collect()),
                 prepare: Box::new(|queue, environment| {
                     controller.prepare(context, queue, environment)
                 }),

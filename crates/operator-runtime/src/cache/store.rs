@@ -7,6 +7,8 @@ use std::{
     sync::Arc,
 };
 
+use kube::Resource;
+
 use super::{Key, Source};
 use crate::{error::panic_message, object::TypedObject};
 
@@ -64,6 +66,26 @@ impl<K: TypedObject> Store<K> {
     pub fn list(&self) -> Vec<Arc<K>> {
         let entries = self.source.content.entries();
         entries.iter().filter_map(super::Entry::get).collect()
+    }
+
+    /// The objects that `owner` controls, sorted by namespace and name: those whose controller reference
+    /// has its uid, which is what Go's `metav1.IsControlledBy` asks.
+    ///
+    /// ```
+    /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.rs")); }
+    /// # use example::Memcached;
+    /// use k8s_openapi::api::batch::v1::Job;
+    /// use operator_runtime::Store;
+    ///
+    /// fn backups(jobs: &Store<Job>, memcached: &Memcached) -> usize {
+    ///     jobs.controlled_by(memcached).len()
+    /// }
+    /// ```
+    pub fn controlled_by<O: Resource>(&self, owner: &O) -> Vec<Arc<K>> {
+        let uid = owner.meta().uid.as_deref();
+        let entries = uid.map(|uid| self.source.controlled_by(uid));
+        let entries = entries.iter().flatten();
+        entries.filter_map(super::Entry::get).collect()
     }
 
     /// Finds objects by the values that `values` gives for each, without looking at all of them.

@@ -116,6 +116,8 @@ pub(super) struct Secondary<C> {
     pub(super) form: Form,
     pub(super) watch: Watch,
     pub(super) map: Map<C>,
+    /// Whether they are children that are deleted when nobody wants them any more.
+    pub(super) prunes: bool,
 }
 
 /// Which primary objects a change of another one concerns.

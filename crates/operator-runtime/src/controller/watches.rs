@@ -47,6 +47,35 @@ where
         self.secondary(child, Form::Metadata, watch, Map::Owner, Verb::OWN)
     }
 
+    /// As [`owns`](Self::owns), and allows to delete objects of type `Child`:
+    /// [`Applier::children`](crate::Applier::children) deletes those that are not wanted any more, and
+    /// [`Applier::delete_owned`](crate::Applier::delete_owned) the one that it is given.
+    #[must_use]
+    pub fn prunes<Child: TypedObject>(self) -> Self {
+        self.prunes_with::<Child>(Watch::new())
+    }
+
+    /// As [`prunes`](Self::prunes), of some objects or changes. What the labels or fields of `watch` do not
+    /// select is not found, and stays.
+    #[must_use]
+    pub fn prunes_with<Child: TypedObject>(self, watch: Watch) -> Self {
+        self.prunes_dynamic(ScopedResource::of::<Child>(), watch)
+    }
+
+    /// As [`prunes`](Self::prunes), for a type that is known only when the operator runs.
+    #[must_use]
+    pub fn prunes_dynamic(mut self, child: ScopedResource, watch: Watch) -> Self {
+        let is_here = watch.cluster.is_none();
+        if is_here {
+            self.definition.rules.allow_dynamic(&child, &[Verb::Delete]);
+        }
+        let mut controller = self.owns_dynamic(child, watch);
+        if let Some(owned) = controller.definition.secondaries.last_mut() {
+            owned.prunes = is_here;
+        }
+        controller
+    }
+
     /// Reconciles the objects that `map` names when an object of type `Other` changes.
     /// Allows to get, list and watch objects of type `Other`.
     #[must_use]
@@ -117,6 +146,7 @@ where
             form,
             watch,
             map,
+            prunes: false,
         };
         self.definition.secondaries.push(secondary);
         self

@@ -1,8 +1,12 @@
 //! The objects of a fake API server, and the rules by which they change.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use kube::{
+    api::{ApiResource, DynamicObject},
+    core::GroupVersionKind,
+};
 use serde_json::{Value, json};
 
 use super::{
@@ -11,7 +15,9 @@ use super::{
     refusal::Refusal,
     selector::Selection,
 };
-use crate::{clock::Clock, fake::request::RecordedRequest};
+use crate::{
+    cache::Entry, clock::Clock, fake::request::RecordedRequest, object::ScopedResource,
+};
 
 /// Group, plural, namespace and name.
 pub(super) type Id = (String, String, Option<String>, String);
@@ -182,6 +188,27 @@ impl Objects {
             items.push(object);
         }
         Ok((200, self.list_of(items)))
+    }
+
+    /// What the owner with this uid controls, of whatever type.
+    pub(super) fn controlled_by(&self, uid: &str) -> Vec<(ScopedResource, Entry)> {
+        let found = self
+            .stored
+            .iter()
+            .filter_map(|((_, plural, namespace, _), object)| {
+                let controls = |owner: &Value| owner["uid"] == uid && owner["controller"] == true;
+                let mut owners = object["metadata"]["ownerReferences"].as_array()?.iter();
+                owners.find(|owner| controls(owner))?;
+                let object: DynamicObject = serde_json::from_value(object.clone()).ok()?;
+                let kind = GroupVersionKind::try_from(object.types.as_ref()?).ok()?;
+                let resource = ApiResource::from_gvk_with_plural(&kind, plural);
+                let kind = match namespace {
+                    Some(_) => ScopedResource::namespaced(resource),
+                    None => ScopedResource::cluster_scoped(resource),
+                };
+                Some((kind, Entry::Valid(Arc::new(object))))
+            });
+        found.collect()
     }
 
     fn update(&mut self, request: &RecordedRequest, mut new: Value) -> Answer {

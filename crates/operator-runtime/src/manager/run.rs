@@ -102,10 +102,11 @@ impl Manager {
         Some(election)
     }
 
-    /// Refuses controllers that take each other's name or condition, before anything is ready.
+    /// Refuses controllers that take each other's name, condition or children, before anything is ready.
     fn check_controllers(&self) -> Result<(), Error> {
         let mut names = BTreeSet::new();
         let mut shown: Vec<(&str, &ScopedResource, &str)> = Vec::new();
+        let mut pruned: Vec<(&str, &ScopedResource, &ScopedResource)> = Vec::new();
         for controller in &self.controllers {
             let name = controller.name;
             if !names.insert(name) {
@@ -120,6 +121,17 @@ impl Manager {
                     return Err(Error::SameCondition(other, name, kind, condition));
                 }
                 shown.push((name, kind, condition));
+            }
+            let (owner, children) = &controller.prunes;
+            for child in children {
+                let same = |(_, other, its): &&(&str, &ScopedResource, &ScopedResource)| {
+                    *other == owner && *its == child
+                };
+                if let Some((other, ..)) = pruned.iter().find(same) {
+                    let [owner, child] = [owner, child].map(|kind| kind.resource.kind.clone());
+                    return Err(Error::SamePruned(other, name, child, owner));
+                }
+                pruned.push((name, owner, child));
             }
         }
         Ok(())

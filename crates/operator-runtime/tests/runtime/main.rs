@@ -2,6 +2,7 @@
 //! certificates.
 
 mod certificates;
+mod children;
 mod conversion;
 mod deletion;
 mod embedded;

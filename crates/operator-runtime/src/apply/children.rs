@@ -1,0 +1,412 @@
+//! The children of an object: made once, deleted, or applied as a set that is pruned.
+
+use std::collections::BTreeSet;
+
+use k8s_openapi::api::core::v1::ObjectReference;
+use kube::{
+    Resource,
+    api::{DeleteParams, DynamicObject, ObjectMeta, PostParams, Preconditions},
+    core::Status,
+};
+
+use super::{Applied, Applier, Desired, OwnerError, owner::controls};
+use crate::{
+    cache::Key,
+    object::{ScopedResource, TypedObject},
+};
+
+/// Marks what is in a set of children, so that nothing else is pruned. Its value is the field manager.
+const PRUNED_BY: &str = "operator-runtime/pruned-by";
+
+/// Why a child is not applied, created or deleted; found in [`kube::Error::Service`].
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[allow(missing_docs)]
+#[non_exhaustive]
+pub enum ChildError {
+    #[error("{child} exists, and {owner} does not control it")]
+    NotControlled { child: String, owner: String },
+    #[error("{0} is in the set twice")]
+    Twice(String),
+    #[error("a {0} without a name is in the set: the next set would delete it")]
+    NoName(String),
+    #[error("{0} is being deleted, and is made again when it is gone")]
+    BeingDeleted(String),
+    #[error(
+        "the controller of {owner} does not prune {child}: add `.prunes::<{child}>()` to it, and run `make manifests`"
+    )]
+    NotPruned { child: String, owner: String },
+}
+
+impl From<ChildError> for kube::Error {
+    fn from(error: ChildError) -> Self {
+        Self::Service(error.into())
+    }
+}
+
+/// The children that one object wants: all that are applied together, and nothing else stays.
+///
+/// Made by [`Applier::children`]. Nothing is sent before [`apply_and_prune`](Self::apply_and_prune).
+#[must_use = "nothing is sent before `apply_and_prune`"]
+pub struct Children<'a, O> {
+    applier: &'a Applier,
+    owner: &'a O,
+    wanted: Vec<kube::Result<(How, Desired)>>,
+}
+
+#[derive(Clone, Copy)]
+enum How {
+    Apply,
+    Create,
+    Recreate,
+}
+
+/// What became of a set of [`Children`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct AppliedChildren {
+    /// Those that are wanted, in the order in which they were added.
+    pub applied: Vec<Applied>,
+    /// Those that were not wanted any more and were deleted.
+    pub pruned: Vec<ObjectReference>,
+}
+
+impl<O: TypedObject> Children<'_, O> {
+    /// Wants `child`, by server-side apply. Without a namespace, it goes into the owner's.
+    pub fn apply<T: TypedObject>(&mut self, child: T) {
+        self.want(How::Apply, child);
+    }
+
+    /// Wants `child` to exist. It is created once and never changed, as befits a Job.
+    pub fn create<T: TypedObject>(&mut self, child: T) {
+        self.want(How::Create, child);
+    }
+
+    /// As [`apply`](Self::apply), but a child that the API server refuses to change, because a field is
+    /// immutable, is deleted and made again. What it holds is lost: mind volume claims.
+    pub fn apply_or_recreate<T: TypedObject>(&mut self, child: T) {
+        self.want(How::Recreate, child);
+    }
+
+    fn want<T: TypedObject>(&mut self, how: How, mut child: T) {
+        let annotations = child.meta_mut().annotations.get_or_insert_default();
+        annotations.insert(PRUNED_BY.to_owned(), self.applier.field_manager.to_owned());
+        let desired = Desired::owned(self.owner, child);
+        self.wanted.push(desired.map(|desired| (how, desired)));
+    }
+
+    /// Applies the set in the order in which it was filled, and then deletes the children that earlier
+    /// sets had and this one has not.
+    ///
+    /// Deleted is only what the owner controls (by the uid in its controller reference), what such a set
+    /// of this operator has made, and what is of a kind that the controller
+    /// [prunes](crate::Controller::prunes). After an error nothing is deleted, and the next reconcile goes on.
+    ///
+    /// # Errors
+    /// The first one of the API server, a [`ChildError`], or an [`OwnerError`].
+    pub async fn apply_and_prune(self) -> kube::Result<AppliedChildren> {
+        let Self {
+            applier,
+            owner,
+            wanted,
+        } = self;
+        let (kind, uid) = (ScopedResource::of::<O>(), uid(owner)?);
+        let wanted: Vec<_> = wanted.into_iter().collect::<kube::Result<_>>()?;
+        let mut ids = BTreeSet::new();
+        for (_, desired) in &wanted {
+            applier.pruned.check(&kind, &desired.kind)?;
+            if desired.name().is_empty() {
+                return Err(ChildError::NoName(desired.kind.resource.kind.clone()).into());
+            }
+            if !ids.insert(id(&desired.kind, &desired.meta)) {
+                return Err(ChildError::Twice(desired.to_string()).into());
+            }
+        }
+        let mut applied = Vec::new();
+        for (how, desired) in &wanted {
+            applied.push(match how {
+                How::Create => applier.create(owner, desired).await?,
+                How::Apply => applier.apply_member(owner, desired).await?,
+                How::Recreate => applier.apply_or_recreate(owner, desired).await?,
+            });
+        }
+        let mut pruned = Vec::new();
+        let found = applier.pruned.search(&applier.cluster.cache, &kind, uid);
+        for (kind, entry) in found.await {
+            let meta = entry.meta();
+            let stays = ids.contains(&id(&kind, meta)) || meta.deletion_timestamp.is_some();
+            if !stays && applier.is_member(meta, uid) {
+                applier.delete(&kind, meta).await?;
+                pruned.push(reference(&kind, meta));
+            }
+        }
+        Ok(AppliedChildren { applied, pruned })
+    }
+}
+
+impl Applier {
+    /// The children that `owner` wants, as a set that is applied together and pruned. One owner has one
+    /// set, and the set follows from its spec: what is left out is deleted.
+    ///
+    /// ```
+    /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.rs")); }
+    /// # use example::Memcached;
+    /// use k8s_openapi::api::{apps::v1::Deployment, core::v1::ConfigMap};
+    /// use operator_runtime::Applier;
+    ///
+    /// async fn reconcile(memcached: &Memcached, applier: &Applier) -> kube::Result<()> {
+    ///     let mut children = applier.children(memcached);
+    ///     children.apply(deployment(memcached));
+    ///     if memcached.spec.secret.is_none() {
+    ///         children.apply(config(memcached));
+    ///     }
+    ///     // A ConfigMap of before `spec.secret` was set is deleted.
+    ///     children.apply_and_prune().await?;
+    ///     Ok(())
+    /// }
+    /// # fn deployment(_: &Memcached) -> Deployment { Deployment::default() }
+    /// # fn config(_: &Memcached) -> ConfigMap { ConfigMap::default() }
+    /// ```
+    pub fn children<'a, O: TypedObject>(&'a self, owner: &'a O) -> Children<'a, O> {
+        Children {
+            applier: self,
+            owner,
+            wanted: Vec::new(),
+        }
+    }
+
+    /// Creates `child` with `owner` as its controller, unless it is there: for what is immutable, such as
+    /// a Job. Give it a name that follows from what it is for, so that a reconcile that runs again makes
+    /// no second one. Without a namespace, it goes into the owner's.
+    ///
+    /// A child that is being deleted counts as there: its end reconciles the owner again.
+    ///
+    /// # Errors
+    /// Those of the API server, an [`OwnerError`], and [`ChildError::NotControlled`] if somebody else has
+    /// an object of this name.
+    pub async fn create_owned<O, T>(&self, owner: &O, child: T) -> kube::Result<Applied>
+    where
+        O: TypedObject,
+        T: TypedObject,
+    {
+        self.create(owner, &Desired::owned(owner, child)?).await
+    }
+
+    /// Deletes `child`, with what it owns in the background. It must be controlled by `owner`, and not have
+    /// changed since it was read; nothing happens if it is gone.
+    ///
+    /// # Errors
+    /// Those of the API server: a conflict if `child` has changed. A [`ChildError`] if `owner` does
+    /// not control it, or its controller does not [prune](crate::Controller::prunes) the type.
+    pub async fn delete_owned<O, T>(&self, owner: &O, child: &T) -> kube::Result<()>
+    where
+        O: TypedObject,
+        T: TypedObject,
+    {
+        let kind = ScopedResource::of::<T>();
+        self.pruned.check(&ScopedResource::of::<O>(), &kind)?;
+        if !controls(uid(owner)?, child.meta()) {
+            return Err(not_controlled(owner, describe(&kind, child.meta())));
+        }
+        self.delete(&kind, child.meta()).await
+    }
+
+    async fn create<O: TypedObject>(&self, owner: &O, desired: &Desired) -> kube::Result<Applied> {
+        let uid = uid(owner)?;
+        // What the watch shows needs no request.
+        if let Some(source) = self.cluster.cache.any(&desired.kind)
+            && let Some(found) = source.content.get(&Key::of(&desired.meta))
+            && controls(uid, found.meta())
+        {
+            return Ok(Applied::of(found.meta(), false));
+        }
+        let object: DynamicObject =
+            serde_json::from_value(desired.value.clone()).map_err(kube::Error::SerdeError)?;
+        let params = PostParams {
+            field_manager: Some(self.field_manager.to_owned()),
+            ..PostParams::default()
+        };
+        let api = self.api(&desired.kind, &desired.meta);
+        match api.create(&params, &object).await {
+            Ok(created) => Ok(Applied::of(&created.metadata, true)),
+            Err(kube::Error::Api(status)) if status.is_already_exists() => {
+                let found = api.get_metadata(desired.name()).await?.metadata;
+                match controls(uid, &found) {
+                    true => Ok(Applied::of(&found, false)),
+                    false => Err(not_controlled(owner, desired.to_string())),
+                }
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Applies what may be pruned later, so it must not be anybody else's.
+    async fn apply_member<O: TypedObject>(
+        &self,
+        owner: &O,
+        desired: &Desired,
+    ) -> kube::Result<Applied> {
+        let uid = uid(owner)?;
+        let source = self.cluster.cache.any(&desired.kind);
+        let foreign = match source.filter(|source| source.is_filled()) {
+            Some(source) => {
+                let found = source.content.get(&Key::of(&desired.meta));
+                found.is_some_and(|found| !controls(uid, found.meta()))
+            }
+            None => {
+                let api = self.api(&desired.kind, &desired.meta);
+                let found = api.get_metadata_opt(desired.name()).await?;
+                found.is_some_and(|found| !controls(uid, &found.metadata))
+            }
+        };
+        match foreign {
+            true => Err(not_controlled(owner, desired.to_string())),
+            false => self.send(desired).await,
+        }
+    }
+
+    async fn apply_or_recreate<O: TypedObject>(
+        &self,
+        owner: &O,
+        desired: &Desired,
+    ) -> kube::Result<Applied> {
+        let refused = match self.apply_member(owner, desired).await {
+            Err(kube::Error::Api(status)) if is_immutable(&status) => status,
+            result => return result,
+        };
+        let api = self.api(&desired.kind, &desired.meta);
+        if let Some(found) = api.get_metadata_opt(desired.name()).await? {
+            if !self.is_member(&found.metadata, uid(owner)?) {
+                return Err(kube::Error::Api(refused));
+            }
+            if found.metadata.deletion_timestamp.is_none() {
+                self.delete(&desired.kind, &found.metadata).await?;
+            }
+            // It may wait for a finalizer.
+            if api.get_metadata_opt(desired.name()).await?.is_some() {
+                return Err(ChildError::BeingDeleted(desired.to_string()).into());
+            }
+        }
+        self.send(desired).await
+    }
+
+    /// Whether a set of children of the owner with this uid has made the object.
+    fn is_member(&self, meta: &ObjectMeta, uid: &str) -> bool {
+        let annotations = meta.annotations.as_ref();
+        let mark = annotations.and_then(|annotations| annotations.get(PRUNED_BY));
+        mark.is_some_and(|mark| mark == self.field_manager) && controls(uid, meta)
+    }
+
+    /// Deletes the object if it is still what was read, in which case that it is gone is no error.
+    async fn delete(&self, kind: &ScopedResource, meta: &ObjectMeta) -> kube::Result<()> {
+        let params = DeleteParams {
+            preconditions: Some(Preconditions {
+                uid: meta.uid.clone(),
+                resource_version: meta.resource_version.clone(),
+            }),
+            ..DeleteParams::background()
+        };
+        let name = meta.name.as_deref().unwrap_or_default();
+        match self.api(kind, meta).delete(name, &params).await {
+            Err(kube::Error::Api(status)) if status.is_not_found() => {}
+            result => {
+                result?;
+                let (kind, namespace) = (&kind.resource.kind, &meta.namespace);
+                tracing::info!(kind, namespace, name, "deleted a child");
+            }
+        }
+        self.applied().remove(&(kind.to_string(), Key::of(meta)));
+        Ok(())
+    }
+}
+
+/// Whether nothing but fields that cannot change keeps an object from being updated. What is wrong
+/// beside that would be wrong after a deletion, too.
+fn is_immutable(status: &Status) -> bool {
+    const WORDS: [&str; 3] = [
+        // `FieldImmutableErrorMsg` of apimachinery, and what rules in CEL say by convention.
+        "immutable",
+        // A Service, a PersistentVolume.
+        "may not change",
+        // A StatefulSet.
+        "updates to statefulset spec",
+    ];
+    let causes = status.details.iter().flat_map(|details| &details.causes);
+    let mut causes = causes.peekable();
+    status.is_invalid()
+        && causes.peek().is_some()
+        && causes.all(|cause| WORDS.iter().any(|word| cause.message.contains(word)))
+}
+
+fn uid<O: Resource>(owner: &O) -> kube::Result<&str> {
+    let uid = owner.meta().uid.as_deref();
+    uid.ok_or_else(|| kube::Error::Service(OwnerError::NoUid.into()))
+}
+
+fn not_controlled<O: TypedObject>(owner: &O, child: String) -> kube::Error {
+    let owner = describe(&ScopedResource::of::<O>(), owner.meta());
+    ChildError::NotControlled { child, owner }.into()
+}
+
+/// Such as `ConfigMap a`.
+fn describe(kind: &ScopedResource, meta: &ObjectMeta) -> String {
+    let name = meta.name.as_deref().unwrap_or_default();
+    format!("{} {name}", kind.resource.kind)
+}
+
+/// The same for every version of a type.
+fn id(kind: &ScopedResource, meta: &ObjectMeta) -> (String, String, Key) {
+    let resource = &kind.resource;
+    (
+        resource.group.clone(),
+        resource.plural.clone(),
+        Key::of(meta),
+    )
+}
+
+fn reference(kind: &ScopedResource, meta: &ObjectMeta) -> ObjectReference {
+    ObjectReference {
+        api_version: Some(kind.resource.api_version.clone()),
+        kind: Some(kind.resource.kind.clone()),
+        name: meta.name.clone(),
+        namespace: meta.namespace.clone(),
+        uid: meta.uid.clone(),
+        ..ObjectReference::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{from_value, json};
+
+    use super::*;
+
+    #[test]
+    fn only_what_cannot_change_is_made_again() {
+        let job = "Invalid value: {}: field is immutable";
+        let set =
+            "Forbidden: updates to statefulset spec for fields other than 'replicas' are forbidden";
+        let service = "Invalid value: []: may not change once set";
+        let wrong = "Invalid value: -1: must be greater than or equal to 0";
+        for (code, messages, expected) in [
+            (422, &[job] as &[&str], true),
+            (422, &[set], true),
+            (422, &[job, service], true),
+            (422, &[job, wrong], false),
+            (422, &[wrong], false),
+            (422, &[], false),
+            (409, &[job], false),
+        ] {
+            let reason = if code == 422 { "Invalid" } else { "Conflict" };
+            let causes = messages.iter().map(|message| json!({ "message": message }));
+            let status = json!({
+                "status": "Failure",
+                "code": code,
+                "reason": reason,
+                "message": job,
+                "details": { "causes": causes.collect::<Vec<_>>() },
+            });
+            let status = from_value(status).unwrap();
+            assert_eq!(is_immutable(&status), expected, "{code} {messages:?}");
+        }
+    }
+}
