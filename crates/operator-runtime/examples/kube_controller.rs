@@ -64,9 +64,11 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let manager = Manager::new(&OPTIONS, Args::parse().flags).await?;
     let client = manager.client();
     let objects = Api::<ConfigMap>::all(client.clone());
+    // A watch that is silent for 65 s is given up, so it begins anew before that.
+    let config = watcher::Config::default().labels("greet").timeout(50);
     // A task runs while this replica leads, and is asked to stop by its token.
     let manager = manager.task("greeter", |stop| async move {
-        Controller::new(objects, watcher::Config::default().labels("greet"))
+        Controller::new(objects, config)
             .graceful_shutdown_on(stop.cancelled_owned())
             .run(reconcile, on_error, Arc::new(client))
             .for_each(|result| async {

@@ -15,6 +15,11 @@ pub mod applying {
     #![doc = include_str!("guide/applying.md")]
 }
 
+/// kube's own `Controller` in a manager: the way in for an operator that exists.
+pub mod kube_controllers {
+    #![doc = include_str!("guide/kube-controllers.md")]
+}
+
 /// Cleaning up before an object goes.
 pub mod finalizers {
     #![doc = include_str!("guide/finalizers.md")]

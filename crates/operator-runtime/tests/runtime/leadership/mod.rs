@@ -20,6 +20,7 @@ use k8s_openapi::api::authorization::v1::SelfSubjectAccessReview;
 use kube::{
     Api, Client, ResourceExt,
     api::{Patch, PatchParams, PostParams},
+    runtime::{controller, watcher},
 };
 use operator_runtime::{
     Action, Controller, Controllers, Flags, Manager, ManagerOptions, WatchScope,
@@ -44,10 +45,31 @@ struct Args {
     manager: Flags,
 }
 
+/// Between two changes of an object.
+const PAUSE: Duration = Duration::from_millis(20);
+
 /// Changes the object, again and again.
 async fn reconcile(widget: Arc<Widget>, client: Arc<Client>) -> kube::Result<Action> {
+    change(&widget, &client).await?;
+    Ok(Action::requeue(PAUSE))
+}
+
+/// The same for kube's `Controller`.
+async fn reconcile_by_kube(
+    widget: Arc<Widget>,
+    client: Arc<Client>,
+) -> kube::Result<controller::Action> {
+    change(&widget, &client).await?;
+    Ok(controller::Action::requeue(PAUSE))
+}
+
+fn again(_: Arc<Widget>, _: &kube::Error, _: Arc<Client>) -> controller::Action {
+    controller::Action::requeue(PAUSE)
+}
+
+async fn change(widget: &Widget, client: &Client) -> kube::Result<()> {
     let namespace = widget.namespace().unwrap_or_default();
-    let api: Api<Widget> = Api::namespaced((*client).clone(), &namespace);
+    let api: Api<Widget> = Api::namespaced(client.clone(), &namespace);
     tokio::time::sleep(Duration::from_millis(5)).await;
     let now = k8s_openapi::jiff::Timestamp::now().to_string();
     let patch = json!({"metadata": {"annotations": {"changed": now}}});
@@ -57,7 +79,7 @@ async fn reconcile(widget: Arc<Widget>, client: Arc<Client>) -> kube::Result<Act
         &Patch::Merge(patch),
     )
     .await?;
-    Ok(Action::requeue(Duration::from_millis(20)))
+    Ok(())
 }
 
 /// Allows what it may write for: it creates a review of its own, as any replica has to.
@@ -78,20 +100,48 @@ async fn validate(_: &Change<Widget>, _: &Request, client: &Client) -> Result<()
 /// The operator. The test runs this binary again, with its flags in the environment.
 #[test]
 fn operator() {
+    run(|manager, _| {
+        let mut controllers = Controllers::default();
+        controllers.add(Controller::new("widgets", reconcile));
+        let client = manager.client();
+        manager.controllers(controllers, client)
+    });
+}
+
+/// The same operator with kube's own `Controller`.
+#[test]
+fn operator_of_kube() {
+    run(|manager, namespace| {
+        let client = manager.client();
+        let objects: Api<Widget> = Api::namespaced(client.clone(), namespace);
+        manager.task("widgets", |stop| async move {
+            controller::Controller::new(objects, watcher::Config::default())
+                .graceful_shutdown_on(stop.cancelled_owned())
+                .run(reconcile_by_kube, again, Arc::new(client))
+                .for_each(|_| async {})
+                .await;
+            Ok(())
+        })
+    });
+}
+
+/// With what is in the flags: nothing unless the test has started this process.
+fn run(with: impl FnOnce(Manager, &str) -> Manager) {
     let Ok(flags) = env::var("TEST_OPERATOR_FLAGS") else {
         return;
     };
+    let namespace = flags
+        .split(' ')
+        .find_map(|flag| flag.strip_prefix("--watch-namespace="));
     let args = Args::parse_from(["operator"].into_iter().chain(flags.split(' ')));
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let result = runtime.block_on(async {
         let manager = Manager::new(&OPTIONS, args.manager).await?;
-        let mut controllers = Controllers::default();
-        controllers.add(Controller::new("widgets", reconcile));
         let mut webhooks = Webhooks::default();
         webhooks.add(Webhook::validating(validate));
         let client = manager.client();
-        let manager = manager.controllers(controllers, client.clone());
-        manager.webhooks(webhooks, client).run().await
+        let manager = manager.webhooks(webhooks, client);
+        with(manager, namespace.unwrap_or_default()).run().await
     });
     if let Err(error) = result {
         eprintln!("{error}");
@@ -120,6 +170,7 @@ async fn one_replica_changes_something_at_a_time() -> Result<()> {
     let mut schedules = vec![
         Schedule::new(102, DEFAULT, &[Stop, Kill]),
         Schedule::new(103, DEFAULT, &[Revoke, Partition, Terminate]),
+        Schedule::new(104, SHORT, &[Stop, Partition, Revoke, Kill, Terminate]).of_kube(),
     ];
     schedules.extend((0..10).map(Schedule::random));
     let runs = schedules

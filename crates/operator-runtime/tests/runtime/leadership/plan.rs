@@ -62,6 +62,8 @@ pub struct Schedule {
     pub faults: Vec<Fault>,
     /// For so long, random faults follow.
     pub time: Duration,
+    /// Whether the operator is kube's `Controller` in a task of the manager.
+    pub kube: bool,
     random: u64,
 }
 
@@ -72,8 +74,14 @@ impl Schedule {
             timing,
             faults: faults.to_vec(),
             time: Duration::ZERO,
+            kube: false,
             random: seed,
         }
+    }
+
+    /// The same for kube's `Controller`.
+    pub fn of_kube(self) -> Self {
+        Self { kube: true, ..self }
     }
 
     /// Every fault comes in nine of these in a row; what else comes is random.

@@ -24,6 +24,7 @@ pub struct Replica {
     pub proxy: Proxy,
     pub asker: Asker,
     flags: String,
+    kube: bool,
     log: PathBuf,
     child: Option<Child>,
     started: Instant,
@@ -36,6 +37,7 @@ impl Replica {
         proxy: Proxy,
         asker: Asker,
         flags: String,
+        kube: bool,
         log: PathBuf,
     ) -> Result<Self> {
         let mut replica = Self {
@@ -43,6 +45,7 @@ impl Replica {
             proxy,
             asker,
             flags,
+            kube,
             log,
             child: None,
             started: Instant::now(),
@@ -54,8 +57,12 @@ impl Replica {
 
     fn start(&mut self) -> Result<()> {
         let log = File::options().create(true).append(true).open(&self.log)?;
+        let operator = match self.kube {
+            true => "leadership::operator_of_kube",
+            false => "leadership::operator",
+        };
         let child = Command::new(env::current_exe()?)
-            .args(["--exact", "leadership::operator", "--nocapture"])
+            .args(["--exact", operator, "--nocapture"])
             .env("TEST_OPERATOR_FLAGS", &self.flags)
             .env("POD_NAME", &self.name)
             .env_remove("RUST_LOG")

@@ -54,7 +54,7 @@ struct Run {
 pub async fn run(cluster: &Cluster, schedule: Schedule) -> Result<Outcome> {
     let namespace = format!("schedule-{}", schedule.seed);
     let client = cluster.client()?;
-    let replicas = setup::replicas(cluster, &namespace, schedule.timing).await?;
+    let replicas = setup::replicas(cluster, &namespace, &schedule).await?;
     let mut run = Run {
         server: ApiServer::of(cluster)?,
         log: cluster.control_plane().audit_log(),

@@ -16,7 +16,7 @@ use operator_runtime::envtest::{Cluster, free_port};
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Value, json};
 
-use super::{plan::Timing, proxy::Proxy, replica::Replica, reviews::Asker};
+use super::{plan::Schedule, proxy::Proxy, replica::Replica, reviews::Asker};
 use crate::{followers::Endpoint, widget::Widget};
 
 /// The name of the Lease, which is that of the operator.
@@ -52,7 +52,11 @@ pub async fn permissions(client: &Client) -> Result<()> {
 }
 
 /// Starts two replicas that work on objects in a namespace of their own.
-pub async fn replicas(cluster: &Cluster, namespace: &str, timing: Timing) -> Result<Vec<Replica>> {
+pub async fn replicas(
+    cluster: &Cluster,
+    namespace: &str,
+    schedule: &Schedule,
+) -> Result<Vec<Replica>> {
     let client = cluster.client()?;
     let metadata = json!({"metadata": {"name": namespace}});
     apply::<Namespace>(&Api::all(client.clone()), metadata).await?;
@@ -64,7 +68,7 @@ pub async fn replicas(cluster: &Cluster, namespace: &str, timing: Timing) -> Res
     }
     let mut replicas = Vec::new();
     for user in users {
-        replicas.push(replica(cluster, namespace, user, timing).await?);
+        replicas.push(replica(cluster, namespace, user, schedule).await?);
     }
     Ok(replicas)
 }
@@ -92,8 +96,9 @@ async fn replica(
     cluster: &Cluster,
     namespace: &str,
     name: String,
-    timing: Timing,
+    schedule: &Schedule,
 ) -> Result<Replica> {
+    let timing = schedule.timing;
     let accounts: Api<ServiceAccount> = Api::namespaced(cluster.client()?, namespace);
     apply(&accounts, json!({"metadata": {"name": name}})).await?;
     let request = TokenRequest::default();
@@ -126,7 +131,7 @@ async fn replica(
     let directory = kubeconfig.parent().unwrap_or(Path::new("."));
     let log = directory.join(format!("{name}.log"));
     let asker = Asker::begin(webhook, health);
-    Replica::new(name, proxy, asker, flags, log)
+    Replica::new(name, proxy, asker, flags, schedule.kube, log)
 }
 
 async fn apply<K>(api: &Api<K>, object: Value) -> Result<()>
