@@ -26,6 +26,7 @@ use serde_json::Value;
 
 pub use children::{AppliedChildren, ChildError, Children};
 pub use owner::OwnerError;
+#[cfg(feature = "testing")]
 pub(crate) use pruned::Everything;
 
 use crate::{

@@ -30,6 +30,7 @@ struct Declared {
 }
 
 impl Pruned {
+    #[cfg(feature = "testing")]
     pub(super) fn of_everything(everything: Everything) -> Self {
         Self {
             declared: Arc::default(),

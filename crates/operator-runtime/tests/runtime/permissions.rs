@@ -9,6 +9,7 @@ use std::{
 use anyhow::{Context, Result, bail, ensure};
 use k8s_openapi::api::{
     authorization::v1::SelfSubjectAccessReview,
+    batch::v1::Job,
     core::v1::{ConfigMap, Namespace, Pod, Secret, ServiceAccount},
     rbac::v1::PolicyRule,
 };
@@ -54,6 +55,7 @@ async fn permissions_are_exact() -> Result<()> {
     let mut controllers = Controllers::default();
     let controller = Controller::<Widget, _>::new("widgets", nothing)
         .owns::<ConfigMap>()
+        .prunes::<Job>()
         .watches::<ServiceAccount>(widgets_of)
         .needs::<Secret>(&[Verb::Get, Verb::Delete]);
     controllers.add(controller);
@@ -70,6 +72,7 @@ async fn permissions_are_exact() -> Result<()> {
         ("test.example.com", "widgets", "status", "patch"),
         ("test.example.com", "widgets", "finalizers", "update"),
         ("", "configmaps", "", "create get list patch watch"),
+        ("batch", "jobs", "", "create delete get list patch watch"),
         ("", "serviceaccounts", "", "get list watch"),
         ("", "secrets", "", "delete get"),
         ("", "pods", "", ""),
