@@ -126,7 +126,7 @@ fn check(cache: &v1::Cache, request: &Request, errors: &mut FieldErrors) {
 
 fn webhooks() -> Webhooks<()> {
     let mut all = Webhooks::default();
-    all.add(Webhook::defaulting(default));
+    all.add(Webhook::defaulting(default).schema_first());
     all.add(Webhook::validating(validate).operations(&[
         Operation::Create,
         Operation::Update,

@@ -135,6 +135,19 @@ where
         Self::new(Purpose::Validating, Box::new(answer))
     }
 
+    /// Lets an object pass that does not decode, with a warning, instead of denying it: for a type whose
+    /// CRD this operator installs. Then the API server compares the object with the schema and answers
+    /// with all that is wrong, not only with the first error of decoding. A validating webhook needs no
+    /// such call, because it is asked after the schema.
+    ///
+    /// Default: it is denied. An object of a type that somebody else defines may fit their schema and
+    /// not the Rust type, and would be stored without its defaults.
+    #[must_use]
+    pub fn schema_first(mut self) -> Self {
+        self.definition.answer.schema_first();
+        self
+    }
+
     /// Answers an AdmissionReview as the server does, for tests and benchmarks.
     ///
     /// # Errors

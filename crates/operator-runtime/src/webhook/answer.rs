@@ -18,11 +18,15 @@ pub(crate) type Decision = Result<Option<Vec<u8>>, Denied>;
 pub(crate) trait Answer<C>: Send + Sync {
     /// Decodes what the function needs, and calls it.
     fn answer<'a>(&'a self, question: &'a Question<'a>, context: &'a C) -> BoxFuture<'a, Decision>;
+
+    /// Leaves a new object that does not decode to the schema, if it is asked before the schema.
+    fn schema_first(&mut self) {}
 }
 
 /// A function that changes objects of type `K`.
 pub(super) struct Defaults<K, F> {
     function: F,
+    schema_first: bool,
     objects: PhantomData<fn() -> K>,
 }
 
@@ -30,6 +34,7 @@ impl<K, F> Defaults<K, F> {
     pub(super) fn new(function: F) -> Self {
         Self {
             function,
+            schema_first: false,
             objects: PhantomData,
         }
     }
@@ -44,7 +49,17 @@ where
     fn answer<'a>(&'a self, question: &'a Question<'a>, context: &'a C) -> BoxFuture<'a, Decision> {
         let answer = async move {
             let held = present(question.object)?;
-            let mut object: K = decode(held).map_err(|error| error.deny())?;
+            let mut object: K = match decode(held) {
+                Ok(object) => object,
+                Err(error) if self.schema_first => {
+                    let request = &question.request;
+                    request.warn(format!(
+                        "not defaulted, because it does not decode: {error}"
+                    ));
+                    return Ok(None);
+                }
+                Err(error) => return Err(error.deny()),
+            };
             let before = text(&object)?;
             let called = self.function.call(&mut object, &question.request, context);
             called.await?;
@@ -52,6 +67,10 @@ where
             patch(held.get(), &before, &after).map_err(|error| unchangeable(&error))
         };
         answer.boxed()
+    }
+
+    fn schema_first(&mut self) {
+        self.schema_first = true;
     }
 }
 

@@ -204,6 +204,27 @@ async fn an_object_that_does_not_decode_is_denied_with_the_reason() {
 }
 
 #[tokio::test]
+async fn what_does_not_decode_is_left_to_the_schema_if_that_is_asked_for() {
+    let good = config_map(json!({"do": "nothing"}));
+    let bad = config_map(json!({"a": 1}));
+    let webhook = Webhook::defaulting(default).schema_first();
+    for (operation, old) in [("CREATE", &Value::Null), ("UPDATE", &good)] {
+        let review = review(operation, old.clone(), bad.clone());
+        let response = ask(&webhook, &review).await.unwrap();
+        assert_eq!(response["allowed"], true, "{response}");
+        assert_eq!(response["patch"], Value::Null);
+        let warning = "not defaulted, because it does not decode: \
+                       data.a: invalid type: integer `1`, expected a string";
+        assert_eq!(response["warnings"], json!([warning]));
+    }
+    // A validating webhook is asked after the schema.
+    let webhook = Webhook::validating(validate).schema_first();
+    let review = review("CREATE", Value::Null, bad);
+    let response = ask(&webhook, &review).await.unwrap();
+    assert_eq!(response["allowed"], false, "{response}");
+}
+
+#[tokio::test]
 async fn what_is_not_declared_is_denied() {
     let webhook = Webhook::validating(validate);
     let with = |pointer: &str, value: Value| {

@@ -12,13 +12,14 @@ use operator_runtime::{
 
 use crate::webhooks::{
     gadget::{Gadget, GadgetSpec, Part},
-    parts,
+    parts, schema,
 };
 
 pub fn webhooks() -> Webhooks<Client> {
     let mut all = Webhooks::default();
     all.add(defaulting());
     all.add(validating());
+    all.add(schema::defaulting());
     all.add(Webhook::defaulting(mark).object_selector(label("webhook", "mark")));
     parts::add(&mut all);
     all

@@ -12,6 +12,7 @@ mod manifests;
 mod parts;
 mod reviews;
 mod rotation;
+mod schema;
 
 use std::{sync::LazyLock, thread, time::Duration};
 
@@ -50,9 +51,11 @@ fn site() -> Result<&'static (Cluster, Operator)> {
             stored.map_err(|_| anyhow!("it panicked"))?
         })?;
         let (controllers, webhooks) = (Controllers::default(), hooks::webhooks());
+        let mut crds = gadget::crds()?;
+        crds.extend(schema::crds()?);
         let operator = cluster.run(
             &OPTIONS,
-            gadget::crds(),
+            anyhow::Ok(crds),
             controllers,
             webhooks,
             Manager::client,
