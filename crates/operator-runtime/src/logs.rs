@@ -22,9 +22,13 @@ pub enum LogFormat {
     Json,
 }
 
-/// What is logged unless `RUST_LOG` says otherwise; kube's own lines repeat what ours say.
-const DEFAULT_TARGETS: &str =
-    "info,kube_client=warn,kube_client::client::builder=off,kube_runtime=warn";
+/// What is logged unless `RUST_LOG` says otherwise. kube's own lines repeat what ours say: its watcher would add each
+/// refusal, with the whole answer of the API server.
+const DEFAULT_TARGETS: &str = "info,kube_client=warn,kube_client::client::builder=off,kube_runtime=warn,kube_runtime::watcher=error";
+
+/// The same in tests, which show what went wrong.
+#[cfg(feature = "envtest")]
+const TEST_TARGETS: &str = "warn,kube_client::client::builder=off,kube_runtime::watcher=error";
 
 /// Starts logging, and logs panics instead of printing them, with `RUST_BACKTRACE=1` with their backtrace. Does nothing the second time.
 pub(crate) fn init(format: Option<LogFormat>) {
@@ -59,7 +63,10 @@ pub(crate) fn init(format: Option<LogFormat>) {
 #[cfg(feature = "envtest")]
 pub(crate) fn init_for_tests() {
     let lines = fmt::layer().with_test_writer();
-    _ = registry().with(targets("warn")).with(lines).try_init();
+    _ = registry()
+        .with(targets(TEST_TARGETS))
+        .with(lines)
+        .try_init();
 }
 
 /// The levels of `RUST_LOG`, such as `info,operator=debug`; `default` without or beside sense.

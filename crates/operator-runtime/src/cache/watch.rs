@@ -135,12 +135,16 @@ impl Source {
                     }
                     Err(error) => {
                         let (kind, text) = (&self.kind.resource.kind, chain(&error));
-                        tracing::warn!(
-                            kind,
-                            namespace,
-                            error = text,
-                            "a watch failed, trying again"
-                        );
+                        if is_normal(&error) {
+                            tracing::info!(kind, namespace, error = text, "a watch begins anew");
+                        } else {
+                            tracing::warn!(
+                                kind,
+                                namespace,
+                                error = text,
+                                "a watch failed, trying again"
+                            );
+                        }
                         sleep(backoff.next().unwrap_or_default()).await;
                         if is_too_late(&error) {
                             break;
@@ -160,6 +164,20 @@ impl Source {
             self.change(key, None);
         }
     }
+}
+
+/// Whether the API server has begun to store a type anew, as it does after a change of the CRD, such as
+/// a conversion that begins: for a moment it serves nothing, and then no watch goes on where it ended.
+fn is_normal(error: &watcher::Error) -> bool {
+    let status = match error {
+        watcher::Error::WatchError(status) => status,
+        watcher::Error::WatchStartFailed(kube::Error::Api(status))
+        | watcher::Error::InitialListFailed(kube::Error::Api(status)) => status,
+        _ => return false,
+    };
+    let listed = !matches!(error, watcher::Error::InitialListFailed(_));
+    (status.code == 410 && listed)
+        || (status.code == 429 && status.message == "storage is (re)initializing")
 }
 
 /// Whether the API server refused to go on from where a watch ended. kube lists again if the stream

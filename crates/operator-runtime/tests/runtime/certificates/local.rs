@@ -1,13 +1,17 @@
 //! An operator on the machine of a developer, to which the cluster is sent for a while.
 
+use std::time::Duration;
+
 use anyhow::{Result, ensure};
-use operator_runtime::envtest::free_port;
+use kube::api::{DeleteParams, PostParams};
+use operator_runtime::envtest::{eventually, free_port};
 use serde_json::Value;
 
 use super::{
     cluster,
     site::{CRD, Site},
 };
+use crate::widget::{Widget, WidgetSpec};
 
 /// The configurations, and the CRD if it is converted: all but what every change counts up.
 fn objects(site: &Site, crd: bool) -> Result<Vec<Value>> {
@@ -168,5 +172,35 @@ async fn what_somebody_else_has_changed_is_left_alone() -> Result<()> {
     let deployed = objects(&site, false)?;
     operator.stop().await?;
     ensure!(objects(&site, false)? == deployed);
+    Ok(())
+}
+
+/// That the CRD sends the API server here ends the watches of its objects, each time.
+#[tokio::test]
+async fn a_start_warns_of_nothing() -> Result<()> {
+    let site = Site::new(cluster()?, "calm")?.with_conversion().await?;
+    let widgets = site.cluster.api::<Widget>()?;
+    for round in 0..3 {
+        let port = free_port()?;
+        let mut operator = site.local_controller(&format!("run-{round}"), port)?;
+        operator.ready().await?;
+        ensure!(lead_here(&site, true, port)?);
+        // The watch has begun again when it shows what is new.
+        let name = format!("calm-{round}");
+        let widget = Widget::new(&name, WidgetSpec::default());
+        eventually(Duration::from_secs(30), async || {
+            match widgets.create(&PostParams::default(), &widget).await {
+                Err(kube::Error::Api(status)) if status.is_already_exists() => {}
+                result => drop(result?),
+            }
+            let seen = operator.log().contains(&format!("reconciled {name}"));
+            ensure!(seen, "{}", operator.log());
+            Ok(())
+        })
+        .await?;
+        ensure!(!operator.log().contains(" WARN "), "{}", operator.log());
+        operator.stop().await?;
+        widgets.delete(&name, &DeleteParams::default()).await?;
+    }
     Ok(())
 }

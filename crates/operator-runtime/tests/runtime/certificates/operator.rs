@@ -7,14 +7,16 @@ use std::{
     net::{SocketAddr, TcpStream},
     path::{Path, PathBuf},
     process::{Child, Command, Stdio, exit},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use anyhow::{Result, bail, ensure};
 use clap::Parser;
 use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::LabelSelector};
+use kube::ResourceExt;
 use operator_runtime::{
-    Flags, Manager, ManagerOptions, WatchScope,
+    Action, Controller, Flags, Manager, ManagerOptions, WatchScope,
     envtest::free_port,
     webhook::{Change, Conversion, Denied, Request, Webhook, Webhooks},
 };
@@ -71,6 +73,11 @@ fn webhooks() -> Webhooks<()> {
     webhooks
 }
 
+async fn reconcile(widget: Arc<Widget>, _: Arc<()>) -> kube::Result<Action> {
+    eprintln!("reconciled {}", widget.name_any());
+    Ok(Action::await_change())
+}
+
 /// Runs the operator if this process is to be one.
 pub fn main() {
     let Ok(flags) = env::var("TEST_OPERATOR_FLAGS") else {
@@ -90,6 +97,10 @@ pub fn main() {
         if let [lifetime, renew, settle] = periods[..] {
             let [lifetime, renew, settle] = [lifetime, renew, settle].map(Duration::from_millis);
             manager = manager.certificate_periods(lifetime, renew, settle);
+        }
+        if env::var_os("TEST_WATCHES").is_some() {
+            let widgets = Controller::external("widgets", reconcile);
+            manager = manager.controllers(widgets, ());
         }
         manager.webhooks(webhooks(), ()).run().await
     });

@@ -148,13 +148,24 @@ impl<'a> Site<'a> {
 
     /// Starts the operator as `make run WEBHOOK_HOST=localhost` does.
     pub fn local(&self, name: &str, port: u16) -> Result<Operator> {
+        self.local_with(name, port, &[])
+    }
+
+    /// The same, with a controller of Widgets.
+    pub fn local_controller(&self, name: &str, port: u16) -> Result<Operator> {
+        self.local_with(name, port, &[("TEST_WATCHES", String::new())])
+    }
+
+    fn local_with(&self, name: &str, port: u16, more: &[(&str, String)]) -> Result<Operator> {
         let name = format!("{}-{name}", self.namespace);
         let kubeconfig = self.cluster.control_plane().kubeconfig();
         let flags = "--webhook-host=localhost";
-        Operator::start(&kubeconfig, &name, port, flags, &self.environment())
+        let mut environment = self.environment();
+        environment.extend_from_slice(more);
+        Operator::start(&kubeconfig, &name, port, flags, &environment)
     }
 
-    fn environment(&self) -> Vec<(&'static str, String)> {
+    fn environment(&self) -> Vec<(&str, String)> {
         let mut environment = vec![
             ("POD_NAMESPACE", self.namespace.to_owned()),
             (
