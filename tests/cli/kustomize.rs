@@ -146,11 +146,23 @@ impl Objects {
         let ports = self.container()["ports"].as_array().unwrap();
         let port = ports.iter().find(|port| port["name"] == *target);
         assert_eq!(port.unwrap()["containerPort"], 9443);
-        let labels =
-            &self.one("Deployment", "controller-manager")["spec"]["template"]["metadata"]["labels"];
-        for (key, value) in service["spec"]["selector"].as_object().unwrap() {
-            assert_eq!(labels[key], *value, "the Service selects the Pods");
+        let deployment = &self.one("Deployment", "controller-manager")["spec"];
+        let budget = &self.one("PodDisruptionBudget", "controller-manager")["spec"];
+        let spread = &deployment["template"]["spec"]["topologySpreadConstraints"][0];
+        let labels = &deployment["template"]["metadata"]["labels"];
+        for selector in [
+            &service["spec"]["selector"],
+            &budget["selector"]["matchLabels"],
+            &spread["labelSelector"]["matchLabels"],
+        ] {
+            for (key, value) in selector.as_object().unwrap() {
+                assert_eq!(labels[key], *value, "{selector} selects the Pods");
+            }
         }
+        assert_eq!(deployment["replicas"], 2);
+        // Where somebody scales down to one replica, a drain does not wait for it.
+        assert_eq!(budget["maxUnavailable"], 1);
+        assert!(budget["minAvailable"].is_null());
     }
 
     /// Every `resourceNames` of a role is the name of something, in the resource that it is of.
