@@ -90,13 +90,15 @@ pub struct Template {
 }
 
 /// Owners by the beginning of the template's path; the first match counts.
-const OWNERS: [(&str, Owner); 19] = [
+const OWNERS: [(&str, Owner); 21] = [
     ("runtime/", Owner::Tool),
     ("project/src/api.rs", Owner::Tool),
     ("project/src/controllers.rs", Owner::Tool),
     ("project/src/webhooks.rs", Owner::Tool),
     ("project/src/bin/", Owner::Tool),
+    ("project/examples/", Owner::Tool),
     ("project/tests/main.rs", Owner::Tool),
+    ("project/tests/shared/", Owner::User),
     ("project/Cargo.lock", Owner::User),
     ("project/README.md", Owner::User),
     // Until `make manifests` writes it.

@@ -16,7 +16,8 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 /// The files from which rustfmt finds all others.
-const ROOTS: [&str; 5] = [
+const ROOTS: [&str; 6] = [
+    "examples/control-plane.rs",
     "src/lib.rs",
     "src/main.rs",
     "src/bin/manifests.rs",

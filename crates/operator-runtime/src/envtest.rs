@@ -6,12 +6,14 @@ mod foreign;
 mod install;
 mod operator;
 mod record;
+mod serve;
 mod wait;
 mod webhooks;
 
 use std::{
     collections::BTreeSet,
     fmt::Display,
+    path::Path,
     sync::{Arc, mpsc},
     thread,
     time::{Duration, Instant},
@@ -31,14 +33,17 @@ use tokio::runtime::{Builder, Runtime};
 pub use control_plane::{ControlPlane, Options, free_port};
 pub use foreign::crds_in;
 pub use operator::Operator;
+pub use serve::main;
 pub use wait::{eventually, wait_for};
 
 use foreign::Needed;
+use install::BoundRole;
 use record::Record;
 use webhooks::{Address, Configurations};
 
 use crate::{
     controller::Controllers,
+    fake::MakeContext,
     logs,
     manager::{Manager, ManagerOptions, WatchScope},
     object::{ObjectScope, TypedObject},
@@ -59,6 +64,7 @@ const READY: Duration = Duration::from_secs(30);
 pub struct Cluster {
     // Dropped in this order: first the operator, then what it talks to.
     operator: Option<Operator>,
+    roles: Vec<BoundRole>,
     admin: Config,
     control_plane: ControlPlane,
 }
@@ -93,28 +99,46 @@ impl Cluster {
         admin.proxy_url = None;
         Ok(Self {
             operator: None,
+            roles: Vec::new(),
             admin,
             control_plane,
         })
     }
 
-    /// Starts a control plane with the CRDs of other projects that are in [`CRDS`], and
-    /// [runs](Self::run) an operator in it.
+    /// Gives every operator that is run from now on the Roles and ClusterRoles in a YAML file, such as
+    /// `config/rbac/backup_role.yaml`, beside the one that follows from what it declares: what a
+    /// declaration cannot say, such as single names. A Role counts in [`NAMESPACE`].
     ///
     /// # Errors
-    /// As [`start`](Self::start), [`crds_in`] and [`run`](Self::run).
-    pub fn with_operator<C: Send + Sync + 'static>(
+    /// If the file cannot be read, or holds none.
+    pub fn with_roles(mut self, file: impl AsRef<Path>) -> Result<Self> {
+        self.roles.extend(install::roles_in(file.as_ref())?);
+        Ok(self)
+    }
+
+    /// [Runs](Self::run) an operator, beside the CRDs of other projects that are in [`CRDS`]. Its context
+    /// is made as its `main` makes it, with the defaults of its own flags.
+    ///
+    /// # Errors
+    /// As [`crds_in`] and [`run`](Self::run), and if the context cannot be made.
+    pub fn with_operator<C: Send + Sync + 'static, M>(
+        mut self,
         options: &ManagerOptions,
         crds: Result<Vec<CustomResourceDefinition>, impl Display>,
         controllers: Controllers<C>,
         webhooks: Webhooks<C>,
-        context: impl FnOnce(&Manager) -> C + Send + 'static,
+        context: impl MakeContext<C, M> + Send + 'static,
     ) -> Result<Self> {
         let foreign = crds_in(CRDS)?;
-        let mut cluster = Self::start()?;
         let crds = crds.map(|crds| crds.into_iter().chain(foreign).collect());
-        cluster.operator = Some(cluster.run(options, crds, controllers, webhooks, context)?);
-        Ok(cluster)
+        let rules = declared(&controllers, &webhooks);
+        let context = async move |manager: &Manager| {
+            let made = context.make(manager).await;
+            made.map_err(|error| anyhow!("cannot make the context: {error}"))
+        };
+        let operator = self.begin(options, crds, rules, controllers, webhooks, context)?;
+        self.operator = Some(operator);
+        Ok(self)
     }
 
     /// Installs `crds`, and waits until the API server serves them.
@@ -143,9 +167,7 @@ impl Cluster {
         webhooks: Webhooks<C>,
         context: impl FnOnce(&Manager) -> C + Send + 'static,
     ) -> Result<Operator> {
-        let mut rules = controllers.rules();
-        rules.extend(&webhooks.rules());
-        let rules = rules.policy_rules();
+        let rules = declared(&controllers, &webhooks);
         self.run_with(options, crds, rules, controllers, webhooks, context)
     }
 
@@ -163,6 +185,20 @@ impl Cluster {
         webhooks: Webhooks<C>,
         context: impl FnOnce(&Manager) -> C + Send + 'static,
     ) -> Result<Operator> {
+        let context = async move |manager: &Manager| Ok(context(manager));
+        self.begin(options, crds, rules, controllers, webhooks, context)
+    }
+
+    fn begin<C: Send + Sync + 'static>(
+        &self,
+        options: &ManagerOptions,
+        crds: Result<Vec<CustomResourceDefinition>, impl Display>,
+        rules: Vec<PolicyRule>,
+        controllers: Controllers<C>,
+        webhooks: Webhooks<C>,
+        context: impl AsyncFnOnce(&Manager) -> Result<C> + Send + 'static,
+    ) -> Result<Operator> {
+        let (webhooks, asked) = webhooks.recorded();
         let mut crds = crds.map_err(|error| anyhow!("cannot merge the CRDs: {error}"))?;
         let (endpoint, site) = Address::new()?.split();
         converted::convert(&mut crds, webhooks.conversions(), &site.conversion())
@@ -173,9 +209,10 @@ impl Cluster {
         let (sender, started) = mpsc::channel();
         let record = Record::default();
         let (allowed, recorded) = (rules.clone(), record.clone());
+        let roles = self.roles.clone();
         let thread = thread::spawn(move || {
             let runtime = Builder::new_current_thread().enable_all().build()?;
-            let all = install::all(admin.clone(), &options, crds, &allowed);
+            let all = install::all(admin.clone(), &options, crds, &allowed, &roles);
             let config = runtime.block_on(all)?;
             let client = || Client::try_from(admin.clone());
             runtime.block_on(async { foreign::check(client()?, needed).await })?;
@@ -189,7 +226,7 @@ impl Cluster {
             let through = |client| recorded.client(client);
             let mut manager = Manager::with_config(&options, config, &namespaces, None, through)?;
             manager.serve_webhooks(endpoint);
-            let context = Arc::new(context(&manager));
+            let context = Arc::new(runtime.block_on(context(&manager))?);
             let manager = manager
                 .controllers(controllers, context.clone())
                 .webhooks(webhooks, context);
@@ -206,6 +243,7 @@ impl Cluster {
             config,
             rules,
             record,
+            asked,
             stop,
             thread: Some(thread),
         };
@@ -273,6 +311,13 @@ impl Cluster {
     pub fn control_plane(&self) -> &ControlPlane {
         &self.control_plane
     }
+}
+
+/// What an operator declares that it does.
+fn declared<C>(controllers: &Controllers<C>, webhooks: &Webhooks<C>) -> Vec<PolicyRule> {
+    let mut rules = controllers.rules();
+    rules.extend(&webhooks.rules());
+    rules.policy_rules()
 }
 
 /// The types that an operator works with.

@@ -30,6 +30,7 @@
 //! field. There are no watches, no admission, no permissions, and nothing collects what a deleted owner
 //! leaves behind. What depends on those belongs into an integration test.
 
+mod context;
 mod metadata;
 mod objects;
 mod patch;
@@ -51,6 +52,7 @@ use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Value, json};
 use tower::{BoxError, service_fn};
 
+pub use self::context::MakeContext;
 #[cfg(feature = "conversion")]
 pub use self::round_trip::{convert, round_trip};
 use self::{
@@ -136,6 +138,16 @@ impl Fake {
     /// The clock of the managers and of this server, which a test may set.
     pub fn clock(&self) -> Clock {
         self.state().objects.clock.clone()
+    }
+
+    /// The context of an operator, made from a [manager](Self::manager) as its `main` makes it, with the
+    /// defaults of its own flags.
+    ///
+    /// # Panics
+    /// If it cannot be made, and outside of a tokio runtime.
+    pub async fn context<C, M>(&self, make: impl MakeContext<C, M>) -> C {
+        let made = make.make(&self.manager()).await;
+        made.unwrap_or_else(|error| panic!("cannot make the context: {error}"))
     }
 
     /// Puts an object there as it is, with its status, and returns it with the metadata that the

@@ -27,6 +27,8 @@
 
 mod admit;
 mod answer;
+#[cfg(feature = "envtest")]
+pub(crate) mod asked;
 #[cfg_attr(not(feature = "self-signed"), path = "webhook/certificates/off.rs")]
 pub(crate) mod certificates;
 mod change;

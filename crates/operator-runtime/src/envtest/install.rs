@@ -1,8 +1,8 @@
 //! What a cluster holds before the operator starts: CRDs, a ServiceAccount, a role.
 
-use std::{fmt::Debug, time::Duration};
+use std::{fmt::Debug, fs, path::Path, time::Duration};
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, bail};
 use k8s_openapi::{
     api::{
         authentication::v1::TokenRequest,
@@ -13,11 +13,11 @@ use k8s_openapi::{
 };
 use kube::{
     Api, Client, Config, Resource, ResourceExt,
-    api::{Patch, PatchParams, PostParams},
+    api::{ObjectMeta, Patch, PatchParams, PostParams},
     runtime::wait::{await_condition, conditions::is_crd_established},
 };
 use serde::{Serialize, de::DeserializeOwned};
-use serde_json::{Value, json};
+use serde_json::{Value, from_value, json};
 use tokio::time::timeout;
 
 use super::NAMESPACE;
@@ -25,16 +25,46 @@ use crate::manager::{ManagerOptions, WatchScope};
 
 const ESTABLISHED: Duration = Duration::from_secs(30);
 
+/// A role that the operator has.
+#[derive(Clone, Debug)]
+pub(super) enum BoundRole {
+    Namespaced(Role),
+    ClusterWide(ClusterRole),
+}
+
+/// The roles in a YAML file, without what only their place in a cluster says.
+pub(super) fn roles_in(file: &Path) -> Result<Vec<BoundRole>> {
+    let read = || {
+        let text = fs::read_to_string(file)?;
+        let documents: Vec<Value> = serde_saphyr::from_multiple(&text)?;
+        let mut roles = Vec::new();
+        for mut document in documents {
+            document["metadata"] = json!({ "name": document["metadata"]["name"] });
+            match document["kind"].as_str() {
+                Some("Role") => roles.push(BoundRole::Namespaced(from_value(document)?)),
+                Some("ClusterRole") => roles.push(BoundRole::ClusterWide(from_value(document)?)),
+                _ => {}
+            }
+        }
+        if roles.is_empty() {
+            bail!("there is none");
+        }
+        Ok(roles)
+    };
+    read().with_context(|| format!("cannot read the roles in {}", file.display()))
+}
+
 /// Installs everything; returns the configuration of a client that is the operator.
 pub(super) async fn all(
     admin: Config,
     options: &ManagerOptions,
     crds: Vec<CustomResourceDefinition>,
     rules: &[PolicyRule],
+    roles: &[BoundRole],
 ) -> Result<Config> {
     let client = Client::try_from(admin.clone())?;
     self::crds(&client, crds).await?;
-    allow(&client, options, rules).await?;
+    allow(&client, options, rules, roles).await?;
 
     let accounts: Api<ServiceAccount> = Api::namespaced(client, NAMESPACE);
     let request = TokenRequest::default();
@@ -68,51 +98,68 @@ pub(super) async fn crds(client: &Client, crds: Vec<CustomResourceDefinition>) -
     Ok(())
 }
 
-/// Makes the ServiceAccount and binds the rules to it, as `config/rbac` does.
-async fn allow(client: &Client, options: &ManagerOptions, rules: &[PolicyRule]) -> Result<()> {
-    let metadata = json!({ "name": options.name });
-    let role = |kind| {
-        json!({
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": kind,
-            "metadata": metadata,
-            "rules": rules,
-        })
+/// Makes the ServiceAccount and binds the rules and the further roles to it, as `config/rbac` does.
+async fn allow(
+    client: &Client,
+    options: &ManagerOptions,
+    rules: &[PolicyRule],
+    roles: &[BoundRole],
+) -> Result<()> {
+    let metadata = ObjectMeta {
+        name: Some(options.name.to_owned()),
+        ..ObjectMeta::default()
     };
-    let binding = |kind, role| {
-        json!({
-            "apiVersion": "rbac.authorization.k8s.io/v1",
-            "kind": kind,
-            "metadata": metadata,
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": role, "name": options.name},
-            "subjects": [{"kind": "ServiceAccount", "name": options.name, "namespace": NAMESPACE}],
-        })
+    let account = ServiceAccount {
+        metadata: metadata.clone(),
+        ..ServiceAccount::default()
     };
-    let account = json!({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": metadata});
-    let namespaced = client.clone();
-    apply_value::<ServiceAccount>(Api::namespaced(namespaced.clone(), NAMESPACE), account).await?;
-    match options.scope {
-        WatchScope::Cluster => {
-            let (role, binding) = (
-                role("ClusterRole"),
-                binding("ClusterRoleBinding", "ClusterRole"),
-            );
-            apply_value::<ClusterRole>(Api::all(client.clone()), role).await?;
-            apply_value::<ClusterRoleBinding>(Api::all(client.clone()), binding).await
-        }
-        WatchScope::Namespaces => {
-            let (role, binding) = (role("Role"), binding("RoleBinding", "Role"));
-            apply_value::<Role>(Api::namespaced(namespaced.clone(), NAMESPACE), role).await?;
-            apply_value::<RoleBinding>(Api::namespaced(namespaced, NAMESPACE), binding).await
-        }
+    apply(&Api::namespaced(client.clone(), NAMESPACE), &account).await?;
+    let rules = Some(rules.to_vec());
+    let own = match options.scope {
+        WatchScope::Cluster => BoundRole::ClusterWide(ClusterRole {
+            metadata,
+            rules,
+            ..ClusterRole::default()
+        }),
+        WatchScope::Namespaces => BoundRole::Namespaced(Role { metadata, rules }),
+    };
+    for role in [&own].into_iter().chain(roles) {
+        role.bind(client, options.name).await?;
     }
+    Ok(())
 }
 
-async fn apply_value<K>(api: Api<K>, object: Value) -> Result<()>
-where
-    K: Resource + Clone + Debug + Serialize + DeserializeOwned,
-{
-    apply(&api, &serde_json::from_value(object)?).await
+impl BoundRole {
+    /// Makes the role, and gives it to the ServiceAccount `account`.
+    async fn bind(&self, client: &Client, account: &str) -> Result<()> {
+        let client = client.clone();
+        let binding = |role: &str, kind: &str, role_kind: &str| {
+            json!({
+                "apiVersion": "rbac.authorization.k8s.io/v1",
+                "kind": kind,
+                "metadata": {"name": format!("{account}-{role}")},
+                "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": role_kind, "name": role},
+                "subjects": [{"kind": "ServiceAccount", "name": account, "namespace": NAMESPACE}],
+            })
+        };
+        match self {
+            Self::Namespaced(role) => {
+                apply(&Api::namespaced(client.clone(), NAMESPACE), role).await?;
+                let binding: RoleBinding =
+                    from_value(binding(&role.name_any(), "RoleBinding", "Role"))?;
+                apply(&Api::namespaced(client, NAMESPACE), &binding).await
+            }
+            Self::ClusterWide(role) => {
+                apply(&Api::all(client.clone()), role).await?;
+                let binding: ClusterRoleBinding = from_value(binding(
+                    &role.name_any(),
+                    "ClusterRoleBinding",
+                    "ClusterRole",
+                ))?;
+                apply(&Api::all(client), &binding).await
+            }
+        }
+    }
 }
 
 /// Makes `object` what is in the cluster.

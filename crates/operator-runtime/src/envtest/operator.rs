@@ -4,10 +4,11 @@ use std::thread::JoinHandle;
 
 use anyhow::{Context as _, Error, Result, anyhow, ensure};
 use k8s_openapi::api::rbac::v1::PolicyRule;
-use kube::{Client, Config};
+use kube::{Client, Config, Resource};
 use tokio_util::sync::CancellationToken;
 
 use super::record::Record;
+use crate::webhook::asked::{Asked, Task};
 
 /// An operator that runs on threads of its own. Dropping it stops it as SIGTERM would.
 #[derive(Debug)]
@@ -15,6 +16,7 @@ pub struct Operator {
     pub(super) config: Config,
     pub(super) rules: Vec<PolicyRule>,
     pub(super) record: Record,
+    pub(super) asked: Asked,
     pub(super) stop: CancellationToken,
     pub(super) thread: Option<JoinHandle<Result<()>>>,
 }
@@ -49,6 +51,23 @@ impl Operator {
     /// What the API server has refused to the operator, in its words, because that is not declared.
     pub fn refused(&self) -> Vec<String> {
         self.record.refused()
+    }
+
+    /// Whether the API server has asked a defaulting webhook of this operator about an object of this
+    /// type and name. Else, what a test sees came from the schema, or from nobody.
+    pub fn asked_to_default<K: Resource<DynamicType = ()>>(&self, object: &K) -> bool {
+        self.asked.has(Task::Default, object)
+    }
+
+    /// As [`asked_to_default`](Self::asked_to_default), of a validating webhook.
+    pub fn asked_to_validate<K: Resource<DynamicType = ()>>(&self, object: &K) -> bool {
+        self.asked.has(Task::Validate, object)
+    }
+
+    /// Whether the API server has asked this operator to convert an object of this name to the version of
+    /// the type `K`.
+    pub fn asked_to_convert<K: Resource<DynamicType = ()>>(&self, object: &K) -> bool {
+        self.asked.has(Task::Convert, object)
     }
 
     /// Stops the operator as SIGTERM would, and waits until it has ended.

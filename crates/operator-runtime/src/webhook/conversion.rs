@@ -10,6 +10,8 @@ mod elements;
 mod kept;
 mod node;
 mod object;
+#[cfg(feature = "envtest")]
+mod recorded;
 mod review;
 mod spoke;
 mod take;

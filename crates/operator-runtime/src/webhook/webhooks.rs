@@ -1,5 +1,7 @@
 //! All webhooks of an operator.
 
+#[cfg(feature = "envtest")]
+use super::asked::{Asked, recorded};
 use super::{Conversion, MatchPolicy, Webhook, admit::Definition, declaration::Declaration};
 use crate::object::Rules;
 
@@ -76,6 +78,26 @@ impl<C> Webhooks<C> {
             resolved
         });
         resolved.collect()
+    }
+
+    /// The same, and a record of what they will be asked.
+    #[cfg(feature = "envtest")]
+    pub(crate) fn recorded(self) -> (Self, Asked)
+    where
+        C: 'static,
+    {
+        let asked = Asked::default();
+        let definitions = self.definitions.into_iter();
+        let conversions = self.conversions.into_iter();
+        let webhooks = Self {
+            definitions: definitions
+                .map(|webhook| recorded(webhook, &asked))
+                .collect(),
+            conversions: conversions
+                .map(|conversion| conversion.recorded(&asked))
+                .collect(),
+        };
+        (webhooks, asked)
     }
 
     pub(crate) fn conversions(&self) -> &[Conversion] {

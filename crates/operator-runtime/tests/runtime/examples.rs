@@ -18,8 +18,9 @@ use k8s_openapi::{
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
 };
 use kube::{
-    Api, ResourceExt,
-    api::{DeleteParams, DynamicObject, Patch, PatchParams, PostParams},
+    Api, Client, Config, ResourceExt,
+    api::{DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
+    config::{KubeConfigOptions, Kubeconfig},
     core::{ApiResource, GroupVersionKind},
 };
 use operator_runtime::envtest::{Cluster, NAMESPACE, free_port};
@@ -188,7 +189,7 @@ async fn create(api: &Api<DynamicObject>, object: Value) -> Result<DynamicObject
 }
 
 /// Waits until something is there.
-async fn until<T>(what: &str, find: impl AsyncFn() -> Result<Option<T>>) -> Result<T> {
+async fn until<T>(what: &str, mut find: impl AsyncFnMut() -> Result<Option<T>>) -> Result<T> {
     let begin = Instant::now();
     loop {
         if let Some(found) = find().await? {
@@ -344,4 +345,40 @@ async fn kube_controller() -> Result<()> {
     })
     .await?;
     example.stop().await
+}
+
+#[tokio::test]
+async fn control_plane() -> Result<()> {
+    let kubeconfig = directory("control_plane")?.join("bin/admin.kubeconfig");
+    let binary = binaries()?.get("control_plane").context("no example")?;
+    let child = Command::new(binary)
+        .arg(&kubeconfig)
+        .stdout(Stdio::piped())
+        .spawn()?;
+    let mut example = Example {
+        child,
+        health: SocketAddr::from(([127, 0, 0, 1], 0)),
+        log: PathBuf::new(),
+    };
+    until("a kubeconfig", async || {
+        ensure!(example.child.try_wait()?.is_none(), "it ended");
+        Ok(kubeconfig.is_file().then_some(()))
+    })
+    .await?;
+    let options = KubeConfigOptions::default();
+    let config = Kubeconfig::read_from(&kubeconfig)?;
+    let mut config = Config::from_custom_kubeconfig(config, &options).await?;
+    config.proxy_url = None;
+    let api: Api<ConfigMap> = Api::namespaced(Client::try_from(config)?, NAMESPACE);
+    api.list(&ListParams::default()).await?;
+
+    let mut printed = example.child.stdout.take().context("no stdout")?;
+    example.stop().await?;
+    let mut text = String::new();
+    printed.read_to_string(&mut text)?;
+    let line = format!("export KUBECONFIG={}", kubeconfig.display());
+    ensure!(text.contains(&line), "{text}");
+    ensure!(!kubeconfig.exists(), "the kubeconfig is left");
+    ensure!(api.list(&ListParams::default()).await.is_err(), "it runs");
+    Ok(())
 }

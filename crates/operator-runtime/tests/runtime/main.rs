@@ -12,6 +12,7 @@ mod fake;
 mod faults;
 mod finalizer;
 mod followers;
+mod harness;
 mod leadership;
 mod metrics;
 mod package;

@@ -87,7 +87,7 @@ fn cluster() -> Result<&'static Cluster> {
         let children = Watch::new().when(data);
         let mut controllers = Controllers::default();
         controllers.add(Controller::new("widgets", reconcile).owns_with::<ConfigMap>(children));
-        Cluster::with_operator(
+        Cluster::start()?.with_operator(
             &OPTIONS,
             crate::widget::crds(),
             controllers,

@@ -46,6 +46,18 @@ pub struct Options {
     pub api_server_flags: Vec<String>,
 }
 
+impl Options {
+    /// Whether kube-controller-manager is where the other binaries are.
+    ///
+    /// # Errors
+    ///
+    /// When one of the others is missing.
+    pub fn finds_controller_manager(&self) -> Result<bool> {
+        let directory = binaries::find(self)?;
+        Ok(directory.join("kube-controller-manager").is_file())
+    }
+}
+
 /// A running control plane. Dropping it stops every process and removes its temporary directory;
 /// the same happens when this process ends in any other way.
 ///

@@ -4,7 +4,7 @@ use anyhow::{Context, Result, ensure};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use kube::{
     Api, Client, CustomResource,
-    api::{DynamicObject, PostParams},
+    api::{DynamicObject, ObjectMeta, PostParams},
     core::{ApiResource, crd::MergeError},
 };
 use operator_runtime::{
@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{from_value, json};
 
-use crate::webhooks::cluster;
+use crate::webhooks::{cluster, operator};
 
 /// The desired state of a Gauge.
 #[derive(Clone, Debug, CustomResource, Deserialize, JsonSchema, Serialize)]
@@ -69,6 +69,22 @@ async fn everything_that_is_wrong_is_said_at_once() -> Result<()> {
     let good = gauge("good", json!({"unit": "Bar", "width": 1}))?;
     let stored = api.create(&params, &good).await?;
     ensure!(stored.data["spec"]["label"] == "good", "{stored:?}");
+    // Nobody validates gauges, and nobody was asked about another one.
+    let named = |name| Gauge {
+        metadata: ObjectMeta {
+            name: Some(String::from(name)),
+            ..ObjectMeta::default()
+        },
+        spec: GaugeSpec {
+            unit: Unit::Bar,
+            width: 1,
+            label: String::new(),
+        },
+    };
+    let operator = operator()?;
+    ensure!(operator.asked_to_default(&named("good")));
+    ensure!(!operator.asked_to_default(&named("other")));
+    ensure!(!operator.asked_to_validate(&named("good")));
 
     let bad = gauge("bad", json!({"unit": "Mile", "width": 0, "label": 3}))?;
     let refused = api.create(&params, &bad).await;
