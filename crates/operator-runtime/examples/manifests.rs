@@ -60,6 +60,6 @@ fn webhooks() -> Webhooks<()> {
 }
 
 fn main() -> ExitCode {
-    let rules = Controllers::<()>::default().rules();
-    operator_runtime::manifests::main(&OPTIONS, Crds::default().merge(), &rules, &webhooks())
+    let controllers = Controllers::default();
+    operator_runtime::manifests::main(&OPTIONS, Crds::default().merge(), &controllers, &webhooks())
 }

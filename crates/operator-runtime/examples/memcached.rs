@@ -11,7 +11,7 @@ use clap::Parser;
 use k8s_openapi::{api::apps::v1::Deployment, apimachinery::pkg::apis::meta::v1::Condition};
 use kube::{Api, Client, CustomResource, CustomResourceExt, KubeSchema, ResourceExt};
 use operator_runtime::{Applier, Controller, Flags, Manager, ManagerOptions, Store, WatchScope};
-use operator_runtime::{conditions, status};
+use operator_runtime::{ReadyCondition, conditions, status};
 use serde::{Deserialize, Serialize};
 use serde_json::{from_value, json, to_writer};
 
@@ -30,6 +30,9 @@ struct MemcachedStatus {
 
 struct Context(Client, Applier, Store<Deployment>);
 
+/// True when all replicas are ready; False when a reconcile fails, too.
+const READY: ReadyCondition = ReadyCondition::positive("Ready");
+
 /// Drives the cluster toward `memcached.spec`; called on every change of it or its Deployment.
 async fn reconcile(memcached: Arc<Memcached>, ctx: Arc<Context>) -> kube::Result<()> {
     let Context(client, applier, deployments) = &*ctx;
@@ -46,7 +49,7 @@ async fn reconcile(memcached: Arc<Memcached>, ctx: Arc<Context>) -> kube::Result
     let status = found.as_ref().and_then(|found| found.status.as_ref());
     let ready = status.and_then(|status| status.ready_replicas).unwrap_or(0);
     let message = format!("{ready} of {replicas} replicas are ready");
-    let ready = conditions::new(&*memcached, "Ready", ready >= replicas, "Deployed", message);
+    let ready = READY.of(&*memcached, ready >= replicas, "Deployed", message);
     let mut new = memcached.status.clone().unwrap_or_default();
     conditions::set(&mut new.conditions, ready);
     let api = Api::namespaced(client.clone(), &memcached.namespace().unwrap_or_default());
@@ -61,6 +64,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (name, scope) = ("memcached.example.com", WatchScope::Cluster);
     let manager = Manager::new(&ManagerOptions { name, scope }, Flags::parse()).await?;
     let context = Context(manager.client(), manager.applier(), manager.store());
-    let controller = Controller::new("memcached", reconcile).owns::<Deployment>();
+    let controller = Controller::new("memcached", reconcile).condition(READY);
+    let controller = controller.owns::<Deployment>();
     Ok(manager.controllers(controller, context).run().await?)
 }

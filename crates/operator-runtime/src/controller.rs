@@ -18,6 +18,7 @@ use k8s_openapi::api::events::v1::Event;
 use kube::{Resource, api::DynamicObject, runtime::reflector::Lookup};
 
 use crate::{
+    apply::conditions::ReadyCondition,
     cache::{Form, Stored, downcast},
     object::{Rules, ScopedResource, Selector, TypedObject, Verb},
 };
@@ -50,14 +51,14 @@ pub(crate) struct Definition<C> {
     timeout: Option<Duration>,
     needs_leadership: bool,
     /// The condition that shows a failure, and how an object gets it.
-    condition: &'static str,
+    condition: ReadyCondition,
     report: Option<Report>,
 }
 
 impl<C> Definition<C> {
     /// The type and the condition that shows a failure, if one does.
     pub(crate) fn shows(&self) -> Option<(ScopedResource, &'static str)> {
-        let shows = (self.primary.clone(), self.condition);
+        let shows = (self.primary.clone(), self.condition.type_());
         self.report.map(|_| shows)
     }
 
@@ -187,7 +188,7 @@ where
             concurrency: None,
             timeout: None,
             needs_leadership: true,
-            condition: "Ready",
+            condition: ReadyCondition::default(),
             report: None,
         };
         Self {
@@ -225,11 +226,14 @@ where
         self
     }
 
-    /// The condition that becomes `False` when a reconcile fails; it is for the reconcile function to
-    /// make it `True`. Default: `Ready`. Controllers that share a kind need one each.
+    /// The condition that tells whether an object is ready. Default: `Ready`. Controllers that share a
+    /// kind need one each.
+    ///
+    /// It gets its bad status when a reconcile fails; the reconcile function gives it the good one.
+    /// `make manifests` makes it a column of `kubectl get`.
     #[must_use]
-    pub fn condition(mut self, type_: &'static str) -> Self {
-        self.definition.condition = type_;
+    pub fn condition(mut self, condition: impl Into<ReadyCondition>) -> Self {
+        self.definition.condition = condition.into();
         self
     }
 

@@ -10,6 +10,11 @@ pub mod stores {
     #![doc = include_str!("guide/stores.md")]
 }
 
+/// The types of an API, and which of their attributes the CRD shows.
+pub mod types {
+    #![doc = include_str!("guide/types.md")]
+}
+
 /// Owned objects by server-side apply, the status and its conditions, events.
 pub mod applying {
     #![doc = include_str!("guide/applying.md")]

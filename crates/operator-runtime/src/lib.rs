@@ -62,8 +62,8 @@ mod server;
 pub mod webhook;
 
 pub use apply::{
-    Applied, AppliedChildren, Applier, ChildError, Children, OwnerError, conditions, finalizer,
-    status,
+    Applied, AppliedChildren, Applier, ChildError, Children, OwnerError, conditions,
+    conditions::ReadyCondition, finalizer, status,
 };
 pub use axum;
 pub use cache::{Index, ObjectEvent, Store, StoreOptions};

@@ -2,8 +2,10 @@
 //!
 //! A file that does not begin with the header belongs to somebody else and is left alone.
 
+mod conditions;
 mod crds;
 pub mod migrate;
+mod nullable;
 mod render;
 #[cfg_attr(not(feature = "webhooks"), path = "manifests/off.rs")]
 mod webhooks;
@@ -21,8 +23,8 @@ use clap::Parser;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 
 use crate::{
+    controller::Controllers,
     manager::{ManagerOptions, WatchScope},
-    object::Rules,
     webhook::Webhooks,
 };
 
@@ -40,6 +42,10 @@ struct Args {
     /// Write nothing; exit with 1 if something would change
     #[arg(long)]
     check: bool,
+
+    /// Write nothing; print the condition of each kind that says when an object is ready, as `kubectl wait` takes it
+    #[arg(long, conflicts_with = "check")]
+    conditions: bool,
 
     /// Directory to write to [default: config, beside the project's Cargo.toml]
     #[arg(long, value_name = "DIR")]
@@ -59,38 +65,50 @@ enum Change {
 pub fn main<E: Display, C>(
     options: &ManagerOptions,
     crds: Result<Vec<CustomResourceDefinition>, E>,
-    rules: &Rules,
+    controllers: &Controllers<C>,
     webhooks: &Webhooks<C>,
 ) -> ExitCode {
     let args = Args::parse();
+    let crds = crds.map_err(|error| error.to_string());
+    if args.conditions {
+        return match crds {
+            Ok(crds) => {
+                print!("{}", conditions::lines(&crds, controllers.conditions()));
+                ExitCode::SUCCESS
+            }
+            Err(error) => failed(&error),
+        };
+    }
     let dir = args.dir.unwrap_or_else(|| {
         // `cargo run` sets it to the directory of the project, wherever it is called.
         let project = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         project.unwrap_or_default().join("config")
     });
     let result = crds
-        .map_err(|error| error.to_string())
-        .and_then(|crds| files(options.scope, crds, rules, webhooks))
+        .and_then(|crds| files(options.scope, crds, controllers, webhooks))
         .and_then(|files| apply(&dir, &files, args.check));
     match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
-        Err(error) => {
-            eprintln!("error: {error}");
-            ExitCode::FAILURE
-        }
+        Err(error) => failed(&error),
     }
+}
+
+fn failed(error: &str) -> ExitCode {
+    eprintln!("error: {error}");
+    ExitCode::FAILURE
 }
 
 /// The files by path below `config/`.
 fn files<C>(
     scope: WatchScope,
     mut crds: Vec<CustomResourceDefinition>,
-    rules: &Rules,
+    controllers: &Controllers<C>,
     webhooks: &Webhooks<C>,
 ) -> Result<BTreeMap<String, String>, String> {
     webhooks::convert(&mut crds, webhooks)?;
-    let mut all = rules.clone();
+    conditions::add_columns(&mut crds, controllers.conditions());
+    let mut all = controllers.rules();
     all.extend(&webhooks.rules());
     let mut files = render::files(scope, &crds, &all)?;
     if let Some(text) = webhooks::text(webhooks)? {

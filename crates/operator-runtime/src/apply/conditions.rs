@@ -1,10 +1,94 @@
 //! Conditions as the Kubernetes API conventions want them.
 
+use std::fmt;
+
 use k8s_openapi::{
     apimachinery::pkg::apis::meta::v1::{Condition, Time},
     jiff::Timestamp,
 };
 use kube::Resource;
+
+/// The condition that tells whether an object is ready, and which of its statuses is the good one.
+///
+/// Each controller has one, which [`Controller::condition`](crate::Controller::condition) names. A failed reconcile shows
+/// in it, `make manifests` gives it a column of `kubectl get`, and tests wait for it; the reconcile function sets it
+/// from the same value.
+///
+/// ```
+/// use operator_runtime::ReadyCondition;
+///
+/// const READY: ReadyCondition = ReadyCondition::positive("Ready");
+/// const HEALTHY: ReadyCondition = ReadyCondition::negative("Degraded");
+///
+/// # let resource = kube::api::ApiResource::erase::<k8s_openapi::api::core::v1::Pod>(&());
+/// # let object = kube::api::DynamicObject::new("sample", &resource);
+/// assert_eq!(READY.of(&object, true, "Running", "").status, "True");
+/// assert_eq!(HEALTHY.of(&object, true, "Running", "").status, "False");
+/// assert_eq!(HEALTHY.to_string(), "Degraded=False");
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadyCondition {
+    type_: &'static str,
+    good: bool,
+}
+
+impl ReadyCondition {
+    /// An object is ready while this condition is `True`, as `Ready` and `Available` are.
+    pub const fn positive(type_: &'static str) -> Self {
+        Self { type_, good: true }
+    }
+
+    /// An object is ready while this condition is `False`, as `Degraded` and `Stalled` are.
+    pub const fn negative(type_: &'static str) -> Self {
+        Self { type_, good: false }
+    }
+
+    /// The type of the condition.
+    pub const fn type_(self) -> &'static str {
+        self.type_
+    }
+
+    /// The condition of `object` as it is now. `reason` is one CamelCase word.
+    pub fn of(
+        self,
+        object: &impl Resource,
+        is_ready: bool,
+        reason: &str,
+        message: impl Into<String>,
+    ) -> Condition {
+        new(object, self.type_, is_ready == self.good, reason, message)
+    }
+
+    /// The status that the condition of an object has that is ready, or is not.
+    pub(crate) const fn status(self, is_ready: bool) -> &'static str {
+        status(is_ready == self.good)
+    }
+}
+
+/// `Ready`, which is what kstatus, Argo CD and Flux look for.
+impl Default for ReadyCondition {
+    fn default() -> Self {
+        Self::positive("Ready")
+    }
+}
+
+/// A condition that is `True` when all is well.
+impl From<&'static str> for ReadyCondition {
+    fn from(type_: &'static str) -> Self {
+        Self::positive(type_)
+    }
+}
+
+/// As `kubectl wait --for condition=` takes it: `Ready=True`.
+impl fmt::Display for ReadyCondition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.type_, self.status(true))
+    }
+}
+
+const fn status(holds: bool) -> &'static str {
+    if holds { "True" } else { "False" }
+}
 
 /// A condition of `object` as it is now: `True` if it `holds`, or else `False`.
 ///
@@ -19,7 +103,7 @@ pub fn new(
 ) -> Condition {
     Condition {
         type_: type_.to_owned(),
-        status: if holds { "True" } else { "False" }.to_owned(),
+        status: status(holds).to_owned(),
         reason: reason.to_owned(),
         message: message.into(),
         observed_generation: object.meta().generation,

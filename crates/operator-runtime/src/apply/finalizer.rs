@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{
     Api, Resource, ResourceExt,
     api::{Patch, PatchParams},
@@ -9,7 +10,7 @@ use kube::{
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::json;
 
-use crate::apply::written;
+use crate::apply::{conditions::ReadyCondition, status, written};
 
 /// What is to be done with an object that has a finalizer.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,6 +70,30 @@ where
     finalizers.push(name.to_owned());
     let object = replace(api, object, &finalizers).await?;
     Ok(Event::Apply(object))
+}
+
+/// Shows in `condition` that `object` is being deleted: it is not ready, for the reason `Terminating`.
+///
+/// Sends nothing if the condition says already that the object is not ready, as after a clean-up that failed: the reason of
+/// that stays. A type without conditions stays as it is. Returns the object as it is now.
+///
+/// # Errors
+/// Those of the API server; a conflict if `object` is not its newest version.
+pub async fn terminating<K>(api: &Api<K>, object: &K, condition: ReadyCondition) -> kube::Result<K>
+where
+    K: Resource + Clone + Debug + DeserializeOwned + Serialize,
+{
+    let message = "it is being deleted";
+    let condition = condition.of(object, false, "Terminating", message);
+    let is_shown = |old: &Condition, new: &Condition| {
+        let what = |of: &Condition| (of.type_.clone(), of.status.clone(), of.observed_generation);
+        what(old) == what(new)
+    };
+    let status = status::showing(object, condition, is_shown);
+    match status.map_err(kube::Error::SerdeError)? {
+        Some(status) => status::send(api, object, status).await,
+        None => Ok(object.clone()),
+    }
 }
 
 /// Takes the finalizer `name` from `object`, which then may go.

@@ -2,6 +2,7 @@
 
 use std::fmt::Debug;
 
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{
     Api, Resource,
     api::{Patch, PatchParams},
@@ -10,7 +11,7 @@ use kube::{
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value, json};
 
-use crate::apply::written;
+use crate::apply::{conditions, written};
 
 /// Makes `status` the status of `object`, through the status subresource.
 ///
@@ -25,11 +26,13 @@ use crate::apply::written;
 /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.rs")); }
 /// # use example::Memcached;
 /// use kube::Api;
-/// use operator_runtime::{conditions, status};
+/// use operator_runtime::{ReadyCondition, conditions, status};
+///
+/// const READY: ReadyCondition = ReadyCondition::positive("Ready");
 ///
 /// async fn report(api: &Api<Memcached>, memcached: &Memcached, ready: bool) -> kube::Result<()> {
 ///     let mut new = memcached.status.clone().unwrap_or_default();
-///     let ready = conditions::new(memcached, "Ready", ready, "Deployed", "");
+///     let ready = READY.of(memcached, ready, "Deployed", "");
 ///     conditions::set(&mut new.conditions, ready);
 ///     status::patch(api, memcached, &new).await?;
 ///     Ok(())
@@ -59,6 +62,14 @@ where
     let Some(changes) = merge_patch(&old, &status) else {
         return Ok(object.clone());
     };
+    send(api, object, changes).await
+}
+
+/// Patches the status of `object` with what changes in it.
+pub(super) async fn send<K>(api: &Api<K>, object: &K, changes: Value) -> kube::Result<K>
+where
+    K: Resource + DeserializeOwned + Clone + Debug,
+{
     let meta = object.meta();
     let name = meta.name.as_deref().unwrap_or_default();
     let patch = json!({
@@ -74,6 +85,44 @@ where
         Err(error) if is_gone(&error, name) => Ok(object.clone()),
         Err(error) => Err(error),
     }
+}
+
+/// The fields of the status of `object` that show `condition`; none if it is shown already, or if the type has no conditions.
+///
+/// # Errors
+/// The type cannot have a status of nothing but these.
+pub(crate) fn showing<K: Serialize + DeserializeOwned>(
+    object: &K,
+    condition: Condition,
+    is_shown: impl Fn(&Condition, &Condition) -> bool,
+) -> serde_json::Result<Option<Value>> {
+    let mut value = serde_json::to_value(object)?;
+    let mut list: Vec<Condition> = match value.pointer("/status/conditions") {
+        None | Some(Value::Null) => Vec::new(),
+        Some(list) => match Deserialize::deserialize(list) {
+            Ok(list) => list,
+            // They are conditions of another form.
+            Err(_) => return Ok(None),
+        },
+    };
+    if list.iter().any(|old| is_shown(old, &condition)) {
+        return Ok(None);
+    }
+    let generation = condition.observed_generation;
+    conditions::set(&mut list, condition);
+    if !value["status"].is_object() {
+        value["status"] = json!({});
+    }
+    value["status"]["conditions"] = serde_json::to_value(list)?;
+    value["status"]["observedGeneration"] = generation.into();
+    // A type drops here what it does not have.
+    let mut kept = serde_json::to_value(K::deserialize(value)?)?;
+    let fields = ["conditions", "observedGeneration"].into_iter();
+    let mut take = |field: &str| Some((field.to_owned(), kept["status"].get_mut(field)?.take()));
+    let status: Map<_, _> = fields.filter_map(&mut take).collect();
+    Ok(status
+        .contains_key("conditions")
+        .then_some(Value::Object(status)))
 }
 
 /// Whether the object of this name does not exist. A type without the status subresource is not found, either, and its

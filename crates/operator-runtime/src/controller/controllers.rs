@@ -6,7 +6,7 @@ use std::iter;
 #[cfg(feature = "testing")]
 use super::Watch;
 use super::{Controller, Definition};
-use crate::object::Rules;
+use crate::{apply::conditions::ReadyCondition, object::Rules};
 #[cfg(feature = "testing")]
 use crate::{
     cache::Form,
@@ -46,6 +46,15 @@ impl<C> Controllers<C> {
             }
         }
         rules
+    }
+
+    /// The types whose objects show whether they are ready, and in which condition.
+    pub(crate) fn conditions(&self) -> impl Iterator<Item = (&ScopedResource, ReadyCondition)> {
+        let shows = |controller: &&Definition<C>| {
+            controller.report.is_some() && controller.watch.cluster.is_none()
+        };
+        let all = self.0.iter().filter(shows);
+        all.map(|controller| (&controller.primary, controller.condition))
     }
 
     /// The types that are watched in the cluster of the operator.

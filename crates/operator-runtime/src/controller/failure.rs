@@ -1,19 +1,14 @@
 //! A reconcile that failed, and how its object shows it.
 
-use std::{
-    any::Any,
-    collections::{BTreeMap, HashMap},
-    error::Error,
-};
+use std::{any::Any, collections::HashMap, error::Error};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::core::Status;
 use parking_lot::Mutex;
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::{
-    apply::conditions,
+    apply::status,
     cache::{Key, Stored},
     error::{chain, refusal},
     object::TypedObject,
@@ -143,42 +138,14 @@ pub(super) fn report<K: TypedObject>(
     let Some(object) = object.downcast_ref::<K>() else {
         return Ok(None);
     };
-    let mut value = serde_json::to_value(object)?;
-    let mut list: Vec<Condition> = match value.pointer("/status/conditions") {
-        None | Some(Value::Null) => Vec::new(),
-        Some(list) => match Deserialize::deserialize(list) {
-            Ok(list) => list,
-            // They are conditions of another form.
-            Err(_) => return Ok(None),
-        },
-    };
-    let same = |old: &Condition| {
-        let mut same = condition.clone();
+    let same = |old: &Condition, new: &Condition| {
+        let mut same = new.clone();
         same.last_transition_time = old.last_transition_time.clone();
         *old == same
     };
-    if list.iter().any(same) {
-        return Ok(None);
-    }
-    let generation = condition.observed_generation;
-    conditions::set(&mut list, condition);
-    if !value["status"].is_object() {
-        value["status"] = json!({});
-    }
-    value["status"]["conditions"] = serde_json::to_value(list)?;
-    value["status"]["observedGeneration"] = generation.into();
-    // A type drops here what it does not have.
-    let kept = serde_json::to_value(K::deserialize(value)?)?;
-    let fields = ["conditions", "observedGeneration"].iter();
-    let fields = fields.filter_map(|field| Some((*field, kept["status"].get(field)?)));
-    let status: BTreeMap<_, _> = fields.collect();
-    if !status.contains_key("conditions") {
-        return Ok(None);
-    }
-    Ok(Some(json!({
-        "metadata": { "resourceVersion": object.meta().resource_version },
-        "status": status,
-    })))
+    let status = status::showing(object, condition, same)?;
+    let metadata = json!({ "resourceVersion": object.meta().resource_version });
+    Ok(status.map(|status| json!({ "metadata": metadata, "status": status })))
 }
 
 #[cfg(test)]
@@ -186,7 +153,7 @@ mod tests {
     use k8s_openapi::api::core::v1::{ConfigMap, Service};
     use kube::CustomResource;
     use schemars::JsonSchema;
-    use serde::Serialize;
+    use serde::{Deserialize, Serialize};
     use serde_json::from_value;
 
     use super::*;

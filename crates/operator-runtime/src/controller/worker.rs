@@ -29,6 +29,7 @@ use super::{
 };
 use crate::{
     apply::{
+        conditions::ReadyCondition,
         status,
         written::{self, Own},
     },
@@ -51,7 +52,7 @@ pub(super) struct Worker {
     pub(super) recorder: Recorder,
     pub(super) metrics: ControllerMetrics,
     pub(super) timeout: Option<Duration>,
-    pub(super) condition: &'static str,
+    pub(super) condition: ReadyCondition,
     pub(super) report: Option<Report>,
     pub(super) backoff: Backoff<Key>,
     pub(super) shown: Shown,
@@ -210,8 +211,8 @@ impl Worker {
             return Ok(None);
         }
         let condition = Condition {
-            type_: self.condition.to_owned(),
-            status: "False".to_owned(),
+            type_: self.condition.type_().to_owned(),
+            status: self.condition.status(false).to_owned(),
             reason: failure.reason.to_owned(),
             message: failure.short_message(),
             observed_generation: meta.generation,

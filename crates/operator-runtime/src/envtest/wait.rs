@@ -8,23 +8,30 @@ use serde::Serialize;
 use serde_json::Value;
 use tokio::time::sleep;
 
-use crate::object::TypedObject;
+use crate::{apply::conditions::ReadyCondition, object::TypedObject};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// Waits until `condition` of the object is True for its newest generation.
+/// Waits until `condition` of the object says for its newest generation that it is ready.
+///
+/// The name of a condition stands for one that is then `True`.
 ///
 /// # Errors
 /// After 30 s, with the status that the object has then.
-pub async fn wait_for<K>(api: &Api<K>, name: &str, condition: &str) -> Result<()>
+pub async fn wait_for<K>(
+    api: &Api<K>,
+    name: &str,
+    condition: impl Into<ReadyCondition>,
+) -> Result<()>
 where
     K: TypedObject + Serialize,
 {
+    let condition = condition.into();
     eventually(PATIENCE, async || {
         let object = serde_json::to_value(api.get(name).await?)?;
         let (kind, status) = (K::kind(&()), &object["status"]);
-        let holds = is_true(&object, condition);
+        let holds = is_ready(&object, condition);
         ensure!(
             holds,
             "{kind} `{name}` is not {condition}; its status: {status}"
@@ -72,12 +79,12 @@ pub async fn eventually<T>(
     }
 }
 
-fn is_true(object: &Value, condition: &str) -> bool {
+fn is_ready(object: &Value, condition: ReadyCondition) -> bool {
     let generation = &object["metadata"]["generation"];
     let conditions = object["status"]["conditions"].as_array();
     let matches = |found: &Value| {
-        found["type"] == condition
-            && found["status"] == "True"
+        found["type"] == condition.type_()
+            && found["status"] == condition.status(true)
             && found["observedGeneration"] == *generation
     };
     conditions.is_some_and(|conditions| conditions.iter().any(matches))
@@ -111,10 +118,18 @@ mod tests {
                 json!({"type": "Ready", "status": status, "observedGeneration": generation});
             json!({"metadata": {"generation": 2}, "status": {"conditions": [condition]}})
         };
-        assert!(is_true(&object("True", 2), "Ready"));
-        assert!(!is_true(&object("True", 2), "Done"));
-        assert!(!is_true(&object("True", 1), "Ready"));
-        assert!(!is_true(&object("False", 2), "Ready"));
-        assert!(!is_true(&json!({"metadata": {"generation": 2}}), "Ready"));
+        let ready = ReadyCondition::positive("Ready");
+        assert!(is_ready(&object("True", 2), ready));
+        assert!(!is_ready(&object("True", 2), "Done".into()));
+        assert!(!is_ready(&object("True", 1), ready));
+        assert!(!is_ready(&object("False", 2), ready));
+        let none = json!({"metadata": {"generation": 2}});
+        assert!(!is_ready(&none, ready));
+
+        // Nothing is known of a condition that is not there.
+        let unready = ReadyCondition::negative("Ready");
+        assert!(is_ready(&object("False", 2), unready));
+        assert!(!is_ready(&object("True", 2), unready));
+        assert!(!is_ready(&none, unready));
     }
 }

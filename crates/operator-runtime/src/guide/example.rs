@@ -10,12 +10,13 @@ use serde::{Deserialize, Serialize};
 pub struct MemcachedSpec {
     pub replicas: i32,
     /// A Secret with the password.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub secret: Option<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize, KubeSchema, PartialEq, Serialize)]
 pub struct MemcachedStatus {
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,
 }

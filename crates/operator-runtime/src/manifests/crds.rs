@@ -12,8 +12,9 @@ use kube::{
     CustomResourceExt,
     core::crd::{MergeError, merge_crds},
 };
-
 use embedded::Types;
+
+use super::nullable;
 
 /// Collects the versions of each kind; see [`Crds::merge`].
 ///
@@ -66,6 +67,7 @@ impl Crds {
     fn crd<K: CustomResourceExt + JsonSchema>(&mut self) -> CustomResourceDefinition {
         let types = self.types.get_or_insert_with(Types::load);
         let mut crd = K::crd();
+        nullable::leave_where_written::<K>(&mut crd);
         let versions = crd.spec.versions.iter_mut();
         let schemas =
             versions.filter_map(|version| version.schema.as_mut()?.open_api_v3_schema.as_mut());

@@ -2,20 +2,24 @@
 
 use std::{
     collections::BTreeSet,
-    sync::{Arc, LazyLock, Mutex},
+    sync::{
+        Arc, LazyLock, Mutex,
+        atomic::{AtomicU32, Ordering::Relaxed},
+    },
     time::Duration,
 };
 
 use anyhow::{Result, ensure};
-use k8s_openapi::api::core::v1::ConfigMap;
+use k8s_openapi::{api::core::v1::ConfigMap, apimachinery::pkg::apis::meta::v1::Condition};
 use kube::{
-    Api, ResourceExt,
+    Api, Client, ResourceExt,
     api::{DeleteParams, Patch, PatchParams, PostParams},
 };
 use operator_runtime::{
-    Action, Applier, Controller, Controllers, Manager, ManagerOptions, WatchScope,
-    envtest::{Cluster, NAMESPACE, Options, eventually},
-    status,
+    Action, Applier, Controller, Controllers, Manager, ManagerOptions, ReadyCondition, WatchScope,
+    conditions,
+    envtest::{Cluster, NAMESPACE, Options, eventually, wait_for},
+    finalizer, status,
     webhook::Webhooks,
 };
 use serde_json::{from_value, json};
@@ -102,6 +106,103 @@ async fn nothing_is_made_for_an_owner_that_waits_for_its_children() -> Result<()
         Ok(())
     })
     .await
+}
+
+const FINALIZER: &str = "test.example.com/cleanup";
+const HEALTHY: ReadyCondition = ReadyCondition::negative("Degraded");
+
+/// How often `cleaned` has tried to clean up.
+static TRIES: AtomicU32 = AtomicU32::new(0);
+/// What becomes of it: not done yet, a failure, done.
+static CLEAN_UP: AtomicU32 = AtomicU32::new(0);
+
+/// Cleans up when the test lets it.
+async fn cleaned(widget: Arc<Widget>, client: Arc<Client>) -> kube::Result<Action> {
+    let api: Api<Widget> = Api::namespaced((*client).clone(), NAMESPACE);
+    match finalizer::ensure(&api, &*widget, FINALIZER).await? {
+        finalizer::Event::Apply(widget) => {
+            let mut new = widget.status.clone().unwrap_or_default();
+            let healthy = HEALTHY.of(&widget, true, "Reconciled", "");
+            conditions::set(&mut new.conditions, healthy);
+            status::patch(&api, &widget, &new).await?;
+        }
+        finalizer::Event::Cleanup => {
+            let widget = finalizer::terminating(&api, &*widget, HEALTHY).await?;
+            TRIES.fetch_add(1, Relaxed);
+            match CLEAN_UP.load(Relaxed) {
+                0 => return Ok(Action::requeue(Duration::from_millis(20))),
+                1 => return Err(kube::Error::Service("the storage is away".into())),
+                _ => finalizer::remove(&api, &widget, FINALIZER).await?,
+            }
+        }
+        finalizer::Event::Gone => {}
+    }
+    Ok(Action::await_change())
+}
+
+/// Waits for the reason of `Degraded`, and checks that further tries to clean up leave it as it is.
+async fn stays(widgets: &Api<Widget>, reason: &str) -> Result<()> {
+    let shown = eventually(PATIENCE, async || {
+        let widget = widgets.get("kept").await?;
+        let status = widget.status.clone().unwrap_or_default();
+        let of_now = |it: &Condition| it.observed_generation == widget.metadata.generation;
+        let found =
+            |it: &Condition| (&*it.type_, &*it.status, &*it.reason) == ("Degraded", "True", reason);
+        let is_shown = status.conditions.iter().any(|it| found(it) && of_now(it));
+        ensure!(is_shown, "{status:?}");
+        ensure!(
+            status.observed_generation == widget.metadata.generation,
+            "{status:?}"
+        );
+        Ok(widget)
+    })
+    .await?;
+    let tries = TRIES.load(Relaxed);
+    eventually(PATIENCE, async || {
+        ensure!(TRIES.load(Relaxed) > tries + 2, "it is not tried again");
+        Ok(())
+    })
+    .await?;
+    let now = widgets.get("kept").await?;
+    ensure!(
+        now.resource_version() == shown.resource_version(),
+        "{now:?}"
+    );
+    Ok(())
+}
+
+/// For as long as it takes, its condition says why the object is still there.
+#[tokio::test]
+async fn an_object_that_is_cleaned_up_shows_it() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let mut controllers = Controllers::default();
+    let controller = Controller::new("cleaned", cleaned);
+    controllers.add(controller.condition(HEALTHY).finalizer());
+    let operator = cluster.run(
+        &OPTIONS,
+        crate::widget::crds(),
+        controllers,
+        Webhooks::default(),
+        Manager::client,
+    )?;
+    let widgets: Api<Widget> = Api::namespaced(cluster.client()?, NAMESPACE);
+    let widget = Widget::new("kept", WidgetSpec::default());
+    widgets.create(&PostParams::default(), &widget).await?;
+    wait_for(&widgets, "kept", HEALTHY).await?;
+
+    widgets.delete("kept", &DeleteParams::default()).await?;
+    stays(&widgets, "Terminating").await?;
+    CLEAN_UP.store(1, Relaxed);
+    stays(&widgets, "ApiCallFailed").await?;
+    CLEAN_UP.store(2, Relaxed);
+    eventually(PATIENCE, async || {
+        let widget = widgets.get_opt("kept").await?;
+        ensure!(widget.is_none(), "it does not go: {widget:?}");
+        Ok(())
+    })
+    .await?;
+    // Fails if something was not allowed.
+    operator.stop()
 }
 
 /// Somebody deleted it while it was reconciled.

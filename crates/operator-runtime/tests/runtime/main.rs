@@ -15,6 +15,7 @@ mod followers;
 mod harness;
 mod leadership;
 mod metrics;
+mod nulls;
 mod package;
 mod permissions;
 mod process;

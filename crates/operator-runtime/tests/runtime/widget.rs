@@ -28,8 +28,9 @@ pub struct WidgetSpec {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, KubeSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WidgetStatus {
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,
 }

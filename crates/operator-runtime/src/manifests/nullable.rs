@@ -1,0 +1,192 @@
+//! Which fields may be null: those that a type writes as null.
+//!
+//! kube makes every `Option` nullable, because serde writes `None` as null. With `skip_serializing_if` it writes nothing, and
+//! the field is what Go calls `omitempty`: absent, and not nullable. The API server then drops a null for it, from requests
+//! and from stored objects alike. A field that is written as null stays nullable: a server-side apply of the whole object
+//! would be refused.
+
+use k8s_openapi::{
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+        CustomResourceDefinition, JSONSchemaProps, JSONSchemaPropsOrArray, JSONSchemaPropsOrBool,
+    },
+    schemars::{JsonSchema, generate::SchemaSettings},
+};
+use serde_json::Value;
+
+/// Takes `nullable` from the fields that `K` leaves out where they have no value.
+///
+/// schemars knows which these are: a field that is always written is required in the schema of what a type serializes to. A
+/// field whose own schema says `nullable` keeps it.
+pub(super) fn leave_where_written<K: JsonSchema>(crd: &mut CustomResourceDefinition) {
+    let settings = SchemaSettings::draft2020_12().for_serialize();
+    let settings = settings.with(|settings| settings.inline_subschemas = true);
+    let written = settings.into_generator().into_root_schema_for::<K>();
+    for version in &mut crd.spec.versions {
+        let schema = version.schema.as_mut();
+        if let Some(schema) = schema.and_then(|schema| schema.open_api_v3_schema.as_mut()) {
+            walk(schema, written.as_value());
+        }
+    }
+}
+
+/// Goes where both schemas have the same places; the variants of an enum are no such places.
+fn walk(schema: &mut JSONSchemaProps, written: &Value) {
+    let written = without_null(written);
+    let required = written["required"].as_array();
+    let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|it| it == name));
+    for (name, field) in schema.properties.iter_mut().flatten() {
+        let Some(written) = written["properties"].get(name) else {
+            continue;
+        };
+        if !is_required(name) && written.get("nullable").is_none() {
+            field.nullable = None;
+        }
+        walk(field, written);
+    }
+    if let Some(JSONSchemaPropsOrArray::Schema(items)) = &mut schema.items {
+        walk(items, &written["items"]);
+    }
+    if let Some(JSONSchemaPropsOrBool::Schema(values)) = &mut schema.additional_properties {
+        walk(values, &written["additionalProperties"]);
+    }
+}
+
+/// What may be null besides, where that takes a schema of its own.
+fn without_null(schema: &Value) -> &Value {
+    match schema["anyOf"].as_array().map(Vec::as_slice) {
+        Some([some, null]) if null["type"] == "null" => some,
+        _ => schema,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+    use kube::{CustomResource, CustomResourceExt, KubeSchema};
+    use serde::{Deserialize, Serialize};
+
+    use super::*;
+
+    #[derive(Clone, Debug, CustomResource, Deserialize, JsonSchema, Serialize)]
+    #[kube(
+        group = "example.com",
+        version = "v1",
+        kind = "Thing",
+        status = "ThingStatus"
+    )]
+    #[serde(rename_all = "camelCase")]
+    struct ThingSpec {
+        written: Option<String>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        left_out: Option<String>,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        port: Option<IntOrString>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("nullable" = true))]
+        says_so: Option<String>,
+        #[serde(default)]
+        list: Vec<Part>,
+        map: BTreeMap<String, Part>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        part: Option<Part>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        source: Option<Source>,
+        #[serde(flatten)]
+        flat: Part2,
+    }
+
+    #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+    struct Part {
+        /// A comment.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        left: Option<Level>,
+        right: Option<Level>,
+    }
+
+    #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+    struct Part2 {
+        #[serde(skip_serializing_if = "Option::is_none")]
+        flat_left: Option<i32>,
+        flat_right: Option<i32>,
+    }
+
+    #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+    enum Level {
+        High,
+        Low,
+    }
+
+    #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+    #[serde(rename_all = "camelCase")]
+    enum Source {
+        Git { branch: Option<String> },
+        Http { url: String },
+    }
+
+    #[derive(Clone, Debug, Default, Deserialize, KubeSchema, Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct ThingStatus {
+        #[serde(default)]
+        written: Option<i64>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        left_out: Option<i64>,
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        names: Vec<String>,
+    }
+
+    fn nullable(path: &str, schema: &JSONSchemaProps, found: &mut BTreeSet<String>) {
+        if schema.nullable == Some(true) {
+            found.insert(path.to_owned());
+        }
+        for (name, field) in schema.properties.iter().flatten() {
+            nullable(&format!("{path}.{name}"), field, found);
+        }
+        if let Some(JSONSchemaPropsOrArray::Schema(items)) = &schema.items {
+            nullable(&format!("{path}[]"), items, found);
+        }
+        if let Some(JSONSchemaPropsOrBool::Schema(values)) = &schema.additional_properties {
+            nullable(&format!("{path}{{}}"), values, found);
+        }
+    }
+
+    #[test]
+    fn only_what_is_written_as_null_may_be_null() {
+        let mut crd = Thing::crd();
+        let found = |crd: &CustomResourceDefinition| {
+            let schema = crd.spec.versions[0].schema.clone().unwrap();
+            let mut found = BTreeSet::new();
+            nullable("", &schema.open_api_v3_schema.unwrap(), &mut found);
+            found
+        };
+        let before = found(&crd);
+        leave_where_written::<Thing>(&mut crd);
+        let after = found(&crd);
+        let kept = [
+            ".spec.flat_right",
+            ".spec.list[].right",
+            ".spec.map{}.right",
+            ".spec.part.right",
+            ".spec.saysSo",
+            ".spec.source.git.branch",
+            ".spec.written",
+            ".status.written",
+        ];
+        assert_eq!(after, kept.map(str::to_owned).into());
+        let gone = [
+            ".spec.flat_left",
+            ".spec.leftOut",
+            ".spec.list[].left",
+            ".spec.map{}.left",
+            ".spec.part",
+            ".spec.part.left",
+            ".spec.port",
+            ".spec.source",
+            ".status",
+            ".status.leftOut",
+        ];
+        let dropped: BTreeSet<_> = before.difference(&after).cloned().collect();
+        assert_eq!(dropped, gone.map(str::to_owned).into());
+    }
+}

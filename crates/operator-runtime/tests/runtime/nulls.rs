@@ -1,0 +1,123 @@
+//! A field without a value: absent or null, and what the API server does with a null that it does not allow.
+
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::{
+    Api, CustomResource, CustomResourceExt, ResourceExt,
+    api::{ApiResource, DynamicObject, Patch, PatchParams, PostParams},
+    core::crd::MergeError,
+};
+use operator_runtime::{
+    Crds,
+    envtest::{Cluster, NAMESPACE, eventually},
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, from_value, json};
+
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[derive(Clone, Debug, Default, CustomResource, Deserialize, JsonSchema, Serialize)]
+#[kube(
+    group = "test.example.com",
+    version = "v1",
+    kind = "Note",
+    namespaced,
+    status = "NoteStatus"
+)]
+#[serde(rename_all = "camelCase")]
+struct NoteSpec {
+    /// Written as null where it has no value.
+    written: Option<String>,
+    /// Not written then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct NoteStatus {
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    names: Vec<String>,
+}
+
+fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+    let mut crds = Crds::default();
+    crds.add_storage::<Note>();
+    crds.merge()
+}
+
+fn note(name: &str, spec: Value) -> Result<DynamicObject> {
+    Ok(from_value(json!({
+        "apiVersion": "test.example.com/v1",
+        "kind": "Note",
+        "metadata": { "name": name },
+        "spec": spec,
+    }))?)
+}
+
+#[tokio::test]
+async fn what_is_left_out_is_absent_and_a_stored_null_goes() -> Result<()> {
+    let nulls = || json!({ "written": null, "leftOut": null });
+    let left = json!({ "written": null });
+    let cluster = Cluster::start()?;
+    let api: Api<DynamicObject> = Api::namespaced_with(
+        cluster.client()?,
+        NAMESPACE,
+        &ApiResource::erase::<Note>(&()),
+    );
+    // As kube alone makes it, both may be null.
+    let before = Ok::<_, MergeError>(vec![Note::crd()]);
+    cluster.install(before).await?;
+    let params = PostParams::default();
+    let stored = api.create(&params, &note("stored", nulls())?).await?;
+    ensure!(stored.data["spec"] == nulls(), "{stored:?}");
+
+    cluster.install(crds()).await?;
+    eventually(PATIENCE, async || {
+        let stored = api.get("stored").await?;
+        ensure!(stored.data["spec"] == left, "{stored:?}");
+        Ok(())
+    })
+    .await?;
+
+    // It can be written, and so can what still says null.
+    let label = Patch::Merge(json!({ "metadata": { "labels": { "a": "b" } } }));
+    let labelled = api.patch("stored", &PatchParams::default(), &label).await?;
+    ensure!(labelled.data["spec"] == left, "{labelled:?}");
+    let mut replaced = note("stored", nulls())?;
+    replaced.metadata.resource_version = labelled.resource_version();
+    let replaced = api.replace("stored", &params, &replaced).await?;
+    ensure!(replaced.data["spec"] == left, "{replaced:?}");
+    let created = api.create(&params, &note("created", nulls())?).await?;
+    ensure!(created.data["spec"] == left, "{created:?}");
+
+    // A server-side apply of a whole object says only what the type writes.
+    let typed = Note::new("typed", NoteSpec::default());
+    let notes: Api<Note> = Api::namespaced(cluster.client()?, NAMESPACE);
+    let manager = PatchParams::apply("test");
+    notes
+        .patch("typed", &manager, &Patch::Apply(&typed))
+        .await?;
+    let applied = api.get("typed").await?;
+    ensure!(applied.data["spec"] == left, "{applied:?}");
+    let status = Patch::Merge(json!({ "status": NoteStatus::default() }));
+    let patched = api
+        .patch_status("typed", &PatchParams::default(), &status)
+        .await?;
+    ensure!(patched.data["status"] == json!({}), "{patched:?}");
+
+    // This is why a type that writes null keeps `nullable`.
+    let object = note("applied", nulls())?;
+    let refused = api.patch("applied", &manager, &Patch::Apply(&object)).await;
+    let Err(kube::Error::Api(refused)) = refused else {
+        anyhow::bail!("{refused:?}");
+    };
+    ensure!(
+        refused.code == 422 && refused.message.contains("spec.leftOut"),
+        "{refused:?}"
+    );
+    Ok(())
+}
