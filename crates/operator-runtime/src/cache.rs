@@ -7,8 +7,6 @@ mod pace;
 mod store;
 pub(crate) mod watch;
 
-#[cfg(feature = "testing")]
-use std::sync::OnceLock;
 use std::{
     any::TypeId,
     panic::{AssertUnwindSafe, catch_unwind},

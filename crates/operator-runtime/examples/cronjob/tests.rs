@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 fn cluster() -> Result<&'static Cluster> {
     static CLUSTER: LazyLock<Result<Cluster>> = LazyLock::new(|| {
         let (controllers, hooks) = (controller::controller(), webhooks::webhooks());
-        Cluster::with_operator(&OPTIONS, crds(), controllers, hooks, Context::new)
+        Cluster::start()?.with_operator(&OPTIONS, crds(), controllers, hooks, Context::new)
     });
     CLUSTER.as_ref().map_err(|error| anyhow!("{error:#}"))
 }

@@ -15,9 +15,7 @@ use super::{
     refusal::Refusal,
     selector::Selection,
 };
-use crate::{
-    cache::Entry, clock::Clock, fake::request::RecordedRequest, object::ScopedResource,
-};
+use crate::{cache::Entry, clock::Clock, fake::request::RecordedRequest, object::ScopedResource};
 
 /// Group, plural, namespace and name.
 pub(super) type Id = (String, String, Option<String>, String);

@@ -4,6 +4,7 @@ mod embedded;
 
 use std::collections::BTreeMap;
 
+use embedded::Types;
 use k8s_openapi::{
     apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
     schemars::JsonSchema,
@@ -12,7 +13,6 @@ use kube::{
     CustomResourceExt,
     core::crd::{MergeError, merge_crds},
 };
-use embedded::Types;
 
 use super::nullable;
 
