@@ -3,6 +3,7 @@
 pub(crate) mod discovery;
 pub(crate) mod fence;
 mod warnings;
+pub(crate) mod watches;
 
 use std::{env, fs, path::Path, time::Duration};
 
@@ -10,7 +11,6 @@ use http::Uri;
 use hyper_util::client::proxy::matcher::Matcher;
 use kube::{
     Client, Config,
-    client::ClientBuilder,
     config::{KubeConfigOptions, Kubeconfig},
 };
 
@@ -31,8 +31,9 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// How long a call may hear nothing from the API server, which itself gives up after 60 s.
 const CALL: Duration = Duration::from_secs(65);
 
-/// How long a watch may hear nothing: a little longer than the time after which each is begun anew.
-const WATCH: Duration = Duration::from_secs(60);
+/// How long a connection of watches may hear nothing: a little longer than watches last over HTTP/1.1, and than an
+/// answer to a ping takes over HTTP/2.
+const WATCH: Duration = Duration::from_secs(55);
 
 /// Clients for calls and for watches: they differ in how long silence is normal.
 #[derive(Clone)]
@@ -69,8 +70,7 @@ impl Clients {
         config.write_timeout = Some(CALL);
         config.default_retry = false;
         config.read_timeout = Some(WATCH);
-        let watches = ClientBuilder::try_from(config.clone()).map_err(Error::Client)?;
-        let watches = watches.with_layer(&observers.calls).build();
+        let watches = watches::client(config.clone(), &observers.calls).map_err(Error::Client)?;
         config.read_timeout = Some(CALL);
         let client = |fence: &Fence| {
             let client = fence::client(config.clone(), observers.clone(), fence, margin);

@@ -13,17 +13,17 @@ use kube::{
 use tokio::time::sleep;
 
 use super::{Form, Key, Source, entry::Raw, paced};
-use crate::{client::discovery, error::chain, server::probes::Readiness};
+use crate::{
+    client::{discovery, watches::LONGEST},
+    error::chain,
+    server::probes::Readiness,
+};
 
 /// Objects a page of a list: a page is in memory twice, as text and decoded.
 const PAGE: u32 = 250;
 
 /// The same where a transform says that the objects are large: each may have 1.5 MiB.
 const LARGE: u32 = 10;
-
-/// Seconds after which the API server ends a watch and a new one begins where it ended. kube gives
-/// up a watch that is silent for 5 s longer, so a connection that is only half open is found in time.
-pub(crate) const WATCH: u32 = 50;
 
 /// How a cluster is watched.
 #[derive(Clone)]
@@ -98,7 +98,7 @@ impl Source {
     ) {
         let decode = self.form().decode();
         let api: Api<Raw<METADATA>> = self.kind.api(paced(client), namespace.as_deref());
-        let mut config = watcher::Config::default().page_size(page).timeout(WATCH);
+        let mut config = watcher::Config::default().page_size(page).timeout(LONGEST);
         config.label_selector = self.selector.labels.clone();
         config.field_selector = self.selector.fields.clone();
         let mut first = true;

@@ -13,10 +13,7 @@ use kube::{
 use serde::de::DeserializeOwned;
 use tokio::time::sleep;
 
-use crate::{
-    cache::watch::{WATCH, is_too_late},
-    error::chain,
-};
+use crate::{cache::watch::is_too_late, client::watches::LONGEST, error::chain};
 
 /// Tells `seen` what the object is now, and what it becomes; `None` while there is none. A role
 /// that names the object has to allow `list` and `watch`.
@@ -26,7 +23,7 @@ where
 {
     let config = watcher::Config::default()
         .fields(&format!("metadata.name={name}"))
-        .timeout(WATCH);
+        .timeout(LONGEST);
     let mut backoff = DefaultBackoff::default();
     let mut told = None;
     loop {

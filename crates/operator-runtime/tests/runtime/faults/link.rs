@@ -1,14 +1,17 @@
 //! A TCP connection between an operator and the API server that can be cut, or go silent.
 
 use std::{
+    fs,
+    path::PathBuf,
     sync::{
         Arc, Mutex,
-        atomic::{AtomicBool, Ordering},
+        atomic::{AtomicBool, AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
+use operator_runtime::envtest::ControlPlane;
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{
@@ -30,6 +33,7 @@ struct Connections {
 pub struct Link {
     port: u16,
     open: Arc<AtomicBool>,
+    accepted: Arc<AtomicUsize>,
     now: Arc<Mutex<Connections>>,
 }
 
@@ -40,11 +44,13 @@ impl Link {
         let link = Self {
             port: listener.local_addr()?.port(),
             open: Arc::new(AtomicBool::new(true)),
+            accepted: Arc::default(),
             now: Arc::default(),
         };
         let forwarder = link.clone();
         tokio::spawn(async move {
             while let Ok((stream, _)) = listener.accept().await {
+                forwarder.accepted.fetch_add(1, Ordering::Relaxed);
                 if forwarder.open.load(Ordering::Relaxed) {
                     let connections = forwarder.now.lock().unwrap().clone();
                     tokio::spawn(forward(stream, port, connections));
@@ -56,6 +62,26 @@ impl Link {
 
     pub fn port(&self) -> u16 {
         self.port
+    }
+
+    /// To the API server itself, with TLS, and a kubeconfig of its administrator that leads there.
+    pub async fn to_api_server(
+        name: &str,
+        control_plane: &ControlPlane,
+    ) -> Result<(Self, PathBuf)> {
+        let url = control_plane.url();
+        let (_, port) = url.rsplit_once(':').context("no port")?;
+        let link = Self::to(port.parse()?).await?;
+        let text = fs::read_to_string(control_plane.kubeconfig())?;
+        let own = format!("https://127.0.0.1:{}", link.port);
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.kubeconfig"));
+        fs::write(&path, text.replace(&url, &own))?;
+        Ok((link, path))
+    }
+
+    /// Connections so far.
+    pub fn accepted(&self) -> usize {
+        self.accepted.load(Ordering::Relaxed)
     }
 
     /// Closes every connection, and those that come until [`restore`](Self::restore).

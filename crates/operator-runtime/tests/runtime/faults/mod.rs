@@ -6,6 +6,7 @@ mod answers;
 pub mod api_server;
 mod bad_input;
 mod clusters;
+mod connections;
 mod failures;
 mod gate;
 mod journal;
