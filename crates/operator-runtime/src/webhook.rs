@@ -42,6 +42,7 @@ mod denied;
 mod field_errors;
 mod flags;
 mod function;
+mod memory;
 mod overlay;
 mod patch;
 mod place;

@@ -6,6 +6,7 @@ use clap::ArgAction;
 
 #[cfg(feature = "self-signed")]
 use super::CertificateFlags;
+use super::memory::{DEFAULT_SIZE, size};
 use crate::server::certificate::Files;
 
 /// How webhooks are served.
@@ -19,6 +20,10 @@ pub struct WebhookFlags {
     /// Port of the webhooks, on all interfaces
     #[arg(long, value_name = "PORT", default_value = "9443")]
     pub webhook_port: u16,
+
+    /// Memory that all requests to the webhooks take up together, such as 72Mi
+    #[arg(long, value_name = "SIZE", default_value = DEFAULT_SIZE, value_parser = size)]
+    pub webhook_memory: u64,
 
     /// Directory of the webhooks' certificate
     #[arg(long, value_name = "DIRECTORY")]

@@ -4,17 +4,19 @@
 mod tests;
 
 use std::{
+    convert::Infallible,
     net::{Ipv6Addr, SocketAddr},
     sync::Arc,
+    time::Duration,
 };
 
 use axum::{
     Router,
-    body::{Bytes, HttpBody},
+    body::{Body, BodyDataStream, Bytes, HttpBody},
     extract::Request,
     http::{
         StatusCode,
-        header::{CONTENT_TYPE, HeaderMap},
+        header::{CONTENT_LENGTH, CONTENT_TYPE, HeaderMap, RETRY_AFTER},
     },
     response::{IntoResponse, Response},
     routing::post,
@@ -22,9 +24,10 @@ use axum::{
 use futures::{
     FutureExt, StreamExt,
     future::{BoxFuture, ready},
+    stream::poll_fn,
 };
 use kube::api::ApiResource;
-use tokio::task::spawn_blocking;
+use tokio::{sync::mpsc, task::spawn_blocking, time::timeout};
 
 use super::{
     CONVERT, Conversion, WebhookFlags, Webhooks,
@@ -32,6 +35,7 @@ use super::{
     certificates::{Environment, certificate},
     conversion::convert,
     declaration::{Declaration, check},
+    memory::{Cost, Memory, Taken, room},
 };
 #[cfg(feature = "envtest")]
 use crate::server::certificate::Certificate;
@@ -48,13 +52,29 @@ use crate::{
     },
 };
 
-/// Bytes of a conversion review. It holds a page of a list, which are 10,000 objects where the API
-/// server fills its watch cache; one page too large would block every list and watch of the type.
-const CONVERSION_BODY: usize = 256 * 1024 * 1024;
+/// An admission review: what is made of an object, and of its changes, takes up several times its text. The API
+/// server waits 10 s for the answer, unless the webhook says otherwise.
+const ADMISSION: Cost = Cost {
+    most: BODY,
+    quarters: 4 * 8,
+    patience: Duration::from_secs(5),
+};
+
+/// A conversion review, and an answer that is up to an eighth longer. It holds a page of a list, which are 10,000
+/// objects where the API server fills its watch cache: one page too large blocks every list and watch of the type,
+/// so only the memory bounds it. The API server waits 30 s for the answer.
+const CONVERSION: Cost = Cost {
+    most: usize::MAX,
+    quarters: 9,
+    patience: Duration::from_secs(15),
+};
 
 /// Bytes of a conversion review that is answered at once: in 1 ms or so. A longer one has a thread of
 /// its own, so that it holds up neither the probes nor the renewal of the lease.
 const AT_ONCE: usize = 64 * 1024;
+
+/// Bytes that are sent at once of an answer that is longer.
+const PART: usize = 64 * 1024;
 
 /// Where webhooks are served, and with which certificate.
 #[derive(Debug)]
@@ -109,6 +129,7 @@ pub(crate) struct Site {
     endpoint: Option<Endpoint>,
     hooks: Vec<Hook>,
     conversions: Vec<Conversion>,
+    memory: Memory,
 }
 
 struct Hook {
@@ -117,12 +138,13 @@ struct Hook {
 }
 
 /// Answers the body of a request, and counts panics.
-type Answer = dyn Fn(Bytes, Counter) -> BoxFuture<'static, Result<Vec<u8>, Refusal>> + Send + Sync;
+type Answer = dyn Fn(Whole, Counter) -> BoxFuture<'static, Result<Vec<u8>, Refusal>> + Send + Sync;
 
 impl Site {
     /// Serves the webhooks as the command line says, if it does.
     pub(crate) fn serve_as(&mut self, flags: WebhookFlags) {
         if flags.enable_webhooks {
+            self.memory = Memory::new(flags.webhook_memory);
             self.endpoint = Some(Endpoint::Flags(Box::new(flags)));
         }
     }
@@ -174,9 +196,9 @@ impl Site {
         for definition in definitions {
             let declaration = definition.declaration.clone();
             let (definition, context) = (Arc::new(definition), context.clone());
-            let answer = move |body: Bytes, panics: Counter| {
+            let answer = move |body: Whole, panics: Counter| {
                 let (definition, context) = (definition.clone(), context.clone());
-                let admit = async move { definition.admit(&body, &context, &panics).await };
+                let admit = async move { definition.admit(body.text(), &context, &panics).await };
                 in_every_replica(admit).boxed()
             };
             self.hooks.push(Hook {
@@ -222,6 +244,7 @@ impl Site {
     pub(crate) fn router(self, metrics: &Metrics, stores: Vec<Arc<Source>>) -> Router {
         let mut router = Router::new();
         let stores: Arc<[_]> = stores.into();
+        let memory = Arc::new(self.memory);
         for hook in self.hooks {
             let path = &*hook.declaration.path;
             let panics = metrics.webhook_panics();
@@ -233,25 +256,30 @@ impl Site {
                     ready(Err((StatusCode::SERVICE_UNAVAILABLE, text))).boxed()
                 }
             };
-            router = router.merge(route(path, BODY, metrics.webhook(path), answer));
+            router = router.merge(route(
+                path,
+                (ADMISSION, &memory),
+                metrics.webhook(path),
+                answer,
+            ));
         }
         if !self.conversions.is_empty() {
             let conversions = Arc::new(self.conversions);
             let panics = metrics.conversion_panics();
-            let answer = move |body: Bytes| {
+            let answer = move |body: Whole| {
                 let (conversions, panics) = (conversions.clone(), panics.clone());
                 async move {
-                    let answer = if body.len() > AT_ONCE {
-                        let convert = move || converted(&conversions, &body, &panics);
+                    let answer = if body.text().len() > AT_ONCE {
+                        let convert = move || converted(&conversions, body.text(), &panics);
                         spawn_blocking(convert).await.expect("panics are caught")
                     } else {
-                        converted(&conversions, &body, &panics)
+                        converted(&conversions, body.text(), &panics)
                     };
                     answer.map_err(|status| (status, "this is no ConversionReview".to_owned()))
                 }
             };
             let metrics = metrics.webhook(CONVERT);
-            router = router.merge(route(CONVERT, CONVERSION_BODY, metrics, answer));
+            router = router.merge(route(CONVERT, (CONVERSION, &memory), metrics, answer));
         }
         router
     }
@@ -266,16 +294,26 @@ fn converted(
     convert(conversions, body, &|| _ = panics.inc())
 }
 
-/// One path, with the bytes that a body may have, and what it counts.
-fn route<F, Fut>(path: &str, most: usize, metrics: WebhookMetrics, answer: F) -> Router
+/// One path, with what a request there costs, and what it counts.
+fn route<F, Fut>(
+    path: &str,
+    (cost, memory): (Cost, &Arc<Memory>),
+    metrics: WebhookMetrics,
+    answer: F,
+) -> Router
 where
-    F: Fn(Bytes) -> Fut + Clone + Send + Sync + 'static,
+    F: Fn(Whole) -> Fut + Clone + Send + Sync + 'static,
     Fut: Future<Output = Result<Vec<u8>, Refusal>> + Send,
 {
+    let memory = memory.clone();
     let serve = move |request: Request| async move {
         let running = metrics.begin();
-        let response = match body(request, most).await {
-            Ok(body) => answer(body).await.map_or_else(refuse, accept),
+        let response = match body(request, cost, &memory).await {
+            Ok(body) => {
+                let taken = body.taken.clone();
+                let accept = |answer| accept(answer, taken, &memory);
+                answer(body).await.map_or_else(refuse, accept)
+            }
             Err(response) => response,
         };
         running.answered(response.status().as_u16());
@@ -284,27 +322,70 @@ where
     Router::new().route(path, post(serve))
 }
 
-/// The body of a request, if it is one to read: in one piece from the start, because a large one that
-/// is put together from its parts takes up twice its length.
-async fn body(request: Request, most: usize) -> Result<Bytes, Response> {
+/// The body of a request, with its memory.
+struct Whole {
+    text: Vec<u8>,
+    /// The answer takes it up, too.
+    taken: Taken,
+}
+
+impl Whole {
+    /// Borrows all of it, so that a closure that reads the text has the memory, too.
+    fn text(&self) -> &[u8] {
+        &self.text
+    }
+}
+
+/// The body of a request, if it is one to read.
+async fn body(request: Request, cost: Cost, memory: &Memory) -> Result<Whole, Response> {
     if !is_json(request.headers()) {
         let text = "expected content type application/json".to_owned();
         return Err(refuse((StatusCode::UNSUPPORTED_MEDIA_TYPE, text)));
     }
     let body = request.into_body();
-    let length = usize::try_from(body.size_hint().lower()).unwrap_or(most);
-    let mut whole = Vec::with_capacity(length.min(most));
+    let (hint, most) = (body.size_hint(), memory.most(cost));
+    let length = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+    let (least, told) = (length(hint.lower()), hint.upper().map(length));
     let mut parts = body.into_data_stream();
-    while let Some(part) = parts.next().await {
-        let broken = |error: axum::Error| refuse((StatusCode::BAD_REQUEST, error.to_string()));
-        let part = part.map_err(broken)?;
-        if whole.len() + part.len() > most {
-            let text = format!("expected at most {most} bytes");
-            return Err(refuse((StatusCode::PAYLOAD_TOO_LARGE, text)));
-        }
-        whole.extend_from_slice(&part);
+    let too_large = || {
+        let text = format!("expected at most {most} bytes, for which `--webhook-memory` is enough");
+        refuse((StatusCode::PAYLOAD_TOO_LARGE, text))
+    };
+    if least > most {
+        drain(parts, memory).await;
+        return Err(too_large());
     }
-    Ok(whole.into())
+    // The API server tells the length. Who does not may send the most.
+    let length = told.unwrap_or(most).min(most);
+    let Some(taken) = memory.take(cost, length).await else {
+        drain(parts, memory).await;
+        return Err(busy());
+    };
+    let read = async {
+        // In one piece from the start: a large body that is put together from its parts takes up twice its length.
+        let mut text = room(least);
+        while let Some(part) = parts.next().await {
+            let broken = |error: axum::Error| refuse((StatusCode::BAD_REQUEST, error.to_string()));
+            let part = part.map_err(broken)?;
+            if text.len() + part.len() > most {
+                return Err(too_large());
+            }
+            text.extend_from_slice(&part);
+        }
+        Ok(text)
+    };
+    let Ok(text) = timeout(memory.slowest, read).await else {
+        let text = format!("the body took longer than {:?}", memory.slowest);
+        return Err(refuse((StatusCode::REQUEST_TIMEOUT, text)));
+    };
+    Ok(Whole { text: text?, taken })
+}
+
+/// Reads a body and keeps nothing of it. A connection that is closed in the middle of it may lose the answer, which
+/// says why.
+async fn drain(mut parts: BodyDataStream, memory: &Memory) {
+    let end = async { while let Some(Ok(_)) = parts.next().await {} };
+    _ = timeout(memory.slowest, end).await;
 }
 
 fn is_json(headers: &HeaderMap) -> bool {
@@ -315,8 +396,37 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
-fn accept(answer: Vec<u8>) -> Response {
-    ([(CONTENT_TYPE, "application/json")], answer).into_response()
+/// Sends an answer. A long one takes up its memory until it is sent, or the client took too long.
+fn accept(answer: Vec<u8>, taken: Taken, memory: &Memory) -> Response {
+    const JSON: &str = "application/json";
+    if answer.len() <= AT_ONCE {
+        return ([(CONTENT_TYPE, JSON)], answer).into_response();
+    }
+    let length = answer.len().to_string();
+    let (sender, mut receiver) = mpsc::channel(1);
+    // A client that does not read is not asked for more: only a task of its own sees the time pass.
+    tokio::spawn(timeout(memory.slowest, async move {
+        let _taken = taken;
+        for part in answer.chunks(PART) {
+            // A copy: a slice would keep the whole answer.
+            let part = Ok::<_, Infallible>(Bytes::copy_from_slice(part));
+            if sender.send(part).await.is_err() {
+                return;
+            }
+        }
+    }));
+    // One that ends too early closes the connection, because it has told its length.
+    let parts = Body::from_stream(poll_fn(move |context| receiver.poll_recv(context)));
+    let headers = [(CONTENT_TYPE, JSON.to_owned()), (CONTENT_LENGTH, length)];
+    (headers, parts).into_response()
+}
+
+/// There was no memory in time. The API server tries again after a second, as long as its own timeout allows.
+fn busy() -> Response {
+    let text = "other requests take up all that `--webhook-memory` allows".to_owned();
+    let mut response = refuse((StatusCode::SERVICE_UNAVAILABLE, text));
+    response.headers_mut().insert(RETRY_AFTER, 1.into());
+    response
 }
 
 fn refuse((status, text): Refusal) -> Response {

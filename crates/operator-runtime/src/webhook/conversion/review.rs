@@ -13,7 +13,7 @@ use serde::Deserialize;
 use serde_json::{json, value::RawValue};
 
 use super::{Conversion, object::Fields, version::Reason};
-use crate::error::panic_message;
+use crate::{error::panic_message, webhook::memory::room};
 
 const API_VERSION: &str = "apiextensions.k8s.io/v1";
 const KIND: &str = "ConversionReview";
@@ -64,7 +64,7 @@ pub(crate) fn convert(
     let uid = json!(request.uid);
     let head =
         format!(r#"{{"kind":"{KIND}","apiVersion":"{API_VERSION}","response":{{"uid":{uid},"#);
-    let mut answer = Vec::with_capacity(body.len() + body.len() / 8 + 512);
+    let mut answer = room(body.len() + body.len() / 8 + 512);
     answer.extend(head.as_bytes());
     answer.extend(br#""convertedObjects":["#);
     for (index, object) in request.objects.iter().enumerate() {

@@ -111,8 +111,21 @@ async fn only_reviews_that_are_posted_are_answered() {
     }
 }
 
+/// A request with this body.
+fn posted(body: Body) -> Request<Body> {
+    let request = Request::builder().header(CONTENT_TYPE, "application/json");
+    request.body(body).unwrap()
+}
+
+const SMALL: Cost = Cost {
+    most: 10,
+    quarters: 4,
+    patience: Duration::from_secs(60),
+};
+
 #[tokio::test]
 async fn a_body_has_a_most_of_its_own() {
+    let memory = Memory::new(1 << 20);
     for (length, told, expected) in [
         (10, true, None),
         (10, false, None),
@@ -124,12 +137,84 @@ async fn a_body_has_a_most_of_its_own() {
             true => Body::from(text.clone()),
             false => Body::from_stream(futures::stream::iter([Ok::<_, Error>(text.clone())])),
         };
-        let request = Request::builder().header(CONTENT_TYPE, "application/json");
-        let answer = body(request.body(whole).unwrap(), 10).await;
+        let answer = body(posted(whole), SMALL, &memory).await;
         let status = answer.as_ref().err().map(|answer| answer.status().as_u16());
         assert_eq!(status, expected, "{length} {told}");
-        assert!(answer.map_or(true, |body| body == text));
+        assert!(answer.map_or(true, |body| body.text == text.as_bytes()));
     }
+    assert_eq!(memory.free(), 1024);
+}
+
+/// The status, the time after which to try again, and the text.
+async fn refused(answer: Response) -> (u16, bool, String) {
+    let (head, body) = answer.into_parts();
+    let text = to_bytes(body, 1000).await.unwrap();
+    let text = String::from_utf8(text.to_vec()).unwrap();
+    let again = head.headers.contains_key(RETRY_AFTER);
+    (head.status.as_u16(), again, text)
+}
+
+#[tokio::test]
+async fn a_body_waits_for_memory_and_is_refused_after_a_while() {
+    let mut cost = Cost {
+        most: usize::MAX,
+        quarters: 8,
+        patience: Duration::from_millis(100),
+    };
+    let memory = Memory::new(8 << 10);
+    let text = "a".repeat(3 << 10);
+    let first = body(posted(text.clone().into()), cost, &memory).await;
+    let Whole { text: _, taken } = first.ok().unwrap();
+    assert_eq!(memory.free(), 2);
+    let second = body(posted(text.clone().into()), cost, &memory).await;
+    let expected = "other requests take up all that `--webhook-memory` allows";
+    let answer = refused(second.err().unwrap()).await;
+    assert_eq!(answer, (503, true, expected.to_owned()));
+    cost.patience = Duration::from_secs(60);
+    let later = async {
+        tokio::task::yield_now().await;
+        drop(taken);
+    };
+    let (second, ()) = tokio::join!(body(posted(text.clone().into()), cost, &memory), later);
+    assert_eq!(second.ok().unwrap().text, text.as_bytes());
+
+    let larger = body(posted("a".repeat(5 << 10).into()), cost, &memory).await;
+    let (status, _, text) = refused(larger.err().unwrap()).await;
+    let expected = "expected at most 4096 bytes, for which `--webhook-memory` is enough";
+    assert_eq!((status, &*text), (413, expected));
+}
+
+#[tokio::test]
+async fn slow_clients_do_not_keep_memory() {
+    let mut memory = Memory::new(1 << 20);
+    memory.slowest = Duration::from_millis(100);
+    let never = futures::stream::pending::<Result<Bytes, Infallible>>();
+    let answer = body(posted(Body::from_stream(never)), SMALL, &memory).await;
+    let answer = refused(answer.err().unwrap()).await;
+    assert_eq!(
+        answer,
+        (408, false, "the body took longer than 100ms".to_owned())
+    );
+    assert_eq!(memory.free(), 1024);
+
+    let all = || memory.take(CONVERSION, usize::MAX);
+    let answer = vec![b'a'; 1 << 20];
+    let unread = accept(answer.clone(), all().await.unwrap(), &memory);
+    assert_eq!(memory.free(), 0);
+    // Waits until it is given up.
+    let taken = all().await.unwrap();
+    assert!(
+        to_bytes(unread.into_body(), usize::MAX)
+            .await
+            .unwrap()
+            .len()
+            < 1 << 20
+    );
+    let read = accept(answer.clone(), taken, &memory);
+    assert_eq!(read.headers()[CONTENT_LENGTH], "1048576");
+    let body = to_bytes(read.into_body(), usize::MAX).await.unwrap();
+    assert_eq!(body, answer);
+    all().await.unwrap();
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod failing;
 mod fuzz;
 mod keeping;
 mod kubectl;
+mod memory;
 mod migration;
 mod migrator;
 mod older;
