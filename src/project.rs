@@ -6,6 +6,7 @@
 mod compare;
 mod edit;
 mod file;
+mod finalizer;
 mod license;
 mod owned;
 mod rules;
@@ -144,6 +145,8 @@ pub struct Resource {
     pub api: Option<Api>,
     /// Whether its default controller watches this version.
     pub controller: bool,
+    /// Whether that controller was generated with a finalizer.
+    pub finalizer: bool,
     /// A type of Kubernetes itself.
     pub core: bool,
     /// The path of a type that another project defines.
@@ -152,6 +155,8 @@ pub struct Resource {
     pub webhooks: Option<Webhooks>,
     /// The names of further controllers, with fields we do not know.
     controllers: BTreeMap<ControllerName, Extra>,
+    /// Those of them that were generated with a finalizer.
+    finalizers: BTreeSet<ControllerName>,
     options: Extra,
     options_entry: Extra,
     extra: Extra,

@@ -10,6 +10,7 @@ use super::{ExternalFlags, Foreign, TypeFlags, complete};
 #[command(after_help = "\
 Examples:
   operator-forge create api --group cache --version v1alpha1 --kind Memcached
+  operator-forge create api --group cache --version v1alpha1 --kind Memcached --finalizer
   operator-forge create api --group cache --version v1 --kind Memcached --controller=false
   operator-forge create api --group apps --version v1 --kind Deployment --resource=false
   operator-forge create api --group cache --version v1alpha1 --kind Memcached --resource=false --controller-name backup
@@ -35,6 +36,9 @@ pub struct Api {
     /// The controller's name, for a second one of the same kind
     #[arg(long, value_name = "NAME")]
     pub controller_name: Option<String>,
+    /// Whether its controller cleans up before an object is deleted [default: false]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub finalizer: Option<bool>,
     /// A short name for kubectl; may be given several times
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
     pub short_name: Vec<String>,

@@ -78,4 +78,7 @@ pub struct EditApi {
     /// Change the plural or the scope although stored objects do not outlive it
     #[arg(long)]
     pub force: bool,
+    /// Cannot change.
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub finalizer: Option<bool>,
 }

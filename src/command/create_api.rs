@@ -79,6 +79,7 @@ fn request(project: &Project, api: &Api, prompt: Prompt) -> Result<CreateApi> {
         external,
         controller,
         controller_name,
+        finalizer: api.finalizer,
         short_names,
         force: api.force,
     })

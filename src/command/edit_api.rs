@@ -28,6 +28,7 @@ pub fn run(flags: &Global, api: &cli::EditApi, report: &Report) -> Result<u8> {
         namespaced: api.namespaced,
         short_names: api.short_name.as_deref().map(short_names).transpose()?,
         force: api.force,
+        finalizer: api.finalizer,
     })?;
     let named = types(&workspace, &project, &key)?;
     let next = next(&before, &project, &key);

@@ -136,6 +136,10 @@ impl Workspace {
                 }
                 if let Some(applied) = applied.filter(|it| of_one_set(it, &project)) {
                     check_list(&project, &applied)?;
+                    // A branch brings the code of its controllers along.
+                    if !merged {
+                        project.check_finalizers(&applied)?;
+                    }
                 }
                 project
             }

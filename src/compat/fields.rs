@@ -186,6 +186,14 @@ fn properties(before: &Schema, after: &Schema, findings: &mut Findings) {
     for (name, old) in before.properties.iter().filter(|(name, _)| !is_known(name)) {
         findings.below(&step(name), |findings| {
             match after.properties.get(name).or(after.map_values()) {
+                Some(new) if old.nullable && !new.nullable && drops_null(after, name, new) => {
+                    findings.add(&rule::NULL_DROPPED, "may no longer be `null`");
+                    let old = Schema {
+                        nullable: false,
+                        ..old.clone()
+                    };
+                    compare(&old, new, findings);
+                }
                 Some(new) => compare(old, new, findings),
                 None if after.keeps_unknown() => compare(old, &any.in_place_of(old), findings),
                 None => findings.add(&rule::FIELD_REMOVED, removed(old, before, after)),
@@ -204,6 +212,17 @@ fn properties(before: &Schema, after: &Schema, findings: &mut Findings) {
             findings.below(&step(name), |findings| compare(unnamed, new, findings));
         }
     }
+}
+
+/// Whether an object without the field is as good as one with a null, which the API server drops before it fills in defaults.
+fn drops_null(object: &Schema, name: &str, field: &Schema) -> bool {
+    let judges = object.min_properties.is_some()
+        || object.not.is_some()
+        || [&object.all_of, &object.any_of, &object.one_of]
+            .iter()
+            .any(|all| !all.is_empty())
+        || !object.validations.is_empty();
+    !judges && field.default.is_none() && !object.required.contains(name)
 }
 
 /// The strings that every resource has: a schema may restrict them, and is as good as one that does not where it names

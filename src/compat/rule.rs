@@ -127,7 +127,9 @@ rules! {
     DEFAULT_CHANGED "default-changed" Warning DEFAULTING
         "objects that leave the field out change their meaning, the stored ones too"
     NULLABLE_REMOVED "nullable-removed" Breaking DEFAULTING
-        "a `null` is dropped or refused"
+        "a `null` is refused, or becomes the default"
+    NULL_DROPPED "null-dropped" Warning DEFAULTING
+        "the API server drops a `null`, of stored objects, too; it refuses one that is applied server-side"
     NULLABLE_ADDED "nullable-added" Warning CHANGES
         "clients may not decode a `null`"
     ADDITIONAL_PROPERTIES_REMOVED "additional-properties-removed" Breaking PRUNING

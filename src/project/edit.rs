@@ -1,6 +1,7 @@
 //! What the subcommands do to a project: pure functions.
 
 mod api;
+mod create;
 mod delete;
 mod delete_webhook;
 mod entry;
@@ -23,6 +24,7 @@ pub use self::rename::Rename;
 pub use self::settings::{EditSettings, domain_stays, name_stays};
 pub use self::version::NewVersion;
 pub use self::webhook::{CreateWebhook, Target};
+use super::finalizer;
 use super::rules::{self, Violation};
 use super::{
     Api, Header, Key, LAYOUT, License, Owner, Project, Resource, Runtime, Settings, TEMPLATES,
@@ -75,6 +77,8 @@ pub struct CreateApi {
     pub controller: bool,
     /// `--controller-name`; without it the controller is the kind's default one.
     pub controller_name: Option<ControllerName>,
+    /// `--finalizer`: the controller cleans up before an object goes; without it as the controller that is there, or false.
+    pub finalizer: Option<bool>,
     /// `--force`: what is there already is made again.
     pub force: bool,
 }
@@ -228,9 +232,13 @@ impl Project {
             .resources
             .get_mut(key)
             .expect("the entry was just found or made");
+        if create.finalizer == Some(true) && resource.api.is_none() {
+            return Err(finalizer::of_another(key).into());
+        }
         let name = match &create.controller_name {
             None if !resource.controller || create.force => {
                 resource.controller = true;
+                resource.finalizer = create.finalizer.unwrap_or(resource.finalizer);
                 return Ok(());
             }
             None => {
@@ -253,66 +261,11 @@ impl Project {
             .help(format!("--controller-name {name}-2")));
         }
         resource.controllers.entry(name.clone()).or_default();
+        match create.finalizer {
+            Some(true) => _ = resource.finalizers.insert(name.clone()),
+            Some(false) => _ = resource.finalizers.remove(name),
+            None => {}
+        }
         Ok(())
-    }
-}
-
-impl CreateApi {
-    /// Flags that contradict each other.
-    fn check(&self) -> Result<(), Failure> {
-        if !self.resource && !self.controller {
-            return Err(Failure::usage(
-                "there is nothing to create with `--resource=false` and `--controller=false`",
-            )
-            .help("leave out --controller=false"));
-        }
-        if self.controller_name.is_some() && !self.controller {
-            return Err(Failure::usage(
-                "`--controller-name` names no controller with `--controller=false`",
-            )
-            .help("--controller=true"));
-        }
-        if let Some(External { path, .. }) = self.external.as_ref().filter(|_| self.resource) {
-            return Err(Failure::usage(format!(
-                "`--external-api-path {path}` is given with `--resource`"
-            ))
-            .note("the CRD of a type of another project is that project's; here it can have a controller")
-            .help("--resource=false"));
-        }
-        let own_plural = self.external.is_none() && self.plural.is_some();
-        let given = [
-            ("--plural", own_plural),
-            ("--namespaced", self.namespaced.is_some()),
-            ("--short-name", !self.short_names.is_empty()),
-        ];
-        match given.into_iter().find(|(_, given)| *given) {
-            Some((flag, _)) if !self.resource => Err(Failure::usage(format!(
-                "`{flag}` says how an API is defined, but `--resource=false` defines none"
-            ))
-            .help(format!("leave out {flag}"))),
-            _ => Ok(()),
-        }
-    }
-
-    fn own_key(&self, project: &Project) -> Key {
-        Key {
-            group: self.group.clone(),
-            kind: self.kind.clone(),
-            domain: project.domain.clone(),
-            version: self.version,
-        }
-    }
-
-    /// The entry that it is about: an API that it defines, or a type that is known.
-    pub fn key_in(&self, project: &Project) -> Option<Key> {
-        let own = self.own_key(project);
-        match &self.external {
-            _ if self.resource => Some(own),
-            Some(External { domain, .. }) => Some(Key {
-                domain: domain.clone(),
-                ..own
-            }),
-            None => project.meaning_of(&own),
-        }
     }
 }

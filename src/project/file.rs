@@ -182,6 +182,7 @@ fn from_file(file: File, keys: &mut Vec<Key>) -> Result<Project, Violation> {
             .field("remove that entry"));
         };
         (api.options, api.options_entry) = (entry.options.extra, entry.extra);
+        api.put_finalizers(&key, entry.options.finalizers)?;
         match &mut api.api {
             Some(api) => api.short_names = entry.options.short_names,
             None if entry.options.short_names.is_empty() => (),
@@ -232,6 +233,8 @@ fn from_entry(key: &Key, entry: Entry) -> Result<Resource, Violation> {
             extra: api.extra,
         }),
         controller: entry.controller,
+        finalizer: false,
+        finalizers: Default::default(),
         core: entry.core,
         external,
         webhooks,

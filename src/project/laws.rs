@@ -33,8 +33,9 @@ fn creates() -> impl Strategy<Value = CreateApi> {
     let short = rare(&["short=f", "short=f,g", "short=b"]);
     let controller = prop_oneof![
         2 => Just(""),
+        1 => Just("finalizer"),
         2 => Just("controller=false"),
-        1 => prop::sample::select(vec!["name=foo", "name=extra", "name=cache-foo"]),
+        1 => prop::sample::select(vec!["name=foo", "name=extra finalizer", "name=cache-foo", "name=cache-foo finalizer"]),
     ];
     let resource = rare(&["resource=false"]);
     let own = (

@@ -48,6 +48,8 @@ pub struct ControllerView<'a> {
     pub resource: &'a Resource,
     /// Whether the objects it watches live in namespaces.
     pub namespaced: bool,
+    /// Whether it was generated with a finalizer.
+    pub finalizer: bool,
 }
 
 /// An entry with webhooks.
@@ -148,7 +150,7 @@ impl Project {
     pub fn controllers(&self) -> Vec<ControllerView<'_>> {
         let mut controllers = Vec::new();
         for (key, resource) in self.resources() {
-            let view = |name, default, module| ControllerView {
+            let view = |name, default, module, finalizer| ControllerView {
                 name,
                 default,
                 module,
@@ -156,18 +158,21 @@ impl Project {
                 key,
                 resource,
                 namespaced: is_namespaced(key, resource),
+                finalizer,
             };
             if resource.controller {
                 controllers.push(view(
                     default_name(&key.group, &key.kind),
                     true,
                     Module::of_kind(&key.kind),
+                    resource.finalizer,
                 ));
             }
-            let named = resource.controllers.keys();
-            controllers.extend(
-                named.map(|name| view(name.to_string(), false, Module::of_controller(name))),
-            );
+            for name in resource.controllers.keys() {
+                let module = Module::of_controller(name);
+                let finalizer = resource.finalizers.contains(name);
+                controllers.push(view(name.to_string(), false, module, finalizer));
+            }
         }
         controllers
     }
@@ -201,7 +206,7 @@ fn kind<'a>(entries: Vec<(&'a Key, &'a Resource, &'a Api)>) -> Option<KindView<'
 
 /// The name of a kind's default controller. Events carry it as a label-like name, so it has 63 characters at most: a
 /// longer one keeps its start and gets a hash of the whole.
-fn default_name(group: &Group, kind: &Kind) -> String {
+pub(super) fn default_name(group: &Group, kind: &Kind) -> String {
     let name = match group.as_str() {
         "" => kind.singular(),
         group => format!("{}-{}", group.replace('.', "-"), kind.singular()),

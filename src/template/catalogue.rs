@@ -245,6 +245,18 @@ mod tests {
         assert!(workflow.contains(&format!("\n  RUST: \"{version}\"\n")));
     }
 
+    /// What the others need of it, they take from the controller.
+    #[test]
+    fn only_a_controller_names_the_condition_of_its_objects() {
+        for template in all().iter().filter(|it| it.scope != Scope::Runtime) {
+            let text = std::str::from_utf8(template.content).unwrap();
+            let names = |word| text.contains(word) || text.contains("controller.condition");
+            let is_controller = template.name.starts_with("controller/src/");
+            let found = ["\"Ready", "=Ready"].into_iter().any(names);
+            assert_eq!(found, is_controller, "{}", template.name);
+        }
+    }
+
     #[test]
     fn user_templates_know_only_their_own_entry() {
         for template in all()

@@ -45,6 +45,8 @@ pub struct Context {
 pub struct ProjectContext {
     /// The prefix of the objects in the manifests.
     pub name: String,
+    /// What the operator is called in a cluster: the name before the domain.
+    pub operator: String,
     /// The Cargo package.
     pub package: String,
     /// The library, as code names it.
@@ -182,6 +184,8 @@ pub struct ControllerContext {
     pub default: bool,
     /// The condition that it sets: `Ready`, or one with its name, so that two controllers of a kind do not share one.
     pub condition: String,
+    /// The finalizer that it puts on objects, named by the operator and the controller; empty without one.
+    pub finalizer: String,
     /// The kind that it watches.
     pub kind: String,
     /// The Rust type that it watches, as the file calls it.

@@ -12,8 +12,8 @@ const MAX_WIDTH: usize = 100;
 /// The widest `use` of a list that it leaves alone.
 const MAX_LIST_WIDTH: usize = 98;
 
-/// Leaves a line of Rust that fits; breaks one that does not as rustfmt does: the head of an impl before `for`, a `let`
-/// behind `=`, anything else in its first outermost `(…)`.
+/// Leaves a line of Rust that fits; breaks one that does not as rustfmt does: the head of an impl before `for`, a `let` or a
+/// `const` behind `=`, anything else in its first outermost `(…)`.
 pub fn wrap(line: &str, _: Kwargs, _: &State<'_>) -> String {
     wrapped(line)
 }
@@ -127,14 +127,20 @@ fn broken_impl(line: &str) -> Option<String> {
     Some(format!("{head}\n    for {of}\n{{"))
 }
 
-/// A call without arguments that is too long even for a line of its own loses its parentheses to another.
+/// A call without arguments that is too long even for a line of its own loses its parentheses to another. The value of a
+/// constant is a call with arguments, or a text, which stays where it is.
 fn broken_let(line: &str, indent: &str) -> Option<String> {
+    let start = line.trim_start().trim_start_matches("pub ");
+    let is_const = start.starts_with("const ");
     let (name, value) = line
         .split_once(" = ")
-        .filter(|_| line.trim_start().starts_with("let "))?;
+        .filter(|_| is_const || start.starts_with("let "))?;
     let room = MAX_WIDTH - indent.len() - 4;
     if value.len() <= room {
         return Some(format!("{name} =\n{indent}    {value}"));
+    }
+    if is_const {
+        return None;
     }
     let call = value.strip_suffix("();").filter(|call| call.len() < room);
     Some(match call {

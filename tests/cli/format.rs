@@ -61,13 +61,30 @@ const KINDS: [&str; 31] = [
 ];
 
 fn project(name: &str, domain: &str, namespaced: bool, resources: &[Value]) -> Project {
+    let mut resources = resources.to_vec();
+    let mut options = Vec::new();
+    for resource in &mut resources {
+        let finalizers = resource["finalizers"].take();
+        if let Some(resource) = resource.as_object_mut() {
+            resource.remove("finalizers");
+        }
+        if !finalizers.is_null() {
+            options.push(json!({
+                "group": resource["group"],
+                "domain": resource["domain"],
+                "version": resource["version"],
+                "kind": resource["kind"],
+                "options": { "finalizers": finalizers },
+            }));
+        }
+    }
     let text = json!({
         "version": "3",
         "layout": ["rust.operator-forge/v1"],
         "domain": domain,
         "projectName": name,
         "namespaced": namespaced,
-        "plugins": { "rust.operator-forge/v1": { "templates": template::SET, "license": "mit", "owner": "Someone" } },
+        "plugins": { "rust.operator-forge/v1": { "templates": template::SET, "license": "mit", "owner": "Someone", "resources": options } },
         "resources": resources,
     });
     Project::read(text.to_string().as_bytes()).unwrap_or_else(|failure| panic!("{failure:?}"))
@@ -210,6 +227,28 @@ fn foreign_webhooks() -> Vec<Value> {
     core.chain(external).collect()
 }
 
+/// The resources, whose controllers have finalizers.
+fn with_finalizers(mut resources: Vec<Value>) -> Vec<Value> {
+    resources.retain(|resource| resource["api"].is_object());
+    for resource in &mut resources {
+        let text = |field: &str| resource[field].as_str().unwrap().to_lowercase();
+        let default = match text("group").replace('.', "-") {
+            group if group.is_empty() => text("kind"),
+            group => format!("{group}-{}", text("kind")),
+        };
+        // A longer one ends in a hash.
+        let has_default = resource["controller"] == true && default.len() <= 63;
+        let named = resource["controllers"].as_array().cloned();
+        let named = named
+            .unwrap_or_default()
+            .into_iter()
+            .map(|it| it["name"].clone());
+        let all = has_default.then(|| default.into()).into_iter().chain(named);
+        resource["finalizers"] = all.collect();
+    }
+    resources
+}
+
 fn write(project: &Project, directory: &Path) {
     for (path, file) in template::tree(project).unwrap_or_else(|failure| panic!("{failure:?}")) {
         if path.extension() == "rs" {
@@ -285,6 +324,19 @@ fn rendered_rust_is_formatted() {
             &paths(with_webhooks(lengths(true, [1, 6, 8].into_iter()), "v2")),
         ),
         project("foreign-webhooks", domain, false, &foreign_webhooks()),
+        project(
+            "finalizers",
+            domain,
+            true,
+            &with_finalizers(lengths(true, [1, 2, 7, 30].into_iter())),
+        ),
+        project("f", domain, false, &with_finalizers(nasty(false))),
+        project(
+            &long('p', "q", ProjectName::MAX),
+            domain,
+            false,
+            &with_finalizers(controllers()),
+        ),
     ];
     let directory = TempDir::new().unwrap();
     let mut roots = Vec::new();

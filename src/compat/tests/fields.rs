@@ -125,7 +125,27 @@ pub fn all() -> Vec<Fields> {
         Fields(
             json!({ "nullable": true }),
             json!({}),
-            &["nullable-removed v1 .spec: may no longer be `null`"],
+            &["null-dropped v1 .spec: may no longer be `null`"],
+        ),
+        Fields(
+            object(json!({ "a": { "nullable": true } })),
+            object(json!({ "a": {}, "b": {} })),
+            &["null-dropped v1 .spec.a: may no longer be `null`"],
+        ),
+        Fields(
+            object(json!({ "a": { "nullable": true, "default": "b" } })),
+            object(json!({ "a": { "default": "b" } })),
+            &["nullable-removed v1 .spec.a: may no longer be `null`"],
+        ),
+        Fields(
+            json!({ "type": "object", "properties": { "a": { "nullable": true } }, "required": ["a"] }),
+            json!({ "type": "object", "properties": { "a": {} }, "required": ["a"] }),
+            &["nullable-removed v1 .spec.a: may no longer be `null`"],
+        ),
+        Fields(
+            json!({ "type": "array", "items": { "nullable": true } }),
+            json!({ "type": "array", "items": {} }),
+            &["nullable-removed v1 .spec[]: may no longer be `null`"],
         ),
         Fields(
             json!({}),

@@ -24,6 +24,8 @@ pub struct EditApi {
     pub short_names: Option<Vec<ShortName>>,
     /// `--force`: stored objects do not hinder.
     pub force: bool,
+    /// `--finalizer`, which cannot change.
+    pub finalizer: Option<bool>,
 }
 
 impl Project {
@@ -37,6 +39,9 @@ impl Project {
                 .note("its plural, scope and short names are in a CRD that is not made here, or in Kubernetes")
                 .help(STATUS));
         };
+        if let Some(wanted) = edit.finalizer {
+            return Err(self.finalizer_stays(&key, wanted));
+        }
         if (&edit.plural, edit.namespaced, &edit.short_names) == (&None, None, &None) {
             return Err(Failure::usage("there is nothing to edit")
                 .note(

@@ -97,6 +97,7 @@ impl DeleteApi {
         with_api: bool,
     ) -> Result<(), Failure> {
         if let Some(name) = &self.controller_name {
+            entry.finalizers.remove(name);
             return match entry.controllers.remove(name) {
                 Some(_) => Ok(()),
                 None => Err(no_controller(
@@ -116,6 +117,7 @@ impl DeleteApi {
             return Err(no_controller(project, key, None, error));
         }
         entry.controller &= !wanted;
+        entry.finalizer &= !wanted;
         Ok(())
     }
 }

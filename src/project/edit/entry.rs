@@ -1,6 +1,6 @@
 //! The entry of a type that a command does not define: one of the project, of Kubernetes, or of another project.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_yaml::Mapping;
 
@@ -83,10 +83,12 @@ impl Resource {
             plural,
             api: None,
             controller: false,
+            finalizer: false,
             core,
             external: None,
             webhooks: None,
             controllers: BTreeMap::new(),
+            finalizers: BTreeSet::new(),
             options: Mapping::new(),
             options_entry: Mapping::new(),
             extra: Mapping::new(),

@@ -84,6 +84,8 @@ pub struct OptionsEntry {
 pub struct Options {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub short_names: Vec<ShortName>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub finalizers: Vec<String>,
     #[serde(flatten)]
     pub extra: Mapping,
 }

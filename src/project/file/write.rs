@@ -111,7 +111,12 @@ fn to_options(key: &Key, resource: &Resource) -> Option<OptionsEntry> {
         .iter()
         .flat_map(|api| api.short_names.clone())
         .collect::<Vec<_>>();
-    if short_names.is_empty() && resource.options.is_empty() && resource.options_entry.is_empty() {
+    let finalizers = resource.names_of_finalizers(key);
+    if short_names.is_empty()
+        && finalizers.is_empty()
+        && resource.options.is_empty()
+        && resource.options_entry.is_empty()
+    {
         return None;
     }
     let Key {
@@ -122,6 +127,7 @@ fn to_options(key: &Key, resource: &Resource) -> Option<OptionsEntry> {
     } = key.clone();
     let options = Options {
         short_names,
+        finalizers,
         extra: resource.options.clone(),
     };
     Some(OptionsEntry {

@@ -26,6 +26,7 @@ pub fn context(project: &Project) -> Context {
     Context {
         project: ProjectContext {
             name: project.name.to_string(),
+            operator: operator(project),
             library: project.library(),
             knows_manager: settings.library.is_some(),
             package: rust::package_name(&project.name),
@@ -49,6 +50,14 @@ pub fn context(project: &Project) -> Context {
         conversions,
         webhook_modules,
         tested_webhook_modules,
+    }
+}
+
+/// What the operator is called in a cluster.
+fn operator(project: &Project) -> String {
+    match project.domain.as_str() {
+        "" => project.name.to_string(),
+        domain => format!("{}.{domain}", project.name),
     }
 }
 
@@ -168,11 +177,12 @@ fn groups(kinds: &[KindContext]) -> Vec<GroupContext> {
 
 fn controller_groups(project: &Project) -> Vec<ControllerGroupContext> {
     let mut groups: BTreeMap<String, Vec<ControllerContext>> = BTreeMap::new();
+    let operator = operator(project);
     for view in project.controllers() {
         groups
             .entry(view.group_module.ident.clone())
             .or_default()
-            .push(controller(&view));
+            .push(controller(&view, &operator));
     }
     let group = |(module, mut controllers): (String, Vec<ControllerContext>)| {
         controllers.sort_by(|a, b| order::modules(&a.module, &b.module));
@@ -186,7 +196,7 @@ fn controller_groups(project: &Project) -> Vec<ControllerGroupContext> {
     groups
 }
 
-fn controller(view: &ControllerView<'_>) -> ControllerContext {
+fn controller(view: &ControllerView<'_>, operator: &str) -> ControllerContext {
     let ControllerView {
         name,
         default,
@@ -195,6 +205,7 @@ fn controller(view: &ControllerView<'_>) -> ControllerContext {
         key,
         resource,
         namespaced,
+        finalizer,
     } = view;
     let core = match resource.core {
         true => kubernetes::find(key.group.as_str(), key.version, &key.kind),
@@ -224,6 +235,10 @@ fn controller(view: &ControllerView<'_>) -> ControllerContext {
         condition: match default {
             true => "Ready".to_owned(),
             false => format!("{}Ready", name.to_upper_camel_case()),
+        },
+        finalizer: match finalizer {
+            true => format!("{operator}/{name}"),
+            false => String::new(),
         },
         kind: key.kind.to_string(),
         type_name,

@@ -46,7 +46,7 @@ fn an_api_in_full() {
     let controller = json!({
         "name": "cache-memcached",
         "default": true,
-        "condition": "Ready", "module": "memcached", "file": "memcached",
+        "condition": "Ready", "finalizer": "", "module": "memcached", "file": "memcached",
         "group_module": "cache", "group_file": "cache", "kind": "Memcached", "type": "Memcached",
         "import": "crate::api::cache::v1alpha1::Memcached",
         "type_module": "crate::api::cache::v1alpha1::memcached",
@@ -57,7 +57,7 @@ fn an_api_in_full() {
         context,
         json!({
             "project": {
-                "name": "demo", "package": "demo", "library": "demo", "knows_manager": false,
+                "name": "demo", "operator": "demo.example.com", "package": "demo", "library": "demo", "knows_manager": false,
                 "runtime": "{ path = \"vendor/operator-runtime\" }",
                 "runtime_of_tests": "{ path = \"vendor/operator-runtime\", features = [\"envtest\", \"testing\"] }",
                 "runtime_repository": null, "vendored": true, "domain": "example.com", "namespaced": false,

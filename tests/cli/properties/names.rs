@@ -152,6 +152,7 @@ fn check_names(project: &Project) {
                 .collect(),
         ),
         force: true,
+        finalizer: None,
     };
     // The plural may be another kind's.
     let Ok((edited, _)) = project.edit_api(&edit) else {
@@ -228,6 +229,7 @@ proptest! {
             external: None,
             controller: true,
             controller_name: None,
+            finalizer: Some(with_plural),
             short_names: vec![parse_or(&short, "mc", ShortName::parse)],
             force: false,
         };
@@ -246,6 +248,7 @@ proptest! {
             external: external.clone(),
             controller_name: with_name.then(|| parse_or(&controller, "other", ControllerName::parse)),
             resource,
+            finalizer: None,
             plural: None,
             short_names: Vec::new(),
             version: Version::parse("v2").unwrap(),

@@ -225,6 +225,10 @@ pub fn create() -> impl Strategy<Value = Vec<String>> {
         1 => Just("--namespaced=false"),
         1 => Just("--resource=false --controller-name other"),
         1 => Just("--controller-name other"),
+        1 => Just("--controller-name other --finalizer"),
+        2 => Just("--finalizer"),
+        1 => Just("--finalizer=false --force"),
+        1 => Just("--resource=false --finalizer"),
         1 => Just("--controller-name memcached"),
         1 => Just("--plural memcachedes"),
         1 => Just("--from-version v1"),
@@ -323,6 +327,7 @@ pub fn delete_of(create: &[String]) -> Vec<String> {
         "--namespaced",
         "--short-name",
         "--from-version",
+        "--finalizer",
         "--certificates",
         "--defaulting-path",
         "--validation-path",
@@ -339,7 +344,7 @@ pub fn delete_of(create: &[String]) -> Vec<String> {
         let (flag, value) = word.split_once('=').unwrap_or((word, ""));
         if !says_how.contains(&flag) {
             words.push(word.clone());
-        } else if value.is_empty() && flag != "--multigroup" && flag != "--force" {
+        } else if value.is_empty() && !["--multigroup", "--force", "--finalizer"].contains(&flag) {
             rest.next();
         }
     }
@@ -405,6 +410,7 @@ fn plain() -> impl Strategy<Value = Wish> {
         "--namespaced=false --force",
         "--namespaced=false",
         "--plural pods",
+        "--finalizer",
     ];
     let any = any::<Index>;
     prop_oneof![
