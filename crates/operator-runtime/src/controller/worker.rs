@@ -98,7 +98,7 @@ impl Worker {
             "reconcile",
             controller = self.name,
             namespace = key.namespace(),
-            name = key.name(),
+            object = key.name(),
             reconcile_id = self.runs.fetch_add(1, Ordering::Relaxed),
         );
         let run = async {
