@@ -4,13 +4,18 @@ use std::{sync::LazyLock, time::Duration};
 
 use anyhow::{Context as _, Result, anyhow, ensure};
 use k8s_openapi::{
-    api::batch::v1::Job,
+    ByteString,
+    api::{
+        admissionregistration::v1::{MutatingWebhookConfiguration, ValidatingWebhookConfiguration},
+        batch::v1::Job,
+    },
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition,
     apimachinery::pkg::apis::meta::v1::Condition,
     jiff::{Timestamp, tz::TimeZone},
 };
 use kube::{
     Api, Resource, ResourceExt,
-    api::{Patch, PatchParams, PostParams},
+    api::{ListParams, Patch, PatchParams, PostParams},
 };
 use operator_runtime::{
     Action,
@@ -264,6 +269,39 @@ async fn each_version_shows_what_was_written_in_the_other() -> Result<()> {
     let error = newer.create(&PostParams::default(), &wrong).await.err();
     let error = error.context("it was let in")?.to_string();
     ensure!(error.contains("spec.schedule: Invalid value"), "{error}");
+    Ok(())
+}
+
+/// Without it, the API server could not ask.
+#[tokio::test]
+async fn the_api_server_knows_who_signed_for_each_webhook() -> Result<()> {
+    let client = cluster()?.client()?;
+    let mutating: Api<MutatingWebhookConfiguration> = Api::all(client.clone());
+    let validating: Api<ValidatingWebhookConfiguration> = Api::all(client.clone());
+    let (all, mut bundles) = (ListParams::default(), Vec::new());
+    // There is one more of each, by which the test sees that the API server knows them.
+    let ours = |name: &str| name.contains("cronjob");
+    for configuration in mutating.list(&all).await? {
+        let hooks = configuration.webhooks.into_iter().flatten();
+        let hooks = hooks.filter(|hook| ours(&hook.name));
+        bundles.extend(hooks.map(|hook| hook.client_config.ca_bundle));
+    }
+    for configuration in validating.list(&all).await? {
+        let hooks = configuration.webhooks.into_iter().flatten();
+        let hooks = hooks.filter(|hook| ours(&hook.name));
+        bundles.extend(hooks.map(|hook| hook.client_config.ca_bundle));
+    }
+    let crds: Api<CustomResourceDefinition> = Api::all(client);
+    let crd = crds.get("cronjobs.batch.tutorial.kubebuilder.io").await?;
+    let conversion = crd
+        .spec
+        .conversion
+        .and_then(|conversion| conversion.webhook);
+    let config = conversion.and_then(|webhook| webhook.client_config);
+    bundles.push(config.and_then(|config| config.ca_bundle));
+    ensure!(bundles.len() == 5, "{} bundles", bundles.len());
+    let signed = |bundle: &Option<ByteString>| bundle.as_ref().is_some_and(|pem| pem.0.len() > 10);
+    ensure!(bundles.iter().all(signed));
     Ok(())
 }
 

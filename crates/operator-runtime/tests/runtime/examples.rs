@@ -329,6 +329,31 @@ async fn webhooks() -> Result<()> {
     example.stop().await
 }
 
+/// The rest is in the tests of the example itself.
+#[tokio::test]
+async fn cronjob() -> Result<()> {
+    let port = format!("--webhook-port={}", free_port()?);
+    let example = Example::start("cronjob", &["--webhook-host=localhost", &port]).await?;
+    let api = objects("batch.tutorial.kubebuilder.io", "v2", "CronJob")?;
+    let pod =
+        json!({ "restartPolicy": "OnFailure", "containers": [{ "name": "a", "image": "b" }] });
+    let sample = json!({
+        "apiVersion": "batch.tutorial.kubebuilder.io/v2",
+        "kind": "CronJob",
+        "metadata": { "name": "sample" },
+        "spec": {
+            "schedule": { "minute": "*/5" },
+            "suspend": true,
+            "jobTemplate": { "spec": { "template": { "spec": pod } } },
+        },
+    });
+    let created = create(&api, sample).await?;
+    let policy = &created.data["spec"]["concurrencyPolicy"];
+    ensure!(*policy == "Allow", "no defaults: {}", created.data);
+    until_ready(&api, "False", "no Job is started").await?;
+    example.stop().await
+}
+
 #[tokio::test]
 async fn kube_controller() -> Result<()> {
     let example = Example::start("kube_controller", &[]).await?;
