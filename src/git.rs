@@ -367,7 +367,7 @@ mod tests {
     #[test]
     #[cfg(unix)]
     fn links_of_a_revision_are_followed_as_far_as_it_goes() {
-        let check = |target: &str, expected: Result<&str, &str>| {
+        let check = |target: &str, expected: std::result::Result<&str, &str>| {
             let repository = tempfile::tempdir().unwrap();
             let directory = repository.path().join("project");
             std::fs::create_dir_all(directory.join("crds")).unwrap();
