@@ -186,6 +186,9 @@ async fn what_is_not_wanted_any_more_is_pruned_and_nothing_else() -> Result<()> 
     ensure!(kept == cluster()?.api::<ConfigMap>()?.get("pruned-0").await?.uid());
     resize("pruned", 0).await?;
     until_named("pruned-", &[]).await?;
+    let unused = operator.unused();
+    let reads = "get configmaps".to_owned();
+    ensure!(unused.contains(&reads), "it asks for what the watch shows");
     operator.stop()
 }
 
