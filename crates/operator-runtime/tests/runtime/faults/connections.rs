@@ -80,6 +80,12 @@ pub async fn half_open() -> Result<()> {
     let operator =
         Operator::start(&kubeconfig, &flags, controllers, |manager| manager.client()).await?;
     site.settled(&journal, 20).await?;
+    // It would wait for its answer.
+    until("no reconcile runs", 20, async || {
+        let active = metric(operator.metrics, "controller_runtime_active_workers", "");
+        Ok(active.await? == 0.0)
+    })
+    .await?;
 
     link.silence();
     let begin = Instant::now();
