@@ -103,10 +103,24 @@ func load(dir string, names []string) (map[string]node, error) {
 		}
 		flat := r.flat(ident)
 		if _, override := overrides[ident]; override {
-			schemas[name] = whole(flat)
+			schema := whole(flat)
+			if flat.Type == "" {
+				// k8s-openapi may have one.
+				schema["type"] = nil
+			}
+			schemas[name] = schema
 			continue
 		}
-		schema, err := r.own(flat, r.parser.Schemata[ident], ident.Package)
+		refs, from := r.parser.Schemata[ident], ident.Package
+		// In Go, a type may be declared as another one that has a name, too.
+		for refs.Ref != nil {
+			of, err := r.resolve(*refs.Ref, from)
+			if err != nil {
+				return nil, err
+			}
+			refs, from = r.parser.Schemata[of], of.Package
+		}
+		schema, err := r.own(flat, refs, from)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
@@ -140,7 +154,9 @@ func (r *reader) refuse(roots []*loader.Package) error {
 		if !found {
 			return each
 		}
-		fmt.Fprintf(os.Stderr, "left out: %s: %s\n", ident, each.Msg)
+		if !r.refused[ident] {
+			fmt.Fprintf(os.Stderr, "left out: %s: %s\n", ident, each.Msg)
+		}
 		r.refused[ident] = true
 	}
 	return nil

@@ -33,9 +33,9 @@ fi
 openapi=$(cd "$root" && cargo metadata --format-version 1 --locked | tr ',' '\n' |
     sed -n 's|^"manifest_path":"\(.*/k8s-openapi-[0-9][^/]*\)/Cargo.toml"$|\1|p')
 
-# The names of the definitions of Kubernetes 1.$1 in k8s-openapi.
+# The names of the definitions of Kubernetes 1.$1 in k8s-openapi, but for WatchEvent, which is generic.
 names() {
-    grep -rhA 3 'JsonSchema for' "$openapi/src/v1_$1" | sed -n 's/^ *"\(io\.k8s\.[A-Za-z0-9.-]*\)"\.into()$/\1/p' | sort -u
+    grep -rhA 3 'JsonSchema for [A-Za-z0-9]* {' "$openapi/src/v1_$1" | sed -n 's/^ *"\(io\.k8s\.[A-Za-z0-9.-]*\)"\.into()$/\1/p' | sort -u
 }
 
 # A Go module that requires Kubernetes 1.$1.$2.

@@ -199,7 +199,7 @@ async fn two_managers_each_own_an_entry_of_a_list() -> Result<()> {
 #[kube(group = "test.example.com", version = "v1", kind = "Own")]
 pub struct OwnSpec {
     /// Where it is.
-    #[x_kube(merge_strategy = StructMerge::Granular)]
+    #[schemars(extend("x-kubernetes-map-type" = "granular"))]
     pub reference: Option<ObjectReference>,
     #[x_kube(validation = "self.matchLabels.size() > 0")]
     pub selector: LabelSelector,

@@ -63,7 +63,7 @@ fn schemas<T: JsonSchema>(types: &Types) -> [Value; 2] {
 
 type Schemas = fn(&Types) -> [Value; 2];
 
-const FIELDS: &[(&str, Schemas)] = include!(env!("EMBEDDED_TYPES"));
+const FIELDS: &[(&str, Schemas)] = &include!(env!("EMBEDDED_TYPES"));
 
 fn main() -> ExitCode {
     let path = env::args().nth(1).expect("the CRD of controller-gen");

@@ -148,8 +148,8 @@ fn lay_over(said: &Object, definition: &Value, node: &mut Value) {
             continue;
         }
         match said.get(key) {
+            Some(Value::Null) | None => node.remove(key),
             Some(value) => node.insert(key.to_owned(), value.clone()),
-            None => node.remove(key),
         };
     }
     let known = definition.get("properties");
@@ -157,7 +157,7 @@ fn lay_over(said: &Object, definition: &Value, node: &mut Value) {
         return;
     };
     let of_properties = said.get("properties");
-    // What has a type is the whole schema; of others, only what k8s-openapi lacks is kept.
+    // What names a type, or says that there is none, is the whole schema; of others, only what k8s-openapi lacks is kept.
     if said.contains_key("type") {
         let stays = |name: &str| of_properties.is_some_and(|said| said.get(name).is_some());
         let is_own = |name: &str| known.is_some_and(|known| known.get(name).is_some());
