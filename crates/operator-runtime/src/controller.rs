@@ -258,6 +258,20 @@ where
         self
     }
 
+    /// Allows `verbs` on objects of type `T` that are called `name`, and on no others.
+    ///
+    /// To list or watch takes the field selector `metadata.name=…`, as
+    /// [`StoreOptions::fields`](crate::StoreOptions::fields) sends it. RBAC restricts neither `create` nor
+    /// `deletecollection` by a name: allow those with [`needs`](Self::needs).
+    #[must_use]
+    pub fn needs_named<T>(mut self, name: &str, verbs: &[Verb]) -> Self
+    where
+        T: Resource<DynamicType = ()> + 'static,
+    {
+        self.definition.rules.allow_named::<T>(name, verbs);
+        self
+    }
+
     /// Allows `verbs` on a subresource of objects of type `T`, such as `scale` or `exec`.
     #[must_use]
     pub fn needs_subresource<T>(mut self, subresource: &str, verbs: &[Verb]) -> Self

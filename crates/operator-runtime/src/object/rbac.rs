@@ -65,7 +65,16 @@ impl fmt::Display for Verb {
 
 /// A set of permissions: which verbs on which resources, each named once.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rules(BTreeMap<(String, String), Permission>);
+pub struct Rules(BTreeMap<Scope, Permission>);
+
+/// What a permission is for.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Scope {
+    group: String,
+    resource: String,
+    /// The one object; none is all of them.
+    name: Option<String>,
+}
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Permission {
@@ -82,6 +91,19 @@ impl Rules {
             cluster_scoped::<K>(),
             verbs,
         );
+    }
+
+    /// Adds `verbs` on the objects of type `K` that have this name, by `resourceNames`.
+    pub fn allow_named<K>(&mut self, name: &str, verbs: &[Verb])
+    where
+        K: Resource<DynamicType = ()> + 'static,
+    {
+        let scope = Scope {
+            group: K::group(&()).into_owned(),
+            resource: K::plural(&()).into_owned(),
+            name: Some(name.to_owned()),
+        };
+        self.add(scope, cluster_scoped::<K>(), verbs.iter().copied());
     }
 
     /// Adds `verbs` on a subresource of type `K`, such as `status`.
@@ -112,18 +134,19 @@ impl Rules {
 
     /// Adds everything that `other` allows.
     pub fn extend(&mut self, other: &Self) {
-        for (key, permission) in &other.0 {
-            let entry = self.0.entry(key.clone()).or_default();
-            entry.verbs.extend(&permission.verbs);
-            entry.cluster_scoped |= permission.cluster_scoped;
+        for (scope, permission) in &other.0 {
+            let verbs = permission.verbs.iter().copied();
+            self.add(scope.clone(), permission.cluster_scoped, verbs);
         }
     }
 
-    /// One rule a resource, sorted by group and resource, verbs sorted.
+    /// One rule a resource, and one for each of its objects that is named, sorted by group, resource
+    /// and name, verbs sorted.
     pub fn policy_rules(&self) -> Vec<PolicyRule> {
-        let rule = |((group, resource), permission): (&(String, String), &Permission)| PolicyRule {
-            api_groups: Some(vec![group.clone()]),
-            resources: Some(vec![resource.clone()]),
+        let rule = |(scope, permission): (&Scope, &Permission)| PolicyRule {
+            api_groups: Some(vec![scope.group.clone()]),
+            resources: Some(vec![scope.resource.clone()]),
+            resource_names: scope.name.clone().map(|name| vec![name]),
             verbs: permission.verbs.iter().map(ToString::to_string).collect(),
             ..PolicyRule::default()
         };
@@ -133,16 +156,26 @@ impl Rules {
     /// The resources that only a ClusterRole can allow, as `plural.group`.
     pub fn cluster_scoped(&self) -> Vec<String> {
         let is_cluster_scoped = |(_, permission): &(_, &Permission)| permission.cluster_scoped;
-        let name = |((group, resource), _): (&(String, String), _)| match group.as_str() {
-            "" => resource.clone(),
-            group => format!("{resource}.{group}"),
+        let name = |(scope, _): (&Scope, _)| match scope.group.as_str() {
+            "" => scope.resource.clone(),
+            group => format!("{}.{group}", scope.resource),
         };
-        self.0.iter().filter(is_cluster_scoped).map(name).collect()
+        let mut names: Vec<_> = self.0.iter().filter(is_cluster_scoped).map(name).collect();
+        names.dedup();
+        names
     }
 
     fn insert(&mut self, group: &str, resource: &str, cluster_scoped: bool, verbs: &[Verb]) {
-        let key = (group.to_owned(), resource.to_owned());
-        let entry = self.0.entry(key).or_default();
+        let scope = Scope {
+            group: group.to_owned(),
+            resource: resource.to_owned(),
+            name: None,
+        };
+        self.add(scope, cluster_scoped, verbs.iter().copied());
+    }
+
+    fn add(&mut self, scope: Scope, cluster_scoped: bool, verbs: impl Iterator<Item = Verb>) {
+        let entry = self.0.entry(scope).or_default();
         entry.verbs.extend(verbs);
         entry.cluster_scoped |= cluster_scoped;
     }
@@ -165,7 +198,9 @@ mod tests {
         let line = |rule: PolicyRule| {
             let group = rule.api_groups.unwrap().join(",");
             let resource = rule.resources.unwrap().join(",");
-            format!("{group}/{resource}: {}", rule.verbs.join(" "))
+            let names = rule.resource_names.map(|names| names.join(","));
+            let name = names.map_or(String::new(), |name| format!(" {name}"));
+            format!("{group}/{resource}{name}: {}", rule.verbs.join(" "))
         };
         rules.policy_rules().into_iter().map(line).collect()
     }
@@ -195,6 +230,26 @@ mod tests {
         rules.allow::<ConfigMap>(&[Verb::Get]);
         assert!(rules.cluster_scoped().is_empty());
         rules.allow::<Node>(&[Verb::Get]);
+        rules.allow_named::<Node>("a", &[Verb::Patch]);
         assert_eq!(rules.cluster_scoped(), ["nodes"]);
+    }
+
+    #[test]
+    fn an_object_that_is_named_has_a_rule_of_its_own() {
+        let mut rules = Rules::default();
+        rules.allow_named::<ConfigMap>("b", &[Verb::Watch]);
+        rules.allow_named::<ConfigMap>("b", &[Verb::List]);
+        rules.allow::<ConfigMap>(&[Verb::Create]);
+        let mut others = Rules::default();
+        others.allow_named::<ConfigMap>("a", &[Verb::Get]);
+        rules.extend(&others);
+        assert_eq!(
+            lines(&rules),
+            [
+                "/configmaps: create",
+                "/configmaps a: get",
+                "/configmaps b: list watch"
+            ]
+        );
     }
 }

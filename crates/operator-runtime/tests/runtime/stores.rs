@@ -14,7 +14,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use k8s_openapi::api::core::v1::{Namespace, Secret};
 use kube::{
     Api, Client, ResourceExt,
-    api::{ApiResource, DeleteParams, DynamicObject, Patch, PatchParams, PostParams},
+    api::{ApiResource, DeleteParams, DynamicObject, ListParams, Patch, PatchParams, PostParams},
 };
 use operator_runtime::{
     Controller, Controllers, Flags, Index, Manager, ManagerOptions, Store, StoreOptions, Verb,
@@ -44,8 +44,18 @@ fn start<C: Clone + Send + Sync + 'static>(
     options: &ManagerOptions,
     context: fn(&Manager) -> C,
 ) -> Result<(Operator, C)> {
+    let controller = Controller::new("widgets", reconcile).needs::<Secret>(Verb::READ);
+    start_with(cluster, options, controller, context)
+}
+
+fn start_with<C: Clone + Send + Sync + 'static>(
+    cluster: &Cluster,
+    options: &ManagerOptions,
+    controller: Controller<Widget, C>,
+    context: fn(&Manager) -> C,
+) -> Result<(Operator, C)> {
     let mut controllers = Controllers::default();
-    controllers.add(Controller::new("widgets", reconcile).needs::<Secret>(Verb::READ));
+    controllers.add(controller);
     let (sender, receiver) = mpsc::channel();
     let context = move |manager: &Manager| {
         let context = context(manager);
@@ -202,6 +212,44 @@ async fn a_namespace_without_the_role_is_refused() -> Result<()> {
     .await?;
     ensure!(elsewhere.list().is_empty());
     Ok(())
+}
+
+fn password(manager: &Manager) -> Store<Secret> {
+    manager.store_with(StoreOptions::new().fields("metadata.name=password"))
+}
+
+#[tokio::test]
+async fn one_object_may_be_read_without_the_others() -> Result<()> {
+    let cluster = Cluster::start()?;
+    let api: Api<Secret> = cluster.api()?;
+    for name in ["other", "password"] {
+        let secret = from_value(json!({ "metadata": { "name": name } }))?;
+        api.create(&PostParams::default(), &secret).await?;
+    }
+    let controller = Controller::new("widgets", reconcile);
+    let controller = controller.needs_named::<Secret>("password", Verb::READ);
+    let (operator, store) = start_with(&cluster, &OPTIONS, controller, password)?;
+    tokio::time::timeout(SOON, store.synced()).await?;
+    let held: Vec<_> = store
+        .list()
+        .iter()
+        .map(|secret| secret.name_any())
+        .collect();
+    ensure!(held == ["password"], "{held:?}");
+
+    let api: Api<Secret> = Api::namespaced(operator.client()?, NAMESPACE);
+    api.get("password").await?;
+    for refused in [
+        api.get("other").await.map(|_| ()),
+        api.list(&ListParams::default()).await.map(|_| ()),
+    ] {
+        let refused = refused.err().context("it may read the others")?;
+        ensure!(
+            matches!(&refused, kube::Error::Api(s) if s.is_forbidden()),
+            "{refused}"
+        );
+    }
+    operator.stop()
 }
 
 #[derive(Parser)]
