@@ -22,20 +22,18 @@ impl Manager {
     /// other way.
     pub(crate) async fn run_until_stopped(mut self) -> Result<(), Error> {
         self.check_controllers()?;
-        let mut servers = Group::default();
-        for server in self.servers().await? {
-            servers.start(server);
-        }
-        let mut webhooks = Group::default();
+        // No probe is answered before readiness knows what to wait for.
+        let listening = self.servers().await?;
         let awaited = self.awaited();
-        if let Some(server) = self.webhook_server().await? {
-            webhooks.start(server);
-        }
+        let asked = self.webhook_server().await?;
         let (leading, always) = self.work()?;
+        let watching = self.watches(&awaited);
+        let mut servers = Group::default();
+        listening.into_iter().for_each(|work| servers.start(work));
+        let mut webhooks = Group::default();
+        asked.into_iter().for_each(|work| webhooks.start(work));
         let mut watches = Group::default();
-        for watch in self.watches(&awaited) {
-            watches.start(watch);
-        }
+        watching.into_iter().for_each(|work| watches.start(work));
         let mut followers = Group::default();
         always.into_iter().for_each(|work| followers.start(work));
         let election = self.election();

@@ -11,7 +11,10 @@ use std::{
 use anyhow::{Context as _, Result, ensure};
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::ResourceExt;
-use operator_runtime::{Controllers, envtest::Cluster};
+use operator_runtime::{
+    Controllers,
+    envtest::{Cluster, free_port},
+};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::UnixStream,
@@ -22,7 +25,7 @@ use crate::faults::{
     journal::{Journal, Order},
     kubeconfig,
     link::Link,
-    operator::{Operator, metric},
+    operator::{Operator, get, metric},
     site::Site,
     table::row,
     until,
@@ -228,6 +231,29 @@ async fn the_api_server_is_killed_and_stopped() -> Result<()> {
     );
     ensure!(asked < 10.0, "{asked} requests");
     ensure!(operator.runs());
+    Ok(())
+}
+
+/// Its first answer is as good as the last: what readiness waits for is known before anybody can ask.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn an_operator_without_an_api_server_is_never_ready() -> Result<()> {
+    let nowhere = format!("http://127.0.0.1:{}", free_port()?);
+    let kubeconfig = kubeconfig("nowhere", &nowhere, "")?;
+    let journal = Journal::default();
+    for _ in 0..50 {
+        let mut controllers = Controllers::default();
+        controllers.add(journal.controller("widgets"));
+        let operator =
+            Operator::start(&kubeconfig, &[], controllers, |manager| manager.client()).await?;
+        let begin = Instant::now();
+        let answer = loop {
+            match get(operator.health, "/readyz").await {
+                Ok(answer) => break answer,
+                Err(_) => ensure!(begin.elapsed() < Duration::from_secs(30), "no answer"),
+            }
+        };
+        ensure!(answer.starts_with("HTTP/1.1 503"), "{answer}");
+    }
     Ok(())
 }
 
