@@ -82,8 +82,8 @@ impl Process {
         Ok(kib.trim().parse::<u64>()? * 1024)
     }
 
-    /// Leaves the metrics that it serves at this port of loopback beside its log.
-    pub fn save_metrics(&self, port: u16) -> Result<()> {
+    /// The metrics that it serves at this port of loopback.
+    pub fn metrics(&self, port: u16) -> Result<String> {
         let mut stream = TcpStream::connect(("127.0.0.1", port))?;
         stream.set_read_timeout(Some(Duration::from_secs(5)))?;
         // Of HTTP 1.0, so that the answer is not chunked.
@@ -92,6 +92,12 @@ impl Process {
         stream.read_to_string(&mut answer)?;
         let (head, metrics) = answer.split_once("\r\n\r\n").context("no HTTP answer")?;
         ensure!(head.contains(" 200 "), "no metrics: {head}");
+        Ok(metrics.to_owned())
+    }
+
+    /// Leaves those metrics beside its log.
+    pub fn save_metrics(&self, port: u16) -> Result<()> {
+        let metrics = self.metrics(port)?;
         Ok(fs::write(self.log.with_extension("metrics"), metrics)?)
     }
 

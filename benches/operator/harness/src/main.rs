@@ -4,6 +4,7 @@
 mod measure;
 mod operator;
 mod requests;
+mod start;
 mod table;
 
 use std::{env, path::PathBuf, str::FromStr};
@@ -27,6 +28,10 @@ struct Args {
     /// How often to measure each; the table shows medians
     #[arg(long, default_value_t = 1)]
     rounds: usize,
+
+    /// Measure one start of `manager` for each row instead, with an edit meanwhile and a resync after it
+    #[arg(long)]
+    start: bool,
 
     /// Where the operators are, and their logs and metrics are left [default: beside this program]
     #[arg(long, value_name = "DIRECTORY")]
@@ -70,6 +75,14 @@ async fn main() -> Result<()> {
     let selected = |operator: &&Operator| {
         args.only.is_empty() || args.only.iter().any(|name| name == operator.name)
     };
+    if args.start {
+        let manager = OPERATORS.iter().find(|operator| operator.name == "manager");
+        let manager = manager.context("no operator")?;
+        for row in args.rows {
+            println!("{}", start::start(manager, row, &directory).await?);
+        }
+        return Ok(());
+    }
     for row in args.rows {
         let mut table = Table::default();
         for round in 1..=args.rounds {

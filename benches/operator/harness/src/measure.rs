@@ -27,7 +27,7 @@ use tokio::time::{sleep, timeout};
 use crate::{Row, operator::Operator, requests::Requests};
 
 /// How long one run may take.
-const LIMIT: Duration = Duration::from_secs(15 * 60);
+pub const LIMIT: Duration = Duration::from_secs(15 * 60);
 
 /// Between the last object and the look at what it took: work that follows the last status counts, too.
 const SETTLE: Duration = Duration::from_secs(2);
@@ -71,7 +71,7 @@ pub async fn measure(operator: &Operator, row: Row, directory: &Path) -> Result<
     let before = Requests::of(&cluster)?;
 
     let kubeconfig = cluster.control_plane().kubeconfig();
-    let mut running = operator.start(directory, &kubeconfig, row.concurrency)?;
+    let mut running = operator.start(directory, &kubeconfig, row.concurrency, &[])?;
     let started = running.process.started;
     let first_child = async {
         children.next().await.context("no watch of Deployments")??;
@@ -112,7 +112,7 @@ pub async fn measure(operator: &Operator, row: Row, directory: &Path) -> Result<
     })
 }
 
-async fn create(api: &Api<Server>, objects: usize) -> Result<()> {
+pub async fn create(api: &Api<Server>, objects: usize) -> Result<()> {
     let begin = Instant::now();
     let spec = ServerSpec {
         size: 3,
@@ -134,7 +134,7 @@ async fn create(api: &Api<Server>, objects: usize) -> Result<()> {
 }
 
 /// What changes from now on, when the watch knows what there is now.
-async fn started<K>(api: Api<K>) -> Result<impl Stream<Item = watcher::Result<K>>>
+pub async fn started<K>(api: Api<K>) -> Result<impl Stream<Item = watcher::Result<K>>>
 where
     K: kube::Resource<DynamicType = ()> + Clone + std::fmt::Debug + Send + 'static,
     K: serde::de::DeserializeOwned,
@@ -144,7 +144,7 @@ where
     Ok(events.applied_objects())
 }
 
-fn is_available(server: &Server) -> bool {
+pub fn is_available(server: &Server) -> bool {
     let conditions = server.status.iter().flat_map(|status| &status.conditions);
     conditions
         .into_iter()

@@ -7,7 +7,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::Result;
+use anyhow::{Context as _, Result};
 use process::Process;
 
 /// One of those that are compared.
@@ -74,11 +74,13 @@ impl Operator {
         directory: &Path,
         kubeconfig: &Path,
         concurrency: usize,
+        more: &[&str],
     ) -> Result<Running> {
         let metrics = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
         let mut command = Command::new(self.binary(directory));
         command
             .args((self.flags)(concurrency, metrics))
+            .args(more)
             .env("KUBECONFIG", kubeconfig);
         let log = directory.join(format!("operator-{}.log", self.name));
         let process = Process::start(command, log)?;
@@ -94,6 +96,16 @@ impl Running {
             self.process.check()?;
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
+    }
+
+    /// How many reconciles have ended, as it counts them.
+    pub fn reconciles(&self) -> Result<u64> {
+        let metrics = self.process.metrics(self.metrics.context("no metrics")?)?;
+        let lines = metrics
+            .lines()
+            .filter(|line| line.starts_with("controller_runtime_reconcile_total{"));
+        let counts = lines.filter_map(|line| line.rsplit_once(' ')?.1.parse::<f64>().ok());
+        Ok(counts.sum::<f64>() as u64)
     }
 
     /// Leaves its metrics beside its log, if it serves any.
