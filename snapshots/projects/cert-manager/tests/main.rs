@@ -2,10 +2,10 @@
 //! `make manifests` writes, no more. `make envtest` fetches what they need; CRDs of other projects
 //! are read from `tests/crds`.
 
-use std::sync::LazyLock;
+// What they share, which is yours.
+mod shared;
 
-use operator_runtime::envtest::Cluster;
-use project_cert_manager::{Context, OPTIONS, api};
+use self::shared::cluster;
 
 mod controllers {
     mod ship {
@@ -21,18 +21,5 @@ mod webhooks {
                 mod validate;
             }
         }
-    }
-}
-
-/// The cluster and the operator of all tests, started by the first of them.
-fn cluster() -> anyhow::Result<&'static Cluster> {
-    static CLUSTER: LazyLock<anyhow::Result<Cluster>> = LazyLock::new(|| {
-        let controllers = project_cert_manager::controllers::all();
-        let webhooks = project_cert_manager::webhooks::all();
-        Cluster::with_operator(&OPTIONS, api::crds(), controllers, webhooks, Context::new)
-    });
-    match &*CLUSTER {
-        Ok(cluster) => Ok(cluster),
-        Err(error) => anyhow::bail!("{error:#}"),
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use clap::Parser;
-use minimal::{Context, OPTIONS, controllers, webhooks};
+use minimal::{Context, OPTIONS, OperatorFlags, controllers, webhooks};
 use operator_runtime::{Flags, Manager};
 
 #[derive(Parser)]
@@ -11,13 +11,15 @@ use operator_runtime::{Flags, Manager};
 struct Args {
     #[command(flatten)]
     manager: Flags,
+    #[command(flatten)]
+    operator: OperatorFlags,
 }
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     let manager = Manager::new(&OPTIONS, args.manager).await?;
-    let context = Arc::new(Context::new(&manager));
+    let context = Arc::new(Context::new(&manager, args.operator).await?);
     let manager = manager
         .controllers(controllers::all(), context.clone())
         .webhooks(webhooks::all(), context);

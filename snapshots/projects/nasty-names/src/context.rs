@@ -3,6 +3,11 @@
 use kube::Client;
 use operator_runtime::Manager;
 
+/// Flags of this operator's own, beside those of every operator.
+#[derive(Debug, clap::Args)]
+#[command(about = None, long_about = None)]
+pub struct OperatorFlags {}
+
 /// What every reconcile and webhook can use: clients, stores of watched objects, settings of your
 /// own.
 pub struct Context {
@@ -11,10 +16,13 @@ pub struct Context {
 }
 
 impl Context {
-    /// Called once, before the operator starts.
-    pub fn new(manager: &Manager) -> Self {
-        Self {
+    /// Called once, before the operator starts; tests call it with the defaults of the flags.
+    ///
+    /// `manager.store::<Secret>()` holds all Secrets in memory, `manager.store_with(…)` some of them
+    /// or a part of each. `manager.clock()` tells the time, and a unit test sets it.
+    pub async fn new(manager: &Manager, _flags: OperatorFlags) -> anyhow::Result<Self> {
+        Ok(Self {
             client: manager.client(),
-        }
+        })
     }
 }

@@ -5,26 +5,13 @@
 //! `make manifests` writes, no more. `make envtest` fetches what they need; CRDs of other projects
 //! are read from `tests/crds`.
 
-use std::sync::LazyLock;
+// What they share, which is yours.
+mod shared;
 
-use memcached_operator::{Context, OPTIONS, api};
-use operator_runtime::envtest::Cluster;
+use self::shared::cluster;
 
 mod controllers {
     mod cache {
         mod memcached;
-    }
-}
-
-/// The cluster and the operator of all tests, started by the first of them.
-fn cluster() -> anyhow::Result<&'static Cluster> {
-    static CLUSTER: LazyLock<anyhow::Result<Cluster>> = LazyLock::new(|| {
-        let controllers = memcached_operator::controllers::all();
-        let webhooks = memcached_operator::webhooks::all();
-        Cluster::with_operator(&OPTIONS, api::crds(), controllers, webhooks, Context::new)
-    });
-    match &*CLUSTER {
-        Ok(cluster) => Ok(cluster),
-        Err(error) => anyhow::bail!("{error:#}"),
     }
 }

@@ -9,6 +9,6 @@ use std::process::ExitCode;
 use memcached_operator::{OPTIONS, api, controllers, webhooks};
 
 fn main() -> ExitCode {
-    let rules = controllers::all().rules();
-    operator_runtime::manifests::main(&OPTIONS, api::crds(), &rules, &webhooks::all())
+    let controllers = controllers::all();
+    operator_runtime::manifests::main(&OPTIONS, api::crds(), &controllers, &webhooks::all())
 }

@@ -5,7 +5,7 @@ mod context;
 pub mod controllers;
 pub mod webhooks;
 
-pub use context::Context;
+pub use context::{Context, OperatorFlags};
 use operator_runtime::{ManagerOptions, WatchScope};
 
 /// What the manager, `make manifests` and the tests must agree on.

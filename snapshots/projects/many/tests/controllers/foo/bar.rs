@@ -3,6 +3,7 @@
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 use project_many::api::foo::v1::Bar;
+use project_many::controllers::foo::bar::READY;
 
 use crate::cluster;
 
@@ -16,7 +17,7 @@ async fn becomes_ready() -> anyhow::Result<()> {
     // As small as the schema of the CRD allows. Where its rules want more, write one of your own.
     let object = cluster.smallest(NAME).await?;
     api.create(&PostParams::default(), &object).await?;
-    wait_for(&api, NAME, "Ready").await?;
+    wait_for(&api, NAME, READY).await?;
     // What is not declared in `controller()` is refused.
     assert!(cluster.operator()?.refused().is_empty());
     Ok(())

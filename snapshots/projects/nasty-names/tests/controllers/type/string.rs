@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 use core_operator::api::r#type::v1::StringResource;
+use core_operator::controllers::r#type::string::READY;
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
 
@@ -16,7 +17,7 @@ async fn becomes_ready() -> anyhow::Result<()> {
     // As small as the schema of the CRD allows. Where its rules want more, write one of your own.
     let object = cluster.smallest(NAME).await?;
     api.create(&PostParams::default(), &object).await?;
-    wait_for(&api, NAME, "Ready").await?;
+    wait_for(&api, NAME, READY).await?;
     // What is not declared in `controller()` is refused.
     assert!(cluster.operator()?.refused().is_empty());
     Ok(())

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
 use kube::{Api, ResourceExt};
-use operator_runtime::{Action, Controller, ReconcileError, conditions, status};
+use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
 
 use crate::Context;
 use crate::api::cache::v1alpha1::memcached::{Memcached, MemcachedStatus};
@@ -14,13 +14,17 @@ use crate::api::cache::v1alpha1::memcached::{Memcached, MemcachedStatus};
 /// What logs, metrics and probes call this controller.
 const NAME: &str = "cache-memcached";
 
+/// The condition that tells whether an object is as its spec wants it. One whose good status is
+/// `False`, such as `Degraded`, is `ReadyCondition::negative`.
+pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
+
 /// What this controller watches. `make manifests` derives its permissions from the same list.
 ///
 /// Name what it creates with `.owns::<Deployment>()`, what else it depends on with
 /// `.watches::<ConfigMap>(map)`, and what it only reads or writes with
 /// `.needs::<Secret>(&[Verb::Get])`.
 pub fn controller() -> Controller<Memcached, Context> {
-    Controller::new(NAME, reconcile)
+    Controller::new(NAME, reconcile).condition(READY)
 }
 
 /// Why reconciling failed. It is tried again, after a longer time each time.
@@ -56,17 +60,12 @@ async fn reconcile(object: Arc<Memcached>, context: Arc<Context>) -> Result<Acti
 /// The status that `object` should have.
 fn wanted_status(object: &Memcached, now: Timestamp) -> MemcachedStatus {
     let mut status = object.status.clone().unwrap_or_default();
-    let generation = object.metadata.generation;
     let ready = Condition {
-        type_: "Ready".into(),
-        status: "True".into(),
-        reason: "Reconciled".into(),
-        message: "the spec is fulfilled".into(),
-        observed_generation: generation,
         last_transition_time: Time(now),
+        ..READY.of(object, true, "Reconciled", "the spec is fulfilled")
     };
     conditions::set(&mut status.conditions, ready);
-    status.observed_generation = generation;
+    status.observed_generation = object.metadata.generation;
     status
 }
 
@@ -87,7 +86,6 @@ mod tests {
             assert_eq!(status.conditions.len(), 1);
             let ready = &status.conditions[0];
             assert_eq!(ready.observed_generation, Some(generation));
-            assert_eq!(ready.status, "True");
             // It became ready once, and stayed so.
             assert_eq!(ready.last_transition_time, Time(time(10)));
             object.status = Some(status);
@@ -97,18 +95,20 @@ mod tests {
     #[tokio::test]
     async fn a_second_reconcile_and_one_of_a_deleted_object_write_nothing() {
         let fake = Fake::default();
-        let context = Arc::new(Context::new(&fake.manager()));
+        // What it owns and applies is sent again only after a change.
+        fake.watch(controller());
+        let context = Arc::new(fake.context(Context::new).await);
         let mut object = Memcached::default();
         object.metadata.name = Some("test".into());
         fake.add(object);
-        let object = || Arc::new(fake.get("test").unwrap());
-        reconcile(object(), context.clone()).await.unwrap();
+        let object = || fake.get("test").map(Arc::new);
+        reconcile(object().unwrap(), context.clone()).await.unwrap();
         let writes = fake.writes();
         assert!(!writes.is_empty());
-        reconcile(object(), context.clone()).await.unwrap();
+        reconcile(object().unwrap(), context.clone()).await.unwrap();
         assert_eq!(fake.writes(), writes);
 
-        let mut deleted = (*object()).clone();
+        let mut deleted = (*object().unwrap()).clone();
         deleted.status = None;
         deleted.metadata.deletion_timestamp = Some(Time(Timestamp::now()));
         reconcile(Arc::new(deleted), context).await.unwrap();

@@ -18,11 +18,6 @@ use serde::{Deserialize, Serialize};
     derive = "PartialEq",
     status = "HealthCheckPolicyStatus",
     printcolumn(
-        name = "Ready",
-        type_ = "string",
-        json_path = ".status.conditions[?(@.type==\"Ready\")].status"
-    ),
-    printcolumn(
         name = "Age",
         type_ = "date",
         json_path = ".metadata.creationTimestamp"
@@ -36,9 +31,10 @@ pub struct HealthCheckPolicySpec {}
 #[serde(rename_all = "camelCase")]
 pub struct HealthCheckPolicyStatus {
     /// The generation of the object that the operator last worked on.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// What holds now. `Ready` is True when the spec is fulfilled.
-    #[serde(default)]
+    /// What holds now, such as whether the spec is fulfilled.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,
 }

@@ -17,5 +17,6 @@ async fn is_read_in_both_versions() -> anyhow::Result<()> {
     let converted = hub.get(NAME).await?;
     assert_eq!(converted.metadata.uid, written.metadata.uid);
     assert_eq!(spoke.get(NAME).await?.spec, written.spec);
+    assert!(cluster.operator()?.asked_to_convert(&converted));
     Ok(())
 }

@@ -9,7 +9,8 @@ use crate::api::cache::v1alpha1::Memcached;
 /// configuration from the same value. If every version of the kind has such a webhook, each is asked
 /// about objects of its own version.
 pub fn webhook() -> Webhook<Memcached, Context> {
-    Webhook::defaulting(default)
+    // What does not decode passes, so that the API server answers with all that the schema finds.
+    Webhook::defaulting(default).schema_first()
 }
 
 /// Sets what the user left unset. The API server may ask twice, so a second call changes nothing.
@@ -29,7 +30,7 @@ mod tests {
 
     #[tokio::test]
     async fn fills_in_what_is_open() {
-        let context = Context::new(&Fake::default().manager());
+        let context = Fake::default().context(Context::new).await;
         let object = Memcached::default;
         // What somebody writes, and what is stored.
         let table = [(object(), object())];

@@ -44,7 +44,7 @@ mod tests {
 
     #[tokio::test]
     async fn refuses_what_is_wrong() {
-        let context = Context::new(&Fake::default().manager());
+        let context = Fake::default().context(Context::new).await;
         let object = Memcached::default;
         let update = Change::Update {
             old: object(),

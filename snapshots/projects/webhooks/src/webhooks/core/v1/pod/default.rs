@@ -24,7 +24,7 @@ mod tests {
 
     #[tokio::test]
     async fn fills_in_what_is_open() {
-        let context = Context::new(&Fake::default().manager());
+        let context = Fake::default().context(Context::new).await;
         let object = Pod::default;
         // What somebody writes, and what is stored.
         let table = [(object(), object())];

@@ -18,6 +18,7 @@ async fn is_defaulted() -> anyhow::Result<()> {
         ..PostParams::default()
     };
     let stored = api.create(&params, &object).await?;
+    assert!(cluster.operator()?.asked_to_default(&object));
     let again = Memcached {
         metadata: object.metadata,
         ..stored.clone()

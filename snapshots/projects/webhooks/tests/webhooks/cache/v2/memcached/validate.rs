@@ -17,5 +17,6 @@ async fn is_let_through() -> anyhow::Result<()> {
         ..PostParams::default()
     };
     api.create(&params, &object).await?;
+    assert!(cluster.operator()?.asked_to_validate(&object));
     Ok(())
 }

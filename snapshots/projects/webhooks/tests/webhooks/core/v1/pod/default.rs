@@ -9,7 +9,8 @@ use crate::cluster;
 /// A new object is defaulted before it is stored. The dry run stores nothing.
 #[tokio::test]
 async fn is_defaulted() -> anyhow::Result<()> {
-    let api = cluster()?.api()?;
+    let cluster = cluster()?;
+    let api = cluster.api()?;
     let object: Pod = from_value(json!({
         "apiVersion": "v1",
         "kind": "Pod",
@@ -21,6 +22,7 @@ async fn is_defaulted() -> anyhow::Result<()> {
         ..PostParams::default()
     };
     let stored = api.create(&params, &object).await?;
+    assert!(cluster.operator()?.asked_to_default(&object));
     assert_eq!(stored.metadata.name, object.metadata.name);
     Ok(())
 }

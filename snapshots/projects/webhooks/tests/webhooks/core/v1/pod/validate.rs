@@ -9,7 +9,8 @@ use crate::cluster;
 /// A new object that is right may be stored. The dry run stores nothing.
 #[tokio::test]
 async fn is_let_through() -> anyhow::Result<()> {
-    let api = cluster()?.api()?;
+    let cluster = cluster()?;
+    let api = cluster.api()?;
     let object: Pod = from_value(json!({
         "apiVersion": "v1",
         "kind": "Pod",
@@ -21,5 +22,6 @@ async fn is_let_through() -> anyhow::Result<()> {
         ..PostParams::default()
     };
     api.create(&params, &object).await?;
+    assert!(cluster.operator()?.asked_to_validate(&object));
     Ok(())
 }
