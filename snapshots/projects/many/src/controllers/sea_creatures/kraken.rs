@@ -5,7 +5,9 @@ use std::sync::Arc;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use k8s_openapi::jiff::Timestamp;
 use kube::{Api, ResourceExt};
-use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
+use operator_runtime::{
+    Action, Controller, ReadyCondition, ReconcileError, conditions, finalizer, status,
+};
 
 use crate::Context;
 use crate::api::sea_creatures::v1beta1::kraken::{Kraken, KrakenStatus};
@@ -17,13 +19,19 @@ const NAME: &str = "sea-creatures-kraken";
 /// `False`, such as `Degraded`, is `ReadyCondition::negative`.
 pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 
+/// Keeps an object that is being deleted until `clean_up` is done. Objects in clusters have it, so
+/// it never changes.
+const FINALIZER: &str = "project-many.testproject.org/sea-creatures-kraken";
+
 /// What this controller watches. `make manifests` derives its permissions from the same list.
 ///
 /// Name what it creates with `.owns::<Deployment>()`, what else it depends on with
 /// `.watches::<ConfigMap>(map)`, and what it only reads or writes with
 /// `.needs::<Secret>(&[Verb::Get])`.
 pub fn controller() -> Controller<Kraken, Context> {
-    Controller::new(NAME, reconcile).condition(READY)
+    Controller::new(NAME, reconcile)
+        .condition(READY)
+        .finalizer()
 }
 
 /// Why reconciling failed. It is tried again, after a longer time each time.
@@ -43,17 +51,31 @@ impl ReconcileError for Error {
 
 /// Brings the cluster closer to what `object` wants. Called after every change, so idempotent.
 async fn reconcile(object: Arc<Kraken>, context: Arc<Context>) -> Result<Action, Error> {
-    // What it owns is deleted with it, so nothing new is made.
-    if object.metadata.deletion_timestamp.is_some() {
-        return Ok(Action::await_change());
-    }
     let namespace = object.namespace().unwrap_or_default();
     let api = Api::namespaced(context.client.clone(), &namespace);
+    // The finalizer is there before anything that has to be cleaned up.
+    let object = match finalizer::ensure(&api, &*object, FINALIZER).await? {
+        finalizer::Event::Apply(object) => object,
+        finalizer::Event::Cleanup => {
+            let object = finalizer::terminating(&api, &*object, READY).await?;
+            clean_up(&object, &context).await?;
+            finalizer::remove(&api, &object, FINALIZER).await?;
+            return Ok(Action::await_change());
+        }
+        finalizer::Event::Gone => return Ok(Action::await_change()),
+    };
     // Create here what `object.spec` asks for. Then the status says that it is there.
     let wanted = wanted_status(&object, Timestamp::now());
-    status::patch(&api, &*object, &wanted).await?;
+    status::patch(&api, &object, &wanted).await?;
     tracing::debug!("reconciled");
     Ok(Action::await_change())
+}
+
+/// Deletes what garbage collection does not: what is outside of the cluster, or in another
+/// namespace. It may run twice, so what is gone already is no error.
+async fn clean_up(object: &Kraken, _: &Context) -> Result<(), Error> {
+    tracing::debug!(name = object.name_any(), "nothing to clean up");
+    Ok(())
 }
 
 /// The status that `object` should have.
@@ -92,7 +114,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_second_reconcile_and_one_of_a_deleted_object_write_nothing() {
+    async fn a_second_reconcile_writes_nothing_and_a_deleted_object_is_cleaned_up() {
         let fake = Fake::default();
         // What it owns and applies is sent again only after a change.
         fake.watch(controller());
@@ -108,9 +130,11 @@ mod tests {
         assert_eq!(fake.writes(), writes);
 
         let mut deleted = (*object().unwrap()).clone();
-        deleted.status = None;
         deleted.metadata.deletion_timestamp = Some(Time(Timestamp::now()));
-        reconcile(Arc::new(deleted), context).await.unwrap();
-        assert_eq!(fake.writes(), writes);
+        fake.add(deleted);
+        reconcile(object().unwrap(), context).await.unwrap();
+        // The condition says so, then the finalizer goes, and the object with it.
+        assert_eq!(fake.writes().len(), writes.len() + 2);
+        assert_eq!(object(), None);
     }
 }

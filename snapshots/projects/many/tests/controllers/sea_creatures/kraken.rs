@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT
 
-use kube::api::PostParams;
-use operator_runtime::envtest::wait_for;
+use std::time::Duration;
+
+use anyhow::ensure;
+use kube::api::{DeleteParams, PostParams};
+use operator_runtime::envtest::{eventually, wait_for};
 use project_many::api::sea_creatures::v1beta1::Kraken;
 use project_many::controllers::sea_creatures::kraken::READY;
 
@@ -9,15 +12,22 @@ use crate::cluster;
 
 const NAME: &str = "sea-creatures-kraken";
 
-/// The operator fulfils a new object.
+/// The operator fulfils a new object, and cleans up after it.
 #[tokio::test]
-async fn becomes_ready() -> anyhow::Result<()> {
+async fn becomes_ready_and_goes() -> anyhow::Result<()> {
     let cluster = cluster()?;
     let api = cluster.api::<Kraken>()?;
     // As small as the schema of the CRD allows. Where its rules want more, write one of your own.
     let object = cluster.smallest(NAME).await?;
     api.create(&PostParams::default(), &object).await?;
     wait_for(&api, NAME, READY).await?;
+    api.delete(NAME, &DeleteParams::default()).await?;
+    eventually(Duration::from_secs(30), async || {
+        let object = api.get_opt(NAME).await?;
+        ensure!(object.is_none(), "it does not go: {object:?}");
+        Ok(())
+    })
+    .await?;
     // What is not declared in `controller()` is refused.
     assert!(cluster.operator()?.refused().is_empty());
     Ok(())
