@@ -76,8 +76,8 @@ impl Memory {
         Some(Arc::new(taken.expect("it is never closed")))
     }
 
-    /// KiB that nobody takes up.
     #[cfg(test)]
+    /// KiB that nobody takes up.
     pub(super) fn free(&self) -> usize {
         self.free.available_permits()
     }
