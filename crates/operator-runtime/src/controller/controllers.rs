@@ -6,13 +6,12 @@ use std::iter;
 #[cfg(feature = "testing")]
 use super::Watch;
 use super::{Controller, Definition};
-use crate::{apply::conditions::ReadyCondition, object::Rules};
-#[cfg(feature = "testing")]
 use crate::{
-    cache::Form,
-    error::Error,
-    object::{ScopedResource, Selector},
+    apply::conditions::ReadyCondition,
+    object::{Rules, ScopedResource},
 };
+#[cfg(feature = "testing")]
+use crate::{cache::Form, error::Error, object::Selector};
 
 /// The controllers of an operator, which share a context of type `C`.
 pub struct Controllers<C>(Vec<Definition<C>>);
