@@ -91,10 +91,9 @@ pub async fn start(operator: &Operator, row: Row, directory: &Path) -> Result<St
 
     // What follows the last status counts for the start.
     sleep(Duration::from_secs(2)).await;
-    let (requests, cpu) = (Requests::of(&cluster)?, running.process.cpu()?);
+    let requests = Requests::of(&cluster)?;
     let resync = timeout(LIMIT, resync(&running, row.objects as u64)).await;
-    let resync = resync.context("no resync")??;
-    let cpu = running.process.cpu()? - cpu;
+    let (resync, cpu) = resync.context("no resync")??;
     let memory = [memory, running.process.peak_memory()?];
     let requests = Requests::of(&cluster)?.since(&requests);
     running.process.stop()?;
@@ -118,19 +117,22 @@ async fn edit(api: &Api<Server>, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// Waits for the next resync; from its first reconcile to its last.
-async fn resync(running: &Running, objects: u64) -> Result<Duration> {
+/// Waits for the next resync: how long it took, and its CPU time. It begins with the last look that saw none of it,
+/// because one that writes nothing may be over before the metrics are served again.
+async fn resync(running: &Running, objects: u64) -> Result<(Duration, Duration)> {
     let before = running.reconciles()?;
-    let mut first = None;
+    let mut begin = (Instant::now(), running.process.cpu()?);
     loop {
+        let look = (Instant::now(), running.process.cpu()?);
         let reconciles = running.reconciles()?;
-        if reconciles > before {
-            first.get_or_insert_with(Instant::now);
+        if reconciles >= before + objects {
+            let (at, cpu) = begin;
+            return Ok((at.elapsed(), running.process.cpu()? - cpu));
         }
-        match first {
-            Some(first) if reconciles >= before + objects => return Ok(first.elapsed()),
-            _ => sleep(Duration::from_millis(20)).await,
+        if reconciles == before {
+            begin = look;
         }
+        sleep(Duration::from_millis(20)).await;
     }
 }
 
