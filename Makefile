@@ -4,6 +4,8 @@ CARGO ?= cargo
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/operator-forge
 # What one run compiles is no later run's gain: without it the caches stay within a few GB.
 export CARGO_INCREMENTAL := 0
+# Many tests wait, for a lease to end, say: twice as many as there are cores run at once.
+export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN))))
 # etcd, kube-apiserver, kube-controller-manager and kubectl: found in KUBEBUILDER_ASSETS, or fetched or built once.
 ASSETS = $$(sh tests/control-plane/build.sh)
 

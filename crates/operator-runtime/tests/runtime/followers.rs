@@ -22,7 +22,7 @@ use kube::{
 use operator_runtime::{
     Action, Applier, Controller, Controllers, Flags, Manager, ManagerOptions, NotLeading, Store,
     WatchScope,
-    envtest::{Cluster, free_port},
+    envtest::{Cluster, eventually, free_port},
     webhook::{Change, Denied, Request, Webhook, Webhooks},
 };
 use serde_json::{Value, from_value, json};
@@ -298,8 +298,13 @@ async fn a_webhook_is_not_asked_before_its_stores_are_filled() -> Result<()> {
     let there = Widget::new("there", WidgetSpec::default());
     api.create(&PostParams::default(), &there).await?;
     timeout(Duration::from_secs(30), widgets.synced()).await?;
-    let answer = replica.webhook.review().await?;
-    ensure!(answer["response"]["allowed"] == true, "{answer}");
+    // The list that filled the store may have been of before the widget.
+    eventually(Duration::from_secs(30), async || {
+        let answer = replica.webhook.review().await?;
+        ensure!(answer["response"]["allowed"] == true, "{answer}");
+        Ok(())
+    })
+    .await?;
     running.abort();
     Ok(())
 }
