@@ -1,4 +1,4 @@
-//! What the tool asks git. Nothing that a repository names runs: see [`git`].
+//! What the tool asks git. Nothing that a repository names runs.
 
 use std::{
     collections::BTreeMap,
