@@ -199,7 +199,7 @@ fn delete_of(create: &str) -> String {
     while let Some(word) = words.next() {
         if how.contains(&word) {
             words.next();
-        } else if !how.iter().any(|flag| word.starts_with(flag)) {
+        } else if word != "--finalizer" && !how.iter().any(|flag| word.starts_with(flag)) {
             delete.push(if word == "create" { "delete" } else { word });
         }
     }

@@ -30,9 +30,6 @@ struct MemcachedStatus {
 
 struct Context(Client, Applier, Store<Deployment>);
 
-/// True when all replicas are ready; False when a reconcile fails, too.
-const READY: ReadyCondition = ReadyCondition::positive("Ready");
-
 /// Drives the cluster toward `memcached.spec`; called on every change of it or its Deployment.
 async fn reconcile(memcached: Arc<Memcached>, ctx: Arc<Context>) -> kube::Result<()> {
     let Context(client, applier, deployments) = &*ctx;
@@ -49,7 +46,7 @@ async fn reconcile(memcached: Arc<Memcached>, ctx: Arc<Context>) -> kube::Result
     let status = found.as_ref().and_then(|found| found.status.as_ref());
     let ready = status.and_then(|status| status.ready_replicas).unwrap_or(0);
     let message = format!("{ready} of {replicas} replicas are ready");
-    let ready = READY.of(&*memcached, ready >= replicas, "Deployed", message);
+    let ready = ReadyCondition::default().of(&*memcached, ready >= replicas, "Deployed", message);
     let mut new = memcached.status.clone().unwrap_or_default();
     conditions::set(&mut new.conditions, ready);
     let api = Api::namespaced(client.clone(), &memcached.namespace().unwrap_or_default());
@@ -64,7 +61,6 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let (name, scope) = ("memcached.example.com", WatchScope::Cluster);
     let manager = Manager::new(&ManagerOptions { name, scope }, Flags::parse()).await?;
     let context = Context(manager.client(), manager.applier(), manager.store());
-    let controller = Controller::new("memcached", reconcile).condition(READY);
-    let controller = controller.owns::<Deployment>();
+    let controller = Controller::new("memcached", reconcile).owns::<Deployment>();
     Ok(manager.controllers(controller, context).run().await?)
 }

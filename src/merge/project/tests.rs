@@ -164,7 +164,7 @@ fn what_one_of_two_new_entries_lacks_is_a_conflict() {
     for (ours, theirs) in [(namespaced, cluster), (cluster, namespaced)] {
         let error = merged(ours, theirs, Policy::Abort).unwrap_err().error;
         assert!(
-            error.ends_with("both branches changed `/v1 B, api, namespaced`"),
+            error.ends_with("`resources, /v1 B, api, namespaced`"),
             "{error}"
         );
         for (policy, expected) in [(Policy::Keep, ours), (Policy::Take, theirs)] {
@@ -180,7 +180,7 @@ fn what_one_of_two_new_entries_lacks_is_a_conflict() {
     let error = merged(&controller, cluster, Policy::Abort)
         .unwrap_err()
         .error;
-    assert!(error.ends_with("`/v1 B, controller`"), "{error}");
+    assert!(error.ends_with("`resources, /v1 B, controller`"), "{error}");
     // Webhooks add up.
     let webhooks = |kind: &str| format!("{cluster}  webhooks:\n    {kind}: true\n");
     let both = merged(
