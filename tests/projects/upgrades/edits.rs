@@ -34,7 +34,7 @@ const EDITS: [Edit; 12] = [
         after(text, "  - service_account.yaml\n", "  - team_role.yaml\n")
     }),
     ("config/manager/manager.yaml", |text| {
-        text.replace("replicas: 1", "replicas: 2")
+        text.replace("cpu: 500m", "cpu: 750m")
     }),
     ("src/main.rs", |text| {
         after(
