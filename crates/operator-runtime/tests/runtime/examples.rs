@@ -349,7 +349,14 @@ async fn webhooks() -> Result<()> {
 #[tokio::test]
 async fn cronjob() -> Result<()> {
     let port = format!("--webhook-port={}", free_port()?);
-    let example = Example::start("cronjob", &["--webhook-host=localhost", &port]).await?;
+    // The example `webhooks` runs in the same cluster, perhaps right now, and has the default names.
+    let flags = [
+        "--webhook-host=localhost",
+        "--webhook-mutating-configuration=cronjobs",
+        "--webhook-validating-configuration=cronjobs",
+        &port,
+    ];
+    let example = Example::start("cronjob", &flags).await?;
     let api = objects("batch.tutorial.kubebuilder.io", "v2", "CronJob")?;
     let pod =
         json!({ "restartPolicy": "OnFailure", "containers": [{ "name": "a", "image": "b" }] });
