@@ -194,8 +194,8 @@ impl Merge {
         }
     }
 
-    /// Makes one of two entries that both branches added like the other. A field that one of them lacks has a default there (no
-    /// `namespaced` is the scope `Cluster`), so it is no addition of the other. Webhooks and lists add up.
+    /// Compares two entries that both branches added. A field that one entry lacks has its default there (without `namespaced` the
+    /// scope is `Cluster`), so the fields conflict, and the policy decides. Webhooks and lists are joined.
     fn align(&self, ours: &mut Value, theirs: &mut Value) -> Result<(), Clash> {
         let (Some(ours), Some(theirs)) = (ours.as_mapping_mut(), theirs.as_mapping_mut()) else {
             return Ok(());

@@ -116,14 +116,11 @@ fn a_bare_repository_among_the_files_is_not_used() {
 
 #[test]
 fn an_update_asks_without_filters() {
-    let (_directory, project) = {
-        let directory = TempDir::new().unwrap();
-        let project = directory.path().join("project");
-        fixture::write(&fixture::projects(4)["minimal"], &project);
-        let step = shell(&project, TRAPS);
-        assert_eq!(step.code, 0, "{}", step.output);
-        (directory, project)
-    };
+    let directory = TempDir::new().unwrap();
+    let project = directory.path().join("project");
+    fixture::write(&fixture::projects(4)["minimal"], &project);
+    let step = shell(&project, TRAPS);
+    assert_eq!(step.code, 0, "{}", step.output);
     let clean = shell(&project, "operator-forge update");
     assert_eq!(ran(&project), "", "{}", clean.output);
     assert_eq!(clean.code, 0, "{}", clean.output);

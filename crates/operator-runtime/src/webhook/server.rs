@@ -415,7 +415,7 @@ fn accept(answer: Vec<u8>, taken: Taken, memory: &Memory) -> Response {
             }
         }
     }));
-    // One that ends too early closes the connection, because it has told its length.
+    // A body that ends before its `Content-Length` closes the connection, so that the client does not take it for whole.
     let parts = Body::from_stream(poll_fn(move |context| receiver.poll_recv(context)));
     let headers = [(CONTENT_TYPE, JSON.to_owned()), (CONTENT_LENGTH, length)];
     (headers, parts).into_response()

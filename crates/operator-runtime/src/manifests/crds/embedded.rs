@@ -128,8 +128,8 @@ impl Outline<'_> {
     }
 }
 
-/// Lays what is said of a type over `node`, which is of that type. `definition` is what k8s-openapi says of it: a keyword that
-/// `node` has otherwise comes from the field that has the type, and stays.
+/// Merges controller-gen's schema of a type into `node`, a schema of that type. `definition` is k8s-openapi's schema: where
+/// `node` differs from it, the user's field has set the keyword, and it stays.
 fn lay_over(said: &Object, definition: &Value, node: &mut Value) {
     let Some(node) = node.as_object_mut() else {
         return;
