@@ -37,6 +37,7 @@ mod workspace;
 use std::{
     collections::{BTreeMap, BTreeSet},
     thread,
+    time::{Duration, Instant},
 };
 
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
@@ -46,7 +47,7 @@ use crate::{
     apply,
     change::{ChangeSet, NoteKind, Policy},
     cli::{Cli, Command, Create, Delete, EditWhat, Global, OnConflict},
-    error::{Failure, Result},
+    error::{Failure, Kind, Result},
     merge::markers,
     plan::Named,
     project::{FILE, Project},
@@ -107,8 +108,23 @@ pub fn threads() -> std::result::Result<ThreadPool, ThreadPoolBuildError> {
         .build()
 }
 
+/// How long a command waits for others that are at work in its project. Each takes milliseconds, unless it asks a question.
+const PATIENCE: Duration = Duration::from_secs(10);
+
 /// Runs the command line and returns the exit code: 0 done, 3 done but something is left for a human.
 pub fn run(cli: &Cli, report: &mut Report) -> Result<u8> {
+    let start = Instant::now();
+    loop {
+        match run_once(cli, report) {
+            Err(failure) if failure.kind == Kind::Busy && start.elapsed() < PATIENCE => {
+                thread::sleep(Duration::from_millis(10));
+            }
+            ended => return ended,
+        }
+    }
+}
+
+fn run_once(cli: &Cli, report: &mut Report) -> Result<u8> {
     let left = settle(cli, report)?;
     dispatch(cli, report).map(|code| code.max(left))
 }
@@ -168,6 +184,9 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
         Some(apply::Turn::begin(&disk, edit.command)?)
     };
     let mut survey = Survey::with(workspace, &edit.project, &edit.named)?;
+    // What another process wrote since `PROJECT` was read is no edit of the user's.
+    turn.iter().try_for_each(apply::Turn::check_alone)?;
+    workspace.refuse_if_moved(&survey.found)?;
     let mut remarks = edit.remarks.clone();
     let lost = lost::settle(workspace, edit, &mut survey, flags.policy());
     let (remark, lost) = lost.map_err(|failure| failure.note("nothing was written"))?;
@@ -191,7 +210,6 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
         Some(_) => failure,
         None => adopt::explain(failure, &set, workspace.adopted.keys()),
     })?;
-    workspace.refuse_if_moved(&survey.found)?;
     let mut next = Vec::new();
     // Nothing follows from nothing, but git and the user's own types wait all the same.
     if set.visible().next().is_some() {

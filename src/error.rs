@@ -18,6 +18,9 @@ pub enum Kind {
     Refused,
     /// The command line itself is wrong: exit code 2.
     Usage,
+    /// Another process is at work in the project, or was since the command read it: exit code 1, if running the command again
+    /// for a while does not help.
+    Busy,
 }
 
 /// A refusal: what was found, where and why, and what to type instead.
@@ -41,6 +44,14 @@ impl Failure {
             error: error.into(),
             notes: Vec::new(),
             help: Vec::new(),
+        }
+    }
+
+    /// Another process is at work (exit code 1).
+    pub fn busy(error: impl Into<String>) -> Self {
+        Self {
+            kind: Kind::Busy,
+            ..Self::refused(error)
         }
     }
 
@@ -80,7 +91,7 @@ impl Failure {
     /// The exit code of DESIGN §5: 1 refused or failed, 2 usage.
     pub fn exit_code(&self) -> u8 {
         match self.kind {
-            Kind::Refused => 1,
+            Kind::Refused | Kind::Busy => 1,
             Kind::Usage => 2,
         }
     }

@@ -117,6 +117,15 @@ impl<'a> Turn<'a> {
         })
     }
 
+    /// Refuses if another process took the lock of a project that had none when this turn began: what was read since may be
+    /// half of its work.
+    pub fn check_alone(&self) -> Result<()> {
+        match self.state {
+            State::Absent if stands(self.disk, LOCK)? => Err(busy("")),
+            _ => Ok(()),
+        }
+    }
+
     /// Makes sure of the lock before the first write.
     pub(super) fn claim(&mut self, made: &mut Made) -> Result<()> {
         let lock = RelPath::parse(LOCK)?;
@@ -220,7 +229,7 @@ fn may_live(process: u32) -> bool {
 }
 
 fn busy(holder: &str) -> Failure {
-    let failure = Failure::refused("another operator-forge is at work in this project");
+    let failure = Failure::busy("another operator-forge is at work in this project");
     let named = holder
         .lines()
         .next()

@@ -174,7 +174,7 @@ impl Workspace {
         if found.get(&RelPath::parse(FILE)?) == Some(&self.seen) {
             return Ok(());
         }
-        Err(Failure::refused("`PROJECT` changed while the command ran")
+        Err(Failure::busy("`PROJECT` changed while the command ran")
             .note("nothing was changed")
             .help(AGAIN))
     }

@@ -20,3 +20,4 @@ mod properties;
 mod session;
 mod snapshots;
 mod terminal;
+mod together;
