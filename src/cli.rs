@@ -25,7 +25,7 @@ use clap::{Parser, Subcommand, ValueEnum};
 pub use self::{
     api::Api,
     check::Check,
-    correction::{directory, is_init, whole_lines},
+    correction::{directory, in_directory, is_init, whole_lines},
     delete::{Delete, DeleteApi, DeleteWebhook},
     edit::{Edit, EditApi, EditWhat},
     external::ExternalFlags,

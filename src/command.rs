@@ -1,6 +1,7 @@
 //! One small file per command. A command is a pure edit of the project; `reconcile` is what all of them share.
 
 mod adopt;
+mod around;
 mod attributes;
 mod check;
 mod completion;
@@ -42,6 +43,7 @@ use std::{
 
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
+pub use self::around::enter;
 use self::{survey::Survey, workspace::Workspace};
 use crate::{
     apply,

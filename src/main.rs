@@ -19,7 +19,7 @@ fn main() -> ExitCode {
 
 fn run() -> ExitCode {
     clap_complete::CompleteEnv::with_factory(Cli::command).complete();
-    let cli = match Cli::try_parse() {
+    let mut cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
             let words = words();
@@ -32,9 +32,14 @@ fn run() -> ExitCode {
             return ExitCode::from(report.exit_code(failure.exit_code()));
         }
     };
+    let mut words = words();
+    let project = command::enter(&mut cli, &mut words);
     let mut report = Report::new(&cli.global);
+    if let Some(project) = project {
+        report.entered(&project);
+    }
     let code = command::run(&cli, &mut report).unwrap_or_else(|failure| {
-        let failure = cli::whole_lines(failure, &words());
+        let failure = cli::whole_lines(failure, &words);
         report.failure(&failure);
         failure.exit_code()
     });

@@ -38,7 +38,7 @@ pub use self::edit::{
     CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, EditApi, EditSettings, External,
     InitOptions, NewVersion, Rename, Target, domain_stays, name_stays,
 };
-pub use self::file::{FILE, missing};
+pub use self::file::{FILE, above, missing};
 pub use self::license::{Header, License, Owner};
 pub use self::runtime::{PACKAGE as RUNTIME, Runtime};
 pub use self::view::{ApiView, ControllerView, KindView, WebhookView};

@@ -155,6 +155,14 @@ impl Report {
         self.place = self.place.clone().with_project(directory);
     }
 
+    /// Says which project was found above the directory that the command was started in.
+    pub fn entered(&self, project: &Path) {
+        if self.output == Output::Text && !self.quiet {
+            let project = project.display().to_string();
+            self.eprint(&text::line("Project", text::GREEN, &project, self.color));
+        }
+    }
+
     /// Tells what was done, or would be.
     pub fn outcome(&self, outcome: &Outcome<'_>) {
         let line = |line: &String| match outcome.command {

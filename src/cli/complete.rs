@@ -1,10 +1,13 @@
-//! Candidates from the project in the current directory. A project that cannot be read offers nothing.
+//! Candidates from the project in the current directory or above it. A project that cannot be read offers nothing.
 
-use std::collections::BTreeSet;
+use std::{collections::BTreeSet, path::Path};
 
 use clap_complete::CompletionCandidate;
 
-use crate::project::{FILE, Key, Project};
+use crate::{
+    project::{self, FILE, Key, Project},
+    tree,
+};
 
 /// The project's groups.
 pub fn groups() -> Vec<CompletionCandidate> {
@@ -34,7 +37,12 @@ pub fn controllers() -> Vec<CompletionCandidate> {
 }
 
 fn project() -> Option<Project> {
-    Project::read(&std::fs::read(FILE).ok()?).ok()
+    let here = tree::full(Path::new("."));
+    let root = match here.join(FILE).is_file() {
+        true => &*here,
+        false => project::above(&here)?,
+    };
+    Project::read(&std::fs::read(root.join(FILE)).ok()?).ok()
 }
 
 fn candidates(part: impl Fn(&Key) -> String) -> Vec<CompletionCandidate> {

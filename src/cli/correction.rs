@@ -1,6 +1,6 @@
 //! What a failure says to write otherwise, as the whole line to paste.
 
-use std::path::PathBuf;
+use std::{collections::BTreeMap, path::PathBuf};
 
 use clap::{Command, CommandFactory};
 
@@ -46,6 +46,28 @@ pub fn whole_lines(failure: Failure, words: &[String]) -> Failure {
             .collect(),
         ..failure
     }
+}
+
+/// The command line of `words` with `-C directory`, and with the words that `renamed` names called otherwise.
+#[must_use]
+pub fn in_directory(
+    words: &[String],
+    directory: &str,
+    renamed: &BTreeMap<String, String>,
+) -> Vec<String> {
+    let mut line = pieces(&command_of(words), words);
+    line.retain(|piece| piece.name != DIRECTORY);
+    let words = line.into_iter().flat_map(|piece| piece.words);
+    let words = words.map(|word| match (renamed.get(&word), word.split_once('=')) {
+        (Some(renamed), _) => renamed.clone(),
+        (None, Some((flag, value))) if flag.starts_with("--") => {
+            format!("{flag}={}", renamed.get(value).map_or(value, |it| it))
+        }
+        (None, _) => word,
+    });
+    let named = ["-C", directory].map(str::to_owned);
+    let named = named.into_iter().filter(|_| directory != ".");
+    named.chain(words).collect()
 }
 
 /// One flag with its value as it was typed (`--version v1`, `--resource=false`), or a word that is none.

@@ -42,6 +42,9 @@ pub struct Init {
     /// Make a git repository, unless there is one around the directory
     #[arg(long, value_enum, default_value_t)]
     pub vcs: Vcs,
+    /// Make the project in a directory of another one
+    #[arg(long)]
+    pub nested: bool,
     /// Flags of kubebuilder that mean nothing here.
     #[command(flatten)]
     pub foreign: Foreign,

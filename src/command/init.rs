@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::{Edit, Workspace, adopt::adopt, reconcile, runtime};
+use super::{Edit, Workspace, adopt::adopt, around::refuse_nested, reconcile, runtime};
 use crate::{
     cli::{Global, Init, Vcs},
     error::{Failure, Result},
@@ -18,6 +18,9 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
     let root = init.root(flags);
     let mut remarks = init.foreign.answer()?;
     let mut workspace = Workspace::fresh(&root)?;
+    if !init.nested {
+        refuse_nested(&root)?;
+    }
     let project = Project::init(options(flags, &root, init)?);
     let desired = template::tree(&project)?;
     let adopted = adopt(&root, &desired)?;

@@ -1,12 +1,10 @@
 //! The refusals of a directory that is no project, or has lost what says that it is one.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use crate::{
     error::{Failure, Result},
-    memory,
-    project::{self, FILE},
-    shell, tree,
+    memory, shell,
 };
 
 /// Refuses what is no directory.
@@ -41,35 +39,4 @@ pub fn put_back(root: &Path) -> String {
         true => format!("cp {} PROJECT", memory::APPLIED_PROJECT),
         false => "git checkout -- PROJECT".to_owned(),
     }
-}
-
-/// There is none, but perhaps above.
-pub fn no_project(root: &Path) -> Failure {
-    let full = tree::full(root);
-    match full
-        .ancestors()
-        .skip(1)
-        .find(|ancestor| ancestor.join(FILE).is_file())
-    {
-        Some(parent) => Failure::refused(format!("no `{FILE}` in `{}`", root.display()))
-            .note("a directory above it has one")
-            .help(match path_up(root, &full, parent) {
-                above if above.as_os_str().is_empty() => "--directory .".to_owned(),
-                above => format!("cd {}", shell::word(&above.to_string_lossy())),
-            }),
-        None => project::missing(root),
-    }
-}
-
-/// The path to the ancestor `to` of `full`, which is what `root` leads to; empty for the current directory.
-fn path_up(root: &Path, full: &Path, to: &Path) -> PathBuf {
-    let levels = full.components().count() - to.components().count();
-    let mut path = root.strip_prefix(".").unwrap_or(root).to_path_buf();
-    for _ in 0..levels {
-        match path.components().next_back() {
-            Some(Component::Normal(_)) => _ = path.pop(),
-            _ => path.push(".."),
-        }
-    }
-    path
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    no_project::{check_directory, lost_project, no_project, put_back},
+    no_project::{check_directory, lost_project, put_back},
     own::check_list,
     unmerged::branches,
 };
@@ -70,7 +70,7 @@ impl Workspace {
 
     /// The project at `root`.
     ///
-    /// Errors: there is none (a parent directory that has one is named), or its `PROJECT` cannot be used.
+    /// Errors: there is none, or its `PROJECT` cannot be used.
     pub fn open(root: &Path) -> Result<(Self, Project)> {
         Self::open_with(root, |bytes, git| of_one_branch(root, bytes, git))
     }
@@ -154,7 +154,7 @@ impl Workspace {
             Found::Absent if tree::find(root, &RelPath::parse(memory::LOCK)?)? != Found::Absent => {
                 return Err(lost_project(root));
             }
-            Found::Absent => return Err(no_project(root)),
+            Found::Absent => return Err(project::missing(root)),
         };
         Ok((
             Self {

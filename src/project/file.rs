@@ -15,7 +15,7 @@ mod tests;
 #[cfg(test)]
 mod webhook_tests;
 
-use std::{collections::BTreeMap, mem};
+use std::{collections::BTreeMap, mem, path::Path};
 
 use serde_yaml::{Mapping, Value};
 
@@ -29,6 +29,12 @@ use crate::yaml;
 
 /// The file's name, at the root of every project.
 pub const FILE: &str = "PROJECT";
+
+/// The nearest directory above `directory`, which is a full path, that has a `PROJECT`.
+pub fn above(directory: &Path) -> Option<&Path> {
+    let mut above = directory.ancestors().skip(1);
+    above.find(|it| it.join(FILE).is_file())
+}
 
 impl Project {
     /// Reads `PROJECT`. Every refusal says where (`PROJECT:line:column`) and what to do; the rules between the parts are

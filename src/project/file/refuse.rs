@@ -14,8 +14,13 @@ use crate::yaml;
 
 /// There is no `PROJECT` in this directory.
 pub fn missing(directory: &Path) -> Failure {
+    if !directory.exists() {
+        return Failure::refused(format!("no directory `{}`", directory.display()))
+            .note("`-C DIR` names the directory that the command works in")
+            .help("--directory .");
+    }
     Failure::refused(format!("no `{FILE}` in `{}`", directory.display()))
-        .note("this command works in a project's root directory; `-C DIR` names another one")
+        .note("no directory above it has one either; `-C DIR` names another directory")
         .help("operator-forge init --domain example.com")
 }
 
