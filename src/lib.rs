@@ -7,7 +7,7 @@ pub mod apply;
 pub mod change;
 pub mod cli;
 pub mod command;
-pub mod compat;
+pub mod definitions;
 pub mod error;
 pub mod git;
 pub mod memory;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Packages both crates as `cargo publish` would and builds the packages. The packaged tool has to make the same project as the
+# Packages all crates as `cargo publish` would and builds the packages. The packaged tool has to make the same project as the
 # tool of this checkout, so what it embeds of the runtime came along.
 set -eu
 cd "$(dirname "$0")/.."
@@ -16,7 +16,8 @@ cargo publish --dry-run --allow-dirty --package operator-runtime
 OPERATOR_FORGE_ARCHIVE=$PWD/$archive cargo build --package operator-forge
 cp "$target/debug/operator-forge" "$scratch/here"
 rm "$target/debug/operator-forge"
-cargo publish --dry-run --allow-dirty --package operator-forge
+# One command, so that the tool finds the comparison of CRDs before a registry has it.
+cargo publish --dry-run --allow-dirty --package crd-compat --package operator-forge
 # What verified the package has taken the place of the tool of the checkout.
 cp "$target/debug/operator-forge" "$scratch/packaged"
 for tool in here packaged; do

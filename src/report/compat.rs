@@ -1,12 +1,10 @@
 //! What `check --crds` shows.
 
+use crd_compat::{Finding, Severity};
 use serde_json::{Value, json};
 
 use super::{json, text};
-use crate::{
-    compat::{Finding, Severity},
-    error::Failure,
-};
+use crate::error::Failure;
 
 /// All that was found.
 pub struct Comparison<'a> {

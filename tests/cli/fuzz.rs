@@ -13,7 +13,7 @@ use std::path::{Component, Path};
 use mutation::{Bytes, mutated, three};
 use operator_forge::{
     change::Policy,
-    compat::{Release, compare},
+    definitions,
     error::Failure,
     memory::{self, Memory},
     merge::{Driver, differing_keys, markers, project},
@@ -264,17 +264,14 @@ fn definitions() {
         60,
         || (mutated(seeds::definitions()), mutated(seeds::definitions())),
         |texts| {
-            let read = |text: &Bytes| {
-                let mut release = Release::default();
-                release.read("crds.yaml", &text.text()).map(|_| release)
-            };
+            let read = |text: &Bytes| definitions::read("crds.yaml", &text.text());
             let (before, after) = match (read(&texts.0), read(&texts.1)) {
                 (Ok(before), Ok(after)) => (before, after),
                 (Err(failure), _) | (_, Err(failure)) => return is_helpful(&failure),
             };
-            prop_assert_eq!(compare(&before, &before), []);
-            compare(&before, &after);
-            compare(&after, &before);
+            prop_assert_eq!(crd_compat::compare(&before, &before), []);
+            crd_compat::compare(&before, &after);
+            crd_compat::compare(&after, &before);
             Ok(())
         },
     );

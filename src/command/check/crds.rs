@@ -7,10 +7,11 @@ use std::{
     path::Path,
 };
 
+use crd_compat::{Finding, Severity};
+
 use super::super::{Workspace, derived::CRDS as BASES};
 use crate::{
     cli::Global,
-    compat::{self, Finding, Severity},
     error::{Failure, Result},
     name::Version,
     project::Key,
@@ -27,7 +28,7 @@ pub fn run(flags: &Global, released: &str, allow: &[String], report: &Report) ->
     let (before, after) = read::both(root, released)?;
     let mut used = BTreeSet::new();
     let mut findings = Vec::new();
-    for finding in compat::compare(&before, &after) {
+    for finding in crd_compat::compare(&before, &after) {
         let covering = |at: &usize| allowed[*at].covers(&finding);
         let by: Vec<usize> = (0..allowed.len()).filter(covering).collect();
         findings.push((finding, !by.is_empty()));
@@ -81,7 +82,7 @@ fn failure(
         1 => "a change breaks stored objects or clients".to_owned(),
         n => format!("{n} changes break stored objects or clients"),
     });
-    for rule in compat::ALL {
+    for rule in crd_compat::ALL {
         if breaking.iter().any(|finding| finding.rule == *rule) {
             failure = failure.note(format!("`{}`: {}", rule.id, rule.why));
         }
@@ -110,7 +111,7 @@ fn failure(
 /// What accepts all that breaks: each rule once, for the one place or the one definition where it is broken.
 fn acceptances(breaking: &[&Finding]) -> Vec<String> {
     let mut texts = Vec::new();
-    for rule in compat::ALL {
+    for rule in crd_compat::ALL {
         let places = breaking.iter().filter(|finding| finding.rule == *rule);
         let places: BTreeSet<_> = places.map(|finding| &finding.place).collect();
         let (Some(first), Some(last)) = (places.first(), places.last()) else {
@@ -192,7 +193,7 @@ fn next(version: &str, is_there: impl Fn(&Version) -> bool) -> Option<Version> {
 
 /// `--allow RULE` or `--allow RULE:WHERE`, where WHERE is a place as it is reported, or the start of one.
 struct Allowance {
-    rule: &'static compat::Rule,
+    rule: &'static crd_compat::Rule,
     place: String,
 }
 
@@ -207,8 +208,8 @@ impl Allowance {
                 .note("without `:` it accepts every break of the rule")
                 .help(format!("--allow {id}")));
         }
-        let rule = compat::find(id).ok_or_else(|| {
-            let ids: Vec<&str> = compat::ALL.iter().map(|rule| rule.id).collect();
+        let rule = crd_compat::find(id).ok_or_else(|| {
+            let ids: Vec<&str> = crd_compat::ALL.iter().map(|rule| rule.id).collect();
             Failure::usage(format!("unknown rule `{id}` in `--allow`"))
                 .note(format!("the rules are {}", ids.join(", ")))
                 .help("--allow field-removed")

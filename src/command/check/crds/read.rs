@@ -8,11 +8,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use crd_compat::Release;
 use walkdir::{DirEntry, WalkDir};
 
 use super::{super::super::Workspace, BASES};
 use crate::{
-    compat::{File, Files, Release},
+    definitions::{File, Files},
     error::{Failure, Result},
     git, project,
 };

@@ -1,11 +1,12 @@
 //! The part of an OpenAPI schema that decides which values are valid, kept and merged. Descriptions are left out.
 //!
-//! Invariant: a schema comes from YAML, whose reader refuses more than 128 levels, so walking one needs no bound of its own.
+//! Invariant: a schema comes from a [`Value`], whose readers refuse more than 128 levels, so walking one needs no bound of its
+//! own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Deserializer};
-use serde_yaml::{Number, Value};
+use serde_json::{Number, Value};
 
 use super::cel;
 

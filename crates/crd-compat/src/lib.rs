@@ -1,7 +1,4 @@
-//! What a change of CustomResourceDefinitions breaks for stored objects and for clients.
-//!
-//! Invariants: pure; a release compared with itself gives nothing; the findings are in the order of definition, version
-//! and field, whatever the order of the files.
+#![doc = include_str!("../README.md")]
 
 mod cel;
 mod defaults;
@@ -9,7 +6,6 @@ mod definition;
 mod definitions;
 mod fields;
 mod limits;
-mod read;
 mod rule;
 mod schema;
 mod validation;
@@ -23,8 +19,7 @@ mod tests;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
-use self::definition::Definition;
-pub use self::read::{File, Files};
+pub use self::definition::Definition;
 pub use self::rule::{ALL, Rule, Severity, find};
 
 /// The definitions of one release, by name.
@@ -34,6 +29,18 @@ pub struct Release {
 }
 
 impl Release {
+    /// Adds a definition, and returns the one that it takes the place of: one of the same name.
+    pub fn insert(&mut self, definition: impl Into<Arc<Definition>>) -> Option<Arc<Definition>> {
+        let definition = definition.into();
+        self.definitions
+            .insert(definition.name().to_owned(), definition)
+    }
+
+    /// The definitions, in the order of their names.
+    pub fn definitions(&self) -> impl Iterator<Item = &Arc<Definition>> {
+        self.definitions.values()
+    }
+
     /// How many definitions there are.
     pub fn len(&self) -> usize {
         self.definitions.len()
@@ -42,6 +49,16 @@ impl Release {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.definitions.is_empty()
+    }
+}
+
+impl FromIterator<Definition> for Release {
+    fn from_iter<T: IntoIterator<Item = Definition>>(definitions: T) -> Self {
+        let mut release = Self::default();
+        for definition in definitions {
+            release.insert(definition);
+        }
+        release
     }
 }
 

@@ -2,18 +2,44 @@
 
 use std::collections::BTreeSet;
 
-use serde::Deserialize;
-use serde_yaml::Value;
+use serde::{Deserialize, Deserializer, de::Error};
+use serde_json::Value;
 
 use super::schema::Schema;
 
-/// A CustomResourceDefinition.
+/// A CustomResourceDefinition of `apiextensions.k8s.io/v1`, as far as it is compared.
+///
+/// It is deserialized from the YAML or JSON of the object; other fields, such as `kind`, are passed over.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Definition {
-    pub metadata: Metadata,
-    pub spec: Spec,
-    pub status: Status,
+    pub(crate) metadata: Metadata,
+    #[serde(deserialize_with = "whole_numbers")]
+    pub(crate) spec: Spec,
+    pub(crate) status: Status,
+}
+
+/// Reads `1.0` as `1`, also where a type asks for a whole number.
+fn whole_numbers<'de, D: Deserializer<'de>>(from: D) -> Result<Spec, D::Error> {
+    let mut value = Value::deserialize(from)?;
+    integral(&mut value);
+    Spec::deserialize(value).map_err(D::Error::custom)
+}
+
+/// Writes every number without fraction as one: `1.0` is `1`.
+fn integral(value: &mut Value) {
+    const EXACT: f64 = (1_u64 << 53) as f64;
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let float = number.as_f64();
+            if let Some(float) = float.filter(|it| it.fract() == 0.0 && it.abs() <= EXACT) {
+                *number = (float as i64).into();
+            }
+        }
+        Value::Array(items) => items.iter_mut().for_each(integral),
+        Value::Object(fields) => fields.values_mut().for_each(integral),
+        _ => {}
+    }
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -111,8 +137,13 @@ impl Scale {
 }
 
 impl Definition {
+    /// `metadata.name`: plural and group.
+    pub fn name(&self) -> &str {
+        &self.metadata.name
+    }
+
     /// The singular, which is the kind in lower case where it is left out.
-    pub fn singular(&self) -> String {
+    pub(crate) fn singular(&self) -> String {
         let names = &self.spec.names;
         names
             .singular
@@ -122,7 +153,7 @@ impl Definition {
     }
 
     /// The list kind, which is the kind with `List` behind it where it is left out.
-    pub fn list_kind(&self) -> String {
+    pub(crate) fn list_kind(&self) -> String {
         let names = &self.spec.names;
         names
             .list_kind
@@ -132,17 +163,17 @@ impl Definition {
     }
 
     /// Whether a webhook converts between versions.
-    pub fn converts(&self) -> bool {
+    pub(crate) fn converts(&self) -> bool {
         self.spec.conversion.strategy == "Webhook"
     }
 
     /// The version that etcd holds from now on.
-    pub fn storage(&self) -> Option<&Version> {
+    pub(crate) fn storage(&self) -> Option<&Version> {
         self.spec.versions.iter().find(|version| version.storage)
     }
 
     /// The version called `name`.
-    pub fn version(&self, name: &str) -> Option<&Version> {
+    pub(crate) fn version(&self, name: &str) -> Option<&Version> {
         self.spec
             .versions
             .iter()
@@ -150,7 +181,7 @@ impl Definition {
     }
 
     /// Whether objects may be stored in `version`.
-    pub fn may_store(&self, version: &Version) -> bool {
+    pub(crate) fn may_store(&self, version: &Version) -> bool {
         let stored = self.status.stored_versions.as_ref();
         version.storage || stored.is_some_and(|stored| stored.contains(&version.name))
     }

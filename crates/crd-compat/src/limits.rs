@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use serde_yaml::{Number, Value};
+use serde_json::{Number, Value};
 
 use super::{Findings, Rule, rule, schema::Schema};
 

@@ -5,8 +5,6 @@ use std::{
     sync::Arc,
 };
 
-use rayon::prelude::*;
-
 use super::{
     Finding, Findings, Place, Rule, Severity,
     definition::{Definition, Version},
@@ -34,7 +32,7 @@ pub fn compare(
         }
         findings.list
     };
-    before.par_iter().flat_map_iter(changes).collect()
+    before.iter().flat_map(changes).collect()
 }
 
 fn definition(before: &Definition, after: &Definition, findings: &mut Findings) {

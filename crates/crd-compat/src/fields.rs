@@ -68,7 +68,7 @@ fn describe(shape: Shape<'_>) -> String {
 }
 
 fn default(before: &Schema, after: &Schema, findings: &mut Findings) {
-    let text = |value: &serde_yaml::Value| limits::show(value);
+    let text = |value: &serde_json::Value| limits::show(value);
     let what = match (&before.default, &after.default) {
         (old, new) if old == new => return,
         (Some(old), Some(new)) => format!("default was {}, now {}", text(old), text(new)),
