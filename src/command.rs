@@ -299,13 +299,13 @@ fn settled(
 }
 
 /// Refuses to keep what the command's own words say to overwrite.
-fn refuse_keep(flags: &Global, words: &str, instead: &str) -> Result<()> {
+fn refuse_keep(flags: &Global, words: &str) -> Result<()> {
     if flags.on_conflict != Some(OnConflict::Keep) {
         return Ok(());
     }
     Err(
         Failure::usage(format!("`--on-conflict keep` beside `{words}`"))
             .note("one keeps the files that are there, the other writes them anew")
-            .help(instead),
+            .help("leave out --on-conflict"),
     )
 }

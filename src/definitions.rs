@@ -186,21 +186,22 @@ fn each<T: DeserializeOwned>(
     text: &str,
     mut read: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
-    let refuse = |why: &str, note: &str, help: &str| {
+    let refuse = |why: &str, note: &str| {
         let error = format!("cannot read `{source}` as YAML: {why}");
-        Failure::refused(error).note(note).help(help)
+        Failure::refused(error)
+            .note(note)
+            .help("operator-forge check --help")
     };
     let missed = "a definition in it would be missed, so nothing was compared: mend it, or name files of definitions alone";
     if text.contains('\0') {
-        let help = "iconv -f UTF-16 -t UTF-8 BEFORE > AFTER";
-        return Err(refuse("it is not in UTF-8", missed, help));
+        let failure = refuse("it is not in UTF-8", missed);
+        return Err(failure.note("`iconv -f UTF-16 -t UTF-8` makes it UTF-8"));
     }
-    let (note, help) = match text.contains("{{") {
-        true => (
-            "it has to hold CustomResourceDefinitions, as they are applied to a cluster: render templates first",
-            "helm template CHART | operator-forge check --crds -",
-        ),
-        false => (missed, "operator-forge check --crds FILE"),
+    let note = match text.contains("{{") {
+        true => {
+            "it has to hold CustomResourceDefinitions, as they are applied to a cluster: render templates first (`helm template CHART | operator-forge check --crds -`)"
+        }
+        false => missed,
     };
     // JSON may escape what YAML may not.
     if text.trim_start().starts_with(['{', '['])
@@ -209,7 +210,7 @@ fn each<T: DeserializeOwned>(
         return read(value);
     }
     yaml::documents(text)
-        .map_err(|error| refuse(&error.to_string(), note, help))?
+        .map_err(|error| refuse(&error.to_string(), note))?
         .into_iter()
         .try_for_each(read)
 }

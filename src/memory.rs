@@ -10,6 +10,7 @@ use crate::{
     merge,
     project::FILE,
     reconcile::Last,
+    shell,
     tree::{self, Digest, Found, Owner, RelPath},
 };
 
@@ -43,8 +44,9 @@ impl Memory {
     pub fn load(root: &Path) -> Result<Self> {
         match tree::find(root, &RelPath::parse(LOCK)?)? {
             Found::Absent => Ok(Self::default()),
-            Found::Obstacle(what) => Err(Failure::refused(format!("cannot read `{LOCK}`: {what}"))
-                .help(format!("git checkout -- {LOCK}"))),
+            Found::Obstacle(what) => {
+                Err(Failure::refused(format!("cannot read `{LOCK}`: {what}")).help(put_aside()))
+            }
             Found::File(bytes) => {
                 let text =
                     String::from_utf8(bytes).map_err(|_| broken(1, "it is not UTF-8 text"))?;
@@ -136,10 +138,15 @@ fn is_record(path: &RelPath) -> bool {
         .any(|record| first.eq_ignore_ascii_case(record))
 }
 
+/// Without a lock the next command tells from `PROJECT` what was generated.
+fn put_aside() -> String {
+    format!("{} && operator-forge sync", shell::put_aside(LOCK))
+}
+
 fn broken(line: usize, why: &str) -> Failure {
     Failure::refused(format!("cannot read `{LOCK}:{line}`"))
         .note(why.to_owned())
-        .help(format!("git checkout -- {LOCK}"))
+        .help(put_aside())
 }
 
 #[cfg(test)]

@@ -201,6 +201,23 @@ impl Plural {
     }
 }
 
+/// Whether two names differ by case, or by a letter that is missing, wrong or in the wrong place. Two such letters count in
+/// a long name alone: `Pod` is no `Job`.
+pub fn is_near(name: &str, other: &str) -> bool {
+    let letters = letters_between(name, other);
+    letters <= 2 && letters * 3 <= name.chars().count()
+}
+
+/// The name that is nearest to this one, if one is near; of several the first.
+pub fn nearest<'a>(name: &str, others: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let near = others.into_iter().filter(|other| is_near(name, other));
+    near.min_by_key(|other| letters_between(name, other))
+}
+
+fn letters_between(name: &str, other: &str) -> usize {
+    strsim::osa_distance(&name.to_lowercase(), &other.to_lowercase())
+}
+
 /// The API group of a group in a domain: `cache` in `example.com` is `cache.example.com`.
 pub fn api_group(group: &Group, domain: &Domain) -> String {
     match (group.as_str(), domain.as_str()) {

@@ -1,6 +1,6 @@
 //! What the operating system refused, with what to do about it.
 
-use std::io;
+use std::{io, path::Path};
 
 use super::Disk;
 use crate::{
@@ -22,10 +22,21 @@ pub fn cannot(disk: &dyn Disk, verb: &str, path: &RelPath, error: &io::Error) ->
             })
         }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            failure.help("choose a directory that you may write to: operator-forge -C DIR …")
+            let shown = disk.show(path);
+            let directory = Path::new(&shown).parent().unwrap_or(Path::new("."));
+            failure
+                .note("`-C` names a directory that you may write to")
+                .help(format!(
+                    "ls -ld {}",
+                    shell::word(&directory.to_string_lossy())
+                ))
         }
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
             failure.note("free some space first").help(AGAIN)
+        }
+        io::ErrorKind::IsADirectory => {
+            let aside = shell::put_aside(&disk.show(path));
+            failure.note("a file belongs there").help(aside).help(AGAIN)
         }
         _ => failure.note("remove what is in the way first").help(AGAIN),
     }

@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     error::{Failure, Result},
+    shell,
     tree::{Found, RelPath},
 };
 
@@ -244,8 +245,8 @@ pub fn read(disk: &dyn Disk, path: &'static str) -> Result<Option<Journal>> {
     Err(Failure::refused(format!("cannot read `{path}`"))
         .note(why)
         .note("it holds what the last command replaced")
-        .note("look at what git says has changed before you remove it")
-        .help(format!("git status && rm -i {path}")))
+        .note("look at what git says has changed before you put it aside")
+        .help(shell::put_aside(path)))
 }
 
 #[cfg(all(test, unix))]

@@ -83,6 +83,9 @@ fn corrected(words: &[String], help: &str) -> Option<String> {
         return Some(pasted(words));
     }
     let command = command_of(words);
+    if help == "--help" {
+        return Some(help_of(&command));
+    }
     let (flags, leave_out) = match help.strip_prefix(WITHOUT) {
         Some(flags) => (flags, true),
         None => (help, false),
@@ -102,7 +105,9 @@ fn corrected(words: &[String], help: &str) -> Option<String> {
         let first = line.iter().position(is_it);
         line.retain(|piece| !is_it(piece));
         if !leave_out {
-            let at = first.unwrap_or(line.len());
+            // What stands behind `--` is no flag.
+            let end = line.iter().position(|piece| piece.words[0] == "--");
+            let at = first.or(end).unwrap_or(line.len());
             let same = flags.iter().filter(|flag| flag.name == *name);
             line.splice(at..at, same.cloned());
         }
@@ -113,22 +118,39 @@ fn corrected(words: &[String], help: &str) -> Option<String> {
 /// The flag that says the same thing in another way: the two exclude each other.
 fn instead_of(flag: &str) -> Option<&'static str> {
     match flag {
+        "--external-api-path" => Some("--external-api-module"),
         "--license" => Some("--license-file"),
         "--license-file" => Some("--license"),
         _ => None,
     }
 }
 
-/// The command line of `words` with the flag `from` called `to`.
-pub(super) fn renamed(words: &[String], from: &str, to: &str) -> String {
-    let words = words.iter().map(|word| match word.strip_prefix(from) {
+/// `words` with the flag or the word `from` called `to`.
+pub(super) fn renamed(words: &[String], from: &str, to: &str) -> Vec<String> {
+    let rename = |word: &String| match word.strip_prefix(from) {
         Some(rest) if rest.is_empty() || rest.starts_with('=') => format!("{to}{rest}"),
         _ => word.clone(),
-    });
-    pasted(&words.collect::<Vec<_>>())
+    };
+    words.iter().map(rename).collect()
 }
 
-fn pasted<'a>(words: impl IntoIterator<Item = &'a String>) -> String {
+/// `words` with only the last of the flags that are called `name`.
+pub(super) fn last_alone(words: &[String], name: &str) -> Vec<String> {
+    let pieces = pieces(&command_of(words), words);
+    let last = pieces.iter().rposition(|piece| piece.name == name);
+    let pieces = pieces.into_iter().enumerate();
+    let left = pieces.filter(|(at, piece)| piece.name != name || Some(*at) == last);
+    left.flat_map(|(_, piece)| piece.words).collect()
+}
+
+/// The line that shows what a command takes.
+pub(super) fn help_of(command: &Command) -> String {
+    let name = command.get_bin_name().unwrap_or("operator-forge");
+    format!("{name} --help")
+}
+
+/// The line of these words, to paste.
+pub(super) fn pasted<'a>(words: impl IntoIterator<Item = &'a String>) -> String {
     let words: Vec<_> = words.into_iter().map(|word| shell::word(word)).collect();
     format!("operator-forge {}", words.join(" "))
 }
@@ -137,6 +159,13 @@ fn pieces(command: &Command, words: &[String]) -> Vec<Piece> {
     let mut pieces = Vec::new();
     let mut words = words.iter().peekable();
     while let Some(word) = words.next() {
+        if word == "--" {
+            pieces.push(Piece {
+                name: String::new(),
+                words: std::iter::once(word).chain(words).cloned().collect(),
+            });
+            break;
+        }
         let name = match word.split('=').next().unwrap_or_default() {
             _ if word.starts_with("-C") => DIRECTORY,
             name if name.starts_with("--") => name,
@@ -247,6 +276,14 @@ mod tests {
         let line = |after: &str| format!("operator-forge create api --group {after}");
         let after = line("cache --version v1");
         check("create api --group --version v1", "--group cache", &after);
+    }
+
+    #[test]
+    fn flags_come_before_two_dashes() {
+        let after = "operator-forge init --project-name dash -- -dash";
+        check("init -- -dash", "--project-name dash", after);
+        let after = "operator-forge init --license mit -- --owner";
+        check("init -- --owner", "--license mit", after);
     }
 
     #[test]

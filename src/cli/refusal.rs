@@ -1,72 +1,159 @@
 //! clap's errors in this program's voice.
 
 use clap::{
-    Arg, Command,
+    Arg, Command, Parser,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
-use super::correction::{command_of, renamed};
-use crate::error::Failure;
+use super::{
+    Cli,
+    correction::{command_of, help_of, last_alone, pasted, renamed},
+};
+use crate::{error::Failure, name};
 
 /// The failure for a command line that does not parse, of these words behind the program's name; `None` for what is no
 /// failure (help, version).
+///
+/// It offers the same line with a slip corrected, where there is one such line, or else the help of the command.
 pub fn refusal(error: &clap::Error, words: &[String]) -> Option<Failure> {
-    let of = |kind| error.get(kind).map(text);
-    let flag = of(ContextKind::InvalidArg).unwrap_or_default();
+    let of = |kind| error.get(kind).map(text).unwrap_or_default();
+    let flag = of(ContextKind::InvalidArg);
     let name = flag.split([' ', '=']).next().unwrap_or_default();
-    let value = of(ContextKind::InvalidValue).unwrap_or_default();
+    let value = of(ContextKind::InvalidValue);
+    let subcommand = of(ContextKind::InvalidSubcommand);
     let command = command_of(words);
-    let failure = match error.kind() {
+    let (failure, corrected) = match error.kind() {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => return None,
-        ErrorKind::UnknownArgument => {
-            let what = if name.starts_with('-') {
-                "unknown flag"
-            } else {
-                "unexpected word"
+        ErrorKind::UnknownArgument if name.starts_with('-') => {
+            let flags = command.get_arguments().filter(|it| !it.is_hide_set());
+            let flags: Vec<_> = flags
+                .flat_map(|it| it.get_long_and_visible_aliases().unwrap_or_default())
+                .collect();
+            let near = name::nearest(name.trim_start_matches('-'), flags);
+            let corrected = match near {
+                Some(near) => vec![renamed(words, name, &format!("--{near}"))],
+                None => with_subcommand(&command, words, name),
             };
-            let failure = Failure::usage(format!("{what} `{name}`"));
-            match of(ContextKind::SuggestedArg) {
-                Some(near) => failure.help(renamed(words, name, &near)),
-                None => failure,
-            }
+            (Failure::usage(format!("unknown flag `{name}`")), corrected)
         }
+        ErrorKind::UnknownArgument => (
+            Failure::usage(format!("unexpected word `{name}`")),
+            joined(words, name).into_iter().collect(),
+        ),
         ErrorKind::InvalidSubcommand => {
-            let unknown = of(ContextKind::InvalidSubcommand).unwrap_or_default();
-            let failure = Failure::usage(format!("unknown command `{unknown}`"));
-            // clap sorts several by likeness, the best last, and only one can be pasted.
-            let near = of(ContextKind::SuggestedSubcommand);
-            match near.as_deref().and_then(|near| near.rsplit(", ").next()) {
-                Some(near) => {
-                    let parent = command.get_bin_name().unwrap_or("operator-forge");
-                    failure.help(format!("{parent} {near}"))
-                }
-                None => failure,
-            }
+            let known = command.get_subcommands().filter(|it| !it.is_hide_set());
+            let known = known.flat_map(Command::get_name_and_visible_aliases);
+            let near = name::nearest(&subcommand, known);
+            let corrected = near.map(|near| renamed(words, &subcommand, near));
+            let failure = Failure::usage(format!("unknown command `{subcommand}`"));
+            (failure, corrected.into_iter().collect())
         }
+        ErrorKind::InvalidValue if value.is_empty() => (no_value(bare(&flag), words), Vec::new()),
         ErrorKind::InvalidValue => {
-            let failure = match value.is_empty() {
-                true => no_value(bare(&flag), words),
-                false => Failure::usage(format!("invalid value `{value}` for `{}`", bare(&flag))),
+            let valid = match error.get(ContextKind::ValidValue) {
+                Some(ContextValue::Strings(valid)) => valid.as_slice(),
+                _ => &[],
             };
-            choices(failure, error, &command, &flag)
+            let near = name::nearest(&value, valid.iter().map(String::as_str));
+            let corrected = near.map(|near| with_value(words, bare(&flag), &value, near));
+            let error = format!("invalid value `{value}` for `{}`", bare(&flag));
+            (Failure::usage(error), corrected.into_iter().collect())
         }
-        ErrorKind::MissingRequiredArgument => missing(error, &command),
-        ErrorKind::ArgumentConflict => match of(ContextKind::InvalidSubcommand) {
-            Some(subcommand) => before_subcommand(error, &command, &subcommand),
-            None => Failure::usage(format!("`{name}` was given twice")),
-        },
-        _ => Failure::usage(first_line(error)),
+        ErrorKind::MissingRequiredArgument => (missing(error, &command), Vec::new()),
+        ErrorKind::ArgumentConflict if !subcommand.is_empty() => {
+            let flags = of(ContextKind::PriorArg);
+            let failure = Failure::usage(format!("`{}` before `{subcommand}`", bare(&flags)))
+                .note(format!("`{subcommand}` has flags of its own, behind it"));
+            (failure, joined(words, &subcommand).into_iter().collect())
+        }
+        ErrorKind::ArgumentConflict => (
+            Failure::usage(format!("`{name}` was given twice")),
+            vec![last_alone(words, name)],
+        ),
+        _ => (Failure::usage(first_line(error)), Vec::new()),
     };
-    Some(if failure.help.is_empty() {
-        failure.help("operator-forge --help")
-    } else {
-        failure
-    })
+    let failure = match of(ContextKind::ValidValue) {
+        none if none.is_empty() => failure,
+        valid => failure.note(format!("it takes one of: {valid}")),
+    };
+    let mut corrected = corrected.into_iter();
+    let further = corrected.find_map(|words| brings_further(words, error));
+    Some(failure.help(match further {
+        Some(words) => pasted(&words),
+        None => help_of(&command),
+    }))
 }
 
-/// What is missing, what it is for, and a whole line that has it.
+/// `words`, if clap takes them, or refuses them for another reason than `before`.
+fn brings_further(mut words: Vec<String>, before: &clap::Error) -> Option<Vec<String>> {
+    let about = |error: &clap::Error| {
+        let about = [ContextKind::InvalidArg, ContextKind::InvalidSubcommand];
+        (error.kind(), about.map(|kind| error.get(kind).map(text)))
+    };
+    let program = std::iter::once("operator-forge");
+    match Cli::try_parse_from(program.chain(words.iter().map(String::as_str))) {
+        Ok(_) => {}
+        Err(error) if error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            words.push("--help".to_owned());
+        }
+        Err(error) if about(&error) == about(before) => return None,
+        Err(_) => {}
+    }
+    Some(words)
+}
+
+/// The line with the one subcommand that `flag` may belong to, if it was left out.
+fn with_subcommand(command: &Command, words: &[String], flag: &str) -> Vec<Vec<String>> {
+    let Some(at) = words
+        .iter()
+        .position(|word| word.split('=').next() == Some(flag))
+    else {
+        return Vec::new();
+    };
+    let with = |inner: &Command| {
+        let mut words = words.to_vec();
+        words.insert(at, inner.get_name().to_owned());
+        words
+    };
+    let is_whole = |words: &Vec<String>| {
+        let program = std::iter::once("operator-forge");
+        Cli::try_parse_from(program.chain(words.iter().map(String::as_str))).is_ok()
+    };
+    let mut lines: Vec<_> = command
+        .get_subcommands()
+        .map(with)
+        .filter(is_whole)
+        .collect();
+    lines.truncate(if lines.len() == 1 { 1 } else { 0 });
+    lines
+}
+
+/// The line with `word` as the value of the flag before it (`--resource false`): flags that may stand alone need a `=`.
+fn joined(words: &[String], word: &str) -> Option<Vec<String>> {
+    word.parse::<bool>().ok()?;
+    let at = words
+        .windows(2)
+        .position(|pair| pair[0].starts_with("--") && pair[1] == word)?;
+    let mut words = words.to_vec();
+    let value = words.remove(at + 1);
+    words[at] = format!("{}={value}", words[at]);
+    Some(words)
+}
+
+/// The line with another value of `flag`, or of an argument that is none.
+fn with_value(words: &[String], flag: &str, from: &str, to: &str) -> Vec<String> {
+    let (before, after) = (format!("{flag}={from}"), format!("{flag}={to}"));
+    let other = |word: &String| match word {
+        word if *word == before => after.clone(),
+        word if word == from => to.to_owned(),
+        word => word.clone(),
+    };
+    words.iter().map(other).collect()
+}
+
+/// What is missing, and what it is for.
 fn missing(error: &clap::Error, command: &Command) -> Failure {
     let names: Vec<String> = match error.get(ContextKind::InvalidArg) {
         Some(ContextValue::Strings(names)) => names.clone(),
@@ -81,22 +168,13 @@ fn missing(error: &clap::Error, command: &Command) -> Failure {
         several => format!("{} are missing", several.join(" and ")),
     });
     for (name, quoted) in names.iter().zip(&quoted) {
-        if let Some(help) = argument(command, name).and_then(Arg::get_help) {
+        let mut arguments = command.get_arguments();
+        let argument = arguments.find(|argument| argument.to_string() == *name);
+        if let Some(help) = argument.and_then(Arg::get_help) {
             failure = failure.note(format!("{quoted}: {}", lower_first(&help.to_string())));
         }
     }
-    failure.help.extend(example(command, ""));
     failure
-}
-
-/// The example of a command that shows a flag, or else the first one.
-fn example(command: &Command, flag: &str) -> Option<String> {
-    let examples = command.get_after_help()?.to_string();
-    let examples = examples.replace("\\\n    ", "");
-    let mut lines = examples.lines().skip(1).map(str::trim);
-    let shows = |line: &&str| line.split([' ', '=']).any(|word| word == flag);
-    let line = lines.clone().find(shows).or_else(|| lines.next());
-    line.map(str::to_owned)
 }
 
 fn no_value(name: &str, words: &[String]) -> Failure {
@@ -108,52 +186,12 @@ fn no_value(name: &str, words: &[String]) -> Failure {
         .note("the next word is a flag, or there is none")
 }
 
-/// What can stand there instead, as a flag or in a whole line.
-fn choices(mut failure: Failure, error: &clap::Error, command: &Command, flag: &str) -> Failure {
-    let of = |kind| error.get(kind).map(text).filter(|text| !text.is_empty());
-    let valid = of(ContextKind::ValidValue);
-    if let Some(valid) = &valid {
-        failure = failure.note(format!("it takes one of: {valid}"));
-    }
-    let first = || Some(valid.as_ref()?.split(',').next()?.to_owned());
-    let near = of(ContextKind::SuggestedValue).or_else(first);
-    let name = bare(flag);
-    let help = match near.filter(|_| name.starts_with('-')) {
-        None => example(command, name),
-        Some(near) => {
-            let needs_equals = argument(command, flag).is_some_and(Arg::is_require_equals_set);
-            Some(format!(
-                "{name}{}{near}",
-                if needs_equals { '=' } else { ' ' }
-            ))
-        }
-    };
-    failure.help.extend(help);
-    failure
-}
-
-/// Flags of a command before the name of one that it holds.
-fn before_subcommand(error: &clap::Error, command: &Command, subcommand: &str) -> Failure {
-    let flags = error.get(ContextKind::PriorArg).map(text);
-    let flags = flags.unwrap_or_default();
-    let mut failure = Failure::usage(format!("`{}` before `{subcommand}`", bare(&flags)))
-        .note(format!("`{subcommand}` has flags of its own, behind it"));
-    failure.help.extend(example(command, ""));
-    failure
-}
-
 /// `--kind <KIND>` and `--kind[=<KIND>]` are `--kind`; `<PATH>...` and `[PATH]` are `PATH`.
 fn bare(name: &str) -> &str {
     let name = name.trim_start_matches(['<', '[']);
     name.split([' ', '=', '[', ']', '>'])
         .next()
         .unwrap_or_default()
-}
-
-/// The argument that clap calls `name`.
-fn argument<'a>(command: &'a Command, name: &str) -> Option<&'a Arg> {
-    let mut arguments = command.get_arguments();
-    arguments.find(|argument| argument.to_string() == name)
 }
 
 fn lower_first(text: &str) -> String {

@@ -23,7 +23,7 @@ pub fn run(flags: &Global, check: &Check, report: &Report) -> Result<u8> {
     match &check.crds {
         None if !check.allow.is_empty() => Err(Failure::usage("`--allow` without `--crds`")
             .note("it accepts what a change of the CRDs breaks")
-            .help("operator-forge check --crds RELEASED --allow RULE")),
+            .help("operator-forge check --help")),
         Some(released) => crds::run(flags, released, &check.allow, report),
         None => files(flags, report),
     }

@@ -14,12 +14,10 @@ use crate::{
     tree::RelPath,
 };
 
-const EXAMPLE: &str = "operator-forge create api --group cache --version v1alpha1 --kind Memcached";
-
 pub fn run(flags: &Global, api: &Api, report: &Report) -> Result<u8> {
     let remarks = api.foreign.answer()?;
     if api.force {
-        refuse_keep(flags, "--force", "--force")?;
+        refuse_keep(flags, "--force")?;
     }
     let (workspace, before) = Workspace::open(&flags.directory)?;
     let request = request(&before, api, Prompt::new(!flags.no_input))?;
@@ -50,7 +48,7 @@ pub fn run(flags: &Global, api: &Api, report: &Report) -> Result<u8> {
 }
 
 fn request(project: &Project, api: &Api, prompt: Prompt) -> Result<CreateApi> {
-    let of = type_of(project, &api.of, prompt, EXAMPLE)?;
+    let of = type_of(project, &api.of, prompt, true)?;
     let plural = api.plural.as_deref().map(Plural::parse).transpose()?;
     let controller_name = api
         .controller_name

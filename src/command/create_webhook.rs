@@ -14,13 +14,10 @@ use crate::{
     tree::RelPath,
 };
 
-const EXAMPLE: &str =
-    "operator-forge create webhook --group cache --version v1alpha1 --kind Memcached --defaulting";
-
 pub fn run(flags: &Global, webhook: &Webhook, report: &Report) -> Result<u8> {
     let remarks = webhook.foreign.answer()?;
     if webhook.force {
-        refuse_keep(flags, "--force", "--force")?;
+        refuse_keep(flags, "--force")?;
     }
     let (workspace, before) = Workspace::open(&flags.directory)?;
     let request = request(&before, webhook, Prompt::new(!flags.no_input))?;
@@ -44,7 +41,7 @@ pub fn run(flags: &Global, webhook: &Webhook, report: &Report) -> Result<u8> {
 }
 
 fn request(project: &Project, webhook: &Webhook, prompt: Prompt) -> Result<CreateWebhook> {
-    let of = type_of(project, &webhook.of, prompt, EXAMPLE)?;
+    let of = type_of(project, &webhook.of, prompt, false)?;
     // Whoever named one of the three did not mean the others.
     let named = [webhook.defaulting, webhook.validation, webhook.conversion];
     let asks = named.iter().all(Option::is_none);

@@ -23,8 +23,6 @@ pub struct Deletion<'a> {
     pub command: &'static str,
     /// The type that it is about.
     pub of: &'a TypeFlags,
-    /// A whole command line for the refusals.
-    pub example: &'static str,
     /// Whether the user's files stay.
     pub keep_files: bool,
 }
@@ -38,7 +36,7 @@ pub fn delete(
 ) -> Result<u8> {
     let (workspace, before) = Workspace::open(&flags.directory)?;
     let prompt = Prompt::new(!flags.no_input);
-    let of = type_of(&before, deletion.of, prompt, deletion.example)?;
+    let of = type_of(&before, deletion.of, prompt, false)?;
     let (project, remark) = from(&before, of)?;
     let (named, mut remarks) = kept_files(&workspace, &before, &project, deletion.keep_files)?;
     remarks.extend(remark);

@@ -14,13 +14,10 @@ use crate::{
     report::Report,
 };
 
-const EXAMPLE: &str = "operator-forge delete api --group cache --version v1alpha1 --kind Memcached";
-
 pub fn run(flags: &Global, api: &cli::DeleteApi, report: &Report) -> Result<u8> {
     let deletion = Deletion {
         command: "delete api",
         of: &api.of,
-        example: EXAMPLE,
         keep_files: api.keep_files,
     };
     delete(flags, &deletion, report, |before, of| {

@@ -12,14 +12,10 @@ use crate::{
     report::Report,
 };
 
-const EXAMPLE: &str =
-    "operator-forge delete webhook --group cache --version v1alpha1 --kind Memcached --defaulting";
-
 pub fn run(flags: &Global, webhook: &cli::DeleteWebhook, report: &Report) -> Result<u8> {
     let deletion = Deletion {
         command: "delete webhook",
         of: &webhook.of,
-        example: EXAMPLE,
         keep_files: webhook.keep_files,
     };
     delete(flags, &deletion, report, |before, of| {

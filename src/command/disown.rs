@@ -16,8 +16,7 @@ use crate::{
 };
 
 pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
-    let again = format!("operator-forge disown {}", files.paths.join(" "));
-    refuse_keep(flags, "disown", &again)?;
+    refuse_keep(flags, "disown")?;
     let (workspace, project) = Workspace::open(&flags.directory)?;
     let forced: BTreeSet<_> = paths_of(&files.paths)?.into_iter().collect();
     let desired = template::owners(&project)?;
@@ -30,7 +29,7 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     let project = project.disown(&forced)?;
     let refusal = Failure::refused("nothing was written")
         .note("the files stay yours; with `--no-input` nothing is asked")
-        .help(format!("{again} --no-input"));
+        .help("--no-input");
     let edit = Edit {
         forced,
         question: Some(("Replace what is yours?", refusal)),

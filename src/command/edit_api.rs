@@ -14,12 +14,9 @@ use crate::{
     tree::{self, Found, RelPath},
 };
 
-const EXAMPLE: &str =
-    "operator-forge edit api --group cache --version v1alpha1 --kind Memcached --short-name mc";
-
 pub fn run(flags: &Global, api: &cli::EditApi, report: &Report) -> Result<u8> {
     let (workspace, before) = Workspace::open(&flags.directory)?;
-    let of = type_of(&before, &api.of, Prompt::new(!flags.no_input), EXAMPLE)?;
+    let of = type_of(&before, &api.of, Prompt::new(!flags.no_input), false)?;
     let (project, key) = before.edit_api(&EditApi {
         group: of.group,
         version: of.version,

@@ -6,6 +6,7 @@ use super::derived::is_derived;
 use crate::{
     error::{Failure, Result},
     memory,
+    name::is_near,
     project::FILE,
     tree::{Owner, RelPath},
 };
@@ -51,15 +52,25 @@ pub fn unknown(command: &str, path: &RelPath, desired: &BTreeMap<RelPath, Owner>
                 None => "operator-forge status --all".to_owned(),
             });
     }
-    let name = |path: &str| path.rsplit('/').next().unwrap_or_default().to_owned();
-    let of_that_name = |path: &&RelPath| name(path.as_str()) == name(text);
+    let split = |path: &str| {
+        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+        (directory.to_owned(), name.to_owned())
+    };
+    let stem = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
+    let (directory, name) = split(text);
+    let of_that_name = |path: &&RelPath| split(path.as_str()).1 == name;
+    let of_near_name = |path: &&RelPath| {
+        let (other, near) = split(path.as_str());
+        other == directory && is_near(&stem(&name), &stem(&near))
+    };
     let near = desired.keys().filter(of_that_name);
-    match near.min_by_key(|path| path.parents().count()) {
+    let near = near.min_by_key(|path| path.parents().count());
+    match near.or_else(|| desired.keys().find(of_near_name)) {
         Some(near) => failure
             .note("paths are relative to the project's directory")
             .help(format!("operator-forge {command} {near}")),
         None => failure
             .note("nothing in `PROJECT` asks for it, so it is yours alone")
-            .help("operator-forge sync --dry-run"),
+            .help("operator-forge status --all"),
     }
 }

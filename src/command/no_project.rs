@@ -7,16 +7,13 @@ use crate::{
     memory, shell,
 };
 
-/// Refuses what is no directory.
-pub fn check_directory(root: &Path) -> Result<()> {
+/// Refuses what is no directory; `help` names one.
+pub fn check_directory(root: &Path, help: impl Fn(&Path) -> String) -> Result<()> {
     if root.exists() && !root.is_dir() {
         return Err(
             Failure::refused(format!("`{}` is not a directory", root.display()))
                 .note("a project is a directory")
-                .help(format!(
-                    "operator-forge -C {} init",
-                    shell::word(&format!("{}-project", root.display()))
-                )),
+                .help(help(root)),
         );
     }
     Ok(())

@@ -4,7 +4,7 @@ use crate::{
     cli::TypeFlags,
     error::Result,
     name::{Group, Kind, Version},
-    project::Project,
+    project::{Key, Project},
     prompt::Prompt,
 };
 
@@ -18,34 +18,37 @@ pub struct TypeOf {
     pub kind: Kind,
 }
 
-/// Reads the flags, and asks for what is missing where it may. `example` is a whole command line for the refusals.
+/// Reads the flags, and asks for what is missing where it may. Without a terminal the refusal names what the project has, unless
+/// the type `is_new`.
 pub fn type_of(
     project: &Project,
     flags: &TypeFlags,
     prompt: Prompt,
-    example: &'static str,
+    is_new: bool,
 ) -> Result<TypeOf> {
+    let known = (!is_new).then(|| known(project, flags));
+    let missing = |why, new: &'static str| (why, known.clone().unwrap_or(new.to_owned()));
     let group = match &flags.group {
         Some(text) => Group::parse(text)?,
         None if !project.domain.as_str().is_empty() && !prompt.is_allowed() => Group::parse("")?,
         None => {
-            let missing = (
-                "it may only be left out in a project with a domain",
-                example,
-            );
-            prompt.value("--group", "API group", None, missing, |text| {
+            let why = "it may only be left out in a project with a domain";
+            let (why, help) = missing(why, "--group cache.example.com");
+            prompt.value("--group", "API group", None, (why, &help), |text| {
                 Ok(Group::parse(text)?)
             })?
         }
     };
-    let missing = ("every API has a version, such as v1alpha1", example);
+    let why = "every API has a version, such as v1alpha1";
+    let (why, help) = missing(why, "--version v1alpha1");
     let version = flags.version.as_deref();
-    let version = prompt.value("--version", "API version", version, missing, |text| {
+    let version = prompt.value("--version", "API version", version, (why, &help), |text| {
         Ok(Version::parse(text)?)
     })?;
-    let missing = ("it names the type, in CamelCase", example);
+    let why = "it names the type, in CamelCase";
+    let (why, help) = missing(why, "operator-forge create api --help");
     let kind = flags.kind.as_deref();
-    let kind = prompt.value("--kind", "Kind", kind, missing, |text| {
+    let kind = prompt.value("--kind", "Kind", kind, (why, &help), |text| {
         Ok(Kind::parse(text)?)
     })?;
     Ok(TypeOf {
@@ -53,4 +56,19 @@ pub fn type_of(
         version,
         kind,
     })
+}
+
+/// The flags of the one type of that kind that the project has and the flags leave open, or what shows them all.
+fn known(project: &Project, flags: &TypeFlags) -> String {
+    let is = |flag: &Option<String>, text: &str| flag.as_deref().is_none_or(|flag| flag == text);
+    let meant = |key: &&Key| {
+        let version = key.version.to_string();
+        is(&flags.group, key.group.as_str()) && is(&flags.version, &version)
+    };
+    let of_kind = |key: &&Key| flags.kind.as_deref() == Some(key.kind.as_str());
+    let keys = project.resources().map(|(key, _)| key);
+    match keys.filter(of_kind).filter(meant).collect::<Vec<_>>()[..] {
+        [one] => one.flags(),
+        _ => "operator-forge status".to_owned(),
+    }
 }

@@ -17,7 +17,7 @@ use crate::{
     merge::markers,
     project::{self, FILE, Project},
     reconcile::Last,
-    template,
+    shell, template,
     tree::{self, Digest, Found, RelPath},
 };
 
@@ -42,7 +42,10 @@ impl Workspace {
     ///
     /// Errors: it is one already, or was one and lost its `PROJECT`.
     pub fn fresh(root: &Path) -> Result<Self> {
-        check_directory(root)?;
+        check_directory(root, |root| {
+            let beside = format!("{}-project", root.display());
+            format!("operator-forge -C {} init", shell::word(&beside))
+        })?;
         let found = tree::find(root, &RelPath::parse(FILE)?)?;
         if let Found::File(bytes) = &found {
             // A project of another kind, or one that cannot be read, deserves that answer.
@@ -52,7 +55,7 @@ impl Workspace {
             return Err(
                 Failure::refused(format!("`{}` is a project already", root.display()))
                     .note("it has a PROJECT file")
-                    .help("operator-forge create api --group GROUP --version v1alpha1 --kind KIND"),
+                    .help("operator-forge create api --help"),
             );
         }
         if tree::find(root, &RelPath::parse(memory::LOCK)?)? != Found::Absent {
@@ -108,7 +111,11 @@ impl Workspace {
         root: &Path,
         mend: impl FnOnce(Vec<u8>, &Conflicted) -> Result<Vec<u8>> + Send,
     ) -> Result<(Self, Project)> {
-        check_directory(root)?;
+        check_directory(root, |root| {
+            let above = root.parent().unwrap_or(root).to_string_lossy();
+            let above = if above.is_empty() { ".".into() } else { above };
+            format!("--directory {}", shell::word(&above))
+        })?;
         let seen = tree::find(root, &RelPath::parse(FILE)?)?;
         let mut conflicted = Conflicted::default();
         let merged;

@@ -89,11 +89,12 @@ pub fn find(group: &str, version: Version, kind: &Kind) -> Option<CoreType> {
 }
 
 /// The type that was probably meant in one of Kubernetes' groups (or, if the group is empty, anywhere): the same kind in
-/// another version, or the kind that starts most like this one.
+/// another version, the kind that starts most like this one, or the same kind in another of these groups.
 pub fn nearest(group: &str, kind: &Kind) -> Option<CoreType> {
     let kind = kind.as_str();
+    let anywhere = || all().find(|t| t.kind == kind);
     if group.is_empty() {
-        return all().find(|t| t.kind == kind);
+        return anywhere();
     }
     let group = self::group(group)?;
     let alike = |t: &CoreType| {
@@ -109,6 +110,7 @@ pub fn nearest(group: &str, kind: &Kind) -> Option<CoreType> {
             // Of several versions the first, which is the stable one.
             (t.kind == kind, alike(t), std::cmp::Reverse(t.version))
         })
+        .or_else(anywhere)
 }
 
 impl From<CoreType> for Plural {
@@ -157,6 +159,11 @@ mod tests {
         );
         check("", "Pod", Some("k8s_openapi::api::core::v1::Pod"));
         check("apps", "Foo", None);
+        check(
+            "batch",
+            "Deployment",
+            Some("k8s_openapi::api::apps::v1::Deployment"),
+        );
         check("cache", "Deployment", None);
     }
 

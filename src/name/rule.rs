@@ -145,6 +145,8 @@ pub fn subdomain(text: &str) -> Result<(), Fault> {
 
 /// The nearest dotted name; empty if nothing is left.
 pub fn subdomain_like(text: &str) -> String {
+    // Of an address it is what follows `https://`.
+    let text = text.rsplit("://").next().unwrap_or_default();
     let labels: Vec<_> = text
         .split('.')
         .map(|l| label_like(l, Start::Any, 63))

@@ -110,7 +110,32 @@ fn names_that_meet() {
         &["net v1 Route short=rt"],
         "net v1 Rule short=rt",
         "`rt`, the short name of `Rule`, is already the short name of `Route`",
-        "leave out --short-name rt",
+        "leave out --short-name",
+    );
+    // The new one is wrong, whichever comes first in the alphabet.
+    refused(
+        &["net v1 Route short=rt,way"],
+        "net v1 Any short=a,rt,b",
+        "`rt`, the short name of `Any`, is already the short name of `Route`",
+        "--short-name a,b",
+    );
+    refused(
+        &["net v1 Httproute"],
+        "net v1 HTTPRoute",
+        "the kinds `Httproute` and `HTTPRoute` differ only by upper and lower case",
+        "--kind Httproute",
+    );
+    refused(
+        &["net v1 Route"],
+        "net v1 Any short=routes",
+        "`routes`, the short name of `Any`, is already the plural of `Route`",
+        "leave out --short-name",
+    );
+    refused(
+        &["net v1 Route"],
+        "net v1 Routes",
+        "`routes`, the singular of `Routes`, is already the plural of `Route`",
+        "--kind Route",
     );
     refused(
         &["net v1 Route"],
@@ -139,8 +164,8 @@ fn names_that_meet() {
     refused(
         &["example-com v1 Foo"],
         "-- v1 Bar",
-        "the groups `example.com` (the empty group) and `example-com` would both be the Rust module `example_com`",
-        "--group ''",
+        "the groups `example-com` and `example.com` (the empty group) would both be the Rust module `example_com`",
+        "--group example-com",
     );
     refused(
         &["net v1 FooBar"],
@@ -155,14 +180,14 @@ fn groups_and_kinds_that_name_one_file() {
     refused(
         &["a-bc v1 De"],
         "a v1 BcDe",
-        "`a/v1, Kind BcDe` and `a-bc/v1, Kind De` would both be `config/rbac/a_bc_de_roles.yaml`",
-        "operator-forge status",
+        "`a-bc/v1, Kind De` and `a/v1, Kind BcDe` would both be `config/rbac/a_bc_de_roles.yaml`",
+        "--kind BcDe2",
     );
     refused(
         &["a-v1-ba v1 Ca"],
         "a v1 BaV1Ca",
-        "`a/v1, Kind BaV1Ca` and `a-v1-ba/v1, Kind Ca` would both be `config/samples/a_v1_ba_v1_ca.yaml`",
-        "operator-forge status",
+        "`a-v1-ba/v1, Kind Ca` and `a/v1, Kind BaV1Ca` would both be `config/samples/a_v1_ba_v1_ca.yaml`",
+        "--kind BaV1Ca2",
     );
 }
 

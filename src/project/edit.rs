@@ -135,7 +135,7 @@ impl Project {
         if create.controller {
             project.control(&key, create)?;
         }
-        rules::check(&project)?;
+        rules::check(&project, Some(&key))?;
         Ok(project)
     }
 

@@ -41,11 +41,15 @@ impl Project {
     /// those that commands are held to.
     pub fn read(bytes: &[u8]) -> Result<Self, Failure> {
         let text = refuse::text(bytes)?;
-        Self::read_with(text, rules::check, |keys, violation| {
-            let at = violation.at.as_ref();
-            let entry = at.and_then(|at| keys.iter().rposition(|key| key == at));
-            refuse::broken(text, entry, violation)
-        })
+        Self::read_with(
+            text,
+            |project| rules::check(project, None),
+            |keys, violation| {
+                let at = violation.at.as_ref();
+                let entry = at.and_then(|at| keys.iter().rposition(|key| key == at));
+                refuse::broken(text, entry, violation)
+            },
+        )
     }
 
     /// Reads what two branches make together, of which `here`, what one of them says, is all that the user sees. A refusal
@@ -58,7 +62,7 @@ impl Project {
             violation.filter(|violation| violation.at.as_ref() == Some(key))
         };
         let check = |project: &Self| {
-            rules::check(project).map_err(|first| {
+            rules::check(project, None).map_err(|first| {
                 let mut here = here.iter();
                 here.find_map(|(key, _)| meets(project, key))
                     .unwrap_or(first)

@@ -35,7 +35,7 @@ impl License {
         } else if nearest.contains("mit") {
             failure.help("--license mit")
         } else {
-            failure.help("--license-file HEADER.txt")
+            failure.help("--help")
         })
     }
 
@@ -286,8 +286,8 @@ mod tests {
         assert_eq!(License::parse("mit").unwrap().spdx(), "MIT");
         assert_eq!(help("Apache-2.0"), ["--license apache2"]);
         assert_eq!(help("MIT"), ["--license mit"]);
-        assert_eq!(help("gpl"), ["--license-file HEADER.txt"]);
-        assert_eq!(help("custom"), ["--license-file HEADER.txt"]);
+        assert_eq!(help("gpl"), ["--help"]);
+        assert_eq!(help("custom"), ["--help"]);
     }
 
     #[test]

@@ -7,7 +7,6 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use super::Project;
 use crate::{
     error::{Failure, Result},
-    shell,
     tree::RelPath,
 };
 
@@ -39,10 +38,7 @@ impl Project {
             return Err(Failure::refused(format!("`{path}` is yours already"))
                 .note("`PROJECT` lists it under `owned`, and no command rewrites it")
                 .note("`disown` gives it back")
-                .help(format!(
-                    "operator-forge disown {}",
-                    shell::word(path.as_str())
-                )));
+                .help("operator-forge status --all"));
         }
         Ok(project)
     }
@@ -57,7 +53,7 @@ impl Project {
                     Some(_) => format!("`PROJECT` lists under `owned`: {}", self.list_owned()),
                 })
                 .note("`own` takes it over")
-                .help(format!("operator-forge own {}", shell::word(path.as_str()))));
+                .help("operator-forge status --all"));
         }
         let mut project = self.clone();
         project.settings.owned = owned - paths;

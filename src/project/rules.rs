@@ -14,7 +14,7 @@ use rayon::prelude::*;
 pub use self::entries::{is_namespaced, not_external};
 use super::{Key, Project, Resource};
 use crate::error::Failure;
-use crate::name::{Kind, kubernetes};
+use crate::name::{Group, Kind, is_near, kubernetes};
 
 /// A broken rule, before it is known whether a command or a file broke it.
 #[derive(Debug)]
@@ -77,10 +77,11 @@ impl From<Violation> for Failure {
 
 type Check = Result<(), Violation>;
 
-/// Checks them all, side by side; of several that are broken it is the first one here, of that the first entry.
-pub fn check(project: &Project) -> Check {
-    let rules: [fn(&Project) -> Check; 15] = [
-        entries,
+/// Checks them all, side by side; of several that are broken it is the first one here, of that the first entry. Of two entries
+/// that clash the one is wrong that a command has just made, `last`.
+pub fn check(project: &Project, last: Option<&Key>) -> Check {
+    let rules: [fn(&Project, Option<&Key>) -> Check; 15] = [
+        |project, _| entries(project),
         groups::meanings,
         groups::modules,
         kinds::versions,
@@ -90,14 +91,31 @@ pub fn check(project: &Project) -> Check {
         controllers::defaults,
         controllers::files,
         controllers::names,
-        webhooks::conversions,
-        |project| webhooks::paths(project, None),
-        webhooks::directories,
-        webhooks::names,
-        webhooks::service,
+        |project, _| webhooks::conversions(project),
+        webhooks::paths,
+        |project, _| webhooks::directories(project),
+        |project, _| webhooks::names(project),
+        |project, _| webhooks::service(project),
     ];
-    let checked: Vec<Check> = rules.par_iter().map(|rule| rule(project)).collect();
+    let checked: Vec<Check> = rules.par_iter().map(|rule| rule(project, last)).collect();
     checked.into_iter().collect()
+}
+
+/// `items` in their order, but those of the entry `last` behind all others, and after the rest of its kind.
+fn in_order<'a, T>(
+    items: impl IntoIterator<Item = T>,
+    key: impl Fn(&T) -> &'a Key,
+    last: Option<&Key>,
+) -> Vec<T> {
+    let mut items: Vec<_> = items.into_iter().collect();
+    if let Some(last) = last {
+        items.sort_by_key(|item| {
+            let key = key(item);
+            let is_of_kind = (&key.group, &key.kind) == (&last.group, &last.kind);
+            (is_of_kind, key == last)
+        });
+    }
+    items
 }
 
 fn entries(project: &Project) -> Check {
@@ -106,6 +124,18 @@ fn entries(project: &Project) -> Check {
         entries::check(project, key, resource)?;
         groups::of_api(key, resource)
     })
+}
+
+/// Whether who asked for a kind of a group may have meant this other one: the kind in another group, or in that group one
+/// with a slip of the finger between them.
+pub fn may_be_meant(
+    (group, kind): (&Group, &Kind),
+    (other_group, other_kind): (&Group, &Kind),
+) -> bool {
+    match group == other_group {
+        true => is_near(kind.as_str(), other_kind.as_str()),
+        false => kind == other_kind,
+    }
 }
 
 /// What a kind is needed for.
@@ -143,6 +173,26 @@ pub fn unknown_kind(project: &Project, key: &Key, to_be: Use) -> Violation {
             .note(format!("this project defines it in version {version}"))
             .flag(format!("--version {version}"))
             .field(format!("version: {version}"));
+    }
+    let meant =
+        |other: &&Key| *other != key && may_be_meant((group, kind), (&other.group, &other.kind));
+    let mut meant: Vec<_> = project
+        .resources()
+        .map(|(key, _)| key)
+        .filter(meant)
+        .collect();
+    if meant.iter().any(|other| other.version == *version) {
+        meant.retain(|other| other.version == *version);
+    }
+    if let Some(other) = meant.first() {
+        let flag = match meant[..] {
+            [one] => one.flags(),
+            _ => "operator-forge status".to_owned(),
+        };
+        return violation
+            .note(format!("this project has `{other}`"))
+            .flag(flag)
+            .field(format!("group: {}, kind: {}", other.group, other.kind));
     }
     let violation = violation.note(known_types(group.as_str()));
     match kubernetes::nearest(group.as_str(), kind) {

@@ -69,7 +69,7 @@ fn flags_that_contradict() {
         &[],
         "cache v1 Memcached resource=false controller=false",
         "there is nothing to create with `--resource=false` and `--controller=false`",
-        "leave out --controller=false",
+        "leave out --resource=false --controller=false",
     );
     refused(
         &[],

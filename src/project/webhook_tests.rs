@@ -126,7 +126,7 @@ fn conversions_that_cannot_be() {
         &[],
         "core v1 Pod conversion",
         "`core/v1, Kind Pod` is not defined by this project, so its versions are not converted here",
-        "leave out --conversion --spoke",
+        "operator-forge status",
     );
 }
 

@@ -61,7 +61,7 @@ fn types_of_other_projects() {
         &[&first],
         &format!("{CERTIFICATE} conversion"),
         "`cert-manager/v1, Kind Certificate` is not defined by this project, so its versions are not converted here",
-        "leave out --conversion --spoke",
+        "operator-forge status",
     );
     refused(
         &[],

@@ -59,8 +59,6 @@ impl Place {
         let directory = shell::word(&directory.to_string_lossy());
         let is_about_files = match program {
             "kubectl" => rest.contains(" -f "),
-            // The other one makes a file for `--license-file`, which is looked for where the program was called.
-            "sed" => rest.starts_with("-i"),
             _ => PROGRAMS.contains(&program),
         };
         match program {

@@ -1,6 +1,8 @@
 //! What needs no compiled project: the engine in this process, and the tool as a process.
 
 #[cfg(unix)]
+mod advice;
+#[cfg(unix)]
 mod control_plane;
 mod crash;
 mod drivers;

@@ -41,26 +41,27 @@ pub fn check(ours: &DocumentMut, theirs: &DocumentMut) -> Result<(), ConflictKin
         let item = item_at(document, path);
         item.and_then(Item::as_str).map(str::to_owned)
     };
-    let foreign = |what: String, help: String| {
-        let help = Some(help);
-        Err(ConflictKind::Foreign { what, help })
-    };
     for (old, new) in FORMER {
         if ours.contains_key(old) {
-            return foreign(
-                format!("has `[{old}]`, which is `[{new}]` in the edition of generated code"),
-                format!("sed -i.bak 's/^\\[{old}/[{new}/' Cargo.toml"),
-            );
+            return foreign(format!(
+                "has `[{old}]`, which is `[{new}]` in the edition of generated code"
+            ));
         }
     }
     let name = ["package", "name"];
     if let (Some(mine), Some(new)) = (at(ours, &name), at(theirs, &name))
         && mine != new
     {
-        return foreign(
-            format!("is of the package `{mine}`, and this project's is called `{new}`"),
-            same_package(&mine, &new),
-        );
+        let what = format!("is of the package `{mine}`, and this project's is called `{new}`");
+        let named = ProjectName::parse(&mine);
+        let named = named.is_ok_and(|name| rust::package_name(&name) == mine);
+        return match named {
+            true => Err(ConflictKind::Foreign {
+                what,
+                help: Some(format!("--project-name {mine}")),
+            }),
+            false => foreign(what),
+        };
     }
     for (path, by_default, why) in NEEDED {
         // A package may have it from its workspace.
@@ -71,10 +72,9 @@ pub fn check(ours: &DocumentMut, theirs: &DocumentMut) -> Result<(), ConflictKin
         let needed = at(theirs, &path[path.len() - 2..]).unwrap_or(by_default.to_owned());
         if mine != needed && !needed.is_empty() {
             let key = path.join(".");
-            return foreign(
-                format!("has `{key} = \"{mine}\"` and needs `\"{needed}\"`: {why}"),
-                set(path, &needed),
-            );
+            return foreign(format!(
+                "has `{key} = \"{mine}\"` and needs `\"{needed}\"`: {why}"
+            ));
         }
     }
     if let Some(new) = at(theirs, &name) {
@@ -90,16 +90,19 @@ pub fn check(ours: &DocumentMut, theirs: &DocumentMut) -> Result<(), ConflictKin
                 continue;
             };
             if path(mine).as_ref() != Some(&new) {
-                return foreign(
-                    format!(
-                        "has a dependency `{name}`, and the project's own in `{new}` is called so"
-                    ),
-                    "${EDITOR:-vi} Cargo.toml".to_owned(),
-                );
+                return foreign(format!(
+                    "has a dependency `{name}`, and the project's own in `{new}` is called so"
+                ));
             }
         }
     }
     Ok(())
+}
+
+/// A person edits the manifest: its names may be anything, and none of them goes into a line to paste.
+fn foreign(what: String) -> Result<(), ConflictKind> {
+    let help = Some("${EDITOR:-vi} Cargo.toml".to_owned());
+    Err(ConflictKind::Foreign { what, help })
 }
 
 fn item_at<'a>(document: &'a DocumentMut, path: &[&str]) -> Option<&'a Item> {
@@ -110,17 +113,7 @@ fn item_at<'a>(document: &'a DocumentMut, path: &[&str]) -> Option<&'a Item> {
 /// The image runs the binary that has the name of the package, which is `src/main.rs`.
 fn binary(ours: &DocumentMut, package: &str) -> Result<(), ConflictKind> {
     const MAIN: &str = "src/main.rs";
-    let foreign = |what: String, help: String| {
-        let help = Some(help);
-        Err(ConflictKind::Foreign { what, help })
-    };
     let text = |bin: &dyn TableLike, key| bin.get(key).and_then(Item::as_str).map(str::to_owned);
-    let called = |from: &str, to: &str| match ours.get("bin") {
-        Some(Item::ArrayOfTables(_)) => format!(
-            "sed -i.bak '/^\\[\\[bin]]/,/^name *=/ s|^name *= *\"{from}\"|name = \"{to}\"|' Cargo.toml"
-        ),
-        _ => "${EDITOR:-vi} Cargo.toml".to_owned(),
-    };
     let mut is_there = false;
     for bin in bins(ours) {
         let name = text(bin, "name").unwrap_or_default();
@@ -128,16 +121,14 @@ fn binary(ours: &DocumentMut, package: &str) -> Result<(), ConflictKind> {
         is_there |= is_main;
         match text(bin, "path") {
             Some(path) if path == MAIN && !is_main => {
-                return foreign(
-                    format!("builds `{MAIN}` as `{name}`, and the image runs a binary `{package}`"),
-                    called(&name, package),
-                );
+                return foreign(format!(
+                    "builds `{MAIN}` as `{name}`, and the image runs a binary `{package}`"
+                ));
             }
             Some(path) if path != MAIN && is_main => {
-                return foreign(
-                    format!("builds `{name}` from `{path}`, and the image runs it for `{MAIN}`"),
-                    called(&name, &format!("{name}-former")),
-                );
+                return foreign(format!(
+                    "builds `{name}` from `{path}`, and the image runs it for `{MAIN}`"
+                ));
             }
             _ => {}
         }
@@ -146,7 +137,6 @@ fn binary(ours: &DocumentMut, package: &str) -> Result<(), ConflictKind> {
     if finds.and_then(Item::as_bool) == Some(false) && !is_there {
         return foreign(
             "has `package.autobins = false`, and needs the binaries in `src`".to_owned(),
-            "sed -i.bak '/^autobins *=/d' Cargo.toml".to_owned(),
         );
     }
     Ok(())
@@ -174,21 +164,6 @@ pub fn leave_out(ours: &DocumentMut, theirs: &mut DocumentMut) {
 
 fn has_own_lints(lints: &Item) -> bool {
     lints.get("workspace").is_none()
-}
-
-/// What makes one package of the two: a project's name that gives it the name it has, or the project's name for it.
-fn same_package(mine: &str, new: &str) -> String {
-    let named = ProjectName::parse(mine).is_ok_and(|name| rust::package_name(&name) == mine);
-    match named {
-        true => format!("--project-name {mine}"),
-        false => set(&["package", "name"], new),
-    }
-}
-
-/// A command that sets a key of a table in `Cargo.toml`, where it stands in a line of its own.
-fn set(path: &[&str], value: &str) -> String {
-    let (table, key) = (path[..path.len() - 1].join("\\."), path[path.len() - 1]);
-    format!("sed -i.bak '/^\\[{table}]/,/^{key} *=/ s|^{key} *=.*|{key} = \"{value}\"|' Cargo.toml")
 }
 
 /// The keys that both manifests have, with other values: those of the user are kept.
@@ -269,19 +244,24 @@ mod tests {
     }
 
     #[test]
-    fn a_package_is_named_by_the_flag_or_in_the_manifest() {
-        assert_eq!(same_package("mine", "demo"), "--project-name mine");
-        for (mine, new) in [
-            ("my_op", "my-op"),
-            ("MyOp", "my-op"),
-            ("manager", "manager-operator"),
-            ("3scale", "operator-3scale"),
+    fn no_name_of_a_manifest_is_part_of_a_line() {
+        let help = |ours: &str| {
+            let document = |text: &str| text.parse::<DocumentMut>().unwrap();
+            match check(&document(ours), &document(THEIRS)) {
+                Err(ConflictKind::Foreign { help, .. }) => help.unwrap(),
+                other => panic!("{other:?}"),
+            }
+        };
+        assert_eq!(help("[package]\nname = \"mine\"\n"), "--project-name mine");
+        let hostile = "'; touch mine; '|/e";
+        for ours in [
+            "[package]\nname = \"my_op\"\n".to_owned(),
+            format!("[package]\nname = \"{hostile}\"\n"),
+            format!("[lib]\nname = \"{hostile}\"\n"),
+            format!("[[bin]]\nname = \"{hostile}\"\npath = \"src/main.rs\"\n"),
+            format!("[[bin]]\nname = \"demo\"\npath = \"{hostile}\"\n"),
         ] {
-            let line = same_package(mine, new);
-            assert!(
-                line.ends_with(&format!("name = \"{new}\"|' Cargo.toml")),
-                "{line}"
-            );
+            assert_eq!(help(&ours), "${EDITOR:-vi} Cargo.toml");
         }
     }
 

@@ -78,7 +78,7 @@ impl Project {
                 }
             }
         }
-        rules::check(&project)?;
+        rules::check(&project, Some(&key))?;
         Ok((project, key))
     }
 

@@ -2,6 +2,7 @@
 
 use super::{CreateApi, External};
 use crate::error::Failure;
+use crate::name::kubernetes;
 use crate::project::{Key, Project};
 
 impl CreateApi {
@@ -11,7 +12,10 @@ impl CreateApi {
             return Err(Failure::usage(
                 "there is nothing to create with `--resource=false` and `--controller=false`",
             )
-            .help("leave out --controller=false"));
+            .help(match self.is_defined_elsewhere() {
+                true => "leave out --controller=false",
+                false => "leave out --resource=false --controller=false",
+            }));
         }
         if self.controller_name.is_some() && !self.controller {
             return Err(Failure::usage(
@@ -45,6 +49,11 @@ impl CreateApi {
             .help(format!("leave out {flag}"))),
             _ => Ok(()),
         }
+    }
+
+    fn is_defined_elsewhere(&self) -> bool {
+        let core = kubernetes::find(self.group.as_str(), self.version, &self.kind);
+        core.is_some() || self.external.is_some()
     }
 
     pub(super) fn own_key(&self, project: &Project) -> Key {

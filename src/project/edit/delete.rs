@@ -1,8 +1,8 @@
 //! `delete api`: what `create api` adds to an entry goes away again, and an entry that holds nothing more goes with it.
 
-use super::missing::{STATUS, is_near};
+use super::missing::STATUS;
 use crate::error::Failure;
-use crate::name::{ControllerName, Group, Kind, Version};
+use crate::name::{ControllerName, Group, Kind, Version, is_near};
 use crate::project::rules::{self, webhooks as rule};
 use crate::project::{Key, Project, Resource};
 
@@ -54,7 +54,7 @@ impl Project {
         }
         let mut project = self.clone();
         project.put(key, left);
-        rules::check(&project)?;
+        rules::check(&project, None)?;
         Ok(project)
     }
 
@@ -77,7 +77,7 @@ impl DeleteApi {
             return Err(Failure::usage(
                 "there is nothing to delete with `--resource=false` and `--controller=false`",
             )
-            .help("leave out --controller=false"));
+            .help("operator-forge delete api --help"));
         }
         if self.controller_name.is_some() {
             return Err(Failure::usage(

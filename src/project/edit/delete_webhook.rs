@@ -59,7 +59,7 @@ impl Project {
         let mut project = self.clone();
         project.put(key, left);
         project.forget_certificates();
-        rules::check(&project)?;
+        rules::check(&project, None)?;
         Ok(project)
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::error::Failure;
 use crate::name::{Group, Kind, Version};
+use crate::project::rules::may_be_meant;
 use crate::project::{Key, Project, Resource};
 
 impl Project {
@@ -69,26 +70,6 @@ pub(super) fn listed(names: impl ExactSizeIterator<Item = String>) -> String {
         (false, 0) => format!("it has {}", names.join(", ")),
         (false, more) => format!("it has {} and {more} more", names.join(", ")),
     }
-}
-
-/// Whether who asked for a kind of a group may have meant this other one: the kind in another group, or in that group one
-/// with a slip of the finger between them.
-pub(super) fn may_be_meant(
-    (group, kind): (&Group, &Kind),
-    (other_group, other_kind): (&Group, &Kind),
-) -> bool {
-    match group == other_group {
-        true => is_near(kind.as_str(), other_kind.as_str()),
-        false => kind == other_kind,
-    }
-}
-
-/// Whether two names differ by case, or by a letter that is missing, wrong or in the wrong place. Two such letters count in
-/// a long name alone: `Pod` is no `Job`.
-pub(super) fn is_near(name: &str, other: &str) -> bool {
-    let (name, other) = (name.to_lowercase(), other.to_lowercase());
-    let letters = strsim::osa_distance(&name, &other);
-    letters <= 2 && letters * 3 <= name.chars().count()
 }
 
 #[cfg(test)]

@@ -64,7 +64,14 @@ impl Project {
             }
             project.resources.insert(key, entry);
         }
-        rules::check(&project)?;
+        let key = project.resources.keys().find(|key| own(key, to)).cloned();
+        rules::check(&project, key.as_ref()).map_err(|violation| {
+            // Another kind is not the one that was to be renamed.
+            match violation.flag.starts_with("--kind") {
+                true => violation.flag("operator-forge rename --help"),
+                false => violation,
+            }
+        })?;
         if let Some(crd) = self.crd_that_stays(rename).filter(|_| !force) {
             return Err(Failure::refused(format!("`{kind}` cannot become `{to}` where the CRD is installed"))
                 .note(format!("both are kinds of `{crd}`, and the API server refuses another kind in a CRD that exists"))
@@ -85,7 +92,7 @@ impl Project {
         let apis = self.apis();
         let own = apis.iter().filter(|api| api.key.domain == self.domain);
         let kinds: BTreeSet<_> = own.map(|api| (&api.key.group, &api.key.kind)).collect();
-        let meant = |other: &&(&Group, &Kind)| missing::may_be_meant((group, kind), **other);
+        let meant = |other: &&(&Group, &Kind)| rules::may_be_meant((group, kind), **other);
         let meant: Vec<_> = kinds.iter().filter(meant).collect();
         let found = if meant.is_empty() {
             kinds.iter().collect()

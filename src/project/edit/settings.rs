@@ -77,7 +77,7 @@ impl Project {
                 settings.certificates = Some(wanted);
             }
         }
-        rules::check(&project)?;
+        rules::check(&project, None)?;
         Ok(project)
     }
 
@@ -97,7 +97,9 @@ impl Project {
             Some(_) => failure.help(format!(
                 "operator-forge edit api {flags} --namespaced --force"
             )),
-            None => failure.help(format!("operator-forge delete api {flags}")),
+            None => failure
+                .note("it has to go from the project first")
+                .help(format!("operator-forge delete api {flags} --dry-run")),
         })
     }
 }

@@ -6,7 +6,7 @@ pub use self::target::Target;
 use super::entry::{External, Said};
 use crate::error::Failure;
 use crate::name::{Group, Kind, Plural, Version, WebhookPath};
-use crate::project::rules::{self, webhooks as rule};
+use crate::project::rules;
 use crate::project::{Admission, Certificates, Project};
 
 /// What `create webhook` takes.
@@ -81,8 +81,7 @@ impl Project {
             }
         }
         webhooks.spokes.extend(spokes);
-        rule::paths(&project, Some(&key))?;
-        rules::check(&project)?;
+        rules::check(&project, Some(&key))?;
         Ok(project)
     }
 

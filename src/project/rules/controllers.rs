@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::{Check, Violation};
-use crate::project::{ControllerView, Project};
+use super::{Check, Violation, in_order};
+use crate::project::{ControllerView, Key, Project};
 
 /// A kind has one default controller, whichever version it watches.
-pub fn defaults(project: &Project) -> Check {
+pub fn defaults(project: &Project, last: Option<&Key>) -> Check {
     let mut kinds = BTreeMap::new();
-    for (key, _) in project
+    let controlled = project
         .resources()
-        .filter(|(_, resource)| resource.controller)
-    {
+        .filter(|(_, resource)| resource.controller);
+    for (key, _) in in_order(controlled, |(key, _)| key, last) {
         let first = *kinds
             .entry((&key.group, &key.domain, &key.kind))
             .or_insert(key);
@@ -38,9 +38,9 @@ pub fn defaults(project: &Project) -> Check {
 }
 
 /// Two controllers of a group must not meet in one file.
-pub fn files(project: &Project) -> Check {
+pub fn files(project: &Project, last: Option<&Key>) -> Check {
     unique(
-        project,
+        (project, last),
         |c| (c.group_module.file().to_owned(), c.module.file().to_owned()),
         |first, second| {
             format!(
@@ -55,9 +55,9 @@ pub fn files(project: &Project) -> Check {
 }
 
 /// Metrics, events and field managers tell controllers apart by their names.
-pub fn names(project: &Project) -> Check {
+pub fn names(project: &Project, last: Option<&Key>) -> Check {
     unique(
-        project,
+        (project, last),
         |c| c.name.clone(),
         |first, second| {
             format!(
@@ -69,12 +69,12 @@ pub fn names(project: &Project) -> Check {
 }
 
 fn unique<K: Ord>(
-    project: &Project,
+    (project, last): (&Project, Option<&Key>),
     key: impl Fn(&ControllerView<'_>) -> K,
     error: impl Fn(&ControllerView<'_>, &ControllerView<'_>) -> String,
 ) -> Check {
     let mut seen: BTreeMap<K, ControllerView<'_>> = BTreeMap::new();
-    for controller in project.controllers() {
+    for controller in in_order(project.controllers(), |it| it.key, last) {
         let key = key(&controller);
         if let Some(first) = seen.get(&key) {
             let name = format!(

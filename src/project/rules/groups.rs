@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Check, Violation};
+use super::{Check, Violation, in_order};
 use crate::name::kubernetes;
 use crate::name::rust::{Module, is_device};
 use crate::project::{Key, Project, Resource};
@@ -86,9 +86,9 @@ const CRD_MAX: usize = 250;
 const FILE_MAX: usize = 200;
 
 /// A group, version and kind on the command line means one entry, whatever domains there are.
-pub fn meanings(project: &Project) -> Check {
+pub fn meanings(project: &Project, last: Option<&Key>) -> Check {
     let mut seen: BTreeMap<_, &Key> = BTreeMap::new();
-    for (key, resource) in project.resources() {
+    for (key, resource) in in_order(project.resources(), |(key, _)| key, last) {
         // Kubernetes' types are found by the full names of their groups, too.
         let core = kubernetes::find(key.group.as_str(), key.version, &key.kind);
         let group = core.map_or(key.group.as_str(), |core| core.group);
@@ -101,7 +101,10 @@ pub fn meanings(project: &Project) -> Check {
                         key.api_group(resource.core)
                     ))
                     .note("another kind or another group is another type")
-                    .flag(format!("--kind {}2", key.kind))
+                    .flag(match core {
+                        Some(_) => "--resource=false".to_owned(),
+                        None => format!("--kind {}2", key.kind),
+                    })
                     .field("remove one of the two"),
             );
         }
@@ -110,12 +113,12 @@ pub fn meanings(project: &Project) -> Check {
 }
 
 /// Two groups must not meet in one Rust module, where they would share a directory.
-pub fn modules(project: &Project) -> Check {
+pub fn modules(project: &Project, last: Option<&Key>) -> Check {
     let mut modules = BTreeMap::new();
-    for (key, _) in project
+    let apis = project
         .resources()
-        .filter(|(_, resource)| resource.api.is_some())
-    {
+        .filter(|(_, resource)| resource.api.is_some());
+    for (key, _) in in_order(apis, |(key, _)| key, last) {
         let module = Module::of_group(&key.group, &key.domain).file().to_owned();
         let first: &Key = modules.entry(module.clone()).or_insert(key);
         if first.group != key.group {
@@ -139,9 +142,9 @@ pub fn modules(project: &Project) -> Check {
 }
 
 /// A group and a kind make one file's name, `<group>_<kind>`, and must be told apart in it: `a-b`, `C` and `a`, `BC` in snake case cannot.
-pub fn files(project: &Project) -> Check {
+pub fn files(project: &Project, last: Option<&Key>) -> Check {
     let mut seen: BTreeMap<String, &Key> = BTreeMap::new();
-    for (key, resource) in project.resources() {
+    for (key, resource) in in_order(project.resources(), |(key, _)| key, last) {
         if resource.api.is_none() {
             continue;
         }
@@ -159,11 +162,7 @@ pub fn files(project: &Project) -> Check {
                     format!("`{first}` and `{key}` would both be `{file}`"),
                 )
                 .note("group and kind name files together: they have to differ there, too")
-                .note(format!(
-                    "for the new one of the two, say `--kind {}2` or `--kind {}2`",
-                    first.kind, key.kind
-                ))
-                .flag("operator-forge status")
+                .flag(format!("--kind {}2", key.kind))
                 .field("rename one of the kinds"));
             }
         }

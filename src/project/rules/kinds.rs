@@ -2,20 +2,20 @@
 
 use std::collections::BTreeMap;
 
-use super::{Check, Violation, list_kind};
+use super::{Check, Violation, in_order, list_kind};
 use crate::name::{Kind, Plural, ShortName, rust};
 use crate::project::{Api, Key, Project, Resource};
 
-fn apis(project: &Project) -> impl Iterator<Item = (&Key, &Resource, &Api)> {
-    project
-        .resources()
-        .filter_map(|(key, resource)| Some((key, resource, resource.api.as_ref()?)))
+fn apis<'a>(project: &'a Project, last: Option<&Key>) -> Vec<(&'a Key, &'a Resource, &'a Api)> {
+    let all = project.resources();
+    let apis = all.filter_map(|(key, resource)| Some((key, resource, resource.api.as_ref()?)));
+    in_order(apis, |(key, ..)| key, last)
 }
 
 /// A CRD has one scope and one set of names for all its versions.
-pub fn versions(project: &Project) -> Check {
+pub fn versions(project: &Project, last: Option<&Key>) -> Check {
     let mut kinds = BTreeMap::new();
-    for (key, resource, api) in apis(project) {
+    for (key, resource, api) in apis(project, last) {
         let (first, other, first_api) = *kinds
             .entry((&key.group, &key.kind))
             .or_insert((key, resource, api));
@@ -80,6 +80,16 @@ fn join(names: &[ShortName], by: &str) -> String {
         .join(by)
 }
 
+/// The flag that gives all of the names but one.
+fn without(names: &[ShortName], name: &str) -> String {
+    let mut left = names.to_vec();
+    left.retain(|other| other.as_str() != name);
+    match left.is_empty() {
+        true => "leave out --short-name".to_owned(),
+        false => format!("--short-name {}", join(&left, ",")),
+    }
+}
+
 fn list(names: &[ShortName]) -> String {
     if names.is_empty() {
         "(none)".to_owned()
@@ -90,10 +100,10 @@ fn list(names: &[ShortName]) -> String {
 
 /// In one API group every plural, singular and short name means one kind, and so does every kind and list kind: the API
 /// server would not establish the second CRD.
-pub fn names(project: &Project) -> Check {
+pub fn names(project: &Project, last: Option<&Key>) -> Check {
     let mut resources: BTreeMap<(&str, String), (&Kind, &str)> = BTreeMap::new();
     let mut kinds: BTreeMap<(&str, String), &Kind> = BTreeMap::new();
-    for (key, resource, api) in apis(project) {
+    for (key, resource, api) in apis(project, last) {
         let group = key.group.as_str();
         for kind in [key.kind.to_string(), list_kind(&key.kind)] {
             let first = *kinds.entry((group, kind.clone())).or_insert(&key.kind);
@@ -159,7 +169,7 @@ pub fn names(project: &Project) -> Check {
             .note("plurals, singulars and short names share one space in an API group");
             return Err(match what {
                 "short name" => violation
-                    .flag(format!("leave out --short-name {name}"))
+                    .flag(without(&api.short_names, name))
                     .field(format!("remove {name} from `shortNames`")),
                 "plural" => {
                     let other = match Plural::of(&key.kind) {
@@ -171,7 +181,7 @@ pub fn names(project: &Project) -> Check {
                         .field(format!("plural: {other}"))
                 }
                 _ => violation
-                    .flag(format!("--kind {}2", key.kind))
+                    .flag(format!("--kind {first}"))
                     .field("rename one of the kinds"),
             });
         }
@@ -180,9 +190,9 @@ pub fn names(project: &Project) -> Check {
 }
 
 /// Types of one version are re-exported side by side.
-pub fn types(project: &Project) -> Check {
+pub fn types(project: &Project, last: Option<&Key>) -> Check {
     let mut types = BTreeMap::new();
-    for (key, _, _) in apis(project) {
+    for (key, _, _) in apis(project, last) {
         let name = rust::type_name(&key.kind);
         let first: &Key = types
             .entry((&key.group, key.version, name.clone()))

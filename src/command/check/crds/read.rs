@@ -66,7 +66,10 @@ fn before(root: &Path, released: &str) -> Result<Vec<File>> {
         Failure::refused(format!("`{released}` is no file and no revision"))
             .note(why.to_string())
             .note("a checkout of CI often has neither tags nor history: `fetch-depth: 0` of actions/checkout gets them")
-            .help("git fetch --tags")
+            .help(match git::is_inside_repository(root) {
+                true => "git fetch --tags",
+                false => "operator-forge check --help",
+            })
     })?;
     files.retain(|file| holds_definitions(Path::new(&file.path)));
     let texts =

@@ -108,7 +108,11 @@ impl CreateWebhook {
         }
         let versions = rule::versions_of(project, key);
         if !versions.contains(&key.version) {
-            return Err(rule::not_defined_here(key).into());
+            let refused = rule::not_defined_here(key);
+            return Err(match self.defaulting || self.validation {
+                true => refused.flag("leave out --conversion --spoke").into(),
+                false => refused.into(),
+            });
         }
         let hub = rule::hub_of(project, key);
         if let Some(hub) = hub.filter(|hub| *hub != key.version) {
