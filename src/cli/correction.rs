@@ -146,6 +146,8 @@ pub(super) fn last_alone(words: &[String], name: &str) -> Vec<String> {
 /// The line that shows what a command takes.
 pub(super) fn help_of(command: &Command) -> String {
     let name = command.get_bin_name().unwrap_or("operator-forge");
+    // `help create` has no help of its own.
+    let name = name.replacen(" help", "", 1);
     format!("{name} --help")
 }
 
