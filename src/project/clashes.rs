@@ -147,13 +147,13 @@ fn names_that_meet() {
         &["net v1 Route"],
         "net v1 RouteList",
         "the kinds `Route` and `RouteList` clash",
-        "--kind RouteList2",
+        "operator-forge status",
     );
     refused(
         &["net v1 Option"],
         "net v1 OptionResource",
         "`Option` and `OptionResource` would both be the Rust type `OptionResource`",
-        "--kind OptionResource2",
+        "operator-forge status",
     );
     refused(
         &["a-b v1 Foo"],
@@ -181,13 +181,13 @@ fn groups_and_kinds_that_name_one_file() {
         &["a-bc v1 De"],
         "a v1 BcDe",
         "`a-bc/v1, Kind De` and `a/v1, Kind BcDe` would both be `config/rbac/a_bc_de_roles.yaml`",
-        "--kind BcDe2",
+        "operator-forge status",
     );
     refused(
         &["a-v1-ba v1 Ca"],
         "a v1 BaV1Ca",
         "`a-v1-ba/v1, Kind Ca` and `a/v1, Kind BaV1Ca` would both be `config/samples/a_v1_ba_v1_ca.yaml`",
-        "--kind BaV1Ca2",
+        "operator-forge status",
     );
 }
 

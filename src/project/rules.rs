@@ -138,6 +138,9 @@ pub fn may_be_meant(
     }
 }
 
+/// What shows a project, where nothing in it is what was meant, or a person has to find another name.
+pub const STATUS: &str = "operator-forge status";
+
 /// What a kind is needed for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
@@ -187,7 +190,7 @@ pub fn unknown_kind(project: &Project, key: &Key, to_be: Use) -> Violation {
     if let Some(other) = meant.first() {
         let flag = match meant[..] {
             [one] => one.flags(),
-            _ => "operator-forge status".to_owned(),
+            _ => STATUS.to_owned(),
         };
         return violation
             .note(format!("this project has `{other}`"))

@@ -139,6 +139,6 @@ fn two_types_of_one_name() {
         &["cert v1 Foo"],
         "cert v1 Foo domain=io path=c::Foo validation",
         "`cert/v1, Kind Foo` would mean two types",
-        "--kind Foo2",
+        "operator-forge status",
     );
 }

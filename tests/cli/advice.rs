@@ -1,7 +1,7 @@
 //! Every line that a message offers to paste is run in the tree that the message was about. It succeeds, or it is refused
 //! for another reason, and what that refusal offers is judged in the same way.
 
-use crate::session::{Step, consoles, parse, scratch, shell};
+use crate::session::{Step, consoles, parse, scratch, shell, tree};
 
 use std::{
     collections::BTreeSet,
@@ -14,6 +14,7 @@ use std::{
     },
 };
 
+use operator_forge::name::is_near;
 use rayon::prelude::*;
 use serde_json::Value;
 
@@ -159,6 +160,9 @@ impl Judge {
             if let Some(word) = placeholder(at, line) {
                 return Err(format!("`{line}`: `{word}` is for somebody to replace"));
             }
+            if let Some(kind) = invented(at, line).filter(|_| !errors.is_empty()) {
+                return Err(format!("`{line}`: nobody said `{kind}`"));
+            }
             // A line may need those before it.
             self.lines(at, &lines[index..=index], &errors)
                 .or_else(|why| self.lines(at, &lines[..=index], &errors).map_err(|_| why))
@@ -205,6 +209,9 @@ impl Judge {
         if error.contains("is not in this project") {
             return Err(format!("{error}: it names what there is not"));
         }
+        if let Some(why) = is_usage(at, &step, error) {
+            return Err(format!("`{error}`: {why}"));
+        }
         if errors.len() == STEPS {
             return Err(format!("`{error}`, and no end"));
         }
@@ -228,6 +235,32 @@ fn run(tree: &Path, cd: &str, line: &str) -> Step {
         false => line,
     };
     shell(tree, &format!("export EDITOR='ls -d'; {cd}{line}"))
+}
+
+/// Why a line is wrong that is no command line: its error has to be about a word that was typed before, which the line took
+/// over.
+fn is_usage(at: At<'_>, step: &Step, error: &str) -> Option<&'static str> {
+    let mut quoted = error.split('`').skip(1).step_by(2);
+    let typed = |word: &str| at.command.contains(word);
+    let is_old = quoted
+        .clone()
+        .any(|word| !word.starts_with('-') && typed(word));
+    let is_new = quoted.any(|word| word.starts_with("--") && !typed(word));
+    let is_wrong = (is_new || !is_old) && !error.ends_with("is missing");
+    (step.code == 2 && is_wrong).then_some("the line itself is wrong")
+}
+
+/// A kind that nobody said, and no file is called by.
+fn invented<'a>(at: At<'_>, line: &'a str) -> Option<&'a str> {
+    let (_, rest) = line.split_once("--kind ")?;
+    let kind = rest.split(' ').next()?;
+    let is_typed =
+        |word: &str| word.starts_with(kind) || is_near(word, kind) && format!("{word}2") != kind;
+    let is_known = at.command.split([' ', '=', '\'']).any(is_typed)
+        || tree(at.tree)
+            .keys()
+            .any(|path| path.contains(&kind.to_lowercase()));
+    (!is_known).then_some(kind)
 }
 
 /// A word in capitals that nobody said and nothing there is called: it stands for another one.

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::missing::STATUS;
 use crate::error::Failure;
 use crate::name::{Group, Kind, Plural, ShortName, Version};
-use crate::project::{Key, Project, rules};
+use crate::project::rules::{self, STATUS};
+use crate::project::{Key, Project};
 
 /// What `edit api` takes; what is absent stays.
 #[derive(Clone, Debug)]
@@ -78,7 +78,13 @@ impl Project {
                 }
             }
         }
-        rules::check(&project, Some(&key))?;
+        rules::check(&project, Some(&key)).map_err(|violation| {
+            let is_all = plural.is_none() && scope.is_none();
+            match is_all && violation.flag.starts_with("leave out") {
+                true => violation.flag("operator-forge edit api --help"),
+                false => violation,
+            }
+        })?;
         Ok((project, key))
     }
 

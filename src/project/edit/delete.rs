@@ -1,9 +1,8 @@
 //! `delete api`: what `create api` adds to an entry goes away again, and an entry that holds nothing more goes with it.
 
-use super::missing::STATUS;
 use crate::error::Failure;
 use crate::name::{ControllerName, Group, Kind, Version, is_near};
-use crate::project::rules::{self, webhooks as rule};
+use crate::project::rules::{self, STATUS, webhooks as rule};
 use crate::project::{Key, Project, Resource};
 
 /// What `delete api` takes.

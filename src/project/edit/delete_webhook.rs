@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::missing::STATUS;
 use crate::error::Failure;
 use crate::name::{Group, Kind, Version};
-use crate::project::rules;
+use crate::project::rules::{self, STATUS};
 use crate::project::{Key, Project, Webhooks};
 
 /// What `delete webhook` takes.

@@ -2,7 +2,7 @@
 
 use crate::error::Failure;
 use crate::name::{Group, Kind, Version};
-use crate::project::rules::may_be_meant;
+use crate::project::rules::{STATUS, may_be_meant};
 use crate::project::{Key, Project, Resource};
 
 impl Project {
@@ -54,9 +54,6 @@ fn not_there(project: &Project, key: &Key) -> Failure {
         .note(listed(found.iter().map(|other| other.to_string())))
         .help(meant.unwrap_or_else(|| STATUS.to_owned()))
 }
-
-/// What shows a project, where nothing in it is what was meant.
-pub(super) const STATUS: &str = "operator-forge status";
 
 /// So many of a project's entries are named.
 const NAMED: usize = 8;

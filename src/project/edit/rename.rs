@@ -105,7 +105,7 @@ impl Project {
         });
         failure.note(missing::listed(names)).help(match meant[..] {
             [(group, kind)] => format!("--group {} --kind {kind}", shell::word(group.as_str())),
-            _ => missing::STATUS.to_owned(),
+            _ => rules::STATUS.to_owned(),
         })
     }
 

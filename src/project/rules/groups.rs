@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Check, Violation, in_order};
+use super::{Check, STATUS, Violation, in_order};
 use crate::name::kubernetes;
 use crate::name::rust::{Module, is_device};
 use crate::project::{Key, Project, Resource};
@@ -101,9 +101,9 @@ pub fn meanings(project: &Project, last: Option<&Key>) -> Check {
                         key.api_group(resource.core)
                     ))
                     .note("another kind or another group is another type")
-                    .flag(match core {
-                        Some(_) => "--resource=false".to_owned(),
-                        None => format!("--kind {}2", key.kind),
+                    .flag(match resource.api {
+                        Some(_) => "--resource=false",
+                        None => STATUS,
                     })
                     .field("remove one of the two"),
             );
@@ -162,7 +162,7 @@ pub fn files(project: &Project, last: Option<&Key>) -> Check {
                     format!("`{first}` and `{key}` would both be `{file}`"),
                 )
                 .note("group and kind name files together: they have to differ there, too")
-                .flag(format!("--kind {}2", key.kind))
+                .flag(STATUS)
                 .field("rename one of the kinds"));
             }
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Check, Violation, in_order, list_kind};
+use super::{Check, STATUS, Violation, in_order, list_kind};
 use crate::name::{Kind, Plural, ShortName, rust};
 use crate::project::{Api, Key, Project, Resource};
 
@@ -116,7 +116,7 @@ pub fn names(project: &Project, last: Option<&Key>) -> Check {
                     "a list of `{first}` or `{}` is of kind `{kind}`",
                     key.kind
                 ))
-                .flag(format!("--kind {}2", key.kind))
+                .flag(STATUS)
                 .field("rename one of the kinds"));
             }
         }
@@ -203,7 +203,7 @@ pub fn types(project: &Project, last: Option<&Key>) -> Check {
                 format!("`{}` and `{}` would both be the Rust type `{name}`", first.kind, key.kind),
             )
             .note("a kind whose name Rust or the generated code uses already gets `Resource` behind it")
-            .flag(format!("--kind {}2", key.kind))
+            .flag(STATUS)
             .field("rename one of the kinds"));
         }
     }

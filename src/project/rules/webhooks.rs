@@ -74,7 +74,7 @@ pub fn not_defined_here(key: &Key) -> Violation {
         format!("`{key}` is not defined by this project, so its versions are not converted here"),
     )
     .note("a CRD names the webhook that converts, and this one is somebody else's")
-    .flag("operator-forge status")
+    .flag(super::STATUS)
     .field("remove `conversion` and `spoke`")
 }
 
