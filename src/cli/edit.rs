@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgAction, Args, Subcommand};
 
-use super::{Certificates, TypeFlags};
+use super::{Certificates, Foreign, TypeFlags};
 
 /// `edit`.
 #[derive(Args, Debug)]
@@ -46,6 +46,9 @@ pub struct Edit {
     /// Cannot change.
     #[arg(long, hide = true)]
     pub project_name: Option<String>,
+    /// Flags of kubebuilder that mean nothing here.
+    #[command(flatten)]
+    pub foreign: Foreign,
 }
 
 /// What else `edit` edits.

@@ -28,8 +28,11 @@ pub fn run(flags: &Global, edit: &cli::Edit, report: &Report) -> Result<u8> {
             None => None,
         },
     };
-    let project = before.edit(&settings)?;
-    let mut remarks = Vec::new();
+    let mut remarks = edit.foreign.answer()?;
+    let project = match settings == EditSettings::default() && !remarks.is_empty() {
+        true => before.clone(),
+        false => before.edit(&settings)?,
+    };
     if project.settings.header_comment() != before.settings.header_comment() {
         remarks.push(
             "the comment at the top changes in the source files that operator-forge keeps current, and new files get it; files of yours keep the one that they have"

@@ -5,6 +5,8 @@ mod advice;
 #[cfg(unix)]
 mod control_plane;
 mod crash;
+#[cfg(unix)]
+mod docs;
 mod drivers;
 mod fault;
 #[path = "../shared/fixture.rs"]

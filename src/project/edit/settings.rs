@@ -5,7 +5,7 @@ use crate::project::rules::{self, is_namespaced};
 use crate::project::{Certificates, Header, Key, License, Owner, Project, Resource, Runtime};
 
 /// What `edit` takes; what is absent stays.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EditSettings {
     /// `--namespaced`.
     pub namespaced: Option<bool>,
@@ -35,11 +35,7 @@ impl Project {
             certificates,
             runtime,
         } = edit.clone();
-        if (namespaced, certificates, license) == (None, None, None)
-            && owner.is_none()
-            && header.is_none()
-            && runtime.is_none()
-        {
+        if *edit == EditSettings::default() {
             return Err(Failure::usage("there is nothing to edit")
                 .note("`edit` changes settings of the project, `edit api` those of one kind")
                 .note("they are `--namespaced`, `--owner`, `--license`, `--license-file`, `--certificates` and `--runtime`")

@@ -1,0 +1,456 @@
+//! What the pages tell people to type: every fenced command runs, and every command in running text parses.
+//!
+//! A block is ```` ```sh ```` (each line succeeds, or says `# … exit code N`) or ```` ```console ```` (prints and ends as
+//! shown). Words behind `sh` say what its lines need that no test has: they are the keys of [`MARKS`]. In such a block the
+//! lines of operator-forge, `cd` and `mkdir` run all the same, and of a line that calls `make` whether its targets are there.
+//! The blocks of a page run in its order, in one directory; what it takes for granted is in [`BEFORE`].
+
+use crate::session;
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::{Path, PathBuf},
+};
+
+use clap::{Command, CommandFactory, error::ErrorKind};
+use operator_forge::{cli::Cli, shell};
+
+/// What the lines of a marked block need.
+const MARKS: [&str; 4] = ["compile", "cluster", "image", "network"];
+
+/// A git repository with a project in it, in which somebody may commit.
+const PROJECT: &str = "cd \"$PAGE\" && rm -rf demo && mkdir demo && cd demo && git init -q -b main . \
+     && git config user.name me && git config user.email me@example.com && git config core.editor true \
+     && operator-forge init -q --domain example.com --runtime registry";
+/// An API in it.
+const V1ALPHA1: &str =
+    "operator-forge create api -q --group cache --version v1alpha1 --kind Memcached";
+/// Another version of it, or an API by itself.
+const V1: &str = "operator-forge create api -q --group cache --version v1 --kind Memcached";
+/// The Makefile of this repository.
+const REPOSITORY: &str = "cd \"$PAGE\" && cp \"$CARGO_MANIFEST_DIR/Makefile\" .";
+/// A definition as a release has it, and as it is without a field.
+const RELEASED: &str = "mkdir -p config/crd/bases && crd=config/crd/bases/cache.example.com_memcacheds.yaml \
+     && printf '%s\\n' 'apiVersion: apiextensions.k8s.io/v1' 'kind: CustomResourceDefinition' \
+        'metadata: {name: memcacheds.cache.example.com}' 'spec:' '  group: cache.example.com' \
+        '  names: {kind: Memcached, plural: memcacheds}' '  scope: Namespaced' '  versions:' \
+        '  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {' \
+        '      type: object, properties: {size: {type: integer}}}}}}}' > $crd \
+     && git add . && git commit -q -m released && git tag v1.0.0 \
+     && sed 's/size/replicas/' $crd > new && mv new $crd";
+
+/// What is run before the block of a page that has this line.
+const BEFORE: &[(&str, &str, &[&str])] = &[
+    ("README.md", "make demo ", &[REPOSITORY]),
+    ("CONTRIBUTING.md", "cargo build ", &[REPOSITORY]),
+    ("CONTRIBUTING.md", "make lint ", &[REPOSITORY]),
+    (
+        "docs/changing-a-project.md",
+        "operator-forge delete webhook ",
+        &[
+            PROJECT,
+            "operator-forge create api -q --group cache --version v1alpha1 --kind Memcached --controller=false",
+            V1,
+            "operator-forge create api -q --group cache --version v1 --kind Memcached --resource=false --controller-name backup",
+            "operator-forge create webhook -q --group cache --version v1 --kind Memcached --validation --conversion",
+        ],
+    ),
+    (
+        "docs/changing-a-project.md",
+        "operator-forge edit ",
+        &[
+            PROJECT,
+            "operator-forge edit -q --namespaced",
+            V1,
+            "operator-forge create webhook -q --group cache --version v1 --kind Memcached --validation",
+        ],
+    ),
+    (
+        "docs/changing-a-project.md",
+        "operator-forge create api ",
+        &[PROJECT, V1ALPHA1],
+    ),
+    (
+        "docs/compatibility.md",
+        "$ operator-forge check ",
+        &[PROJECT, V1, RELEASED],
+    ),
+    (
+        "docs/conversion.md",
+        "make migrate-storage",
+        &[PROJECT, V1ALPHA1],
+    ),
+    ("docs/external-types.md", "kopium ", &[PROJECT]),
+    (
+        "docs/getting-started.md",
+        "$ operator-forge create api ",
+        &["printf 'pub mod mine;\\n' > src/controllers.rs"],
+    ),
+    (
+        "docs/merging.md",
+        "git merge ",
+        &[
+            PROJECT,
+            "git add . && git commit -q -m init && git checkout -q -b other",
+            V1ALPHA1,
+            "git add . && git commit -q -m theirs && git checkout -q main",
+            "operator-forge create api -q --group web --version v1 --kind Proxy",
+            "git add . && git commit -q -m ours",
+        ],
+    ),
+    (
+        "docs/webhooks.md",
+        "operator-forge create webhook ",
+        &[
+            PROJECT,
+            V1ALPHA1,
+            "operator-forge create api -q --group cache --version v1 --kind Memcached --controller=false",
+        ],
+    ),
+];
+
+/// A fenced block of commands.
+struct Block {
+    line: usize,
+    language: String,
+    marks: Vec<String>,
+    text: String,
+}
+
+/// A page with commands.
+struct Page {
+    name: String,
+    blocks: Vec<Block>,
+    /// The page without its blocks.
+    text: String,
+}
+
+impl Page {
+    fn read(path: &Path) -> Self {
+        let name = path.strip_prefix(session::repository()).unwrap();
+        let (mut blocks, mut text) = (Vec::<Block>::new(), String::new());
+        let mut is_open = false;
+        for (at, line) in fs::read_to_string(path).unwrap().lines().enumerate() {
+            match (line.trim_start().strip_prefix("```"), is_open) {
+                (Some(info), false) => {
+                    let mut words = info.split([' ', ',']).map(str::to_owned);
+                    blocks.push(Block {
+                        line: at + 1,
+                        language: words.next().unwrap_or_default(),
+                        marks: words.collect(),
+                        text: String::new(),
+                    });
+                    is_open = true;
+                }
+                (Some(_), true) => is_open = false,
+                (None, true) => blocks.last_mut().unwrap().text += &format!("{line}\n"),
+                (None, false) => text += &format!("{line}\n"),
+            }
+        }
+        Self {
+            name: name.to_string_lossy().into_owned(),
+            blocks,
+            text,
+        }
+    }
+
+    /// What stands between backticks, with the line break that it may have as a space.
+    fn spans(&self) -> impl Iterator<Item = String> {
+        let paragraphs = self.text.split("\n\n");
+        paragraphs.flat_map(|text| {
+            let spans = text.split('`').skip(1).step_by(2);
+            spans.map(|span| span.replace('\n', " "))
+        })
+    }
+}
+
+fn pages() -> Vec<Page> {
+    let root = session::repository();
+    let entries = [
+        "",
+        "docs",
+        "docs/decisions",
+        "crates/operator-runtime",
+        "crates/operator-runtime/src/guide",
+    ]
+    .into_iter()
+    .flat_map(|folder| fs::read_dir(root.join(folder)).unwrap());
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| {
+        path.extension().is_some_and(|extension| extension == "md")
+            && !path.ends_with("changelog.md")
+            && !path.ends_with("CHANGELOG.md")
+    });
+    paths.sort();
+    paths.iter().map(|path| Page::read(path)).collect()
+}
+
+/// The lines of a block that run whatever it is marked with, `make` as one that runs nothing.
+fn without_needs(text: &str) -> String {
+    let mut kept = String::new();
+    let mut goes_on = false;
+    for line in text.lines() {
+        let is_of = |program: &str| line.split(' ').next() == Some(program);
+        let is_kept = goes_on || ["operator-forge", "cd", "mkdir"].into_iter().any(is_of);
+        if is_kept {
+            kept += &format!("{line}\n");
+        } else if is_of("make") {
+            kept += &format!("{} > made\n", line.replace("make ", "make --dry-run "));
+        }
+        goes_on = is_kept && line.ends_with('\\');
+    }
+    kept
+}
+
+/// A line with `# …: exit code N` ends so.
+fn with_exit_codes(text: &str) -> String {
+    let line = |line: &str| match line.rsplit_once("exit code ") {
+        Some((before, code)) if before.contains(" #") => {
+            let command = before.rsplit_once(" #").unwrap().0;
+            format!("code=0; {command} || code=$?; [ $code = {code} ]\n")
+        }
+        _ => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
+/// Where the commands of a page run.
+struct Shell {
+    root: tempfile::TempDir,
+    now: PathBuf,
+}
+
+impl Shell {
+    fn new() -> Self {
+        let root = tempfile::tempdir().unwrap();
+        let now = root.path().join("page/demo");
+        fs::create_dir_all(&now).unwrap();
+        Self { root, now }
+    }
+
+    /// Runs a script, and stays in the directory in which it ends.
+    fn run(&mut self, script: &str) -> session::Step {
+        let (file, ended) = (
+            self.root.path().join("script"),
+            self.root.path().join("pwd"),
+        );
+        let _ = fs::remove_file(&ended);
+        let page = self.root.path().join("page");
+        let text = format!(
+            "PAGE='{}'\n{script}\npwd > '{}'\n",
+            page.display(),
+            ended.display()
+        );
+        fs::write(&file, text).unwrap();
+        let step = session::shell(
+            &self.now,
+            &format!("bash -eo pipefail '{}'", file.display()),
+        );
+        if let Ok(directory) = fs::read_to_string(ended) {
+            self.now = directory.trim_end().into();
+        }
+        step
+    }
+}
+
+#[test]
+fn every_block_of_commands_runs() {
+    let mut ran = 0;
+    let mut marked = BTreeMap::<&str, usize>::new();
+    let mut prepared = BTreeSet::new();
+    for page in pages() {
+        let mut shell = Shell::new();
+        for block in &page.blocks {
+            let place = format!("{}:{}", page.name, block.line);
+            let programs = ["$", "operator-forge", "make", "cargo", "git", "kubectl"];
+            let is_command =
+                |line: &str| programs.iter().any(|it| line.split(' ').next() == Some(it));
+            let kind = block.language.as_str();
+            if !["sh", "console"].contains(&kind) {
+                let is_other =
+                    !kind.is_empty() && !["bash", "shell", "shell-session"].contains(&kind);
+                let is_silent = is_other || !block.text.lines().any(is_command);
+                assert!(
+                    is_silent,
+                    "{place}: a block of commands is `sh` or `console`"
+                );
+                continue;
+            }
+            let is_before = |(name, line, _): &(&str, &str, _)| {
+                *name == page.name && block.text.lines().any(|it| it.starts_with(line))
+            };
+            let first = BEFORE.iter().position(is_before);
+            if let Some(at) = first.filter(|at| prepared.insert(*at)) {
+                let step = shell.run(&BEFORE[at].2.join("\n"));
+                assert_eq!(step.code, 0, "before {place}\n{}", step.output);
+            }
+            for mark in &block.marks {
+                let mark = MARKS.into_iter().find(|it| it == mark);
+                *marked.entry(mark.expect(&place)).or_default() += 1;
+            }
+            ran += usize::from(block.marks.is_empty());
+            if kind == "console" {
+                for expected in session::parse(&block.text) {
+                    let found = shell.run(&expected.command);
+                    assert_eq!(
+                        (found.output, found.code),
+                        (expected.output, expected.code),
+                        "{place}"
+                    );
+                }
+                continue;
+            }
+            let text = match block.marks.is_empty() {
+                true => block.text.clone(),
+                false => without_needs(&block.text),
+            };
+            let step = shell.run(&with_exit_codes(&text));
+            assert_eq!(step.code, 0, "{place}\n{text}\n{}", step.output);
+        }
+    }
+    assert_eq!(
+        prepared.len(),
+        BEFORE.len(),
+        "a block has changed its first word"
+    );
+    let counts = format!("{ran} blocks run, marked: {marked:?}");
+    println!("{counts}");
+    assert_eq!(
+        counts,
+        "20 blocks run, marked: {\"cluster\": 9, \"compile\": 9, \"image\": 2}"
+    );
+}
+
+/// What clap says of the words behind the program's name, where it is wrong.
+fn wrong(words: &[String]) -> Option<String> {
+    use ErrorKind::{
+        DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion, InvalidValue,
+        MissingRequiredArgument, MissingSubcommand,
+    };
+    let is_open = |word: &&String| word.contains('…');
+    let words = words.iter().filter(|word| !is_open(word));
+    let line = std::iter::once("operator-forge".to_owned()).chain(words.cloned());
+    let error = Cli::command().try_get_matches_from(line).err()?;
+    let is_placeholder = |value: String| {
+        value
+            .chars()
+            .all(|c| c.is_ascii_uppercase() || "<>_".contains(c))
+    };
+    match error.kind() {
+        // Running text may name a command without the rest.
+        DisplayHelp
+        | DisplayVersion
+        | DisplayHelpOnMissingArgumentOrSubcommand
+        | MissingRequiredArgument
+        | MissingSubcommand => None,
+        InvalidValue => {
+            let value = error.get(clap::error::ContextKind::InvalidValue);
+            (!value.is_some_and(|value| is_placeholder(value.to_string())))
+                .then(|| error.to_string())
+        }
+        _ => Some(error.to_string()),
+    }
+}
+
+#[test]
+fn every_command_in_running_text_parses() {
+    let cli = Cli::command();
+    let names: Vec<&str> = cli.get_subcommands().map(Command::get_name).collect();
+    let makefiles = ["Makefile", "templates/project/Makefile.tera"];
+    let makefiles =
+        makefiles.map(|path| fs::read_to_string(session::repository().join(path)).unwrap());
+    let is_target = |word: &str| {
+        let is_it = |text: &String| {
+            text.lines()
+                .any(|line| line.starts_with(&format!("{word}:")))
+        };
+        makefiles.iter().any(is_it)
+    };
+    let (mut commands, mut targets) = (0, 0);
+    let mut errors = Vec::new();
+    for page in pages() {
+        for span in page.spans() {
+            for command in span.split(['|', '&', ';']) {
+                let words = shell::words(command.trim());
+                let first = words.first().map(String::as_str).unwrap_or_default();
+                let words = match first {
+                    "operator-forge" => &words[1..],
+                    // A table of commands leaves out the program.
+                    _ if words.len() > 1 && words[1] != "=" && names.contains(&first) => &words[..],
+                    "make" => {
+                        let is_word = |word: &&String| {
+                            word.chars().all(|c| c.is_ascii_lowercase() || c == '-')
+                        };
+                        for word in words[1..].iter().filter(is_word) {
+                            targets += 1;
+                            if !is_target(word) {
+                                errors.push(format!("{}: no target `{word}`", page.name));
+                            }
+                        }
+                        continue;
+                    }
+                    _ => continue,
+                };
+                commands += 1;
+                errors.extend(
+                    wrong(words).map(|error| format!("{}: `{command}`: {error}", page.name)),
+                );
+            }
+        }
+    }
+    assert!(errors.is_empty(), "{}", errors.join("\n"));
+    println!("{commands} commands, {targets} targets");
+    assert!(commands > 80 && targets > 60, "{commands}, {targets}");
+}
+
+/// The flags that kubebuilder's commands have, of which people know the names.
+const KUBEBUILDER: [(&[&str], &str); 4] = [
+    (
+        &["init"],
+        "domain project-name repo owner license license-file fetch-deps skip-go-version-check multigroup namespaced \
+         plugins project-version",
+    ),
+    (
+        &["create", "api"],
+        "group version kind plural resource controller controller-name namespaced force make ssa external-api-path \
+         external-api-domain external-api-module plugins",
+    ),
+    (
+        &["create", "webhook"],
+        "group version kind plural defaulting programmatic-validation conversion spoke defaulting-path validation-path \
+         external-api-path external-api-domain external-api-module force make plugins",
+    ),
+    (
+        &["edit"],
+        "multigroup namespaced license license-file owner plugins",
+    ),
+];
+
+#[test]
+fn each_flag_of_kubebuilder_has_an_answer_and_a_row() {
+    let page =
+        fs::read_to_string(session::repository().join("docs/coming-from-kubebuilder.md")).unwrap();
+    for (path, flags) in KUBEBUILDER {
+        let mut command = Cli::command();
+        command.build();
+        for name in path {
+            command = command.find_subcommand(name).unwrap().clone();
+        }
+        for flag in flags.split_whitespace() {
+            let is_it = |argument: &clap::Arg| {
+                argument
+                    .get_long_and_visible_aliases()
+                    .is_some_and(|names| names.contains(&flag))
+            };
+            assert!(
+                command.get_arguments().any(is_it),
+                "{path:?} has no --{flag}"
+            );
+            assert!(
+                page.contains(&format!("--{flag}`")),
+                "the page has no --{flag}"
+            );
+        }
+    }
+}
