@@ -167,9 +167,13 @@ fn merge_keys(source: &str, text: &str, value: &mut Value) -> Result<()> {
         false => Ok(()),
     };
     merged.map_err(|error| {
-        Failure::refused(format!("cannot read `{source}` as YAML: {error}"))
+        let (place, what) = match yaml::odd_key(text, true) {
+            Some(at) => (at.place(source), at.what),
+            None => (source.to_owned(), error.to_string()),
+        };
+        Failure::refused(format!("cannot read `{place}` as YAML: {what}"))
             .note("a merge key `<<` names a mapping, or a list of them")
-            .help("operator-forge check --crds FILE")
+            .help("operator-forge check --help")
     })
 }
 
@@ -186,15 +190,16 @@ fn each<T: DeserializeOwned>(
     text: &str,
     mut read: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
-    let refuse = |why: &str, note: &str| {
-        let error = format!("cannot read `{source}` as YAML: {why}");
+    let refuse = |place: &str, why: &str, note: &str| {
+        let error = format!("cannot read `{place}` as YAML: {why}");
         Failure::refused(error)
             .note(note)
             .help("operator-forge check --help")
     };
     let missed = "a definition in it would be missed, so nothing was compared: mend it, or name files of definitions alone";
-    if text.contains('\0') {
-        let failure = refuse("it is not in UTF-8", missed);
+    // In UTF-16, every other byte of English is one.
+    if text.matches('\0').count() * 4 > text.len() {
+        let failure = refuse(source, "it is not in UTF-8", missed);
         return Err(failure.note("`iconv -f UTF-16 -t UTF-8` makes it UTF-8"));
     }
     let note = match text.contains("{{") {
@@ -210,7 +215,7 @@ fn each<T: DeserializeOwned>(
         return read(value);
     }
     yaml::documents(text)
-        .map_err(|error| refuse(&error.to_string(), note))?
+        .map_err(|error| refuse(&error.place(source), &error.what, note))?
         .into_iter()
         .try_for_each(read)
 }

@@ -3,10 +3,14 @@
 //! Invariant: reading takes time in proportion to the text. The reader itself refuses 128 levels, but only after it has
 //! taken time in the square of how deep brackets are nested, and lets aliases of aliases make a hundred times of a text.
 
-use std::borrow::Cow;
+mod keys;
 
-use serde::de::{DeserializeOwned, Error as _};
-use serde_yaml::{Deserializer, Error, Value};
+use std::{borrow::Cow, fmt};
+
+use serde::de::{DeserializeOwned, DeserializeSeed};
+use serde_yaml::{Deserializer, Value};
+
+use self::keys::Keys;
 
 /// More brackets than prose and patterns leave open, and few enough to be quick.
 const DEEPEST: usize = 1_000;
@@ -14,16 +18,89 @@ const DEEPEST: usize = 1_000;
 /// More aliases than anybody writes who also has anchors.
 const ALIASES: usize = 500;
 
+/// Why a text cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// What is wrong, without the place.
+    pub what: String,
+    /// Line and column, from 1.
+    pub at: Option<(usize, usize)>,
+}
+
+impl Error {
+    /// `name` with the place behind it, as editors take it.
+    pub fn place(&self, name: &str) -> String {
+        match self.at {
+            Some((line, column)) => format!("{name}:{line}:{column}"),
+            None => name.to_owned(),
+        }
+    }
+
+    fn new(text: &str, error: &serde_yaml::Error) -> Self {
+        let mut what = error.to_string();
+        let at = error.location().map(|at| (at.line(), at.column()));
+        if let Some((line, column)) = at {
+            what = what.replacen(&format!(" at line {line} column {column}"), "", 1);
+            let stands = text
+                .lines()
+                .nth(line - 1)
+                .and_then(|line| line.chars().nth(column - 1));
+            if stands == Some('\t') {
+                what = "a tab stands where YAML takes nothing but spaces".to_owned();
+            }
+        }
+        Self { what, at }
+    }
+
+    /// At a byte of `text`.
+    fn at(text: &str, byte: usize, what: String) -> Self {
+        let before = &text[..byte];
+        let line = before.split('\n').next_back().unwrap_or_default();
+        let at = (before.matches('\n').count() + 1, line.chars().count() + 1);
+        Self { what, at: Some(at) }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)?;
+        match self.at {
+            Some((line, column)) => write!(f, " at line {line} column {column}"),
+            None => Ok(()),
+        }
+    }
+}
+
 /// Reads a text of one document.
 pub fn read<T: DeserializeOwned>(text: &str) -> Result<T, Error> {
     check(text)?;
-    serde_yaml::from_str(text)
+    serde_yaml::from_str(text).map_err(|error| explain(text, &error))
 }
 
 /// Reads all documents of a text.
 pub fn documents<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, Error> {
     check(text)?;
-    Deserializer::from_str(text).map(T::deserialize).collect()
+    let documents = Deserializer::from_str(text).map(T::deserialize);
+    documents
+        .collect::<Result<_, _>>()
+        .map_err(|error| explain(text, &error))
+}
+
+/// The reader says where a mapping begins that has a key twice; this, where that key is.
+fn explain(text: &str, error: &serde_yaml::Error) -> Error {
+    let key = match error.to_string().contains("duplicate") {
+        true => odd_key(text, true),
+        false => None,
+    };
+    key.unwrap_or_else(|| Error::new(text, error))
+}
+
+/// The first key of a text that is there twice, holds others, or merges (`<<`) what it may not; `merge` says whether it may
+/// merge anything.
+pub fn odd_key(text: &str, merge: bool) -> Option<Error> {
+    let mut documents = Deserializer::from_str(text);
+    let error = documents.find_map(|document| Keys { merge }.deserialize(document).err());
+    error.map(|error| Error::new(text, &error))
 }
 
 /// Whether no key holds others, or stands for the keys of another mapping (`<<`): such a text cannot be written as it was.
@@ -84,7 +161,7 @@ fn line_with_value(line: &str, key: &str, from: &str, to: &str) -> Option<String
 
 fn check(text: &str) -> Result<(), Error> {
     let (mut open, mut anchors, mut aliases) = (0_usize, 0, 0);
-    let mut before = b' ';
+    let (mut before, mut bomb) = (b' ', None);
     for (at, byte) in text.bytes().enumerate() {
         let begins_word = matches!(before, b' ' | b'\t' | b'\n' | b'[' | b'{' | b',');
         let names = || {
@@ -93,27 +170,32 @@ fn check(text: &str) -> Result<(), Error> {
                 .is_some_and(u8::is_ascii_alphanumeric)
         };
         before = byte;
+        let is_control = byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r');
+        if is_control {
+            let what = format!("the control character U+{byte:04X} stands in the text");
+            return Err(Error::at(text, at, what));
+        }
         match byte {
             b'&' if begins_word && names() => anchors += 1,
-            b'*' if begins_word && names() => aliases += 1,
+            b'*' if begins_word && names() => {
+                aliases += 1;
+                bomb = bomb.or((aliases > ALIASES).then_some(at));
+            }
             b'[' | b'{' => open += 1,
             b']' | b'}' => open = open.saturating_sub(1),
             _ => {}
         }
         if open > DEEPEST {
-            let line = text.as_bytes()[..at]
-                .iter()
-                .filter(|byte| **byte == b'\n')
-                .count()
-                + 1;
-            return Err(Error::custom(format!(
-                "more than {DEEPEST} brackets are open in line {line}"
-            )));
+            return Err(Error::at(
+                text,
+                at,
+                format!("more than {DEEPEST} brackets are open"),
+            ));
         }
     }
-    match anchors > 1 && aliases > ALIASES {
-        true => Err(Error::custom(format!("more than {ALIASES} aliases"))),
-        false => Ok(()),
+    match bomb.filter(|_| anchors > 1) {
+        Some(at) => Err(Error::at(text, at, format!("more than {ALIASES} aliases"))),
+        None => Ok(()),
     }
 }
 
@@ -177,7 +259,10 @@ mod tests {
             list("*b")
         );
         let refused = read::<Value>(&bomb).unwrap_err();
-        assert_eq!(refused.to_string(), "more than 500 aliases");
+        assert_eq!(
+            refused.to_string(),
+            "more than 500 aliases at line 3 column 805"
+        );
         let few = format!("a: &a [x]\nb: &b {}\nc: *b\n", list("*a"));
         assert!(read::<Value>(&few).is_ok());
         // A list in a description.
@@ -191,7 +276,7 @@ mod tests {
             let text = open.repeat(200_000);
             let refused = documents::<Value>(&text).unwrap_err().to_string();
             assert!(
-                refused.starts_with("more than 1000 brackets are open in line"),
+                refused.starts_with("more than 1000 brackets are open at line"),
                 "{refused}"
             );
             assert!(read::<Value>(&text).is_err());

@@ -87,8 +87,10 @@ impl Project {
                 );
             }
         };
-        if refuse::has_odd_keys(text) {
-            return Err(refuse::odd_key());
+        if let Some(error) = refuse::odd_key(text) {
+            return Err(
+                refuse::unreadable(text, &error).note("the file could not be written again")
+            );
         }
         let probe = refuse::Probe {
             version: file.version.clone(),

@@ -165,18 +165,31 @@ fn what_is_no_file_of_ours() {
 
 #[test]
 fn keys_that_hold_others() {
-    for key in [
-        "x:\n  ? {a: b}\n  : c\n",
-        "x: {[a]: b}\n",
-        "x: {{a}}\n",
-        "x: {\n  [a]}\n",
-        "x: &x [a]\ny:\n  *x : b\n",
-        "x:\n  <<:\n    a: b\n",
+    for (key, place, what) in [
+        ("x:\n  ? {a: b}\n  : c\n", "2:5", "x: invalid type: map"),
+        ("x: {[a]: b}\n", "1:5", "x: invalid type: sequence"),
+        ("x: {{a}}\n", "1:5", "x: invalid type: map"),
+        ("x: {\n  [a]}\n", "2:3", "x: invalid type: sequence"),
+        (
+            "x: &x [a]\ny:\n  *x : b\n",
+            "1:4",
+            "y: invalid type: sequence",
+        ),
+        (
+            "x:\n  <<:\n    a: b\n",
+            "2:3",
+            "x: `<<` stands where a key belongs",
+        ),
     ] {
         let text = format!("{key}{GOOD}");
+        let expected = if what.contains("type") {
+            ", expected a word as a key"
+        } else {
+            ""
+        };
         refused(
             text.as_bytes(),
-            "`PROJECT`: a list, a mapping or `<<` stands where a key belongs",
+            &format!("`PROJECT:{place}`: {what}{expected}"),
             "diff .operator-forge/PROJECT PROJECT",
         );
     }

@@ -142,25 +142,15 @@ pub fn foreign(probe: Probe) -> Option<Failure> {
     )
 }
 
-/// Whether a key holds others, or merges them. Few lines can have one, so few files are read twice.
-pub fn has_odd_keys(text: &str) -> bool {
+/// A key that holds others, or merges them. Few lines can have one, so few files are read twice.
+pub fn odd_key(text: &str) -> Option<yaml::Error> {
     let may = |line: &str| {
         let list = line.find(']');
         line.contains(['{', '?', '*'])
             || line.contains("<<")
             || list.is_some_and(|end| line[end..].contains(':'))
     };
-    let value = text.lines().any(may).then(|| yaml::read::<Value>(text));
-    value.is_some_and(|value| value.is_ok_and(|value| !yaml::keys_are_words(&value)))
-}
-
-/// What is said of it.
-pub fn odd_key() -> Failure {
-    Failure::refused(format!(
-        "`{FILE}`: a list, a mapping or `<<` stands where a key belongs"
-    ))
-    .note("the file could not be written again")
-    .help(DIFF)
+    text.lines().any(may).then(|| yaml::odd_key(text, false))?
 }
 
 fn scalar(value: &Value) -> String {
@@ -172,20 +162,9 @@ fn scalar(value: &Value) -> String {
 }
 
 /// An error of the YAML reader, with what our own parsers wrote into it.
-pub fn unreadable(text: &str, error: &serde_yaml::Error) -> Failure {
-    let mut message = error.to_string();
-    let place = match error.location() {
-        Some(at) => {
-            message = message.replacen(
-                &format!(" at line {} column {}", at.line(), at.column()),
-                "",
-                1,
-            );
-            format!("{FILE}:{}:{}", at.line(), at.column())
-        }
-        None => FILE.to_owned(),
-    };
-    let mut lines = message.lines();
+pub fn unreadable(text: &str, error: &yaml::Error) -> Failure {
+    let place = error.place(FILE);
+    let mut lines = error.what.lines();
     let mut fixes = Vec::new();
     let mut failure = Failure::refused(format!("`{place}`: {}", lines.next().unwrap_or_default()));
     for line in lines {
@@ -207,12 +186,19 @@ pub fn unreadable(text: &str, error: &serde_yaml::Error) -> Failure {
     }
 }
 
-/// Whether it is no YAML at all, as against YAML that says what cannot be: a key twice, a number too large.
+/// Whether it is no YAML from the last line on, as against YAML that says what cannot be: a key twice, a number too large.
 fn is_cut_off(text: &str) -> bool {
-    let too_deep = ["recursion limit", "brackets are open"];
+    let is_whole = [
+        "recursion limit",
+        "brackets",
+        "aliases",
+        "control character",
+        "a tab",
+    ];
+    let last = text.lines().count();
     yaml::read::<IgnoredAny>(text).is_err_and(|error| {
-        let why = error.to_string();
-        !too_deep.iter().any(|words| why.contains(words))
+        let is_late = error.at.is_none_or(|(line, _)| line >= last);
+        is_late && !is_whole.iter().any(|words| error.what.contains(words))
     })
 }
 
