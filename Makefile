@@ -32,6 +32,7 @@ test-all: ## Run every test, the long runs and every linter (an hour and more): 
 	$(MAKE) upgrades
 	$(MAKE) registry
 	$(MAKE) schemas
+	$(MAKE) shells
 	$(MAKE) chaos
 	sh tests/features.sh every
 	sh tests/msrv.sh
@@ -73,6 +74,10 @@ registry: ## Compile, test and run a project whose runtime comes from a registry
 schemas: ## Run controller-gen over Kubernetes' types, and compare it with the schemas of Rust types (BLESS=1: take what it says)
 	sh tests/controller-gen/schemas.sh $(if $(BLESS),write,check)
 
+.PHONY: shells
+shells: ## Complete commands in bash, zsh and fish, and read the man pages with `man`
+	$(CARGO) build && PATH="$${CARGO_TARGET_DIR:-$(CURDIR)/target}/debug:$$PATH" sh tests/shells.sh bash zsh fish man
+
 .PHONY: chaos
 chaos: MINUTES ?= 10
 chaos: ## Kill, pause and cut off two replicas, and restart their API server, at random (MINUTES=10)
@@ -108,6 +113,8 @@ bench-features: ## Measure what the features of operator-runtime cost to compile
 snapshots: ## Accept what the tool makes and prints now as the snapshots
 	BLESS=1 $(CARGO) test --test cli snapshots::
 
+ROOT := $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)
 .PHONY: install
-install: ## Install the operator-forge binary
+install: ## Install the operator-forge binary and its man pages, where `man` finds them beside it
 	$(CARGO) install --path . --locked
+	$(ROOT)/bin/operator-forge man-pages $(ROOT)/share/man/man1

@@ -20,7 +20,10 @@ mod type_flags;
 mod update;
 mod webhook;
 
+use std::path::PathBuf;
+
 use clap::{Parser, Subcommand, ValueEnum};
+use clap_complete::engine::ArgValueCandidates;
 
 pub use self::{
     api::Api,
@@ -105,13 +108,13 @@ Examples:
   operator-forge own Makefile Dockerfile")]
     Own(Files),
     /// Give files back that were taken over: they become what the templates say
-    #[command(after_help = "\
+    #[command(mut_arg("paths", |paths| paths.add(ArgValueCandidates::new(complete::owned))), after_help = "\
 Examples:
   operator-forge disown src/controllers.rs --dry-run --diff
   operator-forge disown src/controllers.rs")]
     Disown(Files),
     /// Write generated files again that were deleted
-    #[command(after_help = "\
+    #[command(mut_arg("paths", |paths| paths.add(ArgValueCandidates::new(complete::deleted))), after_help = "\
 Examples:
   operator-forge restore src/controllers/cache/memcached.rs
   operator-forge restore Makefile --dry-run")]
@@ -132,6 +135,13 @@ Examples:
         /// The shell
         #[arg(value_enum)]
         shell: Shell,
+    },
+    /// Write a man page of each command into a directory, as `make install` does
+    #[command(hide = true)]
+    ManPages {
+        /// The directory, made if it is not there
+        #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
+        dir: PathBuf,
     },
 }
 

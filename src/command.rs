@@ -20,6 +20,7 @@ mod external;
 mod file_of;
 mod init;
 mod lost;
+mod man_pages;
 mod no_project;
 mod own;
 mod rename;
@@ -135,7 +136,7 @@ fn run_once(cli: &Cli, report: &mut Report) -> Result<u8> {
 /// Returns the exit code that follows from it.
 fn settle(cli: &Cli, report: &mut Report) -> Result<u8> {
     let directory = match &cli.command {
-        Command::Version | Command::Completion { .. } => return Ok(0),
+        Command::Version | Command::Completion { .. } | Command::ManPages { .. } => return Ok(0),
         Command::Init(flags) => flags.root(&cli.global),
         _ => cli.global.directory.clone(),
     };
@@ -174,6 +175,7 @@ fn dispatch(cli: &Cli, report: &Report) -> Result<u8> {
         Command::Update(flags) => update::run(&cli.global, flags, report),
         Command::Version => version::run(report),
         Command::Completion { shell } => completion::run(*shell, report),
+        Command::ManPages { dir } => man_pages::run(&cli.global, dir),
     }
 }
 

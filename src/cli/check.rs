@@ -1,6 +1,9 @@
 //! The flags of `check`.
 
 use clap::{ArgAction, Args};
+use clap_complete::engine::ArgValueCandidates;
+
+use super::complete;
 
 /// `check`.
 #[derive(Args, Debug)]
@@ -16,6 +19,6 @@ pub struct Check {
     #[arg(long, value_name = "RELEASED", value_hint = clap::ValueHint::AnyPath)]
     pub crds: Option<String>,
     /// With --crds: a rule that may be broken on purpose, or RULE:WHERE as it is reported; may be given several times
-    #[arg(long, value_name = "RULE", action = ArgAction::Append)]
+    #[arg(long, value_name = "RULE", action = ArgAction::Append, add = ArgValueCandidates::new(complete::rules))]
     pub allow: Vec<String>,
 }

@@ -8,6 +8,13 @@ use crate::{
     report::Report,
 };
 
+/// A file in `fpath` is run at the first tab, which it has to answer, too.
+const WHEN_LOADED: &[u8] = b"
+if [[ $funcstack[1] == _operator-forge ]]; then
+    _clap_dynamic_completer_operator_forge
+fi
+";
+
 pub fn run(shell: Shell, report: &Report) -> Result<u8> {
     let name = match shell {
         Shell::Bash => "bash",
@@ -30,6 +37,9 @@ pub fn run(shell: Shell, report: &Report) -> Result<u8> {
             &mut script,
         )
         .map_err(|error| Failure::refused(format!("cannot write the script: {error}")))?;
+    if shell == Shell::Zsh {
+        script.extend_from_slice(WHEN_LOADED);
+    }
     report.text(&String::from_utf8_lossy(&script));
     Ok(0)
 }

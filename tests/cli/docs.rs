@@ -454,3 +454,31 @@ fn each_flag_of_kubebuilder_has_an_answer_and_a_row() {
         }
     }
 }
+
+/// The pages of a command and of those that it holds.
+fn man_pages(command: &Command, name: &str) -> Vec<String> {
+    let inner = command
+        .get_subcommands()
+        .filter(|inner| !inner.is_hide_set());
+    let inner = inner.flat_map(|inner| man_pages(inner, &format!("{name}-{}", inner.get_name())));
+    inner.chain([format!("{name}.1")]).collect()
+}
+
+#[test]
+fn each_command_has_a_man_page() {
+    let directory = session::scratch();
+    let step = session::shell(directory.path(), "operator-forge man-pages share/man1");
+    assert_eq!((&*step.output, step.code), ("", 0));
+    let mut expected = man_pages(&Cli::command(), "operator-forge");
+    expected.sort();
+    let pages = session::tree(&directory.path().join("share/man1"));
+    assert_eq!(
+        pages.keys().collect::<Vec<_>>(),
+        expected.iter().collect::<Vec<_>>()
+    );
+    let page = String::from_utf8_lossy(&pages["operator-forge-create-webhook.1"]);
+    assert!(
+        page.contains("defaulting") && page.contains("Examples"),
+        "{page}"
+    );
+}

@@ -31,6 +31,14 @@ fn on_a_terminal(directory: &Path, command: &str, keys: &str) -> (String, i32) {
     (step.output.replace('\r', ""), step.code)
 }
 
+#[test]
+fn bash_completes_words_at_a_tab() {
+    let directory = TempDir::new().unwrap();
+    let script = session::repository().join("tests/shells.sh");
+    let step = shell(directory.path(), &format!("sh '{}' bash", script.display()));
+    assert_eq!((&*step.output, step.code), ("bash: completed\n", 0));
+}
+
 const CREATE: &str = "operator-forge create api --group cache --version v1alpha1 --kind Memcached --resource --controller";
 
 #[test]
