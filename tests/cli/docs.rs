@@ -482,3 +482,48 @@ fn each_command_has_a_man_page() {
         "{page}"
     );
 }
+
+/// The value of a line `key = "value"`.
+fn value_of(path: &str, key: &str) -> String {
+    let text = fs::read_to_string(session::repository().join(path)).unwrap();
+    let mut lines = text.lines();
+    let value = lines.find_map(|line| line.strip_prefix(&format!("{key} = \"")));
+    value.unwrap().trim_end_matches('"').to_owned()
+}
+
+#[test]
+fn the_pages_name_the_oldest_rust() {
+    let read = |path: &str| fs::read_to_string(session::repository().join(path)).unwrap();
+    let tool = value_of("Cargo.toml", "rust-version");
+    let runtime = value_of("crates/operator-runtime/Cargo.toml", "rust-version");
+    assert_eq!(
+        value_of("templates/project/Cargo.toml.tera", "rust-version"),
+        runtime
+    );
+    let page = read("docs/getting-started.md");
+    let sentence =
+        format!("Rust {tool} or newer (the operators that it makes build with {runtime})");
+    assert!(page.contains(&sentence), "{sentence}");
+    assert!(read("crates/operator-runtime/README.md").contains(&format!("version is {runtime},")));
+}
+
+#[test]
+fn the_page_of_webhooks_names_what_can_be_wrong_with_a_field() {
+    let root = session::repository();
+    let code = fs::read_to_string(root.join("crates/operator-runtime/src/webhook/field_errors.rs"))
+        .unwrap();
+    let page = fs::read_to_string(root.join("docs/webhooks.md")).unwrap();
+    let methods: Vec<&str> = code
+        .lines()
+        .filter_map(|line| {
+            line.trim()
+                .strip_prefix("pub fn ")?
+                .split_once("(&mut self, path")
+        })
+        .map(|(name, _)| name)
+        .collect();
+    assert!(methods.len() > 5, "{methods:?}");
+    for name in methods {
+        assert!(page.contains(&format!("`{name}(path, ")), "{name}");
+    }
+}
