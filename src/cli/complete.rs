@@ -1,15 +1,4 @@
-<<<<<<< HEAD
-//! Candidates from the project in the current directory or above it. A project that cannot be read offers nothing.
-
-use std::{collections::BTreeSet, path::Path};
-
-use clap_complete::CompletionCandidate;
-
-use crate::{
-    project::{self, FILE, Key, Project},
-    tree,
-=======
-//! Candidates from the project in the current directory, or in that of `-C`. A project that cannot be read offers nothing.
+//! Candidates from the project around the current directory, or that of `-C`. A project that cannot be read offers nothing.
 
 use std::{collections::BTreeSet, env, fs, path::PathBuf};
 
@@ -17,11 +6,9 @@ use clap_complete::CompletionCandidate;
 
 use super::directory;
 use crate::{
-    compat,
-    project::{FILE, Key, Project},
+    project::{self, FILE, Key, Project},
     template,
-    tree::RelPath,
->>>>>>> 0a09372 (Complete deleted files and rules, and install man pages)
+    tree::{self, RelPath},
 };
 
 /// The project's groups.
@@ -52,43 +39,59 @@ pub fn controllers() -> Vec<CompletionCandidate> {
 /// Generated files that were taken over.
 pub fn owned() -> Vec<CompletionCandidate> {
     let owned = project().map(|project| project.settings.owned);
-    words(owned.into_iter().flatten())
+    paths(owned.into_iter().flatten())
 }
 
 /// Generated files that were deleted.
 pub fn deleted() -> Vec<CompletionCandidate> {
-    let paths = project().and_then(|project| template::paths(&project).ok());
+    let desired = project().and_then(|project| template::paths(&project).ok());
     let root = root();
     let is_gone = |path: &RelPath| !root.join(path.as_str()).exists();
-    words(paths.into_iter().flatten().filter(is_gone))
+    paths(desired.into_iter().flatten().filter(is_gone))
+}
+
+/// Paths as the directory names them in which the command line works.
+fn paths(paths: impl Iterator<Item = RelPath>) -> Vec<CompletionCandidate> {
+    let start = tree::full(&start());
+    let below = start.strip_prefix(root()).unwrap_or(&start).to_path_buf();
+    let above = "../".repeat(below.components().count());
+    let near = |path: RelPath| match PathBuf::from(path.as_str()).strip_prefix(&below) {
+        Ok(inside) => inside.display().to_string(),
+        Err(_) => format!("{above}{path}"),
+    };
+    words(paths.map(near))
 }
 
 /// The rules of `check --crds`.
 pub fn rules() -> Vec<CompletionCandidate> {
-    let rules = compat::ALL.iter();
+    let rules = crd_compat::ALL.iter();
     let candidate =
-        |rule: &&compat::Rule| CompletionCandidate::new(rule.id).help(Some(rule.why.into()));
+        |rule: &&crd_compat::Rule| CompletionCandidate::new(rule.id).help(Some(rule.why.into()));
     rules.map(candidate).collect()
 }
 
 /// Where the command line to complete works: behind `--`, its first word is the program.
-fn root() -> PathBuf {
+fn start() -> PathBuf {
     let words = env::args_os().skip_while(|word| word != "--").skip(2);
     let words: Vec<_> = words
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
-    directory(&words)
+    match directory(&words) {
+        here if here.as_os_str().is_empty() => PathBuf::from("."),
+        named => named,
+    }
+}
+
+/// The project's directory.
+fn root() -> PathBuf {
+    let start = tree::full(&start());
+    match project::above(&start).filter(|_| !start.join(FILE).is_file()) {
+        Some(root) => root.to_path_buf(),
+        None => start,
+    }
 }
 
 fn project() -> Option<Project> {
-<<<<<<< HEAD
-    let here = tree::full(Path::new("."));
-    let root = match here.join(FILE).is_file() {
-        true => &*here,
-        false => project::above(&here)?,
-    };
-    Project::read(&std::fs::read(root.join(FILE)).ok()?).ok()
-=======
     Project::read(&fs::read(root().join(FILE)).ok()?).ok()
 }
 
@@ -96,7 +99,6 @@ fn words(words: impl Iterator<Item = impl ToString>) -> Vec<CompletionCandidate>
     words
         .map(|word| CompletionCandidate::new(word.to_string()))
         .collect()
->>>>>>> 0a09372 (Complete deleted files and rules, and install man pages)
 }
 
 fn candidates(part: impl Fn(&Key) -> String) -> Vec<CompletionCandidate> {

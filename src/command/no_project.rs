@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::{
     error::{Failure, Result},
-    memory, shell,
+    memory,
 };
 
 /// Refuses what is no directory; `help` names one.
