@@ -69,12 +69,47 @@ pub struct Note {
     pub path: RelPath,
     /// What is the matter with it.
     pub what: NoteKind,
+    /// The generated lines that an edited or kept file lacks.
+    pub lacks: Vec<String>,
 }
 
 impl Note {
     /// The sentence for a terminal, with the path where something is to be pasted.
     pub fn sentence(&self) -> String {
-        self.what.sentence().replace("PATH", self.path.as_str())
+        let mut sentence = self.what.sentence().replace("PATH", self.path.as_str());
+        if let Some(lacks) = lacking(&self.lacks) {
+            let path = shell::word(self.path.as_str());
+            sentence += &format!("; it lacks {lacks}: `operator-forge diff {path}`");
+        }
+        sentence
+    }
+}
+
+/// The generated lines that a file lacks, as words: how many, and the first of them; `None` where it has all.
+pub fn lacking(lines: &[String]) -> Option<String> {
+    let shown = |lines: &[String]| {
+        let quoted = lines.iter().map(|line| match line.char_indices().nth(60) {
+            Some((end, _)) => format!("`{}…`", &line[..end]),
+            None => format!("`{line}`"),
+        });
+        quoted.collect::<Vec<_>>().join(", ")
+    };
+    match lines {
+        [] => None,
+        [_] => Some(format!("the generated line {}", shown(lines))),
+        [_, _] | [_, _, _] => Some(format!(
+            "{} generated lines ({})",
+            lines.len(),
+            shown(lines)
+        )),
+        [first @ .., _] => {
+            let more = lines.len() - 2;
+            let first = shown(&first[..2]);
+            Some(format!(
+                "{} generated lines ({first} and {more} more)",
+                lines.len()
+            ))
+        }
     }
 }
 
@@ -89,7 +124,7 @@ pub enum NoteKind {
     Owned,
     /// The templates write something else now into a file that was taken over; it stays.
     Outdated,
-    /// A User file that a Tool file names is gone.
+    /// A User or Shared file that the build needs is gone.
     Missing,
     /// A Shared file could not be merged because the text it was made from is lost.
     BaseLost,
@@ -131,14 +166,17 @@ impl NoteKind {
                 let at = |stage| shell::word(&format!(":{stage}:./{path}"));
                 vec![format!("git diff {} {}", at(1), at(3))]
             }
-            Self::Missing
-            | Self::Orphaned
+            Self::Missing => vec![format!(
+                "operator-forge restore {}",
+                shell::word(path.as_str())
+            )],
+            Self::Markers => vec![format!("${{EDITOR:-vi}} {}", shell::word(path.as_str()))],
+            Self::Orphaned
             | Self::Owned
             | Self::Outdated
             | Self::BaseLost
             | Self::Kept
-            | Self::LeftOut
-            | Self::Markers => Vec::new(),
+            | Self::LeftOut => Vec::new(),
         }
     }
 
@@ -146,7 +184,7 @@ impl NoteKind {
     fn sentence(self) -> &'static str {
         match self {
             Self::Edited => {
-                "is generated, and was edited by hand; the edit is kept until the file has to change: take the file over, or make it anew"
+                "is generated, and was edited by hand; later changes are merged into it, unless you take the file over or write it anew"
             }
             Self::Orphaned => {
                 "is no longer part of the project, but was edited; it stays and is yours alone: keep it, or `rm PATH`"
@@ -158,12 +196,12 @@ impl NoteKind {
                 "was taken over, and would hold something else now: `operator-forge disown PATH --dry-run --diff` shows it"
             }
             Self::Missing => {
-                "is gone, and a generated file names it, so the project does not build; `operator-forge restore PATH` writes it again"
+                "is gone, and the project does not build without it; `operator-forge restore PATH` writes it again"
             }
             Self::BaseLost => {
                 "was edited, and the text it was made from is lost; it is kept as it is"
             }
-            Self::Kept => "was in the way and was kept; what it should hold now was not written",
+            Self::Kept => "was in the way and was kept as it is",
             Self::LeftOut => {
                 "was edited on a branch that git merged, and the edit is left out: `git log --all --patch -- PATH` has it"
             }

@@ -32,7 +32,7 @@ pub use self::{
     delete::{Delete, DeleteApi, DeleteWebhook},
     edit::{Edit, EditApi, EditWhat},
     external::ExternalFlags,
-    files::Files,
+    files::{Diff, Files},
     foreign::Foreign,
     global::{Color, Global, OnConflict, Output},
     init::{Init, Vcs},
@@ -99,6 +99,10 @@ Examples:
     Check(Check),
     /// Say what each file is, and what is pending
     Status(Status),
+    /// Show how files differ from what is generated, and change nothing
+    ///
+    /// Lines with `-` are generated, those with `+` are yours.
+    Diff(Diff),
     /// Move the project to the templates of this operator-forge, with every edit
     Update(Update),
     /// Take generated files over: no command rewrites them any more

@@ -13,6 +13,7 @@ mod delete;
 mod delete_api;
 mod delete_webhook;
 mod derived;
+mod diff;
 mod disown;
 mod edit;
 mod edit_api;
@@ -56,7 +57,7 @@ use crate::{
     project::{FILE, Project},
     prompt::Prompt,
     report::{Moved, Outcome, Report},
-    syntax,
+    shell, syntax,
     tree::{self, Found, RelPath},
 };
 
@@ -142,7 +143,10 @@ fn settle(cli: &Cli, report: &mut Report) -> Result<u8> {
     };
     report.set_project(directory.clone());
     let disk = apply::Real::new(directory);
-    let reads = matches!(cli.command, Command::Check(_) | Command::Status(_));
+    let reads = matches!(
+        cli.command,
+        Command::Check(_) | Command::Diff(_) | Command::Status(_)
+    );
     if cli.global.dry_run || reads {
         return apply::pending(&disk).map(|()| 0);
     }
@@ -171,6 +175,7 @@ fn dispatch(cli: &Cli, report: &Report) -> Result<u8> {
         Command::Sync => sync::run(&cli.global, report),
         Command::Undo => undo::run(&cli.global, report),
         Command::Check(flags) => check::run(&cli.global, flags, report),
+        Command::Diff(flags) => diff::run(&cli.global, flags, report),
         Command::Status(flags) => status::run(&cli.global, flags, report),
         Command::Update(flags) => update::run(&cli.global, flags, report),
         Command::Version => version::run(report),
@@ -214,10 +219,20 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
         Some(_) => failure,
         None => adopt::explain(failure, &set, workspace.adopted.keys()),
     })?;
-    let mut next = Vec::new();
+    let mut next: Vec<(String, Option<String>)> = Vec::new();
     // Nothing follows from nothing, but git and the user's own types wait all the same.
     if set.visible().next().is_some() {
         next.clone_from(&edit.next);
+    }
+    let markers = set.notes.iter().filter(|it| it.what == NoteKind::Markers);
+    let marked: Vec<_> = markers.map(|it| shell::word(it.path.as_str())).collect();
+    if !marked.is_empty() && !edit.settles {
+        let what = "choose between the sides of each conflict, and see that nothing is left:";
+        let line = format!(
+            "${{EDITOR:-vi}} {} && operator-forge sync",
+            marked.join(" ")
+        );
+        next = vec![(what.to_owned(), Some(line))];
     }
     if edit.settles {
         next.push(settled(workspace, &survey, &set)?);
@@ -225,6 +240,9 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     if let Some(line) = lost.first() {
         let what = "put back what is still lost:".to_owned();
         next.push((what, Some(line.clone())));
+    }
+    if edit.compares {
+        remarks.extend(survey.lacking(&set));
     }
     let drifts = match edit.compares {
         true => check::drifts(&edit.project, &survey)?,
@@ -260,9 +278,10 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
         Some(mut turn) => apply::apply(&mut turn, steps)?,
         None => apply::check(&disk, &mut steps)?,
     }
-    // What was shown and agreed to is not told again.
-    if question.is_none() {
-        report.outcome(&outcome);
+    match question {
+        None => report.outcome(&outcome),
+        // Its diffs were shown and agreed to.
+        Some(_) => report.done(&outcome),
     }
     let is_done = set.notes.is_empty() && drifts.is_empty() && lost.is_empty();
     Ok(if is_done { 0 } else { 3 })

@@ -12,6 +12,8 @@ mod text;
 mod toml;
 mod yaml;
 
+use std::collections::BTreeMap;
+
 pub use self::toml::differing_keys;
 use crate::{change::ConflictKind, syntax, tree::RelPath};
 
@@ -88,6 +90,27 @@ impl Driver {
     }
 }
 
+/// The lines of `theirs` that `ours` does not have, wherever and however far indented. Brackets and comments alone are no lines.
+pub fn lacking(ours: &[u8], theirs: &[u8]) -> Vec<String> {
+    let [ours, theirs] = [ours, theirs].map(String::from_utf8_lossy);
+    let mut has: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in ours.lines() {
+        *has.entry(line.trim()).or_default() += 1;
+    }
+    let is_comment = |line: &str| line.starts_with("# ") || line.starts_with("//");
+    let mut lacking = Vec::new();
+    for line in theirs.lines().map(str::trim) {
+        match has.get_mut(line).filter(|count| **count > 0) {
+            Some(count) => *count -= 1,
+            None if line.contains(char::is_alphanumeric) && !is_comment(line) => {
+                lacking.push(line.to_owned())
+            }
+            None => {}
+        }
+    }
+    lacking
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -111,6 +134,18 @@ mod tests {
             Driver::Rust.merge(base, ours, theirs),
             Err(ConflictKind::Unparsable(_) | ConflictKind::Overlap)
         ));
+    }
+
+    #[test]
+    fn what_a_text_lacks_is_named_whatever_its_layout() {
+        let lacking = |ours: &str, theirs: &str| lacking(ours.as_bytes(), theirs.as_bytes());
+        let theirs = "fn a() {\n    one();\n    one();\n    two();\n}\n";
+        assert_eq!(
+            lacking("  two();\r\nmine();\n fn a() {\n one();\n", theirs),
+            ["one();"]
+        );
+        assert!(lacking(theirs, theirs).is_empty());
+        assert_eq!(lacking("", "{\n}\n\n# a\n#[a]\n/// a\nx\n"), ["#[a]", "x"]);
     }
 
     proptest! {

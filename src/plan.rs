@@ -77,22 +77,25 @@ pub fn paths(memory: &Memory, desired: &Tree) -> Result<BTreeSet<RelPath>> {
     Ok(paths)
 }
 
-/// The generated files that were edited while nothing new is desired of them, as far as memory and disk say.
-pub fn kept_edits(
+/// The Tool files that were edited, as far as memory and disk say: those of which nothing new is desired, and the others.
+pub fn edited(
     memory: &Memory,
     desired: &Tree,
     found: &BTreeMap<RelPath, Found>,
-) -> Vec<RelPath> {
-    let (none, files) = (Merges::default(), desired.iter());
-    let is_edited = |path: &RelPath| {
-        verdict(memory, desired, found.get(path), &none, path).0 == Verdict::KeepEdited
-    };
-    let differing = files.filter(|(path, file)| match found.get(path) {
+) -> (Vec<RelPath>, Vec<RelPath>) {
+    let (none, mut kept, mut other) = (Merges::default(), Vec::new(), Vec::new());
+    let differing = desired.iter().filter(|(path, file)| match found.get(path) {
         Some(Found::File(bytes)) => file.owner == Owner::Tool && **bytes != *file.content,
         _ => false,
     });
-    let paths = differing.map(|(path, _)| path);
-    paths.filter(|path| is_edited(path)).cloned().collect()
+    for (path, _) in differing {
+        match verdict(memory, desired, found.get(path), &none, path).0 {
+            Verdict::KeepEdited => kept.push(path.clone()),
+            Verdict::Edited => other.push(path.clone()),
+            _ => {}
+        }
+    }
+    (kept, other)
 }
 
 /// Plans the whole command.
@@ -121,8 +124,12 @@ fn in_place(inputs: &Inputs<'_>) -> Result<ChangeSet> {
     for (path, planned) in all.into_iter().zip(planned) {
         let path = || path.clone();
         set.changes.extend(planned.change);
-        let note = planned.note.map(|what| Note { path: path(), what });
-        set.notes.extend(note);
+        let lacks = planned.lacks;
+        set.notes.extend(planned.note.map(|what| Note {
+            path: path(),
+            what,
+            lacks,
+        }));
         let conflict = planned.conflict.map(|why| Conflict { path: path(), why });
         set.conflicts.extend(conflict);
         rows.extend(planned.row.map(|row| (path(), row)));

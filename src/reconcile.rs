@@ -24,6 +24,8 @@ pub struct Desired<T> {
     pub owner: Owner,
     /// Whether a driver can merge it by key into a file that was there before the project.
     pub keyed: bool,
+    /// Whether what the user changed in a Tool file merges with it: known where the text that was last applied is.
+    pub merges: bool,
     /// What it should hold.
     pub content: T,
 }
@@ -57,9 +59,9 @@ pub enum Verdict {
     Write,
     /// Edited while nothing new is desired: keep.
     KeepEdited,
-    /// Edited on both sides, Shared: three-way merge.
+    /// Edited on both sides, Shared, or a Tool file where that is known to succeed: three-way merge.
     Merge,
-    /// Edited on both sides, Tool. Conflict.
+    /// Edited on both sides, Tool, and the edits do not merge. Conflict.
     Edited,
 }
 
@@ -138,6 +140,7 @@ pub fn reconcile<T: PartialEq>(
         (Some(_), Some(_)) if desired.owner == Owner::User => Verdict::KeepUser,
         (Some(last), Some(_)) if is_news(last, desired) => match desired.owner {
             Owner::Shared => Verdict::Merge,
+            _ if desired.merges => Verdict::Merge,
             _ => Verdict::Edited,
         },
         (Some(_), Some(_)) => Verdict::KeepEdited,
@@ -181,10 +184,12 @@ mod tests {
                         any_of: vec![value, other],
                     }));
                 }
-                for keyed in [false, true] {
+                for (keyed, merges) in [(false, false), (true, false), (false, true), (true, true)]
+                {
                     desireds.push(Some(Desired {
                         owner,
                         keyed,
+                        merges,
                         content: value,
                     }));
                 }
@@ -276,6 +281,28 @@ mod tests {
                 let verdict = reconcile(Some(last), None, Some(desired));
                 assert_eq!(verdict == Verdict::Restore, desired.owner == Owner::Tool);
             }
+        }
+    }
+
+    #[test]
+    fn an_edited_tool_file_is_a_conflict_only_where_it_does_not_merge() {
+        let of_tool = everything()
+            .into_iter()
+            .filter_map(|(last, disk, desired)| {
+                let desired = desired.filter(|desired| desired.owner == Owner::Tool)?;
+                Some((last?, disk?, desired))
+            });
+        for (last, disk, desired) in of_tool {
+            let verdict = reconcile(Some(&last), Some(&disk), Some(&desired));
+            let both_changed = disk != desired.content
+                && !last.any_of.contains(&disk)
+                && !last.any_of.contains(&desired.content);
+            let expected = match desired.merges {
+                true => Verdict::Merge,
+                false => Verdict::Edited,
+            };
+            let case = format!("{last:?} {disk:?} {desired:?}: {verdict:?}");
+            assert_eq!(verdict == expected, both_changed, "{case}");
         }
     }
 

@@ -205,6 +205,19 @@ impl Report {
         }
     }
 
+    /// Tells what was done, where a [`Report::proposal`] was agreed to.
+    pub fn done(&self, outcome: &Outcome<'_>) {
+        self.eprint(&text::outcome(outcome, false, self.quiet, self.color));
+    }
+
+    /// Shows how files differ from what is generated.
+    pub fn differences(&self, outcome: &Outcome<'_>) {
+        self.print(&match self.output {
+            Output::Json => json::outcome(outcome, true, true),
+            Output::Text => text::diffs(outcome),
+        });
+    }
+
     /// Shows what a question is about, as a dry run with its diffs does.
     pub fn proposal(&self, outcome: &Outcome<'_>) {
         let shown = Self {
@@ -252,7 +265,7 @@ impl Report {
         };
         self.print(&match self.output {
             Output::Json => status.json(),
-            Output::Text => status.text(&sync, self.quiet, self.color),
+            Output::Text => status.text(&sync, &self.place, self.quiet, self.color),
         });
     }
 

@@ -152,7 +152,7 @@ pub struct File {
     pub content: Content,
     /// The digest of that, where it is known already.
     pub known: Option<Digest>,
-    /// Whether a Tool file refers to it by name, so that its absence breaks the build.
+    /// Whether the build needs it, and no command writes it again unasked: other files name it.
     pub named: bool,
     /// Where older template sets had it, the newest first.
     pub former: Vec<RelPath>,

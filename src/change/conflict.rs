@@ -83,6 +83,11 @@ impl ConflictKind {
         self.can_be_settled() && !matches!(self, Self::Markers(_) | Self::NoText)
     }
 
+    /// Whether edits of a generated file stand in the way, and both sides can be written into it.
+    pub fn is_edit(&self) -> bool {
+        matches!(self, Self::Edited | Self::EditedOnBranch(_) | Self::Overlap)
+    }
+
     /// The reason, as a fragment after the path.
     pub fn reason(&self) -> String {
         match self {

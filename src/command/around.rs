@@ -44,6 +44,7 @@ pub fn enter(cli: &mut Cli, words: &mut Vec<String>) -> Option<PathBuf> {
         Command::Own(files) | Command::Disown(files) | Command::Restore(files) => {
             files.paths.iter_mut().for_each(rebase);
         }
+        Command::Diff(flags) => flags.paths.iter_mut().for_each(rebase),
         Command::Check(flags) => {
             let released = flags.crds.as_mut();
             released.filter(|it| start.join(&**it).exists()).map(rebase);

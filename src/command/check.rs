@@ -41,12 +41,13 @@ fn files(flags: &Global, report: &Report) -> Result<u8> {
     let (set, drifts) = rayon::join(|| survey.drift(&project), || drifts(&project, &survey));
     let (set, drifts) = (set?, drifts?);
     let failure = failure(&set, &drifts);
+    let remarks: Vec<String> = survey.lacking(&set).into_iter().collect();
     report.check(
         &Outcome {
             command: "check",
             set: &set,
             moved: &[],
-            remarks: &[],
+            remarks: &remarks,
             next: &[],
         },
         &drifts,

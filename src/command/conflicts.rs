@@ -101,9 +101,12 @@ pub fn refuse(set: &ChangeSet) -> Result<()> {
             true => ", `take` replaces them, and `markers` writes both into them",
             false => ", and `take` replaces them",
         };
-        failure = failure
-            .note(format!("`--on-conflict keep` {keeps}{others}"))
-            .help("--on-conflict keep");
+        failure = failure.note(format!("`--on-conflict keep` {keeps}{others}"));
+        // Of a generated file nothing is lost, and all of what is new is there.
+        if set.conflicts.iter().all(|conflict| conflict.why.is_edit()) {
+            failure = failure.help("--on-conflict markers");
+        }
+        failure = failure.help("--on-conflict keep");
     }
     Err(failure.note("nothing was written"))
 }

@@ -7,20 +7,28 @@ use std::{
 
 use rayon::prelude::*;
 
-use super::{Survey, Workspace, derived, lost};
+use super::{Survey, Workspace, check, derived, lost};
 use crate::{
     change::ChangeSet,
     cli::{Global, Status},
     error::Result,
+    memory::Memory,
     plan::Named,
-    reconcile::Verdict,
+    project::Project,
+    reconcile::{Last, Verdict},
     report::{FileStatus, Report, State, StatusReport},
-    template,
-    tree::{Found, Owner, RelPath},
+    shell, template,
+    tree::{self, Digest, Found, Owner, RelPath},
 };
 
+/// The owner of what the project's own code writes.
+const DERIVED: &str = "derived";
+
 pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
-    let (workspace, project) = Workspace::open(&flags.directory)?;
+    let (workspace, project) = Workspace::open_any(&flags.directory)?;
+    if project.settings.templates != template::SET {
+        return of_another_set(&workspace, &project, status, report);
+    }
     let mut survey = Survey::of(&workspace, &project)?;
     let lost = lost::files(&workspace, &project, &survey, &Named::default())?;
     let instead = match lost.is_empty() {
@@ -32,7 +40,7 @@ pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
         .filter_map(|path| Some(is_lost(path, survey.memory.rows.remove(path)?.owner)))
         .collect();
     let set = survey.drift(&project)?;
-    let mut files = files(&survey, &set);
+    let mut files = files(&survey, &project.settings.owned, &set);
     files.extend(lost);
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files.extend(written_by_manifests(&workspace.root, &files));
@@ -42,7 +50,47 @@ pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
         templates: template::SET,
         files: &files,
         set: &set,
+        drifts: &check::drifts(&project, &survey)?,
         instead: &instead,
+        all: status.all,
+    });
+    Ok(0)
+}
+
+/// Describes a project that another operator-forge made: what nobody can render is compared with the lock.
+fn of_another_set(
+    workspace: &Workspace,
+    project: &Project,
+    status: &Status,
+    report: &Report,
+) -> Result<u8> {
+    let memory = Memory::load(&workspace.root)?;
+    let paths: BTreeSet<RelPath> = memory.rows.keys().cloned().collect();
+    let found = tree::find_all(&workspace.root, paths)?;
+    let file = |(path, row): (&RelPath, &Last<Digest>)| {
+        let owner = owner_word(path, row.owner, found.get(path));
+        let state = match found.get(path) {
+            Some(Found::File(_)) if owner == DERIVED => State::Unedited,
+            Some(Found::File(bytes)) if row.any_of.contains(&Digest::of(path, bytes)) => {
+                State::Unedited
+            }
+            Some(Found::File(_)) => State::Edited,
+            Some(Found::Obstacle(_)) => State::InTheWay,
+            Some(Found::Absent) | None => State::Deleted,
+        };
+        FileStatus {
+            state,
+            ..FileStatus::of(path, owner)
+        }
+    };
+    let files: Vec<FileStatus> = memory.rows.iter().map(file).collect();
+    report.status(&StatusReport {
+        project: project.name.as_str(),
+        templates: project.settings.templates,
+        files: &files,
+        set: &ChangeSet::default(),
+        drifts: &[],
+        instead: &["operator-forge update".to_owned()],
         all: status.all,
     });
     Ok(0)
@@ -51,15 +99,13 @@ pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
 /// A file whose entry a merge lost: `sync` refuses to do anything before that is settled.
 fn is_lost(path: &RelPath, owner: Owner) -> FileStatus {
     FileStatus {
-        path: path.to_string(),
-        owner: owner.word(),
         state: State::Lost,
-        pending: None,
+        ..FileStatus::of(path, owner.word())
     }
 }
 
 /// Every file that is desired or remembered.
-fn files(survey: &Survey, set: &ChangeSet) -> Vec<FileStatus> {
+fn files(survey: &Survey, owned: &BTreeSet<RelPath>, set: &ChangeSet) -> Vec<FileStatus> {
     let paths: BTreeSet<&RelPath> = survey
         .desired
         .keys()
@@ -70,24 +116,46 @@ fn files(survey: &Survey, set: &ChangeSet) -> Vec<FileStatus> {
         .map(|change| (&change.path, change.action.word()));
     let pending: BTreeMap<&RelPath, &'static str> = words.collect();
     let status = |path: &&RelPath| {
-        let (owner, state) = state(survey, path)?;
+        let (owner, state) = state(survey, owned, path)?;
+        let lacks = match (owner, state) {
+            (_, State::Stale) | ("tool" | "shared", State::Edited) => survey.lacks(path),
+            _ => Vec::new(),
+        };
+        let pending = pending.get(path).copied();
+        let word = shell::word(path.as_str());
+        let help = match state {
+            _ if pending.is_some() => None,
+            State::Edited | State::Stale => Some(format!("operator-forge diff {word}")),
+            State::Deleted if owner == DERIVED => Some("make manifests".into()),
+            State::Deleted => Some(format!("operator-forge restore {word}")),
+            _ => None,
+        };
         Some(FileStatus {
-            path: path.to_string(),
-            owner,
             state,
-            pending: pending.get(path).copied(),
+            lacks,
+            pending,
+            help,
+            ..FileStatus::of(path, owner)
         })
     };
     paths.par_iter().filter_map(status).collect()
 }
 
 /// Whose a file is, and how it stands beside what was generated; `None` if it is gone and nobody wants it.
-fn state(survey: &Survey, path: &RelPath) -> Option<(&'static str, State)> {
+fn state(
+    survey: &Survey,
+    owned: &BTreeSet<RelPath>,
+    path: &RelPath,
+) -> Option<(&'static str, State)> {
     let last = survey.memory.rows.get(path);
     let desired = survey.desired.get(path).map(|file| file.owner);
     let owner = desired.or(last.map(|last| last.owner))?;
-    if let Some(Found::Obstacle(_)) = survey.found.get(path) {
-        return Some((owner.word(), State::InTheWay));
+    let found = survey.found.get(path);
+    let word = owner_word(path, owner, found);
+    match found {
+        Some(Found::Obstacle(_)) => return Some((word, State::InTheWay)),
+        Some(Found::File(_)) if word == DERIVED => return Some((word, State::Unedited)),
+        _ => {}
     }
     let (verdict, on_disk) = survey.verdict(path);
     let is_applied = || match (last, on_disk) {
@@ -102,10 +170,23 @@ fn state(survey: &Survey, path: &RelPath) -> Option<(&'static str, State)> {
         Verdict::Exists | Verdict::Adopt => State::InTheWay,
         Verdict::Restore | Verdict::StaysDeleted => State::Deleted,
         Verdict::Unchanged | Verdict::Write => State::Unedited,
+        Verdict::KeepUser if owned.contains(path) && !survey.lacks(path).is_empty() => State::Stale,
         Verdict::KeepUser if is_applied() => State::Unedited,
         Verdict::KeepUser | Verdict::KeepEdited | Verdict::Merge | Verdict::Edited => State::Edited,
     };
-    Some((owner.word(), state))
+    Some((word, state))
+}
+
+/// The word for the owner of a file; a template starts some of those that `make manifests` writes.
+fn owner_word(path: &RelPath, owner: Owner, found: Option<&Found>) -> &'static str {
+    let is_written = match found {
+        Some(Found::File(bytes)) => bytes.starts_with(derived::HEADER),
+        _ => true,
+    };
+    match is_written && derived::is_derived(path.as_str()) {
+        true => DERIVED,
+        false => owner.word(),
+    }
 }
 
 /// The files that the project's own `make manifests` wrote, as far as no template makes them; `known` is sorted.
@@ -126,11 +207,6 @@ fn written_by_manifests(root: &Path, known: &[FileStatus]) -> Vec<FileStatus> {
         .filter(|path| {
             std::fs::read(root.join(path)).is_ok_and(|text| text.starts_with(derived::HEADER))
         })
-        .map(|path| FileStatus {
-            path,
-            owner: "derived",
-            state: State::Unedited,
-            pending: None,
-        })
+        .map(|path| FileStatus::of(path, DERIVED))
         .collect()
 }

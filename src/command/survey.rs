@@ -10,15 +10,16 @@ use super::{
     unmerged::{COMING, is_settled},
 };
 use crate::{
-    change::{ChangeSet, Note, NoteKind, Policy},
+    change::{ChangeSet, Note, NoteKind, Policy, lacking},
     error::Result,
     git::{self, Unmerged},
     memory::{self, Memory},
+    merge,
     plan::{self, Merges, Named},
     project::Project,
     reconcile::{Last, Verdict},
-    template,
-    tree::{self, Digest, Found, RelPath, Tree},
+    shell, template,
+    tree::{self, Digest, File, Found, Owner, RelPath, Tree},
 };
 
 /// The three sides, before they are compared.
@@ -29,7 +30,7 @@ pub struct Survey {
     pub desired: Tree,
     /// What stands at every path that either names.
     pub found: BTreeMap<RelPath, Found>,
-    /// What git has of the files that it could not merge.
+    /// What is known of the files that have to be merged.
     merges: Merges,
     /// The text of the project that is asked for.
     record: String,
@@ -67,10 +68,13 @@ impl Survey {
         let unmerged = workspace
             .conflicted
             .texts(|path| found.contains_key(path))?;
+        let (kept, mut edited) = plan::edited(&memory, &desired, &found);
         let committed = match unmerged.is_empty() {
-            true => committed(&workspace.root, plan::kept_edits(&memory, &desired, &found))?,
+            true => committed(&workspace.root, kept)?,
             false => BTreeMap::new(),
         };
+        edited.retain(|path| !unmerged.contains_key(path));
+        let applied = workspace.as_applied(&edited, &memory)?;
         let settled = !unmerged.is_empty() && is_settled(&workspace.root)?;
         let left = left_by_git(workspace, &found)?;
         Ok(Self {
@@ -78,6 +82,7 @@ impl Survey {
             desired,
             found,
             merges: Merges {
+                applied,
                 unmerged,
                 settled,
                 committed,
@@ -99,6 +104,39 @@ impl Survey {
     pub fn verdict(&self, path: &RelPath) -> (Verdict, Option<Digest>) {
         let found = self.found.get(path);
         plan::verdict(&self.memory, &self.desired, found, &self.merges, path)
+    }
+
+    /// A remark about Shared files that lack generated lines, and that `set` leaves as they are: their edits are everyday life,
+    /// but a kept one looks the same.
+    pub fn lacking(&self, set: &ChangeSet) -> Option<String> {
+        let changes = set.changes.iter().map(|change| &change.path);
+        let known: BTreeSet<_> = changes
+            .chain(set.notes.iter().map(|note| &note.path))
+            .collect();
+        let is_left =
+            |(path, file): &(&RelPath, &File)| file.owner == Owner::Shared && !known.contains(path);
+        let files = self.desired.iter().filter(is_left);
+        let files = files.map(|(path, _)| (path, self.lacks(path)));
+        let mut files = files.filter(|(_, lines)| !lines.is_empty());
+        let (path, lines) = files.next()?;
+        Some(match files.count() {
+            0 => {
+                let word = shell::word(path.as_str());
+                let lines = lacking(&lines)?;
+                format!("`{path}` lacks {lines}: `operator-forge diff {word}`")
+            }
+            more => format!("`{path}` and {more} more lack generated lines: `operator-forge diff`"),
+        })
+    }
+
+    /// The generated lines that a file lacks which is there.
+    pub fn lacks(&self, path: &RelPath) -> Vec<String> {
+        match (self.desired.get(path), self.found.get(path)) {
+            (Some(file), Some(Found::File(bytes))) if **bytes != *file.content => {
+                merge::lacking(bytes, &file.content)
+            }
+            _ => Vec::new(),
+        }
     }
 
     /// What it takes to make the tree what `project` says, with nothing forced and nothing settled.
@@ -139,6 +177,7 @@ impl Survey {
         set.notes.extend(left.map(|path| Note {
             path: path.clone(),
             what: NoteKind::Orphaned,
+            lacks: Vec::new(),
         }));
         Ok(set)
     }

@@ -18,7 +18,7 @@ use crate::{
     project::{self, FILE, Project},
     reconcile::Last,
     shell, template,
-    tree::{self, Digest, Found, RelPath},
+    tree::{self, Content, Digest, File, Found, RelPath},
 };
 
 /// A directory and what it says of itself.
@@ -93,8 +93,7 @@ impl Workspace {
     /// Errors: those of [`Workspace::open`]; an older project has lost its lock, without which nobody knows what in it
     /// was edited.
     pub fn open_older(root: &Path) -> Result<(Self, Project)> {
-        let (workspace, project) =
-            Self::open_of_any_set(root, |bytes, git| of_one_branch(root, bytes, git))?;
+        let (workspace, project) = Self::open_any(root)?;
         if project.settings.templates >= template::SET {
             project.check_templates()?;
         } else if tree::find(root, &RelPath::parse(memory::LOCK)?)? == Found::Absent {
@@ -105,6 +104,11 @@ impl Workspace {
                 .help(format!("git checkout -- {}", memory::DIRECTORY)));
         }
         Ok((workspace, project))
+    }
+
+    /// The project at `root`, whatever template set it is of.
+    pub fn open_any(root: &Path) -> Result<(Self, Project)> {
+        Self::open_of_any_set(root, |bytes, git| of_one_branch(root, bytes, git))
     }
 
     fn open_of_any_set(
@@ -214,6 +218,31 @@ impl Workspace {
             asked.extend(template::paths(&applied.unlike(now))?);
         }
         Ok(Some(asked))
+    }
+
+    /// The text of Tool files as they were last applied, rendered from the last applied project; those that this gives another
+    /// text of than the one the lock remembers are left out.
+    pub fn as_applied(
+        &self,
+        paths: &[RelPath],
+        memory: &Memory,
+    ) -> Result<BTreeMap<RelPath, Content>> {
+        let Some(project) = self.project.as_ref().filter(|_| !paths.is_empty()) else {
+            return Ok(BTreeMap::new());
+        };
+        let Some(applied) = applied(&self.root, b"")?.filter(|it| of_one_set(it, project)) else {
+            return Ok(BTreeMap::new());
+        };
+        let mut tree = template::tree(&applied)?;
+        let is_it = |path: &RelPath, file: &File| {
+            let row = memory.rows.get(path);
+            row.is_some_and(|row| row.any_of == [file.digest(path)])
+        };
+        let applied = |path: &RelPath| {
+            let file = tree.remove(path).filter(|file| is_it(path, file))?;
+            Some((path.clone(), file.content))
+        };
+        Ok(paths.iter().filter_map(applied).collect())
     }
 
     /// What was last applied. A lost lock is rebuilt from the last applied project, or from `PROJECT` where that one cannot

@@ -17,6 +17,8 @@ use crate::{
 pub struct Planned {
     pub change: Option<Change>,
     pub note: Option<NoteKind>,
+    /// The generated lines that an edited file lacks which has a note.
+    pub lacks: Vec<String>,
     pub conflict: Option<ConflictKind>,
     /// The row that the lock will hold.
     pub row: Option<Last<Digest>>,
@@ -71,7 +73,17 @@ pub fn plan_file(inputs: &Inputs<'_>, path: &RelPath) -> Planned {
     };
     match file {
         None => undesired(inputs, path, last, disk),
-        Some(file) => desired(inputs, &Place::new(path, last, disk, file)),
+        Some(file) => {
+            let place = Place::new(path, last, disk, file);
+            let mut planned = desired(inputs, &place);
+            let is_left = matches!(planned.note, Some(NoteKind::Edited | NoteKind::Kept));
+            if is_left && file.owner != Owner::User {
+                let after = planned.change.as_ref().and_then(|it| it.after.as_deref());
+                let text = after.or(disk.map(Vec::as_slice)).unwrap_or_default();
+                planned.lacks = place.lacks(text);
+            }
+            planned
+        }
     }
 }
 
@@ -121,12 +133,12 @@ fn desired(inputs: &Inputs<'_>, place: &Place<'_>) -> Planned {
     let done = |change, note| Planned {
         change,
         note,
-        conflict: None,
         row: match verdict.remember() {
             Remember::Nothing => None,
             Remember::Last => place.left(),
             Remember::Desired => Some(place.desired()),
         },
+        ..Planned::default()
     };
     let anew = |action| done(write(place, action, file.content.clone()), None);
     if inputs.forced.contains(path) && verdict != Verdict::Unchanged {
@@ -149,7 +161,10 @@ fn desired(inputs: &Inputs<'_>, place: &Place<'_>) -> Planned {
         Verdict::Merge | Verdict::Adopt => {
             let merged = match text {
                 // A generated file that holds what is desired beside an edit is an edited one.
-                Some(text) => Ok((Some(text), Some(NoteKind::Edited))),
+                Some(text) => {
+                    let is_edited = Digest::of(path, text.as_bytes()) != place.digest;
+                    Ok((Some(text), is_edited.then_some(NoteKind::Edited)))
+                }
                 None => merged::merge(inputs, place).map(|text| (text, None)),
             };
             match merged {
@@ -176,7 +191,13 @@ fn desired(inputs: &Inputs<'_>, place: &Place<'_>) -> Planned {
                     Some(apart),
                 )
             }
-            None => settle(inputs, place, ConflictKind::Edited, None),
+            None => {
+                let line = disk
+                    .and_then(|bytes| merged::sides(bytes))
+                    .map(|sides| sides.line);
+                let why = line.map_or(ConflictKind::Edited, ConflictKind::Markers);
+                settle(inputs, place, why, None)
+            }
         },
         // It is told once, and then remembered as told.
         Verdict::KeepUser
@@ -230,8 +251,8 @@ fn settle(
         Ok((change, note)) => Planned {
             change,
             note,
-            conflict: None,
             row: Some(place.desired()),
+            ..Planned::default()
         },
         Err(why) => Planned {
             conflict: Some(why),

@@ -15,11 +15,11 @@ use crate::{
         markers::{self, Sides},
     },
     reconcile::{Last, Verdict},
-    tree::{self, Digest, Found, Owner, RelPath},
+    tree::{self, Content, Digest, Found, Owner, RelPath},
 };
 
 /// The sides of a file with conflict markers.
-fn sides(bytes: &[u8]) -> Option<Sides> {
+pub fn sides(bytes: &[u8]) -> Option<Sides> {
     let text = std::str::from_utf8(bytes).ok()?;
     markers::sides(text)?;
     markers::sides(&String::from_utf8_lossy(&tree::unix_line_ends(
@@ -27,10 +27,12 @@ fn sides(bytes: &[u8]) -> Option<Sides> {
     )))
 }
 
-/// What git knows of the files that it could not merge.
+/// What is known of the files that have to be merged.
 #[derive(Clone, Debug, Default)]
 pub struct Merges {
-    /// Those in its index.
+    /// Edited Tool files that have to change, as they were last applied.
+    pub applied: BTreeMap<RelPath, Content>,
+    /// Those that git could not merge, in its index.
     pub unmerged: BTreeMap<RelPath, Unmerged>,
     /// Whether a command has written since.
     pub settled: bool,
@@ -117,6 +119,18 @@ fn is_one_of_two(git: &Unmerged, disk: &[u8]) -> bool {
 fn parses(path: &RelPath, bytes: &[u8]) -> bool {
     let text = std::str::from_utf8(bytes);
     text.is_ok_and(|text| Driver::of(path).parses(text).is_ok())
+}
+
+/// The text of a Tool file that has what the user changed in it and what is desired, where both go together. What has conflict
+/// markers waits until they are gone.
+pub fn with_edit(place: &Place<'_>, merges: &Merges) -> Option<String> {
+    let applied = text(merges.applied.get(place.path)?).ok()?;
+    let disk = text(place.disk?).ok()?;
+    if markers::sides(&disk).is_some() {
+        return None;
+    }
+    let desired = text(&place.file.content).ok()?;
+    Driver::of(place.path).merge(&applied, &disk, &desired).ok()
 }
 
 /// The merged text of a Shared file; `None` where the text that was last applied is lost.
@@ -216,13 +230,17 @@ pub fn marked(inputs: &Inputs<'_>, place: &Place<'_>) -> Result<String, Conflict
     if let Some(sides) = markers::sides(&disk) {
         return Err(ConflictKind::Markers(sides.line));
     }
-    let base = match (place.last, place.file.owner) {
-        (Some(last), Owner::Shared) => base_and_ours(inputs, place.path, last, disk.clone()),
-        _ => Ok(None),
+    let base = match (place.last, inputs.merges.applied.get(place.path)) {
+        (_, Some(applied)) => text(applied).ok(),
+        (Some(last), None) if place.file.owner == Owner::Shared => {
+            let both = base_and_ours(inputs, place.path, last, disk.clone());
+            both.ok().flatten().map(|(base, _)| base)
+        }
+        _ => None,
     };
     Ok(match base {
-        Ok(Some((base, _))) => markers::conflict_from(&base, &disk, &new),
-        _ => markers::conflict(&disk, &new),
+        Some(base) => markers::conflict_from(&base, &disk, &new),
+        None => markers::conflict(&disk, &new),
     })
 }
 

@@ -2,8 +2,8 @@
 
 use super::merged::{self, Merges, Said};
 use crate::{
-    merge::Driver,
-    reconcile::{Desired, Last, reconcile},
+    merge::{self, Driver},
+    reconcile::{Desired, Last, Verdict, reconcile},
     tree::{Digest, File, RelPath},
 };
 
@@ -44,13 +44,26 @@ impl<'a> Place<'a> {
 
     /// The row of the table, after git.
     pub fn said(&self, merges: &Merges) -> Said {
+        let text = merged::with_edit(self, merges);
         let desired = Desired {
             owner: self.file.owner,
             keyed: Driver::of(self.path).is_keyed(self.path),
+            merges: text.is_some(),
             content: self.digest,
         };
         let verdict = reconcile(self.last, self.on_disk.as_ref(), Some(&desired));
-        merged::after_git(self, merges, verdict)
+        match (verdict, text) {
+            (Verdict::Merge, Some(text)) => Said {
+                text: Some(text),
+                ..Said::of(verdict, None)
+            },
+            _ => merged::after_git(self, merges, verdict),
+        }
+    }
+
+    /// The generated lines that a file which holds `text` lacks.
+    pub fn lacks(&self, text: &[u8]) -> Vec<String> {
+        merge::lacking(text, &self.file.content)
     }
 
     /// What is remembered once the file holds what is desired, or that was told.

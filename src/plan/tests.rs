@@ -171,7 +171,8 @@ fn a_lost_base_keeps_the_file_and_says_so_once() {
         set.notes,
         [Note {
             path: path("Makefile"),
-            what: NoteKind::BaseLost
+            what: NoteKind::BaseLost,
+            lacks: Vec::new(),
         }]
     );
     assert_eq!(world.plan(&desired(&NEW)), ChangeSet::default());
@@ -187,7 +188,8 @@ fn an_edited_tool_file_is_a_note_and_then_a_conflict() {
         set.notes,
         [Note {
             path: path("tool"),
-            what: NoteKind::Edited
+            what: NoteKind::Edited,
+            lacks: vec!["1".into()],
         }]
     );
     assert_eq!(set.all().count(), 0);
@@ -209,6 +211,58 @@ fn an_edited_tool_file_is_a_note_and_then_a_conflict() {
 }
 
 #[test]
+fn an_edit_of_a_tool_file_is_merged_where_its_base_is_known() {
+    let file = |text: &str| desired(&[("tool", Owner::Tool, text)]);
+    let (old, new) = (file("a\nb\nc\nd\n"), file("a\nb\nc\nD\n"));
+    let applied = |world: &mut World| {
+        let base = b"a\nb\nc\nd\n".to_vec().into();
+        world.merges.applied.insert(path("tool"), base);
+    };
+    let note = |lacks: &[&str]| Note {
+        path: path("tool"),
+        what: NoteKind::Edited,
+        lacks: lacks.iter().map(ToString::to_string).collect(),
+    };
+    let mut world = World::new();
+    world.apply(&old);
+    world.write("tool", "A\nb\nc\nd\n");
+    applied(&mut world);
+    let set = world.apply(&new);
+    assert_eq!(world.read("tool").as_deref(), Some("A\nb\nc\nD\n"));
+    assert_eq!(set.changes[0].action, Action::Merge);
+    assert_eq!(set.notes, [note(&["a"])]);
+    // What is remembered is what is desired, so there is nothing to do again.
+    world.merges = Merges::default();
+    let again = world.plan(&new);
+    assert_eq!(again.all().count(), 0);
+    assert_eq!(again.notes, [note(&["a"])]);
+    // An edit that says what is new already is none.
+    world.write("tool", "a\nb\nc\n");
+    world
+        .merges
+        .applied
+        .insert(path("tool"), b"a\nb\nc\nD\n".to_vec().into());
+    let set = world.apply(&file("a\nb\nc\n"));
+    assert_eq!((set.notes, set.conflicts), (Vec::new(), Vec::new()));
+    // Markers go before anything comes.
+    let mut world = World::new();
+    world.apply(&old);
+    world.write(
+        "tool",
+        "<<<<<<< yours\nA\n=======\na\n>>>>>>> generated\nb\nc\nd\n",
+    );
+    applied(&mut world);
+    assert_eq!(world.plan(&new).conflicts[0].why, ConflictKind::Markers(1));
+    // Both changed a line: with the base, the markers are around that line alone.
+    world.write("tool", "A\nb\nc\nmine\n");
+    assert_eq!(world.plan(&new).conflicts[0].why, ConflictKind::Edited);
+    world.policy = Policy::Markers;
+    world.apply(&new);
+    let marked = "A\nb\nc\n<<<<<<< yours\nmine\n=======\nD\n>>>>>>> generated\n";
+    assert_eq!(world.read("tool").as_deref(), Some(marked));
+}
+
+#[test]
 fn deletions_are_respected_and_missing_names_are_told() {
     let mut world = World::new();
     world.apply(&desired(&OLD));
@@ -223,7 +277,8 @@ fn deletions_are_respected_and_missing_names_are_told() {
         set.notes,
         [Note {
             path: path("user"),
-            what: NoteKind::Missing
+            what: NoteKind::Missing,
+            lacks: Vec::new(),
         }]
     );
 }
@@ -241,7 +296,8 @@ fn what_is_not_desired_goes_unless_it_was_edited() {
         set.notes,
         [Note {
             path: path("user"),
-            what: NoteKind::Orphaned
+            what: NoteKind::Orphaned,
+            lacks: Vec::new(),
         }]
     );
     assert!(world.memory.rows.is_empty());

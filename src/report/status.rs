@@ -4,8 +4,11 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use serde_json::{Value, json};
 
-use super::{json, text};
-use crate::change::ChangeSet;
+use super::{Drift, json, place::Place, text};
+use crate::{
+    change::{ChangeSet, lacking},
+    template,
+};
 
 /// How a file stands beside what was generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -14,6 +17,8 @@ pub enum State {
     Unedited,
     /// Edited since.
     Edited,
+    /// Taken over, and without lines that would be generated now.
+    Stale,
     /// Generated once and gone.
     Deleted,
     /// Not there yet.
@@ -34,6 +39,7 @@ impl State {
         match self {
             Self::Unedited => "unedited",
             Self::Edited => "edited",
+            Self::Stale => "stale",
             Self::Deleted => "deleted",
             Self::New => "new",
             Self::InTheWay => "in-the-way",
@@ -47,6 +53,7 @@ impl State {
         match self {
             Self::Unedited => "Unedited",
             Self::Edited => "Edited",
+            Self::Stale => "Stale",
             Self::Deleted => "Deleted",
             Self::New => "New",
             Self::InTheWay => "In the way",
@@ -67,14 +74,30 @@ pub struct FileStatus {
     pub state: State,
     /// What `sync` would do to it: the word of a change.
     pub pending: Option<&'static str>,
+    /// The generated lines that it lacks, unless it is the user's own.
+    pub lacks: Vec<String>,
+    /// The line that shows or settles it, where `sync` does not.
+    pub help: Option<String>,
 }
 
 impl FileStatus {
-    /// Edits and deletions of the user's own files, and edits of shared ones, are everyday life.
+    /// An unedited file, of which there is nothing to say.
+    pub fn of(path: impl ToString, owner: &'static str) -> Self {
+        Self {
+            path: path.to_string(),
+            owner,
+            state: State::Unedited,
+            pending: None,
+            lacks: Vec::new(),
+            help: None,
+        }
+    }
+
+    /// Edits of the user's own files are everyday life.
     fn deserves_a_look(&self) -> bool {
         let everyday = match self.state {
             State::Unedited => true,
-            State::Edited | State::Deleted => self.owner != "tool",
+            State::Edited => self.owner == "user",
             _ => false,
         };
         !everyday || self.pending.is_some()
@@ -91,6 +114,8 @@ pub struct StatusReport<'a> {
     pub files: &'a [FileStatus],
     /// What `sync` would do.
     pub set: &'a ChangeSet,
+    /// Where types say something else than `PROJECT`.
+    pub drifts: &'a [Drift],
     /// The lines to give instead of it, where it would refuse.
     pub instead: &'a [String],
     /// Whether the text names files that are as one would expect, too.
@@ -100,8 +125,8 @@ pub struct StatusReport<'a> {
 impl StatusReport<'_> {
     /// The text for people, on standard output.
     ///
-    /// `sync` is the line that does what is pending.
-    pub(super) fn text(&self, sync: &str, quiet: bool, color: bool) -> String {
+    /// `sync` is the line that does what is pending; `place` is where lines are pasted.
+    pub(super) fn text(&self, sync: &str, place: &Place, quiet: bool, color: bool) -> String {
         let mut out = String::new();
         if !quiet {
             let (project, set) = (self.project, self.templates);
@@ -121,14 +146,25 @@ impl StatusReport<'_> {
             if let Some(word) = file.pending {
                 let _ = write!(rest, "; `sync` would {word} it");
             }
+            // A warning below has those of the tool's files.
+            let lacks = lacking(&file.lacks).filter(|_| file.owner != "tool");
+            if let Some(lacks) = lacks {
+                let _ = write!(rest, "; lacks {lacks}");
+            }
+            rest.push(')');
+            if let Some(help) = &file.help {
+                let _ = write!(rest, ": {}", place.line(help));
+            }
             let style = if file.deserves_a_look() {
                 text::YELLOW
             } else {
                 text::GREEN
             };
-            out += &text::line(file.state.verb(), style, &(rest + ")"), color);
+            out += &text::line(file.state.verb(), style, &rest, color);
         }
         out += &text::attention(self.set, color);
+        let drifts: Vec<String> = self.drifts.iter().map(Drift::note).collect();
+        out += &text::warnings(&drifts, color);
         if quiet {
             return out;
         }
@@ -150,8 +186,18 @@ impl StatusReport<'_> {
             out += &text::line(&title, text::GREEN, &rest, color);
         }
         let changes = self.set.visible().count() + self.set.conflicts.len();
+        let newest = template::SET;
         let pending = match (changes, self.set.all().count()) {
-            (0, 0) => "nothing".to_owned(),
+            _ if self.templates < newest => format!("template set {newest}: {sync}"),
+            _ if self.templates > newest => {
+                format!(
+                    "unknown: this operator-forge has template set {newest}, and a newer one is needed"
+                )
+            }
+            (0, 0) => match self.drifts.first() {
+                Some(drift) => format!("an edit of yours: {}", place.line(&drift.help())),
+                None => "nothing".to_owned(),
+            },
             (0, _) => format!("the record in .operator-forge/: {sync}"),
             (1, _) => format!("1 file: {sync}"),
             (n, _) => format!("{n} files: {sync}"),
@@ -161,7 +207,7 @@ impl StatusReport<'_> {
 
     /// One object on standard output: every file, the counts, and what `sync` would do.
     pub(super) fn json(&self) -> String {
-        let file = |file: &FileStatus| json!({ "path": file.path, "owner": file.owner, "state": file.state.word(), "pending": file.pending });
+        let file = |file: &FileStatus| json!({ "path": file.path, "owner": file.owner, "state": file.state.word(), "pending": file.pending, "lacks": file.lacks, "command": file.help });
         let files: Vec<Value> = self.files.iter().map(file).collect();
         let mut counts = BTreeMap::new();
         for (owner, states) in self.counts() {
@@ -179,6 +225,7 @@ impl StatusReport<'_> {
             "changes": json::changes(self.set, false),
             "notes": json::notes(self.set),
             "conflicts": json::conflicts(self.set),
+            "attributes": self.drifts.iter().map(Drift::json).collect::<Vec<_>>(),
         });
         format!("{object}\n")
     }

@@ -105,6 +105,7 @@ pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, quiet: bool, color: bool) -
 pub fn check(outcome: &Outcome<'_>, failed: Option<&Failure>, quiet: bool, color: bool) -> String {
     let mut text = String::new();
     if !quiet {
+        text += &remarks(outcome.remarks, color);
         text += &verbs(outcome.set, color);
     }
     text += &attention(outcome.set, color);

@@ -164,7 +164,8 @@ fn classify(name: &'static str, content: &'static [u8]) -> Option<Template> {
     let (scope, path) = SCOPES.into_iter().find_map(of)?;
     let target = path.strip_suffix(".tera").unwrap_or(path);
     let owner = OWNERS.iter().find(|(start, _)| name.starts_with(start))?.1;
-    let named = owner == Owner::User && target.ends_with(".rs");
+    let is_code = target.ends_with(".rs") || target == "Cargo.toml";
+    let named = owner != Owner::Tool && is_code;
     Some(Template {
         scope,
         name,

@@ -16,7 +16,8 @@ fn project() -> TempDir {
     let made = shell(
         directory.path(),
         "operator-forge init -q --domain example.com --project-name demo --vcs none \
-         && echo '// mine' >> src/api.rs && echo '// mine' >> src/controllers.rs",
+         && sed -i 's/Crds::default().merge()/mine()/' src/api.rs \
+         && sed -i 's/Controllers::default()/mine()/' src/controllers.rs",
     );
     assert_eq!(made.code, 0, "{}", made.output);
     directory
@@ -47,11 +48,14 @@ fn each_file_in_the_way_is_asked_about() {
     let (output, code) = on_a_terminal(directory.path(), CREATE, "k\\nt\\n");
     assert_eq!(code, 3, "{output}");
     assert!(output.contains("--on-conflict"), "{output}");
-    assert!(output.contains("-// mine"), "the diff is shown: {output}");
+    assert!(
+        output.contains("-    mine()"),
+        "the diff is shown: {output}"
+    );
     let text = |path: &str| fs::read_to_string(directory.path().join(path)).unwrap();
-    assert!(text("src/api.rs").ends_with("// mine\n"));
+    assert!(text("src/api.rs").contains("    mine()\n"));
     assert!(text("src/controllers.rs").contains("cache::memcached"));
-    assert!(!text("src/controllers.rs").contains("// mine"));
+    assert!(!text("src/controllers.rs").contains("mine()"));
 }
 
 #[test]
@@ -130,6 +134,9 @@ fn disown_shows_what_it_would_replace_and_asks() {
     let (output, code) = on_a_terminal(directory.path(), command, "y\\n");
     assert_eq!(code, 0, "{output}");
     assert!(!text().contains("// mine"));
+    let said = output.rsplit("Replace what is yours?").next().unwrap();
+    assert!(said.contains("Overwrite src/api.rs"), "{output}");
+    assert!(said.contains("Done 3 files"), "{output}");
 }
 
 #[test]

@@ -1,0 +1,76 @@
+//! `diff`: shows how files differ from what is generated, and changes nothing.
+
+use std::collections::BTreeSet;
+
+use super::{
+    Survey, Workspace,
+    file_of::{paths_of, unknown},
+};
+use crate::{
+    change::{Action, Change, ChangeSet},
+    cli::{Diff, Global},
+    error::{Failure, Result},
+    report::{Outcome, Report},
+    template,
+    tree::{Digest, File, Found, Owner, RelPath, with_line_ends_of},
+};
+
+pub fn run(flags: &Global, diff: &Diff, report: &Report) -> Result<u8> {
+    let (workspace, project) = Workspace::open(&flags.directory)?;
+    let survey = Survey::of(&workspace, &project)?;
+    let mut named: BTreeSet<&RelPath> = BTreeSet::new();
+    for path in paths_of(&diff.paths)? {
+        let is_meant = |file: &&RelPath| **file == path || file.is_below(&path);
+        let before = named.len();
+        named.extend(survey.desired.keys().filter(is_meant));
+        if named.len() == before && !survey.desired.contains_key(&path) {
+            return Err(unknown("diff", &path, &template::owners(&project)?));
+        }
+    }
+    let mut set = ChangeSet::default();
+    for (path, file) in &survey.desired {
+        let is_meant = match named.is_empty() {
+            true => file.owner != Owner::User && survey.memory.rows.contains_key(path),
+            false => named.contains(path),
+        };
+        if !is_meant {
+            continue;
+        }
+        let disk = match survey.found.get(path) {
+            Some(Found::File(bytes)) => Some(bytes),
+            Some(Found::Obstacle(what)) if !named.is_empty() => {
+                return Err(Failure::refused(format!("cannot compare `{path}`: {what}"))
+                    .help("operator-forge status"));
+            }
+            Some(Found::Obstacle(_)) => continue,
+            Some(Found::Absent) | None => None,
+        };
+        set.changes.extend(change(path, file, disk));
+    }
+    report.differences(&Outcome {
+        command: "diff",
+        set: &set,
+        moved: &[],
+        remarks: &[],
+        next: &[],
+    });
+    Ok(0)
+}
+
+/// What the user made of a generated file; `None` where it differs in its layout at most.
+fn change(path: &RelPath, file: &File, disk: Option<&Vec<u8>>) -> Option<Change> {
+    if disk.is_some_and(|bytes| Digest::of(path, bytes) == file.digest(path)) {
+        return None;
+    }
+    let generated = match disk {
+        Some(bytes) => with_line_ends_of(bytes, file.content.clone()),
+        None => file.content.clone(),
+    };
+    Some(Change {
+        path: path.clone(),
+        action: disk.map_or(Action::Delete, |_| Action::Edit),
+        owner: Some(file.owner),
+        before: Some(generated.into_owned()),
+        after: disk.map(|bytes| bytes.clone().into()),
+    })
+}
