@@ -13,3 +13,4 @@ mod reading;
 mod setup;
 mod types;
 mod upgrade;
+mod versions;
