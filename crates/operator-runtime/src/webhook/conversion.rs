@@ -17,6 +17,7 @@ mod spoke;
 mod take;
 #[cfg(test)]
 pub(super) mod tests;
+mod text;
 #[cfg(feature = "testing")]
 mod trial;
 mod unknown;
@@ -25,6 +26,8 @@ mod version;
 use std::collections::BTreeMap;
 
 use crate::object::TypedObject;
+pub(crate) use review::Review;
+#[cfg(any(test, feature = "testing"))]
 pub(crate) use review::convert;
 pub use spoke::Spoke;
 

@@ -4,7 +4,7 @@
 use std::{sync::Arc, time::Duration};
 
 use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
+    sync::{Mutex, OwnedSemaphorePermit, Semaphore},
     time::timeout,
 };
 
@@ -13,18 +13,16 @@ use tokio::{
 pub(super) struct Cost {
     /// Bytes of the body, whatever the memory is.
     pub(super) most: usize,
-    /// Quarters of a byte that each byte of the body takes up, with what is made of it.
-    pub(super) quarters: usize,
     /// How long it waits for memory, before it is refused. Shorter than the API server waits for an answer, so that
     /// it learns why.
     pub(super) patience: Duration,
 }
 
-impl Cost {
-    fn of(self, length: usize) -> usize {
-        length.saturating_mul(self.quarters).div_ceil(4)
-    }
-}
+/// Bytes that each byte of a body takes up, with what is made of it. Measured by `VmHWM`, with objects of 3 MiB: 2 to 5
+/// if a large string is read or converted, 8 if it is changed; 6 to 19 if there are entries of 40 bytes, for a
+/// defaulting webhook that changes each. An object of nothing but empty entries takes up 12 if it is read, and 50 if
+/// each is changed.
+const FACTOR: usize = 20;
 
 /// The memory of all requests.
 pub(super) struct Memory {
@@ -33,6 +31,8 @@ pub(super) struct Memory {
     free: Arc<Semaphore>,
     /// How long a client may take to send a body, and to receive an answer. The API server does both at once.
     pub(super) slowest: Duration,
+    /// Held by a conversion of more than a moment. One at a time: what it takes up depends on more than a length.
+    pub(super) turn: Arc<Mutex<()>>,
 }
 
 /// Memory that is taken up until the last clone is dropped.
@@ -44,8 +44,8 @@ impl Default for Memory {
     }
 }
 
-/// Bytes of memory for the default limit of a generated Deployment, which is 128Mi: reviews of conversions up to
-/// 32 MiB, and 56 MiB for the operator and its stores.
+/// Bytes of memory for the default limit of a generated Deployment, which is 128Mi, with 56 MiB for the operator and its
+/// stores.
 const DEFAULT: u64 = 72 << 20;
 
 /// The same, as the command line has it.
@@ -58,19 +58,25 @@ impl Memory {
             size,
             free: Arc::new(Semaphore::new(size as usize)),
             slowest: Duration::from_secs(20),
+            turn: Arc::default(),
         }
     }
 
     /// Bytes that a body may have: its memory is at most all there is.
     pub(super) fn most(&self, cost: Cost) -> usize {
-        let all = (self.size as usize).saturating_mul(4 * 1024) / cost.quarters;
-        all.min(cost.most)
+        (self.all() / FACTOR).min(cost.most)
+    }
+
+    /// All bytes.
+    pub(super) fn all(&self) -> usize {
+        (self.size as usize).saturating_mul(1024)
     }
 
     /// Memory for a body of this length, as soon as there is enough, in the order of the requests. All of it at
     /// once: requests that each had a part of theirs would wait for each other. None if it takes too long.
     pub(super) async fn take(&self, cost: Cost, length: usize) -> Option<Taken> {
-        let size = u32::try_from(cost.of(length).div_ceil(1024)).unwrap_or(u32::MAX);
+        let size = length.saturating_mul(FACTOR).div_ceil(1024);
+        let size = u32::try_from(size).unwrap_or(u32::MAX);
         let taken = self.free.clone().acquire_many_owned(size.min(self.size));
         let taken = timeout(cost.patience, taken).await.ok()?;
         Some(Arc::new(taken.expect("it is never closed")))
@@ -144,10 +150,9 @@ mod tests {
     async fn requests_wait_for_memory_and_do_not_hold_parts_of_it() {
         let cost = Cost {
             most: 1 << 20,
-            quarters: 8,
             patience: Duration::from_secs(60),
         };
-        let memory = Arc::new(Memory::new(10 << 10));
+        let memory = Arc::new(Memory::new(100 << 10));
         assert_eq!(memory.most(cost), 5 << 10);
         let running = Arc::new(AtomicUsize::new(0));
         let tasks = (0..20).map(|_| {
@@ -167,6 +172,6 @@ mod tests {
         let all = memory.take(cost, 1 << 20).await;
         assert_eq!(memory.free(), 0);
         drop(all);
-        assert_eq!(memory.free(), 10);
+        assert_eq!(memory.free(), 100);
     }
 }

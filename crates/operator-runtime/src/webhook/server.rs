@@ -1,10 +1,10 @@
 //! Where webhooks are served, and how.
 
+mod exchange;
 #[cfg(test)]
 mod tests;
 
 use std::{
-    convert::Infallible,
     net::{Ipv6Addr, SocketAddr},
     sync::Arc,
     time::Duration,
@@ -12,7 +12,7 @@ use std::{
 
 use axum::{
     Router,
-    body::{Body, BodyDataStream, Bytes, HttpBody},
+    body::{BodyDataStream, HttpBody},
     extract::Request,
     http::{
         StatusCode,
@@ -21,19 +21,18 @@ use axum::{
     response::{IntoResponse, Response},
     routing::post,
 };
+use exchange::{Exchange, body_of, send};
 use futures::{
     FutureExt, StreamExt,
     future::{BoxFuture, ready},
-    stream::poll_fn,
 };
 use kube::api::ApiResource;
-use tokio::{sync::mpsc, task::spawn_blocking, time::timeout};
+use tokio::{sync::mpsc, time::timeout};
 
 use super::{
     CONVERT, Conversion, WebhookFlags, Webhooks,
     admit::Refusal,
     certificates::{Environment, certificate},
-    conversion::convert,
     declaration::{Declaration, check},
     memory::{Cost, Memory, Taken, room},
 };
@@ -56,22 +55,8 @@ use crate::{
 /// server waits 10 s for the answer, unless the webhook says otherwise.
 const ADMISSION: Cost = Cost {
     most: BODY,
-    quarters: 4 * 8,
     patience: Duration::from_secs(5),
 };
-
-/// A conversion review, and an answer that is up to an eighth longer. It holds a page of a list, which are 10,000
-/// objects where the API server fills its watch cache: one page too large blocks every list and watch of the type,
-/// so only the memory bounds it. The API server waits 30 s for the answer.
-const CONVERSION: Cost = Cost {
-    most: usize::MAX,
-    quarters: 9,
-    patience: Duration::from_secs(15),
-};
-
-/// Bytes of a conversion review that is answered at once: in 1 ms or so. A longer one has a thread of
-/// its own, so that it holds up neither the probes nor the renewal of the lease.
-const AT_ONCE: usize = 64 * 1024;
 
 /// Bytes that are sent at once of an answer that is longer.
 const PART: usize = 64 * 1024;
@@ -256,65 +241,53 @@ impl Site {
                     ready(Err((StatusCode::SERVICE_UNAVAILABLE, text))).boxed()
                 }
             };
-            router = router.merge(route(
-                path,
-                (ADMISSION, &memory),
-                metrics.webhook(path),
-                answer,
-            ));
-        }
-        if !self.conversions.is_empty() {
-            let conversions = Arc::new(self.conversions);
-            let panics = metrics.conversion_panics();
-            let answer = move |body: Whole| {
-                let (conversions, panics) = (conversions.clone(), panics.clone());
+            let (answer, memory) = (Arc::new(answer), memory.clone());
+            let respond = move |request| {
+                let (answer, memory) = (answer.clone(), memory.clone());
                 async move {
-                    let answer = if body.text().len() > AT_ONCE {
-                        let convert = move || converted(&conversions, body.text(), &panics);
-                        spawn_blocking(convert).await.expect("panics are caught")
-                    } else {
-                        converted(&conversions, body.text(), &panics)
-                    };
-                    answer.map_err(|status| (status, "this is no ConversionReview".to_owned()))
+                    let Whole { text, taken } = body(request, ADMISSION, &memory).await?;
+                    let answer = answer(Whole {
+                        text,
+                        taken: taken.clone(),
+                    })
+                    .await
+                    .map_err(refuse)?;
+                    Ok(accept(answer, taken, &memory))
                 }
             };
-            let metrics = metrics.webhook(CONVERT);
-            router = router.merge(route(CONVERT, (CONVERSION, &memory), metrics, answer));
+            router = router.merge(route(path, metrics.webhook(path), respond));
+        }
+        if !self.conversions.is_empty() {
+            let conversions: Arc<[_]> = self.conversions.into();
+            let panics = metrics.conversion_panics();
+            let respond = move |request| {
+                let exchange = Exchange {
+                    conversions: conversions.clone(),
+                    panics: panics.clone(),
+                    memory: memory.clone(),
+                };
+                exchange.respond(request)
+            };
+            router = router.merge(route(CONVERT, metrics.webhook(CONVERT), respond));
         }
         router
     }
 }
 
-/// Converts, and counts panics.
-fn converted(
-    conversions: &[Conversion],
-    body: &[u8],
-    panics: &Counter,
-) -> Result<Vec<u8>, StatusCode> {
-    convert(conversions, body, &|| _ = panics.inc())
-}
-
-/// One path, with what a request there costs, and what it counts.
-fn route<F, Fut>(
-    path: &str,
-    (cost, memory): (Cost, &Arc<Memory>),
-    metrics: WebhookMetrics,
-    answer: F,
-) -> Router
+/// One path, and what it counts.
+fn route<F, Fut>(path: &str, metrics: WebhookMetrics, respond: F) -> Router
 where
-    F: Fn(Whole) -> Fut + Clone + Send + Sync + 'static,
-    Fut: Future<Output = Result<Vec<u8>, Refusal>> + Send,
+    F: Fn(Request) -> Fut + Clone + Send + Sync + 'static,
+    Fut: Future<Output = Result<Response, Response>> + Send,
 {
-    let memory = memory.clone();
     let serve = move |request: Request| async move {
         let running = metrics.begin();
-        let response = match body(request, cost, &memory).await {
-            Ok(body) => {
-                let taken = body.taken.clone();
-                let accept = |answer| accept(answer, taken, &memory);
-                answer(body).await.map_or_else(refuse, accept)
+        let response = match is_json(request.headers()) {
+            true => respond(request).await.unwrap_or_else(|refused| refused),
+            false => {
+                let text = "expected content type application/json".to_owned();
+                refuse((StatusCode::UNSUPPORTED_MEDIA_TYPE, text))
             }
-            Err(response) => response,
         };
         running.answered(response.status().as_u16());
         response
@@ -338,13 +311,8 @@ impl Whole {
 
 /// The body of a request, if it is one to read.
 async fn body(request: Request, cost: Cost, memory: &Memory) -> Result<Whole, Response> {
-    if !is_json(request.headers()) {
-        let text = "expected content type application/json".to_owned();
-        return Err(refuse((StatusCode::UNSUPPORTED_MEDIA_TYPE, text)));
-    }
     let body = request.into_body();
     let (hint, most) = (body.size_hint(), memory.most(cost));
-    let length = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
     let (least, told) = (length(hint.lower()), hint.upper().map(length));
     let mut parts = body.into_data_stream();
     let too_large = || {
@@ -381,6 +349,10 @@ async fn body(request: Request, cost: Cost, memory: &Memory) -> Result<Whole, Re
     Ok(Whole { text: text?, taken })
 }
 
+fn length(bytes: u64) -> usize {
+    usize::try_from(bytes).unwrap_or(usize::MAX)
+}
+
 /// Reads a body and keeps nothing of it. A connection that is closed in the middle of it may lose the answer, which
 /// says why.
 async fn drain(mut parts: BodyDataStream, memory: &Memory) {
@@ -399,26 +371,19 @@ fn is_json(headers: &HeaderMap) -> bool {
 /// Sends an answer. A long one takes up its memory until it is sent, or the client took too long.
 fn accept(answer: Vec<u8>, taken: Taken, memory: &Memory) -> Response {
     const JSON: &str = "application/json";
-    if answer.len() <= AT_ONCE {
+    if answer.len() <= PART {
         return ([(CONTENT_TYPE, JSON)], answer).into_response();
     }
     let length = answer.len().to_string();
-    let (sender, mut receiver) = mpsc::channel(1);
+    let (sender, receiver) = mpsc::channel(1);
     // A client that does not read is not asked for more: only a task of its own sees the time pass.
     tokio::spawn(timeout(memory.slowest, async move {
         let _taken = taken;
-        for part in answer.chunks(PART) {
-            // A copy: a slice would keep the whole answer.
-            let part = Ok::<_, Infallible>(Bytes::copy_from_slice(part));
-            if sender.send(part).await.is_err() {
-                return;
-            }
-        }
+        send(&sender, &answer).await
     }));
     // A body that ends before its `Content-Length` closes the connection, so that the client does not take it for whole.
-    let parts = Body::from_stream(poll_fn(move |context| receiver.poll_recv(context)));
     let headers = [(CONTENT_TYPE, JSON.to_owned()), (CONTENT_LENGTH, length)];
-    (headers, parts).into_response()
+    (headers, body_of([], receiver)).into_response()
 }
 
 /// There was no memory in time. The API server tries again after a second, as long as its own timeout allows.

@@ -23,10 +23,35 @@ impl Conversion {
     }
 }
 
-pub(crate) fn convert(
-    _: &[Conversion],
-    _: &[u8],
-    _: &(dyn Fn() + Sync),
-) -> Result<Vec<u8>, StatusCode> {
-    Err(StatusCode::NOT_FOUND)
+pub(crate) struct Review;
+
+impl Review {
+    pub(crate) fn new(_: usize, _: usize) -> Self {
+        Self
+    }
+
+    pub(crate) fn read(
+        &mut self,
+        _: &[Conversion],
+        _: &[u8],
+        _: &dyn Fn(),
+    ) -> Result<(), StatusCode> {
+        Err(StatusCode::NOT_FOUND)
+    }
+
+    pub(crate) fn pending(&self) -> usize {
+        0
+    }
+
+    pub(crate) fn written(&self) -> usize {
+        0
+    }
+
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        Vec::new()
+    }
+
+    pub(crate) fn end(self) -> Result<Vec<u8>, StatusCode> {
+        Err(StatusCode::NOT_FOUND)
+    }
 }

@@ -1,7 +1,7 @@
 //! The ConversionReview: what the API server asks, and the answer.
 
 use std::{
-    borrow::Cow,
+    mem,
     panic::{AssertUnwindSafe, catch_unwind},
     str::from_utf8,
     time::{Duration, Instant},
@@ -9,14 +9,22 @@ use std::{
 
 use axum::http::StatusCode;
 use parking_lot::Mutex;
-use serde::Deserialize;
+use serde::{Deserialize, de::IgnoredAny};
 use serde_json::{json, value::RawValue};
 
-use super::{Conversion, object::Fields, version::Reason};
-use crate::{error::panic_message, webhook::memory::room};
+use super::{
+    Conversion,
+    object::Fields,
+    text::{Found, Text},
+    version::Reason,
+};
+use crate::error::panic_message;
 
 const API_VERSION: &str = "apiextensions.k8s.io/v1";
 const KIND: &str = "ConversionReview";
+
+/// An answer before its objects.
+const HEAD: &str = r#"{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","response":{"convertedObjects":["#;
 
 /// How long a message may be, in characters: an error may quote a value of any size.
 const MESSAGE: usize = 1 << 10;
@@ -24,73 +32,198 @@ const MESSAGE: usize = 1 << 10;
 /// How often one is logged. The API server asks again and again for those who list and watch.
 const COMPLAINTS: Duration = Duration::from_secs(10);
 
+/// A ConversionReview without its objects.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Review<'a> {
-    #[serde(borrow)]
-    api_version: Cow<'a, str>,
-    #[serde(borrow)]
-    kind: Cow<'a, str>,
-    #[serde(borrow)]
-    request: Request<'a>,
+struct Outline {
+    api_version: String,
+    kind: String,
+    request: Request,
 }
 
 #[derive(Deserialize)]
-struct Request<'a> {
-    #[serde(borrow)]
-    uid: Cow<'a, str>,
-    #[serde(borrow, rename = "desiredAPIVersion")]
-    desired_api_version: Cow<'a, str>,
-    #[serde(borrow)]
-    objects: Vec<&'a RawValue>,
+struct Request {
+    /// May come after the objects.
+    uid: Option<String>,
+    #[serde(rename = "desiredAPIVersion")]
+    desired_api_version: String,
+    objects: Vec<IgnoredAny>,
 }
 
-/// The answer to a ConversionReview: all objects in their order, or which one does not convert, and
-/// why. Calls `panicked` when the code of a conversion has panicked.
+impl Request {
+    fn read(outline: &[u8]) -> Result<Self, StatusCode> {
+        let Ok(outline) = serde_json::from_slice::<Outline>(outline) else {
+            return Err(StatusCode::BAD_REQUEST);
+        };
+        let is_review = outline.api_version == API_VERSION && outline.kind == KIND;
+        match is_review && outline.request.objects.is_empty() {
+            true => Ok(outline.request),
+            false => Err(StatusCode::BAD_REQUEST),
+        }
+    }
+}
+
+/// A ConversionReview that is read and answered object by object, so that it takes up the memory of one, however many
+/// there are. The objects come after `desiredAPIVersion`, as the API server writes them.
+pub(crate) struct Review {
+    text: Text,
+    /// Bytes that an object may have, and take up while it is converted.
+    most: usize,
+    memory: usize,
+    /// Known from where the objects begin.
+    desired: String,
+    objects: usize,
+    answer: Vec<u8>,
+    /// Whether a part of the answer is gone already.
+    is_sent: bool,
+    failure: Option<String>,
+}
+
+impl Review {
+    pub(crate) fn new(most: usize, memory: usize) -> Self {
+        Self {
+            text: Text::default(),
+            most,
+            memory,
+            desired: String::new(),
+            objects: 0,
+            answer: HEAD.into(),
+            is_sent: false,
+            failure: None,
+        }
+    }
+
+    /// Reads the next part of the body, and converts the objects that end in it. Calls `panicked` when the code of a
+    /// conversion has panicked.
+    ///
+    /// # Errors
+    /// If the body is no ConversionReview.
+    pub(crate) fn read(
+        &mut self,
+        conversions: &[Conversion],
+        mut part: &[u8],
+        panicked: &dyn Fn(),
+    ) -> Result<(), StatusCode> {
+        while let Some(found) = self.text.next(&mut part) {
+            match found {
+                Found::List => {
+                    let head = [&self.text.outline[..], b"]}}"].concat();
+                    self.desired = Request::read(&head)?.desired_api_version;
+                }
+                Found::End if self.objects == 0 && self.text.is_blank() => {}
+                Found::Object | Found::End => self.convert(conversions, panicked)?,
+            }
+            self.text.clear();
+        }
+        if self.text.object.len() > self.most {
+            let (index, most) = (self.objects, self.most);
+            self.fail(format!(
+                "object {index} has more than the {most} bytes for which `--webhook-memory` is enough"
+            ));
+        }
+        if self.failure.is_some() {
+            self.text.clear();
+        }
+        match self.text.outline.len() > self.most {
+            true => Err(StatusCode::PAYLOAD_TOO_LARGE),
+            false => Ok(()),
+        }
+    }
+
+    /// Bytes of the object that is being read.
+    pub(crate) fn pending(&self) -> usize {
+        self.text.object.len()
+    }
+
+    /// Bytes that are written of the answer, since some were taken.
+    pub(crate) fn written(&self) -> usize {
+        self.answer.len()
+    }
+
+    /// Takes what is written.
+    pub(crate) fn take(&mut self) -> Vec<u8> {
+        self.is_sent = true;
+        mem::take(&mut self.answer)
+    }
+
+    /// The rest of the answer: all objects in their order, or which one does not convert, and why. The API server
+    /// looks at the result first.
+    ///
+    /// # Errors
+    /// If the body was no ConversionReview.
+    pub(crate) fn end(mut self) -> Result<Vec<u8>, StatusCode> {
+        let request = Request::read(&self.text.outline)?;
+        let uid = json!(request.uid.ok_or(StatusCode::BAD_REQUEST)?);
+        let result = match &self.failure {
+            Some(message) => json!({ "status": "Failure", "message": message }),
+            None => json!({ "status": "Success" }),
+        };
+        let tail = format!(r#"],"uid":{uid},"result":{result}}}}}"#);
+        self.answer.extend(tail.as_bytes());
+        Ok(self.answer)
+    }
+
+    /// Converts the object whose text has ended.
+    fn convert(
+        &mut self,
+        conversions: &[Conversion],
+        panicked: &dyn Fn(),
+    ) -> Result<(), StatusCode> {
+        let index = self.objects;
+        self.objects += 1;
+        if self.failure.is_some() {
+            return Ok(());
+        }
+        let weight = self.text.weight();
+        if weight > self.memory {
+            self.fail(format!(
+                "object {index} may take up {weight} bytes, more than `--webhook-memory`"
+            ));
+            return Ok(());
+        }
+        let object = mem::take(&mut self.text.object);
+        let text = from_utf8(&object).map_err(|_| StatusCode::BAD_REQUEST)?;
+        let object: &RawValue = serde_json::from_str(text).map_err(|_| StatusCode::BAD_REQUEST)?;
+        let before = self.answer.len();
+        if index > 0 {
+            self.answer.push(b',');
+        }
+        let (desired, answer) = (&self.desired, &mut self.answer);
+        if let Err(reason) = convert_object(conversions, object, desired, answer, panicked) {
+            answer.truncate(before);
+            let what = describe(object, index, desired);
+            self.fail(format!("cannot convert {what}: {reason}"));
+        }
+        Ok(())
+    }
+
+    /// Converts no further object. The rest of the body is still read: who is sending it reads the answer afterwards.
+    fn fail(&mut self, message: String) {
+        if self.failure.is_some() {
+            return;
+        }
+        let message: String = message.chars().take(MESSAGE).collect();
+        complain(&message);
+        self.failure = Some(message);
+        if !self.is_sent {
+            self.answer.truncate(HEAD.len());
+        }
+    }
+}
+
+/// The answer to a ConversionReview that is there as a whole.
 ///
 /// # Errors
-/// If `body` is no ConversionReview.
+/// If `body` is none.
+#[cfg(any(test, feature = "testing"))]
 pub(crate) fn convert(
     conversions: &[Conversion],
     body: &[u8],
     panicked: &dyn Fn(),
 ) -> Result<Vec<u8>, StatusCode> {
-    let text = from_utf8(body).map_err(|_| StatusCode::BAD_REQUEST)?;
-    let review: Review = serde_json::from_str(text).map_err(|_| StatusCode::BAD_REQUEST)?;
-    if review.api_version != API_VERSION || review.kind != KIND {
-        return Err(StatusCode::BAD_REQUEST);
-    }
-    let request = review.request;
-    let uid = json!(request.uid);
-    let head =
-        format!(r#"{{"kind":"{KIND}","apiVersion":"{API_VERSION}","response":{{"uid":{uid},"#);
-    let mut answer = room(body.len() + body.len() / 8 + 512);
-    answer.extend(head.as_bytes());
-    answer.extend(br#""convertedObjects":["#);
-    for (index, object) in request.objects.iter().enumerate() {
-        if index > 0 {
-            answer.push(b',');
-        }
-        let result = convert_object(
-            conversions,
-            object,
-            &request.desired_api_version,
-            &mut answer,
-            panicked,
-        );
-        if let Err(reason) = result {
-            let what = describe(object, index, &request);
-            let message = format!("cannot convert {what}: {reason}");
-            let message: String = message.chars().take(MESSAGE).collect();
-            complain(&message);
-            let result = json!({ "status": "Failure", "message": message });
-            return Ok(
-                format!(r#"{head}"convertedObjects":[],"result":{result}}}}}"#).into_bytes(),
-            );
-        }
-    }
-    answer.extend(br#"],"result":{"status":"Success"}}}"#);
-    Ok(answer)
+    let mut review = Review::new(usize::MAX, usize::MAX);
+    review.read(conversions, body, panicked)?;
+    review.end()
 }
 
 fn convert_object(
@@ -151,7 +284,7 @@ fn split(api_version: &str) -> (&str, &str) {
 }
 
 /// The object in words, such as `Widget default/a from v1 to v2`.
-fn describe(object: &RawValue, index: usize, request: &Request) -> String {
+fn describe(object: &RawValue, index: usize, to: &str) -> String {
     let fields = serde_json::from_str::<Fields>(object.get()).unwrap_or(Fields(Vec::new()));
     let metadata = fields.get("metadata").map_or("{}", RawValue::get);
     let metadata = serde_json::from_str::<Fields>(metadata).unwrap_or(Fields(Vec::new()));
@@ -162,7 +295,6 @@ fn describe(object: &RawValue, index: usize, request: &Request) -> String {
     };
     let kind = fields.text("kind").unwrap_or_default();
     let from = fields.text("apiVersion").unwrap_or_default();
-    let to = &request.desired_api_version;
     format!("{kind} {name} from {from} to {to}")
         .trim_start()
         .to_owned()

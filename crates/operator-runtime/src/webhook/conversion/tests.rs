@@ -10,7 +10,7 @@ use std::cell::Cell;
 use axum::http::StatusCode;
 use serde_json::{Value, json};
 
-use super::{Conversion, convert};
+use super::{Conversion, Review, convert};
 
 /// Sends a review; how often a conversion panicked is asserted by the caller.
 fn send(conversion: impl Into<Conversion>, review: &Value) -> (Result<Value, StatusCode>, u32) {

@@ -1,9 +1,9 @@
 //! The webhooks as their clients see them.
 
-use std::time::Duration;
+use std::{convert::Infallible, time::Duration};
 
 use axum::{
-    body::{Body, to_bytes},
+    body::{Body, Bytes, to_bytes},
     http::{Method, Request},
 };
 use k8s_openapi::api::core::v1::ConfigMap;
@@ -119,7 +119,6 @@ fn posted(body: Body) -> Request<Body> {
 
 const SMALL: Cost = Cost {
     most: 10,
-    quarters: 4,
     patience: Duration::from_secs(60),
 };
 
@@ -158,14 +157,13 @@ async fn refused(answer: Response) -> (u16, bool, String) {
 async fn a_body_waits_for_memory_and_is_refused_after_a_while() {
     let mut cost = Cost {
         most: usize::MAX,
-        quarters: 8,
         patience: Duration::from_millis(100),
     };
-    let memory = Memory::new(8 << 10);
+    let memory = Memory::new(80 << 10);
     let text = "a".repeat(3 << 10);
     let first = body(posted(text.clone().into()), cost, &memory).await;
     let Whole { text: _, taken } = first.ok().unwrap();
-    assert_eq!(memory.free(), 2);
+    assert_eq!(memory.free(), 20);
     let second = body(posted(text.clone().into()), cost, &memory).await;
     let expected = "other requests take up all that `--webhook-memory` allows";
     let answer = refused(second.err().unwrap()).await;
@@ -197,7 +195,7 @@ async fn slow_clients_do_not_keep_memory() {
     );
     assert_eq!(memory.free(), 1024);
 
-    let all = || memory.take(CONVERSION, usize::MAX);
+    let all = || memory.take(ADMISSION, usize::MAX);
     let answer = vec![b'a'; 1 << 20];
     let unread = accept(answer.clone(), all().await.unwrap(), &memory);
     assert_eq!(memory.free(), 0);

@@ -4,32 +4,40 @@ use std::{
     env, fs,
     path::PathBuf,
     process::{Child, Command, Stdio},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use anyhow::{Context, Result, ensure};
 use axum::body::{Body, Bytes};
 use clap::Parser;
-use futures::{StreamExt, future::try_join_all};
+use futures::{StreamExt, TryStreamExt, future::try_join_all, stream};
 use http::{Request, StatusCode, header::CONTENT_TYPE};
-use kube::{Client, Config};
+use k8s_openapi::{
+    ByteString,
+    api::admissionregistration::v1::ValidatingWebhookConfiguration,
+    apiextensions_apiserver::pkg::apis::apiextensions::v1::{
+        CustomResourceConversion, WebhookClientConfig, WebhookConversion,
+    },
+};
+use kube::{
+    Api, Client, Config, CustomResourceExt,
+    api::{ListParams, PostParams},
+};
 use operator_runtime::{
     Flags, Manager,
-    envtest::{eventually, free_port},
+    envtest::{Cluster, NAMESPACE, eventually, free_port},
+    webhook::{Change, Denied, Request as Asked, Webhook},
 };
 use rcgen::{CertifiedKey, generate_simple_self_signed};
-use serde_json::json;
-use tokio::time::sleep;
+use serde_json::{Value, from_value, json};
+use tokio::{runtime::Runtime, time::sleep};
 
 use super::{
-    setup::{OPTIONS, webhooks},
-    types::conversion,
+    setup::{OPTIONS, webhooks, widget, widgets},
+    types::{conversion, crds, v1},
 };
 
 const MIB: usize = 1 << 20;
-
-/// MiB for requests: enough for a conversion of 8 MiB.
-const MEMORY: usize = 18;
 
 #[derive(Parser)]
 struct Args {
@@ -44,23 +52,35 @@ fn operator() {
         return;
     };
     let args = Args::parse_from(["operator"].into_iter().chain(flags.split(' ')));
-    let runtime = tokio::runtime::Runtime::new().unwrap();
+    let runtime = Runtime::new().unwrap();
     let result: Result<()> = runtime.block_on(async {
         let manager = Manager::new(&OPTIONS, args.manager).await?;
-        Ok(manager.webhooks(webhooks(conversion()), ()).run().await?)
+        let mut webhooks = webhooks(conversion());
+        webhooks.add(Webhook::<v1::Widget, ()>::validating(validate));
+        Ok(manager.webhooks(webhooks, ()).run().await?)
     });
     result.unwrap();
+}
+
+async fn validate(_: &Change<v1::Widget>, _: &Asked, _: &()) -> Result<(), Denied> {
+    Ok(())
 }
 
 /// The operator as a process, and a client that trusts it.
 struct Operator {
     child: Child,
     client: Client,
+    config: Config,
+    /// Where the API server asks.
+    endpoint: WebhookClientConfig,
 }
 
 impl Operator {
-    async fn start() -> Result<Self> {
-        let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("conversion-memory");
+    /// Starts it with this memory for requests.
+    async fn start(memory: &str) -> Result<Self> {
+        let port = free_port()?;
+        let directory =
+            PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("conversion-{port}"));
         fs::create_dir_all(&directory)?;
         let CertifiedKey { cert, signing_key } =
             generate_simple_self_signed(["127.0.0.1".to_owned()])?;
@@ -77,9 +97,8 @@ impl Operator {
             "current-context": "a",
         });
         fs::write(&kubeconfig, text.to_string())?;
-        let port = free_port()?;
         let flags = format!(
-            "--webhook-memory={MEMORY}Mi --health-probe-bind-address=0 --webhook-port={port} --webhook-cert-path={} --kubeconfig={}",
+            "--webhook-memory={memory} --health-probe-bind-address=0 --webhook-port={port} --webhook-cert-path={} --kubeconfig={}",
             directory.display(),
             kubeconfig.display()
         );
@@ -88,12 +107,20 @@ impl Operator {
             .env("TEST_CONVERSION_FLAGS", flags)
             .stdout(Stdio::null())
             .spawn()?;
-        let mut config = Config::new(format!("https://127.0.0.1:{port}").parse()?);
+        let url = format!("https://127.0.0.1:{port}");
+        let endpoint = WebhookClientConfig {
+            ca_bundle: Some(ByteString(cert.pem().into_bytes())),
+            url: Some(format!("{url}/convert")),
+            service: None,
+        };
+        let mut config = Config::new(url.parse()?);
         config.root_cert = Some(vec![cert.der().to_vec()]);
         config.proxy_url = None;
         let operator = Self {
             child,
-            client: Client::try_from(config)?,
+            client: Client::try_from(config.clone())?,
+            config,
+            endpoint,
         };
         let ask = async || operator.convert(review(1, 10)).await;
         eventually(Duration::from_secs(30), ask).await?;
@@ -138,49 +165,191 @@ fn review(objects: usize, bytes: usize) -> Bytes {
         "metadata": {"name": "a", "namespace": "default"},
         "spec": {"title": "t".repeat(bytes)},
     });
-    let review = json!({
+    of("v1", &vec![widget; objects]).to_string().into()
+}
+
+fn of(desired: &str, objects: &[Value]) -> Value {
+    json!({
         "apiVersion": "apiextensions.k8s.io/v1",
         "kind": "ConversionReview",
         "request": {
             "uid": "u",
-            "desiredAPIVersion": "test.example.com/v1",
-            "objects": vec![widget; objects],
+            "desiredAPIVersion": format!("test.example.com/{desired}"),
+            "objects": objects,
         },
-    });
-    review.to_string().into()
+    })
 }
 
-/// 20 pages of 7.5 MiB are 150 MiB, and their answers as much again.
-#[tokio::test]
-async fn twenty_clients_do_not_end_the_operator() -> Result<()> {
-    let operator = Operator::start().await?;
+/// The memory of a Pod.
+const POD: usize = 128 * MIB;
+
+/// Asks as the API server does; how long the answer is.
+async fn converted(operator: &Operator, review: &Bytes) -> Result<usize> {
+    loop {
+        match operator.convert(review.clone()).await? {
+            (StatusCode::OK, length) => return Ok(length),
+            (StatusCode::SERVICE_UNAVAILABLE, _) => sleep(Duration::from_secs(1)).await,
+            (status, _) => anyhow::bail!("{status}"),
+        }
+    }
+}
+
+/// 20 pages of 7.5 MiB are 150 MiB, and their answers as much again. A page of 100 MiB takes up no more.
+#[tokio::test(flavor = "multi_thread")]
+async fn pages_of_any_size_do_not_end_the_operator() -> Result<()> {
+    let operator = Operator::start("72Mi").await?;
     let before = operator.peak()?;
-    let page = review(500, 15 * MIB / 2 / 500);
-    let ask = async || {
-        // As the API server does.
-        loop {
-            match operator.convert(page.clone()).await? {
-                (StatusCode::OK, length) => return anyhow::Ok(length),
-                (StatusCode::SERVICE_UNAVAILABLE, _) => sleep(Duration::from_secs(1)).await,
-                (status, _) => anyhow::bail!("{status}"),
-            }
+    for (clients, bytes) in [(20, 15 << 10), (1, 200 << 10)] {
+        let page = review(500, bytes);
+        let answers = (0..clients).map(|_| converted(&operator, &page));
+        let answers = try_join_all(answers).await?;
+        let whole = answers.iter().all(|length| *length > 500 * bytes);
+        ensure!(whole, "{answers:?}");
+        let peak = operator.peak()?;
+        println!(
+            "{clients} of {bytes}: {} MiB, {} at start",
+            peak / MIB,
+            before / MIB
+        );
+        ensure!(peak < POD, "{} MiB", peak / MIB);
+    }
+    Ok(())
+}
+
+/// Anybody may send objects that take up 300 times their text.
+#[tokio::test(flavor = "multi_thread")]
+async fn hostile_objects_do_not_end_the_operator() -> Result<()> {
+    let operator = Operator::start("72Mi").await?;
+    for count in [3_000, 300_000] {
+        let widget = json!({
+            "apiVersion": "test.example.com/v1",
+            "kind": "Widget",
+            "metadata": {"name": "a", "namespace": "default"},
+            "spec": {"displayName": "a", "unknown": vec![json!({"a": 0}); count]},
+        });
+        let review = Bytes::from(of("v1alpha1", &[widget]).to_string());
+        try_join_all((0..20).map(|_| converted(&operator, &review))).await?;
+        let peak = operator.peak()?;
+        println!("{count}: {} MiB", peak / MIB);
+        ensure!(peak < POD, "{} MiB", peak / MIB);
+    }
+    Ok(())
+}
+
+/// 500 objects of 200 KiB, through a real API server, which asks about each object by itself.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_list_of_100_mib_is_converted() -> Result<()> {
+    const OBJECTS: usize = 500;
+    let operator = Operator::start("72Mi").await?;
+    let cluster = Cluster::start()?;
+    let mut crds = crds("v1alpha1")?;
+    for crd in &mut crds {
+        crd.spec.conversion = Some(CustomResourceConversion {
+            strategy: "Webhook".to_owned(),
+            webhook: Some(WebhookConversion {
+                client_config: Some(operator.endpoint.clone()),
+                conversion_review_versions: vec!["v1".to_owned()],
+            }),
+        });
+    }
+    cluster.install(anyhow::Ok(crds)).await?;
+    let old = widgets(&cluster, "v1alpha1", NAMESPACE)?;
+    let title = "t".repeat(200 << 10);
+    let create = |index| {
+        let (old, title) = (&old, &title);
+        async move {
+            let widget = widget(
+                "v1alpha1",
+                &format!("w-{index}"),
+                &json!({ "title": title }),
+            )?;
+            old.create(&PostParams::default(), &widget).await?;
+            anyhow::Ok(())
         }
     };
-    let answers = try_join_all((0..20).map(|_| ask())).await?;
+    let created = stream::iter((0..OBJECTS).map(create)).buffer_unordered(10);
+    created.try_collect::<()>().await?;
+    let all = widgets(&cluster, "v1", NAMESPACE)?
+        .list(&ListParams::default())
+        .await?;
+    ensure!(all.items.len() == OBJECTS);
     ensure!(
-        answers.iter().all(|length| *length > 7 * MIB),
-        "{answers:?}"
+        all.items
+            .iter()
+            .all(|widget| widget.data["spec"]["displayName"] == *title)
     );
-    let more = operator.peak()? - before;
-    println!(
-        "{} MiB more than the {} MiB at start",
-        more / MIB,
-        before / MIB
-    );
-    // What the connections themselves take up comes on top.
-    ensure!(more < (MEMORY + 32) * MIB, "{} MiB", more / MIB);
+    let peak = operator.peak()?;
+    println!("{} MiB", peak / MIB);
+    ensure!(peak < POD, "{} MiB", peak / MIB);
+    Ok(())
+}
 
-    let (status, _) = operator.convert(review(500, 9 * MIB / 500)).await?;
-    ensure!(status == StatusCode::PAYLOAD_TOO_LARGE, "{status}");
+/// The API server asks again after a second. Its client learns that the webhook gave no answer when the time is up.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_write_waits_for_memory() -> Result<()> {
+    let operator = Operator::start("1Mi").await?;
+    let cluster = Cluster::start()?;
+    cluster
+        .install(Ok::<_, kube::core::crd::MergeError>(
+            vec![v1::Widget::crd()],
+        ))
+        .await?;
+    let WebhookClientConfig { ca_bundle, url, .. } = operator.endpoint.clone();
+    let path = "/validate-test-example-com-v1-widget";
+    let url = url.unwrap_or_default().replace("/convert", path);
+    let configuration: ValidatingWebhookConfiguration = from_value(json!({
+        "metadata": {"name": "memory"},
+        "webhooks": [{
+            "name": "validate.widget.v1.test.example.com",
+            "clientConfig": {"url": url, "caBundle": ca_bundle},
+            "rules": [{
+                "apiGroups": ["test.example.com"], "apiVersions": ["v1"],
+                "operations": ["CREATE"], "resources": ["widgets"],
+            }],
+            "sideEffects": "None", "admissionReviewVersions": ["v1"],
+        }],
+    }))?;
+    let configurations: Api<ValidatingWebhookConfiguration> = Api::all(cluster.client()?);
+    configurations
+        .create(&PostParams::default(), &configuration)
+        .await?;
+    let widgets = widgets(&cluster, "v1", NAMESPACE)?;
+    let create = async |name: &str| {
+        let widget = widget("v1", name, &json!({ "displayName": "a" }))?;
+        anyhow::Ok(widgets.create(&PostParams::default(), &widget).await)
+    };
+    // Until it is asked.
+    sleep(Duration::from_secs(2)).await;
+    create("before").await??;
+    for (held, expected) in [(6, None), (12, Some("context deadline exceeded"))] {
+        // An answer that nobody reads takes up all of it.
+        let request = Request::post("/convert").header(CONTENT_TYPE, "application/json");
+        let request = request.body(kube::client::Body::from(review(4_000, 10_000)))?;
+        // With its runtime ends its connection.
+        let runtime = Runtime::new()?;
+        let config = operator.config.clone();
+        let send = async move { anyhow::Ok(Client::try_from(config)?.send(request).await?) };
+        let unread = runtime.spawn(send).await??;
+        ensure!(unread.status() == StatusCode::OK, "{}", unread.status());
+        let begin = Instant::now();
+        let release = async {
+            sleep(Duration::from_secs(held)).await;
+            runtime.shutdown_background();
+            drop(unread);
+        };
+        let name = format!("w-{held}");
+        let (answer, ()) = tokio::join!(create(&name), release);
+        println!("held {held} s: {:?} {answer:?}", begin.elapsed());
+        match (answer?, expected) {
+            (Ok(_), None) => {}
+            (Err(kube::Error::Api(status)), Some(text)) => {
+                ensure!(
+                    status.code == 500 && status.message.contains(text),
+                    "{status:?}"
+                );
+            }
+            (answer, _) => anyhow::bail!("{answer:?}"),
+        }
+    }
     Ok(())
 }

@@ -157,3 +157,82 @@ fn what_is_no_review_is_refused() {
         assert_eq!(convert(&[], body, &|| {}), Err(StatusCode::BAD_REQUEST));
     }
 }
+
+/// The answer to a body that comes in parts, of which each is sent on.
+fn in_parts(body: &str, size: usize, most: usize) -> Result<Value, StatusCode> {
+    let (mut review, mut answer) = (Review::new(most, 20_000), Vec::new());
+    for part in body.as_bytes().chunks(size) {
+        review.read(&[all().into()], part, &|| {})?;
+        answer.append(&mut review.take());
+    }
+    answer.append(&mut review.end()?);
+    Ok(serde_json::from_slice(&answer).unwrap())
+}
+
+#[test]
+fn a_review_may_come_in_any_parts() {
+    let object = |name: &str, spec: &str| {
+        format!(
+            r#"{{"apiVersion":"test.example.com/v1alpha1","kind":"Widget","metadata":{{"name":{name}}},"spec":{spec}}}"#
+        )
+    };
+    let objects = [
+        object(r#""a""#, r#"{"name":"}]\"\\","parts":[{"name":"["}]}"#),
+        object(r#""\u00e9""#, r#"{"name":"é,","objects":[[],{}]}"#),
+        object(r#""b""#, r#"{"name":"panic"}"#),
+    ];
+    for (count, status) in [(0, "Success"), (2, "Success"), (3, "Failure")] {
+        let objects = objects[..count].join(" ,\n");
+        let body = format!(
+            r#"{{"response":{{"objects":[1]}},"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview",
+            "request":{{"more":{{"objects":["x",{{}}]}},"desiredAPIVersion":"test.example.com/v1",
+            "objects" : [ {objects} ], "uid":"u"}} }}"#
+        );
+        let whole = convert(&[all().into()], body.as_bytes(), &|| {}).unwrap();
+        let whole: Value = serde_json::from_slice(&whole).unwrap();
+        assert_eq!(whole["response"]["result"]["status"], status);
+        let converted = whole["response"]["convertedObjects"].as_array().unwrap();
+        assert_eq!(converted.len(), count % 3);
+        for size in 1..body.len() {
+            let mut answer = in_parts(&body, size, 300).unwrap();
+            if status == "Failure" {
+                // Those before it may have been sent.
+                answer["response"]["convertedObjects"] = json!([]);
+            }
+            assert_eq!(answer, whole, "{size}");
+        }
+        // No prefix is whole.
+        for end in 0..body.len() {
+            let answer = in_parts(&body[..body.floor_char_boundary(end)], 7, 300);
+            assert_eq!(answer, Err(StatusCode::BAD_REQUEST), "{end}");
+        }
+    }
+}
+
+#[test]
+fn what_is_too_large_is_not_kept() {
+    let mut large = widget("v1alpha1", &json!({ "name": "a".repeat(200) }));
+    let fine = widget("v1alpha1", &json!({ "name": "a" }));
+    let body =
+        |large: &Value| review("v1", &[fine.clone(), large.clone(), fine.clone()]).to_string();
+    let answer = in_parts(&body(&large), 10, 300).unwrap();
+    let expected = "object 1 has more than the 300 bytes for which `--webhook-memory` is enough";
+    assert_eq!(answer["response"]["result"]["message"], expected);
+    assert_eq!(answer["response"]["uid"], "705ab4f5");
+    large["spec"]["name"] = "a".repeat(150).into();
+    let answer = in_parts(&body(&large), 10, 300).unwrap();
+    assert_eq!(answer["response"]["result"]["status"], "Success");
+    large["spec"]["x"] = vec![0; 60].into();
+    let answer = in_parts(&body(&large), 10, 1000).unwrap();
+    let message = answer["response"]["result"]["message"].as_str().unwrap();
+    assert!(
+        message.starts_with("object 1 may take up ")
+            && message.ends_with(" more than `--webhook-memory`"),
+        "{message}"
+    );
+    let other = json!({ "a": "a".repeat(300) }).to_string();
+    assert_eq!(
+        in_parts(&other, 10, 300),
+        Err(StatusCode::PAYLOAD_TOO_LARGE)
+    );
+}

@@ -1,0 +1,134 @@
+//! A conversion review that is answered while it comes: object by object, out of the request and into the answer.
+
+use std::{io, sync::Arc, time::Duration};
+
+use axum::{
+    body::{Body, BodyDataStream, Bytes, HttpBody},
+    extract::Request,
+    http::{StatusCode, header::CONTENT_TYPE},
+    response::{IntoResponse, Response},
+};
+use futures::{
+    StreamExt,
+    stream::{self, poll_fn},
+};
+use tokio::{sync::mpsc, task::spawn_blocking, time::timeout};
+
+use super::{PART, busy, drain, length, refuse};
+use crate::{
+    metrics::Counter,
+    webhook::{
+        conversion::{Conversion, Review},
+        memory::{Cost, Memory},
+    },
+};
+
+/// One object of a review, however many the review has. The API server waits 30 s for the answer.
+pub(super) const CONVERSION: Cost = Cost {
+    most: usize::MAX,
+    patience: Duration::from_secs(15),
+};
+
+/// Bytes that are converted at once: in 1 ms or so. More have a thread of their own, so that they hold up neither the
+/// probes nor the renewal of the lease.
+const AT_ONCE: usize = 64 * 1024;
+
+/// What is sent of an answer; or why there is no more.
+type Part = Result<Bytes, StatusCode>;
+
+/// What converts.
+#[derive(Clone)]
+pub(super) struct Exchange {
+    pub(super) conversions: Arc<[Conversion]>,
+    pub(super) panics: Counter,
+    pub(super) memory: Arc<Memory>,
+}
+
+impl Exchange {
+    /// Answers a review. The API server, as every client written in Go, reads the answer while it sends the request.
+    pub(super) async fn respond(self, request: Request) -> Result<Response, Response> {
+        let body = request.into_body();
+        // The API server tells the length. Who does not may send an object of any size.
+        let told = body.size_hint().upper().map_or(usize::MAX, length);
+        let parts = body.into_data_stream();
+        let memory = self.memory.clone();
+        let Some(taken) = memory.take(CONVERSION, told).await else {
+            drain(parts, &memory).await;
+            return Err(busy());
+        };
+        let (sender, mut receiver) = mpsc::channel(1);
+        let slowest = memory.slowest;
+        // A client that does not read is not asked for more: only a task of its own sees the time pass.
+        tokio::spawn(async move {
+            let answered = timeout(slowest, self.convert(parts, &sender)).await;
+            drop(taken);
+            if let Err(status) = answered.unwrap_or(Err(StatusCode::REQUEST_TIMEOUT)) {
+                _ = sender.send(Err(status)).await;
+            }
+        });
+        let (first, second) = (receiver.recv().await, receiver.recv().await);
+        let body = match (first, second) {
+            (Some(Ok(answer)), None) => answer.into(),
+            (Some(Ok(first)), Some(second)) => body_of([Ok(first), second], receiver),
+            (Some(Err(StatusCode::REQUEST_TIMEOUT)), _) => {
+                let text = format!("it took longer than {slowest:?}");
+                return Err(refuse((StatusCode::REQUEST_TIMEOUT, text)));
+            }
+            (refused, _) => {
+                let status = refused.and_then(Result::err);
+                let text = "this is no ConversionReview that has its objects last".to_owned();
+                return Err(refuse((status.unwrap_or(StatusCode::BAD_REQUEST), text)));
+            }
+        };
+        Ok(([(CONTENT_TYPE, "application/json")], body).into_response())
+    }
+
+    /// Converts what comes, and sends what becomes of it.
+    async fn convert(
+        self,
+        mut parts: BodyDataStream,
+        sender: &mpsc::Sender<Part>,
+    ) -> Result<(), StatusCode> {
+        let gone = |_| StatusCode::BAD_REQUEST;
+        let mut review = Review::new(self.memory.most(CONVERSION), self.memory.all());
+        while let Some(part) = parts.next().await {
+            let part = part.map_err(|_| StatusCode::BAD_REQUEST)?;
+            let length = review.pending() + part.len();
+            let (conversions, panics) = (self.conversions.clone(), self.panics.clone());
+            let read = move || {
+                let read = review.read(&conversions, &part, &|| _ = panics.inc());
+                read.map(|()| review)
+            };
+            review = if length <= AT_ONCE {
+                read()?
+            } else {
+                let turn = self.memory.turn.clone().lock_owned().await;
+                let read = move || (read(), turn);
+                spawn_blocking(read).await.expect("panics are caught").0?
+            };
+            if review.written() > PART {
+                send(sender, &review.take()).await.map_err(gone)?;
+            }
+        }
+        send(sender, &review.end()?).await.map_err(gone)
+    }
+}
+
+/// Sends a text in parts. Each is a copy: a slice would keep all of it.
+pub(super) async fn send(
+    sender: &mpsc::Sender<Part>,
+    text: &[u8],
+) -> Result<(), mpsc::error::SendError<Part>> {
+    for part in text.chunks(PART) {
+        sender.send(Ok(Bytes::copy_from_slice(part))).await?;
+    }
+    Ok(())
+}
+
+/// An answer that is still being written. If it breaks off, the connection is closed, so that the client does not take
+/// it for whole.
+pub(super) fn body_of<const N: usize>(begin: [Part; N], mut rest: mpsc::Receiver<Part>) -> Body {
+    let rest = poll_fn(move |context| rest.poll_recv(context));
+    let parts = stream::iter(begin).chain(rest);
+    Body::from_stream(parts.map(|part| part.map_err(|status| io::Error::other(status.to_string()))))
+}
