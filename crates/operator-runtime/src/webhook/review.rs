@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use k8s_openapi::{ByteString, api::authentication::v1::UserInfo};
 use kube::core::{GroupVersionKind, GroupVersionResource, Status};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, value::RawValue};
+use serde_json::value::RawValue;
 
 use super::{Operation, Request, request::Warnings};
 
@@ -57,9 +57,12 @@ struct Asked<'a> {
     #[serde(borrow)]
     old_object: Option<&'a RawValue>,
     dry_run: Option<bool>,
-    #[serde(default)]
-    options: Value,
+    #[serde(borrow)]
+    options: Option<&'a RawValue>,
 }
+
+/// Bytes of the options of an operation, of which a tree is made, whatever they are.
+const OPTIONS: usize = 64 * 1024;
 
 impl<'a> Question<'a> {
     /// Reads a review.
@@ -79,6 +82,10 @@ impl<'a> Question<'a> {
             .request
             .ok_or_else(|| format!("the {KIND} has no request"))?;
         let some = |text: Option<String>| text.filter(|text| !text.is_empty());
+        let options = asked.options.map_or("null", RawValue::get);
+        if options.len() > OPTIONS {
+            return Err(format!("the options have more than {OPTIONS} bytes"));
+        }
         Ok(Self {
             uid: asked.uid,
             request: Request {
@@ -90,7 +97,7 @@ impl<'a> Question<'a> {
                 dry_run: asked.dry_run.unwrap_or_default(),
                 kind: asked.kind,
                 resource: asked.resource,
-                options: asked.options,
+                options: serde_json::from_str(options).map_err(|error| error.to_string())?,
                 warnings: Warnings::default(),
             },
             object: asked.object,

@@ -52,7 +52,8 @@ struct Request {
 
 impl Request {
     fn read(outline: &[u8]) -> Result<Self, StatusCode> {
-        let Ok(outline) = serde_json::from_slice::<Outline>(outline) else {
+        let text = from_utf8(outline).map_err(|_| StatusCode::BAD_REQUEST)?;
+        let Ok(outline) = serde_json::from_str::<Outline>(text) else {
             return Err(StatusCode::BAD_REQUEST);
         };
         let is_review = outline.api_version == API_VERSION && outline.kind == KIND;
@@ -74,6 +75,8 @@ pub(crate) struct Review {
     desired: String,
     objects: usize,
     answer: Vec<u8>,
+    /// Whether the object that is being read has more bytes, and is not kept.
+    is_oversize: bool,
     /// Whether a part of the answer is gone already.
     is_sent: bool,
     failure: Option<String>,
@@ -88,6 +91,7 @@ impl Review {
             desired: String::new(),
             objects: 0,
             answer: HEAD.into(),
+            is_oversize: false,
             is_sent: false,
             failure: None,
         }
@@ -114,15 +118,17 @@ impl Review {
                 Found::Object | Found::End => self.convert(conversions, panicked)?,
             }
             self.text.clear();
+            self.is_oversize = false;
         }
         if self.text.object.len() > self.most {
+            self.is_oversize = true;
             let (index, most) = (self.objects, self.most);
             self.fail(format!(
                 "object {index} has more than the {most} bytes for which `--webhook-memory` is enough"
             ));
         }
-        if self.failure.is_some() {
-            self.text.clear();
+        if self.is_oversize {
+            self.text.object.clear();
         }
         match self.text.outline.len() > self.most {
             true => Err(StatusCode::PAYLOAD_TOO_LARGE),
@@ -171,19 +177,21 @@ impl Review {
     ) -> Result<(), StatusCode> {
         let index = self.objects;
         self.objects += 1;
-        if self.failure.is_some() {
+        if self.is_oversize {
             return Ok(());
         }
         let weight = self.text.weight();
+        let object = mem::take(&mut self.text.object);
+        let text = from_utf8(&object).map_err(|_| StatusCode::BAD_REQUEST)?;
+        let object: &RawValue = serde_json::from_str(text).map_err(|_| StatusCode::BAD_REQUEST)?;
         if weight > self.memory {
             self.fail(format!(
                 "object {index} may take up {weight} bytes, more than `--webhook-memory`"
             ));
+        }
+        if self.failure.is_some() {
             return Ok(());
         }
-        let object = mem::take(&mut self.text.object);
-        let text = from_utf8(&object).map_err(|_| StatusCode::BAD_REQUEST)?;
-        let object: &RawValue = serde_json::from_str(text).map_err(|_| StatusCode::BAD_REQUEST)?;
         let before = self.answer.len();
         if index > 0 {
             self.answer.push(b',');

@@ -1,6 +1,6 @@
 //! Reviews and answers as they are sent.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::*;
 

@@ -129,7 +129,11 @@ impl Operator {
 
     /// The status, and how long the answer is.
     async fn convert(&self, review: Bytes) -> Result<(StatusCode, usize)> {
-        let request = Request::post("/convert").header(CONTENT_TYPE, "application/json");
+        self.ask("/convert", review).await
+    }
+
+    async fn ask(&self, path: &str, review: Bytes) -> Result<(StatusCode, usize)> {
+        let request = Request::post(path).header(CONTENT_TYPE, "application/json");
         let request = request.body(kube::client::Body::from(review))?;
         let response = self.client.send(request).await?;
         let status = response.status();
@@ -179,6 +183,8 @@ fn of(desired: &str, objects: &[Value]) -> Value {
         },
     })
 }
+
+const VALIDATE: &str = "/validate-test-example-com-v1-widget";
 
 /// The memory of a Pod.
 const POD: usize = 128 * MIB;
@@ -232,6 +238,29 @@ async fn hostile_objects_do_not_end_the_operator() -> Result<()> {
         let peak = operator.peak()?;
         println!("{count}: {} MiB", peak / MIB);
         ensure!(peak < POD, "{} MiB", peak / MIB);
+    }
+    let resource = json!({"group": "test.example.com", "version": "v1", "resource": "widgets"});
+    let mut review = json!({
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+        "request": {
+            "uid": "u",
+            "kind": {"group": "test.example.com", "version": "v1", "kind": "Widget"},
+            "resource": resource,
+            "operation": "CREATE",
+            "object": widget("v1", "a", &json!({"displayName": "a"}))?,
+        },
+    });
+    for (options, expected) in [(1, StatusCode::OK), (300_000, StatusCode::BAD_REQUEST)] {
+        review["request"]["options"] = vec![json!({"a": 0}); options].into();
+        let text = Bytes::from(review.to_string());
+        let answers = (0..20).map(|_| operator.ask(VALIDATE, text.clone()));
+        let statuses = try_join_all(answers).await?;
+        let peak = operator.peak()?;
+        println!("options: {} MiB", peak / MIB);
+        ensure!(peak < POD, "{} MiB", peak / MIB);
+        let statuses: Vec<_> = statuses.into_iter().map(|(status, _)| status).collect();
+        ensure!(statuses.contains(&expected), "{statuses:?}");
     }
     Ok(())
 }
@@ -295,8 +324,7 @@ async fn a_write_waits_for_memory() -> Result<()> {
         ))
         .await?;
     let WebhookClientConfig { ca_bundle, url, .. } = operator.endpoint.clone();
-    let path = "/validate-test-example-com-v1-widget";
-    let url = url.unwrap_or_default().replace("/convert", path);
+    let url = url.unwrap_or_default().replace("/convert", VALIDATE);
     let configuration: ValidatingWebhookConfiguration = from_value(json!({
         "metadata": {"name": "memory"},
         "webhooks": [{

@@ -127,7 +127,7 @@ async fn reviews_that_cannot_be_answered_are_refused() -> Result<()> {
             Method::POST,
             PATH,
             json,
-            review(V1, 7 * MIB - 1000),
+            review(V1, 3 * MIB),
             200,
         ),
         (
@@ -135,7 +135,7 @@ async fn reviews_that_cannot_be_answered_are_refused() -> Result<()> {
             Method::POST,
             PATH,
             json,
-            review(V1, 7 * MIB),
+            review(V1, 4 * MIB),
             413,
         ),
     ] {
