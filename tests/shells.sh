@@ -118,16 +118,19 @@ in_fish() {
     judge fish
 }
 
+# The pages are where `make install` puts them: beside the directory of the program.
 with_man() {
     need man man-db
     need groff groff
-    operator-forge man-pages "$scratch/man/man1"
-    for page in "$scratch"/man/man1/*; do
+    mkdir -p bin
+    operator-forge man-pages share/man/man1
+    for page in share/man/man1/*; do
         man --warnings -E UTF-8 -l "$page" > text 2> warnings
         [ -s text ] && [ ! -s warnings ] || fail "$page: $(cat warnings)"
     done
-    MANPATH="$scratch/man" man operator-forge-create-api | grep -q -e '--controller-name' || fail 'no page of `create api`'
-    echo "man: $(ls "$scratch/man/man1" | wc -l) pages"
+    PATH="$scratch/bin:$PATH" man operator-forge-create-api > text
+    grep -q -e '--controller-name' text || fail 'man finds no page of `create api`'
+    echo "man: $(ls share/man/man1 | wc -l) pages"
 }
 
 for what in "$@"; do
