@@ -123,12 +123,15 @@ pub fn names(project: &Project, last: Option<&Key>) -> Check {
         let mut seen: Vec<&str> = Vec::new();
         for short in &api.short_names {
             if seen.contains(&short.as_str()) {
+                let mut once = api.short_names.clone();
+                once.sort();
+                once.dedup();
                 return Err(Violation::new(
                     Some(key),
                     format!("`{}` has the short name `{short}` twice", key.kind),
                 )
-                .flag(format!("--short-name {short}"))
-                .field(format!("shortNames: [{short}]")));
+                .flag(format!("--short-name {}", join(&once, ",")))
+                .field(format!("shortNames: [{}]", join(&once, ", "))));
             }
             seen.push(short.as_str());
         }
