@@ -99,9 +99,7 @@ Examples:
     Check(Check),
     /// Say what each file is, and what is pending
     Status(Status),
-    /// Show how files differ from what is generated, and change nothing
-    ///
-    /// Lines with `-` are generated, those with `+` are yours.
+    /// Show how files differ from what is generated
     Diff(Diff),
     /// Move the project to the templates of this operator-forge, with every edit
     Update(Update),

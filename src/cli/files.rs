@@ -13,6 +13,8 @@ pub struct Files {
 /// `diff`.
 #[derive(Args, Debug)]
 #[command(after_help = "\
+Lines with `-` are generated, those with `+` are yours.
+
 Examples:
   operator-forge diff
   operator-forge diff src/api.rs config
