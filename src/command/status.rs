@@ -39,7 +39,11 @@ pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
         .iter()
         .filter_map(|path| Some(is_lost(path, survey.memory.rows.remove(path)?.owner)))
         .collect();
-    let set = survey.drift(&project)?;
+    let (set, drifts) = rayon::join(
+        || survey.drift(&project),
+        || check::drifts(&project, &survey),
+    );
+    let (set, drifts) = (set?, drifts?);
     let mut files = files(&survey, &project.settings.owned, &set);
     files.extend(lost);
     files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -50,7 +54,7 @@ pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
         templates: template::SET,
         files: &files,
         set: &set,
-        drifts: &check::drifts(&project, &survey)?,
+        drifts: &drifts,
         instead: &instead,
         all: status.all,
     });

@@ -7,12 +7,13 @@ use tempfile::TempDir;
 use crate::{fixture, session::shell};
 
 /// Each command that asks git something, or may come to.
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 15] = [
     "check",
     "check --crds HEAD",
     "create api --group cache --version v1 --kind Foo",
     "create webhook --group cache --version v1 --kind Foo --defaulting",
     "delete api --group cache --version v1 --kind Foo",
+    "diff",
     "disown Makefile",
     "edit --owner Somebody",
     "own Makefile",

@@ -137,7 +137,7 @@ fn project() -> &'static Contents {
     })
 }
 
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 27] = [
     "sync",
     "sync --on-conflict keep",
     "sync --on-conflict take",
@@ -146,6 +146,7 @@ const COMMANDS: [&str; 26] = [
     "check",
     "check --crds -C/config/crd/bases",
     "status",
+    "diff",
     "undo",
     "update",
     "create api --group crew --version v1 --kind Captain",

@@ -462,6 +462,8 @@ impl World {
         let sync = self.forge(&["sync".to_owned()], &["--dry-run"]);
         let status = self.forge(&["status".to_owned()], &[]);
         assert_eq!(status.code, 0, "{}", status.json);
+        let diff = self.forge(&["diff".to_owned()], &[]);
+        assert_eq!(diff.code, 0, "{}", diff.json);
         let check = self.forge(&["check".to_owned()], &[]);
         if sync.code != 0 || !sync.changes_nothing() || !self.touched {
             assert_eq!(
