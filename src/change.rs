@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// What happens to one file. The word is the same in a dry run, in a real one and in JSON.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Action {
     /// A file that was not there.
     Create,
@@ -44,6 +44,36 @@ impl Action {
             Self::Edit => "edit",
             Self::Delete => "delete",
         }
+    }
+
+    /// The word for what has happened, which summaries count.
+    pub fn done(self) -> &'static str {
+        match self {
+            Self::Create => "created",
+            Self::Restore => "restored",
+            Self::Update => "updated",
+            Self::Move => "moved",
+            Self::Merge => "merged",
+            Self::Overwrite => "overwritten",
+            Self::Edit => "edited",
+            Self::Delete => "deleted",
+        }
+    }
+}
+
+/// A change as it is shown: a file that moves is one.
+#[derive(Clone, Copy, Debug)]
+pub struct Shown<'a> {
+    /// What happens, and where.
+    pub change: &'a Change,
+    /// The file's end where it was, if it moves.
+    pub from: Option<&'a Change>,
+}
+
+impl Shown<'_> {
+    /// What happens, as it is reported.
+    pub fn action(&self) -> Action {
+        self.from.map_or(self.change.action, |_| Action::Move)
     }
 }
 
@@ -261,5 +291,28 @@ impl ChangeSet {
     pub fn visible(&self) -> impl Iterator<Item = &Change> {
         self.all()
             .filter(|change| !change.path.as_str().starts_with(".operator-forge/"))
+    }
+
+    /// The same as they are shown.
+    pub fn shown(&self) -> Vec<Shown<'_>> {
+        let at: BTreeMap<&RelPath, &Change> = match self.moved.is_empty() {
+            true => BTreeMap::new(),
+            false => self
+                .visible()
+                .map(|change| (&change.path, change))
+                .collect(),
+        };
+        let moves: BTreeMap<&RelPath, &Change> = (self.moved.iter())
+            .filter(|(to, _)| at.get(to).is_some_and(|change| change.after.is_some()))
+            .filter_map(|(to, from)| Some((to, *at.get(from)?)))
+            .filter(|(_, from)| from.action == Action::Delete)
+            .collect();
+        let left: BTreeSet<&RelPath> = moves.values().map(|from| &from.path).collect();
+        let stays = |change: &&Change| !left.contains(&change.path);
+        let shown = |change| Shown {
+            change,
+            from: moves.get(&change.path).copied(),
+        };
+        self.visible().filter(stays).map(shown).collect()
     }
 }

@@ -22,7 +22,10 @@ mod webhook;
 
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{
+    Arg, CommandFactory, Parser, Subcommand, ValueEnum,
+    builder::styling::{AnsiColor, Style, Styles},
+};
 use clap_complete::engine::ArgValueCandidates;
 
 pub use self::{
@@ -66,6 +69,44 @@ pub struct Cli {
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
+}
+
+/// How cargo prints the titles of its help.
+const TITLE: Style = AnsiColor::Green.on_default().bold();
+
+/// The command line with the help that people read: in the colors of cargo, and with the flags of every command whole in the
+/// help of the program only.
+#[must_use]
+pub fn command() -> clap::Command {
+    let colors = Styles::styled()
+        .header(TITLE)
+        .usage(TITLE)
+        .literal(AnsiColor::Cyan.on_default().bold())
+        .placeholder(AnsiColor::Cyan.on_default());
+    let command = Cli::command().styles(colors);
+    let global = command.get_arguments().filter(|flag| flag.is_global_set());
+    let global: Vec<Arg> = global.map(|flag| flag.clone().hide(true)).collect();
+    let names = global.iter().map(|flag| match flag.get_short() {
+        Some(short) => format!(" -{short}"),
+        None => format!(" --{}", flag.get_long().unwrap_or_default()),
+    });
+    let others = format!(
+        "{TITLE}Flags of every command{TITLE:#} (`operator-forge --help` explains them):\n {}\n",
+        names.collect::<String>()
+    );
+    command.mut_subcommands(|command| brief(command, &global, &others))
+}
+
+/// A command whose help begins with examples, which are not wrapped, and names `others` behind its own flags.
+fn brief(command: clap::Command, global: &[Arg], others: &str) -> clap::Command {
+    let examples = command.get_after_help().map(|text| format!("{text}\n\n"));
+    let examples = examples.unwrap_or_default();
+    let examples = examples.replace("Examples:", &format!("{TITLE}Examples:{TITLE:#}"));
+    let template = format!(
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{examples}{{all-args}}\n\n{others}"
+    );
+    let command = command.help_template(template).args(global);
+    command.mut_subcommands(|command| brief(command, global, others))
 }
 
 /// The commands.

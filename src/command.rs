@@ -56,7 +56,7 @@ use crate::{
     plan::Named,
     project::{FILE, Project},
     prompt::Prompt,
-    report::{Moved, Outcome, Report},
+    report::{Outcome, Report},
     shell, syntax,
     tree::{self, Found, RelPath},
 };
@@ -67,8 +67,6 @@ struct Edit {
     project: Project,
     /// Files of the user that the command's own words name.
     named: Named,
-    /// Those of them that move.
-    moved: Vec<Moved>,
     /// Paths that are written whatever they hold.
     forced: BTreeSet<RelPath>,
     /// Remarks about flags and surroundings.
@@ -90,7 +88,6 @@ impl Edit {
             command,
             project,
             named: Named::default(),
-            moved: Vec::new(),
             forced: BTreeSet::new(),
             remarks: Vec::new(),
             next: Vec::new(),
@@ -192,10 +189,12 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     } else {
         Some(apply::Turn::begin(&disk, edit.command)?)
     };
+    report.at("Rendering", entries(&edit.project));
     let mut survey = Survey::with(workspace, &edit.project, &edit.named)?;
     // What another process wrote since `PROJECT` was read is no edit of the user's.
     turn.iter().try_for_each(apply::Turn::check_alone)?;
     workspace.refuse_if_moved(&survey.found)?;
+    report.at("Comparing", format!("{} files", survey.found.len()));
     let mut remarks = edit.remarks.clone();
     let lost = lost::settle(workspace, edit, &mut survey, flags.policy());
     let (remark, lost) = lost.map_err(|failure| failure.note("nothing was written"))?;
@@ -206,7 +205,7 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     };
     let mut set = plan(&BTreeMap::new())?;
     let may_ask = !(flags.no_input || flags.dry_run || report.is_json());
-    let prompt = Prompt::new(may_ask);
+    let prompt = Prompt::new(report, may_ask);
     let asks = prompt.is_allowed();
     if asks && flags.on_conflict.is_none() && !set.conflicts.is_empty() {
         set = plan(&conflicts::ask(&set.conflicts, |conflict, rest| {
@@ -261,7 +260,6 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     let outcome = Outcome {
         command: edit.command,
         set: &set,
-        moved: &edit.moved,
         remarks: &remarks,
         next: &next,
     };
@@ -274,6 +272,7 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     }
     let mut steps = apply::Step::of(&set);
     apply::carry_modes(&disk, &mut steps, &set.moved)?;
+    report.at("Writing", format!("{} files", steps.len()));
     match turn {
         Some(mut turn) => apply::apply(&mut turn, steps)?,
         None => apply::check(&disk, &mut steps)?,
@@ -285,6 +284,11 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     }
     let is_done = set.notes.is_empty() && drifts.is_empty() && lost.is_empty();
     Ok(if is_done { 0 } else { 3 })
+}
+
+/// How much there is to render.
+fn entries(project: &Project) -> String {
+    format!("{} entries of `PROJECT`", project.resources().count())
 }
 
 /// What git is told after two branches were put together: not before the last file is settled, because it would commit it.

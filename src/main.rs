@@ -2,7 +2,7 @@
 
 use std::{env, process::ExitCode};
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 use operator_forge::{
     cli::{self, Cli},
     command,
@@ -19,7 +19,8 @@ fn main() -> ExitCode {
 
 fn run() -> ExitCode {
     clap_complete::CompleteEnv::with_factory(Cli::command).complete();
-    let mut cli = match Cli::try_parse() {
+    let parsed = cli::command().try_get_matches();
+    let mut cli = match parsed.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(error) => {
             let words = words();

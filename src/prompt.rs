@@ -1,25 +1,33 @@
 //! Questions, on a terminal only; each names the flag that would have answered it.
+//!
+//! Invariant: an answer is a line, which the terminal edits itself. So a question is printed once however long it is, Ctrl-C
+//! and Ctrl-D end it, and lines that were pasted behind the answer stay for the shell.
 
 use std::io::{IsTerminal, stderr, stdin};
-
-use dialoguer::{Input, theme::SimpleTheme};
 
 use crate::{
     change::Policy,
     error::{Failure, Result},
+    report::Report,
 };
+
+/// More choices than this are not listed before a part of their name was typed.
+const LISTED: usize = 20;
 
 /// Whether and how to ask.
 #[derive(Clone, Copy, Debug)]
-pub struct Prompt {
+pub struct Prompt<'a> {
+    report: &'a Report,
     allowed: bool,
 }
 
-impl Prompt {
-    /// Asks only if `allowed` and both ends are a terminal.
-    pub fn new(allowed: bool) -> Self {
+impl<'a> Prompt<'a> {
+    /// Asks only if `allowed`, and a person is at both ends.
+    pub fn new(report: &'a Report, allowed: bool) -> Self {
+        let is_person = stdin().is_terminal() && stderr().is_terminal() && !report.is_json();
         Self {
-            allowed: allowed && stdin().is_terminal() && stderr().is_terminal(),
+            report,
+            allowed: allowed && is_person,
         }
     }
 
@@ -48,9 +56,9 @@ impl Prompt {
                 .note(why)
                 .help(example.to_owned()));
         }
-        let check = |text: &str| parse(text).map(drop).map_err(|failure| failure.error);
-        let prompt = format!("{question} ({flag})");
-        parse(&ask(prompt, check("").is_ok(), check)?)
+        let question = format!("{question} ({flag}): ");
+        let parse = |text: &str| parse(text).map_err(|failure| failure.error);
+        self.ask(&question, example, parse)
     }
 
     /// The flag's value, or an answer; `default` without a terminal.
@@ -66,10 +74,10 @@ impl Prompt {
             None if !self.allowed => Ok(default),
             None => {
                 let choice = if default { "Y/n" } else { "y/N" };
-                let prompt = format!("{question} [{choice}] ({flag})");
-                let check = |text: &str| yes_or_no(text, default).map(drop).ok_or("y or n");
-                let answer = ask(prompt, true, check)?;
-                Ok(yes_or_no(&answer, default).unwrap_or(default))
+                let question = format!("{question} [{choice}] ({flag}): ");
+                self.ask(&question, flag, |text| {
+                    yes_or_no(text, default).ok_or_else(|| "y or n".to_owned())
+                })
             }
         }
     }
@@ -80,15 +88,114 @@ impl Prompt {
             0 => String::new(),
             n => format!("; a capital letter goes for the other {n}, too"),
         };
-        let prompt = format!(
+        let question = format!(
             "`{path}` {reason}. Keep it, take what is generated, write both with conflict markers, or abort? \
-             [k/t/m/a{all}] (--on-conflict)"
+             [k/t/m/a{all}] (--on-conflict): "
         );
-        let check = |text: &str| Answer::parse(text).map(drop).ok_or("k, t, m or a");
-        let answer = ask(prompt, false, check)?;
-        Answer::parse(&answer)
-            .ok_or_else(|| Failure::refused("no answer").help("--on-conflict keep"))
+        self.ask(&question, "--on-conflict keep", |text| {
+            Answer::parse(text).ok_or_else(|| "k, t, m or a".to_owned())
+        })
     }
+
+    /// Which of `items`: its number, or a part of its name. The `missing` flags would have named it.
+    ///
+    /// Errors: without a terminal, a usage error that lists what there is; `help` names one.
+    pub fn choose(
+        self,
+        question: &str,
+        missing: &[&str],
+        help: &str,
+        items: &[String],
+    ) -> Result<usize> {
+        if !self.allowed {
+            return Err(none_named(missing, items).help(help));
+        }
+        let flags = missing.join(", ");
+        let mut left: Vec<usize> = (0..items.len()).collect();
+        loop {
+            let is_listed = left.len() <= LISTED;
+            let mut text = String::new();
+            for (number, at) in left.iter().enumerate().filter(|_| is_listed) {
+                text += &format!("{:>4}) {}\n", number + 1, items[*at]);
+            }
+            let how = match is_listed {
+                true => "a number, or a part of a name".to_owned(),
+                false => format!("a part of a name; there are {}", left.len()),
+            };
+            text += &format!("{question} [{how}] ({flags}): ");
+            let found = self.ask(&text, help, |answer| match narrow(items, &left, answer) {
+                found if found.is_empty() => Err(format!("none of them is `{}`", answer.trim())),
+                found => Ok(found),
+            })?;
+            match found[..] {
+                [one] => return Ok(one),
+                _ => left = found,
+            }
+        }
+    }
+
+    /// Asks until `parse` accepts the line. `help` answers without a question.
+    fn ask<T>(
+        self,
+        question: &str,
+        help: &str,
+        parse: impl Fn(&str) -> Result<T, String>,
+    ) -> Result<T> {
+        let refused = |why: &str| {
+            self.report.question("\n");
+            Failure::refused(format!("no answer: {why}"))
+                .note("nothing was written; the flag in brackets answers beforehand")
+                .help(help)
+        };
+        loop {
+            self.report.question(question);
+            let mut line = String::new();
+            stdin()
+                .read_line(&mut line)
+                .map_err(|error| refused(&error.to_string()))?;
+            let Some(answer) = line.strip_suffix('\n') else {
+                return Err(refused("the input ended"));
+            };
+            match parse(answer) {
+                Ok(answer) => return Ok(answer),
+                Err(why) => self.report.question(&format!("  {why}\n")),
+            }
+        }
+    }
+}
+
+/// The refusal where nobody can choose.
+fn none_named(missing: &[&str], items: &[String]) -> Failure {
+    let flags: Vec<String> = missing.iter().map(|flag| format!("`{flag}`")).collect();
+    let is = if flags.len() == 1 { "is" } else { "are" };
+    let failure = Failure::usage(format!("{} {is} missing", flags.join(" and ")));
+    let mut names: Vec<String> = items
+        .iter()
+        .take(LISTED)
+        .map(|item| format!("`{item}`"))
+        .collect();
+    if items.len() > LISTED {
+        names.push(format!("{} more", items.len() - LISTED));
+    }
+    failure.note(format!("there are: {}", names.join(", ")))
+}
+
+/// Those of `items` in `left` that an answer means: one by its number or its whole name, or all that contain it.
+fn narrow(items: &[String], left: &[usize], answer: &str) -> Vec<usize> {
+    let answer = answer.trim().to_lowercase();
+    let numbered = answer
+        .parse::<usize>()
+        .ok()
+        .filter(|_| left.len() <= LISTED);
+    if let Some(at) = numbered.and_then(|number| left.get(number.checked_sub(1)?)) {
+        return vec![*at];
+    }
+    let is_whole = |at: &usize| items[*at].to_lowercase() == answer;
+    if let Some(at) = left.iter().copied().find(is_whole) {
+        return vec![at];
+    }
+    let contains = |at: &usize| !answer.is_empty() && items[*at].to_lowercase().contains(&answer);
+    left.iter().copied().filter(contains).collect()
 }
 
 /// What to do with a file in the way.
@@ -118,21 +225,6 @@ impl Answer {
     }
 }
 
-/// Asks until `check` accepts the line. It is a line everywhere: dialoguer hides the cursor while it waits for a single key,
-/// and whoever ends the program then has none.
-fn ask<E: ToString>(
-    prompt: String,
-    may_be_empty: bool,
-    check: impl Fn(&str) -> Result<(), E>,
-) -> Result<String> {
-    Input::with_theme(&SimpleTheme)
-        .with_prompt(prompt)
-        .allow_empty(may_be_empty)
-        .validate_with(|text: &String| check(text))
-        .interact_text()
-        .map_err(unanswered)
-}
-
 fn yes_or_no(text: &str, default: bool) -> Option<bool> {
     match text.trim().to_ascii_lowercase().as_str() {
         "" => Some(default),
@@ -142,8 +234,27 @@ fn yes_or_no(text: &str, default: bool) -> Option<bool> {
     }
 }
 
-fn unanswered(error: dialoguer::Error) -> Failure {
-    Failure::refused(format!("no answer: {error}"))
-        .note("flags answer beforehand, with `--no-input` beside them")
-        .help("--no-input")
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_a_number_a_name_or_a_part_of_it() {
+        let items = ["cache/v1 Redis", "cache/v1 RedisCluster", "web/v1 Page"].map(str::to_owned);
+        let check = |left: &[usize], answer: &str, expected: &[usize]| {
+            assert_eq!(narrow(&items, left, answer), expected, "{answer}");
+        };
+        check(&[0, 1, 2], "2", &[1]);
+        check(&[0, 2], "2", &[2]);
+        check(&[0, 1, 2], " PAGE ", &[2]);
+        check(&[0, 1, 2], "redis", &[0, 1]);
+        check(&[0, 1, 2], "cache/v1 redis", &[0]);
+        check(&[0, 1, 2], "0", &[]);
+        check(&[0, 1, 2], "4", &[]);
+        check(&[0, 1, 2], "", &[]);
+        let many: Vec<_> = (0..30).map(|number| format!("kind {number}")).collect();
+        let all: Vec<_> = (0..30).collect();
+        // Nothing was numbered.
+        assert_eq!(narrow(&many, &all, "29"), [29]);
+    }
 }

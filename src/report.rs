@@ -7,6 +7,7 @@ mod compat;
 mod drift;
 mod json;
 mod place;
+mod progress;
 mod status;
 mod text;
 
@@ -16,15 +17,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use serde_json::Value;
+
 pub use self::compat::Comparison;
 pub use self::drift::{Drift, DriftKind};
-use self::place::Place;
 pub use self::status::{FileStatus, State, StatusReport};
+use self::{place::Place, progress::Progress};
 use crate::{
     change::{Change, ChangeSet},
     cli::{Color, Global, Output},
     error::Failure,
-    tree::{Content, RelPath},
 };
 
 /// What a command did or would do.
@@ -34,8 +36,6 @@ pub struct Outcome<'a> {
     pub command: &'static str,
     /// All of it.
     pub set: &'a ChangeSet,
-    /// Of the files that go away and those that are new, what is the same file.
-    pub moved: &'a [Moved],
     /// Remarks about flags and surroundings; they leave nothing to do.
     pub remarks: &'a [String],
     /// What to do next: each a sentence and perhaps a line to paste.
@@ -51,27 +51,16 @@ pub struct Told {
     pub error: String,
 }
 
-/// A file of the user's that goes elsewhere, and is changed on the way.
-#[derive(Clone, Debug)]
-pub struct Moved {
-    /// Where it was.
-    pub from: RelPath,
-    /// Where it goes.
-    pub to: RelPath,
-    /// What it held.
-    pub before: Vec<u8>,
-    /// What it will hold.
-    pub after: Content,
-}
-
 /// How to speak.
 #[derive(Clone, Debug)]
 pub struct Report {
     output: Output,
     quiet: bool,
     color: bool,
+    output_color: bool,
     dry_run: bool,
     diff: bool,
+    progress: Progress,
     /// Where the command works.
     place: Place,
     /// What happened before the command began, for whatever is told of it.
@@ -85,12 +74,18 @@ pub struct Report {
 impl Report {
     /// From the flags of the command line and the kind of terminal.
     pub fn new(flags: &Global) -> Self {
+        let is_shown = flags.output == Output::Text && !flags.quiet;
         Self {
             output: flags.output,
             quiet: flags.quiet,
-            color: Self::wants_color(flags.color),
+            color: Self::wants_color(flags.color, &io::stderr()),
+            output_color: Self::wants_color(flags.color, &io::stdout()),
             dry_run: flags.dry_run,
             diff: flags.diff,
+            progress: match is_shown && !is_dumb() && io::stderr().is_terminal() {
+                true => Progress::begin(),
+                false => Progress::default(),
+            },
             place: Place::new(&flags.directory),
             before: Vec::new(),
             collected: None,
@@ -123,9 +118,11 @@ impl Report {
         Self {
             output,
             quiet: false,
-            color: Self::wants_color(Color::Auto),
+            color: Self::wants_color(Color::Auto, &io::stderr()),
+            output_color: false,
             dry_run: false,
             diff: false,
+            progress: Progress::default(),
             place: Place::new(directory),
             before: Vec::new(),
             collected: None,
@@ -133,14 +130,14 @@ impl Report {
         }
     }
 
-    fn wants_color(color: Color) -> bool {
+    fn wants_color(color: Color, stream: &impl IsTerminal) -> bool {
         match color {
             Color::Always => true,
             Color::Never => false,
             Color::Auto => {
                 std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-                    && std::env::var_os("TERM").is_none_or(|value| value != "dumb")
-                    && io::stderr().is_terminal()
+                    && !is_dumb()
+                    && stream.is_terminal()
             }
         }
     }
@@ -186,36 +183,32 @@ impl Report {
                     remarks: &remarks,
                     ..*outcome
                 };
-                self.print(&json::outcome(&outcome, self.dry_run, self.diff));
+                self.json(json::outcome(&outcome, self.dry_run, self.diff));
             }
             Output::Text => {
                 self.eprint(&text::warnings(&self.before, self.color));
                 if self.diff {
-                    self.print(&text::diffs(outcome));
+                    self.patch(&text::diffs(outcome));
                 } else if !self.quiet {
-                    self.print(&text::overwritten(outcome));
+                    self.patch(&text::overwritten(outcome));
                 }
-                self.eprint(&text::outcome(
-                    outcome,
-                    self.dry_run,
-                    self.quiet,
-                    self.color,
-                ));
+                let style = self.style();
+                self.eprint(&text::outcome(outcome, self.dry_run, self.quiet, style));
             }
         }
     }
 
     /// Tells what was done, where a [`Report::proposal`] was agreed to.
     pub fn done(&self, outcome: &Outcome<'_>) {
-        self.eprint(&text::outcome(outcome, false, self.quiet, self.color));
+        self.eprint(&text::outcome(outcome, false, self.quiet, self.style()));
     }
 
     /// Shows how files differ from what is generated.
     pub fn differences(&self, outcome: &Outcome<'_>) {
-        self.print(&match self.output {
-            Output::Json => json::outcome(outcome, true, true),
-            Output::Text => text::diffs(outcome),
-        });
+        match self.output {
+            Output::Json => self.json(json::outcome(outcome, true, true)),
+            Output::Text => self.patch(&text::diffs(outcome)),
+        }
     }
 
     /// Shows what a question is about, as a dry run with its diffs does.
@@ -233,12 +226,12 @@ impl Report {
         let failed = failed.map(|failed| self.place.failure(failed.clone()));
         let failed = failed.as_ref();
         match self.output {
-            Output::Json => self.print(&json::check(outcome, drifts, failed, self.diff)),
+            Output::Json => self.json(json::check(outcome, drifts, failed, self.diff)),
             Output::Text => {
                 if self.diff {
-                    self.print(&text::diffs(outcome));
+                    self.patch(&text::diffs(outcome));
                 }
-                self.eprint(&text::check(outcome, failed, self.quiet, self.color));
+                self.eprint(&text::check(outcome, failed, self.quiet, self.style()));
             }
         }
     }
@@ -248,7 +241,7 @@ impl Report {
         let failed = failed.map(|failed| self.place.failure(failed.clone()));
         let failed = failed.as_ref();
         match self.output {
-            Output::Json => self.print(&comparison.json(failed)),
+            Output::Json => self.json(comparison.json(failed)),
             Output::Text => self.eprint(&comparison.text(failed, self.quiet, self.color)),
         }
     }
@@ -263,10 +256,12 @@ impl Report {
             // Each is done with something left for the next one, exit code 3.
             _ => instead.collect::<Vec<_>>().join("; "),
         };
-        self.print(&match self.output {
-            Output::Json => status.json(),
-            Output::Text => status.text(&sync, &self.place, self.quiet, self.color),
-        });
+        match self.output {
+            Output::Json => self.json(status.json()),
+            Output::Text => {
+                self.print(&status.text(&sync, &self.place, self.quiet, self.output_color));
+            }
+        }
     }
 
     /// Tells why nothing was done.
@@ -274,19 +269,35 @@ impl Report {
         let failure = self.place.failure(failure.clone());
         let failure = &self.before.iter().fold(failure, Failure::note);
         match self.output {
-            Output::Json => self.print(&json::failure(failure)),
+            Output::Json => self.json(json::failure(failure)),
             Output::Text => self.eprint(&text::failure(failure, self.color)),
         }
     }
 
     /// Shows what a question is about.
     pub fn diff(&self, change: &Change) {
-        self.print(&text::diff(change));
+        self.patch(&text::diff(change));
+    }
+
+    /// Prints a question, or what is wrong with its answer.
+    pub fn question(&self, text: &str) {
+        self.eprint(text);
+    }
+
+    /// Says what the command is at, where it takes long: `Writing`, `40 files`.
+    pub fn at(&self, verb: &'static str, what: String) {
+        self.progress.at(verb, what);
     }
 
     /// Prints a text that was asked for (a version, a script) on standard output.
     pub fn text(&self, text: &str) {
-        self.print(text);
+        self.put(text);
+    }
+
+    /// Prints the one object of `--output json`.
+    pub fn json(&self, mut object: Value) {
+        object["schema"] = json::SCHEMA.into();
+        self.put(&json::line(&object));
     }
 
     /// Whether the caller asked for JSON.
@@ -307,7 +318,27 @@ impl Report {
         1
     }
 
+    fn style(&self) -> text::Style {
+        text::Style {
+            folds: !self.diff,
+            color: self.color,
+        }
+    }
+
+    /// Prints diffs: byte for byte for `git apply`, and as safe as anything else where a person reads them.
+    fn patch(&self, text: &str) {
+        match io::stdout().is_terminal() {
+            true => self.print(text),
+            false => self.put(text),
+        }
+    }
+
     fn print(&self, text: &str) {
+        self.put(&text::printable(text, self.output_color));
+    }
+
+    fn put(&self, text: &str) {
+        self.progress.end();
         match &self.collected {
             Some(told) => told.borrow_mut().output.push_str(text),
             None => self.write(io::stdout(), "standard output", text),
@@ -316,6 +347,7 @@ impl Report {
 
     fn eprint(&self, text: &str) {
         let text = &*text::printable(text, self.color);
+        self.progress.end();
         match &self.collected {
             Some(told) => told.borrow_mut().error.push_str(text),
             None => self.write(io::stderr(), "standard error", text),
@@ -332,4 +364,9 @@ impl Report {
             _ => {}
         }
     }
+}
+
+/// Whether the terminal understands no more than lines.
+fn is_dumb() -> bool {
+    std::env::var_os("TERM").is_some_and(|value| value == "dumb")
 }

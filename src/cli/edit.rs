@@ -34,7 +34,7 @@ pub struct Edit {
     /// A file with the comment that begins each of them instead
     #[arg(long, value_name = "FILE")]
     pub license_file: Option<PathBuf>,
-    /// Where the certificate of all webhooks comes from
+    /// Who makes the certificate of all webhooks: the operator itself, cert-manager, or somebody who puts it into a Secret
     #[arg(long, value_enum, value_name = "SOURCE")]
     pub certificates: Option<Certificates>,
     /// Where the crate operator-runtime comes from: registry, vendored, path=DIR or git=URL#REV

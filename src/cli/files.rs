@@ -6,7 +6,7 @@ use clap::{Args, ValueHint};
 #[derive(Args, Debug)]
 pub struct Files {
     /// Paths of generated files, relative to the project
-    #[arg(value_name = "PATH", required = true, value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "PATH", value_hint = ValueHint::FilePath)]
     pub paths: Vec<String>,
 }
 

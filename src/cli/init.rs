@@ -74,10 +74,9 @@ fn help_of_runtime() -> &'static str {
 
 /// `--vcs`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)]
 pub enum Vcs {
-    /// A git repository
     #[default]
     Git,
-    /// None
     None,
 }

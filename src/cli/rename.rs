@@ -13,14 +13,14 @@ Examples:
   operator-forge rename --group cache --kind Memcached --to Cache")]
 pub struct Rename {
     /// The API group, without the domain; may be empty
-    #[arg(long, default_value = "", hide_default_value = true, add = ArgValueCandidates::new(complete::groups))]
-    pub group: String,
+    #[arg(long, add = ArgValueCandidates::new(complete::groups))]
+    pub group: Option<String>,
     /// The kind as it is called now
     #[arg(long, add = ArgValueCandidates::new(complete::kinds))]
-    pub kind: String,
+    pub kind: Option<String>,
     /// The kind as it is to be called
     #[arg(long, value_name = "KIND")]
-    pub to: String,
+    pub to: Option<String>,
     /// Its plural, if it is irregular
     #[arg(long)]
     pub plural: Option<String>,

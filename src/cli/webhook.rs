@@ -50,7 +50,8 @@ pub struct Webhook {
     /// A type of another project.
     #[command(flatten)]
     pub external: ExternalFlags,
-    /// Where the certificate of all webhooks of the project comes from [default: self-managed]
+    /// Who makes the certificate of all webhooks of the project: the operator itself, cert-manager, or somebody who puts it
+    /// into a Secret [default: self-managed]
     #[arg(long, value_enum, value_name = "SOURCE")]
     pub certificates: Option<Certificates>,
     /// Write the webhooks' files again, whatever they hold
@@ -63,12 +64,10 @@ pub struct Webhook {
 
 /// `--certificates`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[allow(missing_docs)]
 pub enum Certificates {
-    /// The operator makes it, and keeps it in a Secret
     SelfManaged,
-    /// cert-manager makes it, which has to be in the cluster
     CertManager,
-    /// Somebody else puts it into a Secret
     Mounted,
 }
 

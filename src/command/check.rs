@@ -31,7 +31,9 @@ pub fn run(flags: &Global, check: &Check, report: &Report) -> Result<u8> {
 
 fn files(flags: &Global, report: &Report) -> Result<u8> {
     let (workspace, project) = Workspace::open(&flags.directory)?;
+    report.at("Rendering", super::entries(&project));
     let mut survey = Survey::of(&workspace, &project)?;
+    report.at("Comparing", format!("{} files", survey.found.len()));
     lost::settle(
         &workspace,
         &Edit::of("check", project.clone()),
@@ -46,7 +48,6 @@ fn files(flags: &Global, report: &Report) -> Result<u8> {
         &Outcome {
             command: "check",
             set: &set,
-            moved: &[],
             remarks: &remarks,
             next: &[],
         },
@@ -90,7 +91,7 @@ fn drifts_of(path: &RelPath, api: &ApiView<'_>, survey: &Survey) -> Vec<Drift> {
 /// Why the check fails, if it does.
 fn failure(set: &ChangeSet, drifts: &[Drift]) -> Option<Failure> {
     let mut failure = Failure::refused("the files are not what `PROJECT` says");
-    let (files, record) = (set.visible().count(), set.all().count());
+    let (files, record) = (set.shown().len(), set.all().count());
     match files {
         0 if record == 0 => {}
         0 => {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Edit, Workspace, create_version, external, reconcile, refuse_keep, type_of::type_of};
 use crate::{
-    cli::{Api, Global},
+    cli::{Api, Global, TypeFlags},
     error::Result,
     name::{ControllerName, Plural, ShortName},
     project::{CreateApi, Key, Project},
@@ -20,7 +20,7 @@ pub fn run(flags: &Global, api: &Api, report: &Report) -> Result<u8> {
         refuse_keep(flags, "--force")?;
     }
     let (workspace, before) = Workspace::open(&flags.directory)?;
-    let request = request(&before, api, Prompt::new(!flags.no_input))?;
+    let request = request(&before, api, Prompt::new(report, !flags.no_input))?;
     if let Some(from) = &api.from_version {
         return create_version::run(
             flags,
@@ -47,8 +47,19 @@ pub fn run(flags: &Global, api: &Api, report: &Report) -> Result<u8> {
     reconcile(&workspace, &edit, flags, report)
 }
 
-fn request(project: &Project, api: &Api, prompt: Prompt) -> Result<CreateApi> {
+fn request(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi> {
     let of = type_of(project, &api.of, prompt, true)?;
+    // Whoever named the type has said what is wanted: a line that is pasted asks nothing.
+    let TypeFlags {
+        group,
+        version,
+        kind,
+    } = &api.of;
+    let is_named = [group, version, kind].into_iter().all(Option::is_some);
+    let yes = |flag, question, given: Option<bool>, default| match is_named {
+        true => Ok(given.unwrap_or(default)),
+        false => prompt.yes(flag, question, given, default),
+    };
     let plural = api.plural.as_deref().map(Plural::parse).transpose()?;
     let controller_name = api
         .controller_name
@@ -63,10 +74,10 @@ fn request(project: &Project, api: &Api, prompt: Prompt) -> Result<CreateApi> {
     let external = external::external(&api.external)?;
     // Whoever names a type of another project has said that it is not defined here.
     let resource = api.resource.or(external.is_some().then_some(false));
-    let resource = prompt.yes("--resource", "Define the type?", resource, true)?;
+    let resource = yes("--resource", "Define the type?", resource, true)?;
     // The controller of a kind stays with the version that it watches.
     let add = api.from_version.is_none();
-    let controller = prompt.yes("--controller", "Add a controller?", api.controller, add)?;
+    let controller = yes("--controller", "Add a controller?", api.controller, add)?;
     Ok(CreateApi {
         group: of.group,
         version: of.version,

@@ -20,7 +20,7 @@ pub fn run(flags: &Global, webhook: &Webhook, report: &Report) -> Result<u8> {
         refuse_keep(flags, "--force")?;
     }
     let (workspace, before) = Workspace::open(&flags.directory)?;
-    let request = request(&before, webhook, Prompt::new(!flags.no_input))?;
+    let request = request(&before, webhook, Prompt::new(report, !flags.no_input))?;
     let target = request.target(&before)?;
     let project = before.create_webhook(&request)?;
     let files = template::files_of_webhook(&project, &request, &target)?;
@@ -40,7 +40,7 @@ pub fn run(flags: &Global, webhook: &Webhook, report: &Report) -> Result<u8> {
     reconcile(&workspace, &edit, flags, report)
 }
 
-fn request(project: &Project, webhook: &Webhook, prompt: Prompt) -> Result<CreateWebhook> {
+fn request(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<CreateWebhook> {
     let of = type_of(project, &webhook.of, prompt, false)?;
     // Whoever named one of the three did not mean the others.
     let named = [webhook.defaulting, webhook.validation, webhook.conversion];

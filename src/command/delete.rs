@@ -1,16 +1,16 @@
 //! What `delete api` and `delete webhook` share: files that are kept on request, and what to do afterwards.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Edit, Workspace, reconcile,
-    type_of::{TypeOf, type_of},
+    type_of::{TypeOf, type_there},
 };
 use crate::{
     cli::{Global, TypeFlags},
     error::Result,
     plan::Named,
-    project::{KindView, Project},
+    project::{Key, KindView, Project},
     prompt::Prompt,
     report::Report,
     template,
@@ -23,6 +23,8 @@ pub struct Deletion<'a> {
     pub command: &'static str,
     /// The type that it is about.
     pub of: &'a TypeFlags,
+    /// The types to choose from.
+    pub there: fn(&Project) -> BTreeSet<&Key>,
     /// Whether the user's files stay.
     pub keep_files: bool,
 }
@@ -32,12 +34,13 @@ pub fn delete(
     flags: &Global,
     deletion: &Deletion<'_>,
     report: &Report,
-    from: impl FnOnce(&Project, TypeOf) -> Result<(Project, Option<String>)>,
+    from: impl FnOnce(&Project, TypeOf, Prompt<'_>) -> Result<(Project, Option<String>)>,
 ) -> Result<u8> {
     let (workspace, before) = Workspace::open(&flags.directory)?;
-    let prompt = Prompt::new(!flags.no_input);
-    let of = type_of(&before, deletion.of, prompt, false)?;
-    let (project, remark) = from(&before, of)?;
+    let prompt = Prompt::new(report, !flags.no_input);
+    let there = (deletion.there)(&before);
+    let of = type_there(&before, deletion.of, prompt, &there)?;
+    let (project, remark) = from(&before, of, prompt)?;
     let (named, mut remarks) = kept_files(&workspace, &before, &project, deletion.keep_files)?;
     remarks.extend(remark);
     let edit = Edit {

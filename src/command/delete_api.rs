@@ -18,13 +18,20 @@ pub fn run(flags: &Global, api: &cli::DeleteApi, report: &Report) -> Result<u8> 
     let deletion = Deletion {
         command: "delete api",
         of: &api.of,
+        there,
         keep_files: api.keep_files,
     };
-    delete(flags, &deletion, report, |before, of| {
+    delete(flags, &deletion, report, |before, of, _| {
         let project = before.delete_api(&request(of, api)?)?;
         let remark = uncontrolled(before, &project);
         Ok((project, remark))
     })
+}
+
+fn there(project: &Project) -> BTreeSet<&Key> {
+    let apis = project.apis().into_iter().map(|api| api.key);
+    apis.chain(project.controllers().into_iter().map(|it| it.key))
+        .collect()
 }
 
 fn request(of: TypeOf, api: &cli::DeleteApi) -> Result<DeleteApi> {

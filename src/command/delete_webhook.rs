@@ -1,5 +1,7 @@
 //! `delete webhook`: the inverse of `create webhook`.
 
+use std::collections::BTreeSet;
+
 use super::{
     delete::{Deletion, delete},
     type_of::TypeOf,
@@ -8,7 +10,8 @@ use crate::{
     cli::{self, Global},
     error::Result,
     name::{Invalid, Version},
-    project::{DeleteWebhook, Project},
+    project::{DeleteWebhook, Key, Project},
+    prompt::Prompt,
     report::Report,
 };
 
@@ -16,14 +19,23 @@ pub fn run(flags: &Global, webhook: &cli::DeleteWebhook, report: &Report) -> Res
     let deletion = Deletion {
         command: "delete webhook",
         of: &webhook.of,
+        there,
         keep_files: webhook.keep_files,
     };
-    delete(flags, &deletion, report, |before, of| {
-        let request = request(of, webhook)?;
+    delete(flags, &deletion, report, |before, of, prompt| {
+        let mut request = request(of, webhook)?;
+        if prompt.is_allowed() && !(request.defaulting || request.validation || request.conversion)
+        {
+            choose(before, &mut request, prompt)?;
+        }
         let project = before.delete_webhook(&request)?;
         let remark = unconverted(&project, &request);
         Ok((project, remark))
     })
+}
+
+fn there(project: &Project) -> BTreeSet<&Key> {
+    project.webhooks().iter().map(|it| it.key).collect()
 }
 
 fn request(of: TypeOf, webhook: &cli::DeleteWebhook) -> Result<DeleteWebhook> {
@@ -40,6 +52,49 @@ fn request(of: TypeOf, webhook: &cli::DeleteWebhook) -> Result<DeleteWebhook> {
         conversion: webhook.conversion,
         spokes: webhook.spoke.iter().map(spoke).collect::<Result<_, _>>()?,
     })
+}
+
+/// Selects one of the webhooks that are there.
+fn choose(before: &Project, request: &mut DeleteWebhook, prompt: Prompt<'_>) -> Result<()> {
+    let views = before.webhooks();
+    let of_it = |key: &Key| {
+        (&key.group, &key.kind, key.version) == (&request.group, &request.kind, request.version)
+    };
+    let Some(webhooks) = views.iter().find(|it| of_it(it.key)).map(|it| it.webhooks) else {
+        return Ok(());
+    };
+    let mut items = Vec::new();
+    items.extend(
+        webhooks
+            .defaulting
+            .is_some()
+            .then(|| "defaulting".to_owned()),
+    );
+    items.extend(
+        webhooks
+            .validation
+            .is_some()
+            .then(|| "validation".to_owned()),
+    );
+    items.extend(
+        webhooks
+            .spokes
+            .iter()
+            .map(|spoke| format!("conversion of {spoke}")),
+    );
+    let flags = ["--defaulting", "--validation", "--conversion"];
+    let at = prompt.choose("Which webhook?", &flags, webhooks.flags().trim(), &items)?;
+    match items[at].strip_prefix("conversion of ") {
+        Some(version) => {
+            request.conversion = true;
+            request.spokes = vec![Version::parse(version)?];
+        }
+        None => {
+            request.defaulting = items[at] == "defaulting";
+            request.validation = items[at] == "validation";
+        }
+    }
+    Ok(())
 }
 
 /// What becomes of the versions of a kind that are no longer converted.

@@ -50,7 +50,6 @@ pub fn run(flags: &Global, diff: &Diff, report: &Report) -> Result<u8> {
     report.differences(&Outcome {
         command: "diff",
         set: &set,
-        moved: &[],
         remarks: &[],
         next: &[],
     });

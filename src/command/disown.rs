@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use super::{
     Edit, Workspace,
-    file_of::{paths_of, unknown},
+    file_of::{paths_or_choice, unknown},
     reconcile, refuse_keep,
 };
 use crate::{
     cli::{Files, Global},
     error::{Failure, Result},
+    prompt::Prompt,
     report::Report,
     template,
     tree::{Owner, RelPath},
@@ -18,7 +19,14 @@ use crate::{
 pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     refuse_keep(flags, "disown")?;
     let (workspace, project) = Workspace::open(&flags.directory)?;
-    let forced: BTreeSet<_> = paths_of(&files.paths)?.into_iter().collect();
+    let prompt = Prompt::new(report, !flags.no_input);
+    let lines = (
+        "no file was taken over",
+        "operator-forge disown PATH --dry-run --diff",
+    );
+    let there = project.settings.owned.iter().cloned();
+    let paths = paths_or_choice(files, prompt, there, lines)?;
+    let forced: BTreeSet<_> = paths.into_iter().collect();
     let desired = template::owners(&project)?;
     let owned = &project.settings.owned;
     let is_known = |path: &&RelPath| desired.contains_key(*path) || owned.contains(*path);

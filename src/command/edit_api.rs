@@ -1,6 +1,6 @@
 //! `edit api`: the plural, the scope and the short names of a kind, in `PROJECT` and in the user's own types.
 
-use super::{Edit, Workspace, reconcile, type_of::type_of};
+use super::{Edit, Workspace, reconcile, type_of::type_there};
 use crate::{
     cli::{self, Global},
     error::{Failure, Result},
@@ -16,7 +16,10 @@ use crate::{
 
 pub fn run(flags: &Global, api: &cli::EditApi, report: &Report) -> Result<u8> {
     let (workspace, before) = Workspace::open(&flags.directory)?;
-    let of = type_of(&before, &api.of, Prompt::new(!flags.no_input), false)?;
+    let prompt = Prompt::new(report, !flags.no_input);
+    let apis = before.apis();
+    let there = apis.iter().map(|api| api.key).collect();
+    let of = type_there(&before, &api.of, prompt, &there)?;
     let (project, key) = before.edit_api(&EditApi {
         group: of.group,
         version: of.version,

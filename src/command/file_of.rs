@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 
 use super::derived::is_derived;
 use crate::{
+    cli::Files,
     error::{Failure, Result},
     memory,
     name::is_near,
     project::FILE,
+    prompt::Prompt,
+    shell,
     tree::{Owner, RelPath},
 };
 
@@ -22,6 +25,28 @@ pub fn paths_of(texts: &[String]) -> Result<Vec<RelPath>> {
         }
     }
     Ok(paths)
+}
+
+/// The paths on the command line, or the one that is chosen of those that are `there`. `help` shows what comes next.
+pub fn paths_or_choice(
+    files: &Files,
+    prompt: Prompt<'_>,
+    there: impl IntoIterator<Item = RelPath>,
+    (none, help): (&str, &str),
+) -> Result<Vec<RelPath>> {
+    if !files.paths.is_empty() {
+        return paths_of(&files.paths);
+    }
+    let mut there: Vec<RelPath> = there.into_iter().collect();
+    let names: Vec<String> = there.iter().map(ToString::to_string).collect();
+    let Some(first) = names.first() else {
+        return Err(Failure::usage("`PATH` is missing")
+            .note(none)
+            .help("operator-forge status"));
+    };
+    let help = help.replace("PATH", &shell::word(first));
+    let at = prompt.choose("Which file?", &["PATH"], &help, &names)?;
+    Ok(vec![there.swap_remove(at)])
 }
 
 /// Why nothing in `desired` is at `path`, which was given to `command`.

@@ -9,6 +9,7 @@ use crate::{
     git,
     name::{Domain, Invalid, ProjectName},
     project::{Header, InitOptions, License, Owner, Project, Runtime},
+    prompt::Prompt,
     reconcile::Last,
     report::Report,
     shell, template, tree,
@@ -21,7 +22,14 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
     if !init.nested {
         refuse_nested(&root)?;
     }
-    let project = Project::init(options(flags, &root, init)?);
+    let prompt = Prompt::new(report, !flags.no_input);
+    if init.domain.is_none() && !prompt.is_allowed() {
+        let domain = Domain::DEFAULT;
+        remarks.push(format!(
+            "the domain is `{domain}`, for want of `--domain`: it ends the API group of every stored object, and cannot change later"
+        ));
+    }
+    let project = Project::init(options(flags, &root, init, prompt)?);
     let desired = template::tree(&project)?;
     let adopted = adopt(&root, &desired)?;
     for path in adopted.kept {
@@ -72,9 +80,9 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
     Ok(code)
 }
 
-fn options(flags: &Global, root: &Path, init: &Init) -> Result<InitOptions> {
+fn options(flags: &Global, root: &Path, init: &Init, prompt: Prompt<'_>) -> Result<InitOptions> {
     Ok(InitOptions {
-        domain: Domain::parse(init.domain.as_deref().unwrap_or("my.domain"))?,
+        domain: domain(init.domain.as_deref(), prompt)?,
         name: match &init.project_name {
             Some(name) => ProjectName::parse(name)?,
             None => match package_name(root) {
@@ -90,6 +98,19 @@ fn options(flags: &Global, root: &Path, init: &Init) -> Result<InitOptions> {
             Some(text) => runtime::parse(root, text)?,
             None => Runtime::of_this_build(),
         },
+    })
+}
+
+/// The domain, which nobody can change later: so whoever did not name it is asked.
+fn domain(given: Option<&str>, prompt: Prompt<'_>) -> Result<Domain> {
+    let default = Domain::DEFAULT;
+    let given = given.or((!prompt.is_allowed()).then_some(default));
+    let question =
+        format!("Domain, the end of every API group, which cannot change later [{default}]");
+    let missing = ("", "--domain example.com");
+    prompt.value("--domain", &question, given, missing, |text| match text {
+        "" if given.is_none() => Ok(Domain::parse(default)?),
+        text => Ok(Domain::parse(text)?),
     })
 }
 

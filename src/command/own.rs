@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::{
     Edit, Workspace,
-    file_of::{paths_of, unknown},
+    file_of::{paths_or_choice, unknown},
     reconcile,
 };
 use crate::{
@@ -12,6 +12,7 @@ use crate::{
     error::{Failure, Result},
     memory,
     project::Project,
+    prompt::Prompt,
     report::Report,
     template,
     tree::{Owner, RelPath},
@@ -20,7 +21,15 @@ use crate::{
 pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     let (workspace, mut project) = Workspace::open(&flags.directory)?;
     let desired = template::owners(&project)?;
-    for path in paths_of(&files.paths)? {
+    let is_theirs =
+        |path: &&RelPath| desired[*path] != Owner::User && !project.settings.owned.contains(*path);
+    let there: Vec<_> = desired.keys().filter(is_theirs).cloned().collect();
+    let lines = (
+        "every generated file is yours",
+        "operator-forge status --all",
+    );
+    let prompt = Prompt::new(report, !flags.no_input);
+    for path in paths_or_choice(files, prompt, there, lines)? {
         // What `PROJECT` lists already deserves that answer.
         let owned = project.own(&path);
         if owned.is_ok() || !desired.contains_key(&path) {

@@ -10,7 +10,8 @@ use crate::{
     name::{Group, Invalid, Kind, Plural, rust, rust::Module},
     plan::{Named, Rewritten},
     project::{Project, Rename},
-    report::{Moved, Report},
+    prompt::Prompt,
+    report::Report,
     shell,
     syntax::{self, Fault, Renamed},
     template::{self, kind_files},
@@ -18,13 +19,22 @@ use crate::{
     yaml,
 };
 
+const HELP: &str = "operator-forge rename --help";
+
 pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> {
     let (workspace, before) = Workspace::open(&flags.directory)?;
-    let flag = "--to";
+    let prompt = Prompt::new(report, !flags.no_input);
+    let (group, kind) = kind_of(&before, rename, prompt)?;
+    let missing = ("the kind as it is to be called", HELP);
+    let to = rename.to.as_deref();
+    let to = prompt.value("--to", "New kind", to, missing, |text| {
+        let flag = "--to";
+        Ok(Kind::parse(text).map_err(|invalid| Invalid { flag, ..invalid })?)
+    })?;
     let request = Rename {
-        group: Group::parse(&rename.group)?,
-        kind: Kind::parse(&rename.kind)?,
-        to: Kind::parse(&rename.to).map_err(|invalid| Invalid { flag, ..invalid })?,
+        group,
+        kind,
+        to,
         plural: rename.plural.as_deref().map(Plural::parse).transpose()?,
         force: rename.force,
     };
@@ -39,7 +49,7 @@ pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> 
         .collect();
     let (names, api_group) = names(&before, &project, &request);
     let mut remarks = Vec::new();
-    let (named, moved, behind) = moved(
+    let (named, behind) = moved(
         &workspace,
         (&before, &project),
         (&request, old, &new),
@@ -82,12 +92,40 @@ pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> 
     });
     let edit = Edit {
         named,
-        moved,
         remarks,
         next,
         ..Edit::of("rename", project)
     };
     reconcile(&workspace, &edit, flags, report)
+}
+
+/// The kind that is renamed: its flags, or the one that is chosen.
+fn kind_of(before: &Project, rename: &cli::Rename, prompt: Prompt<'_>) -> Result<(Group, Kind)> {
+    let group = rename.group.as_deref();
+    if let Some(kind) = &rename.kind {
+        return Ok((Group::parse(group.unwrap_or_default())?, Kind::parse(kind)?));
+    }
+    let kinds = before.kinds();
+    let keys = kinds.iter().map(|kind| kind.apis[0].key);
+    let keys: Vec<_> = keys
+        .filter(|key| group.is_none_or(|group| group == key.group.as_str()))
+        .collect();
+    let names: Vec<String> = keys
+        .iter()
+        .map(|key| format!("{} of {}", key.kind, key.api_group(false)))
+        .collect();
+    let missing: &[&str] = match group {
+        Some(_) => &["--kind"],
+        None => &["--group", "--kind"],
+    };
+    let at = match keys.is_empty() {
+        true => {
+            let failure = Failure::usage("`--kind` is missing");
+            return Err(failure.note("the project defines no such kind").help(HELP));
+        }
+        false => prompt.choose("Which kind?", missing, HELP, &names)?,
+    };
+    Ok((keys[at].group.clone(), keys[at].kind.clone()))
 }
 
 /// All names that change, and the kind's API group.
@@ -134,18 +172,19 @@ fn moved(
     (request, old, new): (&Rename, Files, &Files),
     names: &Renamed,
     remarks: &mut Vec<String>,
-) -> Result<(Named, Vec<Moved>, Vec<String>)> {
+) -> Result<(Named, Vec<String>)> {
     // What is made of a kind depends on its own entries alone.
     let made = |project: &Project, kind| template::tree(&project.of_kind(&request.group, kind));
     let both = || (made(before, &request.kind), made(after, &request.to));
     let (memory, (was, desired)) = rayon::join(|| workspace.memory(), both);
     let (memory, was, desired) = (memory?, was?, desired?);
-    let (mut named, mut moved) = (Named::default(), Vec::new());
+    let mut named = Named::default();
     let mut directories = BTreeMap::new();
     for (what, from) in &old {
         let Some(to) = new.get(what) else { continue };
         let is_of_user = was.get(from).is_some_and(|file| file.owner == Owner::User);
         if !is_of_user && !before.settings.owned.contains(from) {
+            named.moved.insert(to.clone(), from.clone());
             continue;
         }
         directories.extend(directory(from, to));
@@ -183,14 +222,6 @@ fn moved(
                 "`{from}` was edited, and becomes `{to}` with its edits"
             ));
         }
-        if from != to && !generated {
-            moved.push(Moved {
-                from: from.clone(),
-                to: to.clone(),
-                before: bytes.clone(),
-                after: content.clone(),
-            });
-        }
         let mut rewritten = Rewritten::of(from, &bytes, content, row.as_ref());
         if from != to {
             let left = Rewritten {
@@ -203,7 +234,7 @@ fn moved(
         named.rewritten.insert(to.clone(), rewritten);
     }
     let behind = left_behind(&workspace.root, &directories, &was);
-    Ok((named, moved, behind))
+    Ok((named, behind))
 }
 
 fn in_the_way(from: &RelPath, to: &RelPath) -> Failure {

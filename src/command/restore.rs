@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use super::{
     Edit, Workspace,
-    file_of::{paths_of, unknown},
+    file_of::{paths_or_choice, unknown},
     reconcile,
 };
 use crate::{
     cli::{Files, Global},
     error::{Failure, Result},
+    prompt::Prompt,
     report::Report,
     shell, template,
     tree::{self, Found, RelPath},
@@ -21,15 +22,21 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     let is_there = |path: &RelPath| {
         Ok::<_, Failure>(matches!(tree::find(&workspace.root, path)?, Found::File(_)))
     };
+    let is_deleted = |path: &RelPath| {
+        let moved = path.as_module_directory();
+        let mut places = [Some(path.clone()), moved].into_iter().flatten();
+        places.all(|path| is_there(&path).is_ok_and(|is_there| !is_there))
+    };
     let mut forced = BTreeSet::new();
-    for path in paths_of(&files.paths)? {
+    let there = desired.keys().filter(|path| is_deleted(path)).cloned();
+    let lines = (
+        "no generated file was deleted",
+        "operator-forge restore PATH",
+    );
+    let prompt = Prompt::new(report, !flags.no_input);
+    for path in paths_or_choice(files, prompt, there, lines)? {
         if !desired.contains_key(&path) {
             let mut deleted = desired.clone();
-            let is_deleted = |path: &RelPath| {
-                let moved = path.as_module_directory();
-                let mut places = [Some(path.clone()), moved].into_iter().flatten();
-                places.all(|path| is_there(&path).is_ok_and(|is_there| !is_there))
-            };
             deleted.retain(|path, _| is_deleted(path));
             return Err(match tree::find(&workspace.root, &path)? {
                 Found::Obstacle(_) if deleted.keys().all(|file| !file.is_below(&path)) => {

@@ -1,5 +1,7 @@
 //! The type that a command is about: its flags, or what the prompt answered.
 
+use std::collections::BTreeSet;
+
 use crate::{
     cli::TypeFlags,
     error::Result,
@@ -23,7 +25,7 @@ pub struct TypeOf {
 pub fn type_of(
     project: &Project,
     flags: &TypeFlags,
-    prompt: Prompt,
+    prompt: Prompt<'_>,
     is_new: bool,
 ) -> Result<TypeOf> {
     let known = (!is_new).then(|| known(project, flags));
@@ -71,4 +73,41 @@ fn known(project: &Project, flags: &TypeFlags) -> String {
         [one] => one.flags(),
         _ => "operator-forge status".to_owned(),
     }
+}
+
+/// The type that a command is to change: its flags, or on a terminal the one of those `there` that is chosen where flags are
+/// missing.
+pub fn type_there(
+    project: &Project,
+    flags: &TypeFlags,
+    prompt: Prompt<'_>,
+    there: &BTreeSet<&Key>,
+) -> Result<TypeOf> {
+    let missing: Vec<&str> = [
+        (&flags.group, "--group"),
+        (&flags.version, "--version"),
+        (&flags.kind, "--kind"),
+    ]
+    .iter()
+    .filter_map(|(given, flag)| given.is_none().then_some(*flag))
+    .collect();
+    let fits = |flag: &Option<String>, text: &str| flag.as_deref().is_none_or(|flag| flag == text);
+    let fitting: Vec<&Key> = (there.iter().copied())
+        .filter(|key| {
+            fits(&flags.group, key.group.as_str())
+                && fits(&flags.version, &key.version.to_string())
+                && fits(&flags.kind, key.kind.as_str())
+        })
+        .collect();
+    if missing.is_empty() || fitting.is_empty() || !prompt.is_allowed() {
+        return type_of(project, flags, prompt, false);
+    }
+    let names: Vec<String> = fitting.iter().map(ToString::to_string).collect();
+    let help = "operator-forge status";
+    let key = fitting[prompt.choose("Which API?", &missing, help, &names)?];
+    Ok(TypeOf {
+        group: key.group.clone(),
+        version: key.version,
+        kind: key.kind.clone(),
+    })
 }

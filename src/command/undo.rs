@@ -17,6 +17,7 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
         Some(Turn::begin(&disk, "undo")?)
     };
     let mut undo = apply::last(&disk)?;
+    report.at("Writing", format!("{} files", undo.steps.len()));
     match turn {
         Some(mut turn) => apply::apply(&mut turn, undo.steps)?,
         None => apply::check(&disk, &mut undo.steps)?,
@@ -42,7 +43,6 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
     report.outcome(&Outcome {
         command: "undo",
         set: &undo.set,
-        moved: &[],
         remarks: &[format!("takes back `{}`", undo.command)],
         next: &next,
     });

@@ -24,7 +24,6 @@ pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
         report.outcome(&Outcome {
             command: "update",
             set: &ChangeSet::default(),
-            moved: &[],
             remarks: &[format!(
                 "template set {to} is the newest that this operator-forge has"
             )],
@@ -33,9 +32,11 @@ pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
         return Ok(0);
     }
     if !update.allow_dirty && !flags.dry_run {
+        report.at("Asking", "git what is not committed".to_owned());
         refuse_dirty(&workspace)?;
     }
     let project = before.with_newest_templates();
+    report.at("Rendering", super::entries(&project));
     let (memory, desired) = (workspace.memory()?, template::tree(&project)?);
     for (path, file) in &desired {
         // What a new template starts and the project has already, as `make manifests` wrote it, stays.

@@ -6,13 +6,17 @@ use crate::{error::Result, report::Report, template};
 
 pub fn run(report: &Report) -> Result<u8> {
     let (version, set, kube) = (env!("CARGO_PKG_VERSION"), template::SET, template::KUBE);
-    report.text(&if report.is_json() {
-        format!(
-            "{}\n",
-            json!({ "version": version, "templateSet": set, "kube": kube })
-        )
+    if report.is_json() {
+        report.json(json!({
+            "command": "version",
+            "version": version,
+            "templateSet": set,
+            "kube": kube,
+        }));
     } else {
-        format!("operator-forge {version}\ntemplate set {set}, kube {kube}\n")
-    });
+        report.text(&format!(
+            "operator-forge {version}\ntemplate set {set}, kube {kube}\n"
+        ));
+    }
     Ok(0)
 }

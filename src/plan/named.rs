@@ -89,6 +89,14 @@ pub fn plan_named(inputs: &Inputs<'_>, named: &Named) -> Result<ChangeSet> {
             (Some(before), Some(after)) if **before == **after => continue,
             (None, None) => continue,
             (Some(_), Some(_)) => Action::Edit,
+            // What is not made anew at its new path has the user's text.
+            (None, Some(after)) if named.moved.contains_key(path) => {
+                let file = inputs.desired.get(path);
+                match file.is_some_and(|file| file.digest(path) == Digest::of(path, after)) {
+                    true => Action::Move,
+                    false => Action::Edit,
+                }
+            }
             (None, Some(_)) => Action::Create,
             (Some(_), None) => Action::Delete,
         };

@@ -67,7 +67,7 @@ impl Comparison<'_> {
     }
 
     /// One object: every finding with its rule, and `error` where the check fails.
-    pub(super) fn json(&self, failed: Option<&Failure>) -> String {
+    pub(super) fn json(&self, failed: Option<&Failure>) -> Value {
         let finding = |(finding, allowed): &(Finding, bool)| {
             json!({
                 "rule": finding.rule.id,
@@ -92,6 +92,6 @@ impl Comparison<'_> {
         if let Some(failed) = failed {
             object["error"] = json::error(failed);
         }
-        format!("{object}\n")
+        object
     }
 }

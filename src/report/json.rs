@@ -5,9 +5,23 @@ use serde_json::{Value, json};
 use super::{Drift, Outcome, text};
 use crate::{change::ChangeSet, error::Failure};
 
-/// `{command, dryRun, changes, notes, remarks, next}`; `diffs` adds a unified diff to every change.
-pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, diffs: bool) -> String {
-    format!("{}\n", object(outcome, dry_run, diffs))
+/// The version of `docs/output.schema.json`: higher where something goes or changes its meaning, not where something is added.
+pub const SCHEMA: u32 = 1;
+
+/// The object on a line of its own; what a terminal would obey or hide is escaped, which means the same.
+pub fn line(object: &Value) -> String {
+    let mut line = String::new();
+    for c in object.to_string().chars() {
+        match text::is_plain(c) {
+            true => line.push(c),
+            false => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    line += &format!("\\u{unit:04x}");
+                }
+            }
+        }
+    }
+    line + "\n"
 }
 
 /// The same with `conflicts` and `attributes`, and with `error` where the check fails.
@@ -16,17 +30,18 @@ pub fn check(
     drifts: &[Drift],
     failed: Option<&Failure>,
     diffs: bool,
-) -> String {
-    let mut object = object(outcome, true, diffs);
+) -> Value {
+    let mut object = self::outcome(outcome, true, diffs);
     object["conflicts"] = conflicts(outcome.set).into();
     object["attributes"] = drifts.iter().map(Drift::json).collect();
     if let Some(failed) = failed {
         object["error"] = error(failed);
     }
-    format!("{object}\n")
+    object
 }
 
-fn object(outcome: &Outcome<'_>, dry_run: bool, diffs: bool) -> Value {
+/// `{command, dryRun, changes, notes, remarks, next}`; `diffs` adds a unified diff to every change.
+pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, diffs: bool) -> Value {
     let next: Vec<Value> = outcome
         .next
         .iter()
@@ -42,20 +57,24 @@ fn object(outcome: &Outcome<'_>, dry_run: bool, diffs: bool) -> Value {
     })
 }
 
-/// `[{action, path, owner, diff}]`.
+/// `[{action, path, from, owner, diff}]`.
 pub fn changes(set: &ChangeSet, diffs: bool) -> Vec<Value> {
-    set.visible()
-        .map(|change| {
-            let mut value = json!({ "action": change.action.word(), "path": change.path.as_str() });
-            if let Some(owner) = change.owner {
-                value["owner"] = json!(owner.word());
-            }
-            if diffs {
-                value["diff"] = json!(text::diff(change));
-            }
-            value
-        })
-        .collect()
+    let mut values = Vec::new();
+    for shown in set.shown() {
+        let (action, path) = (shown.action().word(), shown.change.path.as_str());
+        let mut value = json!({ "action": action, "path": path });
+        if let Some(from) = shown.from {
+            value["from"] = json!(from.path.as_str());
+        }
+        if let Some(owner) = shown.change.owner {
+            value["owner"] = json!(owner.word());
+        }
+        if diffs {
+            value["diff"] = json!(text::diff_of(&shown));
+        }
+        values.push(value);
+    }
+    values
 }
 
 /// `[{kind, path, text}]`.
@@ -75,8 +94,8 @@ pub fn conflicts(set: &ChangeSet) -> Vec<Value> {
 }
 
 /// `{error: {message, notes, help, exitCode}}`.
-pub fn failure(failure: &Failure) -> String {
-    format!("{}\n", json!({ "error": error(failure) }))
+pub fn failure(failure: &Failure) -> Value {
+    json!({ "error": error(failure) })
 }
 
 /// `{message, notes, help, exitCode}`.

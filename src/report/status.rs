@@ -206,7 +206,7 @@ impl StatusReport<'_> {
     }
 
     /// One object on standard output: every file, the counts, and what `sync` would do.
-    pub(super) fn json(&self) -> String {
+    pub(super) fn json(&self) -> Value {
         let file = |file: &FileStatus| json!({ "path": file.path, "owner": file.owner, "state": file.state.word(), "pending": file.pending, "lacks": file.lacks, "command": file.help });
         let files: Vec<Value> = self.files.iter().map(file).collect();
         let mut counts = BTreeMap::new();
@@ -216,7 +216,7 @@ impl StatusReport<'_> {
                 .map(|(state, count)| (state.word(), count));
             counts.insert(owner, words.collect::<BTreeMap<_, _>>());
         }
-        let object = json!({
+        json!({
             "command": "status",
             "project": self.project,
             "templateSet": self.templates,
@@ -226,8 +226,7 @@ impl StatusReport<'_> {
             "notes": json::notes(self.set),
             "conflicts": json::conflicts(self.set),
             "attributes": self.drifts.iter().map(Drift::json).collect::<Vec<_>>(),
-        });
-        format!("{object}\n")
+        })
     }
 
     fn counts(&self) -> BTreeMap<&'static str, BTreeMap<State, usize>> {

@@ -2,15 +2,24 @@
 
 use std::{borrow::Cow, collections::BTreeMap, fmt::Write};
 
-use super::{Moved, Outcome};
+use super::Outcome;
 use crate::{
-    change::{Action, Change, ChangeSet},
+    change::{Action, Change, ChangeSet, Shown},
     error::Failure,
-    tree::Owner,
+    tree::RelPath,
 };
 
-/// More files than this in one new top-level directory are told in one line.
+/// More files than this of one top-level directory share a line, if the same happens to them.
 const FOLD_ABOVE: usize = 4;
+
+/// How words are printed.
+#[derive(Clone, Copy, Debug)]
+pub struct Style {
+    /// Whether files share lines.
+    pub folds: bool,
+    /// Whether there are colors.
+    pub color: bool,
+}
 
 pub const GREEN: &str = "\x1b[1;32m";
 pub const YELLOW: &str = "\x1b[1;33m";
@@ -26,9 +35,20 @@ fn paint(text: &str, style: &str, color: bool) -> String {
     }
 }
 
-/// `text` with the control characters written out that a hostile file put into it: only colors of ours reach a terminal.
+/// Whether a terminal shows the character as what it is. It obeys controls, turns text around between those of Unicode's
+/// bidirectional algorithm, and shows nothing where there is a character without a width.
+pub fn is_plain(c: char) -> bool {
+    match c {
+        '\n' | '\t' => true,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}' => false,
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => false,
+        '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => false,
+        c => !c.is_control(),
+    }
+}
+
+/// `text` with the characters escaped that are not plain: only colors of ours reach a terminal.
 pub fn printable(text: &str, color: bool) -> Cow<'_, str> {
-    let is_plain = |c: char| !c.is_control() || matches!(c, '\n' | '\t');
     if text.chars().all(is_plain) {
         return Cow::Borrowed(text);
     }
@@ -39,6 +59,8 @@ pub fn printable(text: &str, color: bool) -> Cow<'_, str> {
         let length = known.map_or(c.len_utf8(), |style| style.len());
         match known.is_some() || is_plain(c) {
             true => printable.push_str(&rest[..length]),
+            // The end of a line of a file from Windows is one in a diff, too.
+            false if rest.starts_with("\r\n") => printable.push(c),
             false => printable.extend(c.escape_default()),
         }
         rest = &rest[length..];
@@ -65,30 +87,19 @@ pub fn line(verb: &str, style: &str, rest: &str, color: bool) -> String {
 }
 
 /// The whole text of a command that went well.
-pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, quiet: bool, color: bool) -> String {
+pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, quiet: bool, style: Style) -> String {
+    let color = style.color;
     let mut text = String::new();
     if !quiet {
         text += &remarks(outcome.remarks, color);
-        text += &verbs(outcome.set, color);
+        text += &verbs(outcome, style);
     }
     text += &attention(outcome.set, color);
     if quiet {
         return text;
     }
-    let files = outcome.set.visible().count();
-    let summary = match (files, dry_run) {
-        (0, _) => "nothing to change".to_owned(),
-        (1, false) => "1 file".to_owned(),
-        (1, true) => "1 file would change; nothing was written".to_owned(),
-        (n, false) => format!("{n} files"),
-        (n, true) => format!("{n} files would change; nothing was written"),
-    };
-    text += &line(
-        if dry_run { "Dry run" } else { "Done" },
-        GREEN,
-        &summary,
-        color,
-    );
+    let verb = if dry_run { "Dry run" } else { "Done" };
+    text += &line(verb, GREEN, &summary(outcome.set, dry_run), color);
     if !dry_run && !outcome.next.is_empty() {
         text += "\nNext:\n";
         for (sentence, paste) in outcome.next {
@@ -101,12 +112,31 @@ pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, quiet: bool, color: bool) -
     text
 }
 
+/// How many files were created, updated, …; in a dry run, how many would be.
+fn summary(set: &ChangeSet, dry_run: bool) -> String {
+    let mut counts: BTreeMap<Action, usize> = BTreeMap::new();
+    for shown in set.shown() {
+        *counts.entry(shown.action()).or_default() += 1;
+    }
+    let count = |(action, count): (&Action, &usize)| match dry_run {
+        true => format!("{count} to {}", action.word()),
+        false => format!("{count} {}", action.done()),
+    };
+    let counts: Vec<String> = counts.iter().map(count).collect();
+    match (counts.is_empty(), dry_run) {
+        (true, _) => "nothing to change".to_owned(),
+        (false, true) => counts.join(", ") + "; nothing was written",
+        (false, false) => counts.join(", "),
+    }
+}
+
 /// The whole text of `check`: what would change and what needs attention, then why it fails, if it does.
-pub fn check(outcome: &Outcome<'_>, failed: Option<&Failure>, quiet: bool, color: bool) -> String {
+pub fn check(outcome: &Outcome<'_>, failed: Option<&Failure>, quiet: bool, style: Style) -> String {
+    let color = style.color;
     let mut text = String::new();
     if !quiet {
         text += &remarks(outcome.remarks, color);
-        text += &verbs(outcome.set, color);
+        text += &verbs(outcome, style);
     }
     text += &attention(outcome.set, color);
     match failed {
@@ -119,7 +149,7 @@ pub fn check(outcome: &Outcome<'_>, failed: Option<&Failure>, quiet: bool, color
 
 /// What is worth knowing, one line each.
 pub fn remarks(remarks: &[String], color: bool) -> String {
-    let note = paint("note", CYAN, color);
+    let note = paint("note", GREEN, color);
     remarks
         .iter()
         .map(|remark| format!("{note}: {remark}\n"))
@@ -148,76 +178,99 @@ pub fn warnings(sentences: &[String], color: bool) -> String {
         .collect()
 }
 
-/// One line a file; files of a crowded directory that nobody has edited share one.
-fn verbs(set: &ChangeSet, color: bool) -> String {
-    let mut crowds: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    for crowd in set.visible().filter_map(crowd) {
-        *crowds.entry(crowd).or_default() += 1;
+/// One line a file, or a line for a crowd of them.
+fn verbs(outcome: &Outcome<'_>, style: Style) -> String {
+    let changes = outcome.set.shown();
+    // What the user edits next has a line of its own.
+    let is_next = |path: &RelPath| {
+        let mut next = outcome.next.iter();
+        next.any(|(sentence, _)| sentence.contains(path.as_str()))
+    };
+    let mut crowds: BTreeMap<_, Vec<&str>> = BTreeMap::new();
+    for shown in changes.iter().filter(|_| style.folds) {
+        let path = &shown.change.path;
+        if let Some(crowd) = crowd(shown).filter(|_| !is_next(path)) {
+            crowds.entry(crowd).or_default().push(path.as_str());
+        }
     }
-    crowds.retain(|_, count| *count > FOLD_ABOVE);
+    crowds.retain(|_, paths| paths.len() > FOLD_ABOVE);
     let mut text = String::new();
-    for change in set.visible() {
-        let style = match change.action {
+    for shown in &changes {
+        let shade = match shown.change.action {
             Action::Delete | Action::Overwrite | Action::Edit => YELLOW,
             _ => GREEN,
         };
-        let verb = verb(change.action);
-        match crowd(change).filter(|crowd| crowds.contains_key(crowd)) {
-            None => text += &line(verb, style, change.path.as_str(), color),
-            // The first of them tells of all.
-            Some(crowd) => {
-                if let Some(count) = crowds.insert(crowd, 0).filter(|count| *count > 0) {
-                    text += &line(verb, style, &format!("{}/ ({count} files)", crowd.0), color);
-                }
+        let crowd = crowd(shown).filter(|_| !is_next(&shown.change.path));
+        let rest = match crowd.and_then(|crowd| crowds.get_mut(&crowd)) {
+            // The first of them has the line of all.
+            Some(paths) if paths.is_empty() => continue,
+            Some(paths) => {
+                let paths = std::mem::take(paths);
+                format!("{} ({} files)", directory_of(&paths), paths.len())
             }
-        }
+            None => match shown.from {
+                Some(from) => format!("{} -> {}", from.path, shown.change.path),
+                None => shown.change.path.to_string(),
+            },
+        };
+        text += &line(verb(shown.action()), shade, &rest, style.color);
     }
     text
 }
 
-/// The directory at the top and the verb of a change that may share its line: a new file, or one of the tool's own.
-fn crowd(change: &Change) -> Option<(&str, &'static str)> {
-    let shares = match change.action {
-        Action::Create => true,
-        Action::Update | Action::Delete => change.owner == Some(Owner::Tool),
-        Action::Restore | Action::Move | Action::Merge | Action::Overwrite | Action::Edit => false,
+/// What happens, and the directory at the top, of a change that may share its line: any but one of what the user wrote.
+fn crowd<'a>(shown: &Shown<'a>) -> Option<(Action, &'a str)> {
+    let is_of_user = match shown.change.action {
+        Action::Merge | Action::Overwrite | Action::Edit => true,
+        Action::Create | Action::Restore | Action::Update | Action::Move | Action::Delete => false,
     };
-    let (top, _) = change.path.as_str().split_once('/')?;
-    shares.then_some((top, verb(change.action)))
+    let (top, _) = shown.change.path.as_str().split_once('/')?;
+    (!is_of_user).then_some((shown.action(), top))
+}
+
+/// The innermost directory that holds all of `paths`.
+fn directory_of<'a>(paths: &[&'a str]) -> &'a str {
+    let (first, last) = (paths[0], paths[paths.len() - 1]);
+    // They are sorted, so what these two share, all do.
+    let same = first.bytes().zip(last.bytes()).take_while(|(a, b)| a == b);
+    let end = first.as_bytes()[..same.count()]
+        .iter()
+        .rposition(|byte| *byte == b'/');
+    end.map_or("", |end| &first[..=end])
 }
 
 /// Unified diffs of all changes, as `git apply` reads them.
 pub fn diffs(outcome: &Outcome<'_>) -> String {
-    diffs_of(outcome, |_| true)
+    outcome.set.shown().iter().map(diff_of).collect()
 }
 
 /// The diffs of what is replaced whatever it held, and of the user's own files: those are shown unasked.
 pub fn overwritten(outcome: &Outcome<'_>) -> String {
-    let is_shown = |change: &Change| matches!(change.action, Action::Overwrite | Action::Edit);
-    diffs_of(outcome, is_shown)
+    let is_shown =
+        |shown: &&Shown<'_>| matches!(shown.change.action, Action::Overwrite | Action::Edit);
+    outcome
+        .set
+        .shown()
+        .iter()
+        .filter(is_shown)
+        .map(diff_of)
+        .collect()
 }
 
-/// The diffs of the changes that are `shown`, and of all files that move.
-fn diffs_of(outcome: &Outcome<'_>, shown: impl Fn(&Change) -> bool) -> String {
-    let mut text = String::new();
-    for change in outcome.set.visible() {
-        match outcome.moved.iter().find(|moved| moved.to == change.path) {
-            Some(moved) => text += &diff_of_moved(moved),
-            None if outcome.moved.iter().any(|it| it.from == change.path) => {}
-            None if shown(change) => text += &diff(change),
-            None => {}
-        }
-    }
-    text
-}
-
-/// As git shows a file that was renamed.
-fn diff_of_moved(moved: &Moved) -> String {
-    let Moved { from, to, .. } = moved;
+/// The unified diff of one change; that of a file that moves is as git shows it.
+pub fn diff_of(shown: &Shown<'_>) -> String {
+    let Some(left) = shown.from else {
+        return diff(shown.change);
+    };
+    let (from, to) = (&left.path, &shown.change.path);
     let head = format!("diff --git a/{from} b/{to}\nrename from {from}\nrename to {to}\n");
-    match (str::from_utf8(&moved.before), str::from_utf8(&moved.after)) {
+    let text = |bytes: Option<&[u8]>| str::from_utf8(bytes.unwrap_or_default()).map(str::to_owned);
+    match (
+        text(left.before.as_deref()),
+        text(shown.change.after.as_deref()),
+    ) {
         (Ok(before), Ok(after)) if before != after => {
-            head + &patch(format!("a/{from}"), format!("b/{to}"), before, after)
+            head + &patch(format!("a/{from}"), format!("b/{to}"), &before, &after)
         }
         _ => head,
     }
@@ -258,10 +311,10 @@ fn patch(old: String, new: String, before: &str, after: &str) -> String {
 pub fn failure(failure: &Failure, color: bool) -> String {
     let mut text = format!("{}: {}\n", paint("error", RED, color), failure.error);
     for note in &failure.notes {
-        let _ = writeln!(text, "{}: {note}", paint("note", CYAN, color));
+        let _ = writeln!(text, "{}: {note}", paint("note", GREEN, color));
     }
     for help in &failure.help {
-        let _ = writeln!(text, "{}: {help}", paint("help", GREEN, color));
+        let _ = writeln!(text, "{}: {help}", paint("help", CYAN, color));
     }
     text
 }
@@ -281,5 +334,27 @@ mod tests {
             "\x1b[1;31merror\x1b[0m: a\\u{1b}[2Jb\\u{0}",
         );
         check("\x1b[1;31ma\u{9b}", false, "\\u{1b}[1;31ma\\u{9b}");
+    }
+
+    #[test]
+    fn what_turns_or_hides_text_is_escaped() {
+        let check = |text: &str, expected: &str| assert_eq!(printable(text, true), expected);
+        check("a\u{202e}txt.rs", "a\\u{202e}txt.rs");
+        check(
+            "a\u{200b}\u{feff}\u{2066}\u{ad}\u{e0041}",
+            "a\\u{200b}\\u{feff}\\u{2066}\\u{ad}\\u{e0041}",
+        );
+        check("a\r\nb\rc\x7f", "a\r\nb\\rc\\u{7f}");
+        let letters = "Ünïcödé Привет 日本語 العربية עברית हिन्दी ไทย 🦀 e\u{301}";
+        check(letters, letters);
+    }
+
+    #[test]
+    fn a_crowd_is_named_after_the_directory_of_them_all() {
+        let check = |paths: &[&str], expected: &str| assert_eq!(directory_of(paths), expected);
+        check(&["a/b/c", "a/b/d"], "a/b/");
+        check(&["a/bc", "a/bd"], "a/");
+        check(&["a/b/c", "a/b/c/d"], "a/b/");
+        check(&["a/b", "a/b/c"], "a/");
     }
 }

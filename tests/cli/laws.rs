@@ -304,7 +304,8 @@ fn dry_runs_tell_the_truth() {
                 .as_array()
                 .unwrap()
                 .iter()
-                .filter_map(|change| change["path"].as_str())
+                .flat_map(|change| [&change["path"], &change["from"]])
+                .filter_map(|path| path.as_str())
                 .collect();
             let changed: Vec<&String> = before
                 .keys()

@@ -18,6 +18,7 @@ mod kustomize;
 mod laws;
 mod merges;
 mod modules;
+mod output;
 #[cfg(unix)]
 mod properties;
 #[path = "../shared/session.rs"]

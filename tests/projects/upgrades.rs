@@ -79,7 +79,8 @@ fn update(what: &str, directory: &Path) {
         .as_array()
         .unwrap()
         .iter()
-        .filter_map(|change| change["path"].as_str())
+        .flat_map(|change| [&change["path"], &change["from"]])
+        .filter_map(|path| path.as_str())
         .collect();
     let after = tree(directory);
     let changed: BTreeSet<&str> = before

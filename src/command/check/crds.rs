@@ -25,7 +25,9 @@ pub fn run(flags: &Global, released: &str, allow: &[String], report: &Report) ->
         .map(|text| Allowance::parse(text))
         .collect::<Result<_>>()?;
     let root = &flags.directory;
+    report.at("Reading", "the definitions that were released".to_owned());
     let (before, after) = read::both(root, released)?;
+    report.at("Comparing", format!("{} definitions", before.len()));
     let mut used = BTreeSet::new();
     let mut findings = Vec::new();
     for finding in crd_compat::compare(&before, &after) {

@@ -34,7 +34,8 @@ impl Ended {
         let changes = self.json["changes"].as_array().into_iter().flatten();
         changes
             .filter(move |change| action.is_none_or(|action| change["action"] == action))
-            .filter_map(|change| change["path"].as_str())
+            .flat_map(|change| [&change["path"], &change["from"]])
+            .filter_map(|path| path.as_str())
     }
 
     pub fn changes_nothing(&self) -> bool {
