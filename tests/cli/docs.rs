@@ -3,6 +3,7 @@
 //! A block is ```` ```sh ```` (each line succeeds, or says `# … exit code N`) or ```` ```console ```` (prints and ends as
 //! shown). Words behind `sh` say what its lines need that no test has: they are the keys of [`MARKS`]. In such a block the
 //! lines of operator-forge, `cd` and `mkdir` run all the same, and of a line that calls `make` whether its targets are there.
+//! What compiles, and needs nothing else, runs in `tests/projects/pages.rs`.
 //! The blocks of a page run in its order, in one directory; what it takes for granted is in [`BEFORE`].
 
 use crate::session;

@@ -7,6 +7,7 @@ mod external;
 mod fixture;
 mod generated;
 mod operator;
+mod pages;
 mod project;
 mod registry;
 #[path = "../shared/session.rs"]
