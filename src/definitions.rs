@@ -129,7 +129,9 @@ fn add(release: &mut Release, source: &str, mut value: Value) -> Result<()> {
         ))
         .help("operator-forge check --help"));
     }
-    let definition = serde_json::to_value(&value).and_then(Definition::deserialize);
+    let definition = Definition::deserialize(&value)
+        // JSON, which the API server gets, has words for all keys: it reads `1: a` as `"1": a`.
+        .or_else(|_| serde_json::to_value(&value).and_then(Definition::deserialize));
     let definition = definition.map_err(|error| {
         refuse(error.to_string()).help("kubectl explain customresourcedefinition.spec")
     })?;
