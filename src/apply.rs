@@ -24,7 +24,8 @@ pub use self::{
 };
 use self::{failure::cannot, journal::Journal, step::State, turn::Made};
 use crate::{
-    error::{AGAIN, Failure, Result},
+    advice::Advice,
+    error::{Failure, Result},
     shell,
     tree::RelPath,
 };
@@ -145,7 +146,10 @@ fn verify(disk: &dyn Disk, step: &Step) -> Result<()> {
     if step.state(&disk.find(&step.path)?) == State::Old {
         return Ok(());
     }
-    Err(Failure::refused(format!("`{}` changed while the command ran", step.path)).help(AGAIN))
+    Err(
+        Failure::refused(format!("`{}` changed while the command ran", step.path))
+            .advise(Advice::Again),
+    )
 }
 
 /// A file keeps its mode; one that nobody may write is left alone.
@@ -166,7 +170,7 @@ fn keep_modes(disk: &dyn Disk, steps: &mut [Step]) -> Result<()> {
                     "cannot write `{}`: it is read-only",
                     step.path
                 ))
-                .help(format!("chmod u+w {}", shell::word(&disk.show(&step.path)))));
+                .advise(format!("chmod u+w {}", shell::word(&disk.show(&step.path)))));
             }
             before.mode = mode;
             if let Some(after) = &mut step.after {
@@ -209,7 +213,7 @@ fn refuse_clashes(steps: &[Step]) -> Result<()> {
                 ))
                 .note("where case does not count, as on macOS and Windows, they are one file")
                 .note("rename the kind or group of one of them")
-                .help("operator-forge status"));
+                .advise("operator-forge status"));
             }
         }
     }

@@ -48,6 +48,7 @@ use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 pub use self::around::enter;
 use self::{survey::Survey, workspace::Workspace};
 use crate::{
+    advice::{Script, Step},
     apply,
     change::{ChangeSet, NoteKind, Policy},
     cli::{Cli, Command, Create, Delete, EditWhat, Global, OnConflict},
@@ -72,7 +73,7 @@ struct Edit {
     /// Remarks about flags and surroundings.
     remarks: Vec<String>,
     /// What to do next: a sentence and perhaps a line to paste.
-    next: Vec<(String, Option<String>)>,
+    next: Vec<Step>,
     /// Whether two branches were put together in `PROJECT`, which git is then told.
     settles: bool,
     /// Whether the attributes of types are compared with `PROJECT`, which may have been edited by hand.
@@ -218,7 +219,7 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
         Some(_) => failure,
         None => adopt::explain(failure, &set, workspace.adopted.keys()),
     })?;
-    let mut next: Vec<(String, Option<String>)> = Vec::new();
+    let mut next: Vec<Step> = Vec::new();
     // Nothing follows from nothing, but git and the user's own types wait all the same.
     if set.visible().next().is_some() {
         next.clone_from(&edit.next);
@@ -231,14 +232,14 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
             "${{EDITOR:-vi}} {} && operator-forge sync",
             marked.join(" ")
         );
-        next = vec![(what.to_owned(), Some(line))];
+        next = vec![Step::new(what.to_owned(), line)];
     }
     if edit.settles {
         next.push(settled(workspace, &survey, &set)?);
     }
     if let Some(line) = lost.first() {
         let what = "put back what is still lost:".to_owned();
-        next.push((what, Some(line.clone())));
+        next.push(Step::new(what, line.clone()));
     }
     if edit.compares {
         remarks.extend(survey.lacking(&set));
@@ -249,10 +250,7 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     };
     for drift in &drifts {
         remarks.push(drift.note());
-        let line = (
-            "make the type say what `PROJECT` says:".to_owned(),
-            Some(drift.help()),
-        );
+        let line = Step::new("make the type say what `PROJECT` says:", drift.help());
         if !next.contains(&line) {
             next.push(line);
         }
@@ -292,11 +290,7 @@ fn entries(project: &Project) -> String {
 }
 
 /// What git is told after two branches were put together: not before the last file is settled, because it would commit it.
-fn settled(
-    workspace: &Workspace,
-    survey: &Survey,
-    set: &ChangeSet,
-) -> Result<(String, Option<String>)> {
+fn settled(workspace: &Workspace, survey: &Survey, set: &ChangeSet) -> Result<Step> {
     let is_open = |what| matches!(what, NoteKind::Markers | NoteKind::Unmerged);
     let notes = set.notes.iter().filter(|note| is_open(note.what));
     let mut open: BTreeSet<RelPath> = notes.map(|note| note.path.clone()).collect();
@@ -312,15 +306,15 @@ fn settled(
             open.insert(path);
         }
     }
-    let add = "git add --all .".to_owned();
     if open.is_empty() {
-        return Ok(("tell git that the merge is settled:".to_owned(), Some(add)));
+        let add = Script::of("git add --all .");
+        return Ok(Step::new("tell git that the merge is settled:", add));
     }
     let open: Vec<String> = open.iter().map(|path| format!("`{path}`")).collect();
-    Ok((
-        format!("settle {}, and then tell git: `{add}`", open.join(", ")),
-        None,
-    ))
+    Ok(Step::by_hand(format!(
+        "settle {}, and then tell git: `git add --all .`",
+        open.join(", ")
+    )))
 }
 
 /// Refuses to keep what the command's own words say to overwrite.
@@ -331,6 +325,6 @@ fn refuse_keep(flags: &Global, words: &str) -> Result<()> {
     Err(
         Failure::usage(format!("`--on-conflict keep` beside `{words}`"))
             .note("one keeps the files that are there, the other writes them anew")
-            .help("leave out --on-conflict"),
+            .advise("leave out --on-conflict"),
     )
 }

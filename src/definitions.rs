@@ -127,13 +127,13 @@ fn add(release: &mut Release, source: &str, mut value: Value) -> Result<()> {
         .note(format!(
             "compare with a release whose definitions are of {API_VERSION}"
         ))
-        .help("operator-forge check --help"));
+        .advise("operator-forge check --help"));
     }
     let definition = Definition::deserialize(&value)
         // JSON, which the API server gets, has words for all keys: it reads `1: a` as `"1": a`.
         .or_else(|_| serde_json::to_value(&value).and_then(Definition::deserialize));
     let definition = definition.map_err(|error| {
-        refuse(error.to_string()).help("kubectl explain customresourcedefinition.spec")
+        refuse(error.to_string()).advise("kubectl explain customresourcedefinition.spec")
     })?;
     insert(release, source, definition)
 }
@@ -149,7 +149,7 @@ fn insert(
             let twice = "a definition of that name was read before".to_owned();
             Err(refusal(source, first.name(), twice)
                 .note("name the file or the directory of one release")
-                .help("operator-forge check --help"))
+                .advise("operator-forge check --help"))
         }
     }
 }
@@ -175,7 +175,7 @@ fn merge_keys(source: &str, text: &str, value: &mut Value) -> Result<()> {
         };
         Failure::refused(format!("cannot read `{place}` as YAML: {what}"))
             .note("a merge key `<<` names a mapping, or a list of them")
-            .help("operator-forge check --help")
+            .advise("operator-forge check --help")
     })
 }
 
@@ -196,7 +196,7 @@ fn each<T: DeserializeOwned>(
         let error = format!("cannot read `{place}` as YAML: {why}");
         Failure::refused(error)
             .note(note)
-            .help("operator-forge check --help")
+            .advise("operator-forge check --help")
     };
     let missed = "a definition in it would be missed, so nothing was compared: mend it, or name files of definitions alone";
     // In UTF-16, every other byte of English is one.

@@ -5,11 +5,10 @@
 
 use std::fmt;
 
+use crate::advice::{Advice, Script};
+
 /// The result of everything that can refuse.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
-
-/// The `help` where the command line was right, and something else is to be done first: the whole line takes its place.
-pub const AGAIN: &str = "run the command again";
 
 /// Why a command ends without success; decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,37 +28,37 @@ pub struct Failure {
     /// Decides the exit code.
     pub kind: Kind,
     /// A lower-case fragment with the user's own text in backticks.
-    pub error: String,
+    pub what: String,
     /// Reasons and circumstances, one sentence fragment each.
     pub notes: Vec<String>,
-    /// Lines that can be pasted, or the flags that make one of the command line: `cli::whole_lines`.
-    pub help: Vec<String>,
+    /// What to do about it, the best first.
+    pub advice: Vec<Advice>,
 }
 
 impl Failure {
     /// A refusal (exit code 1).
-    pub fn refused(error: impl Into<String>) -> Self {
+    pub fn refused(what: impl Into<String>) -> Self {
         Self {
             kind: Kind::Refused,
-            error: error.into(),
+            what: what.into(),
             notes: Vec::new(),
-            help: Vec::new(),
+            advice: Vec::new(),
         }
     }
 
     /// Another process is at work (exit code 1).
-    pub fn busy(error: impl Into<String>) -> Self {
+    pub fn busy(what: impl Into<String>) -> Self {
         Self {
             kind: Kind::Busy,
-            ..Self::refused(error)
+            ..Self::refused(what)
         }
     }
 
     /// A usage error (exit code 2).
-    pub fn usage(error: impl Into<String>) -> Self {
+    pub fn usage(what: impl Into<String>) -> Self {
         Self {
             kind: Kind::Usage,
-            ..Self::refused(error)
+            ..Self::refused(what)
         }
     }
 
@@ -70,10 +69,10 @@ impl Failure {
         self
     }
 
-    /// Adds a line that helps.
+    /// Adds what to do about it.
     #[must_use]
-    pub fn help(mut self, help: impl Into<String>) -> Self {
-        self.help.push(help.into());
+    pub fn advise(mut self, advice: impl Into<Advice>) -> Self {
+        self.advice.push(advice.into());
         self
     }
 
@@ -81,11 +80,17 @@ impl Failure {
     #[must_use]
     pub fn newer_tool(self) -> Self {
         match option_env!("OPERATOR_FORGE_RUNTIME") {
-            Some("registry") => self.help("cargo install operator-forge"),
+            Some("registry") => self.advise(Script::anywhere("cargo install operator-forge")),
             _ => self
                 .note("a newer operator-forge reads it: `git pull && make install` where this one was built")
-                .help(AGAIN),
+                .advise(Advice::Again),
         }
+    }
+
+    /// The advice without a command line, for tests.
+    #[cfg(test)]
+    pub fn lines(&self) -> Vec<String> {
+        self.advice.iter().map(crate::shell::plain).collect()
     }
 
     /// The exit code of DESIGN §5: 1 refused or failed, 2 usage.
@@ -99,7 +104,7 @@ impl Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.error)
+        f.write_str(&self.what)
     }
 }
 

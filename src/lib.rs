@@ -3,6 +3,7 @@
 //! `PROJECT` is the desired state, the working tree the observed state, `.operator-forge/` what was last applied. The
 //! modules stand in the order of their dependencies; `docs/architecture.md` says what each promises.
 
+pub mod advice;
 pub mod apply;
 pub mod change;
 pub mod cli;

@@ -27,7 +27,6 @@ fn run() -> ExitCode {
             let Some(failure) = cli::refusal(&error, &words) else {
                 error.exit()
             };
-            let failure = cli::whole_lines(failure, &words);
             let report = Report::before_flags(&words, &cli::directory(&words));
             report.failure(&failure);
             return ExitCode::from(report.exit_code(failure.exit_code()));
@@ -35,12 +34,11 @@ fn run() -> ExitCode {
     };
     let mut words = words();
     let project = command::enter(&mut cli, &mut words);
-    let mut report = Report::new(&cli.global);
+    let mut report = Report::new(&cli.global, &words);
     if let Some(project) = project {
         report.entered(&project);
     }
     let code = command::run(&cli, &mut report).unwrap_or_else(|failure| {
-        let failure = cli::whole_lines(failure, &words);
         report.failure(&failure);
         failure.exit_code()
     });

@@ -45,7 +45,7 @@ impl Memory {
         match tree::find(root, &RelPath::parse(LOCK)?)? {
             Found::Absent => Ok(Self::default()),
             Found::Obstacle(what) => {
-                Err(Failure::refused(format!("cannot read `{LOCK}`: {what}")).help(put_aside()))
+                Err(Failure::refused(format!("cannot read `{LOCK}`: {what}")).advise(put_aside()))
             }
             Found::File(bytes) => {
                 let text =
@@ -146,7 +146,7 @@ fn put_aside() -> String {
 fn broken(line: usize, why: &str) -> Failure {
     Failure::refused(format!("cannot read `{LOCK}:{line}`"))
         .note(why.to_owned())
-        .help(put_aside())
+        .advise(put_aside())
 }
 
 #[cfg(test)]
@@ -207,7 +207,7 @@ mod tests {
         ] {
             let failure = Memory::parse(text).unwrap_err();
             assert!(
-                failure.error.contains(&format!("{LOCK}:{line}")),
+                failure.what.contains(&format!("{LOCK}:{line}")),
                 "{text:?}: {failure}"
             );
         }
@@ -217,7 +217,7 @@ mod tests {
         );
         assert!(Memory::parse(&escape).is_err());
         let newer = Memory::parse("format 2\n").unwrap_err();
-        assert_eq!(newer.help, [crate::error::AGAIN]);
+        assert_eq!(newer.lines(), ["run the command again"]);
     }
 
     proptest! {

@@ -56,8 +56,8 @@ impl From<Invalid> for Failure {
         let failure =
             Self::usage(format!("invalid value `{found}` for `{flag}`: {fault}")).note(rule);
         match suggestion {
-            Some(suggestion) => failure.help(format!("{flag} {suggestion}")),
-            None => failure.help("--help"),
+            Some(suggestion) => failure.advise(format!("{flag} {suggestion}")),
+            None => failure.advise("--help"),
         }
     }
 }

@@ -219,7 +219,7 @@ impl Project {
         Err(if theirs < TEMPLATES {
             failure
                 .note("only `update` moves a project to newer templates, so that a new binary changes nothing unasked")
-                .help("operator-forge update")
+                .advise("operator-forge update")
         } else {
             failure
                 .note("an older binary cannot tell what a newer one meant")

@@ -54,10 +54,10 @@ impl<'a> Prompt<'a> {
         if !self.allowed {
             return Err(Failure::usage(format!("`{flag}` is missing"))
                 .note(why)
-                .help(example.to_owned()));
+                .advise(example.to_owned()));
         }
         let question = format!("{question} ({flag}): ");
-        let parse = |text: &str| parse(text).map_err(|failure| failure.error);
+        let parse = |text: &str| parse(text).map_err(|failure| failure.what);
         self.ask(&question, example, parse)
     }
 
@@ -108,7 +108,7 @@ impl<'a> Prompt<'a> {
         items: &[String],
     ) -> Result<usize> {
         if !self.allowed {
-            return Err(none_named(missing, items).help(help));
+            return Err(none_named(missing, items).advise(help));
         }
         let flags = missing.join(", ");
         let mut left: Vec<usize> = (0..items.len()).collect();
@@ -145,7 +145,7 @@ impl<'a> Prompt<'a> {
             self.report.question("\n");
             Failure::refused(format!("no answer: {why}"))
                 .note("nothing was written; the flag in brackets answers beforehand")
-                .help(help)
+                .advise(help)
         };
         loop {
             self.report.question(question);

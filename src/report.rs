@@ -3,10 +3,10 @@
 //! Invariant: nothing else in the program writes to the terminal, so a quiet run is quiet and JSON is the only thing on
 //! standard output when it was asked for. What runs commands in its own process collects the words instead.
 
+mod caller;
 mod compat;
 mod drift;
 mod json;
-mod place;
 mod progress;
 mod status;
 mod text;
@@ -22,8 +22,9 @@ use serde_json::Value;
 pub use self::compat::Comparison;
 pub use self::drift::{Drift, DriftKind};
 pub use self::status::{FileStatus, State, StatusReport};
-use self::{place::Place, progress::Progress};
+use self::{caller::Caller, progress::Progress};
 use crate::{
+    advice::Step,
     change::{Change, ChangeSet},
     cli::{Color, Global, Output},
     error::Failure,
@@ -38,8 +39,8 @@ pub struct Outcome<'a> {
     pub set: &'a ChangeSet,
     /// Remarks about flags and surroundings; they leave nothing to do.
     pub remarks: &'a [String],
-    /// What to do next: each a sentence and perhaps a line to paste.
-    pub next: &'a [(String, Option<String>)],
+    /// What to do next.
+    pub next: &'a [Step],
 }
 
 /// What was told.
@@ -61,8 +62,8 @@ pub struct Report {
     dry_run: bool,
     diff: bool,
     progress: Progress,
-    /// Where the command works.
-    place: Place,
+    /// Who called.
+    caller: Caller,
     /// What happened before the command began, for whatever is told of it.
     before: Vec<String>,
     /// Where the words go, if not to the terminal.
@@ -73,7 +74,7 @@ pub struct Report {
 
 impl Report {
     /// From the flags of the command line and the kind of terminal.
-    pub fn new(flags: &Global) -> Self {
+    pub fn new(flags: &Global, words: &[String]) -> Self {
         let is_shown = flags.output == Output::Text && !flags.quiet;
         Self {
             output: flags.output,
@@ -86,7 +87,7 @@ impl Report {
                 true => Progress::begin(),
                 false => Progress::default(),
             },
-            place: Place::new(&flags.directory),
+            caller: Caller::new(words, &flags.directory),
             before: Vec::new(),
             collected: None,
             lost: OnceCell::new(),
@@ -94,10 +95,10 @@ impl Report {
     }
 
     /// The same, in silence: [`Report::told`] has the words.
-    pub fn collecting(flags: &Global) -> Self {
+    pub fn collecting(flags: &Global, words: &[String]) -> Self {
         Self {
             collected: Some(RefCell::default()),
-            ..Self::new(flags)
+            ..Self::new(flags, words)
         }
     }
 
@@ -123,7 +124,7 @@ impl Report {
             dry_run: false,
             diff: false,
             progress: Progress::default(),
-            place: Place::new(directory),
+            caller: Caller::new(words, directory),
             before: Vec::new(),
             collected: None,
             lost: OnceCell::new(),
@@ -149,7 +150,7 @@ impl Report {
 
     /// Says in which directory the project is.
     pub fn set_project(&mut self, directory: PathBuf) {
-        self.place = self.place.clone().with_project(directory);
+        self.caller = self.caller.clone().with_project(directory);
     }
 
     /// Says which project was found above the directory that the command was started in.
@@ -162,18 +163,9 @@ impl Report {
 
     /// Tells what was done, or would be.
     pub fn outcome(&self, outcome: &Outcome<'_>) {
-        let line = |line: &String| match outcome.command {
-            // It begins with going there.
-            "init" => line.clone(),
-            _ => self.place.line(line),
-        };
-        let next = outcome.next.iter();
-        let next: Vec<_> = next
-            .map(|(sentence, paste)| (sentence.clone(), paste.as_ref().map(line)))
-            .collect();
-        let outcome = &Outcome {
-            next: &next,
-            ..*outcome
+        let next = match outcome.command {
+            "init" => self.caller.next_there(outcome.next),
+            _ => self.caller.next(outcome.next),
         };
         match self.output {
             Output::Json => {
@@ -183,7 +175,7 @@ impl Report {
                     remarks: &remarks,
                     ..*outcome
                 };
-                self.json(json::outcome(&outcome, self.dry_run, self.diff));
+                self.json(json::outcome(&outcome, &next, self.dry_run, self.diff));
             }
             Output::Text => {
                 self.eprint(&text::warnings(&self.before, self.color));
@@ -193,20 +185,33 @@ impl Report {
                     self.patch(&text::overwritten(outcome));
                 }
                 let style = self.style();
-                self.eprint(&text::outcome(outcome, self.dry_run, self.quiet, style));
+                self.eprint(&text::outcome(
+                    outcome,
+                    &next,
+                    self.dry_run,
+                    self.quiet,
+                    style,
+                ));
             }
         }
     }
 
     /// Tells what was done, where a [`Report::proposal`] was agreed to.
     pub fn done(&self, outcome: &Outcome<'_>) {
-        self.eprint(&text::outcome(outcome, false, self.quiet, self.style()));
+        let next = self.caller.next(outcome.next);
+        self.eprint(&text::outcome(
+            outcome,
+            &next,
+            false,
+            self.quiet,
+            self.style(),
+        ));
     }
 
     /// Shows how files differ from what is generated.
     pub fn differences(&self, outcome: &Outcome<'_>) {
         match self.output {
-            Output::Json => self.json(json::outcome(outcome, true, true)),
+            Output::Json => self.json(json::outcome(outcome, &[], true, true)),
             Output::Text => self.patch(&text::diffs(outcome)),
         }
     }
@@ -223,7 +228,7 @@ impl Report {
 
     /// Tells what `check` found; it fails where there is a failure.
     pub fn check(&self, outcome: &Outcome<'_>, drifts: &[Drift], failed: Option<&Failure>) {
-        let failed = failed.map(|failed| self.place.failure(failed.clone()));
+        let failed = failed.map(|failed| self.caller.explain(failed));
         let failed = failed.as_ref();
         match self.output {
             Output::Json => self.json(json::check(outcome, drifts, failed, self.diff)),
@@ -238,7 +243,7 @@ impl Report {
 
     /// Tells what `check --crds` found; it fails where there is a failure.
     pub fn comparison(&self, comparison: &Comparison<'_>, failed: Option<&Failure>) {
-        let failed = failed.map(|failed| self.place.failure(failed.clone()));
+        let failed = failed.map(|failed| self.caller.explain(failed));
         let failed = failed.as_ref();
         match self.output {
             Output::Json => self.json(comparison.json(failed)),
@@ -250,24 +255,24 @@ impl Report {
     pub fn status(&self, status: &StatusReport<'_>) {
         let mut lines = status.set.makes_room();
         lines.push("operator-forge sync".to_owned());
-        let instead = status.instead.iter().map(|line| self.place.line(line));
+        let instead = status.instead.iter().map(|line| self.caller.line(line));
         let sync = match status.instead {
-            [] => self.place.line(&lines.join(" && ")),
+            [] => self.caller.line(&lines.join(" && ")),
             // Each is done with something left for the next one, exit code 3.
             _ => instead.collect::<Vec<_>>().join("; "),
         };
         match self.output {
             Output::Json => self.json(status.json()),
             Output::Text => {
-                self.print(&status.text(&sync, &self.place, self.quiet, self.output_color));
+                self.print(&status.text(&sync, &self.caller, self.quiet, self.output_color));
             }
         }
     }
 
     /// Tells why nothing was done.
     pub fn failure(&self, failure: &Failure) {
-        let failure = self.place.failure(failure.clone());
-        let failure = &self.before.iter().fold(failure, Failure::note);
+        let failure = &self.before.iter().fold(failure.clone(), Failure::note);
+        let failure = &self.caller.explain(failure);
         match self.output {
             Output::Json => self.json(json::failure(failure)),
             Output::Text => self.eprint(&text::failure(failure, self.color)),
@@ -313,8 +318,8 @@ impl Report {
         let failure = Failure::refused(format!("cannot write to {why}"))
             .note("the command has run, and what it said is lost in part")
             .note("free some space, or send the words elsewhere")
-            .help("operator-forge status");
-        self.eprint(&text::failure(&failure, self.color));
+            .advise("operator-forge status");
+        self.eprint(&text::failure(&self.caller.explain(&failure), self.color));
         1
     }
 

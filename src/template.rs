@@ -171,7 +171,7 @@ pub fn types_of(project: &Project, key: &Key) -> Result<RelPath> {
     let mut files = files_of_api(project, key)?.into_iter();
     let types = files.find(|path| path.extension() == "rs");
     types.ok_or_else(|| {
-        Failure::refused(format!("`{key}` has no types")).help("operator-forge sync")
+        Failure::refused(format!("`{key}` has no types")).advise("operator-forge sync")
     })
 }
 

@@ -35,7 +35,7 @@ impl RelPath {
                 Failure::refused(format!("invalid path `{}`", text.escape_debug()))
                     .note(why.to_owned())
                     .note("it is relative, with `/` between its parts")
-                    .help("operator-forge status --all"),
+                    .advise("operator-forge status --all"),
             )
         };
         if text.is_empty() || text.len() > Self::MAX {

@@ -66,7 +66,7 @@ pub fn pending(disk: &dyn Disk) -> Result<()> {
         Failure::refused(format!("`{}` was interrupted", journal.command))
             .note("some files are as they were before it, some as they are after it")
             .note("the next command that writes finishes it")
-            .help("operator-forge sync"),
+            .advise("operator-forge sync"),
     )
 }
 
@@ -165,7 +165,7 @@ pub fn take_back(disk: &dyn Disk, journal: &Journal) -> Vec<String> {
     if left.is_empty()
         && let Err(failure) = drop_journal(disk, journal)
     {
-        left.push(failure.error);
+        left.push(failure.what);
     }
     left
 }
@@ -246,7 +246,7 @@ pub fn read(disk: &dyn Disk, path: &'static str) -> Result<Option<Journal>> {
         .note(why)
         .note("it holds what the last command replaced")
         .note("look at what git says has changed before you put it aside")
-        .help(shell::put_aside(path)))
+        .advise(shell::put_aside(path)))
 }
 
 #[cfg(all(test, unix))]

@@ -239,7 +239,7 @@ fn what_changed_since_the_plan_is_left_alone() {
         let before = disk.files();
         let failure = refused(&disk, steps(&old, &new));
         assert_eq!(
-            failure.error,
+            failure.what,
             format!("`{path}` changed while the command ran")
         );
         assert_eq!(disk.files(), before, "{path}");
@@ -299,7 +299,7 @@ fn a_directory_that_nobody_may_write_to_is_named() {
     let path = |text| RelPath::parse(text).unwrap();
     let help = |verb, text| {
         let denied = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
-        cannot(&MemoryDisk::default(), verb, &path(text), &denied).help
+        cannot(&MemoryDisk::default(), verb, &path(text), &denied).lines()
     };
     let disk = MemoryDisk::default();
     let shown = |text| disk.show(&path(text));

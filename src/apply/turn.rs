@@ -10,8 +10,9 @@ use super::{
     recover::{Left, mend, recover, stands},
 };
 use crate::{
+    advice::Advice,
     change::ConflictKind,
-    error::{AGAIN, Failure, Result},
+    error::{Failure, Result},
     memory,
     tree::{Found, RelPath},
 };
@@ -91,7 +92,7 @@ impl<'a> Turn<'a> {
                     _ => format!("`{directory}` is a file"),
                 };
                 let room = ConflictKind::Obstacle(what).makes_room();
-                return Err(room.into_iter().fold(failure, Failure::help));
+                return Err(room.into_iter().fold(failure, Failure::advise));
             }
         }
         let lock = RelPath::parse(LOCK)?;
@@ -242,5 +243,5 @@ fn busy(holder: &str) -> Failure {
         None => failure,
     }
     .note("wait until it has ended")
-    .help(AGAIN)
+    .advise(Advice::Again)
 }

@@ -24,7 +24,7 @@ pub fn last(disk: &dyn Disk) -> Result<Undo> {
     let Some(journal) = read(disk, UNDO)? else {
         return Err(Failure::refused("there is nothing to undo")
             .note("`undo` takes back what the last command did to this copy of the project; git keeps what was committed")
-            .help("operator-forge status"));
+            .advise("operator-forge status"));
     };
     let mut changed = Vec::new();
     for step in &journal.steps {
@@ -43,7 +43,7 @@ pub fn last(disk: &dyn Disk) -> Result<Undo> {
         })
         .note("nothing was changed")
         .note("put them back as they were, or edit `PROJECT` and run `operator-forge sync`")
-        .help("operator-forge status"))
+        .advise("operator-forge status"))
 }
 
 fn inverse(journal: Journal) -> Undo {

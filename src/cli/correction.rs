@@ -5,10 +5,7 @@ use std::{collections::BTreeMap, path::PathBuf};
 use clap::{Command, CommandFactory};
 
 use super::Cli;
-use crate::{
-    error::{AGAIN, Failure},
-    shell,
-};
+use crate::{advice::Flag, shell};
 
 /// What goes before a flag that should not be there.
 const WITHOUT: &str = "leave out ";
@@ -30,21 +27,6 @@ pub fn directory(words: &[String]) -> PathBuf {
             long.or_else(short).unwrap_or_default().into()
         }
         _ => PathBuf::new(),
-    }
-}
-
-/// `failure` with every `help` that is nothing but flags (`--version v1`), or leaves them out (`leave out --force`), turned
-/// into the command line of `words` with exactly that changed. Any other `help` stays.
-///
-/// `words` are those behind the program's name.
-#[must_use]
-pub fn whole_lines(failure: Failure, words: &[String]) -> Failure {
-    let help = failure.help.into_iter();
-    Failure {
-        help: help
-            .map(|help| corrected(words, &help).unwrap_or(help))
-            .collect(),
-        ..failure
     }
 }
 
@@ -78,19 +60,38 @@ struct Piece {
     words: Vec<String>,
 }
 
-fn corrected(words: &[String], help: &str) -> Option<String> {
-    if help == AGAIN {
-        return Some(pasted(words));
-    }
-    let command = command_of(words);
+/// What `help` says in text, as [`with_flags`] and [`without_flags`] have it.
+pub fn corrected(words: &[String], help: &str) -> Option<Vec<String>> {
     if help == "--help" {
-        return Some(help_of(&command));
+        return Some(help_of(words));
     }
     let (flags, leave_out) = match help.strip_prefix(WITHOUT) {
         Some(flags) => (flags, true),
         None => (help, false),
     };
-    let flags = pieces(&command, &shell::words(flags));
+    changed(words, shell::words(flags), leave_out)
+}
+
+/// The command line of `words` with these flags set: each in the place of the one that is there, or of one that says the same
+/// thing in another way. `None` if the command knows not all of them.
+#[must_use]
+pub fn with_flags(words: &[String], flags: &[Flag]) -> Option<Vec<String>> {
+    let flags = flags.iter().flat_map(|flag| {
+        let value = flag.value.clone();
+        std::iter::once(flag.name.clone()).chain(value)
+    });
+    changed(words, flags.collect(), false)
+}
+
+/// The command line of `words` without these flags. `None` if the command knows not all of them.
+#[must_use]
+pub fn without_flags(words: &[String], flags: &[String]) -> Option<Vec<String>> {
+    changed(words, flags.to_vec(), true)
+}
+
+fn changed(words: &[String], flags: Vec<String>, leave_out: bool) -> Option<Vec<String>> {
+    let command = command_of(words);
+    let flags = pieces(&command, &flags);
     let is_whole = |flag: &Piece| {
         let has_value = flag.words.len() > 1 || flag.words[0].contains('=');
         takes_value(&command, &flag.name).is_some_and(|takes| has_value || leave_out || !takes)
@@ -112,7 +113,7 @@ fn corrected(words: &[String], help: &str) -> Option<String> {
             line.splice(at..at, same.cloned());
         }
     }
-    Some(pasted(line.iter().flat_map(|piece| &piece.words)))
+    Some(line.into_iter().flat_map(|piece| piece.words).collect())
 }
 
 /// The flag that says the same thing in another way: the two exclude each other.
@@ -143,18 +144,14 @@ pub(super) fn last_alone(words: &[String], name: &str) -> Vec<String> {
     left.flat_map(|(_, piece)| piece.words).collect()
 }
 
-/// The line that shows what a command takes.
-pub(super) fn help_of(command: &Command) -> String {
-    let name = command.get_bin_name().unwrap_or("operator-forge");
+/// The command line that shows what the command of `words` takes.
+#[must_use]
+pub fn help_of(words: &[String]) -> Vec<String> {
+    let command = command_of(words);
+    let name = command.get_bin_name().unwrap_or_default();
     // `help create` has no help of its own.
-    let name = name.replacen(" help", "", 1);
-    format!("{name} --help")
-}
-
-/// The line of these words, to paste.
-pub(super) fn pasted<'a>(words: impl IntoIterator<Item = &'a String>) -> String {
-    let words: Vec<_> = words.into_iter().map(|word| shell::word(word)).collect();
-    format!("operator-forge {}", words.join(" "))
+    let name = name.split(' ').skip(1).filter(|word| *word != "help");
+    name.chain(["--help"]).map(str::to_owned).collect()
 }
 
 fn pieces(command: &Command, words: &[String]) -> Vec<Piece> {
@@ -241,8 +238,15 @@ mod tests {
     #[track_caller]
     fn check(before: &str, help: &str, after: &str) {
         let words: Vec<_> = before.split(' ').map(str::to_owned).collect();
-        let failure = Failure::refused("refused").help(help);
-        assert_eq!(whole_lines(failure, &words).help, [after]);
+        let line = corrected(&words, help).map(|words| {
+            words
+                .iter()
+                .map(|word| shell::word(word))
+                .collect::<Vec<_>>()
+                .join(" ")
+        });
+        let expected = after.strip_prefix("operator-forge ");
+        assert_eq!(line.as_deref(), expected, "{help}");
     }
 
     #[test]
@@ -309,9 +313,11 @@ mod tests {
     #[test]
     fn words_with_spaces_are_quoted() {
         let words = ["init", "--owner", "A & B"].map(str::to_owned);
-        let failure = Failure::refused("refused").help("--license mit");
-        let help = whole_lines(failure, &words).help;
-        assert_eq!(help, ["operator-forge init --owner 'A & B' --license mit"]);
+        let line = with_flags(&words, &[Flag::new("--license", Some("mit".to_owned()))]);
+        assert_eq!(
+            line.unwrap(),
+            ["init", "--owner", "A & B", "--license", "mit"]
+        );
         let after = "operator-forge init --owner 'C D' --license mit";
         check("init --owner A --license mit", "--owner 'C D'", after);
         let after = "operator-forge delete api --group '' --kind Zoo";
@@ -334,26 +340,17 @@ mod tests {
     }
 
     #[test]
-    fn the_same_line_comes_again() {
-        check(
-            "-C a sync --dry-run",
-            AGAIN,
-            "operator-forge -C a sync --dry-run",
-        );
-    }
-
-    #[test]
-    fn other_help_stays() {
+    fn what_the_command_does_not_know_is_no_line() {
         let before = "create api --kind Redis";
         for help in [
-            "operator-forge sync",
             "--version",
             "--version v1, or --force",
             "--unknown",
             "leave out one of the two",
             "leave out --force, or add --kind",
         ] {
-            check(before, help, help);
+            let words: Vec<_> = before.split(' ').map(str::to_owned).collect();
+            assert_eq!(corrected(&words, help), None);
         }
     }
 }

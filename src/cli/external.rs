@@ -25,7 +25,7 @@ impl ExternalFlags {
             None => Ok(()),
             Some(module) => Err(Failure::usage(format!("`--external-api-module {module}` names a Go module"))
                 .note("a type of another project comes from a crate: its version stands in Cargo.toml, its path in `--external-api-path`")
-                .help("--external-api-path cert_manager_crds::v1::Certificate")),
+                .advise("--external-api-path cert_manager_crds::v1::Certificate")),
         }
     }
 }

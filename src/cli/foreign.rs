@@ -37,7 +37,7 @@ impl Foreign {
         {
             return Err(Failure::usage(format!("`--plugins {plugins}` asks for another kind of project"))
                 .note("operator-forge makes projects of one layout, `rust.operator-forge/v1`, and has no other plugins")
-                .help("leave out --plugins"));
+                .advise("leave out --plugins"));
         }
         if let Some(version) = self
             .project_version
@@ -47,7 +47,7 @@ impl Foreign {
             return Err(
                 Failure::usage(format!("`--project-version {version}` is not known"))
                     .note("PROJECT files have version 3")
-                    .help("--project-version 3"),
+                    .advise("--project-version 3"),
             );
         }
         let mut notes = Vec::new();

@@ -7,9 +7,13 @@ use clap::{
 
 use super::{
     Cli,
-    correction::{command_of, help_of, last_alone, pasted, renamed},
+    correction::{command_of, last_alone, renamed},
 };
-use crate::{error::Failure, name};
+use crate::{
+    advice::{Advice, Script},
+    error::Failure,
+    name,
+};
 
 /// The failure for a command line that does not parse, of these words behind the program's name; `None` for what is no
 /// failure (help, version).
@@ -80,9 +84,9 @@ pub fn refusal(error: &clap::Error, words: &[String]) -> Option<Failure> {
     };
     let mut corrected = corrected.into_iter();
     let further = corrected.find_map(|words| brings_further(words, error));
-    Some(failure.help(match further {
-        Some(words) => pasted(&words),
-        None => help_of(&command),
+    Some(failure.advise(match further {
+        Some(words) => Script::forge("").args(words).into(),
+        None => Advice::Help,
     }))
 }
 

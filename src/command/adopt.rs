@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use crate::{
+    advice::{Advice, Script},
     change::{Action, ChangeSet, Conflict, ConflictKind},
     error::{Failure, Result},
     merge,
@@ -91,24 +92,28 @@ pub fn explain<'a>(
         rest.push(format!("kept: {}", kept.join(", ")));
     }
     failure.notes.push(rest.join("; "));
-    let mut help = Vec::new();
+    let mut advice: Vec<Advice> = Vec::new();
     for conflict in &set.conflicts {
         if is(conflict, "src/main.rs") {
-            help.push("mkdir -p src/bin && mv -i src/main.rs src/bin/former.rs".to_owned());
+            advice.push(
+                Script::of("mkdir -p src/bin")
+                    .then(Script::of("mv -i src/main.rs src/bin/former.rs"))
+                    .into(),
+            );
         } else if is(conflict, "src/lib.rs") {
             failure.notes.push(
                 "a library that moves is a module: add `pub mod former;` to the new `src/lib.rs`"
                     .to_owned(),
             );
-            help.push("mv -i src/lib.rs src/former.rs".to_owned());
+            advice.push(Script::of("mv -i src/lib.rs src/former.rs").into());
         } else if let ConflictKind::Foreign {
             help: Some(line), ..
         } = &conflict.why
         {
-            help.push(line.clone());
+            advice.push(line.clone().into());
         }
     }
-    help.append(&mut failure.help);
-    failure.help = help;
+    advice.append(&mut failure.advice);
+    failure.advice = advice;
     failure
 }

@@ -75,7 +75,7 @@ pub fn refuse_nested(root: &Path) -> Result<()> {
             outer.display()
         ))
         .note("one project has any number of groups and kinds, which `create api` adds")
-        .help("--nested")),
+        .advise("--nested")),
     }
 }
 

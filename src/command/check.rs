@@ -8,6 +8,7 @@ use super::{
     lost,
 };
 use crate::{
+    advice::Advice,
     change::{ChangeSet, Policy},
     cli::{Check, Global},
     error::{Failure, Result},
@@ -23,7 +24,7 @@ pub fn run(flags: &Global, check: &Check, report: &Report) -> Result<u8> {
     match &check.crds {
         None if !check.allow.is_empty() => Err(Failure::usage("`--allow` without `--crds`")
             .note("it accepts what a change of the CRDs breaks")
-            .help("operator-forge check --help")),
+            .advise("operator-forge check --help")),
         Some(released) => crds::run(flags, released, &check.allow, report),
         None => files(flags, report),
     }
@@ -106,17 +107,18 @@ fn failure(set: &ChangeSet, drifts: &[Drift]) -> Option<Failure> {
     }
     let room = set.makes_room();
     if room.is_empty() && record + set.conflicts.len() > 0 {
-        failure = failure.help("operator-forge sync");
+        failure = failure.advise("operator-forge sync");
     }
-    failure.help.extend(room);
+    failure.advice.extend(room.into_iter().map(Advice::from));
     for note in &set.notes {
-        failure.help.extend(note.what.help(&note.path));
+        let help = note.what.help(&note.path);
+        failure.advice.extend(help.into_iter().map(Advice::from));
     }
     for drift in drifts {
         failure = failure.note(drift.note());
-        let help = drift.help();
-        if !failure.help.contains(&help) {
-            failure = failure.help(help);
+        let help = Advice::from(drift.help());
+        if !failure.advice.contains(&help) {
+            failure = failure.advise(help);
         }
     }
     let settled = record + set.conflicts.len() + set.notes.len() + drifts.len() == 0;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::{
+    advice::Advice,
     change::{Action, Change, ChangeSet, Conflict, ConflictKind, Policy},
     error::{Failure, Result},
     prompt::Answer,
@@ -63,7 +64,7 @@ pub fn change(conflict: &Conflict, desired: &Tree, found: &BTreeMap<RelPath, Fou
 /// One refusal that names everything in the way: what stands where several files belong is named once.
 pub fn refuse(set: &ChangeSet) -> Result<()> {
     let mut notes: Vec<String> = Vec::new();
-    let mut help = Vec::new();
+    let mut advice: Vec<Advice> = Vec::new();
     let mut below: BTreeMap<&str, usize> = BTreeMap::new();
     for conflict in &set.conflicts {
         if let ConflictKind::Obstacle(what) = &conflict.why {
@@ -80,7 +81,7 @@ pub fn refuse(set: &ChangeSet) -> Result<()> {
             Some(1) => notes.push(format!("`{}` {}", conflict.path, conflict.why.reason())),
             Some(files) => notes.push(format!("{what}, and {files} files belong below it")),
         }
-        help.extend(conflict.why.makes_room());
+        advice.extend(conflict.why.makes_room().map(Advice::from));
     }
     let mut failure = Failure::refused(match notes.len() {
         0 => return Ok(()),
@@ -88,8 +89,8 @@ pub fn refuse(set: &ChangeSet) -> Result<()> {
         1 => "a file is in the way".to_owned(),
         n => format!("{n} files are in the way"),
     });
-    (failure.notes, failure.help) = (notes, help);
-    if failure.help.is_empty() {
+    (failure.notes, failure.advice) = (notes, advice);
+    if failure.advice.is_empty() {
         let can_be_marked = |conflict: &Conflict| conflict.why.can_be_marked();
         let is_merged =
             |conflict: &Conflict| matches!(conflict.why, ConflictKind::EditedOnBranch(_));
@@ -104,9 +105,9 @@ pub fn refuse(set: &ChangeSet) -> Result<()> {
         failure = failure.note(format!("`--on-conflict keep` {keeps}{others}"));
         // Of a generated file nothing is lost, and all of what is new is there.
         if set.conflicts.iter().all(|conflict| conflict.why.is_edit()) {
-            failure = failure.help("--on-conflict markers");
+            failure = failure.advise("--on-conflict markers");
         }
-        failure = failure.help("--on-conflict keep");
+        failure = failure.advise("--on-conflict keep");
     }
     Err(failure.note("nothing was written"))
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Edit, Workspace, create_version, external, reconcile, refuse_keep, type_of::type_of};
 use crate::{
+    advice::{Script, Step},
     cli::{Api, Global, TypeFlags},
     error::Result,
     name::{ControllerName, Plural, ShortName},
@@ -95,7 +96,7 @@ fn request(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi
 }
 
 /// What a new version of a kind that is converted needs: until then it can be neither read nor written.
-fn conversion(before: &Project, request: &CreateApi) -> Option<(String, Option<String>)> {
+fn conversion(before: &Project, request: &CreateApi) -> Option<Step> {
     let key = request.key_in(before).filter(|_| request.resource)?;
     if before.apis().iter().any(|api| *api.key == key) {
         return None;
@@ -106,35 +107,31 @@ fn conversion(before: &Project, request: &CreateApi) -> Option<(String, Option<S
         version: hub,
         ..key
     };
-    Some((
+    Some(Step::new(
         format!("convert it to {hub}, the hub of {kind}, and back:"),
-        Some(format!(
+        format!(
             "operator-forge create webhook {} --conversion --spoke {version}",
             hub_key.flags()
-        )),
+        ),
     ))
 }
 
-fn todo(
-    files: &BTreeSet<RelPath>,
-    request: &CreateApi,
-    conversion: Option<(String, Option<String>)>,
-) -> Vec<(String, Option<String>)> {
+fn todo(files: &BTreeSet<RelPath>, request: &CreateApi, conversion: Option<Step>) -> Vec<Step> {
     let mut next = Vec::new();
     let first = |start: &str| files.iter().find(|path| path.as_str().starts_with(start));
     if let Some(path) = first("src/api/") {
-        next.push((
-            format!("say what {} is, in {path}", request.kind.as_str()),
-            None,
-        ));
+        next.push(Step::by_hand(format!(
+            "say what {} is, in {path}",
+            request.kind.as_str()
+        )));
     }
     if let Some(path) = first("src/controllers/") {
-        next.push((format!("say what to do about it, in {path}"), None));
+        next.push(Step::by_hand(format!("say what to do about it, in {path}")));
     }
     next.extend(conversion);
-    next.push((
-        "derive CRDs and RBAC, then test:".to_owned(),
-        Some("make manifests && make test".to_owned()),
+    next.push(Step::new(
+        "derive CRDs and RBAC, then test:",
+        Script::of("make manifests && make test"),
     ));
     next
 }

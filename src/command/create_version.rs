@@ -4,6 +4,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use super::{Edit, Workspace, reconcile};
 use crate::{
+    advice::{Script, Step},
     cli::Global,
     error::{Failure, Result},
     name::{Invalid, Version, rust},
@@ -147,28 +148,23 @@ fn not_copied(path: &RelPath, why: String) -> Failure {
         .note(
             "without `--from-version` the version starts empty, and you copy what you want to keep",
         )
-        .help("leave out --from-version")
+        .advise("leave out --from-version")
 }
 
-fn next(
-    version: &NewVersion,
-    files: &BTreeSet<RelPath>,
-    converted: bool,
-) -> Vec<(String, Option<String>)> {
+fn next(version: &NewVersion, files: &BTreeSet<RelPath>, converted: bool) -> Vec<Step> {
     let (from, to) = (version.from.version, version.to.version);
     let mut next = Vec::new();
     for path in files.iter().map(|path| path.as_str()) {
         if path.starts_with("src/api/") {
-            next.push((
-                format!("change what {to} has otherwise than {from}, in {path}"),
-                None,
-            ));
+            next.push(Step::by_hand(format!(
+                "change what {to} has otherwise than {from}, in {path}"
+            )));
         } else if path.starts_with("src/webhooks/") {
             let what = match converted {
                 true => "change the conversion like it",
                 false => "name every field that is converted",
             };
-            next.push((format!("{what}, in {path}"), None));
+            next.push(Step::by_hand(format!("{what}, in {path}")));
         }
     }
     let kinds = version.project.kinds();
@@ -176,17 +172,17 @@ fn next(
         .iter()
         .find(|kind| kind.apis.iter().any(|api| *api.key == version.to));
     if let Some(kind) = kind.filter(|kind| kind.storage == to) {
-        next.push((
+        next.push(Step::new(
             format!(
                 "when it is deployed everywhere, store every {} in {}:",
                 version.to.kind, kind.storage
             ),
-            Some("make migrate-storage".to_owned()),
+            Script::of("make migrate-storage"),
         ));
     }
-    next.push((
-        "derive CRDs and webhook configurations, then test:".to_owned(),
-        Some("make manifests && make test".to_owned()),
+    next.push(Step::new(
+        "derive CRDs and webhook configurations, then test:",
+        Script::of("make manifests && make test"),
     ));
     next
 }

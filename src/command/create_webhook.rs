@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{Edit, Workspace, external, reconcile, refuse_keep, type_of::type_of};
 use crate::{
+    advice::{Script, Step},
     cli::{Global, Webhook},
     error::Result,
     name::{Invalid, Plural, Version, WebhookPath},
@@ -80,7 +81,7 @@ fn spoke(text: &str) -> Result<Version> {
     Ok(Version::parse(text).map_err(|invalid| Invalid { flag, ..invalid })?)
 }
 
-fn todo(files: &BTreeSet<RelPath>) -> Vec<(String, Option<String>)> {
+fn todo(files: &BTreeSet<RelPath>) -> Vec<Step> {
     let mut next = Vec::new();
     for path in files
         .iter()
@@ -91,11 +92,11 @@ fn todo(files: &BTreeSet<RelPath>) -> Vec<(String, Option<String>)> {
             Some("validate.rs") => "what is refused",
             _ => "how one version becomes the other",
         };
-        next.push((format!("say {what}, in {path}"), None));
+        next.push(Step::by_hand(format!("say {what}, in {path}")));
     }
-    next.push((
-        "derive CRDs and webhook configurations, then test:".to_owned(),
-        Some("make manifests && make test".to_owned()),
+    next.push(Step::new(
+        "derive CRDs and webhook configurations, then test:",
+        Script::of("make manifests && make test"),
     ));
     next
 }

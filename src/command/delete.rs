@@ -7,6 +7,7 @@ use super::{
     type_of::{TypeOf, type_there},
 };
 use crate::{
+    advice::{Script, Step},
     cli::{Global, TypeFlags},
     error::Result,
     plan::Named,
@@ -80,10 +81,10 @@ fn kept_files(
 }
 
 /// What to do about the CRDs: those that go, and those that lose a version or store another one.
-fn next(before: &Project, after: &Project) -> Vec<(String, Option<String>)> {
-    let mut next = vec![(
-        "derive CRDs, RBAC and webhook configurations again; what nothing defines any more goes from config/:".to_owned(),
-        Some("make manifests && make test".to_owned()),
+fn next(before: &Project, after: &Project) -> Vec<Step> {
+    let mut next = vec![Step::new(
+        "derive CRDs, RBAC and webhook configurations again; what nothing defines any more goes from config/:",
+        Script::of("make manifests && make test"),
     )];
     let of_kind = |kind: &KindView<'_>| {
         let key = kind.apis[0].key;
@@ -95,19 +96,13 @@ fn next(before: &Project, after: &Project) -> Vec<(String, Option<String>)> {
         let key = was.apis[0].key;
         let crd = format!("{}.{}", was.apis[0].resource.plural, key.api_group(false));
         match left.get(&of_kind(&was)) {
-            None => next.push((
-                format!("clusters keep the CRD and every {}; deleting it deletes them all, so that is for you to decide:", key.kind),
-                Some(format!("kubectl delete crd {crd}")),
-            )),
-            Some(now) if now.apis.len() < was.apis.len() || now.storage != was.storage => next.push((
-                format!(
+            None => next.push(Step::new(format!("clusters keep the CRD and every {}; deleting it deletes them all, so that is for you to decide:", key.kind), format!("kubectl delete crd {crd}"))),
+            Some(now) if now.apis.len() < was.apis.len() || now.storage != was.storage => next.push(Step::new(format!(
                     "{} is stored in {}{}; no cluster lets go of a version in which objects may be stored:",
                     key.kind,
                     now.storage,
                     if now.storage == was.storage { "" } else { " from now on" },
-                ),
-                Some("make migrate-storage".to_owned()),
-            )),
+                ), Script::of("make migrate-storage"))),
             Some(_) => {}
         }
     }

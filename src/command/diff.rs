@@ -40,7 +40,7 @@ pub fn run(flags: &Global, diff: &Diff, report: &Report) -> Result<u8> {
             Some(Found::File(bytes)) => Some(bytes),
             Some(Found::Obstacle(what)) if !named.is_empty() => {
                 return Err(Failure::refused(format!("cannot compare `{path}`: {what}"))
-                    .help("operator-forge status"));
+                    .advise("operator-forge status"));
             }
             Some(Found::Obstacle(_)) => continue,
             Some(Found::Absent) | None => None,

@@ -37,7 +37,7 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     let project = project.disown(&forced)?;
     let refusal = Failure::refused("nothing was written")
         .note("the files stay yours; with `--no-input` nothing is asked")
-        .help("--no-input");
+        .advise("--no-input");
     let edit = Edit {
         forced,
         question: Some(("Replace what is yours?", refusal)),

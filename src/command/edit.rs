@@ -2,6 +2,7 @@
 
 use super::{Edit, Workspace, init, reconcile, runtime};
 use crate::{
+    advice::{Script, Step},
     cli::{self, Global},
     error::Result,
     project::{self, EditSettings, License, Owner, Project},
@@ -51,42 +52,39 @@ pub fn run(flags: &Global, edit: &cli::Edit, report: &Report) -> Result<u8> {
     reconcile(&workspace, &edit, flags, report)
 }
 
-fn next(before: &Project, after: &Project) -> Vec<(String, Option<String>)> {
+fn next(before: &Project, after: &Project) -> Vec<Step> {
     let mut next = Vec::new();
     let certificates = |project: &Project| project.settings.certificates;
     if before.namespaced != after.namespaced || certificates(before) != certificates(after) {
-        next.push((
-            "derive RBAC and webhook configurations again:".to_owned(),
-            Some("make manifests".to_owned()),
+        next.push(Step::new(
+            "derive RBAC and webhook configurations again:",
+            Script::of("make manifests"),
         ));
     }
     if after.resources().next().is_some()
         && let Some(find) = with_another_comment(before, after)
     {
-        next.push((
-            "files of yours that keep another comment, should you want to change it:".to_owned(),
-            Some(find),
+        next.push(Step::new(
+            "files of yours that keep another comment, should you want to change it:",
+            find,
         ));
     }
     if before.settings.runtime != after.settings.runtime {
-        next.push((
-            "lock the crate's new source, before a build with `--locked`:".to_owned(),
-            Some("cargo fetch".to_owned()),
+        next.push(Step::new(
+            "lock the crate's new source, before a build with `--locked`:",
+            Script::of("cargo fetch"),
         ));
     }
     let name = &after.name;
     if before.namespaced != after.namespaced {
-        next.push((
-            match after.namespaced {
+        next.push(Step::new(match after.namespaced {
                 true => "what the operator was allowed in the whole cluster stays in clusters until you take it away:",
                 false => "what it was allowed in single namespaces stays in clusters until you take it away:",
             }
-            .to_owned(),
-            Some(match after.namespaced {
+            .to_owned(), match after.namespaced {
                 true => format!("kubectl delete clusterrolebinding/{name}-manager-rolebinding clusterrole/{name}-manager-role"),
                 false => format!("kubectl delete -n NAMESPACE rolebinding/{name}-manager-rolebinding role/{name}-manager-role"),
-            }),
-        ));
+            }));
     }
     next
 }

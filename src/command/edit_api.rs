@@ -2,6 +2,7 @@
 
 use super::{Edit, Workspace, reconcile, type_of::type_there};
 use crate::{
+    advice::{Script, Step},
     cli::{self, Global},
     error::{Failure, Result},
     name::{Plural, ShortName},
@@ -112,15 +113,15 @@ fn by_hand(path: &RelPath, names: &Names, why: &str) -> Failure {
             "edit it by hand to hold `#[kube({})]`, and `PROJECT` like it",
             lines.join(", ")
         ))
-        .help(format!(
+        .advise(format!(
             "${{EDITOR:-vi}} {path} PROJECT && operator-forge sync"
         ))
 }
 
-fn next(before: &Project, after: &Project, key: &Key) -> Vec<(String, Option<String>)> {
-    let mut next = vec![(
-        "derive CRDs and RBAC again, then test:".to_owned(),
-        Some("make manifests && make test".to_owned()),
+fn next(before: &Project, after: &Project, key: &Key) -> Vec<Step> {
+    let mut next = vec![Step::new(
+        "derive CRDs and RBAC again, then test:",
+        Script::of("make manifests && make test"),
     )];
     let (old, new) = (versions(before, key)[0], versions(after, key)[0]);
     if old.api.namespaced != new.api.namespaced {
@@ -129,23 +130,20 @@ fn next(before: &Project, after: &Project, key: &Key) -> Vec<(String, Option<Str
             controllers.filter(|it| (&it.key.group, &it.key.kind) == (&key.group, &key.kind))
         {
             let (group, module) = (controller.group_module.file(), controller.module.file());
-            next.push((
-                format!("say how it finds objects now (`Api::namespaced` or `Api::all`), in src/controllers/{group}/{module}.rs"),
-                None,
-            ));
+            next.push(Step::by_hand(format!("say how it finds objects now (`Api::namespaced` or `Api::all`), in src/controllers/{group}/{module}.rs")));
         }
     }
     if old.api.namespaced != new.api.namespaced || old.resource.plural != new.resource.plural {
-        next.push((
+        next.push(Step::new(
             format!(
                 "the old CRD goes from each cluster that has it, with every {}, when you say so:",
                 key.kind
             ),
-            Some(format!(
+            format!(
                 "kubectl delete crd {}.{}",
                 old.resource.plural,
                 key.api_group(false)
-            )),
+            ),
         ));
     }
     next

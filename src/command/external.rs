@@ -1,6 +1,7 @@
 //! A type of another project: from its flags, and what it takes to use it.
 
 use crate::{
+    advice::Step,
     cli::ExternalFlags,
     error::{Failure, Result},
     name::{Domain, Invalid, RustPath},
@@ -18,7 +19,7 @@ pub fn external(flags: &ExternalFlags) -> Result<Option<External>> {
                 "`--external-api-domain {domain}` is given without `--external-api-path`"
             ))
             .note("a domain of its own has only a type of another project")
-            .help(format!(
+            .advise(format!(
                 "--external-api-path cert_manager_crds::v1::Certificate --external-api-domain {domain}"
             ))),
         };
@@ -31,31 +32,24 @@ pub fn external(flags: &ExternalFlags) -> Result<Option<External>> {
 }
 
 /// What a command that named a type by `external` leaves to do: the crate, and the CRD for the integration tests.
-pub fn next(
-    project: &Project,
-    key: &Key,
-    external: Option<&External>,
-) -> Vec<(String, Option<String>)> {
+pub fn next(project: &Project, key: &Key, external: Option<&External>) -> Vec<Step> {
     let mut next = Vec::new();
     let (Some(External { path, .. }), Some(plural)) = (external, project.plural(key)) else {
         return next;
     };
     if let Some(package) = path.package() {
-        next.push((
+        next.push(Step::new(
             format!(
                 "depend on the crate that has {}, if you do not yet:",
                 key.kind
             ),
-            Some(format!("cargo add {package}")),
+            format!("cargo add {package}"),
         ));
     }
     let crd = format!("{plural}.{}", key.api_group(false));
-    next.push((
-        "put its CRD where the integration tests find it; a cluster that has it shows it:"
-            .to_owned(),
-        Some(format!(
-            "mkdir -p tests/crds && kubectl get crd {crd} -o yaml > tests/crds/{crd}.yaml"
-        )),
+    next.push(Step::new(
+        "put its CRD where the integration tests find it; a cluster that has it shows it:",
+        format!("mkdir -p tests/crds && kubectl get crd {crd} -o yaml > tests/crds/{crd}.yaml"),
     ));
     next
 }

@@ -42,7 +42,7 @@ pub fn paths_or_choice(
     let Some(first) = names.first() else {
         return Err(Failure::usage("`PATH` is missing")
             .note(none)
-            .help("operator-forge status"));
+            .advise("operator-forge status"));
     };
     let help = help.replace("PATH", &shell::word(first));
     let at = prompt.choose("Which file?", &["PATH"], &help, &names)?;
@@ -56,12 +56,12 @@ pub fn unknown(command: &str, path: &RelPath, desired: &BTreeMap<RelPath, Owner>
     if text == FILE || text.starts_with(memory::DIRECTORY) {
         return failure
             .note("it is the record of the project, which every command writes")
-            .help("operator-forge sync");
+            .advise("operator-forge sync");
     }
     if is_derived(text) {
         return failure
             .note("the project's own code writes it, and leaves a file without its header alone")
-            .help("make manifests");
+            .advise("make manifests");
     }
     let directory = format!("{}/", text.trim_end_matches('/'));
     let mut inside = desired
@@ -72,7 +72,7 @@ pub fn unknown(command: &str, path: &RelPath, desired: &BTreeMap<RelPath, Owner>
         let of_tool = inside.find(|(_, owner)| command != "own" || **owner != Owner::User);
         return failure
             .note("it is a directory, and each file in it has an owner")
-            .help(match of_tool {
+            .advise(match of_tool {
                 Some((first, _)) => format!("operator-forge {command} {first}"),
                 None => "operator-forge status --all".to_owned(),
             });
@@ -93,9 +93,9 @@ pub fn unknown(command: &str, path: &RelPath, desired: &BTreeMap<RelPath, Owner>
     match near.or_else(|| desired.keys().find(of_near_name)) {
         Some(near) => failure
             .note("paths are relative to the project's directory")
-            .help(format!("operator-forge {command} {near}")),
+            .advise(format!("operator-forge {command} {near}")),
         None => failure
             .note("nothing in `PROJECT` asks for it, so it is yours alone")
-            .help("operator-forge status --all"),
+            .advise("operator-forge status --all"),
     }
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use super::{Edit, Workspace, adopt::adopt, around::refuse_nested, reconcile, runtime};
 use crate::{
+    advice::{Script, Step},
     cli::{Global, Init, Vcs},
     error::{Failure, Result},
     git,
@@ -43,20 +44,17 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
     remarks.extend(runtime::outer_workspace(&root, &project));
     let mut next = Vec::new();
     if root != Path::new(".") {
-        next.push((
-            "go there:".to_owned(),
-            Some(format!(
+        next.push(Step::new(
+            "go there:",
+            format!(
                 "cd {}",
                 shell::word(&root.strip_prefix(".").unwrap_or(&root).to_string_lossy())
-            )),
+            ),
         ));
     }
-    next.push((
-        "add an API:".to_owned(),
-        Some(
-            "operator-forge create api --group cache --version v1alpha1 --kind Memcached"
-                .to_owned(),
-        ),
+    next.push(Step::new(
+        "add an API:",
+        Script::forge("create api --group cache --version v1alpha1 --kind Memcached"),
     ));
     let makes_repository = init.vcs == Vcs::Git && !git::is_inside_repository(&root);
     let edit = Edit {
@@ -71,7 +69,7 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
             Failure::refused(format!(
                 "the project was made, but `git init` failed: {why}"
             ))
-            .help(format!(
+            .advise(format!(
                 "git -C {} init",
                 shell::word(&root.to_string_lossy())
             ))
@@ -145,7 +143,7 @@ pub fn header(
         return Err(
             Failure::usage(format!("`--license {license}` beside `--license-file`"))
                 .note("the file's text is the header, of whatever license it is")
-                .help("leave out --license"),
+                .advise("leave out --license"),
         );
     }
     let text = std::fs::read_to_string(flags.directory.join(file)).map_err(|error| {
@@ -154,7 +152,7 @@ pub fn header(
             file.display()
         ))
         .note("it holds the comment that begins every source file")
-        .help("--license apache2")
+        .advise("--license apache2")
     })?;
     let commented = |failure: Failure| {
         let beside = |path: &Path| format!("{}.comment", path.display());
@@ -162,8 +160,8 @@ pub fn header(
         let from = from.strip_prefix(".").unwrap_or(&from);
         let words = [from.display().to_string(), beside(from)].map(|path| shell::word(&path));
         failure
-            .help(format!("sed 's|^|// |' {}", words.join(" > ")))
-            .help(format!("--license-file {}", shell::word(&beside(file))))
+            .advise(format!("sed 's|^|// |' {}", words.join(" > ")))
+            .advise(format!("--license-file {}", shell::word(&beside(file))))
     };
     Header::parse(&text).map_err(commented).map(Some)
 }

@@ -65,7 +65,7 @@ pub fn settle(
             ))
             .note("`sync --on-conflict take` deletes those files that nobody edited");
             let lines = lines(&edit.project, survey, &lost).into_iter();
-            Err(lines.fold(failure, Failure::help))
+            Err(lines.fold(failure, Failure::advise))
         }
     }
 }

@@ -21,7 +21,7 @@ pub fn run(flags: &Global, dir: &Path) -> Result<u8> {
             "cannot write man pages into `{}`: {error}",
             dir.display()
         ))
-        .help("operator-forge man-pages man/man1")
+        .advise("operator-forge man-pages man/man1")
     })?;
     Ok(0)
 }

@@ -13,7 +13,7 @@ pub fn check_directory(root: &Path, help: impl Fn(&Path) -> String) -> Result<()
         return Err(
             Failure::refused(format!("`{}` is not a directory", root.display()))
                 .note("a project is a directory")
-                .help(help(root)),
+                .advise(help(root)),
         );
     }
     Ok(())
@@ -27,7 +27,7 @@ pub fn lost_project(root: &Path) -> Failure {
         true => lost.note(format!("{said}; its last applied text is kept beside it")),
         false => lost.note(said),
     };
-    lost.help(put_back(root))
+    lost.advise(put_back(root))
 }
 
 /// The line that makes a PROJECT that is gone what it last was.

@@ -8,6 +8,7 @@ use super::{
     reconcile,
 };
 use crate::{
+    advice::Step,
     cli::{Files, Global},
     error::{Failure, Result},
     memory,
@@ -38,10 +39,8 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
         project = owned?;
     }
     let edit = Edit {
-        next: vec![(
-            "edit what is yours now; what templates would write there later is not written"
-                .to_owned(),
-            None,
+        next: vec![Step::by_hand(
+            "edit what is yours now; what templates would write there later is not written",
         )],
         ..Edit::of("own", project)
     };
@@ -55,7 +54,7 @@ fn check(path: &RelPath, desired: &BTreeMap<RelPath, Owner>) -> Result<()> {
         Some(Owner::User) => {
             Err(Failure::refused(format!("`{path}` is yours already"))
                 .note("it was written once, and no command rewrites it; `status --all` shows whose each file is")
-                .help("operator-forge status --all"))
+                .advise("operator-forge status --all"))
         }
         Some(_) => Ok(()),
     }
@@ -74,7 +73,7 @@ pub fn check_list(project: &Project, applied: &Project) -> Result<()> {
     let desired = template::owners(&without)?;
     for path in added {
         check(path, &desired).map_err(|failure| Failure {
-            help: vec![format!("diff {} PROJECT", memory::APPLIED_PROJECT)],
+            advice: vec![format!("diff {} PROJECT", memory::APPLIED_PROJECT).into()],
             ..failure.note("`PROJECT` lists it under `owned`")
         })?;
     }

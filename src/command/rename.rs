@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, path::Path};
 
 use super::{Edit, Workspace, reconcile};
 use crate::{
+    advice::{Script, Step},
     change::ConflictKind,
     cli::{self, Global},
     error::{Failure, Result},
@@ -58,36 +59,33 @@ pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> 
     )?;
     let mut next = Vec::new();
     for line in behind {
-        next.push((
-            "move your own files after them, which `undo` does not move back:".to_owned(),
-            Some(line),
+        next.push(Step::new(
+            "move your own files after them, which `undo` does not move back:",
+            line,
         ));
     }
-    next.push((
+    next.push(Step::new(
         format!(
             "find what else says {}, for instance in other files of yours:",
             request.kind
         ),
-        Some("cargo check --all-targets".to_owned()),
+        Script::of("cargo check --all-targets"),
     ));
-    next.push((
-        "derive CRDs, RBAC and webhook configurations again, then test:".to_owned(),
-        Some("make manifests && make test".to_owned()),
+    next.push(Step::new(
+        "derive CRDs, RBAC and webhook configurations again, then test:",
+        Script::of("make manifests && make test"),
     ));
     next.push(match before.crd_that_stays(&request) {
-        Some(crd) => (
-            format!(
-                "`{crd}` is the CRD of both, and no cluster that has it takes another kind: save the objects, delete it, \
-                 then install and restore"
-            ),
-            None,
-        ),
-        None => (
+        Some(crd) => Step::by_hand(format!(
+            "`{crd}` is the CRD of both, and no cluster that has it takes another kind: save the objects, delete it, then \
+             install and restore"
+        )),
+        None => Step::new(
             format!(
                 "{} is a new CRD: no {} becomes one; clusters keep the old CRD and its objects until you say so:",
                 request.to, request.kind
             ),
-            Some(format!("kubectl delete crd {}.{api_group}", names.plural.0)),
+            Script::anywhere("kubectl delete crd").arg(format!("{}.{api_group}", names.plural.0)),
         ),
     });
     let edit = Edit {
@@ -121,7 +119,9 @@ fn kind_of(before: &Project, rename: &cli::Rename, prompt: Prompt<'_>) -> Result
     let at = match keys.is_empty() {
         true => {
             let failure = Failure::usage("`--kind` is missing");
-            return Err(failure.note("the project defines no such kind").help(HELP));
+            return Err(failure
+                .note("the project defines no such kind")
+                .advise(HELP));
         }
         false => prompt.choose("Which kind?", missing, HELP, &names)?,
     };
@@ -242,14 +242,14 @@ fn in_the_way(from: &RelPath, to: &RelPath) -> Failure {
         "`{from}` cannot move to `{to}`: there is something already"
     ))
     .note("nothing was written")
-    .help(shell::put_aside(to.as_str()))
+    .advise(shell::put_aside(to.as_str()))
 }
 
 fn no_file(from: &RelPath, to: &RelPath, what: &str) -> Failure {
     let failure = Failure::refused(format!("`{from}` cannot move to `{to}`: {what}"))
         .note("nothing was written");
     let room = ConflictKind::Obstacle(what.to_owned()).makes_room();
-    room.into_iter().fold(failure, Failure::help)
+    room.into_iter().fold(failure, Failure::advise)
 }
 
 /// The directory that is the kind's own beside or around one of its files, before and after.
@@ -294,7 +294,7 @@ fn edited(
     let refuse = |why: String| {
         Failure::refused(format!("cannot rename `{}` in `{path}`", names.kind.0))
             .note(why)
-            .help(format!("${{EDITOR:-vi}} {path}"))
+            .advise(format!("${{EDITOR:-vi}} {path}"))
     };
     let text = std::str::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".to_owned()))?;
     let text = match path.extension() {

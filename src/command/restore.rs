@@ -42,7 +42,7 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
                 Found::Obstacle(_) if deleted.keys().all(|file| !file.is_below(&path)) => {
                     Failure::refused(format!("no generated file in `{path}` was deleted"))
                         .note("a file that is there is not replaced: it may hold your edits")
-                        .help("operator-forge status --all")
+                        .advise("operator-forge status --all")
                 }
                 _ => unknown("restore", &path, &deleted),
             });
@@ -52,7 +52,7 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
         {
             return Err(Failure::refused(format!("`{path}` has become `{module}`"))
                 .note("both are the same module, and Rust takes one of them")
-                .help(format!(
+                .advise(format!(
                     "mv -i {} {}",
                     shell::word(module.as_str()),
                     shell::word(path.as_str())
@@ -61,7 +61,7 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
         if is_there(&path)? {
             return Err(Failure::refused(format!("`{path}` was not deleted"))
                 .note("a file that is there is not replaced: it may hold your edits")
-                .help(format!(
+                .advise(format!(
                     "{} && operator-forge restore {}",
                     shell::put_aside(path.as_str()),
                     shell::word(path.as_str())

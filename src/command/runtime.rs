@@ -26,7 +26,7 @@ pub fn parse(root: &Path, text: &str) -> Result<Runtime> {
             };
             return Err(Failure::usage(format!("`{directory}` of `--runtime` {what}"))
                 .note(format!("`path=` names a directory with the crate `{RUNTIME}`, as `Cargo.toml` of the project would"))
-                .help("--runtime vendored"));
+                .advise("--runtime vendored"));
         }
     }
     Ok(runtime)

@@ -2,13 +2,19 @@
 
 use super::{Edit, Workspace, reconcile, unmerged::branches};
 use crate::{
-    change::Policy, cli::Global, error::Result, plan::Named, project::Project, report::Report,
+    advice::{Script, Step},
+    change::Policy,
+    cli::Global,
+    error::Result,
+    plan::Named,
+    project::Project,
+    report::Report,
 };
 
 pub fn run(flags: &Global, report: &Report) -> Result<u8> {
-    let next = vec![(
-        "derive CRDs and RBAC again:".to_owned(),
-        Some("make manifests".to_owned()),
+    let next = vec![Step::new(
+        "derive CRDs and RBAC again:",
+        Script::of("make manifests"),
     )];
     let (mut merged, mut named) = (None, Named::default());
     let (workspace, project) = Workspace::open_with(&flags.directory, |bytes, conflicted| {

@@ -1,6 +1,7 @@
 //! `undo`: takes back what the last command did to the files, PROJECT and the memory included.
 
 use crate::{
+    advice::{Script, Step},
     apply::{self, Turn},
     cli::Global,
     error::Result,
@@ -25,21 +26,14 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
     let mut next = Vec::new();
     let project = undo.set.visible().find(|it| it.path.as_str() == FILE);
     if project.is_some_and(|change| change.after.is_none()) {
-        next.push((
-            "what is left is the record to take this back by; where you do not want that, remove it:"
-                .to_owned(),
-            Some(format!("rm -r {}", memory::DIRECTORY)),
-        ));
+        next.push(Step::new("what is left is the record to take this back by; where you do not want that, remove it:", format!("rm -r {}", memory::DIRECTORY)));
     } else {
-        next.push((
-            "derive CRDs and RBAC again:".to_owned(),
-            Some("make manifests".to_owned()),
+        next.push(Step::new(
+            "derive CRDs and RBAC again:",
+            Script::of("make manifests"),
         ));
     }
-    next.push((
-        "take this back in turn:".to_owned(),
-        Some("operator-forge undo".to_owned()),
-    ));
+    next.push(Step::new("take this back in turn:", Script::forge("undo")));
     report.outcome(&Outcome {
         command: "undo",
         set: &undo.set,

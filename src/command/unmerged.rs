@@ -6,8 +6,9 @@ use std::{
 };
 
 use crate::{
+    advice::Advice,
     change::Policy,
-    error::{AGAIN, Failure, Result},
+    error::{Failure, Result},
     git::{self, Conflicted, Unmerged},
     memory,
     merge::{
@@ -38,14 +39,14 @@ impl From<git::Error> for Failure {
             return refused
                 .note(error.to_string())
                 .note("install it first: the project is in a git repository")
-                .help(AGAIN);
+                .advise(Advice::Again);
         };
         let lines = words.lines().map(str::trim).filter(|line| !line.is_empty());
         let (advice, reasons): (Vec<_>, Vec<_>) = lines.partition(|line| line.starts_with("git "));
         let refused = reasons.into_iter().fold(refused, Self::note);
         match advice.is_empty() {
-            true => refused.help("git status"),
-            false => advice.into_iter().fold(refused, Self::help),
+            true => refused.advise("git status"),
+            false => advice.into_iter().fold(refused, Self::advise),
         }
     }
 }
@@ -192,6 +193,6 @@ impl Branches {
         };
         Failure::refused(format!("`{place}`: two branches are not merged yet"))
             .note(format!("{what}; `sync` puts the entries of both together"))
-            .help("operator-forge sync")
+            .advise("operator-forge sync")
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{Edit, Workspace, reconcile};
 use crate::{
+    advice::{Script, Step},
     change::ChangeSet,
     cli::{Global, Update},
     error::{Failure, Result},
@@ -53,9 +54,7 @@ pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
     let changes = template::sets::changes(from, to).into_iter();
     remarks.extend(changes.map(|(set, entry)| format!("set {set}: {entry}")));
     let mut next = Vec::new();
-    let mut step = |sentence: &str, paste: &str| {
-        next.push((sentence.to_owned(), Some(paste.to_owned())));
-    };
+    let mut step = |what, how| next.push(Step::new(what, Script::of(how)));
     if dependencies_changed(&memory, &desired) {
         step("lock the dependencies that changed:", "cargo update -w");
     }
@@ -79,7 +78,7 @@ fn refuse_dirty(workspace: &Workspace) -> Result<()> {
     let dirty = git::uncommitted(&workspace.root, &paths).map_err(|why| {
         Failure::refused("cannot tell whether git has all of the project")
             .note(why.to_string())
-            .help(allow)
+            .advise(allow)
     })?;
     if dirty.is_empty() {
         return Ok(());
@@ -96,8 +95,8 @@ fn refuse_dirty(workspace: &Workspace) -> Result<()> {
     }
     Err(failure
         .note("an update is easy to look through and to take back where all else is committed")
-        .help("git add -A && git commit && operator-forge update")
-        .help(allow))
+        .advise("git add -A && git commit && operator-forge update")
+        .advise(allow))
 }
 
 /// Whether a manifest asks for other packages than the one that was applied did.

@@ -11,7 +11,8 @@ use super::{
     unmerged::branches,
 };
 use crate::{
-    error::{AGAIN, Failure, Result},
+    advice::Advice,
+    error::{Failure, Result},
     git::Conflicted,
     memory::{self, Memory},
     merge::markers,
@@ -55,7 +56,7 @@ impl Workspace {
             return Err(
                 Failure::refused(format!("`{}` is a project already", root.display()))
                     .note("it has a PROJECT file")
-                    .help("operator-forge create api --help"),
+                    .advise("operator-forge create api --help"),
             );
         }
         if tree::find(root, &RelPath::parse(memory::LOCK)?)? != Found::Absent {
@@ -101,7 +102,7 @@ impl Workspace {
                 .note(
                     "without it your edits cannot be told from what an older operator-forge wrote",
                 )
-                .help(format!("git checkout -- {}", memory::DIRECTORY)));
+                .advise(format!("git checkout -- {}", memory::DIRECTORY)));
         }
         Ok((workspace, project))
     }
@@ -156,7 +157,7 @@ impl Workspace {
             }
             Found::Obstacle(what) => {
                 return Err(
-                    Failure::refused(format!("cannot read `PROJECT`: {what}")).help(format!(
+                    Failure::refused(format!("cannot read `PROJECT`: {what}")).advise(format!(
                         "mv -i PROJECT PROJECT.former && {}",
                         put_back(root)
                     )),
@@ -187,7 +188,7 @@ impl Workspace {
         }
         Err(Failure::busy("`PROJECT` changed while the command ran")
             .note("nothing was changed")
-            .help(AGAIN))
+            .advise(Advice::Again))
     }
 
     /// What was changed by hand in `PROJECT` since it was last applied, and no cluster follows, a sentence each.

@@ -101,7 +101,7 @@ fn what_cannot_be_parsed_is_passed_over_only_where_it_holds_no_definition() {
         ),
     ] {
         let refusal = read(source, text).unwrap_err();
-        assert!(refusal.error.contains(source), "{refusal:?}");
+        assert!(refusal.what.contains(source), "{refusal:?}");
         assert!(refusal.notes.concat().contains(note), "{refusal:?}");
     }
 }

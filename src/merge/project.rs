@@ -30,7 +30,7 @@ pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String
                 sides.line
             ))
             .note(error.to_string())
-            .help(format!("${{EDITOR:-vi}} {FILE} && operator-forge sync"))
+            .advise(format!("${{EDITOR:-vi}} {FILE} && operator-forge sync"))
         })
     };
     let (ours, theirs) = (
@@ -49,7 +49,7 @@ pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String
             "`{FILE}`: the two branches make no `{FILE}` together"
         ))
         .note(why)
-        .help(format!("edit {FILE}, then operator-forge sync"))
+        .advise(format!("edit {FILE}, then operator-forge sync"))
     };
     if !yaml::keys_are_words(&value) {
         return Err(refuse(
@@ -346,7 +346,7 @@ fn refuse(clash: Clash, sides: &Sides) -> Failure {
     ))
     .note("everything else of the two goes together")
     .note("`--on-conflict keep` takes the first, `--on-conflict take` the second")
-    .help("operator-forge sync --on-conflict keep")
+    .advise("operator-forge sync --on-conflict keep")
 }
 
 #[cfg(test)]

@@ -12,8 +12,8 @@ fn check<T: fmt::Debug>(
     help: &str,
 ) {
     let failure = Failure::from(parse(text).unwrap_err());
-    assert_eq!(failure.error, error);
-    assert_eq!(failure.help, [help]);
+    assert_eq!(failure.what, error);
+    assert_eq!(failure.lines(), [help]);
     assert_eq!(failure.notes.len(), 1);
     assert_eq!(failure.exit_code(), 2);
 }

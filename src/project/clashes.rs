@@ -53,7 +53,7 @@ fn long_names() {
         .create_api(&create(&format!("{group} v1 {}", "K".repeat(59))))
         .unwrap_err();
     assert_eq!(
-        failure.error,
+        failure.what,
         format!(
             "the name of the CRD, `{}s.{group}.example.com`, has 263 characters",
             "k".repeat(59)
@@ -64,9 +64,9 @@ fn long_names() {
         .create_api(&create(&format!("{group} v1 {}", "K".repeat(59))))
         .unwrap_err();
     assert!(
-        failure.error.ends_with("have 209 characters together"),
+        failure.what.ends_with("have 209 characters together"),
         "{}",
-        failure.error
+        failure.what
     );
 }
 

@@ -128,7 +128,7 @@ impl Fields<'_> {
             "" => format!("take the line out again: `{field}: {now}`"),
             _ => format!("put the line back: `{field}: {then}`"),
         })
-        .help(format!(
+        .advise(format!(
             "${{EDITOR:-vi}} {} && operator-forge sync",
             file::FILE
         )))

@@ -172,7 +172,7 @@ impl Project {
         if existing.is_some_and(|resource| resource.api.is_some()) && !create.force {
             return Err(Failure::refused(format!("`{key}` exists already"))
                 .note("`--force` writes its files again and loses what was changed in them")
-                .help(format!("--version {}", create.version.following())));
+                .advise(format!("--version {}", create.version.following())));
         }
         let sibling = existing
             .and_then(|resource| resource.api.as_ref().map(|api| (resource, api)))
@@ -258,7 +258,7 @@ impl Project {
                 "`{}` has a controller `{name}` already",
                 key.kind
             ))
-            .help(format!("--controller-name {name}-2")));
+            .advise(format!("--controller-name {name}-2")));
         }
         resource.controllers.entry(name.clone()).or_default();
         match create.finalizer {

@@ -93,7 +93,7 @@ impl Project {
             .note(WHY)
             .note(by_hand(changed.finalizer))
             .note(back)
-            .help(format!("${{EDITOR:-vi}} {FILE} && operator-forge sync")))
+            .advise(format!("${{EDITOR:-vi}} {FILE} && operator-forge sync")))
     }
 
     /// The refusal of `edit api --finalizer`.
@@ -105,7 +105,7 @@ impl Project {
         let Some(controller) = controllers.iter().find(of_kind) else {
             return Failure::refused(format!("`{}` has no default controller", key.kind))
                 .note("a finalizer is code of a controller, and comes with it")
-                .help(format!(
+                .advise(format!(
                     "operator-forge create api {} --resource=false --finalizer",
                     key.flags()
                 ));
@@ -117,7 +117,7 @@ impl Project {
         })
         .note(WHY)
         .note(by_hand(wanted))
-        .help(format!(
+        .advise(format!(
             "${{EDITOR:-vi}} src/controllers/{}/{}.rs",
             controller.group_module.file(),
             controller.module.file()

@@ -31,11 +31,11 @@ impl License {
         let failure = Failure::usage(format!("unknown value `{text}` for `--license`"))
             .note("it takes `apache2`, `mit` or `none`; any other license comes as a file with the header's text");
         Err(if nearest.contains("apache") {
-            failure.help("--license apache2")
+            failure.advise("--license apache2")
         } else if nearest.contains("mit") {
-            failure.help("--license mit")
+            failure.advise("--license mit")
         } else {
-            failure.help("--help")
+            failure.advise("--help")
         })
     }
 
@@ -62,7 +62,7 @@ impl Owner {
                 "the value of `--owner` has a second line or a control character",
             )
             .note("the owner stands in one comment line at the top of each Rust file")
-            .help(
+            .advise(
                 match trimmed
                     .split(is_odd)
                     .map(str::trim)
@@ -184,7 +184,7 @@ fn parsed<'de, T, D: Deserializer<'de>>(
                     .iter()
                     .map(|note| format!("\nnote: {note}"))
                     .collect::<String>();
-                E::custom(format!("{}{notes}", failure.error))
+                E::custom(format!("{}{notes}", failure.what))
             })
         }
     }
@@ -274,7 +274,7 @@ mod tests {
         ] {
             let failure = Header::parse(text).unwrap_err();
             assert_eq!(
-                failure.error, "the license file is not a Rust comment",
+                failure.what, "the license file is not a Rust comment",
                 "{text}"
             );
         }
@@ -282,7 +282,7 @@ mod tests {
 
     #[test]
     fn licenses() {
-        let help = |text| License::parse(text).unwrap_err().help;
+        let help = |text| License::parse(text).unwrap_err().lines();
         assert_eq!(License::parse("mit").unwrap().spdx(), "MIT");
         assert_eq!(help("Apache-2.0"), ["--license apache2"]);
         assert_eq!(help("MIT"), ["--license mit"]);
@@ -298,7 +298,7 @@ mod tests {
             "// SPDX-FileCopyrightText: Example Inc.\n// SPDX-License-Identifier: MIT\n\n"
         );
         assert_eq!(header(License::None, &Owner::default(), None), "");
-        let help = |text| Owner::parse(text).unwrap_err().help;
+        let help = |text| Owner::parse(text).unwrap_err().lines();
         assert_eq!(help("two\nlines"), ["--owner two"]);
         assert_eq!(help("Acme Inc\nX"), ["--owner 'Acme Inc'"]);
         assert_eq!(help("\u{1b}"), ["leave out --owner"]);

@@ -24,7 +24,7 @@ impl<'de> Deserialize<'de> for OwnedPath {
         let text = String::deserialize(deserializer)?;
         let path = RelPath::parse(&text).map_err(|failure| {
             let lines = failure.notes.iter().map(|note| format!("\nnote: {note}"));
-            de::Error::custom(failure.error.clone() + &lines.collect::<String>())
+            de::Error::custom(failure.what.clone() + &lines.collect::<String>())
         })?;
         Ok(Self(path))
     }
@@ -38,7 +38,7 @@ impl Project {
             return Err(Failure::refused(format!("`{path}` is yours already"))
                 .note("`PROJECT` lists it under `owned`, and no command rewrites it")
                 .note("`disown` gives it back")
-                .help("operator-forge status --all"));
+                .advise("operator-forge status --all"));
         }
         Ok(project)
     }
@@ -53,7 +53,7 @@ impl Project {
                     Some(_) => format!("`PROJECT` lists under `owned`: {}", self.list_owned()),
                 })
                 .note("`own` takes it over")
-                .help("operator-forge status --all"));
+                .advise("operator-forge status --all"));
         }
         let mut project = self.clone();
         project.settings.owned = owned - paths;
@@ -99,7 +99,7 @@ mod tests {
         let project = empty("example.com", false).own(&path("Makefile")).unwrap();
         let failure = project.disown(&[path("Makefile"), path("deny.toml")].into());
         let failure = failure.unwrap_err();
-        assert_eq!(failure.error, "`deny.toml` was not taken over");
+        assert_eq!(failure.what, "`deny.toml` was not taken over");
         assert_eq!(
             failure.notes[0],
             "`PROJECT` lists under `owned`: `Makefile`"
@@ -114,7 +114,7 @@ mod tests {
             .write();
         let failure = Project::read(text.replace("src/api.rs", "../api.rs").as_bytes());
         let failure = failure.unwrap_err();
-        assert!(failure.error.contains("`../api.rs`"), "{failure}");
-        assert!(failure.error.starts_with("`PROJECT:"), "{failure}");
+        assert!(failure.what.contains("`../api.rs`"), "{failure}");
+        assert!(failure.what.starts_with("`PROJECT:"), "{failure}");
     }
 }

@@ -71,7 +71,7 @@ impl From<Violation> for Failure {
             notes,
             ..Self::refused(error)
         };
-        failure.help(if flag.is_empty() { field } else { flag })
+        failure.advise(if flag.is_empty() { field } else { flag })
     }
 }
 

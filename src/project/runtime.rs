@@ -55,7 +55,7 @@ impl Runtime {
             let found = text.escape_debug();
             Failure::usage(format!("invalid value `{found}` for `--runtime`: {why}"))
                 .note("it is `registry`, `vendored`, `path=DIR` or `git=URL#REV`; `#REV` may be left out")
-                .help(help)
+                .advise(help)
         };
         let default = || "--runtime vendored".to_owned();
         if text.chars().any(char::is_control) {
@@ -155,7 +155,7 @@ impl<'de> Deserialize<'de> for Runtime {
         let text = String::deserialize(deserializer)?;
         Self::parse(&text).map_err(|failure| {
             let why = failure
-                .error
+                .what
                 .replace("value", "source")
                 .replace(" for `--runtime`", " of `runtime`");
             de::Error::custom(format!("{why}\nnote: {}", failure.notes.join("\nnote: ")))
@@ -231,8 +231,8 @@ mod tests {
             "path=a\nb",
         ] {
             let failure = Runtime::parse(text).unwrap_err();
-            assert!(failure.error.contains("for `--runtime`"), "{failure}");
-            assert_eq!(failure.help, ["--runtime vendored"]);
+            assert!(failure.what.contains("for `--runtime`"), "{failure}");
+            assert_eq!(failure.lines(), ["--runtime vendored"]);
         }
     }
 

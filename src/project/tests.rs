@@ -14,8 +14,8 @@ pub fn project(creates: &[&str]) -> Project {
 #[track_caller]
 pub fn refused_in(project: &Project, flags: &str, error: &str, help: &str) {
     let failure = project.create_api(&create(flags)).unwrap_err();
-    assert_eq!(failure.error, error);
-    assert_eq!(failure.help, [help]);
+    assert_eq!(failure.what, error);
+    assert_eq!(failure.lines(), [help]);
 }
 
 #[track_caller]
@@ -107,7 +107,7 @@ fn a_controller_for_a_kind_that_nobody_defines() {
         "Kubernetes has in `batch`: v1/CronJob, v1/Job"
     );
     assert_eq!(
-        failure.help,
+        failure.lines(),
         ["--group batch --version v1 --kind Job --resource=false"]
     );
 }

@@ -22,8 +22,8 @@ pub(super) fn project(commands: &[&str]) -> Project {
 pub(super) fn refused(commands: &[&str], flags: &str, error: &str, help: &str) {
     let failure = project(commands).create_webhook(&webhook(flags));
     let failure = failure.unwrap_err();
-    assert_eq!(failure.error, error);
-    assert_eq!(failure.help, [help]);
+    assert_eq!(failure.what, error);
+    assert_eq!(failure.lines(), [help]);
     assert!(!failure.notes.is_empty(), "{failure:?}");
 }
 
@@ -159,7 +159,7 @@ fn names_have_an_end() {
     assert!(failure.is_ok());
     let flags = format!("{}.{group} v1 {kind} path=a::B validation", "h".repeat(20));
     let failure = empty("", false).create_webhook(&webhook(&flags));
-    let error = failure.unwrap_err().error;
+    let error = failure.unwrap_err().what;
     assert!(error.ends_with("has 265 characters"), "{error}");
 }
 
@@ -171,7 +171,7 @@ fn the_service_is_named_by_the_project() {
         project.create_webhook(&webhook("core v1 Pod defaulting"))
     };
     assert!(with_name(47).is_ok());
-    let error = with_name(48).unwrap_err().error;
+    let error = with_name(48).unwrap_err().what;
     assert!(error.ends_with("would have 64 characters"), "{error}");
 }
 

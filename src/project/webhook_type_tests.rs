@@ -111,7 +111,7 @@ fn controllers_of_types_of_other_projects() {
     }
     let failure = Project::read(with_all.write().as_bytes()).unwrap_err();
     assert_eq!(
-        failure.error,
+        failure.what,
         "`PROJECT:13`: `cert-manager/v1, Kind Certificate` is `external` and has neither controllers nor webhooks"
     );
 }
@@ -131,7 +131,7 @@ fn two_types_of_one_name() {
     let error = "`apps/v1, Kind Deployment` would mean two types";
     let core = project(&["apps v1 Deployment defaulting"]);
     let failure = core.create_api(&create("apps v1 Deployment")).unwrap_err();
-    assert_eq!(failure.error, error);
+    assert_eq!(failure.what, error);
     // Once the project has the kind, its own is meant.
     let own = project(&["apps v1 Deployment", "apps v1 Deployment defaulting"]);
     assert!(!own.webhooks()[0].resource.core);

@@ -3,8 +3,7 @@
 use crd_compat::{Finding, Severity};
 use serde_json::{Value, json};
 
-use super::{json, text};
-use crate::error::Failure;
+use super::{caller::Explained, json, text};
 
 /// All that was found.
 pub struct Comparison<'a> {
@@ -26,7 +25,7 @@ impl Comparison<'_> {
     }
 
     /// One line a finding, then why it fails, if it does.
-    pub(super) fn text(&self, failed: Option<&Failure>, quiet: bool, color: bool) -> String {
+    pub(super) fn text(&self, failed: Option<&Explained<'_>>, quiet: bool, color: bool) -> String {
         let mut out = String::new();
         for (finding, allowed) in self.findings {
             let (verb, style) = match finding.rule.severity {
@@ -67,7 +66,7 @@ impl Comparison<'_> {
     }
 
     /// One object: every finding with its rule, and `error` where the check fails.
-    pub(super) fn json(&self, failed: Option<&Failure>) -> Value {
+    pub(super) fn json(&self, failed: Option<&Explained<'_>>) -> Value {
         let finding = |(finding, allowed): &(Finding, bool)| {
             json!({
                 "rule": finding.rule.id,

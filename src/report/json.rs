@@ -2,8 +2,12 @@
 
 use serde_json::{Value, json};
 
-use super::{Drift, Outcome, text};
-use crate::{change::ChangeSet, error::Failure};
+use super::{
+    Drift, Outcome,
+    caller::{Explained, Next},
+    text,
+};
+use crate::change::ChangeSet;
 
 /// The version of `docs/output.schema.json`: higher where something goes or changes its meaning, not where something is added.
 pub const SCHEMA: u32 = 1;
@@ -28,10 +32,10 @@ pub fn line(object: &Value) -> String {
 pub fn check(
     outcome: &Outcome<'_>,
     drifts: &[Drift],
-    failed: Option<&Failure>,
+    failed: Option<&Explained<'_>>,
     diffs: bool,
 ) -> Value {
-    let mut object = self::outcome(outcome, true, diffs);
+    let mut object = self::outcome(outcome, &[], true, diffs);
     object["conflicts"] = conflicts(outcome.set).into();
     object["attributes"] = drifts.iter().map(Drift::json).collect();
     if let Some(failed) = failed {
@@ -41,11 +45,10 @@ pub fn check(
 }
 
 /// `{command, dryRun, changes, notes, remarks, next}`; `diffs` adds a unified diff to every change.
-pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, diffs: bool) -> Value {
-    let next: Vec<Value> = outcome
-        .next
-        .iter()
-        .map(|(sentence, paste)| json!({ "text": sentence, "command": paste }))
+pub fn outcome(outcome: &Outcome<'_>, next: &[Next], dry_run: bool, diffs: bool) -> Value {
+    let next = next.iter();
+    let next: Vec<Value> = next
+        .map(|(what, how)| json!({ "text": what, "command": how }))
         .collect();
     json!({
         "command": outcome.command,
@@ -94,16 +97,17 @@ pub fn conflicts(set: &ChangeSet) -> Vec<Value> {
 }
 
 /// `{error: {message, notes, help, exitCode}}`.
-pub fn failure(failure: &Failure) -> Value {
+pub fn failure(failure: &Explained<'_>) -> Value {
     json!({ "error": error(failure) })
 }
 
 /// `{message, notes, help, exitCode}`.
-pub fn error(failure: &Failure) -> Value {
+pub fn error(explained: &Explained<'_>) -> Value {
+    let failure = explained.failure;
     json!({
-        "message": failure.error,
+        "message": failure.what,
         "notes": failure.notes,
-        "help": failure.help,
+        "help": explained.help,
         "exitCode": failure.exit_code(),
     })
 }

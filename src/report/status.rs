@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use serde_json::{Value, json};
 
-use super::{Drift, json, place::Place, text};
+use super::{Drift, caller::Caller, json, text};
 use crate::{
     change::{ChangeSet, lacking},
     template,
@@ -125,8 +125,8 @@ pub struct StatusReport<'a> {
 impl StatusReport<'_> {
     /// The text for people, on standard output.
     ///
-    /// `sync` is the line that does what is pending; `place` is where lines are pasted.
-    pub(super) fn text(&self, sync: &str, place: &Place, quiet: bool, color: bool) -> String {
+    /// `sync` is the line that does what is pending; `caller` is where lines are pasted.
+    pub(super) fn text(&self, sync: &str, caller: &Caller, quiet: bool, color: bool) -> String {
         let mut out = String::new();
         if !quiet {
             let (project, set) = (self.project, self.templates);
@@ -153,7 +153,7 @@ impl StatusReport<'_> {
             }
             rest.push(')');
             if let Some(help) = &file.help {
-                let _ = write!(rest, ": {}", place.line(help));
+                let _ = write!(rest, ": {}", caller.line(help));
             }
             let style = if file.deserves_a_look() {
                 text::YELLOW
@@ -195,7 +195,7 @@ impl StatusReport<'_> {
                 )
             }
             (0, 0) => match self.drifts.first() {
-                Some(drift) => format!("an edit of yours: {}", place.line(&drift.help())),
+                Some(drift) => format!("an edit of yours: {}", caller.line(&drift.help())),
                 None => "nothing".to_owned(),
             },
             (0, _) => format!("the record in .operator-forge/: {sync}"),

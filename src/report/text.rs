@@ -2,10 +2,12 @@
 
 use std::{borrow::Cow, collections::BTreeMap, fmt::Write};
 
-use super::Outcome;
+use super::{
+    Outcome,
+    caller::{Explained, Next},
+};
 use crate::{
     change::{Action, Change, ChangeSet, Shown},
-    error::Failure,
     tree::RelPath,
 };
 
@@ -87,7 +89,13 @@ pub fn line(verb: &str, style: &str, rest: &str, color: bool) -> String {
 }
 
 /// The whole text of a command that went well.
-pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, quiet: bool, style: Style) -> String {
+pub fn outcome(
+    outcome: &Outcome<'_>,
+    next: &[Next],
+    dry_run: bool,
+    quiet: bool,
+    style: Style,
+) -> String {
     let color = style.color;
     let mut text = String::new();
     if !quiet {
@@ -100,9 +108,9 @@ pub fn outcome(outcome: &Outcome<'_>, dry_run: bool, quiet: bool, style: Style) 
     }
     let verb = if dry_run { "Dry run" } else { "Done" };
     text += &line(verb, GREEN, &summary(outcome.set, dry_run), color);
-    if !dry_run && !outcome.next.is_empty() {
+    if !dry_run && !next.is_empty() {
         text += "\nNext:\n";
-        for (sentence, paste) in outcome.next {
+        for (sentence, paste) in next {
             let _ = writeln!(text, "  {sentence}");
             if let Some(paste) = paste {
                 let _ = writeln!(text, "    {paste}");
@@ -131,7 +139,12 @@ fn summary(set: &ChangeSet, dry_run: bool) -> String {
 }
 
 /// The whole text of `check`: what would change and what needs attention, then why it fails, if it does.
-pub fn check(outcome: &Outcome<'_>, failed: Option<&Failure>, quiet: bool, style: Style) -> String {
+pub fn check(
+    outcome: &Outcome<'_>,
+    failed: Option<&Explained<'_>>,
+    quiet: bool,
+    style: Style,
+) -> String {
     let color = style.color;
     let mut text = String::new();
     if !quiet {
@@ -184,7 +197,7 @@ fn verbs(outcome: &Outcome<'_>, style: Style) -> String {
     // What the user edits next has a line of its own.
     let is_next = |path: &RelPath| {
         let mut next = outcome.next.iter();
-        next.any(|(sentence, _)| sentence.contains(path.as_str()))
+        next.any(|step| step.what.contains(path.as_str()))
     };
     let mut crowds: BTreeMap<_, Vec<&str>> = BTreeMap::new();
     for shown in changes.iter().filter(|_| style.folds) {
@@ -308,12 +321,13 @@ fn patch(old: String, new: String, before: &str, after: &str) -> String {
 }
 
 /// `error:`, then each `note:`, then each `help:`.
-pub fn failure(failure: &Failure, color: bool) -> String {
-    let mut text = format!("{}: {}\n", paint("error", RED, color), failure.error);
+pub fn failure(explained: &Explained<'_>, color: bool) -> String {
+    let failure = explained.failure;
+    let mut text = format!("{}: {}\n", paint("error", RED, color), failure.what);
     for note in &failure.notes {
         let _ = writeln!(text, "{}: {note}", paint("note", GREEN, color));
     }
-    for help in &failure.help {
+    for help in &explained.help {
         let _ = writeln!(text, "{}: {help}", paint("help", CYAN, color));
     }
     text

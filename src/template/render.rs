@@ -179,5 +179,5 @@ fn defect(template: &Template, what: &str) -> Failure {
     ))
     .note("this is a defect of operator-forge, not of your project")
     .note("report it with the command you ran, your PROJECT file and the version")
-    .help("operator-forge version")
+    .advise("operator-forge version")
 }

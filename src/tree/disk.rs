@@ -69,7 +69,7 @@ pub fn find_all(
 /// `directories` are known to be directories, and grow.
 fn find_below(root: &Path, path: &RelPath, directories: &mut BTreeSet<String>) -> Result<Found> {
     let unreadable = |at: &str, error: io::Error| {
-        Failure::refused(format!("cannot read `{at}`: {error}")).help(format!(
+        Failure::refused(format!("cannot read `{at}`: {error}")).advise(format!(
             "chmod -R u+rX {}",
             shell::word(&root.to_string_lossy())
         ))

@@ -35,7 +35,7 @@ type Tested = Result<(), TestCaseError>;
 /// A refusal says what was found and what to type instead.
 fn is_helpful(failure: &Failure) -> Tested {
     prop_assert!(
-        !failure.error.is_empty() && !failure.help.is_empty(),
+        !failure.what.is_empty() && !failure.advice.is_empty(),
         "{:?}",
         failure
     );

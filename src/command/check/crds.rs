@@ -11,6 +11,7 @@ use crd_compat::{Finding, Severity};
 
 use super::super::{Workspace, derived::CRDS as BASES};
 use crate::{
+    advice::Advice,
     cli::Global,
     error::{Failure, Result},
     name::Version,
@@ -96,14 +97,14 @@ fn failure(
             "leave the version as it was released and change a new one, or accept it on purpose"
         }
     });
-    failure.help.extend(lines);
+    failure.advice.extend(lines.into_iter().map(Advice::from));
     let allow: Vec<String> = accepted
         .into_iter()
         .map(str::to_owned)
         .chain(acceptances(&breaking))
         .map(|text| format!(" --allow {}", shell::word(&text)))
         .collect();
-    Some(failure.help(format!(
+    Some(failure.advise(format!(
         "operator-forge check --crds {}{}",
         shell::word(released),
         allow.concat()
@@ -208,13 +209,13 @@ impl Allowance {
         if place.is_some_and(str::is_empty) {
             return Err(Failure::usage(format!("`--allow {text}` names no place"))
                 .note("without `:` it accepts every break of the rule")
-                .help(format!("--allow {id}")));
+                .advise(format!("--allow {id}")));
         }
         let rule = crd_compat::find(id).ok_or_else(|| {
             let ids: Vec<&str> = crd_compat::ALL.iter().map(|rule| rule.id).collect();
             Failure::usage(format!("unknown rule `{id}` in `--allow`"))
                 .note(format!("the rules are {}", ids.join(", ")))
-                .help("--allow field-removed")
+                .advise("--allow field-removed")
         })?;
         Ok(Self {
             rule,

@@ -137,7 +137,7 @@ fn one_key_changed_twice_is_named_with_its_lines() {
     )
     .unwrap_err();
     assert_eq!(
-        failure.error,
+        failure.what,
         "`PROJECT:1`: both branches changed `resources, /v1 A, plural`"
     );
     assert_eq!(failure.notes[0], "line 7 says `bs`, line 14 says `cs`");
@@ -162,7 +162,7 @@ fn what_one_of_two_new_entries_lacks_is_a_conflict() {
     };
     let (namespaced, cluster) = ("  api:\n    namespaced: true\n", "  api: {}\n");
     for (ours, theirs) in [(namespaced, cluster), (cluster, namespaced)] {
-        let error = merged(ours, theirs, Policy::Abort).unwrap_err().error;
+        let error = merged(ours, theirs, Policy::Abort).unwrap_err().what;
         assert!(
             error.ends_with("`resources, /v1 B, api, namespaced`"),
             "{error}"
@@ -179,7 +179,7 @@ fn what_one_of_two_new_entries_lacks_is_a_conflict() {
     let controller = format!("{cluster}  controller: true\n");
     let error = merged(&controller, cluster, Policy::Abort)
         .unwrap_err()
-        .error;
+        .what;
     assert!(error.ends_with("`resources, /v1 B, controller`"), "{error}");
     // Webhooks add up.
     let webhooks = |kind: &str| format!("{cluster}  webhooks:\n    {kind}: true\n");

@@ -37,7 +37,7 @@ impl Project {
         let Some(api) = &entry.api else {
             return Err(Failure::refused(format!("`{key}` is not defined by this project"))
                 .note("its plural, scope and short names are in a CRD that is not made here, or in Kubernetes")
-                .help(STATUS));
+                .advise(STATUS));
         };
         if let Some(wanted) = edit.finalizer {
             return Err(self.finalizer_stays(&key, wanted));
@@ -48,7 +48,7 @@ impl Project {
                     "`edit api` changes how a kind is called by others, and where its objects live",
                 )
                 .note("it takes `--plural`, `--namespaced` and `--short-name`")
-                .help("operator-forge edit api --help"));
+                .advise("operator-forge edit api --help"));
         }
         let plural = edit
             .plural
@@ -125,7 +125,7 @@ impl Project {
             .note(why(what))
             .note(format!("in each cluster that has it: save the objects, `kubectl delete crd {crd}`, then install and restore"))
             .note("`--force` is for who will do that, or has no such cluster")
-            .help("--force")
+            .advise("--force")
     }
 }
 

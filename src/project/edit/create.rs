@@ -12,7 +12,7 @@ impl CreateApi {
             return Err(Failure::usage(
                 "there is nothing to create with `--resource=false` and `--controller=false`",
             )
-            .help(match self.is_defined_elsewhere() {
+            .advise(match self.is_defined_elsewhere() {
                 true => "leave out --controller=false",
                 false => "leave out --resource=false --controller=false",
             }));
@@ -21,12 +21,12 @@ impl CreateApi {
             return Err(Failure::usage(
                 "`--controller-name` names no controller with `--controller=false`",
             )
-            .help("--controller=true"));
+            .advise("--controller=true"));
         }
         if self.finalizer == Some(true) && !self.controller {
             return Err(
                 Failure::usage("`--finalizer` is about a controller, and none is made")
-                    .help("--controller"),
+                    .advise("--controller"),
             );
         }
         if let Some(External { path, .. }) = self.external.as_ref().filter(|_| self.resource) {
@@ -34,7 +34,7 @@ impl CreateApi {
                 "`--external-api-path {path}` is given with `--resource`"
             ))
             .note("the CRD of a type of another project is that project's; here it can have a controller")
-            .help("--resource=false"));
+            .advise("--resource=false"));
         }
         let own_plural = self.external.is_none() && self.plural.is_some();
         let given = [
@@ -46,7 +46,7 @@ impl CreateApi {
             Some((flag, _)) if !self.resource => Err(Failure::usage(format!(
                 "`{flag}` says how an API is defined, but `--resource=false` defines none"
             ))
-            .help(format!("leave out {flag}"))),
+            .advise(format!("leave out {flag}"))),
             _ => Ok(()),
         }
     }

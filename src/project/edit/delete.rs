@@ -1,5 +1,6 @@
 //! `delete api`: what `create api` adds to an entry goes away again, and an entry that holds nothing more goes with it.
 
+use crate::advice::Advice;
 use crate::error::Failure;
 use crate::name::{ControllerName, Group, Kind, Version, is_near};
 use crate::project::rules::{self, STATUS, webhooks as rule};
@@ -33,7 +34,7 @@ impl Project {
             return Err(
                 Failure::refused(format!("`{key}` is not defined by this project"))
                     .note("what the project has of it is what watches it or is asked about it")
-                    .help("--resource=false"),
+                    .advise("--resource=false"),
             );
         }
         delete.take_controller(self, &key, &mut left, resource)?;
@@ -42,7 +43,7 @@ impl Project {
                 match (&delete.controller_name, delete.resource) {
                     // Whoever names one controller hardly means the API, too.
                     (Some(name), None) => Failure {
-                        help: vec!["--resource=false".to_owned()],
+                        advice: vec![Advice::set("--resource", "false")],
                         ..failure.note(format!(
                             "the controller `{name}` alone goes without the API"
                         ))
@@ -76,13 +77,13 @@ impl DeleteApi {
             return Err(Failure::usage(
                 "there is nothing to delete with `--resource=false` and `--controller=false`",
             )
-            .help("operator-forge delete api --help"));
+            .advise("operator-forge delete api --help"));
         }
         if self.controller_name.is_some() {
             return Err(Failure::usage(
                 "`--controller-name` names no controller with `--controller=false`",
             )
-            .help("--controller=true"));
+            .advise("--controller=true"));
         }
         Ok(())
     }
@@ -133,7 +134,7 @@ fn no_controller(project: &Project, key: &Key, wanted: Option<&str>, error: Stri
         .collect();
     if others.is_empty() {
         let failure = failure.note("no controller watches that kind");
-        return failure.help(STATUS);
+        return failure.advise(STATUS);
     }
     let names: Vec<_> = others
         .iter()
@@ -146,8 +147,8 @@ fn no_controller(project: &Project, key: &Key, wanted: Option<&str>, error: Stri
             && wanted.is_some_and(|wanted| is_near(wanted, &other.name))
     });
     match near.collect::<Vec<_>>()[..] {
-        [one] => failure.help(format!("--controller-name {}", one.name)),
-        _ => failure.help(STATUS),
+        [one] => failure.advise(format!("--controller-name {}", one.name)),
+        _ => failure.advise(STATUS),
     }
 }
 
@@ -201,6 +202,6 @@ fn check_unneeded(project: &Project, key: &Key, left: &Resource) -> Result<(), F
     }
     let failure = Failure::refused(format!("`{key}` is still needed"));
     Err(needs.into_iter().fold(failure, |failure, (why, command)| {
-        failure.note(why).help(command)
+        failure.note(why).advise(command)
     }))
 }

@@ -45,7 +45,7 @@ impl Project {
                 let is_only = others.into_iter().filter(|other| *other).count() == 1;
                 return Err(Failure::refused(format!("`{key}` has no {what} webhook"))
                     .note(format!("it has{there}"))
-                    .help(match is_only {
+                    .advise(match is_only {
                         true => STATUS.to_owned(),
                         false => format!("leave out --{what}"),
                     }));
@@ -70,14 +70,14 @@ impl DeleteWebhook {
                 "`--spoke {spoke}` is given without `--conversion`"
             ))
             .note("it says more about a webhook that is not selected")
-            .help(format!("--conversion --spoke {spoke}")));
+            .advise(format!("--conversion --spoke {spoke}")));
         }
         if self.defaulting || self.validation || self.conversion {
             return Ok(());
         }
         Err(Failure::usage("no kind of webhook was selected")
             .note("each is deleted by the flag that created it")
-            .help(webhooks.flags().trim_start().to_owned()))
+            .advise(webhooks.flags().trim_start().to_owned()))
     }
 
     /// The versions that are no longer to be converted.
@@ -89,7 +89,7 @@ impl DeleteWebhook {
         if there.is_empty() {
             return Err(Failure::refused(format!("`{key}` is not a hub"))
                 .note("conversion is deleted from the version to which others are converted")
-                .help(STATUS));
+                .advise(STATUS));
         }
         let flags = || {
             let flags = there.iter().map(|spoke| format!("--spoke {spoke}"));
@@ -105,14 +105,14 @@ impl DeleteWebhook {
                 key.kind, key.version
             ))
             .note(format!("these versions are: {}", versions()))
-            .help(STATUS));
+            .advise(STATUS));
         }
         match (self.spokes.is_empty(), there.len()) {
             (false, _) => Ok(self.spokes.iter().copied().collect()),
             (true, 1) => Ok(there.clone()),
             (true, _) => Err(Failure::usage("`--spoke` is missing")
                 .note(format!("several versions are converted to {}", key.version))
-                .help(flags())),
+                .advise(flags())),
         }
     }
 }
@@ -130,5 +130,5 @@ fn no_webhooks(project: &Project, key: &Key) -> Failure {
         true => failure.note("nothing is defaulted, validated or converted there"),
         false => failure.note(format!("of its versions, {} has", versions.join(", "))),
     };
-    failure.help(STATUS)
+    failure.advise(STATUS)
 }

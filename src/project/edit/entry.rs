@@ -60,7 +60,7 @@ impl Said<'_> {
                 entry.plural
             ))
             .note("it is part of every rule about the type")
-            .help(format!("--plural {}", entry.plural)));
+            .advise(format!("--plural {}", entry.plural)));
         }
         match (self.external, &entry.external) {
             (None, _) => Ok(()),
@@ -70,7 +70,7 @@ impl Said<'_> {
                 external.path
             ))
             .note("one group, version and kind is one type")
-            .help(format!("--external-api-path {known}"))),
+            .advise(format!("--external-api-path {known}"))),
             (Some(_), None) => Err(rules::not_external(key, entry.core).into()),
         }
     }

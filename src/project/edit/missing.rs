@@ -52,7 +52,7 @@ fn not_there(project: &Project, key: &Key) -> Failure {
     }
     failure
         .note(listed(found.iter().map(|other| other.to_string())))
-        .help(meant.unwrap_or_else(|| STATUS.to_owned()))
+        .advise(meant.unwrap_or_else(|| STATUS.to_owned()))
 }
 
 /// So many of a project's entries are named.
@@ -88,7 +88,7 @@ mod tests {
         );
         let failure = found.unwrap_err();
         assert_eq!(failure.notes, [note]);
-        assert_eq!(failure.help, [help]);
+        assert_eq!(failure.lines(), [help]);
     }
 
     #[test]

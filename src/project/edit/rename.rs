@@ -39,7 +39,7 @@ impl Project {
         if kind == to {
             return Err(Failure::usage(format!("`{kind}` is called so already"))
                 .note("`--to` takes the name that it gets")
-                .help("operator-forge rename --help"));
+                .advise("operator-forge rename --help"));
         }
         let own = |key: &Key, kind: &Kind| {
             (&key.group, &key.kind, &key.domain) == (group, kind, &self.domain)
@@ -53,7 +53,7 @@ impl Project {
                 Failure::refused(format!("there is a `{to}` in that group already"))
                     .note("two kinds do not become one")
                     .note("`--to` takes a name that is not in use")
-                    .help("operator-forge rename --help"),
+                    .advise("operator-forge rename --help"),
             );
         }
         let mut project = self.clone();
@@ -76,7 +76,7 @@ impl Project {
             return Err(Failure::refused(format!("`{kind}` cannot become `{to}` where the CRD is installed"))
                 .note(format!("both are kinds of `{crd}`, and the API server refuses another kind in a CRD that exists"))
                 .note("in each cluster that has it: save the objects, delete the CRD, which deletes them, then install and restore")
-                .help(format!("operator-forge rename --group {group} --kind {kind} --to {to}{} --force", match plural {
+                .advise(format!("operator-forge rename --group {group} --kind {kind} --to {to}{} --force", match plural {
                     Some(plural) => format!(" --plural {plural}"),
                     None => String::new(),
                 })));
@@ -103,10 +103,12 @@ impl Project {
             "" => format!("{}, Kind {kind}", self.domain),
             group => format!("{group}, Kind {kind}"),
         });
-        failure.note(missing::listed(names)).help(match meant[..] {
-            [(group, kind)] => format!("--group {} --kind {kind}", shell::word(group.as_str())),
-            _ => rules::STATUS.to_owned(),
-        })
+        failure
+            .note(missing::listed(names))
+            .advise(match meant[..] {
+                [(group, kind)] => format!("--group {} --kind {kind}", shell::word(group.as_str())),
+                _ => rules::STATUS.to_owned(),
+            })
     }
 
     /// The name of the CRD, if it is the same after the rename.

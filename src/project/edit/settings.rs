@@ -39,7 +39,7 @@ impl Project {
             return Err(Failure::usage("there is nothing to edit")
                 .note("`edit` changes settings of the project, `edit api` those of one kind")
                 .note("they are `--namespaced`, `--owner`, `--license`, `--license-file`, `--certificates` and `--runtime`")
-                .help("operator-forge edit --help"));
+                .advise("operator-forge edit --help"));
         }
         if namespaced == Some(true) {
             self.check_namespaced()?;
@@ -60,7 +60,7 @@ impl Project {
                     "the project has no webhooks, and nothing else has a certificate of its own",
                 )
                 .note("the first webhook brings the setting, the last one takes it along")
-                .help(match self.apis().first() {
+                .advise(match self.apis().first() {
                     Some(api) => format!(
                         "operator-forge create webhook {} --validation --certificates {}",
                         api.key.flags(),
@@ -90,12 +90,12 @@ impl Project {
             .note("a namespaced operator has a Role in each namespace, and a Role cannot allow watching such a kind");
         let flags = key.flags();
         Err(match entry.api {
-            Some(_) => failure.help(format!(
+            Some(_) => failure.advise(format!(
                 "operator-forge edit api {flags} --namespaced --force"
             )),
             None => failure
                 .note("it has to go from the project first")
-                .help(format!("operator-forge delete api {flags} --dry-run")),
+                .advise(format!("operator-forge delete api {flags} --dry-run")),
         })
     }
 }
@@ -105,7 +105,7 @@ pub fn domain_stays(project: &Project, wanted: &str) -> Failure {
     Failure::refused(format!("the domain of a project cannot change from `{}` to `{wanted}`", project.domain))
         .note("the API group of every stored object ends with it, so another one would leave all of them behind")
         .note("a project of its own may have it")
-        .help(format!("operator-forge init ../{wanted} --domain {wanted} --project-name {}", project.name))
+        .advise(format!("operator-forge init ../{wanted} --domain {wanted} --project-name {}", project.name))
 }
 
 /// The answer to `edit --project-name`.
@@ -116,7 +116,7 @@ pub fn name_stays(project: &Project, wanted: &str) -> Failure {
     ))
     .note("every object in a cluster is named by it, so another one would leave all of them behind")
     .note("a project of its own may have it")
-    .help(format!(
+    .advise(format!(
         "operator-forge init ../{wanted} --domain {} --project-name {wanted}",
         project.domain
     ))

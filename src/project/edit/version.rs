@@ -1,6 +1,7 @@
 //! `create api --from-version`: a new version of a kind that starts as a copy of another, with its conversion.
 
 use super::{CreateApi, CreateWebhook, Target};
+use crate::advice::Advice;
 use crate::error::Failure;
 use crate::name::Version;
 use crate::project::rules::webhooks as rule;
@@ -29,7 +30,7 @@ impl Project {
             return Err(Failure::usage(
                 "`--from-version` defines a version, but `--resource=false` defines none",
             )
-            .help("leave out --resource=false"));
+            .advise("leave out --resource=false"));
         }
         let found = self.named(&create.group, from, &create.kind);
         let (from, entry) = found.map_err(|failure| self.other_version(create, failure))?;
@@ -37,7 +38,7 @@ impl Project {
             return Err(
                 Failure::refused(format!("`{from}` is not defined by this project"))
                     .note("its types are not here, so they cannot be copied")
-                    .help("leave out --from-version"),
+                    .advise("leave out --from-version"),
             );
         }
         let project = self.create_api(create)?;
@@ -84,11 +85,11 @@ impl Project {
             (&key.group, &key.kind) == (&create.group, &create.kind)
                 && key.version != create.version
         });
-        let help = there.map_or("leave out --from-version".to_owned(), |key| {
-            format!("--from-version {}", key.version)
+        let advice = there.map_or(Advice::drop("--from-version"), |key| {
+            Advice::set("--from-version", key.version.to_string())
         });
         Failure {
-            help: vec![help],
+            advice: vec![advice],
             ..failure
         }
     }

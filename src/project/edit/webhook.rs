@@ -72,7 +72,7 @@ impl Project {
                 return Err(
                     Failure::refused(format!("`{key}` has a {what} webhook already"))
                         .note("`--force` writes its files again and loses what was changed in them")
-                        .help("--force --dry-run --diff"),
+                        .advise("--force --dry-run --diff"),
                 );
             }
             if asked {
@@ -95,7 +95,7 @@ impl Project {
                 wanted.word()
             ))
             .note("all webhooks of a project have one server, and that has one certificate")
-            .help(format!(
+            .advise(format!(
                 "operator-forge edit --certificates {}",
                 wanted.word()
             ))),

@@ -3,7 +3,6 @@
 use super::refuse::EDIT;
 use super::tests::GOOD;
 use super::*;
-use crate::error::AGAIN;
 
 /// Reads the good file with one replacement.
 #[track_caller]
@@ -15,9 +14,9 @@ fn check(from: &str, to: &str, error: &str, help: &str) {
 #[track_caller]
 fn refused(text: &[u8], error: &str, help: &str) {
     let failure = Project::read(text).unwrap_err();
-    assert_eq!(failure.error, error);
+    assert_eq!(failure.what, error);
     // What is to be written is the last note, and the line opens the file.
-    match failure.help[0].as_str() {
+    match failure.lines()[0].as_str() {
         EDIT if help != EDIT => {
             let last = failure.notes.last().map(String::as_str);
             assert_eq!(last, Some(&*format!("change it there: {help}")));
@@ -138,13 +137,13 @@ fn what_is_no_file_of_ours() {
         "version: \"3\"",
         "version: \"4\"",
         "`PROJECT` has version `4`",
-        AGAIN,
+        "run the command again",
     );
     check(
         "- rust.operator-forge/v1",
         "- rust.operator-forge/v2",
         "`PROJECT` has layout `rust.operator-forge/v2`, this operator-forge knows `rust.operator-forge/v1`",
-        AGAIN,
+        "run the command again",
     );
     check(
         "- name: backup",

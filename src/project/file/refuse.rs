@@ -17,11 +17,11 @@ pub fn missing(directory: &Path) -> Failure {
     if !directory.exists() {
         return Failure::refused(format!("no directory `{}`", directory.display()))
             .note("`-C DIR` names the directory that the command works in")
-            .help("--directory .");
+            .advise("--directory .");
     }
     Failure::refused(format!("no `{FILE}` in `{}`", directory.display()))
         .note("no directory above it has one either; `-C DIR` names another directory")
-        .help("operator-forge init --domain example.com")
+        .advise("operator-forge init --domain example.com")
 }
 
 /// The file as text, if it can be one and no merge is half done in it.
@@ -32,7 +32,7 @@ pub fn text(bytes: &[u8]) -> Result<&str, Failure> {
             .filter(|byte| **byte == b'\n')
             .count()
             + 1;
-        Failure::refused(format!("`{FILE}:{line}`: the file is not UTF-8 text")).help(RESTORE)
+        Failure::refused(format!("`{FILE}:{line}`: the file is not UTF-8 text")).advise(RESTORE)
     })?;
     let is_empty = |line: &str| matches!(line.trim(), "" | "---") || line.trim().starts_with('#');
     if text.lines().all(is_empty) {
@@ -42,7 +42,7 @@ pub fn text(bytes: &[u8]) -> Result<&str, Failure> {
         };
         return Err(Failure::refused(format!("`{FILE}` {what}"))
             .note("a command was perhaps stopped, or the disk was full")
-            .help(RESTORE));
+            .advise(RESTORE));
     }
     let marker = |line: &&str| {
         line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ") || *line == "======="
@@ -53,7 +53,7 @@ pub fn text(bytes: &[u8]) -> Result<&str, Failure> {
             line + 1
         ))
         .note("entries of `resources` are independent: keep those of both sides, in any order")
-        .help(EDIT));
+        .advise(EDIT));
     }
     Ok(text)
 }
@@ -90,7 +90,7 @@ pub fn foreign(probe: Probe) -> Option<Failure> {
             None => Some(
                 Failure::refused(format!("`{FILE}` has no `version`"))
                     .note("it is the last line that operator-forge writes: the file was perhaps cut off")
-                    .help(RESTORE),
+                    .advise(RESTORE),
             ),
             Some(version) if version.as_str() == Some("3") || version.as_u64() == Some(3) => None,
             Some(version) => Some(
@@ -121,7 +121,7 @@ pub fn foreign(probe: Probe) -> Option<Failure> {
                 .note(format!(
                     "it says which tool a project belongs to; ours is `{LAYOUT}`"
                 ))
-                .help(RESTORE),
+                .advise(RESTORE),
         );
     };
     let language = match plugin.split('/').next().unwrap_or_default() {
@@ -138,7 +138,7 @@ pub fn foreign(probe: Probe) -> Option<Failure> {
         Failure::refused(format!("`{FILE}` belongs to another kind of project: {language} (layout `{plugin}`)"))
             .note("operator-forge makes Rust projects, and never writes into one of another kind")
             .note("make one beside it, then repeat `create api` for each of its resources; flags are the same")
-            .help(format!("operator-forge init ../{name}-rs --domain {domain} --project-name {name}")),
+            .advise(format!("operator-forge init ../{name}-rs --domain {domain} --project-name {name}")),
     )
 }
 
@@ -181,8 +181,8 @@ pub fn unreadable(text: &str, error: &yaml::Error) -> Failure {
         failure = failure.note("this is not YAML: the file was perhaps cut off");
     }
     match fixes.is_empty() {
-        true => failure.help(DIFF),
-        false => fixes.into_iter().fold(failure, to_write).help(EDIT),
+        true => failure.advise(DIFF),
+        false => fixes.into_iter().fold(failure, to_write).advise(EDIT),
     }
 }
 
@@ -215,7 +215,7 @@ pub fn broken(text: &str, entry: Option<usize>, violation: Violation) -> Failure
     };
     let mut failure = Failure::refused(format!("`{place}`: {}", violation.error));
     failure.notes = violation.notes;
-    to_write(failure, &violation.field).help(EDIT)
+    to_write(failure, &violation.field).advise(EDIT)
 }
 
 /// A rule that two branches break together; `here` are the entries of the text that the user sees, with their lines.
@@ -239,7 +239,7 @@ pub fn apart(here: &[(Key, Option<usize>)], violation: Violation) -> Failure {
             "`{FILE}` has the text of one branch; `sync` puts in what the other one has"
         ));
     }
-    failure.help(EDIT)
+    failure.advise(EDIT)
 }
 
 /// The line where the n-th item of `resources` starts, if the list is written as blocks.

@@ -47,9 +47,9 @@ fn check(from: &str, to: &str, error: &str, help: &str) {
     let text = written().write();
     assert!(text.contains(from), "{from}");
     let failure = Project::read(text.replacen(from, to, 1).as_bytes()).unwrap_err();
-    assert_eq!(failure.error, error);
+    assert_eq!(failure.what, error);
     // What is to be written is the last note, and the line opens the file.
-    match failure.help[0].as_str() {
+    match failure.lines()[0].as_str() {
         EDIT => {
             let last = failure.notes.last().map(String::as_str);
             assert_eq!(last, Some(&*format!("change it there: {help}")));

@@ -55,7 +55,7 @@ fn run(directory: &Path, words: &str) -> Result<u8, Failure> {
             .chain(words),
     );
     let cli = cli.unwrap_or_else(|error| panic!("{error}"));
-    command::run(&cli, &mut Report::new(&cli.global))
+    command::run(&cli, &mut Report::new(&cli.global, &[]))
 }
 
 /// Files with their bytes, and directories.
@@ -404,7 +404,7 @@ fn settled(root: &Path, before: &Contents, outside: &Path, around: &Contents) ->
     match apply::last(&disk) {
         Ok(undo) => {
             let mut turn =
-                Turn::begin(&disk, "undo").map_err(|failure| TestCaseError::fail(failure.error))?;
+                Turn::begin(&disk, "undo").map_err(|failure| TestCaseError::fail(failure.what))?;
             if let Err(failure) = apply::apply(&mut turn, undo.steps) {
                 is_helpful(&failure)?;
             }

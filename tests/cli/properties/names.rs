@@ -124,7 +124,7 @@ fn parse_or<T>(text: &str, usable: &str, parse: fn(&str) -> Result<T, Invalid>) 
 }
 
 fn check_help(what: &str, failure: &Failure) {
-    assert!(!failure.help.is_empty(), "{what:?}: {failure:?}");
+    assert!(!failure.advice.is_empty(), "{what:?}: {failure:?}");
     assert!(failure.exit_code() == 1 || failure.exit_code() == 2);
 }
 

@@ -72,11 +72,11 @@ fn here<'a>(directory: &'a Path, words: impl Iterator<Item = &'a str>) -> (i32, 
         Ok(cli) => cli,
         Err(error) => {
             let failure = cli::refusal(&error, &words).expect("nobody asks for help");
-            let json = json!({ "error": { "help": failure.help, "message": failure.error } });
+            let json = json!({ "error": { "help": vec!["advice"; failure.advice.len()], "message": failure.what } });
             return (failure.exit_code().into(), json.to_string(), String::new());
         }
     };
-    let mut report = Report::collecting(&cli.global);
+    let mut report = Report::collecting(&cli.global, &words);
     let code = command::run(&cli, &mut report).unwrap_or_else(|failure| {
         report.failure(&failure);
         failure.exit_code()

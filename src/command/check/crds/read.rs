@@ -33,7 +33,7 @@ pub fn both(root: &Path, released: &str) -> Result<(Release, Release)> {
         return Err(
             Failure::refused(format!("no CustomResourceDefinition in `{released}`"))
                 .note("name a file, a directory or a git revision that has some")
-                .help("operator-forge check --crds HEAD"),
+                .advise("operator-forge check --crds HEAD"),
         );
     }
     Ok((before, after?.release()?))
@@ -43,7 +43,7 @@ fn before(root: &Path, released: &str) -> Result<Vec<File>> {
     if released.trim().is_empty() {
         return Err(Failure::usage("`--crds` names nothing")
             .note("a `$(…)` that fails leaves nothing, as `git describe` does where there are no tags")
-            .help("operator-forge check --crds HEAD"));
+            .advise("operator-forge check --crds HEAD"));
     }
     let path = root.join(released);
     if released == "-" {
@@ -66,7 +66,7 @@ fn before(root: &Path, released: &str) -> Result<Vec<File>> {
         Failure::refused(format!("`{released}` is no file and no revision"))
             .note(why.to_string())
             .note("a checkout of CI often has neither tags nor history: `fetch-depth: 0` of actions/checkout gets them")
-            .help(match git::is_inside_repository(root) {
+            .advise(match git::is_inside_repository(root) {
                 true => "git fetch --tags",
                 false => "operator-forge check --help",
             })
@@ -94,7 +94,7 @@ fn after(root: &Path) -> Result<Vec<File>> {
     if !bases.is_dir() {
         return Err(Failure::refused(format!("no `{BASES}`"))
             .note("the project's own definitions are compared")
-            .help("make manifests"));
+            .advise("make manifests"));
     }
     directory(root, &bases)
 }
@@ -148,5 +148,5 @@ fn holds_definitions(path: &Path) -> bool {
 fn unreadable(what: &str, why: &str) -> Failure {
     Failure::refused(format!("cannot read `{what}`: {why}"))
         .note("it should hold the CustomResourceDefinitions of a release")
-        .help("operator-forge check --crds HEAD")
+        .advise("operator-forge check --crds HEAD")
 }

@@ -41,7 +41,7 @@ impl CreateWebhook {
             return Err(Failure::usage("no kind of webhook was asked for")
                 .note("defaulting fills in what an object leaves open, validation refuses what is wrong, conversion serves several versions of a kind")
                 .note("it is `--defaulting`, `--validation`, `--conversion` or several of them")
-                .help("--defaulting --validation"));
+                .advise("--defaulting --validation"));
         }
         let orphans = [
             (
@@ -68,7 +68,7 @@ impl CreateWebhook {
                 return Err(
                     Failure::usage(format!("`{flag} {value}` is given without `{of}`"))
                         .note("it says more about a webhook that is not asked for")
-                        .help(format!("{of} {flag} {value}")),
+                        .advise(format!("{of} {flag} {value}")),
                 );
             }
         }
@@ -78,7 +78,7 @@ impl CreateWebhook {
             return Err(
                 Failure::usage(format!("`--spoke {version}` is given twice"))
                     .note("each version is converted in one way")
-                    .help(format!("--spoke {version}")),
+                    .advise(format!("--spoke {version}")),
             );
         }
         Ok(())
@@ -155,7 +155,7 @@ impl CreateWebhook {
                         "`{}` has several versions that are not converted yet",
                         key.kind
                     ))
-                    .help(flags.join(" ")))
+                    .advise(flags.join(" ")))
             }
         }
     }
