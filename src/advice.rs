@@ -191,14 +191,14 @@ impl Script {
 
 /// What follows a command that succeeded: a sentence, and perhaps a line to paste.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct NextStep {
     /// `build, and look at what is new:`
     pub what: String,
     /// How.
     pub how: Option<Advice>,
 }
 
-impl Step {
+impl NextStep {
     /// A step that a person does by hand.
     #[must_use]
     pub fn by_hand(what: impl Into<String>) -> Self {

@@ -10,19 +10,19 @@ mod journal;
 mod recover;
 mod step;
 mod swap;
-mod turn;
+mod transaction;
 mod undo;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use self::{
-    disk::{Disk, Held, Kind, Lock, Real},
+    disk::{Disk, FileType, Held, Lock, Real},
     recover::{Recovered, pending, settle},
     step::{Side, Step},
-    turn::Turn,
+    transaction::Transaction,
     undo::{Undo, last},
 };
-use self::{failure::cannot, journal::Journal, step::State, turn::Made};
+use self::{failure::cannot, journal::Journal, step::State, transaction::Made};
 use crate::{
     advice::Advice,
     error::{Failure, Result},
@@ -38,7 +38,7 @@ const JOURNAL: &str = ".operator-forge/local/journal";
 const UNDO: &str = ".operator-forge/local/undo";
 
 /// Applies all of `steps`, or nothing. The project's directory is made if it is not there.
-pub fn apply(turn: &mut Turn<'_>, mut steps: Vec<Step>) -> Result<()> {
+pub fn apply(turn: &mut Transaction<'_>, mut steps: Vec<Step>) -> Result<()> {
     if steps.is_empty() {
         return Ok(());
     }
@@ -79,7 +79,7 @@ pub fn check(disk: &dyn Disk, steps: &mut [Step]) -> Result<()> {
 }
 
 /// Writes the new texts, so that a full disk is found before anything is replaced, and then the journal.
-fn commit(turn: &Turn<'_>, steps: Vec<Step>, made: &Made) -> Result<Journal> {
+fn commit(turn: &Transaction<'_>, steps: Vec<Step>, made: &Made) -> Result<Journal> {
     let disk = turn.disk;
     let journal = Journal {
         command: turn.command.to_owned(),
@@ -105,7 +105,7 @@ fn new_directories(disk: &dyn Disk, steps: &[Step]) -> Result<Vec<RelPath>> {
         let kind = disk
             .kind(&parent)
             .map_err(|error| cannot(disk, "read", &parent, &error))?;
-        if kind == Kind::Absent {
+        if kind == FileType::Absent {
             absent.push(parent);
         }
     }
@@ -161,7 +161,7 @@ fn keep_modes(disk: &dyn Disk, steps: &mut [Step]) -> Result<()> {
         let kind = disk
             .kind(&step.path)
             .map_err(|error| cannot(disk, "read", &step.path, &error))?;
-        if let Kind::File {
+        if let FileType::File {
             mode, read_only, ..
         } = kind
         {
@@ -194,7 +194,7 @@ pub fn carry_modes(
         let kind = disk
             .kind(from)
             .map_err(|error| cannot(disk, "read", from, &error))?;
-        if let Kind::File { mode, .. } = kind {
+        if let FileType::File { mode, .. } = kind {
             after.mode = mode;
         }
     }

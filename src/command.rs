@@ -27,8 +27,8 @@ mod own;
 mod rename;
 mod restore;
 mod runtime;
+mod snapshot;
 mod status;
-mod survey;
 mod sync;
 mod type_of;
 mod undo;
@@ -46,15 +46,15 @@ use std::{
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 pub use self::around::enter;
-use self::{survey::Survey, workspace::Workspace};
+use self::{snapshot::Snapshot, workspace::Workspace};
 use crate::{
-    advice::{Script, Step},
+    advice::{NextStep, Script},
     apply,
     change::{ChangeSet, NoteKind, Policy},
     cli::{Cli, Command, Create, Delete, EditWhat, Global, OnConflict},
-    error::{Failure, Kind, Result},
+    error::{Failure, FailureKind, Result},
     merge::markers,
-    plan::Named,
+    plan::NamedFiles,
     project::{FILE, Project},
     prompt::Prompt,
     report::{Outcome, Report},
@@ -63,17 +63,17 @@ use crate::{
 };
 
 /// What a command wants, before anything is compared with the disk.
-struct Edit {
+struct Request {
     command: &'static str,
     project: Project,
     /// Files of the user that the command's own words name.
-    named: Named,
+    named: NamedFiles,
     /// Paths that are written whatever they hold.
     forced: BTreeSet<RelPath>,
     /// Remarks about flags and surroundings.
     remarks: Vec<String>,
     /// What to do next: a sentence and perhaps a line to paste.
-    next: Vec<Step>,
+    next: Vec<NextStep>,
     /// Whether two branches were put together in `PROJECT`, which git is then told.
     settles: bool,
     /// Whether the attributes of types are compared with `PROJECT`, which may have been edited by hand.
@@ -82,13 +82,13 @@ struct Edit {
     question: Option<(&'static str, Failure)>,
 }
 
-impl Edit {
+impl Request {
     /// Makes the tree what `project` says, and nothing else.
     fn of(command: &'static str, project: Project) -> Self {
         Self {
             command,
             project,
-            named: Named::default(),
+            named: NamedFiles::default(),
             forced: BTreeSet::new(),
             remarks: Vec::new(),
             next: Vec::new(),
@@ -118,7 +118,7 @@ pub fn run(cli: &Cli, report: &mut Report) -> Result<u8> {
     let start = Instant::now();
     loop {
         match run_once(cli, report) {
-            Err(failure) if failure.kind == Kind::Busy && start.elapsed() < PATIENCE => {
+            Err(failure) if failure.kind == FailureKind::Busy && start.elapsed() < PATIENCE => {
                 thread::sleep(Duration::from_millis(10));
             }
             ended => return ended,
@@ -183,26 +183,26 @@ fn dispatch(cli: &Cli, report: &Report) -> Result<u8> {
 }
 
 /// Makes the tree what the edited project says, or shows what that would take.
-fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report) -> Result<u8> {
+fn reconcile(workspace: &Workspace, edit: &Request, flags: &Global, report: &Report) -> Result<u8> {
     let disk = apply::Real::new(&workspace.root);
     let turn = if flags.dry_run {
         None
     } else {
-        Some(apply::Turn::begin(&disk, edit.command)?)
+        Some(apply::Transaction::begin(&disk, edit.command)?)
     };
     report.at("Rendering", entries(&edit.project));
-    let mut survey = Survey::with(workspace, &edit.project, &edit.named)?;
+    let mut snapshot = Snapshot::with(workspace, &edit.project, &edit.named)?;
     // What another process wrote since `PROJECT` was read is no edit of the user's.
-    turn.iter().try_for_each(apply::Turn::check_alone)?;
-    workspace.refuse_if_moved(&survey.found)?;
-    report.at("Comparing", format!("{} files", survey.found.len()));
+    turn.iter().try_for_each(apply::Transaction::check_alone)?;
+    workspace.refuse_if_moved(&snapshot.found)?;
+    report.at("Comparing", format!("{} files", snapshot.found.len()));
     let mut remarks = edit.remarks.clone();
-    let lost = lost::settle(workspace, edit, &mut survey, flags.policy());
+    let lost = lost::settle(workspace, edit, &mut snapshot, flags.policy());
     let (remark, lost) = lost.map_err(|failure| failure.note("nothing was written"))?;
     remarks.extend(remark);
     let plan = |decided: &BTreeMap<RelPath, Policy>| {
         let (named, forced) = (&edit.named, &edit.forced);
-        survey.plan(&edit.project, named, flags.policy(), decided, forced)
+        snapshot.plan(&edit.project, named, flags.policy(), decided, forced)
     };
     let mut set = plan(&BTreeMap::new())?;
     let may_ask = !(flags.no_input || flags.dry_run || report.is_json());
@@ -210,7 +210,7 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
     let asks = prompt.is_allowed();
     if asks && flags.on_conflict.is_none() && !set.conflicts.is_empty() {
         set = plan(&conflicts::ask(&set.conflicts, |conflict, rest| {
-            let change = conflicts::change(conflict, &survey.desired, &survey.found);
+            let change = conflicts::change(conflict, &snapshot.desired, &snapshot.found);
             report.diff(&change);
             prompt.conflict(conflict.path.as_str(), &conflict.why.reason(), rest)
         })?)?;
@@ -219,7 +219,7 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
         Some(_) => failure,
         None => adopt::explain(failure, &set, workspace.adopted.keys()),
     })?;
-    let mut next: Vec<Step> = Vec::new();
+    let mut next: Vec<NextStep> = Vec::new();
     // Nothing follows from nothing, but git and the user's own types wait all the same.
     if set.visible().next().is_some() {
         next.clone_from(&edit.next);
@@ -232,25 +232,25 @@ fn reconcile(workspace: &Workspace, edit: &Edit, flags: &Global, report: &Report
             "${{EDITOR:-vi}} {} && operator-forge sync",
             marked.join(" ")
         );
-        next = vec![Step::new(what.to_owned(), line)];
+        next = vec![NextStep::new(what.to_owned(), line)];
     }
     if edit.settles {
-        next.push(settled(workspace, &survey, &set)?);
+        next.push(settled(workspace, &snapshot, &set)?);
     }
     if let Some(line) = lost.first() {
         let what = "put back what is still lost:".to_owned();
-        next.push(Step::new(what, line.clone()));
+        next.push(NextStep::new(what, line.clone()));
     }
     if edit.compares {
-        remarks.extend(survey.lacking(&set));
+        remarks.extend(snapshot.lacking(&set));
     }
     let drifts = match edit.compares {
-        true => check::drifts(&edit.project, &survey)?,
+        true => check::drifts(&edit.project, &snapshot)?,
         false => Vec::new(),
     };
     for drift in &drifts {
         remarks.push(drift.note());
-        let line = Step::new("make the type say what `PROJECT` says:", drift.help());
+        let line = NextStep::new("make the type say what `PROJECT` says:", drift.help());
         if !next.contains(&line) {
             next.push(line);
         }
@@ -290,12 +290,12 @@ fn entries(project: &Project) -> String {
 }
 
 /// What git is told after two branches were put together: not before the last file is settled, because it would commit it.
-fn settled(workspace: &Workspace, survey: &Survey, set: &ChangeSet) -> Result<Step> {
+fn settled(workspace: &Workspace, snapshot: &Snapshot, set: &ChangeSet) -> Result<NextStep> {
     let is_open = |what| matches!(what, NoteKind::Markers | NoteKind::Unmerged);
     let notes = set.notes.iter().filter(|note| is_open(note.what));
     let mut open: BTreeSet<RelPath> = notes.map(|note| note.path.clone()).collect();
     // git may have more to merge than the files of the project.
-    let is_other = |path: &RelPath| path.as_str() != FILE && !survey.found.contains_key(path);
+    let is_other = |path: &RelPath| path.as_str() != FILE && !snapshot.found.contains_key(path);
     for (path, git) in workspace.conflicted.texts(is_other)? {
         let text = match tree::find(&workspace.root, &path)? {
             Found::File(bytes) => String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok(),
@@ -308,10 +308,10 @@ fn settled(workspace: &Workspace, survey: &Survey, set: &ChangeSet) -> Result<St
     }
     if open.is_empty() {
         let add = Script::of("git add --all .");
-        return Ok(Step::new("tell git that the merge is settled:", add));
+        return Ok(NextStep::new("tell git that the merge is settled:", add));
     }
     let open: Vec<String> = open.iter().map(|path| format!("`{path}`")).collect();
-    Ok(Step::by_hand(format!(
+    Ok(NextStep::by_hand(format!(
         "settle {}, and then tell git: `git add --all .`",
         open.join(", ")
     )))

@@ -12,7 +12,7 @@ pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
 /// Why a command ends without success; decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FailureKind {
     /// Understood and refused, or failed on the way: exit code 1.
     Refused,
     /// The command line itself is wrong: exit code 2.
@@ -26,7 +26,7 @@ pub enum Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// Decides the exit code.
-    pub kind: Kind,
+    pub kind: FailureKind,
     /// A lower-case fragment with the user's own text in backticks.
     pub what: String,
     /// Reasons and circumstances, one sentence fragment each.
@@ -39,7 +39,7 @@ impl Failure {
     /// A refusal (exit code 1).
     pub fn refused(what: impl Into<String>) -> Self {
         Self {
-            kind: Kind::Refused,
+            kind: FailureKind::Refused,
             what: what.into(),
             notes: Vec::new(),
             advice: Vec::new(),
@@ -49,7 +49,7 @@ impl Failure {
     /// Another process is at work (exit code 1).
     pub fn busy(what: impl Into<String>) -> Self {
         Self {
-            kind: Kind::Busy,
+            kind: FailureKind::Busy,
             ..Self::refused(what)
         }
     }
@@ -57,7 +57,7 @@ impl Failure {
     /// A usage error (exit code 2).
     pub fn usage(what: impl Into<String>) -> Self {
         Self {
-            kind: Kind::Usage,
+            kind: FailureKind::Usage,
             ..Self::refused(what)
         }
     }
@@ -96,8 +96,8 @@ impl Failure {
     /// The exit code of DESIGN §5: 1 refused or failed, 2 usage.
     pub fn exit_code(&self) -> u8 {
         match self.kind {
-            Kind::Refused | Kind::Busy => 1,
-            Kind::Usage => 2,
+            FailureKind::Refused | FailureKind::Busy => 1,
+            FailureKind::Usage => 2,
         }
     }
 }

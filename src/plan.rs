@@ -16,7 +16,7 @@ use self::{file::plan_file, record::record};
 pub use self::{
     file::verdict,
     merged::Merges,
-    named::{Named, Rewritten, plan_named},
+    named::{NamedFiles, Rewritten, plan_named},
 };
 
 use crate::{

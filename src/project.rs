@@ -39,7 +39,7 @@ pub use self::edit::{
     InitOptions, NewVersion, Rename, Target, domain_stays, name_stays,
 };
 pub use self::file::{FILE, above, missing};
-pub use self::license::{Header, License, Owner};
+pub use self::license::{CopyrightHolder, Header, License};
 pub use self::runtime::{PACKAGE as RUNTIME, Runtime};
 pub use self::view::{ApiView, ControllerView, KindView, WebhookView};
 pub use self::webhooks::{Admission, Certificates, Webhooks};
@@ -84,7 +84,7 @@ pub struct Settings {
     /// The license of generated Rust files.
     pub license: License,
     /// The copyright holder; may be empty.
-    pub owner: Owner,
+    pub owner: CopyrightHolder,
     /// The text of `--license-file`, if the license is [`License::Custom`].
     pub header: Option<Header>,
     /// Where the certificate of webhooks comes from; `None` until somebody says so, which means the default.

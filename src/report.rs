@@ -21,10 +21,10 @@ use serde_json::Value;
 
 pub use self::compat::Comparison;
 pub use self::drift::{Drift, DriftKind};
-pub use self::status::{FileStatus, State, StatusReport};
+pub use self::status::{FileState, FileStatus, StatusReport};
 use self::{caller::Caller, progress::Progress};
 use crate::{
-    advice::Step,
+    advice::NextStep,
     change::{Change, ChangeSet},
     cli::{Color, Global, Output},
     error::Failure,
@@ -40,12 +40,12 @@ pub struct Outcome<'a> {
     /// Remarks about flags and surroundings; they leave nothing to do.
     pub remarks: &'a [String],
     /// What to do next.
-    pub next: &'a [Step],
+    pub next: &'a [NextStep],
 }
 
 /// What was told.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct Captured {
     /// On standard output.
     pub output: String,
     /// On standard error.
@@ -67,7 +67,7 @@ pub struct Report {
     /// What happened before the command began, for whatever is told of it.
     before: Vec<String>,
     /// Where the words go, if not to the terminal.
-    collected: Option<RefCell<Told>>,
+    collected: Option<RefCell<Captured>>,
     /// Why some of the words are lost.
     lost: OnceCell<String>,
 }
@@ -103,9 +103,9 @@ impl Report {
     }
 
     /// What was told so far; nothing where it went to the terminal.
-    pub fn told(&self) -> Told {
+    pub fn told(&self) -> Captured {
         let collected = self.collected.as_ref();
-        collected.map_or_else(Told::default, |told| told.borrow().clone())
+        collected.map_or_else(Captured::default, |told| told.borrow().clone())
     }
 
     /// For errors in the words behind the program's name, which are found before the flags are known; `directory` is that of

@@ -18,7 +18,7 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 pub use self::attribute::Item;
 pub use self::convert::{Below, Conversion, Members, Variant};
 pub use self::depth::STACK;
-use self::edit::Edit;
+use self::edit::TextEdit;
 pub use self::rename::{Renamed, rename};
 
 /// What `#[kube(…)]` says of the CRD that several versions share.
@@ -34,7 +34,7 @@ pub struct Names {
 
 /// Why a text was not changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Fault {
+pub enum Error {
     /// It is no Rust, before or after.
     Unparsable {
         /// The line, from 1.
@@ -48,7 +48,7 @@ pub enum Fault {
     NoAttribute,
 }
 
-impl From<syn::Error> for Fault {
+impl From<syn::Error> for Error {
     fn from(error: syn::Error) -> Self {
         let start = error.span().start();
         Self::Unparsable {
@@ -106,12 +106,12 @@ fn conflict(text: &str, tokens: TokenStream) -> Option<Span> {
 }
 
 /// `text` with these names in the attribute of `kind`.
-pub fn set_names(text: &str, kind: &str, names: &Names) -> Result<String, Fault> {
+pub fn set_names(text: &str, kind: &str, names: &Names) -> Result<String, Error> {
     set(text, kind, |text, items| next_name(text, items, names))
 }
 
 /// What the attribute of `kind` says now.
-pub fn names(text: &str, kind: &str) -> Result<Names, Fault> {
+pub fn names(text: &str, kind: &str) -> Result<Names, Error> {
     let items = attribute::items(text, kind)?;
     let all = |name: &'static str| items.iter().filter(move |item| item.name == name);
     let texts = |name| all(name).filter_map(Item::text).map(str::to_owned);
@@ -124,9 +124,9 @@ pub fn names(text: &str, kind: &str) -> Result<Names, Fault> {
 
 /// What the attribute of `kind` says, item by item, or that of the only type with a kind. Empty where there is neither: the
 /// type came from a macro, or was moved elsewhere.
-pub fn items(text: &str, kind: &str) -> Result<Vec<Item>, Fault> {
+pub fn items(text: &str, kind: &str) -> Result<Vec<Item>, Error> {
     match attribute::items(text, kind) {
-        Err(Fault::NoAttribute) => {
+        Err(Error::NoAttribute) => {
             let mut all = attribute::all(text)?;
             Ok(all.pop().filter(|_| all.is_empty()).unwrap_or_default())
         }
@@ -135,10 +135,10 @@ pub fn items(text: &str, kind: &str) -> Result<Vec<Item>, Fault> {
 }
 
 /// `text` with this version in the attribute of `kind`.
-pub fn set_version(text: &str, kind: &str, version: &str) -> Result<String, Fault> {
+pub fn set_version(text: &str, kind: &str, version: &str) -> Result<String, Error> {
     set(text, kind, |_, items| {
         let item = items.iter().find(|item| item.name == "version");
-        item.map_or(Err(Fault::NoAttribute), |item| item.say(version))
+        item.map_or(Err(Error::NoAttribute), |item| item.say(version))
     })
 }
 
@@ -146,8 +146,8 @@ pub fn set_version(text: &str, kind: &str, version: &str) -> Result<String, Faul
 fn set(
     text: &str,
     kind: &str,
-    next: impl Fn(&str, &[Item]) -> Result<Option<Edit>, Fault>,
-) -> Result<String, Fault> {
+    next: impl Fn(&str, &[Item]) -> Result<Option<TextEdit>, Error>,
+) -> Result<String, Error> {
     let mut text = text.to_owned();
     while let Some(edit) = next(&text, &attribute::items(&text, kind)?)? {
         text = edit.apply(&text);
@@ -157,7 +157,7 @@ fn set(
 }
 
 /// The first difference between the items and the names, as an edit that is nearer to them.
-fn next_name(text: &str, items: &[Item], names: &Names) -> Result<Option<Edit>, Fault> {
+fn next_name(text: &str, items: &[Item], names: &Names) -> Result<Option<TextEdit>, Error> {
     let after = |anchors: &[&str], new: String| {
         let is_anchor = |item: &Item| anchors.contains(&item.name.as_str());
         let anchor = items.iter().rposition(is_anchor);
@@ -202,7 +202,7 @@ fn next_name(text: &str, items: &[Item], names: &Names) -> Result<Option<Edit>, 
         };
     };
     match (items[at].is_set(), names.namespaced) {
-        (None, _) => Err(Fault::NoAttribute),
+        (None, _) => Err(Error::NoAttribute),
         (Some(false), true) => Ok(Some(items[at].set())),
         (Some(true), false) => Ok(Some(edit::remove(text, items, at))),
         _ => Ok(None),

@@ -15,7 +15,7 @@ use crate::{
 
 /// What stands at a path, without its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FileType {
     /// Nothing.
     Absent,
     /// A regular file.
@@ -52,7 +52,7 @@ pub trait Disk {
     /// What stands at `path`, with its contents; symbolic links are not followed.
     fn find(&self, path: &RelPath) -> Result<Found>;
     /// What stands at `path`.
-    fn kind(&self, path: &RelPath) -> io::Result<Kind>;
+    fn kind(&self, path: &RelPath) -> io::Result<FileType>;
     /// Writes a file that must not be there; `durable` outlives a power cut once it returns.
     fn write(
         &self,

@@ -4,8 +4,8 @@
 //! other is somebody's work, and is kept and told.
 
 use super::{
-    Disk, JOURNAL, Kind, STAGE, Step, Turn, UNDO, failure::cannot, journal::Journal, step::State,
-    swap, turn::came_to_nothing,
+    Disk, FileType, JOURNAL, STAGE, Step, Transaction, UNDO, failure::cannot, journal::Journal,
+    step::State, swap, transaction::came_to_nothing,
 };
 use crate::{
     error::{Failure, Result},
@@ -61,7 +61,7 @@ pub fn pending(disk: &dyn Disk) -> Result<()> {
         return Ok(());
     };
     // A command that is at work has a journal too.
-    Turn::take(disk, "")?;
+    Transaction::take(disk, "")?;
     Err(
         Failure::refused(format!("`{}` was interrupted", journal.command))
             .note("some files are as they were before it, some as they are after it")
@@ -73,7 +73,7 @@ pub fn pending(disk: &dyn Disk) -> Result<()> {
 /// Takes a turn to finish what an interrupted command left, if there is something.
 pub fn settle(disk: &dyn Disk) -> Result<Option<Recovered>> {
     if stands(disk, JOURNAL)? || stands(disk, STAGE)? || came_to_nothing(disk)? {
-        Ok(Turn::begin(disk, "recovery")?.recovered)
+        Ok(Transaction::begin(disk, "recovery")?.recovered)
     } else {
         Ok(None)
     }
@@ -83,7 +83,7 @@ pub fn settle(disk: &dyn Disk) -> Result<Option<Recovered>> {
 pub fn stands(disk: &dyn Disk, path: &str) -> Result<bool> {
     let path = RelPath::parse(path)?;
     disk.kind(&path)
-        .map(|kind| kind != Kind::Absent)
+        .map(|kind| kind != FileType::Absent)
         .map_err(|error| cannot(disk, "read", &path, &error))
 }
 
@@ -133,7 +133,7 @@ pub fn mend(disk: &dyn Disk) -> Result<()> {
         return Ok(());
     };
     let modified = |path: &RelPath| match disk.kind(path) {
-        Ok(Kind::File { modified, .. }) => modified,
+        Ok(FileType::File { modified, .. }) => modified,
         _ => None,
     };
     let written = modified(&RelPath::parse(UNDO)?);
@@ -197,7 +197,7 @@ fn remove_empty_parents(disk: &dyn Disk, step: &Step) -> Result<()> {
     for parent in step.path.parents().rev() {
         let parent = RelPath::parse(parent)?;
         // The command that was interrupted may have removed some already.
-        let is_gone = matches!(disk.kind(&parent), Ok(Kind::Absent));
+        let is_gone = matches!(disk.kind(&parent), Ok(FileType::Absent));
         if !is_gone && !remove_if_empty(disk, &parent) {
             break;
         }
@@ -209,7 +209,7 @@ fn remove_empty_parents(disk: &dyn Disk, step: &Step) -> Result<()> {
 fn remove_if_empty(disk: &dyn Disk, path: &RelPath) -> bool {
     let is_directory = |parent| {
         let kind = RelPath::parse(parent).map(|parent| disk.kind(&parent));
-        matches!(kind, Ok(Ok(Kind::Directory)))
+        matches!(kind, Ok(Ok(FileType::Directory)))
     };
     path.parents().all(is_directory) && disk.remove_directory(path).is_ok()
 }
@@ -218,8 +218,8 @@ fn remove_if_empty(disk: &dyn Disk, path: &RelPath) -> bool {
 pub fn clear_stage(disk: &dyn Disk) -> Result<()> {
     let stage = RelPath::parse(STAGE)?;
     let clear = || match disk.kind(&stage)? {
-        Kind::Absent => Ok(()),
-        Kind::Directory => {
+        FileType::Absent => Ok(()),
+        FileType::Directory => {
             for name in disk.list(&stage)? {
                 if let Ok(path) = RelPath::parse(&format!("{STAGE}/{name}")) {
                     disk.remove(&path)?;

@@ -40,7 +40,7 @@ fn steps(old: &Files, new: &Files) -> Vec<Step> {
 }
 
 fn run(disk: &MemoryDisk, old: &Files, new: &Files) -> Result<()> {
-    let mut turn = Turn::begin(disk, "create api")?;
+    let mut turn = Transaction::begin(disk, "create api")?;
     apply(&mut turn, steps(old, new))
 }
 
@@ -107,7 +107,7 @@ fn an_error_at_any_call_changes_nothing_or_is_survived() {
                 assert_eq!(found, old, "{name}, call {at}: {result:?}");
             }
             disk.fault_at(usize::MAX, Fault::Error);
-            Turn::begin(&disk, "sync").unwrap();
+            Transaction::begin(&disk, "sync").unwrap();
             assert_eq!(disk.files(), found, "{name}, call {at}: and then recovered");
             if result.is_err() {
                 assert_eq!(disk.everything(), before, "{name}, call {at}: left behind");
@@ -128,7 +128,7 @@ fn dying_at_any_call_leaves_the_old_or_the_new() {
                 disk.fault_at(at, fault);
                 let _ = run(&disk, &old, &new);
                 disk.revive();
-                let again = Turn::begin(&disk, "sync").map(|turn| turn.recovered);
+                let again = Transaction::begin(&disk, "sync").map(|turn| turn.recovered);
                 let found = disk.files();
                 stopped += 1;
                 match again.unwrap() {
@@ -166,9 +166,9 @@ fn dying_while_recovering_is_recovered() {
                 let _ = run(&disk, &old, &new);
                 disk.revive();
                 disk.fault_at(second, Fault::Death);
-                let died = Turn::begin(&disk, "sync").is_err();
+                let died = Transaction::begin(&disk, "sync").is_err();
                 disk.revive();
-                Turn::begin(&disk, "sync").unwrap();
+                Transaction::begin(&disk, "sync").unwrap();
                 let found = disk.files();
                 assert!(
                     found == old || found == new,
@@ -196,7 +196,7 @@ fn an_edit_after_the_death_is_kept() {
                     disk.revive();
                     disk.edit(path, edit);
                     let by_hand = disk.files().get(path).cloned();
-                    let recovered = Turn::begin(&disk, "sync").unwrap().recovered;
+                    let recovered = Transaction::begin(&disk, "sync").unwrap().recovered;
                     let found = disk.files();
                     edits += 1;
                     let what = format!("{name}, call {at}: {path} {edit:?}");
@@ -226,7 +226,7 @@ fn an_edit_after_the_death_is_kept() {
 
 #[track_caller]
 fn refused(disk: &dyn Disk, steps: Vec<Step>) -> Failure {
-    let mut turn = Turn::begin(disk, "sync").unwrap();
+    let mut turn = Transaction::begin(disk, "sync").unwrap();
     apply(&mut turn, steps).unwrap_err()
 }
 

@@ -6,7 +6,7 @@ use crate::{
     name::plural,
     project::ApiView,
     report::{Drift, DriftKind},
-    syntax::{self, Fault, Item},
+    syntax::{self, Item},
     tree::RelPath,
 };
 
@@ -55,8 +55,8 @@ pub fn compare(path: &RelPath, source: &str, expected: &Expected) -> Vec<Drift> 
     };
     let items = match syntax::items(source, &expected.kind) {
         Ok(items) => items,
-        Err(Fault::NoAttribute) => Vec::new(),
-        Err(Fault::Unparsable { line, column, why }) => {
+        Err(syntax::Error::NoAttribute) => Vec::new(),
+        Err(syntax::Error::Unparsable { line, column, why }) => {
             return vec![drift(line, DriftKind::Unparsable { column, why })];
         }
     };

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::{
-    Edit, Survey, Workspace,
+    Request, Snapshot, Workspace,
     attributes::{self, Expected},
     lost,
 };
@@ -33,18 +33,18 @@ pub fn run(flags: &Global, check: &Check, report: &Report) -> Result<u8> {
 fn files(flags: &Global, report: &Report) -> Result<u8> {
     let (workspace, project) = Workspace::open(&flags.directory)?;
     report.at("Rendering", super::entries(&project));
-    let mut survey = Survey::of(&workspace, &project)?;
-    report.at("Comparing", format!("{} files", survey.found.len()));
+    let mut snapshot = Snapshot::of(&workspace, &project)?;
+    report.at("Comparing", format!("{} files", snapshot.found.len()));
     lost::settle(
         &workspace,
-        &Edit::of("check", project.clone()),
-        &mut survey,
+        &Request::of("check", project.clone()),
+        &mut snapshot,
         Policy::Abort,
     )?;
-    let (set, drifts) = rayon::join(|| survey.drift(&project), || drifts(&project, &survey));
+    let (set, drifts) = rayon::join(|| snapshot.drift(&project), || drifts(&project, &snapshot));
     let (set, drifts) = (set?, drifts?);
     let failure = failure(&set, &drifts);
-    let remarks: Vec<String> = survey.lacking(&set).into_iter().collect();
+    let remarks: Vec<String> = snapshot.lacking(&set).into_iter().collect();
     report.check(
         &Outcome {
             command: "check",
@@ -59,28 +59,28 @@ fn files(flags: &Global, report: &Report) -> Result<u8> {
 }
 
 /// Where the attributes of types are not what `PROJECT` says.
-pub fn drifts(project: &Project, survey: &Survey) -> Result<Vec<Drift>> {
-    let is_edited = |(path, file): (_, &File)| match survey.found.get(path) {
+pub fn drifts(project: &Project, snapshot: &Snapshot) -> Result<Vec<Drift>> {
+    let is_edited = |(path, file): (_, &File)| match snapshot.found.get(path) {
         Some(Found::File(bytes)) => file.owner == Owner::User && **bytes != *file.content,
         _ => false,
     };
     // What holds what was rendered from `PROJECT` says what that says.
-    if !survey.desired.iter().any(is_edited) {
+    if !snapshot.desired.iter().any(is_edited) {
         return Ok(Vec::new());
     }
     let types = template::all_types(project)?;
     let drifts = types.par_iter();
     Ok(drifts
-        .flat_map_iter(|(path, api)| drifts_of(path, api, survey))
+        .flat_map_iter(|(path, api)| drifts_of(path, api, snapshot))
         .collect())
 }
 
 /// Those of one type.
-fn drifts_of(path: &RelPath, api: &ApiView<'_>, survey: &Survey) -> Vec<Drift> {
-    let Some(Found::File(bytes)) = survey.found.get(path) else {
+fn drifts_of(path: &RelPath, api: &ApiView<'_>, snapshot: &Snapshot) -> Vec<Drift> {
+    let Some(Found::File(bytes)) = snapshot.found.get(path) else {
         return Vec::new();
     };
-    let generated = survey.desired.get(path);
+    let generated = snapshot.desired.get(path);
     if generated.is_some_and(|file| *file.content == **bytes) {
         return Vec::new();
     }

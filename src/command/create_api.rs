@@ -2,9 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{Edit, Workspace, create_version, external, reconcile, refuse_keep, type_of::type_of};
+use super::{
+    Request, Workspace, create_version, external, reconcile, refuse_keep, type_of::type_of,
+};
 use crate::{
-    advice::{Script, Step},
+    advice::{NextStep, Script},
     cli::{Api, Global, TypeFlags},
     error::Result,
     name::{ControllerName, Plural, ShortName},
@@ -39,13 +41,13 @@ pub fn run(flags: &Global, api: &Api, report: &Report) -> Result<u8> {
     };
     next.extend(todo(&files, &request, conversion(&before, &request)));
     let forced = if api.force { files } else { BTreeSet::new() };
-    let edit = Edit {
+    let request = Request {
         forced,
         remarks,
         next,
-        ..Edit::of("create api", project)
+        ..Request::of("create api", project)
     };
-    reconcile(&workspace, &edit, flags, report)
+    reconcile(&workspace, &request, flags, report)
 }
 
 fn request(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi> {
@@ -96,7 +98,7 @@ fn request(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi
 }
 
 /// What a new version of a kind that is converted needs: until then it can be neither read nor written.
-fn conversion(before: &Project, request: &CreateApi) -> Option<Step> {
+fn conversion(before: &Project, request: &CreateApi) -> Option<NextStep> {
     let key = request.key_in(before).filter(|_| request.resource)?;
     if before.apis().iter().any(|api| *api.key == key) {
         return None;
@@ -107,7 +109,7 @@ fn conversion(before: &Project, request: &CreateApi) -> Option<Step> {
         version: hub,
         ..key
     };
-    Some(Step::new(
+    Some(NextStep::new(
         format!("convert it to {hub}, the hub of {kind}, and back:"),
         format!(
             "operator-forge create webhook {} --conversion --spoke {version}",
@@ -116,20 +118,26 @@ fn conversion(before: &Project, request: &CreateApi) -> Option<Step> {
     ))
 }
 
-fn todo(files: &BTreeSet<RelPath>, request: &CreateApi, conversion: Option<Step>) -> Vec<Step> {
+fn todo(
+    files: &BTreeSet<RelPath>,
+    request: &CreateApi,
+    conversion: Option<NextStep>,
+) -> Vec<NextStep> {
     let mut next = Vec::new();
     let first = |start: &str| files.iter().find(|path| path.as_str().starts_with(start));
     if let Some(path) = first("src/api/") {
-        next.push(Step::by_hand(format!(
+        next.push(NextStep::by_hand(format!(
             "say what {} is, in {path}",
             request.kind.as_str()
         )));
     }
     if let Some(path) = first("src/controllers/") {
-        next.push(Step::by_hand(format!("say what to do about it, in {path}")));
+        next.push(NextStep::by_hand(format!(
+            "say what to do about it, in {path}"
+        )));
     }
     next.extend(conversion);
-    next.push(Step::new(
+    next.push(NextStep::new(
         "derive CRDs and RBAC, then test:",
         Script::of("make manifests && make test"),
     ));

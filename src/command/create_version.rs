@@ -2,16 +2,16 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use super::{Edit, Workspace, reconcile};
+use super::{Request, Workspace, reconcile};
 use crate::{
-    advice::{Script, Step},
+    advice::{NextStep, Script},
     cli::Global,
     error::{Failure, Result},
     name::{Invalid, Version, rust},
-    plan::Named,
+    plan::NamedFiles,
     project::{CreateApi, Key, NewVersion, Project},
     report::Report,
-    syntax::{self, Conversion, Fault},
+    syntax::{self, Conversion},
     template,
     tree::{self, Content, Found, RelPath},
     yaml,
@@ -30,9 +30,9 @@ pub fn run(
     let copies = copies(&workspace.root, &version, &mut remarks)?;
     let conversion = conversion(&version, &copies)?;
     let converted = conversion.is_some();
-    let named = Named {
+    let named = NamedFiles {
         created: copies.into_iter().chain(conversion).collect(),
-        ..Named::default()
+        ..NamedFiles::default()
     };
     let NewVersion {
         project,
@@ -43,7 +43,7 @@ pub fn run(
     let mut files = template::files_of(project, request)?;
     files.extend(template::files_of_webhook(project, conversion, target)?);
     let next = next(&version, &files, converted);
-    let edit = Edit {
+    let request = Request {
         named,
         forced: if request.force {
             files
@@ -52,9 +52,9 @@ pub fn run(
         },
         remarks,
         next,
-        ..Edit::of("create api", version.project)
+        ..Request::of("create api", version.project)
     };
-    reconcile(workspace, &edit, flags, report)
+    reconcile(workspace, &request, flags, report)
 }
 
 /// The types with the new version in their attribute, and the sample with it in its `apiVersion`.
@@ -80,11 +80,11 @@ fn copies(
                 syntax::set_version(&text, to.kind.as_str(), &to.version.to_string()).map_err(
                     |fault| {
                         let why = match fault {
-                    Fault::NoAttribute => {
+                    syntax::Error::NoAttribute => {
                         "it has no `#[kube(…)]` with that kind, and with its version as a string"
                             .to_owned()
                     }
-                    Fault::Unparsable { line, why, .. } => format!("line {line}: {why}"),
+                    syntax::Error::Unparsable { line, why, .. } => format!("line {line}: {why}"),
                 };
                         not_copied(&old, why)
                     },
@@ -151,12 +151,12 @@ fn not_copied(path: &RelPath, why: String) -> Failure {
         .advise("leave out --from-version")
 }
 
-fn next(version: &NewVersion, files: &BTreeSet<RelPath>, converted: bool) -> Vec<Step> {
+fn next(version: &NewVersion, files: &BTreeSet<RelPath>, converted: bool) -> Vec<NextStep> {
     let (from, to) = (version.from.version, version.to.version);
     let mut next = Vec::new();
     for path in files.iter().map(|path| path.as_str()) {
         if path.starts_with("src/api/") {
-            next.push(Step::by_hand(format!(
+            next.push(NextStep::by_hand(format!(
                 "change what {to} has otherwise than {from}, in {path}"
             )));
         } else if path.starts_with("src/webhooks/") {
@@ -164,7 +164,7 @@ fn next(version: &NewVersion, files: &BTreeSet<RelPath>, converted: bool) -> Vec
                 true => "change the conversion like it",
                 false => "name every field that is converted",
             };
-            next.push(Step::by_hand(format!("{what}, in {path}")));
+            next.push(NextStep::by_hand(format!("{what}, in {path}")));
         }
     }
     let kinds = version.project.kinds();
@@ -172,7 +172,7 @@ fn next(version: &NewVersion, files: &BTreeSet<RelPath>, converted: bool) -> Vec
         .iter()
         .find(|kind| kind.apis.iter().any(|api| *api.key == version.to));
     if let Some(kind) = kind.filter(|kind| kind.storage == to) {
-        next.push(Step::new(
+        next.push(NextStep::new(
             format!(
                 "when it is deployed everywhere, store every {} in {}:",
                 version.to.kind, kind.storage
@@ -180,7 +180,7 @@ fn next(version: &NewVersion, files: &BTreeSet<RelPath>, converted: bool) -> Vec
             Script::of("make migrate-storage"),
         ));
     }
-    next.push(Step::new(
+    next.push(NextStep::new(
         "derive CRDs and webhook configurations, then test:",
         Script::of("make manifests && make test"),
     ));

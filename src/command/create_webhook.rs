@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use super::{Edit, Workspace, external, reconcile, refuse_keep, type_of::type_of};
+use super::{Request, Workspace, external, reconcile, refuse_keep, type_of::type_of};
 use crate::{
-    advice::{Script, Step},
+    advice::{NextStep, Script},
     cli::{Global, Webhook},
     error::Result,
     name::{Invalid, Plural, Version, WebhookPath},
@@ -32,13 +32,13 @@ pub fn run(flags: &Global, webhook: &Webhook, report: &Report) -> Result<u8> {
     } else {
         BTreeSet::new()
     };
-    let edit = Edit {
+    let request = Request {
         forced,
         remarks,
         next,
-        ..Edit::of("create webhook", project)
+        ..Request::of("create webhook", project)
     };
-    reconcile(&workspace, &edit, flags, report)
+    reconcile(&workspace, &request, flags, report)
 }
 
 fn request(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<CreateWebhook> {
@@ -81,7 +81,7 @@ fn spoke(text: &str) -> Result<Version> {
     Ok(Version::parse(text).map_err(|invalid| Invalid { flag, ..invalid })?)
 }
 
-fn todo(files: &BTreeSet<RelPath>) -> Vec<Step> {
+fn todo(files: &BTreeSet<RelPath>) -> Vec<NextStep> {
     let mut next = Vec::new();
     for path in files
         .iter()
@@ -92,9 +92,9 @@ fn todo(files: &BTreeSet<RelPath>) -> Vec<Step> {
             Some("validate.rs") => "what is refused",
             _ => "how one version becomes the other",
         };
-        next.push(Step::by_hand(format!("say {what}, in {path}")));
+        next.push(NextStep::by_hand(format!("say {what}, in {path}")));
     }
-    next.push(Step::new(
+    next.push(NextStep::new(
         "derive CRDs and webhook configurations, then test:",
         Script::of("make manifests && make test"),
     ));

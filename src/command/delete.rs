@@ -3,14 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Edit, Workspace, reconcile,
+    Request, Workspace, reconcile,
     type_of::{TypeOf, type_there},
 };
 use crate::{
-    advice::{Script, Step},
+    advice::{NextStep, Script},
     cli::{Global, TypeFlags},
     error::Result,
-    plan::Named,
+    plan::NamedFiles,
     project::{Key, KindView, Project},
     prompt::Prompt,
     report::Report,
@@ -44,13 +44,13 @@ pub fn delete(
     let (project, remark) = from(&before, of, prompt)?;
     let (named, mut remarks) = kept_files(&workspace, &before, &project, deletion.keep_files)?;
     remarks.extend(remark);
-    let edit = Edit {
+    let request = Request {
         named,
         remarks,
         next: next(&before, &project),
-        ..Edit::of(deletion.command, project)
+        ..Request::of(deletion.command, project)
     };
-    reconcile(&workspace, &edit, flags, report)
+    reconcile(&workspace, &request, flags, report)
 }
 
 /// The user's files that the project no longer asks for, to be forgotten with `--keep-files`, and a remark about each.
@@ -59,8 +59,8 @@ fn kept_files(
     before: &Project,
     after: &Project,
     keep: bool,
-) -> Result<(Named, Vec<String>)> {
-    let mut named = Named::default();
+) -> Result<(NamedFiles, Vec<String>)> {
+    let mut named = NamedFiles::default();
     if !keep {
         return Ok((named, Vec::new()));
     }
@@ -81,8 +81,8 @@ fn kept_files(
 }
 
 /// What to do about the CRDs: those that go, and those that lose a version or store another one.
-fn next(before: &Project, after: &Project) -> Vec<Step> {
-    let mut next = vec![Step::new(
+fn next(before: &Project, after: &Project) -> Vec<NextStep> {
+    let mut next = vec![NextStep::new(
         "derive CRDs, RBAC and webhook configurations again; what nothing defines any more goes from config/:",
         Script::of("make manifests && make test"),
     )];
@@ -96,8 +96,8 @@ fn next(before: &Project, after: &Project) -> Vec<Step> {
         let key = was.apis[0].key;
         let crd = format!("{}.{}", was.apis[0].resource.plural, key.api_group(false));
         match left.get(&of_kind(&was)) {
-            None => next.push(Step::new(format!("clusters keep the CRD and every {}; deleting it deletes them all, so that is for you to decide:", key.kind), format!("kubectl delete crd {crd}"))),
-            Some(now) if now.apis.len() < was.apis.len() || now.storage != was.storage => next.push(Step::new(format!(
+            None => next.push(NextStep::new(format!("clusters keep the CRD and every {}; deleting it deletes them all, so that is for you to decide:", key.kind), format!("kubectl delete crd {crd}"))),
+            Some(now) if now.apis.len() < was.apis.len() || now.storage != was.storage => next.push(NextStep::new(format!(
                     "{} is stored in {}{}; no cluster lets go of a version in which objects may be stored:",
                     key.kind,
                     now.storage,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Survey, Workspace,
+    Snapshot, Workspace,
     file_of::{paths_of, unknown},
 };
 use crate::{
@@ -17,26 +17,26 @@ use crate::{
 
 pub fn run(flags: &Global, diff: &Diff, report: &Report) -> Result<u8> {
     let (workspace, project) = Workspace::open(&flags.directory)?;
-    let survey = Survey::of(&workspace, &project)?;
+    let snapshot = Snapshot::of(&workspace, &project)?;
     let mut named: BTreeSet<&RelPath> = BTreeSet::new();
     for path in paths_of(&diff.paths)? {
         let is_meant = |file: &&RelPath| **file == path || file.is_below(&path);
         let before = named.len();
-        named.extend(survey.desired.keys().filter(is_meant));
-        if named.len() == before && !survey.desired.contains_key(&path) {
+        named.extend(snapshot.desired.keys().filter(is_meant));
+        if named.len() == before && !snapshot.desired.contains_key(&path) {
             return Err(unknown("diff", &path, &template::owners(&project)?));
         }
     }
     let mut set = ChangeSet::default();
-    for (path, file) in &survey.desired {
+    for (path, file) in &snapshot.desired {
         let is_meant = match named.is_empty() {
-            true => file.owner != Owner::User && survey.memory.rows.contains_key(path),
+            true => file.owner != Owner::User && snapshot.memory.rows.contains_key(path),
             false => named.contains(path),
         };
         if !is_meant {
             continue;
         }
-        let disk = match survey.found.get(path) {
+        let disk = match snapshot.found.get(path) {
             Some(Found::File(bytes)) => Some(bytes),
             Some(Found::Obstacle(what)) if !named.is_empty() => {
                 return Err(Failure::refused(format!("cannot compare `{path}`: {what}"))

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Edit, Workspace,
+    Request, Workspace,
     file_of::{paths_or_choice, unknown},
     reconcile, refuse_keep,
 };
@@ -38,10 +38,10 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     let refusal = Failure::refused("nothing was written")
         .note("the files stay yours; with `--no-input` nothing is asked")
         .advise("--no-input");
-    let edit = Edit {
+    let request = Request {
         forced,
         question: Some(("Replace what is yours?", refusal)),
-        ..Edit::of("disown", project)
+        ..Request::of("disown", project)
     };
-    reconcile(&workspace, &edit, flags, report)
+    reconcile(&workspace, &request, flags, report)
 }

@@ -1,11 +1,11 @@
 //! `edit`: settings of the whole project.
 
-use super::{Edit, Workspace, init, reconcile, runtime};
+use super::{Request, Workspace, init, reconcile, runtime};
 use crate::{
-    advice::{Script, Step},
+    advice::{NextStep, Script},
     cli::{self, Global},
     error::Result,
-    project::{self, EditSettings, License, Owner, Project},
+    project::{self, CopyrightHolder, EditSettings, License, Project},
     report::Report,
     shell,
 };
@@ -20,7 +20,11 @@ pub fn run(flags: &Global, edit: &cli::Edit, report: &Report) -> Result<u8> {
     }
     let settings = EditSettings {
         namespaced: edit.namespaced,
-        owner: edit.owner.as_deref().map(Owner::parse).transpose()?,
+        owner: edit
+            .owner
+            .as_deref()
+            .map(CopyrightHolder::parse)
+            .transpose()?,
         license: edit.license.as_deref().map(License::parse).transpose()?,
         header: init::header(flags, edit.license.as_deref(), edit.license_file.as_deref())?,
         certificates: edit.certificates.map(Into::into),
@@ -44,19 +48,19 @@ pub fn run(flags: &Global, edit: &cli::Edit, report: &Report) -> Result<u8> {
         remarks.extend(runtime::outer_workspace(&workspace.root, &project));
     }
     let next = next(&before, &project);
-    let edit = Edit {
+    let request = Request {
         remarks,
         next,
-        ..Edit::of("edit", project)
+        ..Request::of("edit", project)
     };
-    reconcile(&workspace, &edit, flags, report)
+    reconcile(&workspace, &request, flags, report)
 }
 
-fn next(before: &Project, after: &Project) -> Vec<Step> {
+fn next(before: &Project, after: &Project) -> Vec<NextStep> {
     let mut next = Vec::new();
     let certificates = |project: &Project| project.settings.certificates;
     if before.namespaced != after.namespaced || certificates(before) != certificates(after) {
-        next.push(Step::new(
+        next.push(NextStep::new(
             "derive RBAC and webhook configurations again:",
             Script::of("make manifests"),
         ));
@@ -64,20 +68,20 @@ fn next(before: &Project, after: &Project) -> Vec<Step> {
     if after.resources().next().is_some()
         && let Some(find) = with_another_comment(before, after)
     {
-        next.push(Step::new(
+        next.push(NextStep::new(
             "files of yours that keep another comment, should you want to change it:",
             find,
         ));
     }
     if before.settings.runtime != after.settings.runtime {
-        next.push(Step::new(
+        next.push(NextStep::new(
             "lock the crate's new source, before a build with `--locked`:",
             Script::of("cargo fetch"),
         ));
     }
     let name = &after.name;
     if before.namespaced != after.namespaced {
-        next.push(Step::new(match after.namespaced {
+        next.push(NextStep::new(match after.namespaced {
                 true => "what the operator was allowed in the whole cluster stays in clusters until you take it away:",
                 false => "what it was allowed in single namespaces stays in clusters until you take it away:",
             }

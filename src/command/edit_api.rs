@@ -1,16 +1,16 @@
 //! `edit api`: the plural, the scope and the short names of a kind, in `PROJECT` and in the user's own types.
 
-use super::{Edit, Workspace, reconcile, type_of::type_there};
+use super::{Request, Workspace, reconcile, type_of::type_there};
 use crate::{
-    advice::{Script, Step},
+    advice::{NextStep, Script},
     cli::{self, Global},
     error::{Failure, Result},
     name::{Plural, ShortName},
-    plan::{Named, Rewritten},
+    plan::{NamedFiles, Rewritten},
     project::{ApiView, EditApi, Key, Project},
     prompt::Prompt,
     report::Report,
-    syntax::{self, Fault, Names},
+    syntax::{self, Names},
     template,
     tree::{self, Found, RelPath},
 };
@@ -33,12 +33,12 @@ pub fn run(flags: &Global, api: &cli::EditApi, report: &Report) -> Result<u8> {
     })?;
     let named = types(&workspace, &project, &key)?;
     let next = next(&before, &project, &key);
-    let edit = Edit {
+    let request = Request {
         named,
         next,
-        ..Edit::of("edit api", project)
+        ..Request::of("edit api", project)
     };
-    reconcile(&workspace, &edit, flags, report)
+    reconcile(&workspace, &request, flags, report)
 }
 
 /// An empty word is no name: `--short-name ''` leaves none.
@@ -57,8 +57,8 @@ fn versions<'a>(project: &'a Project, key: &Key) -> Vec<ApiView<'a>> {
 }
 
 /// The files with its types, as they will be.
-fn types(workspace: &Workspace, project: &Project, key: &Key) -> Result<Named> {
-    let mut named = Named::default();
+fn types(workspace: &Workspace, project: &Project, key: &Key) -> Result<NamedFiles> {
+    let mut named = NamedFiles::default();
     let memory = workspace.memory()?;
     for api in versions(project, key) {
         let names = Names {
@@ -79,12 +79,12 @@ fn types(workspace: &Workspace, project: &Project, key: &Key) -> Result<Named> {
             .map_err(|_| by_hand(&path, &names, "it is not UTF-8 text"))?;
         let after =
             syntax::set_names(text, key.kind.as_str(), &names).map_err(|fault| match fault {
-                Fault::NoAttribute => by_hand(
+                syntax::Error::NoAttribute => by_hand(
                     &path,
                     &names,
                     "it has no such attribute with that kind, and with plain strings",
                 ),
-                Fault::Unparsable { line, why, .. } => {
+                syntax::Error::Unparsable { line, why, .. } => {
                     by_hand(&path, &names, &format!("line {line}: {why}"))
                 }
             })?;
@@ -118,8 +118,8 @@ fn by_hand(path: &RelPath, names: &Names, why: &str) -> Failure {
         ))
 }
 
-fn next(before: &Project, after: &Project, key: &Key) -> Vec<Step> {
-    let mut next = vec![Step::new(
+fn next(before: &Project, after: &Project, key: &Key) -> Vec<NextStep> {
+    let mut next = vec![NextStep::new(
         "derive CRDs and RBAC again, then test:",
         Script::of("make manifests && make test"),
     )];
@@ -130,11 +130,11 @@ fn next(before: &Project, after: &Project, key: &Key) -> Vec<Step> {
             controllers.filter(|it| (&it.key.group, &it.key.kind) == (&key.group, &key.kind))
         {
             let (group, module) = (controller.group_module.file(), controller.module.file());
-            next.push(Step::by_hand(format!("say how it finds objects now (`Api::namespaced` or `Api::all`), in src/controllers/{group}/{module}.rs")));
+            next.push(NextStep::by_hand(format!("say how it finds objects now (`Api::namespaced` or `Api::all`), in src/controllers/{group}/{module}.rs")));
         }
     }
     if old.api.namespaced != new.api.namespaced || old.resource.plural != new.resource.plural {
-        next.push(Step::new(
+        next.push(NextStep::new(
             format!(
                 "the old CRD goes from each cluster that has it, with every {}, when you say so:",
                 key.kind

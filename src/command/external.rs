@@ -1,7 +1,7 @@
 //! A type of another project: from its flags, and what it takes to use it.
 
 use crate::{
-    advice::Step,
+    advice::NextStep,
     cli::ExternalFlags,
     error::{Failure, Result},
     name::{Domain, Invalid, RustPath},
@@ -32,13 +32,13 @@ pub fn external(flags: &ExternalFlags) -> Result<Option<External>> {
 }
 
 /// What a command that named a type by `external` leaves to do: the crate, and the CRD for the integration tests.
-pub fn next(project: &Project, key: &Key, external: Option<&External>) -> Vec<Step> {
+pub fn next(project: &Project, key: &Key, external: Option<&External>) -> Vec<NextStep> {
     let mut next = Vec::new();
     let (Some(External { path, .. }), Some(plural)) = (external, project.plural(key)) else {
         return next;
     };
     if let Some(package) = path.package() {
-        next.push(Step::new(
+        next.push(NextStep::new(
             format!(
                 "depend on the crate that has {}, if you do not yet:",
                 key.kind
@@ -47,7 +47,7 @@ pub fn next(project: &Project, key: &Key, external: Option<&External>) -> Vec<St
         ));
     }
     let crd = format!("{plural}.{}", key.api_group(false));
-    next.push(Step::new(
+    next.push(NextStep::new(
         "put its CRD where the integration tests find it; a cluster that has it shows it:",
         format!("mkdir -p tests/crds && kubectl get crd {crd} -o yaml > tests/crds/{crd}.yaml"),
     ));

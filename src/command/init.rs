@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use super::{Edit, Workspace, adopt::adopt, around::refuse_nested, reconcile, runtime};
+use super::{Request, Workspace, adopt::adopt, around::refuse_nested, reconcile, runtime};
 use crate::{
-    advice::{Script, Step},
+    advice::{NextStep, Script},
     cli::{Global, Init, Vcs},
     error::{Failure, Result},
     git,
     name::{Domain, Invalid, ProjectName},
-    project::{Header, InitOptions, License, Owner, Project, Runtime},
+    project::{CopyrightHolder, Header, InitOptions, License, Project, Runtime},
     prompt::Prompt,
     reconcile::Last,
     report::Report,
@@ -44,7 +44,7 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
     remarks.extend(runtime::outer_workspace(&root, &project));
     let mut next = Vec::new();
     if root != Path::new(".") {
-        next.push(Step::new(
+        next.push(NextStep::new(
             "go there:",
             format!(
                 "cd {}",
@@ -52,18 +52,18 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
             ),
         ));
     }
-    next.push(Step::new(
+    next.push(NextStep::new(
         "add an API:",
         Script::forge("create api --group cache --version v1alpha1 --kind Memcached"),
     ));
     let makes_repository = init.vcs == Vcs::Git && !git::is_inside_repository(&root);
-    let edit = Edit {
+    let request = Request {
         forced: adopted.replaced.into_iter().collect(),
         remarks,
         next,
-        ..Edit::of("init", project)
+        ..Request::of("init", project)
     };
-    let code = reconcile(&workspace, &edit, flags, report)?;
+    let code = reconcile(&workspace, &request, flags, report)?;
     if makes_repository && !flags.dry_run {
         git::init(&root).map_err(|why| {
             Failure::refused(format!(
@@ -88,7 +88,7 @@ fn options(flags: &Global, root: &Path, init: &Init, prompt: Prompt<'_>) -> Resu
                 None => directory_name(root)?,
             },
         },
-        owner: Owner::parse(init.owner.as_deref().unwrap_or_default())?,
+        owner: CopyrightHolder::parse(init.owner.as_deref().unwrap_or_default())?,
         license: License::parse(init.license.as_deref().unwrap_or("apache2"))?,
         header: header(flags, init.license.as_deref(), init.license_file.as_deref())?,
         namespaced: init.namespaced.unwrap_or(false),

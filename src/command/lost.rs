@@ -5,13 +5,13 @@
 
 use std::collections::BTreeSet;
 
-use super::{Edit, Survey, Workspace};
+use super::{Request, Snapshot, Workspace};
 use crate::{
     change::Policy,
     error::{Failure, Result},
     memory,
     name::{Group, Kind, Plural, ShortName, Version, rust::Module},
-    plan::Named,
+    plan::NamedFiles,
     project::{FILE, Project},
     shell,
     syntax::{self, Item},
@@ -25,11 +25,11 @@ use crate::{
 /// Errors: there are some, and the policy does not say.
 pub fn settle(
     workspace: &Workspace,
-    edit: &Edit,
-    survey: &mut Survey,
+    edit: &Request,
+    snapshot: &mut Snapshot,
     policy: Policy,
 ) -> Result<(Option<String>, Vec<String>)> {
-    let lost = files(workspace, &edit.project, survey, &edit.named)?;
+    let lost = files(workspace, &edit.project, snapshot, &edit.named)?;
     // Code says best what an entry is about.
     let is_code = |path: &&RelPath| path.as_str().starts_with("src/");
     let Some(first) = lost.iter().find(is_code).or(lost.first()) else {
@@ -41,14 +41,14 @@ pub fn settle(
     };
     match policy {
         Policy::Keep | Policy::Take if edit.command != "sync" => {
-            let lines = lines(&edit.project, survey, &lost);
+            let lines = lines(&edit.project, snapshot, &lost);
             let remark = format!("`{FILE}` has lost the entry of `{first}`{more} still");
-            survey.set_aside(&lost);
+            snapshot.set_aside(&lost);
             Ok((Some(remark), lines))
         }
         Policy::Take => Ok((None, Vec::new())),
         Policy::Keep => {
-            survey.memory.rows.retain(|path, _| !lost.contains(path));
+            snapshot.memory.rows.retain(|path, _| !lost.contains(path));
             let remark = format!(
                 "`{first}`{more}: `{FILE}` has no entry for that, and the files stay as yours alone"
             );
@@ -64,7 +64,7 @@ pub fn settle(
                 memory::LOCK
             ))
             .note("`sync --on-conflict take` deletes those files that nobody edited");
-            let lines = lines(&edit.project, survey, &lost).into_iter();
+            let lines = lines(&edit.project, snapshot, &lost).into_iter();
             Err(lines.fold(failure, Failure::advise))
         }
     }
@@ -74,15 +74,21 @@ pub fn settle(
 pub fn files(
     workspace: &Workspace,
     project: &Project,
-    survey: &Survey,
-    named: &Named,
+    snapshot: &Snapshot,
+    named: &NamedFiles,
 ) -> Result<Vec<RelPath>> {
     let is_lost = |path: &&RelPath| {
-        !survey.desired.contains_key(*path)
+        !snapshot.desired.contains_key(*path)
             && !named.rewritten.contains_key(*path)
-            && matches!(survey.found.get(*path), Some(Found::File(_)))
+            && matches!(snapshot.found.get(*path), Some(Found::File(_)))
     };
-    let mut lost: Vec<RelPath> = survey.memory.rows.keys().filter(is_lost).cloned().collect();
+    let mut lost: Vec<RelPath> = snapshot
+        .memory
+        .rows
+        .keys()
+        .filter(is_lost)
+        .cloned()
+        .collect();
     if !lost.is_empty() {
         // `None` where nobody can tell, as before an update.
         match workspace.asked_before(project)? {
@@ -95,8 +101,8 @@ pub fn files(
 
 /// The lines that put the entries of lost files back: a command for each type that says what it is, one for its webhooks, and
 /// an editor for what remains.
-pub fn lines(project: &Project, survey: &Survey, lost: &[RelPath]) -> Vec<String> {
-    let text = |path: &RelPath| match survey.found.get(path) {
+pub fn lines(project: &Project, snapshot: &Snapshot, lost: &[RelPath]) -> Vec<String> {
+    let text = |path: &RelPath| match snapshot.found.get(path) {
         Some(Found::File(bytes)) => std::str::from_utf8(bytes).ok(),
         _ => None,
     };

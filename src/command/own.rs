@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Edit, Workspace,
+    Request, Workspace,
     file_of::{paths_or_choice, unknown},
     reconcile,
 };
 use crate::{
-    advice::Step,
+    advice::NextStep,
     cli::{Files, Global},
     error::{Failure, Result},
     memory,
@@ -38,13 +38,13 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
         }
         project = owned?;
     }
-    let edit = Edit {
-        next: vec![Step::by_hand(
+    let request = Request {
+        next: vec![NextStep::by_hand(
             "edit what is yours now; what templates would write there later is not written",
         )],
-        ..Edit::of("own", project)
+        ..Request::of("own", project)
     };
-    reconcile(&workspace, &edit, flags, report)
+    reconcile(&workspace, &request, flags, report)
 }
 
 /// Refuses a path that nobody can take over: nothing is generated there, or it is the user's from the start.

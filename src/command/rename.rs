@@ -2,19 +2,19 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use super::{Edit, Workspace, reconcile};
+use super::{Request, Workspace, reconcile};
 use crate::{
-    advice::{Script, Step},
+    advice::{NextStep, Script},
     change::ConflictKind,
     cli::{self, Global},
     error::{Failure, Result},
     name::{Group, Invalid, Kind, Plural, rust, rust::Module},
-    plan::{Named, Rewritten},
+    plan::{NamedFiles, Rewritten},
     project::{Project, Rename},
     prompt::Prompt,
     report::Report,
     shell,
-    syntax::{self, Fault, Renamed},
+    syntax::{self, Renamed},
     template::{self, kind_files},
     tree::{self, Digest, Found, Owner, RelPath, Tree},
     yaml,
@@ -59,28 +59,28 @@ pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> 
     )?;
     let mut next = Vec::new();
     for line in behind {
-        next.push(Step::new(
+        next.push(NextStep::new(
             "move your own files after them, which `undo` does not move back:",
             line,
         ));
     }
-    next.push(Step::new(
+    next.push(NextStep::new(
         format!(
             "find what else says {}, for instance in other files of yours:",
             request.kind
         ),
         Script::of("cargo check --all-targets"),
     ));
-    next.push(Step::new(
+    next.push(NextStep::new(
         "derive CRDs, RBAC and webhook configurations again, then test:",
         Script::of("make manifests && make test"),
     ));
     next.push(match before.crd_that_stays(&request) {
-        Some(crd) => Step::by_hand(format!(
+        Some(crd) => NextStep::by_hand(format!(
             "`{crd}` is the CRD of both, and no cluster that has it takes another kind: save the objects, delete it, then \
              install and restore"
         )),
-        None => Step::new(
+        None => NextStep::new(
             format!(
                 "{} is a new CRD: no {} becomes one; clusters keep the old CRD and its objects until you say so:",
                 request.to, request.kind
@@ -88,13 +88,13 @@ pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> 
             Script::anywhere("kubectl delete crd").arg(format!("{}.{api_group}", names.plural.0)),
         ),
     });
-    let edit = Edit {
+    let request = Request {
         named,
         remarks,
         next,
-        ..Edit::of("rename", project)
+        ..Request::of("rename", project)
     };
-    reconcile(&workspace, &edit, flags, report)
+    reconcile(&workspace, &request, flags, report)
 }
 
 /// The kind that is renamed: its flags, or the one that is chosen.
@@ -172,13 +172,13 @@ fn moved(
     (request, old, new): (&Rename, Files, &Files),
     names: &Renamed,
     remarks: &mut Vec<String>,
-) -> Result<(Named, Vec<String>)> {
+) -> Result<(NamedFiles, Vec<String>)> {
     // What is made of a kind depends on its own entries alone.
     let made = |project: &Project, kind| template::tree(&project.of_kind(&request.group, kind));
     let both = || (made(before, &request.kind), made(after, &request.to));
     let (memory, (was, desired)) = rayon::join(|| workspace.memory(), both);
     let (memory, was, desired) = (memory?, was?, desired?);
-    let mut named = Named::default();
+    let mut named = NamedFiles::default();
     let mut directories = BTreeMap::new();
     for (what, from) in &old {
         let Some(to) = new.get(what) else { continue };
@@ -299,8 +299,8 @@ fn edited(
     let text = std::str::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".to_owned()))?;
     let text = match path.extension() {
         "rs" => syntax::rename(text, names).map_err(|fault| match fault {
-            Fault::Unparsable { line, why, .. } => refuse(format!("line {line}: {why}")),
-            Fault::NoAttribute => refuse("it has no such attribute".to_owned()),
+            syntax::Error::Unparsable { line, why, .. } => refuse(format!("line {line}: {why}")),
+            syntax::Error::NoAttribute => refuse("it has no such attribute".to_owned()),
         })?,
         _ => yaml::with_value(text, "kind", &names.kind.0, &names.kind.1).unwrap_or_else(|| {
             remarks.push(format!(

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Edit, Workspace,
+    Request, Workspace,
     file_of::{paths_or_choice, unknown},
     reconcile,
 };
@@ -69,9 +69,9 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
         }
         forced.insert(path);
     }
-    let edit = Edit {
+    let request = Request {
         forced,
-        ..Edit::of("restore", project)
+        ..Request::of("restore", project)
     };
-    reconcile(&workspace, &edit, flags, report)
+    reconcile(&workspace, &request, flags, report)
 }

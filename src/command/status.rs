@@ -7,16 +7,16 @@ use std::{
 
 use rayon::prelude::*;
 
-use super::{Survey, Workspace, check, derived, lost};
+use super::{Snapshot, Workspace, check, derived, lost};
 use crate::{
     change::ChangeSet,
     cli::{Global, Status},
     error::Result,
     memory::Memory,
-    plan::Named,
+    plan::NamedFiles,
     project::Project,
     reconcile::{Last, Verdict},
-    report::{FileStatus, Report, State, StatusReport},
+    report::{FileState, FileStatus, Report, StatusReport},
     shell, template,
     tree::{self, Digest, Found, Owner, RelPath},
 };
@@ -29,22 +29,22 @@ pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
     if project.settings.templates != template::SET {
         return of_another_set(&workspace, &project, status, report);
     }
-    let mut survey = Survey::of(&workspace, &project)?;
-    let lost = lost::files(&workspace, &project, &survey, &Named::default())?;
+    let mut snapshot = Snapshot::of(&workspace, &project)?;
+    let lost = lost::files(&workspace, &project, &snapshot, &NamedFiles::default())?;
     let instead = match lost.is_empty() {
         true => Vec::new(),
-        false => lost::lines(&project, &survey, &lost),
+        false => lost::lines(&project, &snapshot, &lost),
     };
     let lost: Vec<FileStatus> = lost
         .iter()
-        .filter_map(|path| Some(is_lost(path, survey.memory.rows.remove(path)?.owner)))
+        .filter_map(|path| Some(is_lost(path, snapshot.memory.rows.remove(path)?.owner)))
         .collect();
     let (set, drifts) = rayon::join(
-        || survey.drift(&project),
-        || check::drifts(&project, &survey),
+        || snapshot.drift(&project),
+        || check::drifts(&project, &snapshot),
     );
     let (set, drifts) = (set?, drifts?);
-    let mut files = files(&survey, &project.settings.owned, &set);
+    let mut files = files(&snapshot, &project.settings.owned, &set);
     files.extend(lost);
     files.sort_by(|a, b| a.path.cmp(&b.path));
     files.extend(written_by_manifests(&workspace.root, &files));
@@ -74,13 +74,13 @@ fn of_another_set(
     let file = |(path, row): (&RelPath, &Last<Digest>)| {
         let owner = owner_word(path, row.owner, found.get(path));
         let state = match found.get(path) {
-            Some(Found::File(_)) if owner == DERIVED => State::Unedited,
+            Some(Found::File(_)) if owner == DERIVED => FileState::Unedited,
             Some(Found::File(bytes)) if row.any_of.contains(&Digest::of(path, bytes)) => {
-                State::Unedited
+                FileState::Unedited
             }
-            Some(Found::File(_)) => State::Edited,
-            Some(Found::Obstacle(_)) => State::InTheWay,
-            Some(Found::Absent) | None => State::Deleted,
+            Some(Found::File(_)) => FileState::Edited,
+            Some(Found::Obstacle(_)) => FileState::InTheWay,
+            Some(Found::Absent) | None => FileState::Deleted,
         };
         FileStatus {
             state,
@@ -103,35 +103,35 @@ fn of_another_set(
 /// A file whose entry a merge lost: `sync` refuses to do anything before that is settled.
 fn is_lost(path: &RelPath, owner: Owner) -> FileStatus {
     FileStatus {
-        state: State::Lost,
+        state: FileState::Lost,
         ..FileStatus::of(path, owner.word())
     }
 }
 
 /// Every file that is desired or remembered.
-fn files(survey: &Survey, owned: &BTreeSet<RelPath>, set: &ChangeSet) -> Vec<FileStatus> {
-    let paths: BTreeSet<&RelPath> = survey
+fn files(snapshot: &Snapshot, owned: &BTreeSet<RelPath>, set: &ChangeSet) -> Vec<FileStatus> {
+    let paths: BTreeSet<&RelPath> = snapshot
         .desired
         .keys()
-        .chain(survey.memory.rows.keys())
+        .chain(snapshot.memory.rows.keys())
         .collect();
     let words = set
         .visible()
         .map(|change| (&change.path, change.action.word()));
     let pending: BTreeMap<&RelPath, &'static str> = words.collect();
     let status = |path: &&RelPath| {
-        let (owner, state) = state(survey, owned, path)?;
+        let (owner, state) = state(snapshot, owned, path)?;
         let lacks = match (owner, state) {
-            (_, State::Stale) | ("tool" | "shared", State::Edited) => survey.lacks(path),
+            (_, FileState::Stale) | ("tool" | "shared", FileState::Edited) => snapshot.lacks(path),
             _ => Vec::new(),
         };
         let pending = pending.get(path).copied();
         let word = shell::word(path.as_str());
         let help = match state {
             _ if pending.is_some() => None,
-            State::Edited | State::Stale => Some(format!("operator-forge diff {word}")),
-            State::Deleted if owner == DERIVED => Some("make manifests".into()),
-            State::Deleted => Some(format!("operator-forge restore {word}")),
+            FileState::Edited | FileState::Stale => Some(format!("operator-forge diff {word}")),
+            FileState::Deleted if owner == DERIVED => Some("make manifests".into()),
+            FileState::Deleted => Some(format!("operator-forge restore {word}")),
             _ => None,
         };
         Some(FileStatus {
@@ -147,36 +147,40 @@ fn files(survey: &Survey, owned: &BTreeSet<RelPath>, set: &ChangeSet) -> Vec<Fil
 
 /// Whose a file is, and how it stands beside what was generated; `None` if it is gone and nobody wants it.
 fn state(
-    survey: &Survey,
+    snapshot: &Snapshot,
     owned: &BTreeSet<RelPath>,
     path: &RelPath,
-) -> Option<(&'static str, State)> {
-    let last = survey.memory.rows.get(path);
-    let desired = survey.desired.get(path).map(|file| file.owner);
+) -> Option<(&'static str, FileState)> {
+    let last = snapshot.memory.rows.get(path);
+    let desired = snapshot.desired.get(path).map(|file| file.owner);
     let owner = desired.or(last.map(|last| last.owner))?;
-    let found = survey.found.get(path);
+    let found = snapshot.found.get(path);
     let word = owner_word(path, owner, found);
     match found {
-        Some(Found::Obstacle(_)) => return Some((word, State::InTheWay)),
-        Some(Found::File(_)) if word == DERIVED => return Some((word, State::Unedited)),
+        Some(Found::Obstacle(_)) => return Some((word, FileState::InTheWay)),
+        Some(Found::File(_)) if word == DERIVED => return Some((word, FileState::Unedited)),
         _ => {}
     }
-    let (verdict, on_disk) = survey.verdict(path);
+    let (verdict, on_disk) = snapshot.verdict(path);
     let is_applied = || match (last, on_disk) {
         (Some(last), Some(digest)) => last.any_of.contains(&digest),
         _ => false,
     };
     let state = match verdict {
         Verdict::Ignore | Verdict::Forget => return None,
-        Verdict::Delete => State::Obsolete,
-        Verdict::Orphan => State::Orphaned,
-        Verdict::Create => State::New,
-        Verdict::Exists | Verdict::Adopt => State::InTheWay,
-        Verdict::Restore | Verdict::StaysDeleted => State::Deleted,
-        Verdict::Unchanged | Verdict::Write => State::Unedited,
-        Verdict::KeepUser if owned.contains(path) && !survey.lacks(path).is_empty() => State::Stale,
-        Verdict::KeepUser if is_applied() => State::Unedited,
-        Verdict::KeepUser | Verdict::KeepEdited | Verdict::Merge | Verdict::Edited => State::Edited,
+        Verdict::Delete => FileState::Obsolete,
+        Verdict::Orphan => FileState::Orphaned,
+        Verdict::Create => FileState::New,
+        Verdict::Exists | Verdict::Adopt => FileState::InTheWay,
+        Verdict::Restore | Verdict::StaysDeleted => FileState::Deleted,
+        Verdict::Unchanged | Verdict::Write => FileState::Unedited,
+        Verdict::KeepUser if owned.contains(path) && !snapshot.lacks(path).is_empty() => {
+            FileState::Stale
+        }
+        Verdict::KeepUser if is_applied() => FileState::Unedited,
+        Verdict::KeepUser | Verdict::KeepEdited | Verdict::Merge | Verdict::Edited => {
+            FileState::Edited
+        }
     };
     Some((word, state))
 }

@@ -1,22 +1,22 @@
 //! `sync`: changes nothing in the project, and makes the tree what a hand-edited or merged `PROJECT` says.
 
-use super::{Edit, Workspace, reconcile, unmerged::branches};
+use super::{Request, Workspace, reconcile, unmerged::branches};
 use crate::{
-    advice::{Script, Step},
+    advice::{NextStep, Script},
     change::Policy,
     cli::Global,
     error::Result,
-    plan::Named,
+    plan::NamedFiles,
     project::Project,
     report::Report,
 };
 
 pub fn run(flags: &Global, report: &Report) -> Result<u8> {
-    let next = vec![Step::new(
+    let next = vec![NextStep::new(
         "derive CRDs and RBAC again:",
         Script::of("make manifests"),
     )];
-    let (mut merged, mut named) = (None, Named::default());
+    let (mut merged, mut named) = (None, NamedFiles::default());
     let (workspace, project) = Workspace::open_with(&flags.directory, |bytes, conflicted| {
         let Some(branches) = branches(&flags.directory, &bytes, conflicted)? else {
             return Ok(bytes);
@@ -33,13 +33,13 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
     let settles = merged.is_some();
     let mut remarks: Vec<String> = merged.into_iter().flatten().collect();
     remarks.extend(workspace.not_followed()?);
-    let edit = Edit {
+    let request = Request {
         named,
         settles,
         compares: true,
         remarks,
         next,
-        ..Edit::of("sync", project)
+        ..Request::of("sync", project)
     };
-    reconcile(&workspace, &edit, flags, report)
+    reconcile(&workspace, &request, flags, report)
 }

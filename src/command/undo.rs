@@ -1,8 +1,8 @@
 //! `undo`: takes back what the last command did to the files, PROJECT and the memory included.
 
 use crate::{
-    advice::{Script, Step},
-    apply::{self, Turn},
+    advice::{NextStep, Script},
+    apply::{self, Transaction},
     cli::Global,
     error::Result,
     memory,
@@ -15,7 +15,7 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
     let turn = if flags.dry_run {
         None
     } else {
-        Some(Turn::begin(&disk, "undo")?)
+        Some(Transaction::begin(&disk, "undo")?)
     };
     let mut undo = apply::last(&disk)?;
     report.at("Writing", format!("{} files", undo.steps.len()));
@@ -26,14 +26,17 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
     let mut next = Vec::new();
     let project = undo.set.visible().find(|it| it.path.as_str() == FILE);
     if project.is_some_and(|change| change.after.is_none()) {
-        next.push(Step::new("what is left is the record to take this back by; where you do not want that, remove it:", format!("rm -r {}", memory::DIRECTORY)));
+        next.push(NextStep::new("what is left is the record to take this back by; where you do not want that, remove it:", format!("rm -r {}", memory::DIRECTORY)));
     } else {
-        next.push(Step::new(
+        next.push(NextStep::new(
             "derive CRDs and RBAC again:",
             Script::of("make manifests"),
         ));
     }
-    next.push(Step::new("take this back in turn:", Script::forge("undo")));
+    next.push(NextStep::new(
+        "take this back in turn:",
+        Script::forge("undo"),
+    ));
     report.outcome(&Outcome {
         command: "undo",
         set: &undo.set,

@@ -1,8 +1,8 @@
 //! `update`: the one command that moves a project to the template set of this binary.
 
-use super::{Edit, Workspace, reconcile};
+use super::{Request, Workspace, reconcile};
 use crate::{
-    advice::{Script, Step},
+    advice::{NextStep, Script},
     change::ChangeSet,
     cli::{Global, Update},
     error::{Failure, Result},
@@ -54,18 +54,18 @@ pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
     let changes = template::sets::changes(from, to).into_iter();
     remarks.extend(changes.map(|(set, entry)| format!("set {set}: {entry}")));
     let mut next = Vec::new();
-    let mut step = |what, how| next.push(Step::new(what, Script::of(how)));
+    let mut step = |what, how| next.push(NextStep::new(what, Script::of(how)));
     if dependencies_changed(&memory, &desired) {
         step("lock the dependencies that changed:", "cargo update -w");
     }
     step("derive CRDs and RBAC again:", "make manifests");
     step("see that your own code still builds:", "make test");
-    let edit = Edit {
+    let request = Request {
         remarks,
         next,
-        ..Edit::of("update", project)
+        ..Request::of("update", project)
     };
-    reconcile(&workspace, &edit, flags, report)
+    reconcile(&workspace, &request, flags, report)
 }
 
 /// Git is what an update that was not wanted is taken back with, so nothing of the user's may be out of its sight.

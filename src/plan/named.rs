@@ -12,7 +12,7 @@ use crate::{
 
 /// Such files. The default is none.
 #[derive(Clone, Debug, Default)]
-pub struct Named {
+pub struct NamedFiles {
     /// They stay on disk whatever becomes of their entry, and leave the memory.
     pub forgotten: BTreeSet<RelPath>,
     /// They are new, and start with another content than their template's.
@@ -23,7 +23,7 @@ pub struct Named {
     pub moved: BTreeMap<RelPath, RelPath>,
 }
 
-impl Named {
+impl NamedFiles {
     /// Gives those that are created what they start with.
     pub fn start(&self, desired: &mut Tree) {
         for (path, content) in &self.created {
@@ -65,7 +65,7 @@ impl Rewritten {
 
 /// Plans as though the named files were on disk already as they will be, and adds their own changes. What is desired has
 /// been started.
-pub fn plan_named(inputs: &Inputs<'_>, named: &Named) -> Result<ChangeSet> {
+pub fn plan_named(inputs: &Inputs<'_>, named: &NamedFiles) -> Result<ChangeSet> {
     let (mut rows, mut found) = (inputs.rows.clone(), inputs.found.clone());
     rows.retain(|path, _| !named.forgotten.contains(*path));
     let (mut now, mut changes) = (Vec::new(), Vec::new());

@@ -44,9 +44,9 @@ fn desired(files: &[(&str, Owner, &str)]) -> Tree {
 fn a_named_file_is_created_with_its_content() {
     let world = World::new();
     let mut tree = desired(&[("src/mine.rs", Owner::User, "template\n")]);
-    let named = Named {
+    let named = NamedFiles {
         created: vec![(path("src/mine.rs"), b"mine\n".to_vec().into())],
-        ..Named::default()
+        ..NamedFiles::default()
     };
     named.start(&mut tree);
     let set = plan_named(&world.inputs(&tree), &named).unwrap();

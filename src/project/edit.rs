@@ -19,7 +19,7 @@ pub use self::api::EditApi;
 pub use self::delete::DeleteApi;
 pub use self::delete_webhook::DeleteWebhook;
 pub use self::entry::External;
-use self::entry::Said;
+use self::entry::Given;
 pub use self::rename::Rename;
 pub use self::settings::{EditSettings, domain_stays, name_stays};
 pub use self::version::NewVersion;
@@ -27,7 +27,8 @@ pub use self::webhook::{CreateWebhook, Target};
 use super::finalizer;
 use super::rules::{self, Violation};
 use super::{
-    Api, Header, Key, LAYOUT, License, Owner, Project, Resource, Runtime, Settings, TEMPLATES,
+    Api, CopyrightHolder, Header, Key, LAYOUT, License, Project, Resource, Runtime, Settings,
+    TEMPLATES,
 };
 use crate::error::Failure;
 use crate::name::{
@@ -42,7 +43,7 @@ pub struct InitOptions {
     /// `--project-name`, or what the directory is called.
     pub name: ProjectName,
     /// `--owner`; may be empty.
-    pub owner: Owner,
+    pub owner: CopyrightHolder,
     /// `--license`. With a header it becomes [`License::Custom`].
     pub license: License,
     /// The text of `--license-file`.
@@ -218,7 +219,7 @@ impl Project {
             let key = create.own_key(self);
             return Err(rules::unknown_kind(self, &key, rules::Use::Controller).into());
         };
-        let said = Said {
+        let said = Given {
             plural: create.plural.as_ref(),
             external: create.external.as_ref(),
         };

@@ -254,7 +254,7 @@ proptest! {
     fn owners_and_headers_survive(owner in "[^\\p{Cc}]{0,40}", header in headers()) {
         let mut project = empty("example.com", false);
         let Ok(parsed) = Header::parse(&header) else { return Ok(()) };
-        project.settings.owner = Owner::parse(&owner).unwrap_or_default();
+        project.settings.owner = CopyrightHolder::parse(&owner).unwrap_or_default();
         (project.settings.license, project.settings.header) = (License::Custom, Some(parsed));
         prop_assert_eq!(Project::read(project.write().as_bytes()).unwrap(), project);
     }

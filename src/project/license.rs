@@ -51,9 +51,9 @@ impl License {
 
 /// The copyright holder: one line, may be empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Owner(String);
+pub struct CopyrightHolder(String);
 
-impl Owner {
+impl CopyrightHolder {
     /// Parses the value of `--owner`.
     pub fn parse(text: &str) -> Result<Self, Failure> {
         let trimmed = text.trim();
@@ -143,7 +143,7 @@ fn is_odd(c: char) -> bool {
 
 /// The comment at the top of generated Rust files, with the blank line below it; empty if there is nothing to say. No
 /// year: it would need a clock, and SPDX does not ask for one.
-pub fn header(license: License, owner: &Owner, custom: Option<&Header>) -> String {
+pub fn header(license: License, owner: &CopyrightHolder, custom: Option<&Header>) -> String {
     if let Some(Header(text)) = custom {
         return if text.is_empty() {
             String::new()
@@ -191,7 +191,7 @@ fn parsed<'de, T, D: Deserializer<'de>>(
     deserializer.deserialize_str(Visitor(expecting, parse))
 }
 
-impl<'de> Deserialize<'de> for Owner {
+impl<'de> Deserialize<'de> for CopyrightHolder {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         parsed(deserializer, "the name of an owner", Self::parse)
     }
@@ -218,7 +218,7 @@ mod tests {
         assert_eq!(Header::parse(kept).unwrap(), header);
         let source = format!(
             "{}use std::fmt;\n",
-            super::header(License::Custom, &Owner::default(), Some(&header))
+            super::header(License::Custom, &CopyrightHolder::default(), Some(&header))
         );
         let mut child = Command::new("rustfmt")
             .args(["--edition", "2024", "--check"])
@@ -252,7 +252,7 @@ mod tests {
         assert_eq!(
             super::header(
                 License::Custom,
-                &Owner::default(),
+                &CopyrightHolder::default(),
                 Some(&Header::parse("\n").unwrap())
             ),
             ""
@@ -292,13 +292,13 @@ mod tests {
 
     #[test]
     fn the_header_of_a_license() {
-        let owner = Owner::parse(" Example Inc. ").unwrap();
+        let owner = CopyrightHolder::parse(" Example Inc. ").unwrap();
         assert_eq!(
             header(License::Mit, &owner, None),
             "// SPDX-FileCopyrightText: Example Inc.\n// SPDX-License-Identifier: MIT\n\n"
         );
-        assert_eq!(header(License::None, &Owner::default(), None), "");
-        let help = |text| Owner::parse(text).unwrap_err().lines();
+        assert_eq!(header(License::None, &CopyrightHolder::default(), None), "");
+        let help = |text| CopyrightHolder::parse(text).unwrap_err().lines();
         assert_eq!(help("two\nlines"), ["--owner two"]);
         assert_eq!(help("Acme Inc\nX"), ["--owner 'Acme Inc'"]);
         assert_eq!(help("\u{1b}"), ["leave out --owner"]);

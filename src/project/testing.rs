@@ -100,7 +100,7 @@ pub fn empty(domain: &str, namespaced: bool) -> Project {
         runtime: Runtime::default(),
         domain: Domain::parse(domain).unwrap(),
         name: ProjectName::parse("demo").unwrap(),
-        owner: Owner::default(),
+        owner: CopyrightHolder::default(),
         license: License::Apache2,
         header: None,
         namespaced,

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::{
-    advice::{Advice, Flag, Script, Step, Word},
+    advice::{Advice, Flag, NextStep, Script, Word},
     cli,
     error::Failure,
     shell,
@@ -72,14 +72,14 @@ impl Caller {
     }
 
     /// Next steps as text.
-    pub fn next(&self, steps: &[Step]) -> Vec<Next> {
-        let how = |step: &Step| step.how.as_ref().map(|how| self.text(how));
+    pub fn next(&self, steps: &[NextStep]) -> Vec<Next> {
+        let how = |step: &NextStep| step.how.as_ref().map(|how| self.text(how));
         let steps = steps.iter();
         steps.map(|step| (step.what.clone(), how(step))).collect()
     }
 
     /// Next steps that begin with going to the project.
-    pub fn next_there(&self, steps: &[Step]) -> Vec<Next> {
+    pub fn next_there(&self, steps: &[NextStep]) -> Vec<Next> {
         Self::new(&self.words, Path::new("")).next(steps)
     }
 

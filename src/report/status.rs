@@ -12,7 +12,7 @@ use crate::{
 
 /// How a file stands beside what was generated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum State {
+pub enum FileState {
     /// As it was generated.
     Unedited,
     /// Edited since.
@@ -33,7 +33,7 @@ pub enum State {
     Lost,
 }
 
-impl State {
+impl FileState {
     /// The word of `--output json`.
     pub fn word(self) -> &'static str {
         match self {
@@ -71,7 +71,7 @@ pub struct FileStatus {
     /// `tool`, `user`, `shared` or `derived`.
     pub owner: &'static str,
     /// How it stands.
-    pub state: State,
+    pub state: FileState,
     /// What `sync` would do to it: the word of a change.
     pub pending: Option<&'static str>,
     /// The generated lines that it lacks, unless it is the user's own.
@@ -86,7 +86,7 @@ impl FileStatus {
         Self {
             path: path.to_string(),
             owner,
-            state: State::Unedited,
+            state: FileState::Unedited,
             pending: None,
             lacks: Vec::new(),
             help: None,
@@ -96,8 +96,8 @@ impl FileStatus {
     /// Edits of the user's own files are everyday life.
     fn deserves_a_look(&self) -> bool {
         let everyday = match self.state {
-            State::Unedited => true,
-            State::Edited => self.owner == "user",
+            FileState::Unedited => true,
+            FileState::Edited => self.owner == "user",
             _ => false,
         };
         !everyday || self.pending.is_some()
@@ -177,7 +177,7 @@ impl StatusReport<'_> {
             };
             for (state, count) in states
                 .iter()
-                .filter(|(state, _)| **state != State::Unedited)
+                .filter(|(state, _)| **state != FileState::Unedited)
             {
                 let _ = write!(rest, ", {count} {}", state.word());
             }
@@ -229,7 +229,7 @@ impl StatusReport<'_> {
         })
     }
 
-    fn counts(&self) -> BTreeMap<&'static str, BTreeMap<State, usize>> {
+    fn counts(&self) -> BTreeMap<&'static str, BTreeMap<FileState, usize>> {
         let mut counts: BTreeMap<_, BTreeMap<_, usize>> = BTreeMap::new();
         for file in self.files {
             *counts

@@ -5,7 +5,7 @@ use std::ops::Range;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::Lit;
 
-use super::{Fault, edit::Edit};
+use super::{Error, edit::TextEdit};
 
 /// `plural = "memcacheds"`, `namespaced` or `printcolumn(…)`.
 #[derive(Debug)]
@@ -47,20 +47,20 @@ impl Item {
     /// What makes it say `text`; `None` if it does.
     ///
     /// Errors: it has no literal that could be replaced.
-    pub fn say(&self, text: &str) -> Result<Option<Edit>, Fault> {
+    pub fn say(&self, text: &str) -> Result<Option<TextEdit>, Error> {
         match &self.value {
             Value::Literal(said, _) if said == text => Ok(None),
-            Value::Literal(_, range) => Ok(Some(Edit {
+            Value::Literal(_, range) => Ok(Some(TextEdit {
                 range: range.clone(),
                 text: format!("\"{text}\""),
             })),
-            Value::Nothing | Value::Other => Err(Fault::NoAttribute),
+            Value::Nothing | Value::Other => Err(Error::NoAttribute),
         }
     }
 
     /// What sets a flag.
-    pub fn set(&self) -> Edit {
-        Edit {
+    pub fn set(&self) -> TextEdit {
+        TextEdit {
             range: self.range.clone(),
             text: self.name.clone(),
         }
@@ -77,7 +77,7 @@ impl Item {
 }
 
 /// The tokens of a source file, and the bytes before them: a byte order mark is no token.
-pub fn tokens(text: &str) -> Result<(TokenStream, usize), Fault> {
+pub fn tokens(text: &str) -> Result<(TokenStream, usize), Error> {
     let source = without_mark(text);
     Ok((super::tokens(source)?, text.len() - source.len()))
 }
@@ -88,7 +88,7 @@ fn without_mark(text: &str) -> &str {
 
 /// The items for each type that has a kind. Nothing here goes down into a text by calling itself, so it may be nested as deep
 /// as it likes.
-pub fn all(text: &str) -> Result<Vec<Vec<Item>>, Fault> {
+pub fn all(text: &str) -> Result<Vec<Vec<Item>>, Error> {
     let source = without_mark(text);
     let tokens = source.parse().map_err(syn::Error::from)?;
     let mut runs = collect(tokens, text.len() - source.len());
@@ -97,9 +97,9 @@ pub fn all(text: &str) -> Result<Vec<Vec<Item>>, Fault> {
 }
 
 /// The items for the type whose `kind` this is.
-pub fn items(text: &str, kind: &str) -> Result<Vec<Item>, Fault> {
+pub fn items(text: &str, kind: &str) -> Result<Vec<Item>, Error> {
     let is = |items: &Vec<Item>| kind_of(items) == Some(kind);
-    all(text)?.into_iter().find(is).ok_or(Fault::NoAttribute)
+    all(text)?.into_iter().find(is).ok_or(Error::NoAttribute)
 }
 
 fn kind_of(items: &[Item]) -> Option<&str> {

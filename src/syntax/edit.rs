@@ -6,12 +6,12 @@ use super::attribute::Item;
 
 /// One change.
 #[derive(Debug)]
-pub struct Edit {
+pub struct TextEdit {
     pub range: Range<usize>,
     pub text: String,
 }
 
-impl Edit {
+impl TextEdit {
     /// The text after it.
     pub fn apply(&self, text: &str) -> String {
         [
@@ -24,17 +24,17 @@ impl Edit {
 }
 
 /// Adds `new` behind an item: on a line of its own if the item has one, and behind a comment that follows it there.
-pub fn insert_after(text: &str, item: &Item, new: &str) -> Edit {
+pub fn insert_after(text: &str, item: &Item, new: &str) -> TextEdit {
     let end = item.comma.unwrap_or(item.range.end);
     let line = Line::of(text, item.range.start, end);
     if !line.own {
-        return Edit {
+        return TextEdit {
             range: item.range.end..item.range.end,
             text: format!(", {new}"),
         };
     }
     let rest = &text[end..line.end];
-    Edit {
+    TextEdit {
         range: item.range.end..line.end,
         text: match item.comma {
             Some(_) => format!(
@@ -48,7 +48,7 @@ pub fn insert_after(text: &str, item: &Item, new: &str) -> Edit {
 }
 
 /// Removes an item with its comma, and with its line if nothing else is on it.
-pub fn remove(text: &str, items: &[Item], at: usize) -> Edit {
+pub fn remove(text: &str, items: &[Item], at: usize) -> TextEdit {
     let item = &items[at];
     let end = item.comma.unwrap_or(item.range.end);
     let line = Line::of(text, item.range.start, end);
@@ -62,7 +62,7 @@ pub fn remove(text: &str, items: &[Item], at: usize) -> Edit {
         let before = before.filter(|before| before.attribute == item.attribute);
         before.map_or(item.range.start, |before| before.range.end)..end
     };
-    Edit {
+    TextEdit {
         range,
         text: String::new(),
     }

@@ -5,7 +5,7 @@ mod origin;
 use proc_macro2::{TokenStream, TokenTree};
 
 use self::origin::Origins;
-use super::{Fault, attribute, edit::Edit, parse};
+use super::{Error, attribute, edit::TextEdit, parse};
 
 /// What is called otherwise.
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ const PARENTS: [&str; 3] = ["api", "controllers", "webhooks"];
 /// `text` with the new names, where a token says without doubt that the old one is meant.
 ///
 /// Errors: it is no Rust, or something else has one of the new names already.
-pub fn rename(text: &str, names: &Renamed) -> Result<String, Fault> {
+pub fn rename(text: &str, names: &Renamed) -> Result<String, Error> {
     let (tokens, start) = attribute::tokens(text)?;
     let file = parse(text)?;
     let origins = Origins::of(&file, &names.library);
@@ -56,7 +56,7 @@ pub fn rename(text: &str, names: &Renamed) -> Result<String, Fault> {
             // The kind's own string is replaced within it, so this is one edit behind it.
             let end = kind.range.end;
             let text = format!(", root = \"{}\"", names.type_name.1);
-            edits.push(Edit {
+            edits.push(TextEdit {
                 range: end..end,
                 text,
             });
@@ -83,14 +83,14 @@ fn walk(
     path: &mut Vec<String>,
     (names, origins): (&Renamed, &Origins),
     start: usize,
-    edits: &mut Vec<Edit>,
+    edits: &mut Vec<TextEdit>,
 ) {
     let outer = path.clone();
     let mut colons = 2;
     for token in tokens {
         let range = token.span().byte_range();
         let mut replace = |text: String| {
-            edits.push(Edit {
+            edits.push(TextEdit {
                 range: range.start + start..range.end + start,
                 text,
             });

@@ -77,10 +77,10 @@ fn what_is_no_literal_is_not_changed() {
         };
         assert_eq!(
             set_names(&text, "B", &names),
-            Err(Fault::NoAttribute),
+            Err(Error::NoAttribute),
             "{items}"
         );
-        assert_eq!(set_version(&text, "B", "v2"), Err(Fault::NoAttribute));
+        assert_eq!(set_version(&text, "B", "v2"), Err(Error::NoAttribute));
     }
 }
 
@@ -102,10 +102,10 @@ fn only_the_kind_that_is_meant() {
         of("B", "v2")
     );
     assert_eq!(set_version(&text, "B", "v2"), Ok(expected));
-    assert_eq!(set_version(&text, "C", "v2"), Err(Fault::NoAttribute));
+    assert_eq!(set_version(&text, "C", "v2"), Err(Error::NoAttribute));
     assert!(matches!(
         set_version("struct A;\nstruct {", "C", "v2"),
-        Err(Fault::Unparsable {
+        Err(Error::Unparsable {
             line: 2,
             column: 8,
             ..
@@ -248,7 +248,7 @@ fn a_kind_is_renamed_where_a_token_means_it() {
         ),
     ] {
         let line = match rename(text, &names) {
-            Err(Fault::Unparsable { line, .. }) => Some(line),
+            Err(Error::Unparsable { line, .. }) => Some(line),
             _ => None,
         };
         assert_eq!(line, at, "{text}");

@@ -17,7 +17,7 @@ use std::{
 
 use fault::{Fault, Faulty};
 use operator_forge::{
-    apply::{Real, Step, Turn, apply},
+    apply::{Real, Step, Transaction, apply},
     change::Policy,
     error::Result,
     memory::Memory,
@@ -125,7 +125,7 @@ impl Prepared {
     /// The same as the command, with a call to the disk that goes wrong.
     fn run(&self, root: &Path, fault: Option<(usize, Fault)>) -> (Result<()>, usize) {
         let disk = Faulty::new(Real::new(root), fault);
-        let result = Turn::begin(&disk, "the command")
+        let result = Transaction::begin(&disk, "the command")
             .and_then(|mut turn| apply(&mut turn, self.steps.clone()));
         (result, disk.calls())
     }

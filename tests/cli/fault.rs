@@ -3,7 +3,7 @@
 use std::{cell::Cell, io};
 
 use operator_forge::{
-    apply::{Disk, Kind, Lock, Real},
+    apply::{Disk, FileType, Lock, Real},
     error::{Failure, Result},
     tree::{Found, RelPath},
 };
@@ -51,7 +51,7 @@ impl Disk for Faulty {
         self.real.find(path)
     }
 
-    fn kind(&self, path: &RelPath) -> io::Result<Kind> {
+    fn kind(&self, path: &RelPath) -> io::Result<FileType> {
         self.call()?;
         self.real.kind(path)
     }

@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Disk, Held, Kind, Lock};
+use super::{Disk, FileType, Held, Lock};
 use crate::{
     error::Result,
     tree::{self, Found, RelPath},
@@ -34,22 +34,22 @@ impl Disk for Real {
         tree::find(&self.root, path)
     }
 
-    fn kind(&self, path: &RelPath) -> io::Result<Kind> {
+    fn kind(&self, path: &RelPath) -> io::Result<FileType> {
         match fs::symlink_metadata(self.full(path)) {
-            Ok(meta) if meta.is_dir() => Ok(Kind::Directory),
-            Ok(meta) if meta.is_file() => Ok(Kind::File {
+            Ok(meta) if meta.is_dir() => Ok(FileType::Directory),
+            Ok(meta) if meta.is_file() => Ok(FileType::File {
                 mode: mode(&meta),
                 read_only: meta.permissions().readonly(),
                 modified: meta.modified().ok(),
             }),
-            Ok(_) => Ok(Kind::Other),
+            Ok(_) => Ok(FileType::Other),
             Err(error)
                 if matches!(
                     error.kind(),
                     io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
                 ) =>
             {
-                Ok(Kind::Absent)
+                Ok(FileType::Absent)
             }
             Err(error) => Err(error),
         }
@@ -83,7 +83,7 @@ impl Disk for Real {
         match fs::create_dir(self.full(path)) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match self.kind(path)? {
-                Kind::Directory => Ok(false),
+                FileType::Directory => Ok(false),
                 _ => Err(error),
             },
             Err(error) => Err(error),
@@ -134,7 +134,7 @@ impl Disk for Real {
 
     fn lock(&self, path: &RelPath, new: bool) -> io::Result<Lock> {
         let full = self.full(path);
-        if !new && self.kind(path)? == Kind::Other {
+        if !new && self.kind(path)? == FileType::Other {
             return Err(io::Error::new(
                 io::ErrorKind::AlreadyExists,
                 "it is no file",

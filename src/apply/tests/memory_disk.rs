@@ -10,7 +10,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
-use super::super::{Disk, Held, Kind, Lock};
+use super::super::{Disk, FileType, Held, Lock};
 use crate::{
     error::{Failure, Result},
     tree::{Found, RelPath},
@@ -174,18 +174,18 @@ impl Disk for MemoryDisk {
         })
     }
 
-    fn kind(&self, path: &RelPath) -> io::Result<Kind> {
+    fn kind(&self, path: &RelPath) -> io::Result<FileType> {
         self.call()?;
         Ok(if let Some(file) = self.files.borrow().get(path.as_str()) {
-            Kind::File {
+            FileType::File {
                 mode: None,
                 read_only: false,
                 modified: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(file.modified)),
             }
         } else if self.directories.borrow().contains(path.as_str()) {
-            Kind::Directory
+            FileType::Directory
         } else {
-            Kind::Absent
+            FileType::Absent
         })
     }
 

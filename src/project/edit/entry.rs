@@ -19,7 +19,7 @@ pub struct External {
 
 /// What a command says of a type beside its key.
 #[derive(Clone, Copy, Debug)]
-pub struct Said<'a> {
+pub struct Given<'a> {
     /// `--plural`. Of a kind that is known it has to be the one that is known.
     pub plural: Option<&'a Plural>,
     /// `--external-api-path` and `--external-api-domain`.
@@ -30,7 +30,11 @@ impl Project {
     /// The entry at `key`, made if there is none.
     ///
     /// Errors: what is said of its type is not what is known of it.
-    pub(super) fn entry_of(&mut self, key: &Key, said: Said<'_>) -> Result<&mut Resource, Failure> {
+    pub(super) fn entry_of(
+        &mut self,
+        key: &Key,
+        said: Given<'_>,
+    ) -> Result<&mut Resource, Failure> {
         let entry = self
             .resources
             .entry(key.clone())
@@ -40,7 +44,7 @@ impl Project {
     }
 }
 
-impl Said<'_> {
+impl Given<'_> {
     fn new_entry(self, key: &Key) -> Resource {
         let core = kubernetes::find(key.group.as_str(), key.version, &key.kind);
         if let (None, Some(core)) = (self.external, core) {

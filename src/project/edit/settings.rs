@@ -2,7 +2,9 @@
 
 use crate::error::Failure;
 use crate::project::rules::{self, is_namespaced};
-use crate::project::{Certificates, Header, Key, License, Owner, Project, Resource, Runtime};
+use crate::project::{
+    Certificates, CopyrightHolder, Header, Key, License, Project, Resource, Runtime,
+};
 
 /// What `edit` takes; what is absent stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -10,7 +12,7 @@ pub struct EditSettings {
     /// `--namespaced`.
     pub namespaced: Option<bool>,
     /// `--owner`.
-    pub owner: Option<Owner>,
+    pub owner: Option<CopyrightHolder>,
     /// `--license`.
     pub license: Option<License>,
     /// The text of `--license-file`.

@@ -3,7 +3,7 @@
 mod target;
 
 pub use self::target::Target;
-use super::entry::{External, Said};
+use super::entry::{External, Given};
 use crate::error::Failure;
 use crate::name::{Group, Kind, Plural, Version, WebhookPath};
 use crate::project::rules;
@@ -48,7 +48,7 @@ impl Project {
         let Target { key, spokes } = create.target(self)?;
         let mut project = self.clone();
         project.set_certificates(create)?;
-        let said = Said {
+        let said = Given {
             plural: create.plural.as_ref(),
             external: create.external.as_ref(),
         };

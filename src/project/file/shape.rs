@@ -6,7 +6,7 @@ use serde_yaml::{Mapping, Value};
 use crate::name::{
     ControllerName, Domain, Group, Kind, Plural, ProjectName, ShortName, Version, WebhookPath,
 };
-use crate::project::license::{Header, License, Owner};
+use crate::project::license::{CopyrightHolder, Header, License};
 use crate::project::owned::OwnedPath;
 use crate::project::{Certificates, Library, Runtime};
 
@@ -48,7 +48,7 @@ pub struct Ours {
     #[serde(default)]
     pub license: License,
     #[serde(default, skip_serializing_if = "is_empty_owner")]
-    pub owner: Owner,
+    pub owner: CopyrightHolder,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub header: Option<Header>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -204,7 +204,7 @@ fn is_no_group(group: &Group) -> bool {
     group.as_str().is_empty()
 }
 
-fn is_empty_owner(owner: &Owner) -> bool {
+fn is_empty_owner(owner: &CopyrightHolder) -> bool {
     owner.as_str().is_empty()
 }
 

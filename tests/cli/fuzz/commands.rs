@@ -10,7 +10,7 @@ use std::{
 
 use clap::Parser;
 use operator_forge::{
-    apply::{self, Real, Turn},
+    apply::{self, Real, Transaction},
     cli::Cli,
     command,
     error::Failure,
@@ -403,8 +403,8 @@ fn settled(root: &Path, before: &Contents, outside: &Path, around: &Contents) ->
     }
     match apply::last(&disk) {
         Ok(undo) => {
-            let mut turn =
-                Turn::begin(&disk, "undo").map_err(|failure| TestCaseError::fail(failure.what))?;
+            let mut turn = Transaction::begin(&disk, "undo")
+                .map_err(|failure| TestCaseError::fail(failure.what))?;
             if let Err(failure) = apply::apply(&mut turn, undo.steps) {
                 is_helpful(&failure)?;
             }

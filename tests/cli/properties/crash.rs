@@ -2,7 +2,7 @@
 
 use std::{fs, io, path::Path};
 
-use operator_forge::apply::{self, Disk, Real, Step, Turn};
+use operator_forge::apply::{self, Disk, Real, Step, Transaction};
 use proptest::{prelude::*, sample::Index};
 
 use super::{
@@ -75,7 +75,7 @@ fn undo(world: &World, expected: &Tree) {
 }
 
 fn run(disk: &dyn Disk, steps: &[Step]) -> operator_forge::error::Result<()> {
-    let mut turn = Turn::begin(disk, "the command")?;
+    let mut turn = Transaction::begin(disk, "the command")?;
     apply::apply(&mut turn, steps.to_vec())
 }
 

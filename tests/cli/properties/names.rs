@@ -7,7 +7,8 @@ use operator_forge::{
         Version, WebhookPath,
     },
     project::{
-        CreateApi, CreateWebhook, EditApi, External, InitOptions, License, Owner, Project, Runtime,
+        CopyrightHolder, CreateApi, CreateWebhook, EditApi, External, InitOptions, License,
+        Project, Runtime,
     },
     syntax::{self, Names},
     template,
@@ -211,9 +212,9 @@ proptest! {
             runtime: Runtime::default(),
             domain: parse_or(&domain, "example.com", Domain::parse),
             name: parse_or(&project_name, "project", ProjectName::parse),
-            owner: Owner::parse(&owner).unwrap_or_else(|failure| {
+            owner: CopyrightHolder::parse(&owner).unwrap_or_else(|failure| {
                 check_help(&owner, &failure);
-                Owner::default()
+                CopyrightHolder::default()
             }),
             license: License::Apache2,
             header: None,

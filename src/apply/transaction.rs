@@ -5,7 +5,7 @@
 use std::{io, path::Path};
 
 use super::{
-    Disk, Held, Kind, LOCAL, Lock, Recovered, UNDO,
+    Disk, FileType, Held, LOCAL, Lock, Recovered, UNDO,
     failure::cannot,
     recover::{Left, mend, recover, stands},
 };
@@ -23,7 +23,7 @@ const IGNORED: &str =
     "# Of this copy of the project only: the journal, and what `operator-forge undo` goes by.\n*\n";
 
 /// The right to write to a project.
-pub struct Turn<'a> {
+pub struct Transaction<'a> {
     pub(super) disk: &'a dyn Disk,
     pub(super) command: &'a str,
     /// What was found and settled when it began.
@@ -43,7 +43,7 @@ enum State {
     Denied(io::Error),
 }
 
-impl<'a> Turn<'a> {
+impl<'a> Transaction<'a> {
     /// Takes the lock where a command has run before, and settles what an interrupted one left. Where none has run,
     /// nothing is written until there is something to apply.
     ///
@@ -84,7 +84,7 @@ impl<'a> Turn<'a> {
                 .kind(&path)
                 .map_err(|error| cannot(disk, "read", &path, &error))?;
             // A link could lead out of the project.
-            if !matches!(kind, Kind::Directory | Kind::Absent) {
+            if !matches!(kind, FileType::Directory | FileType::Absent) {
                 let failure = Failure::refused(format!("`{directory}` is not a directory"))
                     .note("it is where operator-forge keeps its record");
                 let what = match disk.find(&path)? {

@@ -15,7 +15,7 @@ use crate::{
     git::{self, Unmerged},
     memory::{self, Memory},
     merge,
-    plan::{self, Merges, Named},
+    plan::{self, Merges, NamedFiles},
     project::Project,
     reconcile::{Last, Verdict},
     shell, template,
@@ -23,7 +23,7 @@ use crate::{
 };
 
 /// The three sides, before they are compared.
-pub struct Survey {
+pub struct Snapshot {
     /// What was last applied.
     pub memory: Memory,
     /// What the project asks for.
@@ -40,14 +40,14 @@ pub struct Survey {
     left: Vec<RelPath>,
 }
 
-impl Survey {
+impl Snapshot {
     /// Renders `project` and reads what is there.
     pub fn of(workspace: &Workspace, project: &Project) -> Result<Self> {
-        Self::with(workspace, project, &Named::default())
+        Self::with(workspace, project, &NamedFiles::default())
     }
 
     /// The same, with the files that a command names.
-    pub fn with(workspace: &Workspace, project: &Project, named: &Named) -> Result<Self> {
+    pub fn with(workspace: &Workspace, project: &Project, named: &NamedFiles) -> Result<Self> {
         let (memory, (desired, record)) = rayon::join(
             || workspace.memory(),
             || rayon::join(|| template::tree(project), || project.write()),
@@ -141,7 +141,7 @@ impl Survey {
 
     /// What it takes to make the tree what `project` says, with nothing forced and nothing settled.
     pub fn drift(&self, project: &Project) -> Result<ChangeSet> {
-        let (named, decided) = (Named::default(), BTreeMap::new());
+        let (named, decided) = (NamedFiles::default(), BTreeMap::new());
         self.plan(project, &named, Policy::Abort, &decided, &BTreeSet::new())
     }
 
@@ -151,7 +151,7 @@ impl Survey {
     pub fn plan(
         &self,
         project: &Project,
-        named: &Named,
+        named: &NamedFiles,
         policy: Policy,
         decided: &BTreeMap<RelPath, Policy>,
         forced: &BTreeSet<RelPath>,
