@@ -1,4 +1,4 @@
-//! Why an operator does not run.
+//! Errors that end an operator.
 
 mod chain;
 
@@ -9,10 +9,12 @@ pub(crate) use chain::{chain, panic_message, refusal};
 /// The error of a task.
 pub type TaskError = Box<dyn error::Error + Send + Sync>;
 
-/// How much longer than `--leader-elect-retry-period` a candidate may wait before it looks again.
+/// client-go's jitter factor: a candidate polls after `--leader-elect-retry-period` plus up to this factor
+/// of it.
 pub(crate) const JITTER: f64 = 1.2;
 
-/// Why an operator could not start, or stopped: in one line, causes included, for `main` to return.
+/// The reason why an operator could not start, or stopped. It displays as one line with its causes, so
+/// return it from `main`.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 #[non_exhaustive]
@@ -61,13 +63,13 @@ pub enum Error {
          `.prunes::<{2}>()` to one of them"
     )]
     SamePruned(&'static str, &'static str, String, String),
-    #[error("no controller is named `{0}`, which is to be triggered")]
+    #[error("a trigger names controller `{0}`, which does not exist")]
     NoController(&'static str),
-    #[error("a predicate over {0} is used for a watch of {1}, whose objects it never sees")]
+    #[error("a predicate over {0} is used in a watch of {1}")]
     Predicate(String, String),
-    #[error("the transform of a store of {0} is used for a watch of {1}")]
+    #[error("the transform of a store of {0} is used in a watch of {1}")]
     Transform(String, String),
-    #[error("a controller watches in cluster `{0}`, which the manager was not told of")]
+    #[error("a controller watches cluster `{0}`, which was not added to the manager")]
     NoCluster(&'static str),
     #[error(transparent)]
     Election(#[from] ElectionError),
@@ -77,16 +79,16 @@ pub enum Error {
     Ended(String),
     #[error("{} failed: {}", .0, chain(&**.1))]
     Failed(String, TaskError),
-    #[error("reconciles still ran {} s after the stop", .0.as_secs())]
+    #[error("reconciles still ran {} s after the stop signal", .0.as_secs())]
     StopTimeout(Duration),
 }
 
-/// What comes after it shows the place in the file, which may hold a secret.
+/// The following lines show the place in the file, which may contain a secret.
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// Why a replica cannot take part in an election.
+/// The reason why a replica cannot take part in leader election.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum ElectionError {
@@ -100,6 +102,6 @@ pub enum ElectionError {
     Renew(Duration, Duration),
     #[error("not in a pod: name the namespace of the lease by --leader-elect-resource-namespace")]
     Namespace,
-    #[error("the system gives no random numbers")]
+    #[error("cannot get random numbers from the operating system")]
     Random,
 }

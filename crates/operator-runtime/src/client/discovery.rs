@@ -1,4 +1,4 @@
-//! Waiting until the API server offers a type, which a Role can ask only through discovery.
+//! Waits until the API server serves a type. A namespaced Role can only check that through discovery.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use tokio::time::{sleep, timeout};
 
 use crate::{error::chain, object::ScopedResource};
 
-/// Between two questions, so that a CRD installed after the operator is found soon.
+/// The polling interval, so that a CRD installed after the operator is found soon.
 const PERIOD: Duration = Duration::from_secs(2);
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Returns when the API server offers `kind`; tells `waiting` why it does not, once a reason.
+/// Waits until the API server serves `kind`; reports each new reason for waiting to `waiting`.
 pub(crate) async fn wait(client: &Client, kind: &ScopedResource, waiting: impl Fn(&str)) {
     let (version, plural) = (&kind.resource.api_version, &kind.resource.plural);
     let mut told = String::new();
@@ -28,7 +28,7 @@ pub(crate) async fn wait(client: &Client, kind: &ScopedResource, waiting: impl F
     }
 }
 
-/// Finds a resource in an API version, such as `apps/v1`; why not, if it is not there.
+/// Finds a resource in an API version, such as `apps/v1`. The error is the reason why it is missing.
 pub(crate) async fn find(client: &Client, version: &str, plural: &str) -> Result<(), String> {
     let resources = async {
         match version.contains('/') {

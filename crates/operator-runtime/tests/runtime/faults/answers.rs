@@ -82,7 +82,7 @@ async fn conflicts_are_no_errors() -> Result<()> {
     process.signal("TERM")?;
     let (status, log) = process.end(10).await?;
     ensure!(status.success(), "{status}: {log}");
-    ensure!(log.contains("the object changed meanwhile"), "{log}");
+    ensure!(log.contains("conflict: the object has changed"), "{log}");
     ensure!(!log.contains(r#""level":"ERROR""#), "{log}");
     ensure!(site.widgets().get("conflict").await?.status.is_none());
     row(
