@@ -1,4 +1,4 @@
-//! CRDs whose versions a webhook converts.
+//! CRDs with a conversion webhook.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceConversion, CustomResourceDefinition, WebhookClientConfig, WebhookConversion,
@@ -6,10 +6,10 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 
 use super::Conversion;
 
-/// Tells the CRDs which of them are converted, and where.
+/// Sets the conversion webhook of the CRDs that have one.
 ///
 /// # Errors
-/// If a conversion has no CRD, or does not convert each of its versions.
+/// If a conversion has no CRD, or lacks one of its versions.
 pub(crate) fn convert(
     crds: &mut [CustomResourceDefinition],
     conversions: &[Conversion],

@@ -100,11 +100,14 @@ async fn the_context_is_made_with_the_roles_of_the_project() -> Result<()> {
     ensure!(status.allowed, "{status:?}");
 
     fs::write(&file, "kind: RoleBinding")?;
-    let error = cluster.with_roles(&file).err().context("there is none")?;
+    let error = cluster
+        .with_roles(&file)
+        .err()
+        .context("the file was accepted")?;
     fs::remove_dir_all(&directory)?;
     let error = format!("{error:#}");
     ensure!(
-        error.ends_with("backup_role.yaml: there is none"),
+        error.ends_with("backup_role.yaml: the file contains no role"),
         "{error}"
     );
     Ok(())

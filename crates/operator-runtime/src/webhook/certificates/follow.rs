@@ -1,4 +1,4 @@
-//! One object by its name, as the API server has it.
+//! Watches one object by name.
 
 use std::{convert::Infallible, fmt::Debug, pin::pin};
 
@@ -15,8 +15,8 @@ use tokio::time::sleep;
 
 use crate::{cache::watch::is_too_late, client::watches::LONGEST, error::chain};
 
-/// Tells `seen` what the object is now, and what it becomes; `None` while there is none. A role
-/// that names the object has to allow `list` and `watch`.
+/// Passes the object to `seen`, now and after each change; `None` while it does not exist. A role for this
+/// object must grant `list` and `watch` by name.
 pub(super) async fn follow<K>(api: Api<K>, name: &str, seen: impl Fn(Option<K>)) -> Infallible
 where
     K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
@@ -49,7 +49,7 @@ where
                 Err(error) => {
                     let text = chain(&error);
                     if told.as_ref() != Some(&text) {
-                        tracing::warn!(name, error = text, "a watch failed, trying again");
+                        tracing::warn!(name, error = text, "a watch failed, retrying");
                         told = Some(text);
                     }
                     sleep(backoff.next().unwrap_or_default()).await;

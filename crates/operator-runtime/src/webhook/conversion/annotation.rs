@@ -1,4 +1,4 @@
-//! One annotation in metadata that otherwise stays as it came.
+//! Sets one annotation in metadata that otherwise stays byte for byte.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use super::{
     version::Reason,
 };
 
-/// How many bytes the API server accepts of all annotations of an object.
+/// The API server's limit for all annotations of an object, in bytes.
 const ROOM: usize = 256 << 10;
 
-/// Whether an annotation of this value fits beside the others.
+/// Checks that an annotation with this value fits beside the others.
 pub(super) fn expect_room(
     annotations: Option<&Node>,
     key: &str,

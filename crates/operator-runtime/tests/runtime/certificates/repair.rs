@@ -90,7 +90,7 @@ async fn a_damaged_secret_is_mended() -> Result<()> {
         (r#"{"data": {"ca.crt": "eA=="}}"#, "`ca.crt` holds no CA"),
         (
             r#"{"data": {"next.crt": "eA=="}}"#,
-            "making the next webhook certificate",
+            "issuing the next webhook certificate",
         ),
         (r#"{"data": null}"#, "serving a new webhook certificate"),
     ] {
@@ -155,7 +155,7 @@ async fn a_secret_of_cert_manager_is_taken_over() -> Result<()> {
     site.admitted().await?;
     // It lacks a name; both are published before the other is served.
     let log = operator.log();
-    ensure!(log.matches("making the next").count() == 1, "{log}");
+    ensure!(log.matches("issuing the next").count() == 1, "{log}");
     ensure!(!log.contains("replacing"), "{log}");
     Ok(())
 }

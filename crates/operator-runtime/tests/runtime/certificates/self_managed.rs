@@ -223,7 +223,7 @@ async fn a_rotation_goes_on_when_its_leader_is_killed() -> Result<()> {
     site.admitted().await?;
     site.published().await?;
     let steps = [
-        "making the next",
+        "issuing the next",
         "switching to the next",
         "dropping the CA",
     ];
