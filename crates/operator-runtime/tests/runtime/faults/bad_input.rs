@@ -1,4 +1,4 @@
-//! What an operator says when it was given something that it cannot work with.
+//! An operator's errors for invalid input.
 
 use std::{fs, net::TcpListener, path::PathBuf, time::Duration};
 
@@ -18,7 +18,7 @@ fn file(name: &str, text: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Runs an operator to its end: the exit code, and the one line that says why.
+/// Runs an operator to its end; returns the exit code, and the line with the reason.
 async fn refused(flags: &[String], fault: &str) -> Result<(Option<i32>, String)> {
     let process = Process::spawn(flags, &[(FAULT, fault)])?;
     let (status, log) = process.end(20).await?;

@@ -1,4 +1,4 @@
-//! An operator that works with two clusters, each with an API server of its own.
+//! An operator with two clusters, each with its own API server.
 
 use std::{sync::Arc, time::Duration};
 
@@ -25,7 +25,7 @@ use crate::faults::{
 };
 use crate::widget::Widget;
 
-/// What a reconcile function reads of the other cluster.
+/// The reconcile context with a store of the other cluster.
 struct Edge {
     config_maps: Store<ConfigMap>,
 }

@@ -1,4 +1,4 @@
-//! What a user adds beside controllers: tasks, endpoints, checks of readiness.
+//! A user's additions beside controllers: tasks, endpoints, readiness checks.
 
 use std::{net::SocketAddr, time::Instant};
 
