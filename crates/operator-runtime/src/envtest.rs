@@ -134,7 +134,7 @@ impl Cluster {
         let rules = declared(&controllers, &webhooks);
         let context = async move |manager: &Manager| {
             let made = context.make(manager).await;
-            made.map_err(|error| anyhow!("cannot make the context: {error}"))
+            made.map_err(|error| anyhow!("cannot build the context: {error}"))
         };
         let operator = self.begin(options, crds, rules, controllers, webhooks, context)?;
         self.operator = Some(operator);

@@ -28,13 +28,13 @@ pub enum Error {
     InferConfig(kube::config::InferConfigError),
     #[error("cannot use kubeconfig `{}`: {}", .0, first_line(&chain(.1)))]
     Kubeconfig(String, kube::config::KubeconfigError),
-    #[error("cannot make a Kubernetes client: {}", chain(.0))]
+    #[error("cannot create a Kubernetes client: {}", chain(.0))]
     Client(kube::Error),
     #[error("cannot listen on {1} for {0}: {2}")]
     Listen(String, SocketAddr, io::Error),
     #[error("cannot use the certificate: {0}")]
     Certificate(String),
-    #[error("cannot make a certificate: {0}")]
+    #[error("cannot issue a certificate: {0}")]
     SelfSigned(String),
     #[error(
         "webhooks need a certificate: name its Secret by `--webhook-secret` or its directory by \
@@ -43,7 +43,7 @@ pub enum Error {
     NoWebhookCertificate,
     #[error("`{0}` is not a host: give `--webhook-host` a DNS name or an IP address")]
     WebhookHost(String),
-    #[error("not in a pod: name the namespace of the webhooks' Secret by --pod-namespace")]
+    #[error("not in a pod: set --pod-namespace to the namespace of the webhooks' Secret")]
     NoPodNamespace,
     #[error("{0}")]
     Webhooks(String),
@@ -75,7 +75,7 @@ pub enum Error {
     Election(#[from] ElectionError),
     #[error("leader election lost")]
     Lost,
-    #[error("{0} ended, which it never should")]
+    #[error("{0} ended unexpectedly")]
     Ended(String),
     #[error("{} failed: {}", .0, chain(&**.1))]
     Failed(String, TaskError),
@@ -100,7 +100,7 @@ pub enum ElectionError {
         "--leader-elect-renew-deadline ({0:?}) must be longer than {JITTER} times --leader-elect-retry-period ({1:?})"
     )]
     Renew(Duration, Duration),
-    #[error("not in a pod: name the namespace of the lease by --leader-elect-resource-namespace")]
+    #[error("not in a pod: set --leader-elect-resource-namespace to the namespace of the lease")]
     Namespace,
     #[error("cannot get random numbers from the operating system")]
     Random,

@@ -148,7 +148,7 @@ impl Fake {
     /// If the context function fails, and outside a tokio runtime.
     pub async fn context<C, M>(&self, make: impl MakeContext<C, M>) -> C {
         let made = make.make(&self.manager()).await;
-        made.unwrap_or_else(|error| panic!("cannot make the context: {error}"))
+        made.unwrap_or_else(|error| panic!("cannot build the context: {error}"))
     }
 
     /// Adds an object unchanged, including its status, and returns it with the API server's metadata.
@@ -239,7 +239,7 @@ impl State {
     ) -> Answer {
         self.requests.push(request.clone());
         if let Some(code) = self.failures.pop_front() {
-            return Err(Refusal::new(code, "the test wants this call to fail"));
+            return Err(Refusal::new(code, "the test requested this failure"));
         }
         if !matches!(request.subresource.as_deref(), None | Some("status")) {
             let message = "the server could not find the requested resource";
@@ -266,7 +266,7 @@ impl State {
             Verb::Watch => Err(Refusal::new(405, "the fake has no watches")),
             // No request has these verbs.
             Verb::Bind | Verb::Escalate | Verb::Impersonate | Verb::Use => {
-                Err(Refusal::new(405, "a verb of RBAC only"))
+                Err(Refusal::new(405, "this verb exists only in RBAC"))
             }
         }
     }

@@ -30,7 +30,7 @@ pub enum ChildError {
     Twice(String),
     #[error("a {0} without a name is in the set: the next set would delete it")]
     NoName(String),
-    #[error("{0} is being deleted, and is made again when it is gone")]
+    #[error("{0} is being deleted, and is recreated afterwards")]
     BeingDeleted(String),
     #[error(
         "the controller of {owner} does not prune {child}: add `.prunes::<{child}>()` to it, and run `make manifests`"

@@ -84,7 +84,7 @@ pub async fn terminating<K>(api: &Api<K>, object: &K, condition: ReadyCondition)
 where
     K: Resource + Clone + Debug + DeserializeOwned + Serialize,
 {
-    let message = "it is being deleted";
+    let message = "the object is being deleted";
     let condition = condition.of(object, false, "Terminating", message);
     let is_shown = |old: &Condition, new: &Condition| {
         let what = |of: &Condition| (of.type_.clone(), of.status.clone(), of.observed_generation);

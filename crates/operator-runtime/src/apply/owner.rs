@@ -15,7 +15,7 @@ pub enum OwnerError {
     OtherNamespace,
     #[error("the owner is in a namespace and the object is not: it would never be deleted")]
     ClusterScoped,
-    #[error("the owner has no namespace: say in which one the object is")]
+    #[error("the owner has no namespace: set the namespace of the object")]
     NoNamespace,
     /// <https://kubernetes.io/docs/concepts/architecture/garbage-collection/#foreground-deletion>
     #[error(

@@ -39,9 +39,9 @@ pub(crate) async fn find(client: &Client, version: &str, plural: &str) -> Result
     let offers = |name: &str| name == plural;
     match timeout(TIMEOUT, resources).await {
         Ok(Ok(list)) if list.resources.iter().any(|found| offers(&found.name)) => Ok(()),
-        Ok(Ok(_)) => Err("the API server does not offer it".to_owned()),
+        Ok(Ok(_)) => Err("the API server does not serve it".to_owned()),
         Ok(Err(kube::Error::Api(status))) if status.code == 404 => {
-            Err("the API server does not offer it".to_owned())
+            Err("the API server does not serve it".to_owned())
         }
         Ok(Err(error)) => Err(chain(&error)),
         Err(_) => Err("the API server does not answer".to_owned()),

@@ -153,7 +153,7 @@ impl Worker {
             }
             Err(_) => {
                 let after = self.timeout.unwrap_or_default();
-                let failure = Failure::new("Timeout", format!("not done after {after:?}"));
+                let failure = Failure::new("Timeout", format!("timed out after {after:?}"));
                 Err((Outcome::Timeout, failure))
             }
         }

@@ -44,7 +44,7 @@ fn serve(kubeconfig: &Path) -> Result<()> {
         write(&kubeconfig, &fs::read(control_plane.kubeconfig())?)
             .with_context(|| format!("cannot write `{}`", kubeconfig.display()))?;
         if !options.controller_manager {
-            println!("There is no kube-controller-manager: no garbage is collected, and no Deployment gets Pods.");
+            println!("kube-controller-manager is not installed: no garbage collection, and Deployments get no Pods.");
         }
         println!("{} runs until Ctrl-C. In another terminal:", control_plane.url());
         println!("  export KUBECONFIG={}", kubeconfig.display());

@@ -9,7 +9,7 @@ pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> &str {
     let literal = payload.downcast_ref::<&str>().copied();
     literal
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("not a text")
+        .unwrap_or("no message")
 }
 
 /// An error and its causes in one line, without repetition.

@@ -96,7 +96,7 @@ pub enum Error {
         count: usize,
         first: String,
     },
-    #[error("the definition of {0} changed while its objects were written; run this again")]
+    #[error("the CRD {0} changed while its objects were rewritten; run this again")]
     Changed(String),
 }
 

@@ -54,7 +54,7 @@ impl Families {
         };
         let f = &families;
         let registry = registry.sub_registry_with_prefix("workqueue");
-        registry.register("depth", "Objects that wait in the queue", f.depth.clone());
+        registry.register("depth", "Objects in the queue", f.depth.clone());
         registry.register("adds", "Objects added to the queue", f.adds.clone());
         let help = "Objects added to the queue with a delay";
         registry.register("retries", help, f.retries.clone());

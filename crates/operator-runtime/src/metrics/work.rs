@@ -61,7 +61,7 @@ impl Collector for Ages {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
         let now = Instant::now();
         let queues = self.0.lock();
-        let help = "How long the work that goes on has taken until now, in sum. Each worker that is stuck adds one a \
+        let help = "Total age of the unfinished work, in seconds. Each stuck worker adds one second per \
                     second.";
         let mut gauges =
             encoder.encode_descriptor("unfinished_work_seconds", help, None, MetricType::Gauge)?;
@@ -71,7 +71,7 @@ impl Collector for Ages {
         }
         let (name, help) = (
             "longest_running_processor_seconds",
-            "How long the oldest work that goes on has taken until now.",
+            "Age of the oldest unfinished work, in seconds.",
         );
         let mut gauges = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
         for (labels, unfinished) in queues.iter() {

@@ -184,7 +184,7 @@ pub(crate) fn parse(certificate: &[u8], key: &[u8]) -> Result<Arc<CertifiedKey>,
     if chain.is_empty() {
         return Err("holds no PEM certificate".to_owned());
     }
-    let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| "its key is no PEM key")?;
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| "its key is not a PEM key")?;
     let certificate = CertifiedKey::from_der(chain, key, &ring::default_provider());
     certificate.map(Arc::new).map_err(|error| error.to_string())
 }
@@ -211,8 +211,8 @@ mod tests {
             ("", &key, "holds no PEM certificate"),
             (&key, &key, "holds no PEM certificate"),
             (&broken, &key, "not a PEM certificate"),
-            (&certificate, "", "its key is no PEM key"),
-            (&certificate, &certificate, "its key is no PEM key"),
+            (&certificate, "", "its key is not a PEM key"),
+            (&certificate, &certificate, "its key is not a PEM key"),
             (&certificate, &other, "keys may not be consistent"),
             (&certificate[..200], &key, "not a PEM certificate"),
         ];

@@ -133,7 +133,7 @@ fn change<K: DeserializeOwned>(question: &Question<'_>) -> Result<Change<K>, Den
 }
 
 fn present(object: Option<&RawValue>) -> Result<&RawValue, Denied> {
-    let missing = || Denied::because(400, "BadRequest", "the review holds no object");
+    let missing = || Denied::because(400, "BadRequest", "the review contains no object");
     object.ok_or_else(missing)
 }
 

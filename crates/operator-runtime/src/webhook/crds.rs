@@ -20,7 +20,7 @@ pub(crate) fn convert(
         let crd = crds
             .iter_mut()
             .find(|crd| crd.spec.group == group && crd.spec.names.kind == kind);
-        let missing = || format!("there is a conversion of {kind} in {group}, and no CRD");
+        let missing = || format!("{kind} in {group} has a conversion and no CRD");
         let crd = crd.ok_or_else(missing)?;
         let mut versions = crd.spec.versions.iter().map(|version| &version.name);
         if let Some(version) = versions.find(|version| !conversion.has(version)) {
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(told(&["v1", "v3"]).err().as_deref(), Some(lacks));
 
         let none = convert(&mut [], &[all().into()], &WebhookClientConfig::default());
-        let missing = "there is a conversion of Widget in test.example.com, and no CRD";
+        let missing = "Widget in test.example.com has a conversion and no CRD";
         assert_eq!(none, Err(missing.to_owned()));
     }
 }

@@ -121,15 +121,15 @@ impl Declaration {
         };
         let deletes = self.operations.contains(&Operation::Delete);
         let wrong = if self.path != "/" && !parts.into_iter().all(is_part) {
-            "its path is no `/` followed by letters, digits, `-`, `_` and further `/`"
+            "its path is not a `/` followed by letters, digits, `-`, `_` and further `/`"
         } else if self.path == CONVERT {
-            "its path is that of conversion"
+            "its path is reserved for conversion"
         } else if self.operations.is_empty() {
             "it has no operations"
         } else if self.purpose == Purpose::Defaulting && deletes {
             "a deleted object cannot be defaulted"
         } else if self.purpose == Purpose::Validating && self.reinvocation.is_some() {
-            "only a defaulting webhook is invoked again"
+            "only a defaulting webhook has a reinvocation policy"
         } else if self.timeout.subsec_nanos() > 0 || !(1..=30).contains(&seconds) {
             "its timeout is not in whole seconds from 1 to 30"
         } else {
@@ -205,27 +205,27 @@ mod tests {
             (
                 Purpose::Validating,
                 |d| d.path = String::new(),
-                "its path is no `/`",
+                "its path is not a `/`",
             ),
             (
                 Purpose::Validating,
                 |d| d.path = "a".into(),
-                "its path is no `/`",
+                "its path is not a `/`",
             ),
             (
                 Purpose::Validating,
                 |d| d.path = "/a//b".into(),
-                "its path is no `/`",
+                "its path is not a `/`",
             ),
             (
                 Purpose::Validating,
                 |d| d.path = "/{a}".into(),
-                "its path is no `/`",
+                "its path is not a `/`",
             ),
             (
                 Purpose::Validating,
                 |d| d.path = "/convert".into(),
-                "that of conversion",
+                "reserved for conversion",
             ),
             (
                 Purpose::Validating,

@@ -49,7 +49,7 @@ impl Undecodable {
     /// The denial of a change of a stored object.
     pub(super) fn deny_stored(self, kind: &GroupVersionKind) -> Denied {
         let message = format!(
-            "the stored object is no {} of this version: {self}",
+            "the stored object does not decode as {} of this version: {self}",
             kind.kind
         );
         Denied::because(422, "Invalid", message)

@@ -317,7 +317,9 @@ async fn body(request: Request, cost: Cost, memory: &Memory) -> Result<Whole, Re
     let (least, told) = (length(hint.lower()), hint.upper().map(length));
     let mut parts = body.into_data_stream();
     let too_large = || {
-        let text = format!("expected at most {most} bytes, for which `--webhook-memory` is enough");
+        let text = format!(
+            "expected at most {most} bytes, the limit that follows from `--webhook-memory`"
+        );
         refuse((StatusCode::PAYLOAD_TOO_LARGE, text))
     };
     if least > most {
@@ -391,7 +393,7 @@ fn accept(answer: Vec<u8>, taken: Taken, memory: &Memory) -> Response {
 /// The response when memory was not free in time. The API server retries after a second, within the
 /// webhook's timeout.
 fn busy() -> Response {
-    let text = "other requests take up all that `--webhook-memory` allows".to_owned();
+    let text = "other requests use all of `--webhook-memory`".to_owned();
     let mut response = refuse((StatusCode::SERVICE_UNAVAILABLE, text));
     response.headers_mut().insert(RETRY_AFTER, 1.into());
     response

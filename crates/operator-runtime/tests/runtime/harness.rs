@@ -75,7 +75,7 @@ async fn the_context_is_built_with_the_roles_of_the_project() -> Result<()> {
     };
     let error = format!("{error:#}");
     ensure!(
-        error.starts_with("cannot make the context: no backup: "),
+        error.starts_with("cannot build the context: no backup: "),
         "{error}"
     );
 

@@ -154,7 +154,7 @@ async fn an_object_that_does_not_decode_is_denied_with_the_reason() {
     let (good, bad) = (config_map(json!({"a": "b"})), config_map(json!({"a": 1})));
     let why = "data.a: Invalid value: invalid type: integer `1`, expected a string";
     let whole = format!("ConfigMap \"a\" is invalid: {why}");
-    let stored = "the stored object is no ConfigMap of this version: \
+    let stored = "the stored object does not decode as ConfigMap of this version: \
                   data.a: invalid type: integer `1`, expected a string";
     for (webhook, operation, old, new, expected) in [
         (&defaulting, "CREATE", &Value::Null, &bad, &*whole),
@@ -168,21 +168,21 @@ async fn an_object_that_does_not_decode_is_denied_with_the_reason() {
             "CREATE",
             &Value::Null,
             &Value::Null,
-            "the review holds no object",
+            "the review contains no object",
         ),
         (
             &validating,
             "UPDATE",
             &Value::Null,
             &good,
-            "the review holds no object",
+            "the review contains no object",
         ),
         (
             &validating,
             "DELETE",
             &Value::Null,
             &good,
-            "the review holds no object",
+            "the review contains no object",
         ),
     ] {
         let review = review(operation, old.clone(), new.clone());

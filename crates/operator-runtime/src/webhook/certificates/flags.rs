@@ -39,7 +39,7 @@ pub struct CertificateFlags {
     pub webhook_validating_configuration: String,
 
     /// Host (a DNS name or an IP address) at which the API server reaches this machine: while the operator
-    /// runs, the webhooks of the cluster are served from here
+    /// runs, the cluster's webhooks are served from this machine
     #[arg(long, value_name = "HOST", conflicts_with = "webhook_cert_path")]
     pub webhook_host: Option<String>,
 

@@ -70,7 +70,7 @@ pub(super) fn serve(
     let client = environment.clients.unfenced.clone();
     let readiness = environment.readiness.clone();
     readiness.expect(CHECK);
-    let task = Runnable::new("the webhooks from here", false, |stop| async move {
+    let task = Runnable::new("the local webhooks", false, |stop| async move {
         run(&redirects, &client, &readiness, &stop).await
     });
     Ok((issued, task))

@@ -80,7 +80,7 @@ impl SelfManaged {
             SystemTime::now(),
             self.periods.lifetime,
         );
-        issued.map_err(|error| format!("cannot make a certificate: {error}"))
+        issued.map_err(|error| format!("cannot issue a certificate: {error}"))
     }
 
     /// Replaces the contents of `secret`, unless the Secret has changed meanwhile; the watch then shows the

@@ -71,7 +71,7 @@ fn is_held<H: TypedObject>(hub: &H, spoke: &Spoke<H>) -> bool {
 
 fn parse(key: &str, kept: &str) -> Option<Kept> {
     // A user has edited it. An error here would fail every list that contains the object.
-    let log = |error| tracing::debug!("the annotation {key} is not what was kept: {error}");
+    let log = |error| tracing::debug!("ignoring the invalid annotation {key}: {error}");
     from_str(kept).map_err(log).ok()
 }
 
@@ -96,7 +96,9 @@ fn carefully<H: TypedObject>(
         kept.restore(&mut restored);
         match from_value(restored.clone()) {
             Ok(whole) => (hub, json) = (whole, restored),
-            Err(error) => tracing::debug!("what was kept does not fit the hub any more: {error}"),
+            Err(error) => {
+                tracing::debug!("ignoring kept fields that no longer fit the hub: {error}")
+            }
         }
     }
     let Some(spoke) = to else {

@@ -124,7 +124,7 @@ impl Review {
             self.is_oversize = true;
             let (index, most) = (self.objects, self.most);
             self.fail(format!(
-                "object {index} has more than the {most} bytes for which `--webhook-memory` is enough"
+                "object {index} exceeds {most} bytes, the limit that follows from `--webhook-memory`"
             ));
         }
         if self.is_oversize {

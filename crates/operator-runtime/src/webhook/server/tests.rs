@@ -165,7 +165,7 @@ async fn a_body_waits_for_memory_and_is_refused_after_a_while() {
     let Whole { text: _, taken } = first.ok().unwrap();
     assert_eq!(memory.free(), 20);
     let second = body(posted(text.clone().into()), cost, &memory).await;
-    let expected = "other requests take up all that `--webhook-memory` allows";
+    let expected = "other requests use all of `--webhook-memory`";
     let answer = refused(second.err().unwrap()).await;
     assert_eq!(answer, (503, true, expected.to_owned()));
     cost.patience = Duration::from_secs(60);
@@ -178,7 +178,7 @@ async fn a_body_waits_for_memory_and_is_refused_after_a_while() {
 
     let larger = body(posted("a".repeat(5 << 10).into()), cost, &memory).await;
     let (status, _, text) = refused(larger.err().unwrap()).await;
-    let expected = "expected at most 4096 bytes, for which `--webhook-memory` is enough";
+    let expected = "expected at most 4096 bytes, the limit that follows from `--webhook-memory`";
     assert_eq!((status, &*text), (413, expected));
 }
 

@@ -86,7 +86,7 @@ async fn a_damaged_secret_is_repaired() -> Result<()> {
             r#"{"data": {"tls.crt": "eA=="}}"#,
             "holds no PEM certificate",
         ),
-        (r#"{"data": {"tls.key": null}}"#, "its key is no PEM key"),
+        (r#"{"data": {"tls.key": null}}"#, "its key is not a PEM key"),
         (r#"{"data": {"ca.crt": "eA=="}}"#, "`ca.crt` holds no CA"),
         (
             r#"{"data": {"next.crt": "eA=="}}"#,

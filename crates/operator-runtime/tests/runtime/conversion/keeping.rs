@@ -93,7 +93,7 @@ async fn an_object_with_too_much_to_keep_is_refused() -> Result<()> {
 
     create(&cluster, "v1", "large", large.clone()).await?;
     let expected = "cannot convert Widget default/large from test.example.com/v1 to \
-        test.example.com/v1alpha1: with what this version cannot hold, its annotations have";
+        test.example.com/v1alpha1: with the fields that this version cannot hold, its annotations have";
     let read = v1alpha1.get("large").await.err();
     let write = v1alpha1
         .patch("large", &PatchParams::default(), &patch)

@@ -172,7 +172,7 @@ async fn an_object_that_does_not_decode_is_denied_with_the_reason() -> Result<()
         (status.code, &*status.reason) == (422, "Invalid"),
         "{status:?}"
     );
-    let text = "the stored object is no Gadget of this version: \
+    let text = "the stored object does not decode as Gadget of this version: \
                 spec.size: invalid type: string \"many\", expected i32";
     ensure!(status.message.ends_with(text), "{}", status.message);
     Ok(())

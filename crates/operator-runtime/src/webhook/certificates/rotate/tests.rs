@@ -155,7 +155,7 @@ fn what_comes_next() {
             &keyless,
             21 * DAY,
             minute(10),
-            "prepare: its key is no PEM key",
+            "prepare: its key is not a PEM key",
         ),
     ];
     for (number, (contents, after, settled, expected)) in cases.into_iter().enumerate() {

@@ -216,7 +216,7 @@ fn an_object_that_is_too_large_is_not_kept() {
     let body =
         |large: &Value| review("v1", &[fine.clone(), large.clone(), fine.clone()]).to_string();
     let answer = in_parts(&body(&large), 10, 300).unwrap();
-    let expected = "object 1 has more than the 300 bytes for which `--webhook-memory` is enough";
+    let expected = "object 1 exceeds 300 bytes, the limit that follows from `--webhook-memory`";
     assert_eq!(answer["response"]["result"]["message"], expected);
     assert_eq!(answer["response"]["uid"], "705ab4f5");
     large["spec"]["name"] = "a".repeat(150).into();
