@@ -110,7 +110,7 @@ impl fmt::Display for Desired {
     }
 }
 
-/// The metadata of an applied object, as the API server returned it.
+/// The newest known metadata of an applied object.
 ///
 /// It has no spec and no status. For a cached type, read them from its [`Store`](crate::Store).
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -103,7 +103,7 @@ impl Election {
             leave: leave.clone(),
         };
         let task = tokio::spawn(async move {
-            // Without this task, nobody renews the lease.
+            // The lease is no longer renewed, however the task ends.
             let lost = lost.drop_guard();
             if task.run().await == End::Left {
                 lost.disarm();

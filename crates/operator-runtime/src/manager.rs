@@ -120,8 +120,8 @@ impl Manager {
     /// Starts logging and creates the clients; call it first in `main`.
     ///
     /// # Errors
-    /// If no Kubernetes configuration is found, or the watched namespaces do not fit the
-    /// [scope](WatchScope).
+    /// If no Kubernetes configuration is found, if the watched namespaces do not fit the
+    /// [scope](WatchScope), or if the flags of leader election are invalid.
     pub async fn new(options: &ManagerOptions, flags: Flags) -> Result<Self, Error> {
         logs::init(flags.log_format);
         let endpoints = Endpoints::from(&flags);

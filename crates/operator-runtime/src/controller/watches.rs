@@ -19,9 +19,9 @@ where
     K: Lookup + Send + Sync + 'static,
     C: Send + Sync + 'static,
 {
-    /// Reconciles the controller (by owner reference) of each changed object of type `Child`. Grants get,
-    /// list, watch, create and patch on the type, and the permission for owner references with
-    /// `blockOwnerDeletion`.
+    /// Reconciles the owner, by controller reference, of each changed object of type `Child`. Grants get,
+    /// list, watch, create and patch on the type, and update on the owner's `finalizers`, which an owner
+    /// reference with `blockOwnerDeletion` requires.
     #[must_use]
     pub fn owns<Child: TypedObject>(self) -> Self {
         self.owns_with::<Child>(Watch::new())

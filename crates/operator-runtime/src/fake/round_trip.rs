@@ -35,10 +35,10 @@ pub fn convert(conversion: &Conversion, review: &[u8]) -> Result<Vec<u8>, Status
 /// Generates objects from the schemas of both versions, and converts them there and back.
 ///
 /// An object of the spoke must come back unchanged. So must an object of the hub if the spoke has
-/// [`keep_in_annotation`](Spoke::keep_in_annotation); otherwise, only the fields that the spoke has, with
-/// the same type, must come back, unless [`Spoke::loses`] names them. A field that the types do not know
-/// must be preserved. For a [fallible](Spoke::fallible) spoke, objects that do not convert are skipped. The
-/// inputs are the same in every run.
+/// [`keep_in_annotation`](Spoke::keep_in_annotation); otherwise, the fields that the spoke has must come
+/// back, also those that have another type there. Fields that [`Spoke::loses`] names are exempt. A field
+/// that the types do not know must be preserved. For a [fallible](Spoke::fallible) spoke, objects that do
+/// not convert are skipped. The inputs are the same in every run.
 ///
 /// # Panics
 /// If a value is lost. The message lists the fields and their values.
