@@ -314,14 +314,14 @@ impl Source {
         match (old, new) {
             // An object recreated under the same name: the deletion in between was missed.
             (Some(first), Some(second)) if first.meta().uid != second.meta().uid => {
-                self.tell(key, &ObjectEvent { old, new: None });
-                self.tell(key, &ObjectEvent { old: None, new });
+                self.notify(key, &ObjectEvent { old, new: None });
+                self.notify(key, &ObjectEvent { old: None, new });
             }
-            _ => self.tell(key, &ObjectEvent { old, new }),
+            _ => self.notify(key, &ObjectEvent { old, new }),
         }
     }
 
-    fn tell(&self, key: &Key, change: &ObjectEvent<'_>) {
+    fn notify(&self, key: &Key, change: &ObjectEvent<'_>) {
         for handler in &*self.handlers.lock() {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler(change))) {
                 let (kind, error) = (&self.kind.resource.kind, panic_message(&*panic));

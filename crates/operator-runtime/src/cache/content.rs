@@ -139,6 +139,6 @@ mod tests {
         assert_eq!(content.keys(), [b]);
         assert!(content.find(index + 1, "1").is_empty());
         let kept = content.0.read().indexes[index].keys.len();
-        assert_eq!(kept, 1, "a value that nobody has takes no memory");
+        assert_eq!(kept, 1, "an unused value takes no memory");
     }
 }

@@ -14,16 +14,16 @@ const TIMEOUT: Duration = Duration::from_secs(10);
 /// Waits until the API server serves `kind`; reports each new reason for waiting to `waiting`.
 pub(crate) async fn wait(client: &Client, kind: &ScopedResource, waiting: impl Fn(&str)) {
     let (version, plural) = (&kind.resource.api_version, &kind.resource.plural);
-    let mut told = String::new();
+    let mut reported = String::new();
     while let Err(reason) = find(client, version, plural).await {
-        if told != reason {
+        if reported != reason {
             tracing::warn!("waiting for {kind}: {reason}");
             waiting(&format!("waiting for {kind}: {reason}"));
-            told = reason;
+            reported = reason;
         }
         sleep(PERIOD).await;
     }
-    if !told.is_empty() {
+    if !reported.is_empty() {
         tracing::info!("found {kind}");
     }
 }

@@ -258,16 +258,16 @@ mod tests {
     #[test]
     fn a_failure_is_shown_again_when_it_or_the_object_is_another() {
         let (shown, key) = (Shown::default(), Key::new(None, "a"));
-        let told = |message: &str| Failure::new("Told", message.to_owned());
-        assert!(!shown.has(&key, Some("1"), &told("a")));
-        shown.note(&key, Some("1"), &told("a"));
-        assert!(shown.has(&key, Some("1"), &told("a")));
+        let failure = |message: &str| Failure::new("Failed", message.to_owned());
+        assert!(!shown.has(&key, Some("1"), &failure("a")));
+        shown.note(&key, Some("1"), &failure("a"));
+        assert!(shown.has(&key, Some("1"), &failure("a")));
         let other = Failure::new("Other", "a".to_owned());
         assert!(!shown.has(&key, Some("1"), &other));
-        assert!(!shown.has(&key, Some("1"), &told("b")));
-        assert!(!shown.has(&key, Some("2"), &told("a")));
+        assert!(!shown.has(&key, Some("1"), &failure("b")));
+        assert!(!shown.has(&key, Some("2"), &failure("a")));
         shown.forget(&key);
-        assert!(!shown.has(&key, Some("1"), &told("a")));
+        assert!(!shown.has(&key, Some("1"), &failure("a")));
     }
 
     #[derive(Debug, thiserror::Error)]
@@ -275,7 +275,7 @@ mod tests {
         #[error(transparent)]
         Transparent(kube::Error),
         #[error("cannot apply")]
-        Told(#[source] kube::Error),
+        Failed(#[source] kube::Error),
     }
 
     #[test]
@@ -291,7 +291,7 @@ mod tests {
                 is_conflict(&Reconcile::Transparent(refused(reason))),
                 expected
             );
-            assert_eq!(is_conflict(&Reconcile::Told(refused(reason))), expected);
+            assert_eq!(is_conflict(&Reconcile::Failed(refused(reason))), expected);
         }
     }
 }

@@ -17,11 +17,11 @@ pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = message(error);
     let mut source = cause(error);
     while let Some(error) = source {
-        let (whole, said) = (error.to_string(), message(error));
+        let (whole, part) = (error.to_string(), message(error));
         if text.contains(&whole) {
-            text = text.replace(&whole, &said);
-        } else if !text.contains(&said) {
-            text = format!("{text}: {said}");
+            text = text.replace(&whole, &part);
+        } else if !text.contains(&part) {
+            text = format!("{text}: {part}");
         }
         source = cause(error);
     }
@@ -90,7 +90,7 @@ mod tests {
         #[error(transparent)]
         Transparent(kube::Error),
         #[error("cannot apply: {0}")]
-        Told(#[source] kube::Error),
+        Wrapped(#[source] kube::Error),
     }
 
     #[test]
@@ -98,6 +98,9 @@ mod tests {
         let refused = || kube::Error::Api(Status::failure("not now", "Conflict").boxed());
         assert_eq!(chain(&refused()), "not now");
         assert_eq!(chain(&Reconcile::Transparent(refused())), "not now");
-        assert_eq!(chain(&Reconcile::Told(refused())), "cannot apply: not now");
+        assert_eq!(
+            chain(&Reconcile::Wrapped(refused())),
+            "cannot apply: not now"
+        );
     }
 }

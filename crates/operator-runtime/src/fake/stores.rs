@@ -225,10 +225,13 @@ mod tests {
         let owner = fake.add(named::<ConfigMap>("owner"));
         let applier = fake.manager().applier();
         for _ in 0..2 {
-            assert!(apply(&applier, &owner).await?, "nobody watches it");
+            assert!(apply(&applier, &owner).await?, "the type is not watched");
         }
         fake.watch(controller().owns_with::<Secret>(Watch::new().labels("app=none")));
-        assert!(apply(&applier, &owner).await?, "the watch may not show it");
+        assert!(
+            apply(&applier, &owner).await?,
+            "the watch may not have shown it"
+        );
         fake.watch(controller().owns::<Secret>());
         assert!(apply(&applier, &owner).await?);
         assert!(!apply(&applier, &owner).await?);
@@ -236,10 +239,10 @@ mod tests {
         let api: Api<Secret> = Api::default_namespaced(fake.client());
         let data = Patch::Merge(json!({ "stringData": { "key": "value" } }));
         api.patch("child", &PatchParams::default(), &data).await?;
-        assert!(apply(&applier, &owner).await?, "somebody has changed it");
+        assert!(apply(&applier, &owner).await?, "the object has changed");
         assert!(!apply(&applier, &owner).await?);
         api.delete("child", &DeleteParams::default()).await?;
-        assert!(apply(&applier, &owner).await?, "somebody has deleted it");
+        assert!(apply(&applier, &owner).await?, "the object was deleted");
         assert!(!apply(&applier, &owner).await?);
 
         // Of later managers, too.

@@ -126,21 +126,21 @@ impl Certificate {
         let Some((source, mut last)) = self.source else {
             return pending().await;
         };
-        let mut told = None;
+        let mut logged = None;
         loop {
             sleep(period).await;
             match source.read().await {
-                Ok((pem, _)) if pem == last => told = None,
+                Ok((pem, _)) if pem == last => logged = None,
                 Ok((pem, certificate)) => {
                     self.current.set(certificate);
-                    (last, told) = (pem, None);
+                    (last, logged) = (pem, None);
                     let file = source.files.certificate.display();
                     tracing::info!(%file, "certificate reloaded");
                 }
-                Err(error) if told.as_ref() == Some(&error) => {}
+                Err(error) if logged.as_ref() == Some(&error) => {}
                 Err(error) => {
                     tracing::warn!(error, "keeping the previous certificate");
-                    told = Some(error);
+                    logged = Some(error);
                 }
             }
         }

@@ -46,7 +46,7 @@ mod tests {
     use super::*;
     use crate::webhook::conversion::tests::types::{all, v1, v1alpha1, v2};
 
-    fn told(names: &[&str]) -> Result<Vec<CustomResourceDefinition>, String> {
+    fn converted(names: &[&str]) -> Result<Vec<CustomResourceDefinition>, String> {
         let versions = [
             v1::Widget::crd(),
             v1alpha1::Widget::crd(),
@@ -67,13 +67,13 @@ mod tests {
 
     #[test]
     fn every_version_has_to_be_converted() {
-        let crds = told(&["v1", "v1alpha1"]).unwrap();
+        let crds = converted(&["v1", "v1alpha1"]).unwrap();
         assert_eq!(
             crds[0].spec.conversion.as_ref().unwrap().strategy,
             "Webhook"
         );
         let lacks = "the conversion of Widget in test.example.com lacks v3: add its spoke";
-        assert_eq!(told(&["v1", "v3"]).err().as_deref(), Some(lacks));
+        assert_eq!(converted(&["v1", "v3"]).err().as_deref(), Some(lacks));
 
         let none = convert(&mut [], &[all().into()], &WebhookClientConfig::default());
         let missing = "Widget in test.example.com has a conversion and no CRD";

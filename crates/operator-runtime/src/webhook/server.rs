@@ -314,7 +314,7 @@ impl Whole {
 async fn body(request: Request, cost: Cost, memory: &Memory) -> Result<Whole, Response> {
     let body = request.into_body();
     let (hint, most) = (body.size_hint(), memory.most(cost));
-    let (least, told) = (length(hint.lower()), hint.upper().map(length));
+    let (least, announced) = (length(hint.lower()), hint.upper().map(length));
     let mut parts = body.into_data_stream();
     let too_large = || {
         let text = format!(
@@ -327,7 +327,7 @@ async fn body(request: Request, cost: Cost, memory: &Memory) -> Result<Whole, Re
         return Err(too_large());
     }
     // The API server sends the length. A client without one reserves the maximum.
-    let length = told.unwrap_or(most).min(most);
+    let length = announced.unwrap_or(most).min(most);
     let Some(taken) = memory.take(cost, length).await else {
         drain(parts, memory).await;
         return Err(busy());

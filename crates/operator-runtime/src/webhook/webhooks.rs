@@ -147,8 +147,8 @@ mod tests {
         webhooks.add(third());
         let exact = Some(MatchPolicy::Exact);
         assert_eq!(policies(&webhooks), [exact, exact, None, exact]);
-        let said = third().name("all").match_policy(MatchPolicy::Equivalent);
-        webhooks.add(said);
+        let explicit = third().name("all").match_policy(MatchPolicy::Equivalent);
+        webhooks.add(explicit);
         assert_eq!(policies(&webhooks)[4], Some(MatchPolicy::Equivalent));
     }
 }

@@ -447,9 +447,9 @@ fn two_controllers_do_not_prune_each_others_children() {
         let hooks = Webhooks::default();
         cluster()?.run(&OPTIONS, crate::widget::crds(), both, hooks, Context::of)
     };
-    let said = refused().map(drop).unwrap_err().to_string();
+    let error = refused().map(drop).unwrap_err().to_string();
     let expected = "controllers `first` and `second` both prune each ConfigMap of a Widget";
-    assert!(said.starts_with(expected), "{said}");
+    assert!(error.starts_with(expected), "{error}");
 }
 
 /// Without a cluster, and without a controller that declares anything.

@@ -282,7 +282,7 @@ async fn a_webhook_answers_only_after_its_stores_are_filled() -> Result<()> {
     let early = async {
         loop {
             match replica.webhook.review().await {
-                Ok(answer) => anyhow::bail!("it is asked too early: {answer}"),
+                Ok(answer) => anyhow::bail!("the webhook answers too early: {answer}"),
                 Err(error) if format!("{error:?}").contains("not ready yet") => return Ok(error),
                 // The server does not listen yet.
                 Err(_) => sleep(Duration::from_millis(20)).await,

@@ -97,7 +97,7 @@ impl World {
             }
         }
         if self.now - self.leader_seen > Duration::from_secs(2) {
-            return Err(format!("nobody leads since {:?}", self.leader_seen));
+            return Err(format!("no replica leads since {:?}", self.leader_seen));
         }
         Ok(self.summary)
     }

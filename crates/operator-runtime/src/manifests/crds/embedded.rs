@@ -82,8 +82,8 @@ impl Outline<'_> {
         {
             self.complete(definition, node);
             let name = reference.rsplit('/').next().unwrap_or_default();
-            if let Some(said) = self.types.0.get(name) {
-                lay_over(said, definition, node);
+            if let Some(go) = self.types.0.get(name) {
+                lay_over(go, definition, node);
             }
         }
         for (name, property) in entries(outline.get("properties")) {
@@ -135,24 +135,24 @@ impl Outline<'_> {
 /// Merges controller-gen's schema of a type into `node`, a schema of that type. `definition` is
 /// k8s-openapi's schema: where `node` differs from it, the user's field has set the keyword, and the
 /// keyword stays.
-fn lay_over(said: &Object, definition: &Value, node: &mut Value) {
+fn lay_over(go: &Object, definition: &Value, node: &mut Value) {
     let Some(node) = node.as_object_mut() else {
         return;
     };
-    let unsaid = |key: &&str| *key == "required" && !said.contains_key(*key);
-    let keys = said.keys().map(String::as_str);
-    for key in keys.chain(["required"].into_iter().filter(unsaid)) {
+    let absent = |key: &&str| *key == "required" && !go.contains_key(*key);
+    let keys = go.keys().map(String::as_str);
+    for key in keys.chain(["required"].into_iter().filter(absent)) {
         if key == "properties" {
             continue;
         }
         if node.get(key) != definition.get(key) {
             // CEL rules of both apply.
             if let (RULES, Some(Value::Array(rules))) = (key, node.get_mut(key)) {
-                rules.extend(said[key].as_array().into_iter().flatten().cloned());
+                rules.extend(go[key].as_array().into_iter().flatten().cloned());
             }
             continue;
         }
-        match said.get(key) {
+        match go.get(key) {
             Some(Value::Null) | None => node.remove(key),
             Some(value) => node.insert(key.to_owned(), value.clone()),
         };
@@ -161,11 +161,11 @@ fn lay_over(said: &Object, definition: &Value, node: &mut Value) {
     let Some(properties) = node.get_mut("properties").and_then(Value::as_object_mut) else {
         return;
     };
-    let of_properties = said.get("properties");
+    let of_properties = go.get("properties");
     // A schema with a type, or explicitly without one, replaces the whole schema; of others, only the
     // keywords that k8s-openapi lacks are added.
-    if said.contains_key("type") {
-        let stays = |name: &str| of_properties.is_some_and(|said| said.get(name).is_some());
+    if go.contains_key("type") {
+        let stays = |name: &str| of_properties.is_some_and(|go| go.get(name).is_some());
         let is_own = |name: &str| known.is_some_and(|known| known.get(name).is_some());
         properties.retain(|name, _| stays(name) || !is_own(name));
     }
@@ -175,25 +175,25 @@ fn lay_over(said: &Object, definition: &Value, node: &mut Value) {
             property.remove("nullable");
         }
     }
-    for (name, said) in entries(of_properties) {
+    for (name, go) in entries(of_properties) {
         if let Some(property) = properties.get_mut(name) {
-            merge(said, property);
+            merge(go, property);
         }
     }
 }
 
-/// Sets each keyword of `said`, also in the schemas of list items and map values.
-fn merge(said: &Value, node: &mut Value) {
+/// Sets each keyword of `go`, also in the schemas of list items and map values.
+fn merge(go: &Value, node: &mut Value) {
     let Some(node) = node.as_object_mut() else {
         return;
     };
-    for (key, said) in entries(Some(said)) {
+    for (key, go) in entries(Some(go)) {
         match node.get_mut(key) {
             Some(node) if ["items", "additionalProperties"].contains(&key.as_str()) => {
-                merge(said, node);
+                merge(go, node);
             }
             _ => {
-                node.insert(key.clone(), said.clone());
+                node.insert(key.clone(), go.clone());
             }
         }
     }

@@ -115,14 +115,14 @@ async fn a_validation_gets_the_change_and_reports_every_field() {
     ]);
     let (good, bad) = (json!({"a": "good"}), json!({"a": "bad", "b": "bad"}));
     let (good, bad) = (config_map(good), config_map(bad));
-    for (operation, old, new, told) in [
+    for (operation, old, new, warning) in [
         ("CREATE", Value::Null, &good, "create"),
         ("UPDATE", bad.clone(), &good, "update"),
         ("DELETE", good.clone(), &Value::Null, "delete"),
         ("CONNECT", Value::Null, &good, "create"),
     ] {
         let response = ask(&webhook, &review(operation, old, new.clone())).await;
-        let expected = json!({"uid": "u", "allowed": true, "warnings": [told]});
+        let expected = json!({"uid": "u", "allowed": true, "warnings": [warning]});
         assert_eq!(response, Ok(expected), "{operation}");
     }
     for (operation, old, new) in [

@@ -25,7 +25,7 @@ where
         .fields(&format!("metadata.name={name}"))
         .timeout(LONGEST);
     let mut backoff = DefaultBackoff::default();
-    let mut told = None;
+    let mut logged = None;
     loop {
         let mut events = pin!(watcher(api.clone(), config.clone()));
         let mut listed = None;
@@ -34,7 +34,7 @@ where
                 Ok(Event::Init) => listed = None,
                 Ok(Event::InitApply(object)) => listed = Some(object),
                 Ok(Event::InitDone) => {
-                    told = None;
+                    logged = None;
                     backoff.reset();
                     seen(listed.take());
                 }
@@ -48,9 +48,9 @@ where
                 }
                 Err(error) => {
                     let text = chain(&error);
-                    if told.as_ref() != Some(&text) {
+                    if logged.as_ref() != Some(&text) {
                         tracing::warn!(name, error = text, "a watch failed, retrying");
-                        told = Some(text);
+                        logged = Some(text);
                     }
                     sleep(backoff.next().unwrap_or_default()).await;
                     if is_too_late(&error) {

@@ -51,10 +51,10 @@ impl Exchange {
     pub(super) async fn respond(self, request: Request) -> Result<Response, Response> {
         let body = request.into_body();
         // The API server sends the length. A client without one may send an object of any size.
-        let told = body.size_hint().upper().map_or(usize::MAX, length);
+        let announced = body.size_hint().upper().map_or(usize::MAX, length);
         let parts = body.into_data_stream();
         let memory = self.memory.clone();
-        let Some(taken) = memory.take(CONVERSION, told).await else {
+        let Some(taken) = memory.take(CONVERSION, announced).await else {
             drain(parts, &memory).await;
             return Err(busy());
         };

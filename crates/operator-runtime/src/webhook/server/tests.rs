@@ -125,20 +125,20 @@ const SMALL: Cost = Cost {
 #[tokio::test]
 async fn a_body_has_its_own_limit() {
     let memory = Memory::new(1 << 20);
-    for (length, told, expected) in [
+    for (length, announced, expected) in [
         (10, true, None),
         (10, false, None),
         (11, true, Some(413)),
         (11, false, Some(413)),
     ] {
         let text = "a".repeat(length);
-        let whole = match told {
+        let whole = match announced {
             true => Body::from(text.clone()),
             false => Body::from_stream(futures::stream::iter([Ok::<_, Error>(text.clone())])),
         };
         let answer = body(posted(whole), SMALL, &memory).await;
         let status = answer.as_ref().err().map(|answer| answer.status().as_u16());
-        assert_eq!(status, expected, "{length} {told}");
+        assert_eq!(status, expected, "{length} {announced}");
         assert!(answer.map_or(true, |body| body.text == text.as_bytes()));
     }
     assert_eq!(memory.free(), 1024);

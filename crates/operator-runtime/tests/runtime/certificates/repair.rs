@@ -81,7 +81,7 @@ async fn a_damaged_secret_is_repaired() -> Result<()> {
     let mut operator = site.operator("a", site.port, None).await?;
     operator.ready().await?;
     site.admitted().await?;
-    for (patch, told) in [
+    for (patch, logged) in [
         (
             r#"{"data": {"tls.crt": "eA=="}}"#,
             "holds no PEM certificate",
@@ -96,12 +96,12 @@ async fn a_damaged_secret_is_repaired() -> Result<()> {
     ] {
         let (before, log) = (site.secret("tls.crt").await?, operator.log().len());
         site.merge_into_secret(patch)?;
-        let mended = || Ok(operator.log()[log..].contains(told));
-        until(mended, || {
-            format!("{patch} {told}: {}", &operator.log()[log..])
+        let repaired = || Ok(operator.log()[log..].contains(logged));
+        until(repaired, || {
+            format!("{patch} {logged}: {}", &operator.log()[log..])
         })
         .await?;
-        if told.starts_with("making") {
+        if logged.starts_with("issuing") {
             // The served certificate stays until the next one is trusted everywhere.
             ensure!(site.secret("tls.crt").await? == before);
             site.merge_into_secret(r#"{"data": {"next.crt": null, "next.key": null}}"#)?;

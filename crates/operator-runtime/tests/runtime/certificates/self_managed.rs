@@ -117,8 +117,8 @@ async fn each_permission_is_necessary() -> Result<()> {
         let operator = site.operator(&name, free_port()?, None).await?;
         let message = format!("cannot {verb} resource");
         let refused = |line: &str| line.contains(&message) && line.contains(resource);
-        let told = || Ok(operator.log().lines().any(refused));
-        until(told, || {
+        let logged = || Ok(operator.log().lines().any(refused));
+        until(logged, || {
             format!("{message} {resource}:\n{}", operator.log())
         })
         .await?;
@@ -163,7 +163,7 @@ async fn replicas_that_race_serve_the_same_certificate() -> Result<()> {
         .iter()
         .filter(|request| *request == "update secrets 409")
         .count();
-    ensure!(lost > 0, "nobody raced: {requests:?}");
+    ensure!(lost > 0, "no write was lost: {requests:?}");
     println!("{} certificates, {lost} lost races", seen.len());
     Ok(())
 }

@@ -269,7 +269,10 @@ impl<'a> Site<'a> {
 
     async fn admits(&self) -> Result<()> {
         let data = self.create("good").await?.data.unwrap_or_default();
-        ensure!(data.contains_key("defaulted"), "nobody was asked: {data:?}");
+        ensure!(
+            data.contains_key("defaulted"),
+            "no webhook was called: {data:?}"
+        );
         let error = self.create("bad").await.err().context("bad is good")?;
         ensure!(error.to_string().contains("it is bad"), "{error}");
         Ok(())

@@ -144,7 +144,7 @@ async fn one_clear_line() -> Result<()> {
     }
 
     let process = Process::start(&nowhere, &[])?;
-    let mut said = String::new();
+    let mut report = String::new();
     until("readiness says what it waits for", 20, async || {
         let answer = get(process.health, "/readyz").await.unwrap_or_default();
         Ok(
@@ -155,7 +155,7 @@ async fn one_clear_line() -> Result<()> {
     .await?;
     let answer = get(process.health, "/readyz").await?;
     if let Some(line) = answer.lines().find(|line| line.contains("widgets")) {
-        said.push_str(line);
+        report.push_str(line);
     }
     ensure!(
         get(process.health, "/healthz")
@@ -164,7 +164,7 @@ async fn one_clear_line() -> Result<()> {
     );
     row(
         "a kubeconfig that points nowhere",
-        &format!("alive, not ready: `{said}`"),
+        &format!("alive, not ready: `{report}`"),
         Duration::ZERO,
     );
     Ok(())

@@ -77,7 +77,7 @@ async fn objects_of_another_cluster_are_watched_and_read() -> Result<()> {
     .await?;
     row(
         "an object is made in another cluster",
-        "the controller is told, and reads it from its store",
+        "the controller gets the event, and reads the object from its store",
         begin.elapsed(),
     );
     Ok(())

@@ -25,9 +25,9 @@ use crate::widget::{Widget, WidgetStatus};
 pub enum Failed {
     #[error(transparent)]
     Call(#[from] kube::Error),
-    #[error("it was told to fail")]
+    #[error("failure of the test")]
     Told,
-    #[error("it was told to fail for ever")]
+    #[error("terminal failure of the test")]
     Terminal,
 }
 
@@ -119,7 +119,7 @@ impl Journal {
         match order {
             Some(Order::Fail) => return Err(Failed::Told),
             Some(Order::FailForEver) => return Err(Failed::Terminal),
-            Some(Order::Panic) => panic!("it was told to panic"),
+            Some(Order::Panic) => panic!("panic of the test"),
             Some(Order::Hang) => std::future::pending().await,
             None => {}
         }

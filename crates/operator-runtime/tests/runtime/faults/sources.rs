@@ -177,7 +177,7 @@ async fn events_from_other_objects_and_from_outside() -> Result<()> {
     let trigger = manager.trigger::<Widget>("widgets");
     let operator = tokio::spawn(manager.controllers(controllers, ()).run());
 
-    for name in ["config", "secret", "account", "told", "alone"] {
+    for name in ["config", "secret", "account", "triggered", "alone"] {
         site.create(name, 1).await?;
     }
     let more = async |name: &str, least: usize| {
@@ -186,18 +186,18 @@ async fn events_from_other_objects_and_from_outside() -> Result<()> {
         })
         .await
     };
-    for name in ["config", "secret", "account", "told", "alone"] {
+    for name in ["config", "secret", "account", "triggered", "alone"] {
         more(name, 1).await?;
     }
     let before = |name: &str| journal.count(name);
-    let counts: BTreeMap<_, _> = ["config", "secret", "account", "told"]
+    let counts: BTreeMap<_, _> = ["config", "secret", "account", "triggered"]
         .map(|name| (name, before(name)))
         .into();
     create::<ConfigMap>(&site, "config.1").await?;
     create::<Secret>(&site, "secret.1").await?;
     create::<ServiceAccount>(&site, "account.1").await?;
-    trigger.reconcile(&of("told"));
-    trigger.reconcile(&of("nobody"));
+    trigger.reconcile(&of("triggered"));
+    trigger.reconcile(&of("missing"));
     for (name, count) in counts {
         more(name, count + 1).await?;
     }
@@ -208,7 +208,7 @@ async fn events_from_other_objects_and_from_outside() -> Result<()> {
         "every object is reconciled again",
         took,
     );
-    ensure!(journal.count("nobody") == 0);
+    ensure!(journal.count("missing") == 0);
     operator.abort();
     Ok(())
 }

@@ -94,7 +94,7 @@ pub async fn run(cluster: &Cluster, schedule: Schedule) -> Result<Outcome> {
             Restart => audit::first_write(&changes, *at),
             _ => audit::first_write_of_next(&changes, *at),
         };
-        let next = next.with_context(|| format!("nobody follows after {fault:?}\n{}", logs()))?;
+        let next = next.with_context(|| format!("no replica leads after {fault:?}\n{}", logs()))?;
         let took = audit::between(*at, next);
         match fault {
             Kill => outcome.crashes.push(took),
@@ -296,6 +296,6 @@ impl Run {
                 return Ok(leader);
             }
         }
-        bail!("nobody leads, or a replica is not ready or answers no review")
+        bail!("no replica leads, or one is not ready or answers no review")
     }
 }

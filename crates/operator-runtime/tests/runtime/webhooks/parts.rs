@@ -115,7 +115,7 @@ async fn validate_exec(
         Change::Create(options) => {
             let (command, pod) = (options.command.join(" "), &request.name);
             Err(Denied::forbidden(format!(
-                "nobody runs `{command}` in {pod}"
+                "running `{command}` in {pod} is forbidden"
             )))
         }
         _ => Ok(()),
@@ -185,7 +185,7 @@ async fn a_connection_is_validated() -> Result<()> {
         .output()?;
     let error = String::from_utf8(output.stderr)?;
     ensure!(
-        error.contains("denied the request: nobody runs `rm -rf` in shell"),
+        error.contains("denied the request: running `rm -rf` in shell is forbidden"),
         "{error}"
     );
     Ok(())

@@ -53,11 +53,11 @@ impl Redirect {
     /// Redirects the object. An annotation keeps its previous content.
     pub(super) async fn begin(&self, client: &Client) -> kube::Result<()> {
         let (resource, api) = self.api(client);
-        let mut told = false;
+        let mut logged = false;
         loop {
             let Some(mut object) = api.get_opt(self.target.name()).await? else {
                 if let Target::Definition(_) = self.target {
-                    if !std::mem::replace(&mut told, true) {
+                    if !std::mem::replace(&mut logged, true) {
                         tracing::warn!("waiting for {self}: it is not installed");
                     }
                     sleep(PERIOD).await;

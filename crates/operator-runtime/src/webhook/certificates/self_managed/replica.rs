@@ -37,14 +37,14 @@ impl SelfManaged {
             found.send_replace(secret);
         });
         let load = async {
-            let (mut found, mut served, mut told) = (found.subscribe(), None, None);
+            let (mut found, mut served, mut logged) = (found.subscribe(), None, None);
             loop {
                 let secret = found.borrow_and_update().clone();
                 let contents = secret.as_ref().map(Contents::of).unwrap_or_default();
                 let mut wait = Duration::MAX;
                 match (contents.certificate(Slot::Serving), secret) {
                     (Ok(certificate), _) => {
-                        told = None;
+                        logged = None;
                         if served.as_ref() != Some(&certificate.cert) {
                             served = Some(certificate.cert.clone());
                             current.set(certificate);
@@ -61,10 +61,10 @@ impl SelfManaged {
                     (Err(_), None) => {}
                     // The leader repairs it.
                     (Err(error), Some(_)) => {
-                        if told.as_ref() != Some(&error) {
+                        if logged.as_ref() != Some(&error) {
                             let name = &self.secret;
                             tracing::warn!(name, error, "the Secret holds no webhook certificate");
-                            told = Some(error);
+                            logged = Some(error);
                         }
                     }
                 }
