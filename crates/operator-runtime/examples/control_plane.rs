@@ -1,4 +1,5 @@
-//! etcd and kube-apiserver of `KUBEBUILDER_ASSETS`, until Ctrl-C; with kube-controller-manager, if it is there, too.
+//! etcd and kube-apiserver from `KUBEBUILDER_ASSETS`, until Ctrl-C; with kube-controller-manager, if its
+//! binary is there, too.
 //!
 //! `cargo run --example control_plane --features envtest -- control-plane.kubeconfig`
 

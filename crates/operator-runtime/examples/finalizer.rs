@@ -1,7 +1,7 @@
-//! Something outside of the cluster that has to go when its object goes.
+//! Cleans up outside the cluster before an object is deleted.
 //!
-//! A `Bucket` is a directory on this machine, which stands for the storage of a cloud: no owner
-//! reference reaches it, so a finalizer keeps the object until the directory is gone.
+//! A `Bucket` is a directory on this machine, in place of a cloud's storage. Garbage collection does not
+//! reach it, so a finalizer keeps the object until the directory is gone.
 //!
 //! ```sh
 //! cargo run --example finalizer -- --crd | kubectl apply -f -
@@ -19,7 +19,7 @@ use operator_runtime::{
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The name of the finalizer: a domain of ours, so that nobody else uses it.
+/// The name of the finalizer, in a domain of this project, so that no other project uses it.
 const FINALIZER: &str = "storage.example.com/directory";
 
 #[derive(Clone, Debug, CustomResource, Deserialize, JsonSchema, Serialize)]
@@ -30,7 +30,7 @@ const FINALIZER: &str = "storage.example.com/directory";
     namespaced
 )]
 struct BucketSpec {
-    /// Text for a README in the directory.
+    /// The text of a README in the directory.
     #[serde(default)]
     note: String,
 }
@@ -40,7 +40,7 @@ struct Context {
     root: PathBuf,
 }
 
-/// One error type per controller. The reason is one of few words, so that metrics stay bounded.
+/// One error type per controller. The reason is one of a few words, so that metrics stay bounded.
 #[derive(Debug, thiserror::Error)]
 enum Failed {
     #[error(transparent)]
@@ -62,16 +62,16 @@ async fn reconcile(bucket: Arc<Bucket>, ctx: Arc<Context>) -> Result<Action, Fai
     let namespace = bucket.namespace().unwrap_or_default();
     let directory = ctx.root.join(&namespace).join(bucket.name_any());
     let api = Api::namespaced(ctx.client.clone(), &namespace);
-    // The finalizer is on the object before anything exists outside of the cluster.
+    // The object gets the finalizer before anything exists outside the cluster.
     match finalizer::ensure(&api, &*bucket, FINALIZER).await? {
         finalizer::Event::Apply(bucket) => {
             fs::create_dir_all(&directory)?;
             fs::write(directory.join("README"), &bucket.spec.note)?;
-            // No watch shows a change of the directory, so look again.
+            // No watch shows a change of the directory, so check again.
             Ok(Action::requeue(Duration::from_secs(60)))
         }
         finalizer::Event::Cleanup => {
-            // A clean-up may run twice: a directory that is gone already is no failure.
+            // The cleanup may run twice: a directory that is already gone is a success.
             match fs::remove_dir_all(&directory) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
                 _ => {}
@@ -113,7 +113,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         client: manager.client(),
         root: args.root,
     };
-    // A deletion counts as a change of the generation; a label does not.
+    // A deletion changes the generation; a label does not.
     let watch = Watch::new().when(Predicate::generation());
     let controller = Controller::new("bucket", reconcile);
     let controller = controller.finalizer().primary_watch(watch);

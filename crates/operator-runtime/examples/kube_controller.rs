@@ -1,8 +1,8 @@
-//! kube's own `Controller` in a manager, which adds probes, logs, leader election, a client that
-//! stops writing when leadership is lost, and a graceful stop.
+//! kube's own `Controller` in a manager, which adds probes, logs, leader election with a fenced client, and
+//! a graceful shutdown.
 //!
-//! For an operator that exists and is not to be rewritten at once. Metrics of reconciles, cached
-//! reads and RBAC from types need an `operator_runtime::Controller`.
+//! For an existing operator without a rewrite. Reconcile metrics, cached reads and RBAC from types need an
+//! `operator_runtime::Controller`.
 //!
 //! ```sh
 //! cargo run --example kube_controller
@@ -64,16 +64,16 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let manager = Manager::new(&OPTIONS, Args::parse().flags).await?;
     let client = manager.client();
     let objects = Api::<ConfigMap>::all(client.clone());
-    // A watch that is silent for 65 s is given up, so it begins anew before that.
+    // The client closes a watch after 65 s of silence, so the timeout is shorter.
     let config = watcher::Config::default().labels("greet").timeout(50);
-    // A task runs while this replica leads, and is asked to stop by its token.
+    // A task runs while this replica leads, until its token is cancelled.
     let manager = manager.task("greeter", |stop| async move {
         Controller::new(objects, config)
             .graceful_shutdown_on(stop.cancelled_owned())
             .run(reconcile, on_error, Arc::new(client))
             .for_each(|result| async {
                 if let Err(error) = result {
-                    tracing::warn!(%error, "not reconciled");
+                    tracing::warn!(%error, "reconcile failed");
                 }
             })
             .await;

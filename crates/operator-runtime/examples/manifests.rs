@@ -1,4 +1,4 @@
-//! A project's `manifests` binary, for webhooks that use all there is to declare.
+//! A project's `manifests` binary, for webhooks that use every declaration.
 
 use std::{env, process::ExitCode, time::Duration};
 

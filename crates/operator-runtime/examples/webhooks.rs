@@ -1,9 +1,9 @@
 //! Webhooks: defaulting, validation, and conversion between two versions.
 //!
-//! A `Cache` is stored as `v1`, and `v1alpha1` is served as well. The API server calls the
-//! webhooks by HTTPS, so it has to reach this process. `--webhook-host` names the host at which it
-//! does: the operator makes a certificate for it, points the cluster here, and puts everything
-//! back when it stops.
+//! A `Cache` is stored as `v1`, and `v1alpha1` is served as well. The API server calls the webhooks over
+//! HTTPS, so it must reach this process. `--webhook-host` names the host at which it does: the operator
+//! issues a certificate for that host, points the webhook configurations at it, and restores them when it
+//! stops.
 //!
 //! ```sh
 //! cargo run --example webhooks -- --crd | kubectl apply -f -
@@ -20,7 +20,7 @@ use operator_runtime::{
     },
 };
 
-/// The stored version, which is the hub.
+/// The storage version, which is the hub.
 mod v1 {
     use kube::CustomResource;
     use schemars::JsonSchema;
@@ -40,7 +40,7 @@ mod v1 {
     }
 }
 
-/// The older version: `replicas` was called `size`, and nobody owned a cache.
+/// The older version: `replicas` was named `size`, and a cache had no owner.
 mod v1alpha1 {
     use kube::CustomResource;
     use schemars::JsonSchema;
@@ -59,8 +59,8 @@ mod v1alpha1 {
         pub size: i32,
     }
 
-    // Both specs are taken apart without `..`: a field that is added later does not compile until
-    // it is converted.
+    // Destructures both specs without `..`: a field that is added later does not compile until it is
+    // converted.
     impl From<Cache> for v1::Cache {
         fn from(old: Cache) -> Self {
             let CacheSpec { size } = old.spec;
@@ -87,7 +87,8 @@ mod v1alpha1 {
     }
 }
 
-/// Whoever creates a cache owns it. The schema cannot say that, because it does not know who asks.
+/// Sets the owner to the user who creates the cache. The schema cannot do that, because it does not know
+/// the user.
 async fn default(cache: &mut v1::Cache, request: &Request, _: &()) -> Result<(), Denied> {
     if cache.spec.owner.is_none() {
         cache.spec.owner.clone_from(&request.user.username);
@@ -95,7 +96,7 @@ async fn default(cache: &mut v1::Cache, request: &Request, _: &()) -> Result<(),
     Ok(())
 }
 
-/// All errors at once, each with its field.
+/// Returns all errors at once, each with its field.
 async fn validate(change: &Change<v1::Cache>, request: &Request, _: &()) -> Result<(), Denied> {
     let mut errors = FieldErrors::default();
     match change {
@@ -138,7 +139,7 @@ fn webhooks() -> Webhooks<()> {
     all
 }
 
-/// Answers the webhooks of a Cache
+/// Serves the webhooks of a Cache
 #[derive(Parser)]
 struct Args {
     #[command(flatten)]

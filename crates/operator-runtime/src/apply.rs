@@ -1,4 +1,4 @@
-//! Server-side apply that sends nothing when nothing changed.
+//! Server-side apply that skips unchanged objects.
 
 mod children;
 pub mod conditions;
@@ -36,10 +36,10 @@ use crate::{
 };
 use pruned::Pruned;
 
-/// Applies objects; a clone is cheap.
+/// Applies objects by server-side apply. Clones are cheap and share state.
 ///
-/// What was applied and has not changed since, as the watch of an owned type shows, is not sent
-/// again. An operator that starts sends everything once.
+/// An object is not sent again if the watch of its type shows it unchanged since the last apply. After a
+/// start, everything is sent once.
 ///
 /// ```
 /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.rs")); }
@@ -67,15 +67,15 @@ pub struct Applier {
     cluster: Cluster,
     field_manager: &'static str,
     applied: Arc<Mutex<HashMap<Id, Option<Record>>>>,
-    /// The types whose deletions are followed.
+    /// Types whose deletions are subscribed to.
     followed: Arc<Mutex<HashSet<String>>>,
     pruned: Pruned,
 }
 
-/// A plural with its group and version, and a key.
+/// `plural.group/version`, and the object's key.
 type Id = (String, Key);
 
-/// An object as it is sent, whatever its type.
+/// The type-erased object of an apply.
 struct Desired {
     kind: ScopedResource,
     meta: ObjectMeta,
@@ -91,7 +91,7 @@ impl Desired {
         })
     }
 
-    /// A child of `owner`.
+    /// The desired state of a child of `owner`.
     fn owned<O: TypedObject, T: TypedObject>(owner: &O, mut child: T) -> kube::Result<Self> {
         let owned = owner::own(owner, &mut child);
         owned.map_err(|error| kube::Error::Service(error.into()))?;
@@ -103,26 +103,26 @@ impl Desired {
     }
 }
 
-/// Such as `ConfigMap a`.
+/// Formats as `ConfigMap a`.
 impl fmt::Display for Desired {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.kind.resource.kind, self.name())
     }
 }
 
-/// What the API server has of an object that was applied.
+/// The newest known metadata of an applied object.
 ///
-/// It has no spec and no status: those of a type that is kept in memory are in its [`Store`](crate::Store).
+/// It has no spec and no status. For a cached type, read them from its [`Store`](crate::Store).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Applied {
-    /// Whether a request was sent: not if the object is still as it was applied before.
+    /// Whether a request was sent; false if the object is unchanged since the last apply.
     pub sent: bool,
     /// The uid of the object.
     pub uid: Option<String>,
-    /// Counts changes of the spec; types such as ConfigMap have none.
+    /// The generation, which counts changes of the spec. Types such as ConfigMap have none.
     pub generation: Option<i64>,
-    /// The newest version that is known: of the last apply, or of the watch if that has seen a newer one.
+    /// The newest known version: of the last apply, or of the watch if the watch is ahead.
     pub resource_version: Option<String>,
 }
 
@@ -137,22 +137,22 @@ impl Applied {
     }
 }
 
-/// What an object was when it had been applied.
+/// The last apply of an object.
 struct Record {
-    /// Of what was sent.
+    /// The hash of the sent JSON.
     hash: u64,
     answer: Applied,
     at: Instant,
 }
 
-/// How long a watch may take to show what was applied.
+/// The time within which a watch should show an apply.
 const LAG: Duration = Duration::from_secs(60);
 
-/// What grows when somebody changes more than the status.
+/// A counter that grows with every change beyond the status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     Generation(i64),
-    /// For types without generations.
+    /// The resource version, for types without generations.
     Version(u128),
     Unknown,
 }
@@ -166,7 +166,7 @@ impl Mark {
         }
     }
 
-    /// Whether this is from before or of the moment of `other`.
+    /// Whether this mark is not newer than `other`.
     fn is_no_later_than(self, other: Self) -> bool {
         match (self, other) {
             (Self::Generation(own), Self::Generation(other)) => own <= other,
@@ -187,11 +187,11 @@ impl Applier {
         }
     }
 
-    /// Applies `child` with `owner` as its controller. Without a namespace, it goes into the owner's.
+    /// Applies `child` with `owner` as its controller. The child's namespace defaults to the owner's.
     ///
     /// # Errors
-    /// Those of the API server, and an [`OwnerError`] in [`kube::Error::Service`]: an owner whose deletion
-    /// waits for its children gets no new ones.
+    /// Errors of the API server, and an [`OwnerError`] in [`kube::Error::Service`], for example for an
+    /// owner under foreground deletion, which gets no new children.
     pub async fn owned<O, T>(&self, owner: &O, child: T) -> kube::Result<Applied>
     where
         O: TypedObject,
@@ -200,10 +200,10 @@ impl Applier {
         self.send(&Desired::owned(owner, child)?).await
     }
 
-    /// Applies `object`, and takes the fields that it has from whoever else manages them.
+    /// Applies `object` with force: its fields are taken over from other field managers.
     ///
     /// # Errors
-    /// Those of the API server.
+    /// Errors of the API server.
     pub async fn apply<T: TypedObject>(&self, object: &T) -> kube::Result<Applied> {
         self.send(&Desired::of(object)?).await
     }
@@ -216,7 +216,7 @@ impl Applier {
         let key = Key::of(meta);
         let id = (kind.to_string(), key.clone());
 
-        // Without a watch nobody would notice what somebody else changes.
+        // Without a watch, changes by others would go unnoticed.
         if let Some(source) = self.cluster.cache.any(kind) {
             self.follow(&source);
             let found = source.content.get(&key);
@@ -228,7 +228,7 @@ impl Applier {
             {
                 return Ok(record.newest(found));
             }
-            // If the watch shows a deletion before the answer comes, there is nothing to remember.
+            // A deletion that the watch shows before the response arrives removes this entry.
             applied.insert(id.clone(), None);
         }
         let params = PatchParams::apply(self.field_manager).force();
@@ -249,25 +249,25 @@ impl Applier {
         Ok(answer)
     }
 
-    /// Notes that a controller of `owner` prunes children of type `child`.
+    /// Declares that a controller of `owner` prunes children of type `child`.
     pub(crate) fn prune(&self, owner: &ScopedResource, child: &ScopedResource, of: &Selector) {
         self.pruned.declare(owner, child, of);
     }
 
-    /// Prunes children of whatever type, which `everything` finds.
+    /// Prunes children of every type, found by `everything`.
     #[cfg(feature = "testing")]
     pub(crate) fn prune_everything(&mut self, everything: Everything) {
         self.pruned = Pruned::of_everything(everything);
     }
 
-    /// Forgets what is deleted, so that it is applied again.
+    /// Drops the records of deleted objects, so that they are applied again.
     fn follow(&self, source: &Source) {
         let (applied, kind) = (self.applied.clone(), source.kind.to_string());
         let mut followed = self.followed.lock();
         if !followed.insert(kind.clone()) {
             return;
         }
-        // First, so that no owner is reconciled before its child is forgotten.
+        // Subscribed first, so that the record is gone before the owner is reconciled.
         source.subscribe_first(Box::new(move |change: &ObjectEvent<'_>| {
             if let (Some(old), None) = (change.before(), change.after()) {
                 let id = (kind.clone(), Key::of(old));
@@ -276,7 +276,7 @@ impl Applier {
         }));
     }
 
-    /// Where an object of this type with this metadata is.
+    /// The API for the type and namespace of an object.
     fn api(&self, kind: &ScopedResource, meta: &ObjectMeta) -> Api<DynamicObject> {
         let namespace = meta.namespace.as_deref().unwrap_or_default();
         kind.api(self.cluster.client(), Some(namespace))
@@ -288,7 +288,7 @@ impl Applier {
 }
 
 impl Record {
-    /// What is known of an object that was not sent again.
+    /// The newest known metadata of an object that was not sent.
     fn newest(&self, found: Option<&ObjectMeta>) -> Applied {
         let version = |of: &Applied| of.resource_version.as_ref()?.parse::<u128>().ok();
         let found = found.map(|found| Applied::of(found, false));
@@ -299,10 +299,10 @@ impl Record {
         })
     }
 
-    /// Whether the object is still as applied; `found` may lag behind the apply.
+    /// Whether the object is unchanged since the apply. `found` may be older than the apply.
     fn holds(&self, found: Option<&ObjectMeta>, desired: &ObjectMeta) -> bool {
         let Some(found) = found else {
-            // Not seen yet: a deletion would have ended this record, if the watch showed it.
+            // Not in the cache yet: a deletion shown by the watch would have removed this record.
             return self.at.elapsed() < LAG;
         };
         let has = |found: &Option<BTreeMap<_, _>>, desired: &Option<BTreeMap<_, _>>| {
@@ -339,7 +339,7 @@ mod tests {
         from_value(value.clone()).unwrap()
     }
 
-    /// Whether what was applied as `applied` holds when the watch shows `change` on top of it.
+    /// Whether the record of `applied` holds when the watch shows `applied` with `change`.
     fn holds(applied: &Value, change: Value) -> bool {
         let mut found = applied.clone();
         for (key, value) in change.as_object().unwrap() {
@@ -354,7 +354,7 @@ mod tests {
     }
 
     #[test]
-    fn an_object_holds_until_more_than_its_status_changes() {
+    fn a_record_holds_until_more_than_the_status_changes() {
         let owner = |uid| json!([{ "apiVersion": "v1", "kind": "A", "name": "a", "uid": uid }]);
         let applied = json!({
             "uid": "u",
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_known_is_of_the_newest_version() {
+    fn the_newest_known_version_is_returned() {
         let versions = |version: &str| meta(&json!({ "uid": "u", "resourceVersion": version }));
         let record = Record {
             hash: 0,
@@ -396,13 +396,13 @@ mod tests {
     }
 
     #[test]
-    fn an_object_without_generations_holds_until_it_has_a_newer_version() {
+    fn a_record_without_generation_holds_until_a_newer_version() {
         let applied = json!({ "uid": "u", "resourceVersion": "99" });
         for (version, expected) in [
             (json!("98"), true),
             (json!("99"), true),
             (json!("100"), false),
-            // Nothing can be said of these.
+            // Versions that cannot be compared.
             (json!("x"), false),
             (Value::Null, false),
         ] {
@@ -413,14 +413,14 @@ mod tests {
     }
 
     #[test]
-    fn an_object_that_the_watch_has_not_shown_holds_for_a_while() {
+    fn a_record_holds_for_a_minute_before_the_watch_shows_the_object() {
         let mut applied = Record {
             hash: 0,
             answer: Applied::of(&meta(&json!({ "uid": "u" })), true),
             at: Instant::now(),
         };
         assert!(applied.holds(None, &ObjectMeta::default()));
-        // For so long that it must have been missed.
+        // So long ago that the watch must have missed it.
         applied.at -= LAG;
         assert!(!applied.holds(None, &ObjectMeta::default()));
     }

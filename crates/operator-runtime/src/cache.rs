@@ -1,4 +1,4 @@
-//! One watch and one store a type, however many controllers use them.
+//! One watch and one store per type and selector, shared by all controllers.
 
 mod content;
 mod entry;
@@ -34,7 +34,7 @@ use crate::{
     object::{ScopedResource, Selector, TypedObject},
 };
 
-/// Everything that is watched in one cluster.
+/// The watches of one cluster.
 #[derive(Clone, Default)]
 pub(crate) struct Cache {
     sources: Arc<Mutex<Vec<Arc<Source>>>>,
@@ -42,18 +42,18 @@ pub(crate) struct Cache {
     fill: Arc<OnceLock<Fill>>,
 }
 
-/// What fills a source where there are no watches.
+/// Fills a source where there are no watches.
 #[cfg(feature = "testing")]
 pub(crate) type Fill = Box<dyn Fn(&Source) + Send + Sync>;
 
-/// What a source keeps of its objects.
+/// The form in which a source caches its objects.
 #[derive(Clone)]
 pub(crate) enum Form {
-    /// Their metadata, which is all that an owner reference needs.
+    /// Metadata, which is enough for owner references.
     Metadata,
-    /// All of them, as this Rust type.
+    /// Whole objects, as this Rust type.
     Objects(TypeId, Decode),
-    /// What a transform leaves of them; the type names both.
+    /// Transformed objects; the type id names both the type and the transform.
     Transformed(TypeId, Decode),
 }
 
@@ -66,7 +66,7 @@ impl Form {
         Self::Objects(TypeId::of::<DynamicObject>(), Arc::new(decode_dynamic))
     }
 
-    /// Objects of type `K` after `transform`, which is the same wherever its type is.
+    /// Objects of type `K` after `transform`, which its own type identifies.
     pub(crate) fn transformed<K: TypedObject, F>(transform: F) -> Self
     where
         F: Fn(&mut K) + Send + Sync + 'static,
@@ -75,14 +75,14 @@ impl Form {
         Self::Transformed(TypeId::of::<(K, F)>(), Arc::new(decode))
     }
 
-    /// What serves both, if anything does.
+    /// The form that serves both, if there is one.
     pub(crate) fn and(&self, other: &Self) -> Option<Self> {
         match (self, other) {
             (Self::Objects(own, _), Self::Objects(other, _))
             | (Self::Transformed(own, _), Self::Transformed(other, _)) => {
                 (own == other).then(|| self.clone())
             }
-            // Whoever did not ask for the transform misses nothing.
+            // A reader without the transform must not miss the dropped parts.
             (Self::Transformed(..), _) | (_, Self::Transformed(..)) => None,
             (form, Self::Metadata) | (Self::Metadata, form) => Some(form.clone()),
         }
@@ -96,14 +96,14 @@ impl Form {
     }
 }
 
-/// A change of one object that a watch has shown; at least one of both is there.
+/// A change of one object that a watch has shown. At least one of before and after is present.
 pub struct ObjectEvent<'a> {
     pub(crate) old: Option<&'a Entry>,
     pub(crate) new: Option<&'a Entry>,
 }
 
 impl<'a> ObjectEvent<'a> {
-    /// As of an object that has just come.
+    /// The event of a created object.
     pub(crate) fn created(entry: &'a Entry) -> Self {
         Self {
             old: None,
@@ -111,22 +111,22 @@ impl<'a> ObjectEvent<'a> {
         }
     }
 
-    /// The metadata before: none for an object that was created, or is new to this process.
+    /// The metadata before the change; `None` for an object that was created, or is new to this process.
     pub fn before(&self) -> Option<&'a ObjectMeta> {
         self.old.map(Entry::meta)
     }
 
-    /// The metadata after: none for an object that is gone.
+    /// The metadata after the change; `None` for a deleted object.
     pub fn after(&self) -> Option<&'a ObjectMeta> {
         self.new.map(Entry::meta)
     }
 
-    /// The object before, if the watch is of `K`.
+    /// The object before the change, if the watch caches `K`.
     pub(crate) fn object_before<K: TypedObject>(&self) -> Option<&'a K> {
         self.old.and_then(Entry::as_ref)
     }
 
-    /// The object after, if the watch is of `K`.
+    /// The object after the change, if the watch caches `K`.
     pub(crate) fn object_after<K: TypedObject>(&self) -> Option<&'a K> {
         self.new.and_then(Entry::as_ref)
     }
@@ -136,26 +136,26 @@ impl<'a> ObjectEvent<'a> {
     }
 }
 
-/// Called for each change, in order for each object; it must not wait.
+/// A callback for each change, in order per object. It must not block.
 pub(crate) type Handler = Box<dyn Fn(&ObjectEvent<'_>) + Send + Sync>;
 
-/// The objects of one type that match a selector.
+/// The cached objects of one type and selector.
 pub(crate) struct Source {
     pub(crate) kind: ScopedResource,
     pub(crate) content: Content,
     pub(crate) selector: Selector,
-    /// The index by the uid of the controller, once somebody has asked.
+    /// The index by the uid of the controller, created on first use.
     controllers: OnceLock<usize>,
     form: Mutex<Form>,
     handlers: Mutex<Vec<Handler>>,
-    /// Whether somebody reads it beside those who are told of changes.
+    /// Whether the source has readers beside its subscribers.
     read: AtomicBool,
-    /// How many namespaces are not listed yet, once that is known.
+    /// The number of namespaces that are not listed yet, once known.
     unlisted: Sender<Option<usize>>,
 }
 
 impl Cache {
-    /// The source of these objects, made if nobody has asked for it yet.
+    /// The source of these objects, created on first use.
     pub(crate) fn source(
         &self,
         kind: &ScopedResource,
@@ -192,10 +192,10 @@ impl Cache {
         source
     }
 
-    /// Lets `fill` fill each source that somebody asks for from now on.
+    /// Makes `fill` fill each source that is created from now on.
     #[cfg(feature = "testing")]
     pub(crate) fn fill_by(&self, fill: Fill) {
-        // Only the fake calls it, once for each manager.
+        // Only the fake calls this, once per manager.
         _ = self.fill.set(fill);
     }
 
@@ -214,7 +214,7 @@ impl Cache {
         self.sources.lock().iter().find(fits).cloned()
     }
 
-    /// The sources that somebody reads.
+    /// The sources that have readers.
     pub(crate) fn read(&self) -> Vec<Arc<Source>> {
         let mut sources = self.sources();
         sources.retain(|source| source.read.load(Ordering::Relaxed));
@@ -227,17 +227,17 @@ impl Cache {
 }
 
 impl Source {
-    /// Calls `handler` for each change; has no effect on what was shown before.
+    /// Calls `handler` for each change from now on.
     pub(crate) fn subscribe(&self, handler: Handler) {
         self.handlers.lock().push(handler);
     }
 
-    /// As [`subscribe`](Self::subscribe), before those who subscribed already.
+    /// Like [`subscribe`](Self::subscribe), ahead of the existing subscribers.
     pub(crate) fn subscribe_first(&self, handler: Handler) {
         self.handlers.lock().insert(0, handler);
     }
 
-    /// Makes controllers wait until this source is filled.
+    /// Marks the source as read: controllers then wait until it is filled.
     pub(crate) fn is_read(&self) {
         self.read.store(true, Ordering::Relaxed);
     }
@@ -253,14 +253,14 @@ impl Source {
         *self.unlisted.borrow() == Some(0)
     }
 
-    /// Returns once every namespace was listed.
+    /// Waits until every namespace was listed.
     pub(crate) async fn filled(&self) {
         let mut unlisted: Receiver<_> = self.unlisted.subscribe();
         // The sender lives as long as `self`.
         _ = unlisted.wait_for(|unlisted| *unlisted == Some(0)).await;
     }
 
-    /// Whether this source also serves who wants `form`, keeping more if it must.
+    /// Whether this source also serves `form`, caching more if it must.
     fn widen(&self, form: &Form) -> bool {
         let mut own = self.form.lock();
         match own.and(form) {
@@ -274,7 +274,7 @@ impl Source {
         self.form.lock().clone()
     }
 
-    /// Shows all objects that there are, as JSON, in place of a watch.
+    /// Replaces the content with these objects, as JSON, in place of a watch.
     #[cfg(feature = "testing")]
     pub(crate) fn fill<'a>(&self, objects: impl Iterator<Item = (Key, &'a str)>) {
         for (key, text) in objects {
@@ -283,10 +283,10 @@ impl Source {
         self.unlisted.send_replace(Some(0));
     }
 
-    /// Shows one object, as JSON, in place of a watch; `None` is its end.
+    /// Replaces one object, as JSON, in place of a watch; `None` deletes it.
     ///
     /// # Panics
-    /// If it is no JSON of an object.
+    /// If the JSON is not an object.
     #[cfg(feature = "testing")]
     pub(crate) fn show(&self, key: &Key, object: Option<&str>) {
         let raw = |text| serde_json::from_str::<entry::Raw<false>>(text).expect("an object");
@@ -294,7 +294,7 @@ impl Source {
         self.change(key, object.map(|text| raw(text).decode(&decode)));
     }
 
-    /// Keeps `new`, and tells who is concerned unless nothing changed.
+    /// Stores `new`, and notifies the subscribers unless nothing changed.
     fn change(&self, key: &Key, new: Option<Entry>) {
         let old = self.content.replace(key, new.clone());
         let version = |entry: &Option<Entry>| {
@@ -312,26 +312,26 @@ impl Source {
             tracing::warn!(kind, namespace, name, error, "{text}");
         }
         match (old, new) {
-            // Another object of the same name: nobody saw the first one go.
+            // An object recreated under the same name: the deletion in between was missed.
             (Some(first), Some(second)) if first.meta().uid != second.meta().uid => {
-                self.tell(key, &ObjectEvent { old, new: None });
-                self.tell(key, &ObjectEvent { old: None, new });
+                self.notify(key, &ObjectEvent { old, new: None });
+                self.notify(key, &ObjectEvent { old: None, new });
             }
-            _ => self.tell(key, &ObjectEvent { old, new }),
+            _ => self.notify(key, &ObjectEvent { old, new }),
         }
     }
 
-    fn tell(&self, key: &Key, change: &ObjectEvent<'_>) {
+    fn notify(&self, key: &Key, change: &ObjectEvent<'_>) {
         for handler in &*self.handlers.lock() {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(|| handler(change))) {
                 let (kind, error) = (&self.kind.resource.kind, panic_message(&*panic));
-                tracing::error!(kind, ?key, error, "what maps or filters a change panicked");
+                tracing::error!(kind, ?key, error, "a mapper or predicate panicked");
             }
         }
     }
 }
 
-/// The uid of the owner that controls an object; the API server allows one.
+/// The uid of the controller of an object; the API server allows one.
 fn controllers(entry: &Entry) -> Vec<String> {
     let references = entry.meta().owner_references.iter().flatten();
     let controllers = references.filter(|owner| owner.controller == Some(true));
@@ -360,10 +360,10 @@ mod tests {
     }
 
     #[test]
-    fn who_wants_the_same_shares_a_source() {
+    fn equal_requests_share_a_source() {
         let cache = Cache::default();
         let metadata = source(&cache, Form::Metadata);
-        // Whoever asked for metadata gets it from whole objects, too.
+        // Whole objects also serve a reader of metadata.
         let objects = source(&cache, Form::of::<ConfigMap>());
         assert!(Arc::ptr_eq(&metadata, &objects));
         assert!(Arc::ptr_eq(&objects, &source(&cache, Form::Metadata)));
@@ -416,7 +416,7 @@ mod tests {
             Some(entry("u", "1")),
             Some(entry("u", "1")),
             Some(entry("u", "2")),
-            // Deleted and made again, both unseen.
+            // Deleted and recreated, both unseen.
             Some(entry("v", "3")),
             None,
             None,

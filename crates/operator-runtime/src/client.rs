@@ -1,4 +1,4 @@
-//! Clients with bounds: kube's own wait without end for a server that does not answer.
+//! Clients with timeouts: kube's own wait forever for a server that does not answer.
 
 pub(crate) mod discovery;
 pub(crate) mod fence;
@@ -23,28 +23,28 @@ use crate::{
     metrics::{Calls, Metrics},
 };
 
-/// Where a pod finds the namespace that it runs in.
+/// The file with the namespace of the pod.
 pub(crate) const NAMESPACE_FILE: &str = "/var/run/secrets/kubernetes.io/serviceaccount/namespace";
 
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// How long a call may hear nothing from the API server, which itself gives up after 60 s.
+/// The longest silence during a call; the API server itself gives up after 60 s.
 const CALL: Duration = Duration::from_secs(65);
 
-/// How long a connection of watches may hear nothing: a little longer than watches last over HTTP/1.1, and than an
-/// answer to a ping takes over HTTP/2.
+/// The longest silence on a connection of watches: a little longer than a watch lasts over HTTP/1.1, and
+/// than a ping takes over HTTP/2.
 const WATCH: Duration = Duration::from_secs(55);
 
-/// Clients for calls and for watches: they differ in how long silence is normal.
+/// Clients for calls and for watches, which differ in their idle timeouts.
 #[derive(Clone)]
 pub(crate) struct Clients {
     pub(crate) calls: Client,
-    /// For calls of a replica that does not lead.
+    /// The client for calls of a replica that does not lead.
     pub(crate) unfenced: Client,
     pub(crate) watches: Client,
 }
 
-/// What looks at every call that is sent.
+/// The observers of every call.
 #[derive(Clone)]
 pub(crate) struct Observers {
     pub(crate) calls: Calls,
@@ -52,10 +52,10 @@ pub(crate) struct Observers {
 }
 
 impl Clients {
-    /// Neither retries by itself: the retries of a controller show in its metrics and back off.
+    /// Builds both clients. Neither retries: the retries of a controller show in its metrics and back off.
     ///
-    /// Calls change nothing but with the fence's permission or [in every replica](fence::in_every_replica), and
-    /// are given up after `margin` without an acknowledgement by the network.
+    /// Calls write only if the fence permits it or [in every replica](fence::in_every_replica), and are
+    /// aborted after `margin` without an acknowledgement by the network.
     pub(crate) fn new(
         mut config: Config,
         metrics: &Metrics,
@@ -88,7 +88,7 @@ impl Clients {
         })
     }
 
-    /// All clients, each as `through` makes it.
+    /// Applies `through` to all clients.
     pub(crate) fn map(self, through: impl Fn(Client) -> Client) -> Self {
         Self {
             calls: through(self.calls),
@@ -98,7 +98,7 @@ impl Clients {
     }
 }
 
-/// The configuration in `kubeconfig`, or the one kubectl or a pod would use.
+/// The configuration from `kubeconfig`, or kubectl's or the pod's default.
 pub(crate) async fn config(kubeconfig: Option<&Path>) -> Result<Config, Error> {
     let mut config = match kubeconfig {
         None => Config::infer().await.map_err(Error::InferConfig)?,
@@ -110,7 +110,7 @@ pub(crate) async fn config(kubeconfig: Option<&Path>) -> Result<Config, Error> {
             config.map_err(error)?
         }
     };
-    // kube asks NO_PROXY about the address of the proxy. What a kubeconfig says of its cluster stays.
+    // kube checks NO_PROXY against the proxy's own address. A proxy in the kubeconfig stays.
     let variable = |names: [&str; 2]| names.into_iter().find_map(|name| env::var(name).ok());
     let proxy: Option<Uri> =
         variable(["HTTPS_PROXY", "https_proxy"]).and_then(|uri| uri.parse().ok());
@@ -121,19 +121,19 @@ pub(crate) async fn config(kubeconfig: Option<&Path>) -> Result<Config, Error> {
     Ok(config)
 }
 
-/// Whether a list as in `NO_PROXY` names the API server.
+/// Whether a `NO_PROXY` list matches the API server.
 fn is_exempt(server: &Uri, exempt: &str) -> bool {
     let proxy = Matcher::builder().all("http://proxy.invalid").no(exempt);
     proxy.build().intercept(server).is_none()
 }
 
-/// The namespace of the pod that this process runs in, if it does.
+/// The namespace of this process' pod, if it runs in one.
 pub(crate) fn pod_namespace() -> Option<String> {
     let name = fs::read_to_string(NAMESPACE_FILE).ok()?;
     Some(name.trim().to_owned()).filter(|name| !name.is_empty())
 }
 
-/// Host and port of the API server.
+/// The host and port of the API server.
 fn host(server: &Uri) -> String {
     let port = match server.scheme_str() {
         Some("http") => 80,

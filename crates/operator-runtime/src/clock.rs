@@ -1,4 +1,4 @@
-//! What time it is, and time that only runs forward, also while the machine sleeps.
+//! The system time, and a monotonic clock that includes suspend.
 
 use std::{sync::Arc, time::Duration};
 
@@ -6,10 +6,10 @@ use k8s_openapi::jiff::Timestamp;
 use parking_lot::Mutex;
 use rustix::time::{ClockId, clock_gettime};
 
-/// Tells the time: that of the system, unless a test has set another; a clone is the same clock.
+/// The current time: the system's, unless a test has set another. Clones share the clock.
 ///
-/// A reconcile that depends on the time, because it follows a schedule or lets things expire, asks the clock
-/// of its context, which comes from [`Manager::clock`](crate::Manager::clock).
+/// A reconcile that follows a schedule or lets objects expire reads the clock of its context, from
+/// [`Manager::clock`](crate::Manager::clock).
 ///
 /// ```
 /// use std::time::Duration;
@@ -28,7 +28,7 @@ use rustix::time::{ClockId, clock_gettime};
 pub struct Clock(Arc<Mutex<Option<Timestamp>>>);
 
 impl Clock {
-    /// What time it is.
+    /// The current time.
     pub fn now(&self) -> Timestamp {
         self.0.lock().unwrap_or_else(Timestamp::now)
     }
@@ -39,27 +39,28 @@ impl Clock {
         *self.0.lock() = Some(time);
     }
 
-    /// Sets the clock forward, and stops it there.
+    /// Advances the clock, and stops it there.
     ///
     /// # Panics
-    /// After the year 9999.
+    /// If the time is after the year 9999.
     #[cfg(feature = "testing")]
     pub fn advance(&self, by: Duration) {
         self.set(self.now() + by);
     }
 }
 
-/// `std::time::Instant` stands still while a Linux machine is suspended, which is when leases run out.
+/// `std::time::Instant` does not count the time during which a Linux machine is suspended, and leases
+/// expire meanwhile.
 #[cfg(target_os = "linux")]
 const CLOCK: ClockId = ClockId::Boottime;
 
-/// Elsewhere, such as on macOS, this is the clock that counts sleep.
+/// On other systems, such as macOS, this clock includes suspend.
 #[cfg(not(target_os = "linux"))]
 const CLOCK: ClockId = ClockId::Monotonic;
 
-/// The time since the machine started, the time that it slept included.
+/// The time since boot, including suspend.
 pub(crate) fn since_boot() -> Duration {
-    // Negative values do not occur: the clock begins at zero.
+    // Negative values do not occur: the clock starts at zero.
     Duration::try_from(clock_gettime(CLOCK)).unwrap_or_default()
 }
 

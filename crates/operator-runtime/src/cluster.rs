@@ -1,4 +1,4 @@
-//! A cluster that the operator works with: clients, and what is watched there.
+//! A cluster of the operator: its clients and its watches.
 
 use std::{collections::BTreeMap, sync::Arc, time::Duration};
 
@@ -13,7 +13,7 @@ use crate::{
     object::{ScopedResource, TypedObject},
 };
 
-/// A cluster that the operator works with; a clone is cheap.
+/// A cluster of the operator. Clones are cheap.
 #[derive(Clone)]
 pub struct Cluster {
     pub(crate) clients: Clients,
@@ -33,19 +33,19 @@ impl Cluster {
         })
     }
 
-    /// A client whose calls are bounded in time and not repeated; a clone is cheap. With leader
-    /// election it changes nothing unless this replica leads.
+    /// A client with timeouts and without retries. Clones are cheap. With leader election, it writes only
+    /// while this replica leads.
     pub fn client(&self) -> Client {
         self.clients.calls.clone()
     }
 
-    /// The objects of type `K` here, kept in memory and current. Ask before the manager runs, and
-    /// allow the controllers that read it to get, list and watch the type.
+    /// A store of the objects of type `K` in this cluster. Create it before the manager runs, and grant the
+    /// controllers that read it get, list and watch on the type.
     pub fn store<K: TypedObject>(&self) -> Store<K> {
         self.store_with(StoreOptions::new())
     }
 
-    /// As [`store`](Self::store), of some objects, or of a part of each.
+    /// Like [`store`](Self::store), with [options](StoreOptions).
     pub fn store_with<K: TypedObject>(&self, options: StoreOptions<K>) -> Store<K> {
         let (kind, form) = (ScopedResource::of::<K>(), options.form());
         let source = self.cache.source(&kind, &options.selector, form);
@@ -54,7 +54,7 @@ impl Cluster {
     }
 }
 
-/// The clusters by name; the one without a name is the operator's own.
+/// The clusters by name; the operator's own has no name.
 #[derive(Clone)]
 pub(crate) struct Clusters {
     pub(crate) own: Cluster,
@@ -84,7 +84,7 @@ impl Clusters {
         }
     }
 
-    /// What controllers read, in whichever cluster.
+    /// The sources with readers, in all clusters.
     pub(crate) fn read(&self) -> Vec<Arc<Source>> {
         let others = self.others();
         let clusters = [&self.own].into_iter().chain(others.values());

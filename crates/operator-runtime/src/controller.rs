@@ -1,4 +1,4 @@
-//! Controllers as data: what is watched, what is allowed, and the function that reconciles.
+//! Controllers as data: watches, permissions, and the reconcile function.
 
 mod action;
 mod backoff;
@@ -36,11 +36,11 @@ pub use watch::Watch;
 type Reconcile<C> = Box<dyn Fn(Arc<dyn Stored>, Arc<C>) -> Reconciling + Send + Sync>;
 type Reconciling = BoxFuture<'static, Result<Action, Failure>>;
 
-/// What a controller is, without the type of its objects.
+/// A controller without the type parameter of its objects.
 pub(crate) struct Definition<C> {
     pub(crate) name: &'static str,
     rules: Rules,
-    /// What it may do with its own objects, if they are in the cluster of the operator.
+    /// Permissions on the primary type, if its objects are in the operator's own cluster.
     own_rules: Rules,
     pub(crate) primary: ScopedResource,
     form: Form,
@@ -50,28 +50,28 @@ pub(crate) struct Definition<C> {
     concurrency: Option<u16>,
     timeout: Option<Duration>,
     needs_leadership: bool,
-    /// The condition that shows a failure, and how an object gets it.
+    /// The condition that reports a failure, and the function that builds its patch.
     condition: ReadyCondition,
     report: Option<Report>,
 }
 
 impl<C> Definition<C> {
-    /// The type and the condition that shows a failure, if one does.
+    /// The primary type and the condition that reports a failure, if the type has one.
     pub(crate) fn shows(&self) -> Option<(ScopedResource, &'static str)> {
         let shows = (self.primary.clone(), self.condition.type_());
         self.report.map(|_| shows)
     }
 
-    /// The types of children that it prunes.
+    /// The types of children that the controller prunes.
     pub(crate) fn prunes(&self) -> impl Iterator<Item = (&ScopedResource, &Selector)> {
         let pruned = self.secondaries.iter().filter(|other| other.prunes);
         pruned.map(|other| (&other.of, &other.watch.selector))
     }
 }
 
-/// A controller of the objects of type `K`, whose reconcile function shares a context `C`.
+/// A controller of objects of type `K`. Its reconciles share a context `C`.
 ///
-/// Everything it watches and needs is declared here, and its RBAC follows from that.
+/// All watches and permissions are declared here; the RBAC is derived from them.
 ///
 /// ```
 /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.rs")); }
@@ -81,7 +81,7 @@ impl<C> Definition<C> {
 /// use operator_runtime::{Action, Controller, Controllers, Verb};
 ///
 /// async fn reconcile(memcached: Arc<Memcached>, context: Arc<()>) -> kube::Result<Action> {
-///     // Drive the cluster toward `memcached.spec`; look again in an hour if nothing changes.
+///     // Drive the cluster toward `memcached.spec`; requeue in an hour if nothing changes.
 ///     Ok(Action::requeue(Duration::from_secs(3600)))
 /// }
 ///
@@ -100,10 +100,10 @@ pub struct Controller<K, C> {
 }
 
 impl<K: TypedObject, C: Send + Sync + 'static> Controller<K, C> {
-    /// A controller of a type that this project defines. It may get, list and watch the objects, and
-    /// patch their status.
+    /// A controller of a type that this project defines. Grants get, list and watch on the type, and patch
+    /// on its status.
     ///
-    /// `name` is unique in the operator; it shows in logs, metrics and readiness.
+    /// `name` is unique in the operator, and appears in logs, metrics and readiness checks.
     pub fn new<F, Fut, A, E>(name: &'static str, reconcile: F) -> Self
     where
         F: Fn(Arc<K>, Arc<C>) -> Fut + Send + Sync + 'static,
@@ -119,8 +119,8 @@ impl<K: TypedObject, C: Send + Sync + 'static> Controller<K, C> {
         controller
     }
 
-    /// A controller of a type that somebody else defines, such as a Deployment. It may get, list
-    /// and watch the objects; whatever else it does, it [`needs`](Self::needs).
+    /// A controller of a type that another project defines, such as a Deployment. Grants get, list and
+    /// watch on the type; declare other permissions with [`needs`](Self::needs).
     pub fn external<F, Fut, A, E>(name: &'static str, reconcile: F) -> Self
     where
         F: Fn(Arc<K>, Arc<C>) -> Fut + Send + Sync + 'static,
@@ -133,8 +133,7 @@ impl<K: TypedObject, C: Send + Sync + 'static> Controller<K, C> {
 }
 
 impl<C: Send + Sync + 'static> Controller<DynamicObject, C> {
-    /// A controller of a type that is known only when the operator runs. It may get, list and watch
-    /// the objects.
+    /// A controller of a type that is known only at run time. Grants get, list and watch on the type.
     pub fn dynamic<F, Fut, A, E>(name: &'static str, kind: ScopedResource, reconcile: F) -> Self
     where
         F: Fn(Arc<DynamicObject>, Arc<C>) -> Fut + Send + Sync + 'static,
@@ -197,48 +196,48 @@ where
         }
     }
 
-    /// Reconciles only some objects, or after some changes.
+    /// Narrows the watch of the primary type: to some objects, or to some changes.
     #[must_use]
     pub fn primary_watch(mut self, watch: Watch) -> Self {
         self.definition.watch = watch;
         self
     }
 
-    /// How many objects may be reconciled at once, never one of them twice. Default: what
-    /// `--max-concurrent-reconciles` says, which is 1 unless given.
+    /// The maximum number of concurrent reconciles; an object is never reconciled twice at once. Default:
+    /// `--max-concurrent-reconciles`, which defaults to 1.
     #[must_use]
     pub fn concurrency(mut self, reconciles: u16) -> Self {
         self.definition.concurrency = Some(reconciles.max(1));
         self
     }
 
-    /// How long a reconcile may take until it is cancelled and counts as failed. Default: for ever.
+    /// The timeout of a reconcile, after which it is cancelled and counts as failed. Default: none.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.definition.timeout = Some(timeout);
         self
     }
 
-    /// Runs in every replica, not only in the one that leads.
+    /// Runs the controller in every replica, not only in the leader.
     #[must_use]
     pub fn without_leadership(mut self) -> Self {
         self.definition.needs_leadership = false;
         self
     }
 
-    /// The condition that tells whether an object is ready. Default: `Ready`. Controllers that share a
-    /// kind need one each.
+    /// The condition that shows whether an object is ready. Default: `Ready`. Controllers of the same kind
+    /// need different conditions.
     ///
-    /// It gets its bad status when a reconcile fails; the reconcile function gives it the good one.
-    /// `make manifests` makes it a column of `kubectl get`.
+    /// A failed reconcile sets the condition to its bad status; the reconcile function sets the good one.
+    /// `make manifests` adds a column for it to `kubectl get`.
     #[must_use]
     pub fn condition(mut self, condition: impl Into<ReadyCondition>) -> Self {
         self.definition.condition = condition.into();
         self
     }
 
-    /// Allows what [`finalizer::ensure`](crate::finalizer::ensure) and
-    /// [`remove`](crate::finalizer::remove) send: to patch the objects.
+    /// Grants patch on the primary type, which [`finalizer::ensure`](crate::finalizer::ensure) and
+    /// [`remove`](crate::finalizer::remove) use.
     #[must_use]
     pub fn finalizer(mut self) -> Self {
         let Definition {
@@ -248,7 +247,7 @@ where
         self
     }
 
-    /// Allows `verbs` on objects of type `T`, which are read or written but not watched.
+    /// Grants `verbs` on the type `T`, whose objects are read or written but not watched.
     #[must_use]
     pub fn needs<T>(mut self, verbs: &[Verb]) -> Self
     where
@@ -258,11 +257,11 @@ where
         self
     }
 
-    /// Allows `verbs` on objects of type `T` that are called `name`, and on no others.
+    /// Grants `verbs` on the object of type `T` with this name, and on no others.
     ///
-    /// To list or watch takes the field selector `metadata.name=…`, as
-    /// [`StoreOptions::fields`](crate::StoreOptions::fields) sends it. RBAC restricts neither `create` nor
-    /// `deletecollection` by a name: allow those with [`needs`](Self::needs).
+    /// list and watch require the field selector `metadata.name=…`, as
+    /// [`StoreOptions::fields`](crate::StoreOptions::fields) sends it. RBAC cannot restrict `create` and
+    /// `deletecollection` by name: grant them with [`needs`](Self::needs).
     #[must_use]
     pub fn needs_named<T>(mut self, name: &str, verbs: &[Verb]) -> Self
     where
@@ -272,7 +271,7 @@ where
         self
     }
 
-    /// Allows `verbs` on a subresource of objects of type `T`, such as `scale` or `exec`.
+    /// Grants `verbs` on a subresource of the type `T`, such as `scale` or `exec`.
     #[must_use]
     pub fn needs_subresource<T>(mut self, subresource: &str, verbs: &[Verb]) -> Self
     where

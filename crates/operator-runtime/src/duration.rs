@@ -1,10 +1,10 @@
-//! Durations of the command line.
+//! Durations on the command line.
 
 use std::time::Duration;
 
 use k8s_openapi::jiff::SignedDuration;
 
-/// A duration as Go writes it, such as `15s`, `1m30s` or `500ms`; longer than nothing.
+/// Parses a positive duration in Go's format, such as `15s`, `1m30s` or `500ms`.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let duration = text.parse::<SignedDuration>().ok();
     duration

@@ -1,5 +1,5 @@
-//! Integration tests: a real kube-apiserver, and the operator as it will run in a cluster, under a
-//! ServiceAccount of its own that may do what `make manifests` allows and nothing else.
+//! Integration tests against a real kube-apiserver. The operator runs as in a cluster, under a
+//! ServiceAccount of its own with exactly the permissions of `make manifests`.
 
 mod control_plane;
 mod foreign;
@@ -50,19 +50,19 @@ use crate::{
     webhook::{Webhooks, crds as converted},
 };
 
-/// Where the ServiceAccount of the operator lives, and what a namespaced operator watches.
+/// The namespace of the operator's ServiceAccount, and the watched namespace of a namespaced operator.
 pub const NAMESPACE: &str = "default";
 
-/// Where a project keeps the CRDs of other projects that its tests need, as YAML.
+/// The directory with the CRDs of other projects that the tests need, as YAML.
 pub const CRDS: &str = "tests/crds";
 
-/// How long the operator may take to become ready.
+/// The time within which the operator must become ready.
 const READY: Duration = Duration::from_secs(30);
 
-/// A control plane for all tests of a process, gone when the process is.
+/// A control plane for all tests of a process. It stops when the process ends.
 #[derive(Debug)]
 pub struct Cluster {
-    // Dropped in this order: first the operator, then what it talks to.
+    // Fields drop in this order: the operator before the control plane.
     operator: Option<Operator>,
     roles: Vec<BoundRole>,
     admin: Config,
@@ -73,12 +73,12 @@ impl Cluster {
     /// Starts etcd and kube-apiserver, which takes about 4 s.
     ///
     /// # Errors
-    /// If their binaries are missing (the error says how to get them) or they do not start.
+    /// If their binaries are missing (the error says how to install them), or if they do not start.
     pub fn start() -> Result<Self> {
         Self::start_with(&Options::default())
     }
 
-    /// Like [`start`](Self::start), with a choice of binaries and components.
+    /// Like [`start`](Self::start), with [`Options`].
     ///
     /// # Errors
     /// As [`start`](Self::start).
@@ -88,14 +88,14 @@ impl Cluster {
         let kubeconfig = Kubeconfig::read_from(control_plane.kubeconfig())?;
         let options = KubeConfigOptions::default();
         let admin = async { Config::from_custom_kubeconfig(kubeconfig, &options).await };
-        // On a thread of its own, because the caller may be a test that is async.
+        // A separate thread, because the caller may be an async test.
         let mut admin = thread::scope(|scope| {
             let config = scope.spawn(|| anyhow::Ok(Runtime::new()?.block_on(admin)?));
             config
                 .join()
                 .map_err(|_| anyhow!("cannot read the kubeconfig"))?
         })?;
-        // The API server is on this machine, whatever proxy the environment names.
+        // The API server runs on this machine: ignore any proxy in the environment.
         admin.proxy_url = None;
         Ok(Self {
             operator: None,
@@ -105,22 +105,22 @@ impl Cluster {
         })
     }
 
-    /// Gives every operator that is run from now on the Roles and ClusterRoles in a YAML file, such as
-    /// `config/rbac/backup_role.yaml`, beside the one that follows from what it declares: what a
-    /// declaration cannot say, such as single names. A Role counts in [`NAMESPACE`].
+    /// Binds the Roles and ClusterRoles of a YAML file, such as `config/rbac/backup_role.yaml`, to every
+    /// operator that runs from now on, beside the declared permissions. Use it for permissions that cannot
+    /// be declared. A Role is created in [`NAMESPACE`].
     ///
     /// # Errors
-    /// If the file cannot be read, or holds none.
+    /// If the file cannot be read, or contains no role.
     pub fn with_roles(mut self, file: impl AsRef<Path>) -> Result<Self> {
         self.roles.extend(install::roles_in(file.as_ref())?);
         Ok(self)
     }
 
-    /// [Runs](Self::run) an operator, beside the CRDs of other projects that are in [`CRDS`]. Its context
-    /// is made as its `main` makes it, with the defaults of its own flags.
+    /// [Runs](Self::run) an operator, after installing the CRDs of other projects from [`CRDS`]. The
+    /// context is built as in `main`, with the defaults of the operator's own flags.
     ///
     /// # Errors
-    /// As [`crds_in`] and [`run`](Self::run), and if the context cannot be made.
+    /// The errors of [`crds_in`] and [`run`](Self::run), and an error of the context function.
     pub fn with_operator<C: Send + Sync + 'static, M>(
         mut self,
         options: &ManagerOptions,
@@ -134,7 +134,7 @@ impl Cluster {
         let rules = declared(&controllers, &webhooks);
         let context = async move |manager: &Manager| {
             let made = context.make(manager).await;
-            made.map_err(|error| anyhow!("cannot make the context: {error}"))
+            made.map_err(|error| anyhow!("cannot build the context: {error}"))
         };
         let operator = self.begin(options, crds, rules, controllers, webhooks, context)?;
         self.operator = Some(operator);
@@ -144,7 +144,7 @@ impl Cluster {
     /// Installs `crds`, and waits until the API server serves them.
     ///
     /// # Errors
-    /// If the API server refuses one, or does not serve it within 30 s.
+    /// If the API server refuses a CRD, or does not serve it within 30 s.
     pub async fn install(
         &self,
         crds: Result<Vec<CustomResourceDefinition>, impl Display>,
@@ -153,12 +153,12 @@ impl Cluster {
         install::crds(&self.client()?, crds).await
     }
 
-    /// Installs `crds`, and runs `controllers` and `webhooks` on threads of their own until the returned value is
-    /// dropped. Returns when the operator is ready.
+    /// Installs `crds`, and runs `controllers` and `webhooks` on threads of their own until the returned
+    /// value is dropped. Returns when the operator is ready.
     ///
     /// # Errors
-    /// If the API server refuses something or does not serve a type that the operator works with, or
-    /// the operator is not ready within 30 s.
+    /// If the API server refuses a request, does not serve a type of the operator, or the operator is not
+    /// ready within 30 s.
     pub fn run<C: Send + Sync + 'static>(
         &self,
         options: &ManagerOptions,
@@ -171,11 +171,10 @@ impl Cluster {
         self.run_with(options, crds, rules, controllers, webhooks, context)
     }
 
-    /// As [`run`](Self::run), with other permissions than those that the controllers and
-    /// webhooks declare.
+    /// Like [`run`](Self::run), with other permissions than the declared ones.
     ///
     /// # Errors
-    /// As [`run`](Self::run).
+    /// The errors of [`run`](Self::run).
     pub fn run_with<C: Send + Sync + 'static>(
         &self,
         options: &ManagerOptions,
@@ -221,7 +220,7 @@ impl Cluster {
                 WatchScope::Namespaces => vec![NAMESPACE.to_owned()],
             };
             let own = config.clone();
-            // Clients are made inside of the runtime that they use.
+            // Clients must be created inside the runtime that they use.
             let _inside = runtime.enter();
             let through = |client| recorded.client(client);
             let mut manager = Manager::with_config(&options, config, &namespaces, None, through)?;
@@ -230,7 +229,7 @@ impl Cluster {
             let manager = manager
                 .controllers(controllers, context.clone())
                 .webhooks(webhooks, context);
-            // Before anybody looks whether the operator is ready.
+            // Before the first check whether the operator is ready.
             manager.readiness().expect(webhooks::CHECK);
             _ = sender.send((manager.stop(), manager.readiness(), own));
             let run = configurations.during(Client::try_from(admin)?, manager);
@@ -260,7 +259,7 @@ impl Cluster {
         Ok(operator)
     }
 
-    /// A client that may do everything. It belongs to the tokio runtime that it is made in.
+    /// An administrator's client. It belongs to the tokio runtime in which it is created.
     ///
     /// # Errors
     /// If the client cannot be made.
@@ -268,8 +267,8 @@ impl Cluster {
         Ok(Client::try_from(self.admin.clone())?)
     }
 
-    /// The objects of type `K`, as somebody who may do everything: those in [`NAMESPACE`] if it is
-    /// a type with namespaces. Belongs to the tokio runtime that it is made in.
+    /// The administrator's API for objects of type `K`, in [`NAMESPACE`] for a namespaced type. It belongs
+    /// to the tokio runtime in which it is created.
     ///
     /// # Errors
     /// If the client cannot be made.
@@ -277,16 +276,17 @@ impl Cluster {
         Ok(<K::Scope as ObjectScope>::api(self.client()?, NAMESPACE))
     }
 
-    /// The smallest object of type `K`, called `name`, that the schema of its CRD allows, with some
-    /// value in each field that is required. Rules of the CRD in CEL may want more.
+    /// The smallest object of type `K` with this name that the schema of its CRD allows, with a value in
+    /// each required field. CEL rules of the CRD may require more.
     ///
     /// # Errors
-    /// If there is no such CRD, no value is known that fits a field, or the Rust type does not take it.
+    /// If there is no such CRD, if no fitting value is known for a field, or if the Rust type does not
+    /// accept the object.
     pub async fn smallest<K: TypedObject>(&self, name: &str) -> Result<K> {
         foreign::smallest(self.client()?, name).await
     }
 
-    /// As [`api`](Self::api), but with the permissions of the operator.
+    /// Like [`api`](Self::api), with the operator's permissions.
     ///
     /// # Errors
     /// If there is no operator, or the client cannot be made.
@@ -297,7 +297,7 @@ impl Cluster {
         ))
     }
 
-    /// The operator that the cluster was started with.
+    /// The operator of this cluster.
     ///
     /// # Errors
     /// If there is none.
@@ -307,20 +307,20 @@ impl Cluster {
             .context("the cluster has no operator")
     }
 
-    /// The processes, with their address and credentials.
+    /// The control plane, with its address and credentials.
     pub fn control_plane(&self) -> &ControlPlane {
         &self.control_plane
     }
 }
 
-/// What an operator declares that it does.
+/// The declared permissions of an operator.
 fn declared<C>(controllers: &Controllers<C>, webhooks: &Webhooks<C>) -> Vec<PolicyRule> {
     let mut rules = controllers.rules();
     rules.extend(&webhooks.rules());
     rules.policy_rules()
 }
 
-/// The types that an operator works with.
+/// The types of an operator.
 fn needed<C>(controllers: &Controllers<C>, webhooks: &Webhooks<C>) -> BTreeSet<Needed> {
     let watched = controllers.watched().map(|of| Needed {
         group: of.resource.group.clone(),

@@ -1,4 +1,4 @@
-//! Why an operator does not run.
+//! Errors that end an operator.
 
 mod chain;
 
@@ -9,10 +9,12 @@ pub(crate) use chain::{chain, panic_message, refusal};
 /// The error of a task.
 pub type TaskError = Box<dyn error::Error + Send + Sync>;
 
-/// How much longer than `--leader-elect-retry-period` a candidate may wait before it looks again.
+/// client-go's jitter factor: a candidate polls after `--leader-elect-retry-period` plus up to this factor
+/// of it.
 pub(crate) const JITTER: f64 = 1.2;
 
-/// Why an operator could not start, or stopped: in one line, causes included, for `main` to return.
+/// The reason why an operator could not start, or stopped. It displays as one line with its causes, so
+/// return it from `main`.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 #[non_exhaustive]
@@ -26,13 +28,13 @@ pub enum Error {
     InferConfig(kube::config::InferConfigError),
     #[error("cannot use kubeconfig `{}`: {}", .0, first_line(&chain(.1)))]
     Kubeconfig(String, kube::config::KubeconfigError),
-    #[error("cannot make a Kubernetes client: {}", chain(.0))]
+    #[error("cannot create a Kubernetes client: {}", chain(.0))]
     Client(kube::Error),
     #[error("cannot listen on {1} for {0}: {2}")]
     Listen(String, SocketAddr, io::Error),
     #[error("cannot use the certificate: {0}")]
     Certificate(String),
-    #[error("cannot make a certificate: {0}")]
+    #[error("cannot issue a certificate: {0}")]
     SelfSigned(String),
     #[error(
         "webhooks need a certificate: name its Secret by `--webhook-secret` or its directory by \
@@ -41,7 +43,7 @@ pub enum Error {
     NoWebhookCertificate,
     #[error("`{0}` is not a host: give `--webhook-host` a DNS name or an IP address")]
     WebhookHost(String),
-    #[error("not in a pod: name the namespace of the webhooks' Secret by --pod-namespace")]
+    #[error("not in a pod: set --pod-namespace to the namespace of the webhooks' Secret")]
     NoPodNamespace,
     #[error("{0}")]
     Webhooks(String),
@@ -61,32 +63,32 @@ pub enum Error {
          `.prunes::<{2}>()` to one of them"
     )]
     SamePruned(&'static str, &'static str, String, String),
-    #[error("no controller is named `{0}`, which is to be triggered")]
+    #[error("a trigger names controller `{0}`, which does not exist")]
     NoController(&'static str),
-    #[error("a predicate over {0} is used for a watch of {1}, whose objects it never sees")]
+    #[error("a predicate over {0} is used in a watch of {1}")]
     Predicate(String, String),
-    #[error("the transform of a store of {0} is used for a watch of {1}")]
+    #[error("the transform of a store of {0} is used in a watch of {1}")]
     Transform(String, String),
-    #[error("a controller watches in cluster `{0}`, which the manager was not told of")]
+    #[error("a controller watches cluster `{0}`, which was not added to the manager")]
     NoCluster(&'static str),
     #[error(transparent)]
     Election(#[from] ElectionError),
     #[error("leader election lost")]
     Lost,
-    #[error("{0} ended, which it never should")]
+    #[error("{0} ended unexpectedly")]
     Ended(String),
     #[error("{} failed: {}", .0, chain(&**.1))]
     Failed(String, TaskError),
-    #[error("reconciles still ran {} s after the stop", .0.as_secs())]
+    #[error("reconciles still ran {} s after the stop signal", .0.as_secs())]
     StopTimeout(Duration),
 }
 
-/// What comes after it shows the place in the file, which may hold a secret.
+/// The following lines show the place in the file, which may contain a secret.
 fn first_line(text: &str) -> &str {
     text.lines().next().unwrap_or_default()
 }
 
-/// Why a replica cannot take part in an election.
+/// The reason why a replica cannot take part in leader election.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum ElectionError {
@@ -98,8 +100,8 @@ pub enum ElectionError {
         "--leader-elect-renew-deadline ({0:?}) must be longer than {JITTER} times --leader-elect-retry-period ({1:?})"
     )]
     Renew(Duration, Duration),
-    #[error("not in a pod: name the namespace of the lease by --leader-elect-resource-namespace")]
+    #[error("not in a pod: set --leader-elect-resource-namespace to the namespace of the lease")]
     Namespace,
-    #[error("the system gives no random numbers")]
+    #[error("cannot get random numbers from the operating system")]
     Random,
 }

@@ -1,4 +1,4 @@
-//! A fake API server in memory, so that the test of a reconcile takes milliseconds.
+//! An in-memory fake API server, so that a reconcile test takes milliseconds.
 //!
 //! ```
 //! # use k8s_openapi::api::core::v1::ConfigMap;
@@ -10,7 +10,7 @@
 //! let name = Some("a".to_owned());
 //! fake.add(ConfigMap { metadata: ObjectMeta { name, ..Default::default() }, ..Default::default() });
 //!
-//! // What is under test gets the client.
+//! // The code under test gets the client.
 //! let api: Api<ConfigMap> = Api::default_namespaced(fake.client());
 //! let patch = Patch::Merge(serde_json::json!({ "data": { "key": "value" } }));
 //! api.patch("a", &PatchParams::default(), &patch).await?;
@@ -22,13 +22,13 @@
 //! # }
 //! ```
 //!
-//! It keeps resource versions, generations, finalizers and the status subresource as the API server
-//! does. Stores and indexes of its [manager](Fake::manager) show each change at once.
+//! The fake implements resource versions, generations, finalizers and the status subresource like the API
+//! server. Stores and indexes of its [manager](Fake::manager) show each change without delay.
 //!
-//! It knows no schema: nothing is validated, defaulted or pruned, a server-side apply replaces lists and
-//! removes nothing, only an object with a spec has generations, and a field selector may name any
-//! field. There are no watches, no admission, no permissions, and nothing collects what a deleted owner
-//! leaves behind. What depends on those belongs into an integration test.
+//! The fake has no schemas: nothing is validated, defaulted or pruned, a server-side apply replaces lists
+//! and removes nothing, only an object with a spec has a generation, and a field selector may name any
+//! field. There are no watches, no admission, no permissions, and no garbage collection. Test code that
+//! depends on those features with an integration test.
 
 mod context;
 mod metadata;
@@ -70,10 +70,10 @@ use crate::{
 };
 pub use request::RecordedRequest;
 
-/// Where objects are that do not say where, and the default namespace of the clients.
+/// The default namespace of the clients, and of objects without a namespace.
 pub const NAMESPACE: &str = "default";
 
-/// A fake API server; a clone is the same one.
+/// A fake API server. Clones share its state.
 #[derive(Clone, Default)]
 pub struct Fake(Arc<Mutex<State>>);
 
@@ -86,18 +86,18 @@ struct State {
 }
 
 impl Fake {
-    /// A client of this server. It belongs to the tokio runtime that it is made in.
+    /// A client of this server. It belongs to the tokio runtime in which it is created.
     pub fn client(&self) -> Client {
         let fake = self.clone();
         let service = service_fn(move |request| fake.clone().answer(request));
         Client::new(service, NAMESPACE)
     }
 
-    /// A manager of this server, to make a context from. Its stores hold what is here, at once and without
-    /// requests. It is not for running.
+    /// A manager of this server, to build a context from. Its stores hold this server's objects, without
+    /// delay and without requests. It cannot run.
     ///
     /// # Panics
-    /// Outside of a tokio runtime.
+    /// Outside a tokio runtime.
     pub fn manager(&self) -> Manager {
         let server = Uri::from_static("http://fake.invalid");
         let options = ManagerOptions {
@@ -121,13 +121,14 @@ impl Fake {
         manager.with_clock(self.clock())
     }
 
-    /// Watches what these controllers watch and own, for every manager of this server.
+    /// Watches the types that these controllers watch and own, for every manager of this server.
     ///
-    /// An [`Applier`](crate::Applier) sends an object again only if the watch of its type shows a change. Without
-    /// that watch it sends the object each time, here and in the operator.
+    /// An [`Applier`](crate::Applier) skips an unchanged object only if its type is watched. Without the
+    /// watch, it sends the object each time, here and in the operator.
     ///
     /// # Panics
-    /// If the operator would not start: for a predicate over another type than its watch has.
+    /// If the operator would not start, for example because of a predicate over another type than its
+    /// watch.
     pub fn watch<C>(&self, controllers: impl Into<Controllers<C>>) {
         let kinds = controllers.into().watches();
         let kinds = kinds.unwrap_or_else(|error| panic!("{error}"));
@@ -140,21 +141,21 @@ impl Fake {
         self.state().objects.clock.clone()
     }
 
-    /// The context of an operator, made from a [manager](Self::manager) as its `main` makes it, with the
-    /// defaults of its own flags.
+    /// The context of an operator, built from a [manager](Self::manager) as in `main`, with the defaults of
+    /// the operator's own flags.
     ///
     /// # Panics
-    /// If it cannot be made, and outside of a tokio runtime.
+    /// If the context function fails, and outside a tokio runtime.
     pub async fn context<C, M>(&self, make: impl MakeContext<C, M>) -> C {
         let made = make.make(&self.manager()).await;
-        made.unwrap_or_else(|error| panic!("cannot make the context: {error}"))
+        made.unwrap_or_else(|error| panic!("cannot build the context: {error}"))
     }
 
-    /// Puts an object there as it is, with its status, and returns it with the metadata that the
-    /// API server would have added. Replaces one of the same name. This is no request.
+    /// Adds an object unchanged, including its status, and returns it with the API server's metadata.
+    /// Replaces an object of the same name. This is not a request.
     ///
     /// # Panics
-    /// If `object` has no name, or does not serialize to what it is deserialized from.
+    /// If `object` has no name, or does not deserialize from its own JSON.
     pub fn add<K: TypedObject>(&self, object: K) -> K {
         let name = object.meta().name.as_deref();
         let id = id::<K>(object.meta().namespace.as_deref(), name.expect("a name"));
@@ -165,10 +166,10 @@ impl Fake {
         serde_json::from_value(object).expect("what was serialized")
     }
 
-    /// The object as it is now, in [`NAMESPACE`] if it has one. This is no request.
+    /// The current object, in [`NAMESPACE`] if the type is namespaced. This is not a request.
     ///
     /// # Panics
-    /// If what is there is no `K`.
+    /// If the object does not decode as `K`.
     pub fn get<K: TypedObject>(&self, name: &str) -> Option<K> {
         let object = self.state().objects.find(&id::<K>(None, name))?.clone();
         Some(serde_json::from_value(object).expect("an object of this type"))
@@ -179,15 +180,15 @@ impl Fake {
         self.state().requests.clone()
     }
 
-    /// Those of the [requests](Self::requests) that were to change something, whether they did or not.
+    /// The write [requests](Self::requests), including the failed ones.
     pub fn writes(&self) -> Vec<RecordedRequest> {
         let mut requests = self.requests();
         requests.retain(|request| !Verb::READ.contains(&request.verb));
         requests
     }
 
-    /// Answers the next request with this HTTP status and changes nothing. Called again, it means
-    /// the request after that.
+    /// Answers the next request with this HTTP status and changes nothing. A further call applies to the
+    /// request after that.
     pub fn fail_next(&self, status: u16) {
         self.state().failures.push_back(status);
     }
@@ -223,7 +224,7 @@ impl Fake {
 }
 
 impl State {
-    /// Shows to the stores what has changed.
+    /// Publishes changes to the stores.
     fn publish(&mut self) {
         for id in self.objects.changes() {
             self.watched.show(&id, self.objects.find(&id));
@@ -238,7 +239,7 @@ impl State {
     ) -> Answer {
         self.requests.push(request.clone());
         if let Some(code) = self.failures.pop_front() {
-            return Err(Refusal::new(code, "the test wants this call to fail"));
+            return Err(Refusal::new(code, "the test requested this failure"));
         }
         if !matches!(request.subresource.as_deref(), None | Some("status")) {
             let message = "the server could not find the requested resource";
@@ -263,9 +264,9 @@ impl State {
             Verb::Delete => objects.delete(&request, &body),
             Verb::DeleteCollection => objects.delete_collection(&request, &selection, &body),
             Verb::Watch => Err(Refusal::new(405, "the fake has no watches")),
-            // No request has these.
+            // No request has these verbs.
             Verb::Bind | Verb::Escalate | Verb::Impersonate | Verb::Use => {
-                Err(Refusal::new(405, "a verb of RBAC only"))
+                Err(Refusal::new(405, "this verb exists only in RBAC"))
             }
         }
     }
@@ -320,7 +321,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn calls_fail_when_they_are_to() {
+    async fn calls_fail_on_request() {
         let fake = Fake::default();
         fake.add(config_map(json!({ "name": "a" })));
         let api: Api<ConfigMap> = Api::default_namespaced(fake.client());

@@ -1,16 +1,16 @@
 #![doc = include_str!("guide/manager.md")]
 
-/// What a controller watches, when it reconciles, and what happens when it fails.
+/// Watches, the work queue, retries, and the ready condition of a controller.
 pub mod controllers {
     #![doc = include_str!("guide/controllers.md")]
 }
 
-/// Cached reads, indexes, and how little memory they need.
+/// Cached reads, indexes, and memory use.
 pub mod stores {
     #![doc = include_str!("guide/stores.md")]
 }
 
-/// The types of an API, and which of their attributes the CRD shows.
+/// API types, and the attributes that shape the CRD.
 pub mod types {
     #![doc = include_str!("guide/types.md")]
 }
@@ -20,43 +20,43 @@ pub mod applying {
     #![doc = include_str!("guide/applying.md")]
 }
 
-/// kube's own `Controller` in a manager: the way in for an operator that exists.
+/// kube's own `Controller` in a manager: the migration path for an existing operator.
 pub mod kube_controllers {
     #![doc = include_str!("guide/kube-controllers.md")]
 }
 
-/// Cleaning up before an object goes.
+/// Cleanup before an object is deleted.
 pub mod finalizers {
     #![doc = include_str!("guide/finalizers.md")]
 }
 
-/// Several replicas, of which one works.
+/// Several replicas, one of them active.
 pub mod leader_election {
     #![doc = include_str!("guide/leader-election.md")]
 }
 
-/// Defaulting and validation, and the certificate that they need.
+/// Defaulting and validating webhooks, and their certificate.
 pub mod webhooks {
     #![doc = include_str!("guide/webhooks.md")]
 }
 
-/// Several versions of a type.
+/// Several versions of a kind.
 pub mod conversion {
     #![doc = include_str!("guide/conversion.md")]
 }
 
-/// What dashboards, alerts and the kubelet ask for.
+/// Metrics, probes and logs.
 pub mod metrics {
     #![doc = include_str!("guide/metrics.md")]
 }
 
-/// Unit tests without a cluster, integration tests with a real API server.
+/// Unit tests without a cluster, integration tests against a real API server.
 #[cfg(all(feature = "testing", feature = "envtest"))]
 pub mod testing {
     #![doc = include_str!("guide/testing.md")]
 }
 
-/// Permissions that follow from the types.
+/// Permissions derived from the declared types.
 pub mod rbac {
     #![doc = include_str!("guide/rbac.md")]
 }

@@ -1,8 +1,8 @@
-//! Leader election: of several replicas one works, the one that holds a Lease.
+//! Leader election: the replica that holds a Lease is the leader.
 //!
-//! The rules are client-go's ([`decide`]), with a stricter end: a leader may change something until
-//! the renew deadline after it *asked for* the last renewal that succeeded, as nobody takes over before
-//! a whole lease duration has passed since then. The [`Fence`] keeps that, whatever this task does.
+//! The rules are client-go's ([`decide`]), with a stricter end. A leader may write until the renew
+//! deadline, counted from the moment at which it *sent* the last successful renewal; others wait for a
+//! whole lease duration from then on. The [`Fence`] enforces the deadline, whatever this task does.
 
 mod config;
 mod decide;
@@ -34,7 +34,7 @@ pub(crate) use config::{Candidate, Timing};
 use crate::{client::fence::Fence, clock::since_boot, error::chain};
 use elector::{Answer, Call, Elector, Step};
 
-/// Whether this process leads; clones see the same.
+/// Whether this process leads. Clones share the state.
 #[derive(Clone, Debug)]
 pub(crate) struct Leadership {
     leads: watch::Receiver<bool>,
@@ -42,7 +42,7 @@ pub(crate) struct Leadership {
 }
 
 impl Leadership {
-    /// Without election: leads, always.
+    /// Leadership without election: always held.
     pub(crate) fn always() -> Self {
         Self {
             leads: watch::channel(true).1,
@@ -50,7 +50,7 @@ impl Leadership {
         }
     }
 
-    /// Waits until this process leads, for ever if it never does.
+    /// Waits until this process leads, possibly forever.
     pub(crate) async fn acquired(&self) {
         let mut leads = self.leads();
         if leads.wait_for(|leads| *leads).await.is_err() {
@@ -58,18 +58,18 @@ impl Leadership {
         }
     }
 
-    /// Cancelled when this process led and may no more, other than by [`Election::release`].
+    /// Cancelled when this process led and may no longer write, except after [`Election::release`].
     pub(crate) fn lost(&self) -> &CancellationToken {
         &self.lost
     }
 
-    /// Changes with leadership, for `leader_election_master_status`.
+    /// Receives changes of leadership, for `leader_election_master_status`.
     pub(crate) fn leads(&self) -> watch::Receiver<bool> {
         self.leads.clone()
     }
 }
 
-/// The task that takes part in the election.
+/// The task of this process in the election.
 #[derive(Debug)]
 pub(crate) struct Election {
     leadership: Leadership,
@@ -78,7 +78,7 @@ pub(crate) struct Election {
 }
 
 impl Election {
-    /// Starts to take part. `client` must not be behind `fence`, which this opens and closes.
+    /// Joins the election. `client` must not be behind `fence`, which this task opens and closes.
     pub(crate) fn start(client: Client, candidate: Candidate, fence: Fence) -> Self {
         let (sender, leads) = watch::channel(false);
         let (leave, lost) = (CancellationToken::new(), CancellationToken::new());
@@ -103,7 +103,7 @@ impl Election {
             leave: leave.clone(),
         };
         let task = tokio::spawn(async move {
-            // Nobody renews after this, however it ends.
+            // The lease is no longer renewed, however the task ends.
             let lost = lost.drop_guard();
             if task.run().await == End::Left {
                 lost.disarm();
@@ -120,11 +120,11 @@ impl Election {
         self.leadership.clone()
     }
 
-    /// Gives up leadership, so that another replica takes over at once. For when nothing that needs
-    /// leadership runs any more: from here on the fence is closed.
+    /// Releases the lease, so that another replica takes over at once. Call it after all work with
+    /// leadership has ended: the fence closes.
     pub(crate) async fn release(self) {
         self.leave.cancel();
-        // An error is a panic, which is logged where it happens.
+        // An error is a panic, which was logged already.
         _ = self.task.await;
     }
 }
@@ -142,7 +142,7 @@ struct Task {
     elector: Elector,
     fence: Fence,
     leads: watch::Sender<bool>,
-    /// Who was last logged to lead.
+    /// The last logged holder.
     holder: Option<String>,
     leave: CancellationToken,
 }
@@ -185,7 +185,7 @@ impl Task {
         }
     }
 
-    /// Makes one call, within its time: no longer than leadership lasts, so that its end is noticed.
+    /// Makes one call. Its timeout ends with the leadership, so that the loss is noticed.
     async fn call(&self, call: Call) -> Answer {
         let params = PostParams::default();
         let left = self
@@ -213,16 +213,12 @@ impl Task {
             Ok(Err(error)) => chain(&error),
             Err(_) => format!("no answer within {limit:?}"),
         };
-        tracing::warn!(
-            lease = self.name,
-            error,
-            "cannot reach the lease, trying again"
-        );
+        tracing::warn!(lease = self.name, error, "cannot reach the lease, retrying");
         Answer::Failed
     }
 
-    /// The Lease after `lease`, as it changes. A help only, to see a release at once: it may end or
-    /// stall, or be forbidden, and the Lease is still read each retry period.
+    /// The changes of the Lease after `lease`. The watch only speeds up the takeover after a release: it
+    /// may end, stall or be forbidden, and the Lease is still read every retry period.
     fn changes(&self, lease: &Lease) -> impl Stream<Item = Lease> + Send + 'static {
         let version = lease.resource_version().unwrap_or_default();
         let params = WatchParams::default().fields(&format!("metadata.name={}", self.name));
@@ -240,7 +236,7 @@ impl Task {
             })
     }
 
-    /// Tells the rest of the process who leads.
+    /// Publishes the leadership to the rest of the process.
     fn publish(&mut self) {
         self.elector.guard(&self.fence);
         let leads = self.elector.leads_until().is_some();

@@ -1,30 +1,29 @@
-//! What an operator needs and kube leaves out: a manager with probes, logs, metrics and a graceful
-//! stop, and controllers that are data first, so that their RBAC follows from their types.
+//! The parts of an operator that kube leaves out: a manager with probes, logs, metrics and a graceful
+//! shutdown, and controllers that declare their watches and permissions as data, from which their RBAC is
+//! derived.
 //!
-//! `main` makes a [`Manager`] from [`Flags`], hands it the [`Controllers`] and runs it;
-//! [`manifests`] writes the CRDs and the RBAC of the same values into `config/`.
+//! `main` builds a [`Manager`] from [`Flags`], adds the [`Controllers`] and runs the manager. [`manifests`]
+//! writes the CRDs and the RBAC of the same values to `config/`.
 //!
-//! This crate knows no type of the project it serves.
-//!
-//! The module `guide` has a page for each subject, and the example `memcached` is a complete operator.
+//! The module `guide` has one page per subject, and the example `memcached` is a complete operator.
 //!
 //! # Features
 //!
 //! | feature | default | what it adds |
 //! |---|---|---|
-//! | `leader-election` | yes | one of several replicas works; without it, every replica leads |
-//! | `metrics` | yes | counts, and their HTTPS endpoint |
-//! | `webhooks` | yes | defaulting and validation |
-//! | `conversion` | yes | conversion between versions; implies `webhooks` |
-//! | `self-signed` | yes | certificates that the operator makes by itself |
-//! | `testing` | no | `fake`, an API server in memory |
-//! | `envtest` | no | `envtest`, a real one; implies `testing` and `conversion` |
+//! | `leader-election` | yes | one active replica; without the feature, every replica leads |
+//! | `metrics` | yes | metrics, and their HTTPS endpoint |
+//! | `webhooks` | yes | defaulting and validating webhooks |
+//! | `conversion` | yes | conversion webhooks; implies `webhooks` |
+//! | `self-signed` | yes | certificates that the operator issues itself |
+//! | `testing` | no | `fake`, an in-memory API server |
+//! | `envtest` | no | `envtest`, a real API server; implies `testing` and `conversion` |
 //!
-//! Without a feature its dependencies do not compile, and its flags do not exist.
+//! A feature that is off compiles none of its dependencies and has no flags.
 #![forbid(unsafe_code)]
 #![warn(missing_docs)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// A room that is off leaves parts of those below it without use.
+// With a feature off, parts of the lower modules are unused.
 #![cfg_attr(
     not(all(
         feature = "leader-election",
@@ -85,7 +84,7 @@ pub use server::Address;
 #[cfg(feature = "metrics")]
 pub use server::MetricsFlags;
 
-// Its pages link to what most features bring.
+// The pages link to items of most features.
 #[cfg(all(
     any(doc, doctest),
     feature = "leader-election",
@@ -95,7 +94,7 @@ pub use server::MetricsFlags;
 ))]
 pub mod guide;
 
-// The README's program compiles.
+// Compiles the README's program.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
 mod readme {}

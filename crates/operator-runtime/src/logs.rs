@@ -13,24 +13,25 @@ use tracing_subscriber::{
 
 use crate::error::panic_message;
 
-/// How log lines are written to stderr.
+/// The format of log lines on stderr.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum LogFormat {
-    /// For people.
+    /// Text, for people.
     Text,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// What is logged unless `RUST_LOG` says otherwise. kube's own lines repeat what ours say: its watcher would add each
-/// refusal, with the whole answer of the API server.
+/// The log levels without `RUST_LOG`. kube's own lines repeat this crate's: its watcher would log each
+/// failure again, with the API server's whole response.
 const DEFAULT_TARGETS: &str = "info,kube_client=warn,kube_client::client::builder=off,kube_runtime=warn,kube_runtime::watcher=error";
 
-/// The same in tests, which show what went wrong.
+/// The log levels in tests, which show failures.
 #[cfg(feature = "envtest")]
 const TEST_TARGETS: &str = "warn,kube_client::client::builder=off,kube_runtime::watcher=error";
 
-/// Starts logging, and logs panics instead of printing them, with `RUST_BACKTRACE=1` with their backtrace. Does nothing the second time.
+/// Starts logging, and logs panics instead of printing them, with a backtrace if `RUST_BACKTRACE=1`.
+/// Further calls do nothing.
 pub(crate) fn init(format: Option<LogFormat>) {
     let terminal = stderr().is_terminal();
     let default = if terminal {
@@ -50,7 +51,7 @@ pub(crate) fn init(format: Option<LogFormat>) {
     if result.is_ok() {
         panic::set_hook(Box::new(|info| {
             let location = info.location().map(ToString::to_string);
-            // As std does it; RUST_LIB_BACKTRACE is for errors.
+            // Like std; `RUST_LIB_BACKTRACE` is for errors.
             let wanted = env::var_os("RUST_BACKTRACE").is_some_and(|value| value != "0");
             let backtrace = wanted.then(|| Backtrace::force_capture().to_string());
             let message = panic_message(info.payload());
@@ -59,7 +60,7 @@ pub(crate) fn init(format: Option<LogFormat>) {
     }
 }
 
-/// Logs what went wrong in a test. Panics stay as they are: they are how a test fails.
+/// Logs failures in a test. Panics are not redirected: they are how a test fails.
 #[cfg(feature = "envtest")]
 pub(crate) fn init_for_tests() {
     let lines = fmt::layer().with_test_writer();
@@ -69,7 +70,7 @@ pub(crate) fn init_for_tests() {
         .try_init();
 }
 
-/// The levels of `RUST_LOG`, such as `info,operator=debug`; `default` without or beside sense.
+/// The levels of `RUST_LOG`, such as `info,operator=debug`; `default` if it is unset or invalid.
 fn targets(default: &str) -> Targets {
     let chosen = env::var("RUST_LOG").unwrap_or_default();
     let chosen = Some(chosen).filter(|chosen| !chosen.is_empty());

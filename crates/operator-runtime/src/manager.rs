@@ -1,4 +1,5 @@
-//! The manager: what an operator is made of. `manager/run.rs` starts and stops it.
+//! The manager: controllers, webhooks, tasks and servers of an operator. `manager/run.rs` starts and stops
+//! it.
 
 mod endpoints;
 #[cfg(feature = "envtest")]
@@ -50,11 +51,11 @@ use crate::{
     webhook::{Webhooks, server::Site},
 };
 
-/// As controller-runtime's: a watch that was interrupted misses nothing, but what is outside of the
-/// cluster changes without an event.
+/// controller-runtime's default. A resync is for changes outside the cluster, which cause no events; an
+/// interrupted watch loses none.
 pub(crate) const DEFAULT_RESYNC: Duration = Duration::from_secs(10 * 60 * 60);
 
-/// Runs controllers, with probes, metrics and a graceful stop.
+/// Runs controllers and webhooks, with probes, metrics and a graceful shutdown.
 ///
 /// ```no_run
 /// use clap::Parser;
@@ -73,7 +74,7 @@ pub(crate) const DEFAULT_RESYNC: Duration = Duration::from_secs(10 * 60 * 60);
 ///     scope: WatchScope::Cluster,
 /// };
 /// let manager = Manager::new(&options, Flags::parse()).await?;
-/// // What reconciles share comes from the manager, before it runs.
+/// // The shared context comes from the manager, before it runs.
 /// let context = Context {
 ///     client: manager.client(),
 ///     deployments: manager.store(),
@@ -93,7 +94,7 @@ pub struct Manager {
     clock: Clock,
     candidate: Option<Candidate>,
     fence: Fence,
-    /// How long a change may be under way.
+    /// The time that a write may spend in flight.
     margin: Duration,
     concurrency: u16,
     resync: Duration,
@@ -103,12 +104,12 @@ pub struct Manager {
     stop: CancellationToken,
 }
 
-/// A controller that has its context, and no environment yet.
+/// A controller with its context, before the manager runs.
 struct Waiting {
     name: &'static str,
-    /// The type and the condition that shows a failure.
+    /// The primary type and the condition that reports a failure.
     shows: Option<(ScopedResource, &'static str)>,
-    /// The type, and those of the children that it prunes.
+    /// The primary type, and the types of children that the controller prunes.
     prunes: (ScopedResource, Vec<ScopedResource>),
     prepare: Box<Prepare>,
 }
@@ -116,10 +117,11 @@ struct Waiting {
 type Prepare = dyn FnOnce(Arc<Queue<Key>>, &Environment) -> Result<Prepared, Error> + Send;
 
 impl Manager {
-    /// Starts logging and makes the clients; call it first in `main`.
+    /// Starts logging and creates the clients; call it first in `main`.
     ///
     /// # Errors
-    /// If the flags leave open where the API server is, or which namespaces to watch.
+    /// If no Kubernetes configuration is found, if the watched namespaces do not fit the
+    /// [scope](WatchScope), or if the flags of leader election are invalid.
     pub async fn new(options: &ManagerOptions, flags: Flags) -> Result<Self, Error> {
         logs::init(flags.log_format);
         let endpoints = Endpoints::from(&flags);
@@ -138,7 +140,7 @@ impl Manager {
         Ok(manager)
     }
 
-    /// `through` makes the clients of the operator's own cluster what is used in their place.
+    /// `through` wraps the clients of the operator's own cluster.
     pub(crate) fn with_config(
         options: &ManagerOptions,
         mut config: Config,
@@ -146,13 +148,13 @@ impl Manager {
         candidate: Option<Candidate>,
         through: impl Fn(Client) -> Client,
     ) -> Result<Self, Error> {
-        // Without this, TLS panics as soon as a dependency brings a second provider.
+        // Without a default provider, TLS panics as soon as a dependency adds a second provider.
         _ = rustls::crypto::ring::default_provider().install_default();
         let (fence, margin) = match &candidate {
             Some(candidate) => (Fence::closed(), candidate.timing.margin()),
             None => (Fence::open(), Duration::MAX),
         };
-        // The API server takes it for the field manager of whatever is not applied.
+        // The API server uses the user agent as the field manager of writes that name none.
         let agent = HeaderValue::from_str(options.name).map_err(|_| Error::Name(options.name))?;
         config.headers.push((USER_AGENT, agent));
         let metrics = Metrics::default();
@@ -184,50 +186,50 @@ impl Manager {
         })
     }
 
-    /// A client whose calls are bounded in time and not repeated; a clone is cheap.
+    /// A client with timeouts and without retries. Clones are cheap.
     ///
-    /// With leader election it changes nothing unless this replica leads, but from webhooks, servers,
-    /// and controllers and tasks without leadership, in whose tokio task it changes things in every
-    /// replica. The same is true of the [`applier`](Self::applier) and the [`recorder`](Self::recorder).
+    /// With leader election, it writes only while this replica leads. Exceptions are webhooks, servers, and
+    /// controllers and tasks without leadership: in their tokio tasks, it writes in every replica. The same
+    /// holds for the [`applier`](Self::applier) and the [`recorder`](Self::recorder).
     pub fn client(&self) -> Client {
         self.clusters.own.client()
     }
 
-    /// As [`client`](Self::client), but it changes things in every replica: for a tokio task that a
-    /// webhook has spawned.
+    /// Like [`client`](Self::client), but writes in every replica: for a tokio task spawned by a webhook.
     pub fn client_without_leadership(&self) -> Client {
         self.clusters.own.clients.unfenced.clone()
     }
 
-    /// The objects of type `K`, kept in memory and current; see [`Cluster::store`].
+    /// A store of the objects of type `K`; see [`Cluster::store`].
     pub fn store<K: TypedObject>(&self) -> Store<K> {
         self.clusters.own.store()
     }
 
-    /// As [`store`](Self::store), of some objects, or of a part of each; see [`StoreOptions`].
+    /// Like [`store`](Self::store), with [options](StoreOptions).
     pub fn store_with<K: TypedObject>(&self, options: StoreOptions<K>) -> Store<K> {
         self.clusters.own.store_with(options)
     }
 
-    /// Applies objects with the name of the operator as their field manager, and only changes.
+    /// The applier, which sends server-side applies with the operator's name as the field manager, and
+    /// skips unchanged objects.
     pub fn applier(&self) -> Applier {
         self.applier.clone()
     }
 
-    /// What time it is, in unit tests too: there the test [says](Clock) what time it is.
+    /// The clock, whose time a unit test may [set](Clock).
     pub fn clock(&self) -> Clock {
         self.clock.clone()
     }
 
-    /// Registers metrics of your own, which are served beside those of the controllers:
-    /// `manager.metrics(|registry| registry.register("widgets_made", "Widgets made", counter.clone()))`.
+    /// Registers your own metrics, beside those of the runtime: `manager.metrics(|registry|
+    /// registry.register("widgets_made", "Widgets made", counter.clone()))`.
     #[cfg(feature = "metrics")]
     pub fn metrics(&self, register: impl FnOnce(&mut Registry)) {
         self.metrics.register(register);
     }
 
-    /// Adds a check to `/readyz`. It is asked at each probe and must not block; what it fails with
-    /// is shown to whoever asks.
+    /// Adds a check to `/readyz`. The check runs at each probe and must not block. The response of the
+    /// probe contains its error.
     pub fn readiness_check(
         &self,
         name: &str,
@@ -236,28 +238,28 @@ impl Manager {
         self.readiness.ask(name, check);
     }
 
-    /// Publishes events, all through one memory of what was published.
+    /// The event recorder. Clones share its cache, which aggregates repeated events.
     pub fn recorder(&self) -> Recorder {
         self.recorder.clone()
     }
 
-    /// Prunes children of whatever type, which `everything` finds.
+    /// Prunes children of every type, found by `everything`.
     #[cfg(feature = "testing")]
     pub(crate) fn prune_everything(&mut self, everything: Everything) {
         self.applier.prune_everything(everything);
     }
 
-    /// Adds another cluster, in which controllers can [watch](crate::Watch::cluster).
+    /// Adds another cluster, which controllers can [watch](crate::Watch::cluster).
     ///
     /// # Errors
-    /// If the configuration is not one of a client.
+    /// If the configuration is invalid.
     pub fn cluster(&self, name: &'static str, config: Config) -> Result<Cluster, Error> {
         let cluster = Cluster::new(config, &self.metrics, &self.fence, self.margin)?;
         self.clusters.add(name, cluster.clone());
         Ok(cluster)
     }
 
-    /// Asks the controller of this name to reconcile objects for reasons of your own.
+    /// A trigger for the controller of this name, for events that no watch shows.
     pub fn trigger<K: TypedObject>(&self, controller: &'static str) -> Trigger<K> {
         Trigger::new(self.queue(controller))
     }
@@ -289,7 +291,8 @@ impl Manager {
         self
     }
 
-    /// Adds webhooks, which share `context`: served in every replica, unless the flags say otherwise.
+    /// Adds webhooks, which share `context`. They are served in every replica, unless the flags disable
+    /// them.
     #[must_use]
     pub fn webhooks<C>(mut self, webhooks: Webhooks<C>, context: impl Into<Arc<C>>) -> Self
     where
@@ -299,8 +302,8 @@ impl Manager {
         self
     }
 
-    /// Adds a task of your own that runs while this replica leads. It ends when its token is
-    /// cancelled; if it ends before that, or fails, the operator ends, too.
+    /// Adds a task that runs while this replica leads. The task must end when its token is cancelled. A
+    /// task that ends earlier, or fails, ends the operator.
     #[must_use]
     pub fn task<F, Fut>(mut self, name: &str, run: F) -> Self
     where
@@ -311,7 +314,7 @@ impl Manager {
         self
     }
 
-    /// As [`task`](Self::task), in every replica.
+    /// Like [`task`](Self::task), in every replica.
     #[must_use]
     pub fn task_without_leadership<F, Fut>(mut self, name: &str, run: F) -> Self
     where
@@ -322,18 +325,18 @@ impl Manager {
         self
     }
 
-    /// Serves `router` at `address` in every replica, by plain HTTP, for an endpoint of your own.
+    /// Serves `router` at `address` in every replica, over plain HTTP.
     #[must_use]
     pub fn serve(mut self, name: &str, address: SocketAddr, router: Router) -> Self {
         self.endpoints.add(name, address, router);
         self
     }
 
-    /// Runs until SIGTERM or SIGINT, then lets running reconciles finish for up to 22 s; ends at once
-    /// if another replica may lead.
+    /// Runs until SIGTERM or SIGINT, then waits up to 22 s for running reconciles. Ends at once if another
+    /// replica may lead.
     ///
     /// # Errors
-    /// If something cannot start, or ends without having been asked to.
+    /// If a component cannot start, or ends without a signal.
     pub async fn run(self) -> Result<(), Error> {
         stop::on_signals(self.stop.clone()).map_err(Error::Signals)?;
         let result = self.run_until_stopped().await;

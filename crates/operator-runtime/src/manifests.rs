@@ -1,6 +1,6 @@
-//! `make manifests`: the files of `config/` that follow from the project's types.
+//! `make manifests`: the files of `config/` that are generated from the project's types.
 //!
-//! A file that does not begin with the header belongs to somebody else and is left alone.
+//! A file without the header belongs to the user and is never changed.
 
 mod conditions;
 mod crds;
@@ -30,20 +30,21 @@ use crate::{
 
 pub use crds::Crds;
 
-/// The directory in which every file with the header is ours.
+/// The directory in which every file with the header is generated.
 const BASES: &str = "crd/bases";
 
-/// The file that is there only if there are webhooks.
+/// The file that exists only if there are webhooks.
 const WEBHOOKS: &str = "webhook/manifests.yaml";
 
-/// Write the CRDs, the RBAC and the webhook configurations that follow from the project's types
+/// Write the CRDs, the RBAC and the webhook configurations that are generated from the project's types
 #[derive(Parser)]
 struct Args {
-    /// Write nothing; exit with 1 if something would change
+    /// Write nothing; exit with 1 if a file is out of date
     #[arg(long)]
     check: bool,
 
-    /// Write nothing; print the condition of each kind that says when an object is ready, as `kubectl wait` takes it
+    /// Write nothing; print the ready condition of each kind, in the format of `kubectl wait --for
+    /// condition=`
     #[arg(long, conflicts_with = "check")]
     conditions: bool,
 
@@ -52,12 +53,12 @@ struct Args {
     dir: Option<PathBuf>,
 }
 
-/// What happens to a file.
+/// The change of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Change {
     Write,
     Delete,
-    /// It has no header, so its content is somebody else's.
+    /// The file has no header, so it belongs to the user.
     Keep,
 }
 
@@ -80,7 +81,7 @@ pub fn main<E: Display, C>(
         };
     }
     let dir = args.dir.unwrap_or_else(|| {
-        // `cargo run` sets it to the directory of the project, wherever it is called.
+        // `cargo run` sets it to the project's directory, whatever the working directory is.
         let project = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         project.unwrap_or_default().join("config")
     });
@@ -99,7 +100,7 @@ fn failed(error: &str) -> ExitCode {
     ExitCode::FAILURE
 }
 
-/// The files by path below `config/`.
+/// The generated files by path below `config/`.
 fn files<C>(
     scope: WatchScope,
     mut crds: Vec<CustomResourceDefinition>,
@@ -117,8 +118,7 @@ fn files<C>(
     Ok(files)
 }
 
-/// Makes `dir` hold `files`, or says what differs. Returns false if it was asked only to check
-/// and something differs.
+/// Writes `files` to `dir`, or reports the differences. Returns false if `check` is set and a file differs.
 fn apply(dir: &Path, files: &BTreeMap<String, String>, check: bool) -> Result<bool, String> {
     let mut same = true;
     for (path, change) in plan(dir, files)? {
@@ -148,12 +148,12 @@ fn apply(dir: &Path, files: &BTreeMap<String, String>, check: bool) -> Result<bo
     Ok(same)
 }
 
-/// What to do so that `dir` holds `files`, by path; nothing for files that are as they should be.
+/// The changes that make `dir` contain `files`, by path; nothing for up-to-date files.
 fn plan(dir: &Path, files: &BTreeMap<String, String>) -> Result<BTreeMap<String, Change>, String> {
     let mut plan = BTreeMap::new();
     for (path, wanted) in files {
         let change = match read(&dir.join(path))? {
-            // A check-out may have changed the line ends.
+            // A checkout may have changed the line endings.
             Some(text) if text.replace("\r\n", "\n") == *wanted => continue,
             Some(text) if !render::is_generated(&text) => Change::Keep,
             _ => Change::Write,

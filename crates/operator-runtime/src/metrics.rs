@@ -1,5 +1,4 @@
-//! Metrics under the names of controller-runtime and client-go, so that dashboards and alerts made
-//! for them work.
+//! Metrics under the names of controller-runtime and client-go, so that their dashboards and alerts work.
 
 mod calls;
 mod outcome;
@@ -31,7 +30,7 @@ struct Lease {
     name: String,
 }
 
-/// All metrics of an operator; clones share them.
+/// All metrics of an operator. Clones share them.
 #[derive(Clone, Debug)]
 pub(crate) struct Metrics {
     registry: Arc<Mutex<Registry>>,
@@ -40,7 +39,7 @@ pub(crate) struct Metrics {
     webhooks: webhook::Families,
     calls: calls::Family,
     leader: Family<Lease, Gauge>,
-    /// Times that a certificate was read from disk, and those of them that failed.
+    /// Reads of a certificate from disk, and failed reads.
     pub(crate) certificate_reads: Counter,
     pub(crate) certificate_errors: Counter,
 }
@@ -84,7 +83,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// The metrics of one controller that runs `workers` reconciles at once, each at zero.
+    /// The metrics of one controller with `workers` concurrent reconciles, each at zero.
     pub(crate) fn controller(&self, name: &'static str, workers: u16) -> ControllerMetrics {
         self.reconciles.controller(name, workers)
     }
@@ -99,12 +98,12 @@ impl Metrics {
         self.webhooks.webhook(path)
     }
 
-    /// Panics of all webhooks.
+    /// Panics in webhooks.
     pub(crate) fn webhook_panics(&self) -> Counter {
         self.webhooks.panics.clone()
     }
 
-    /// Panics of all conversions.
+    /// Panics in conversions.
     pub(crate) fn conversion_panics(&self) -> Counter {
         self.webhooks.conversion_panics.clone()
     }
@@ -114,7 +113,7 @@ impl Metrics {
         Calls::new(self.calls.clone(), host)
     }
 
-    /// Whether this process holds the lease `name`.
+    /// Sets whether this process holds the lease `name`.
     pub(crate) fn leader(&self, name: &str, leading: bool) {
         let lease = Lease {
             name: name.to_owned(),
@@ -122,7 +121,7 @@ impl Metrics {
         self.leader.get_or_create(&lease).set(leading.into());
     }
 
-    /// Registers metrics of the user.
+    /// Registers a user's metrics.
     pub(crate) fn register(&self, register: impl FnOnce(&mut Registry)) {
         register(&mut self.registry.lock());
     }

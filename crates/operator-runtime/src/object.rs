@@ -1,4 +1,4 @@
-//! Types of objects: as Rust types where people write them, as values where the manager runs.
+//! Kubernetes types: as Rust types in the public API, as values inside the manager.
 
 mod rbac;
 
@@ -16,7 +16,7 @@ use serde::{Serialize, de::DeserializeOwned};
 
 pub use rbac::{Rules, Verb};
 
-/// A type of object that can be watched: those of `CustomResource` and of `k8s_openapi`.
+/// A type that can be watched: a `CustomResource`, or a type of `k8s_openapi`.
 pub trait TypedObject:
     Resource<DynamicType = (), Scope: ObjectScope>
     + Clone
@@ -43,10 +43,10 @@ impl<K> TypedObject for K where
 
 /// The scope of a type: [`NamespaceResourceScope`] or [`ClusterResourceScope`].
 pub trait ObjectScope {
-    /// Whether objects live in namespaces.
+    /// Whether the type is namespaced.
     const NAMESPACED: bool;
 
-    /// The objects in `namespace`, or all of them if the type has no namespaces.
+    /// The API for the objects in `namespace`; for all objects if the type is cluster-scoped.
     fn api<K>(client: Client, namespace: &str) -> Api<K>
     where
         K: Resource<DynamicType = (), Scope = Self>;
@@ -74,9 +74,9 @@ impl ObjectScope for ClusterResourceScope {
     }
 }
 
-/// The type of an object as a value.
+/// A Kubernetes type as a value, with its scope.
 ///
-/// Everything that runs is written for these, so that it is compiled once and not for each type.
+/// The manager works with these values, so that its code is compiled once and not per type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScopedResource {
     pub(crate) resource: ApiResource,
@@ -84,7 +84,7 @@ pub struct ScopedResource {
 }
 
 impl ScopedResource {
-    /// The type that a Rust type stands for.
+    /// The Kubernetes type of a Rust type.
     pub fn of<K: TypedObject>() -> Self {
         Self {
             resource: ApiResource::erase::<K>(&()),
@@ -92,7 +92,7 @@ impl ScopedResource {
         }
     }
 
-    /// A type that is known only when the operator runs, whose objects live in namespaces.
+    /// A namespaced type that is known only at run time.
     pub fn namespaced(resource: ApiResource) -> Self {
         Self {
             resource,
@@ -100,7 +100,7 @@ impl ScopedResource {
         }
     }
 
-    /// A type that is known only when the operator runs, whose objects have no namespaces.
+    /// A cluster-scoped type that is known only at run time.
     pub fn cluster_scoped(resource: ApiResource) -> Self {
         Self {
             resource,
@@ -108,7 +108,8 @@ impl ScopedResource {
         }
     }
 
-    /// The objects in `namespace`, or all of them; a cluster-scoped type has no namespaces.
+    /// The API for the objects in `namespace`, or for all objects; a cluster-scoped type ignores the
+    /// namespace.
     pub(crate) fn api<K>(&self, client: Client, namespace: Option<&str>) -> Api<K>
     where
         K: Resource<DynamicType = ApiResource, Scope = DynamicResourceScope>,
@@ -130,11 +131,11 @@ impl fmt::Display for ScopedResource {
     }
 }
 
-/// Which objects of a type are asked for.
+/// The selection of objects of a type.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Selector {
     pub(crate) labels: Option<String>,
     pub(crate) fields: Option<String>,
-    /// None are those that the operator works in.
+    /// The namespaces; empty means those of the operator.
     pub(crate) namespaces: BTreeSet<String>,
 }

@@ -1,5 +1,5 @@
-//! What waits to be reconciled: first in, first out, each object once, never two at a time. What has changed comes before
-//! what is only looked at again, at the start and at each resync.
+//! The work queue: first in, first out, each object once, never two reconciles of one object at a time.
+//! Changed objects come before the objects that the start and each resync add.
 
 #[cfg(test)]
 mod tests;
@@ -19,18 +19,17 @@ use tokio::{
 
 use crate::metrics::{QueueMetrics, Work};
 
-/// The pure part: every method is told what time it is.
+/// The pure part of the queue: every method takes the current time.
 ///
-/// An object is *queued* (at most once), *delayed* until a time (at most once), *running*, or both
-/// running and queued or delayed. One that is queued while it runs takes its place when it is done.
+/// An object is *queued* (at most once), *delayed* until a time (at most once), *running*, or both running
+/// and queued or delayed. An object that is queued while it runs enters the queue when it is done.
 struct Line<K> {
     order: VecDeque<K>,
-    /// What comes when nothing else waits, and what has come since.
+    /// Objects with low priority, including stale entries of objects that were taken or promoted since.
     background: VecDeque<K>,
-    /// How many of the background have come.
+    /// The number of stale entries in `background`.
     stale: usize,
-    /// Ordered by time, then by who was first.
-    /// With whether it is urgent then.
+    /// Ordered by time, then by insertion. The flag tells whether the object is urgent at that time.
     delayed: BTreeMap<(Instant, u64), (K, bool)>,
     objects: HashMap<K, State>,
     serial: u64,
@@ -38,11 +37,11 @@ struct Line<K> {
 
 #[derive(Default)]
 struct State {
-    /// Since when it is queued.
+    /// The time since which it is queued.
     queued: Option<Instant>,
-    /// Whether it is queued in the background.
+    /// Whether it is queued with low priority.
     background: bool,
-    /// Whether it is queued for more than a change of itself.
+    /// Whether it is queued for more than a change of the object itself.
     urgent: bool,
     /// Its key in `delayed`.
     due: Option<(Instant, u64)>,
@@ -52,8 +51,8 @@ struct State {
 /// An object that a worker has taken.
 pub(crate) struct Taken<K> {
     pub(crate) object: K,
-    /// Whether there is more than a change of the object itself: something that it depends on, or its
-    /// time has come.
+    /// Whether there is more than a change of the object itself: a change of another object, or the end of
+    /// a delay.
     pub(crate) urgent: bool,
     waited: Duration,
 }
@@ -70,7 +69,7 @@ impl<K: Clone + Eq + Hash> Line<K> {
         }
     }
 
-    /// Queues an object, unless it is; returns whether it was not.
+    /// Queues an object, unless it is queued; returns whether it was not.
     fn add(&mut self, object: &K, urgent: bool, now: Instant) -> bool {
         let state = self.objects.entry(object.clone()).or_default();
         state.urgent |= urgent;
@@ -88,7 +87,7 @@ impl<K: Clone + Eq + Hash> Line<K> {
         is_new
     }
 
-    /// Queues an object behind all others, unless it is queued; returns whether it was not.
+    /// Queues an object with low priority, unless it is queued; returns whether it was not.
     fn add_background(&mut self, object: &K, now: Instant) -> bool {
         let state = self.objects.entry(object.clone()).or_default();
         state.urgent = true;
@@ -103,7 +102,7 @@ impl<K: Clone + Eq + Hash> Line<K> {
         true
     }
 
-    /// Queues an object at a time, or earlier if that was asked before.
+    /// Queues an object at a time, or at the earlier time of a previous call.
     fn add_at(&mut self, object: &K, at: Instant, urgent: bool) {
         let state = self.objects.entry(object.clone()).or_default();
         if state.due.is_some_and(|(due, _)| due <= at) {
@@ -118,7 +117,7 @@ impl<K: Clone + Eq + Hash> Line<K> {
         self.delayed.insert(due, (object.clone(), urgent));
     }
 
-    /// Queues what is due; returns how many objects that were.
+    /// Queues the due objects; returns their number.
     fn advance(&mut self, now: Instant) -> usize {
         let mut added = 0;
         while let Some(first) = self.delayed.first_entry() {
@@ -134,8 +133,8 @@ impl<K: Clone + Eq + Hash> Line<K> {
         added
     }
 
-    /// The first object and how long it was queued. It runs until [`done`](Self::done), and what
-    /// it was delayed for no longer counts: its reconcile says when to come again.
+    /// Takes the first object. It runs until [`done`](Self::done), and its delay is dropped: the result of
+    /// its reconcile sets a new one.
     fn take(&mut self, now: Instant) -> Option<Taken<K>> {
         let object = self
             .order
@@ -167,12 +166,12 @@ impl<K: Clone + Eq + Hash> Line<K> {
         }
     }
 
-    /// How many objects could be taken.
+    /// The number of objects that could be taken.
     fn depth(&self) -> usize {
         self.order.len() + self.background.len() - self.stale
     }
 
-    /// Ends the run of an object; if it was queued meanwhile, it comes last.
+    /// Ends the run of an object. If it was queued meanwhile, it enters the queue at the end.
     fn done(&mut self, object: &K) {
         if let Slot::Occupied(mut slot) = self.objects.entry(object.clone()) {
             let state = slot.get_mut();
@@ -193,7 +192,7 @@ impl<K: Clone + Eq + Hash> Line<K> {
     }
 }
 
-/// A [`Line`] that workers wait for.
+/// A [`Line`] with waiting workers.
 pub(crate) struct Queue<K> {
     line: Mutex<Line<K>>,
     changed: Notify,
@@ -211,8 +210,8 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         }
     }
 
-    /// Takes objects from here on. Before that nobody works, and nothing is kept: whoever opens the
-    /// queue adds everything.
+    /// Accepts objects from now on. Earlier additions are dropped: the caller adds every object after
+    /// opening.
     pub(crate) fn open(&self) {
         self.open.store(true, Ordering::Relaxed);
     }
@@ -222,7 +221,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.queue(object, true);
     }
 
-    /// Queues an object behind all others.
+    /// Queues an object with low priority.
     pub(crate) fn add_background(&self, object: &K) {
         if !self.open.load(Ordering::Relaxed) {
             return;
@@ -250,13 +249,13 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         }
     }
 
-    /// Queues an object after a time.
+    /// Queues an object after a delay.
     pub(crate) fn add_after(&self, object: &K, delay: Duration) {
         self.metrics.retried();
         self.delay(object, delay, true);
     }
 
-    /// Looks at an object again after a time, which is no reason of its own to reconcile it.
+    /// Checks an object again after a delay, which alone is no reason to reconcile it.
     pub(crate) fn look_after(&self, object: &K, delay: Duration) {
         self.delay(object, delay, false);
     }
@@ -270,7 +269,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.changed(&line);
     }
 
-    /// Waits for the next object; whoever takes it says [`done`](Self::done).
+    /// Waits for the next object; the caller must call [`done`](Self::done).
     pub(crate) async fn next(&self) -> Taken<K> {
         loop {
             let changed = self.changed.notified();
@@ -288,7 +287,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         }
     }
 
-    /// Counts as work until the value is dropped.
+    /// Counts as work until the returned value is dropped.
     pub(crate) fn work(&self) -> Work {
         self.metrics.work()
     }
@@ -314,7 +313,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         Ok(taken)
     }
 
-    /// Counts, and wakes a worker: for the next object, or for a due time that came nearer.
+    /// Updates the metrics, and wakes a worker for the next object or for an earlier due time.
     fn changed(&self, line: &Line<K>) {
         self.metrics.depth(line.depth());
         if line.depth() > 0 || !line.delayed.is_empty() {

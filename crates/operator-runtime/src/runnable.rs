@@ -1,4 +1,4 @@
-//! What a manager runs beside its controllers.
+//! The tasks of a manager.
 
 use std::{any::Any, error::Error, panic::AssertUnwindSafe};
 
@@ -32,7 +32,7 @@ impl Runnable {
     }
 }
 
-/// Runnables that are stopped together.
+/// Runnables that stop together.
 #[derive(Default)]
 pub(crate) struct Group {
     tasks: JoinSet<(String, Result<(), TaskError>)>,
@@ -41,7 +41,7 @@ pub(crate) struct Group {
 
 type Panic = Box<dyn Any + Send>;
 
-/// A runnable that ended, and with which error.
+/// The name of a runnable that ended, and its error.
 pub(crate) type Ended = (String, Option<TaskError>);
 
 impl Group {
@@ -64,22 +64,22 @@ impl Group {
         };
     }
 
-    /// The first that ends; never returns if nothing runs.
+    /// Waits for the first runnable that ends; never returns without runnables.
     pub(crate) async fn ended(&mut self) -> Ended {
         match self.tasks.join_next().await {
             Some(Ok((name, result))) => (name, result.err()),
-            // It cannot be: panics are caught, and nothing is aborted.
+            // Unreachable: panics are caught, and nothing is aborted.
             Some(Err(error)) => ("a task".to_owned(), Some(error.into())),
             None => std::future::pending().await,
         }
     }
 
-    /// Asks all to end, and waits until they have.
+    /// Cancels all runnables, and waits until they have ended.
     pub(crate) async fn stop(&mut self) {
         self.stop.cancel();
         while let Some(end) = self.tasks.join_next().await {
             if let Ok((task, Err(error))) = end {
-                tracing::error!(task, error, "failed while it stopped");
+                tracing::error!(task, error, "task failed during shutdown");
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Servers: their addresses, certificates and probes, and the endpoint of the metrics.
+//! Servers: addresses, certificates, probes, and the metrics endpoint.
 
 mod address;
 pub(crate) mod certificate;

@@ -1,9 +1,9 @@
-//! Admission webhooks: what the API server asks before it stores an object.
+//! Admission and conversion webhooks.
 //!
-//! Objects come as they are, but without `metadata.managedFields`, which are half of many.
+//! Functions receive objects without `metadata.managedFields`, which are half of many objects.
 //!
-//! A [`Webhook`] is data first. The value that answers at a path also writes the configuration that
-//! tells the API server of it, so that path, operations and rules cannot disagree.
+//! A [`Webhook`] is data. The same value serves a path and generates its webhook configuration, so path,
+//! operations and rules cannot disagree.
 //!
 //! ```
 //! # use k8s_openapi::api::core::v1::ConfigMap;
@@ -86,10 +86,10 @@ use admit::Definition;
 use answer::{Answer, Defaults, Validates};
 use declaration::{Declaration, Purpose};
 
-/// Where the API server asks for other versions of objects.
+/// The path of the conversion webhook.
 pub(crate) const CONVERT: &str = "/convert";
 
-/// A webhook for objects of type `K`, whose function shares a context `C` with the others.
+/// A webhook for objects of type `K`. Its function shares a context `C` with the others.
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::ConfigMap;
@@ -117,9 +117,9 @@ where
     K: Resource<DynamicType = ()> + DeserializeOwned + Serialize + Send + Sync + 'static,
     C: Send + Sync + 'static,
 {
-    /// Changes objects before they are stored: `function` gets the object and changes it, and what
-    /// it changed, nothing else, goes to the API server. It has to be idempotent, because the API
-    /// server may ask twice. Asked when an object is created or updated.
+    /// A defaulting webhook: `function` changes the object before it is stored. Only its changes go to the
+    /// API server, as a JSON patch. `function` must be idempotent, because the API server may call twice.
+    /// Default operations: create and update.
     pub fn defaulting<F>(function: F) -> Self
     where
         F: for<'a> Defaulting<'a, K, C>,
@@ -128,8 +128,8 @@ where
         Self::new(Purpose::Defaulting, Box::new(answer))
     }
 
-    /// Lets changes pass or denies them. Asked when an object is created or updated;
-    /// [`operations`](Self::operations) adds deletion.
+    /// A validating webhook: `function` allows or denies a change. Default operations: create and update;
+    /// [`operations`](Self::operations) can add delete.
     pub fn validating<F>(function: F) -> Self
     where
         F: for<'a> Validating<'a, K, C>,
@@ -138,13 +138,13 @@ where
         Self::new(Purpose::Validating, Box::new(answer))
     }
 
-    /// Lets an object pass that does not decode, with a warning, instead of denying it: for a type whose
-    /// CRD this operator installs. Then the API server compares the object with the schema and answers
-    /// with all that is wrong, not only with the first error of decoding. A validating webhook needs no
-    /// such call, because it is asked after the schema.
+    /// Allows an undecodable object with a warning instead of denying it: for a type whose CRD this
+    /// operator installs. The API server then validates the object against the schema and returns all
+    /// errors, not only the first decoding error. A validating webhook does not need this setting, because
+    /// it runs after schema validation.
     ///
-    /// Default: it is denied. An object of a type that somebody else defines may fit their schema and
-    /// not the Rust type, and would be stored without its defaults.
+    /// Default: the object is denied. An object of another project's type may fit that project's schema and
+    /// not the Rust type, and would be stored without defaults.
     #[must_use]
     pub fn schema_first(mut self) -> Self {
         self.definition.answer.schema_first();
@@ -154,8 +154,8 @@ where
     /// Answers an AdmissionReview as the server does, for tests and benchmarks.
     ///
     /// # Errors
-    /// The HTTP status of what is no AdmissionReview, and 500 if the function fails and failures are to
-    /// be [ignored](FailurePolicy::Ignore); with a text that the API server logs.
+    /// An HTTP status with a text that the API server logs: for a body that is not an AdmissionReview, and
+    /// 500 if the function fails and the failure policy is [`Ignore`](FailurePolicy::Ignore).
     pub async fn admit(&self, body: &[u8], context: &C) -> Result<Vec<u8>, (StatusCode, String)> {
         let panics = Counter::default();
         self.definition.admit(body, context, &panics).await
@@ -173,71 +173,73 @@ where
         }
     }
 
-    /// When the API server asks. Default: when an object is created or updated.
+    /// The operations of the webhook. Default: create and update.
     #[must_use]
     pub fn operations(mut self, operations: &[Operation]) -> Self {
         self.definition.declaration.operations = operations.to_vec();
         self
     }
 
-    /// Asks for changes through these sub-resources, such as `status`, and not for others.
+    /// Covers only requests for these subresources, such as `status`. Default: requests for the resource
+    /// itself.
     #[must_use]
     pub fn subresources(mut self, names: &[&str]) -> Self {
         self.definition.declaration.subresources = names.iter().map(ToString::to_string).collect();
         self
     }
 
-    /// The type that has the [`subresources`](Self::subresources), if they are not of type `K`
-    /// themselves: `Webhook::<Scale, _>::validating(validate).parent::<Widget>().subresources(&["scale"])`.
+    /// The type with the [`subresources`](Self::subresources), if their objects are of another type `K`:
+    /// `Webhook::<Scale, _>::validating(validate).parent::<Widget>().subresources(&["scale"])`.
     #[must_use]
     pub fn parent<P: Resource<DynamicType = ()>>(mut self) -> Self {
         self.definition.declaration.parent::<P>();
         self
     }
 
-    /// Where it is served, such as `/validate-widgets`. Default: what kubebuilder uses,
-    /// `/mutate-GROUP-VERSION-KIND` or `/validate-GROUP-VERSION-KIND`, with dashes for the group's dots.
+    /// The URL path, such as `/validate-widgets`. Default: kubebuilder's, `/mutate-GROUP-VERSION-KIND` or
+    /// `/validate-GROUP-VERSION-KIND`, with dashes for the dots in the group.
     #[must_use]
     pub fn path(mut self, path: &str) -> Self {
         path.clone_into(&mut self.definition.declaration.path);
         self
     }
 
-    /// What the webhook is called in messages of the API server, instead of `default` or `validate`,
-    /// before the kind, the version and the group. Webhooks that share those need one each.
+    /// The first part of the webhook's name, which appears in messages of the API server. Kind, version and
+    /// group follow. Default: `default` or `validate`. Webhooks with the same kind, version and group need
+    /// different names.
     #[must_use]
     pub fn name(mut self, name: &str) -> Self {
         name.clone_into(&mut self.definition.declaration.label);
         self
     }
 
-    /// What the API server does when the webhook gives no answer, panics, or takes too long.
-    /// Default: it fails the request.
+    /// The failure policy: the API server's reaction when the webhook does not answer, panics, or exceeds
+    /// its timeout. Default: [`FailurePolicy::Fail`].
     #[must_use]
     pub fn failure_policy(mut self, policy: FailurePolicy) -> Self {
         self.definition.declaration.failure_policy = policy;
         self
     }
 
-    /// How long the API server waits, in whole seconds from 1 to 30. The function is stopped half a
-    /// second before. Default: 10 s.
+    /// The timeout, in whole seconds from 1 to 30. The function is cancelled half a second earlier.
+    /// Default: 10 s.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.definition.declaration.timeout = timeout;
         self
     }
 
-    /// Whether requests through other versions of the type are converted and asked for, too.
-    /// Default: they are, unless every version that the operator converts has a webhook like this one,
-    /// and each is asked about its own version.
+    /// The match policy: whether requests for other versions of the type are converted and sent to this
+    /// webhook, too. Default: [`Equivalent`](MatchPolicy::Equivalent), unless every version that the
+    /// operator converts has a webhook like this one; then each webhook receives its own version only.
     #[must_use]
     pub fn match_policy(mut self, policy: MatchPolicy) -> Self {
         self.definition.declaration.match_policy = Some(policy);
         self
     }
 
-    /// Asks only if this CEL expression is true, such as `request.userInfo.username != 'admin'`.
-    /// Of several, all must be true.
+    /// Adds a match condition: a CEL expression that must be true, such as `request.userInfo.username !=
+    /// 'admin'`. All conditions must be true.
     #[must_use]
     pub fn match_condition(mut self, name: &str, cel: &str) -> Self {
         self.definition
@@ -250,15 +252,15 @@ where
         self
     }
 
-    /// Asks only for objects in namespaces with these labels.
+    /// Selects objects in namespaces with these labels.
     #[must_use]
     pub fn namespace_selector(mut self, selector: LabelSelector) -> Self {
         self.definition.declaration.namespace_selector = Some(selector);
         self
     }
 
-    /// Leaves out these namespaces, by the label that every namespace has: whoever cannot be reached
-    /// must not hold up the namespaces that a cluster needs to recover, and its own.
+    /// Excludes these namespaces, by the name label of every namespace. Exclude the operator's own
+    /// namespace and those that a cluster needs to recover: an unreachable webhook must not block them.
     #[must_use]
     pub fn outside_of(self, namespaces: &[&str]) -> Self {
         let requirement = LabelSelectorRequirement {
@@ -272,30 +274,30 @@ where
         })
     }
 
-    /// Asks only for objects with these labels, before or after the change. Whoever makes objects
-    /// can leave the labels out.
+    /// Selects objects with these labels, before or after the change. Users can evade the webhook by
+    /// omitting the labels.
     #[must_use]
     pub fn object_selector(mut self, selector: LabelSelector) -> Self {
         self.definition.declaration.object_selector = Some(selector);
         self
     }
 
-    /// Whether the function changes anything else. Default: it does not.
+    /// The side effects of the function. Default: [`SideEffects::None`].
     #[must_use]
     pub fn side_effects(mut self, effects: SideEffects) -> Self {
         self.definition.declaration.side_effects = effects;
         self
     }
 
-    /// Whether a defaulting webhook is asked again when another one changed the object after it.
-    /// Default: it is not.
+    /// The reinvocation policy: whether a defaulting webhook runs again after another webhook changed the
+    /// object. Default: [`ReinvocationPolicy::Never`].
     #[must_use]
     pub fn reinvocation(mut self, policy: ReinvocationPolicy) -> Self {
         self.definition.declaration.reinvocation = Some(policy);
         self
     }
 
-    /// Allows `verbs` on objects of type `T`, which the function reads or writes.
+    /// Grants `verbs` on the type `T`, whose objects the function reads or writes.
     #[must_use]
     pub fn needs<T: Resource<DynamicType = ()> + 'static>(mut self, verbs: &[Verb]) -> Self {
         self.definition.rules.allow::<T>(verbs);

@@ -1,4 +1,4 @@
-//! The two versions of a CronJob.
+//! The two versions of CronJob.
 
 pub mod v1;
 pub mod v2;

@@ -1,4 +1,4 @@
-//! Starts the Jobs of CronJobs, and deletes those that the history has no room for.
+//! Starts the Jobs of CronJobs, and deletes Jobs beyond the history limits.
 
 use std::{sync::Arc, time::Duration};
 
@@ -36,7 +36,7 @@ impl ReconcileError for Error {
         }
     }
 
-    /// Only a change of the CronJob mends its schedule.
+    /// Only a change of the CronJob repairs its schedule.
     fn is_terminal(&self) -> bool {
         matches!(self, Self::Schedule(_))
     }
@@ -87,13 +87,13 @@ pub async fn reconcile_at(
         ConcurrencyPolicy::Allow | ConcurrencyPolicy::Forbid => {}
     }
     applier.create_owned(&cron_job, job(&cron_job, run)).await?;
-    // The Job may be gone before anybody has seen it.
+    // The Job may be gone before the store has shown it.
     new.last_schedule_time = Some(Time(run));
     status::patch(&api, &cron_job, &new).await?;
     Ok(again)
 }
 
-/// The Job of a run. Its name follows from the run, so that there is one, whatever happens.
+/// The Job of a run. Its name follows from the run, so a repeated reconcile creates no second Job.
 fn job(cron_job: &CronJob, run: Timestamp) -> Job {
     let template = cron_job.spec.job_template.clone();
     let of_template = template.metadata.unwrap_or_default();

@@ -30,7 +30,7 @@ const OPTIONS: ManagerOptions = ManagerOptions {
     scope: WatchScope::Cluster,
 };
 
-/// What reconciles and webhooks share.
+/// The context of reconciles and webhooks.
 struct Context {
     client: Client,
     applier: Applier,
@@ -47,7 +47,7 @@ impl Context {
     }
 }
 
-/// Both versions; the first is stored.
+/// Both versions; the first is the storage version.
 fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
     let mut crds = Crds::default();
     crds.add_storage::<v1::CronJob>();
@@ -55,7 +55,7 @@ fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
     crds.merge()
 }
 
-/// Runs Jobs at their times
+/// Runs Jobs on a schedule
 #[derive(Parser)]
 struct Args {
     #[command(flatten)]

@@ -1,11 +1,11 @@
-//! When runs are due.
+//! The due times of runs.
 
 use croner::Cron;
 use k8s_openapi::jiff::{SignedDuration, Timestamp, tz::TimeZone};
 
 use crate::api::v1::CronJobSpec;
 
-/// Why it is not known when a run is due.
+/// The reason why the due times are unknown.
 #[derive(Debug, PartialEq, thiserror::Error)]
 pub enum ScheduleError {
     #[error("{0}")]
@@ -16,18 +16,18 @@ pub enum ScheduleError {
     TooManyMissed,
 }
 
-/// After so many missed runs, a clock is more likely wrong than all of them due.
+/// With more missed runs than this, a wrong clock is more likely.
 const MOST: usize = 100;
 
-/// The runs around now.
+/// The runs around the current time.
 #[derive(Debug, PartialEq)]
 pub struct Runs {
-    /// The newest that is due and was not started.
+    /// The newest run that is due and was not started.
     pub missed: Option<Timestamp>,
     pub next: Timestamp,
 }
 
-/// Reads a schedule of five fields.
+/// Parses a schedule of five fields.
 pub fn parse(schedule: &str) -> Result<Cron, ScheduleError> {
     let fields = schedule.split_whitespace().count();
     if fields != 5 {
@@ -38,7 +38,7 @@ pub fn parse(schedule: &str) -> Result<Cron, ScheduleError> {
     cron.map_err(|error: croner::errors::CronError| ScheduleError::Unparseable(error.to_string()))
 }
 
-/// The runs after `last`: the one before, or the creation of the CronJob.
+/// The runs after `last`, which is the previous run, or the creation of the CronJob.
 pub fn runs(spec: &CronJobSpec, last: Timestamp, now: Timestamp) -> Result<Runs, ScheduleError> {
     let cron = parse(&spec.schedule)?;
     let after = |time: Timestamp| {
@@ -114,7 +114,7 @@ mod tests {
                 Some("10:40:00"),
                 "10:50:00",
             ),
-            // What is later than its deadline is left out.
+            // A run after its deadline is skipped.
             (
                 "*/10 * * * *",
                 Some(300),
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_missed_runs_are_none() {
+    fn too_many_missed_runs_are_an_error() {
         let minutely = |deadline| {
             runs(
                 &spec("* * * * *", deadline),
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_schedule_is_refused() {
+    fn an_invalid_schedule_is_refused() {
         for (schedule, expected) in [
             (
                 "invalid-cron-schedule",

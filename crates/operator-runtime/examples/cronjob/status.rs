@@ -1,4 +1,4 @@
-//! What the Jobs of a CronJob say.
+//! The status of a CronJob, from its Jobs.
 
 use std::sync::Arc;
 
@@ -12,10 +12,10 @@ use operator_runtime::conditions;
 
 use crate::api::v1::{CronJob, CronJobStatus};
 
-/// When the run of a Job was due.
+/// The annotation with the time at which the run of a Job was due.
 pub const SCHEDULED_AT: &str = "batch.tutorial.kubebuilder.io/scheduled-at";
 
-/// The Jobs of a CronJob, by how they went.
+/// The Jobs of a CronJob, by state.
 #[derive(Default)]
 pub struct Jobs {
     pub active: Vec<Arc<Job>>,
@@ -24,7 +24,7 @@ pub struct Jobs {
 }
 
 impl Jobs {
-    /// Those that have ended come oldest first.
+    /// Sorts the Jobs by state. Finished Jobs are ordered oldest first.
     pub fn sort(all: Vec<Arc<Job>>) -> Self {
         let mut jobs = Self::default();
         for job in all {
@@ -40,7 +40,7 @@ impl Jobs {
         jobs
     }
 
-    /// Those that the history has no room for.
+    /// The Jobs beyond the history limits.
     pub fn surplus(&self, cron_job: &CronJob) -> impl Iterator<Item = &Arc<Job>> {
         let spec = &cron_job.spec;
         let oldest = |jobs, limit: Option<i32>| {
@@ -55,7 +55,7 @@ impl Jobs {
         ))
     }
 
-    /// When the newest run was due. The status remembers it when its Job is deleted.
+    /// The time at which the newest run was due. The status keeps it after the Job is deleted.
     fn last_run(&self, cron_job: &CronJob) -> Option<Timestamp> {
         let lists = [&self.active, &self.failed, &self.successful];
         let due = |job: &Arc<Job>| job.annotations().get(SCHEDULED_AT)?.parse().ok();

@@ -1,4 +1,4 @@
-//! The assertions of the two tutorials' Go tests, against a real API server, and what they leave out.
+//! The assertions of the two tutorials' Go tests, against a real API server, with further ones.
 
 use std::{sync::LazyLock, time::Duration};
 
@@ -60,7 +60,7 @@ fn cron_job(name: &str, schedule: &str) -> Result<CronJob> {
     }))?)
 }
 
-/// Half an hour away, whenever the tests run.
+/// A schedule that is half an hour away, whenever the tests run.
 fn not_soon() -> String {
     let now = Timestamp::now().to_zoned(TimeZone::UTC);
     format!("{} * * * *", (now.minute() + 30) % 60)
@@ -84,7 +84,7 @@ async fn own(owner: &CronJob, name: &str, status: Value) -> Result<Job> {
         .await?)
 }
 
-/// As the controller of Jobs says it.
+/// The status of a finished Job, as the Job controller sets it.
 fn ended(how: &str) -> Value {
     let now = Timestamp::now().to_string();
     let (first, completion) = match how {
@@ -142,7 +142,7 @@ async fn the_status_tells_which_jobs_are_active() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_job_that_failed_shows() -> Result<()> {
+async fn a_failed_job_is_reported() -> Result<()> {
     let created = create(cron_job("fails", &not_soon())?).await?;
     own(&created, "test-job-failed", ended("Failed")).await?;
     until("fails", "Degraded", "True", "JobsFailed").await?;
@@ -151,7 +151,7 @@ async fn a_job_that_failed_shows() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_suspended_one_is_not_available() -> Result<()> {
+async fn a_suspended_cron_job_is_not_available() -> Result<()> {
     create(cron_job("suspended", &not_soon())?).await?;
     let suspend = Patch::Merge(json!({ "spec": { "suspend": true } }));
     let api = cluster()?.api::<CronJob>()?;
@@ -162,7 +162,7 @@ async fn a_suspended_one_is_not_available() -> Result<()> {
 }
 
 #[tokio::test]
-async fn fields_that_are_left_out_get_defaults_and_others_stay() -> Result<()> {
+async fn missing_fields_get_defaults_and_others_stay() -> Result<()> {
     let spec = create(cron_job("defaults", &not_soon())?).await?.spec;
     ensure!(spec.concurrency_policy == Some(ConcurrencyPolicy::Allow));
     ensure!(spec.suspend == Some(false));
@@ -183,7 +183,7 @@ async fn fields_that_are_left_out_get_defaults_and_others_stay() -> Result<()> {
 }
 
 async fn denied(cron_job: CronJob, expected: &str) -> Result<()> {
-    let error = create(cron_job).await.err().context("it was let in")?;
+    let error = create(cron_job).await.err().context("it was allowed")?;
     let error = format!("{error:#}");
     ensure!(error.contains(expected), "{error}");
     Ok(())
@@ -195,7 +195,7 @@ async fn names_and_schedules_are_validated() -> Result<()> {
     let valid = "*/5 * * * *";
     denied(cron_job(long, valid)?, "must be no more than 52 characters").await?;
     create(cron_job("valid-cronjob-name", valid)?).await?;
-    // The schema knows how many fields there are, and the webhook what is in them.
+    // The schema checks the number of fields, and the webhook their content.
     denied(
         cron_job("invalid", "invalid-cron-schedule")?,
         "spec.schedule",
@@ -206,7 +206,7 @@ async fn names_and_schedules_are_validated() -> Result<()> {
         "spec.schedule: Invalid value",
     )
     .await?;
-    // A name cannot change, so an update that has both is for the function.
+    // A name cannot change, so only the function can see both errors.
     let both = webhooks::check(long, "invalid-cron-schedule").to_string();
     for expected in [
         "must be no more than 52 characters",
@@ -267,19 +267,19 @@ async fn each_version_shows_what_was_written_in_the_other() -> Result<()> {
     wrong.metadata.name = Some("from-v2-wrong".to_owned());
     wrong.spec.schedule.hour = "25".to_owned();
     let error = newer.create(&PostParams::default(), &wrong).await.err();
-    let error = error.context("it was let in")?.to_string();
+    let error = error.context("it was allowed")?.to_string();
     ensure!(error.contains("spec.schedule: Invalid value"), "{error}");
     Ok(())
 }
 
-/// Without it, the API server could not ask.
+/// Without the caBundle, the API server could not call the webhooks.
 #[tokio::test]
-async fn the_api_server_knows_who_signed_for_each_webhook() -> Result<()> {
+async fn each_webhook_has_a_ca_bundle() -> Result<()> {
     let client = cluster()?.client()?;
     let mutating: Api<MutatingWebhookConfiguration> = Api::all(client.clone());
     let validating: Api<ValidatingWebhookConfiguration> = Api::all(client.clone());
     let (all, mut bundles) = (ListParams::default(), Vec::new());
-    // There is one more of each, by which the test sees that the API server knows them.
+    // There is one more webhook of each kind, the test's probe.
     let ours = |name: &str| name.contains("cronjob");
     for configuration in mutating.list(&all).await? {
         let hooks = configuration.webhooks.into_iter().flatten();
@@ -328,7 +328,7 @@ async fn the_history_is_as_long_as_its_limit() -> Result<()> {
     .await
 }
 
-/// At a time that the test chooses, which needs no cluster.
+/// With a fake clock, without a cluster.
 #[tokio::test]
 async fn a_run_that_is_due_starts_one_job() -> Result<()> {
     let time = |text: &str| format!("2030-01-01T{text}Z").parse::<Timestamp>();
@@ -346,7 +346,8 @@ async fn a_run_that_is_due_starts_one_job() -> Result<()> {
     let name = format!("due-{}", time("10:10:00")?.as_second());
     ensure!(fake.get::<Job>(&name).is_none());
 
-    // Twice, as after a crash before the status says so, and with a store that does not show the Job yet.
+    // Twice, as after a crash before the status is written, and with a store that does not show the Job
+    // yet.
     for _ in 0..2 {
         let mut wanted: CronJob = fake.get("due").context("it is there")?;
         wanted.status = None;
@@ -361,7 +362,7 @@ async fn a_run_that_is_due_starts_one_job() -> Result<()> {
     let last = status.and_then(|status| status.last_schedule_time);
     ensure!(last.map(|last| last.0) == Some(time("10:10:00")?));
 
-    // Its status says so, even when the Job is gone.
+    // The status keeps the time, even when the Job is gone.
     let newest: CronJob = fake.get("due").context("it is there")?;
     let later = controller::reconcile_at(&newest, &context, time("10:11:00")?).await?;
     ensure!(
@@ -372,7 +373,7 @@ async fn a_run_that_is_due_starts_one_job() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_suspended_one_starts_nothing() -> Result<()> {
+async fn a_suspended_cron_job_starts_nothing() -> Result<()> {
     let fake = Fake::default();
     let mut wanted = cron_job("asleep", "* * * * *")?;
     wanted.spec.suspend = Some(true);
@@ -387,10 +388,10 @@ async fn a_suspended_one_starts_nothing() -> Result<()> {
     Ok(())
 }
 
-/// A run is due a minute after the creation at the latest, which these tests need not wait for: the
-/// newest Job says that its run was long ago.
+/// A run would be due within a minute after the creation. These tests need not wait: the newest Job has an
+/// old due time.
 #[tokio::test]
-async fn a_policy_forbids_or_replaces_what_is_active() -> Result<()> {
+async fn a_policy_forbids_or_replaces_active_jobs() -> Result<()> {
     let jobs = async |prefix: &str| {
         let jobs = cluster()?.api::<Job>()?.list(&Default::default()).await?;
         let names = jobs.iter().map(ResourceExt::name_any);

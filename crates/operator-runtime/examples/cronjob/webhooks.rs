@@ -1,4 +1,4 @@
-//! Defaults, validation and conversion, for both versions.
+//! Defaulting, validation and conversion, for both versions.
 
 use kube::ResourceExt;
 use operator_runtime::webhook::{
@@ -30,7 +30,7 @@ pub fn spoke() -> Spoke<v1::CronJob> {
     Spoke::of::<v2::CronJob>()
 }
 
-/// What both versions have.
+/// The defaults of both versions.
 macro_rules! defaults {
     ($spec:expr) => {{
         let spec = $spec;
@@ -70,10 +70,10 @@ async fn validate_v2(change: &Change<v2::CronJob>, _: &Request, _: &Context) -> 
     }
 }
 
-/// What the schema cannot say.
+/// The rules that the schema cannot express.
 pub fn check(name: &str, schedule: &str) -> FieldErrors {
     let mut errors = FieldErrors::default();
-    // A name may have 63 characters, and those of the Jobs have 11 more: a dash and a time.
+    // A name has up to 63 characters, and the names of the Jobs have 11 more: a dash and a time.
     if name.len() > 52 {
         errors.invalid("metadata.name", name, "must be no more than 52 characters");
     }

@@ -1,4 +1,4 @@
-//! The children of an object: made once, deleted, or applied as a set that is pruned.
+//! The children of an owner: created once, deleted, or applied as a set with pruning.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +15,11 @@ use crate::{
     object::{ScopedResource, TypedObject},
 };
 
-/// Marks what is in a set of children, so that nothing else is pruned. Its value is the field manager.
+/// The annotation on members of a set of children. Only objects that have it are pruned. Its value is the
+/// field manager.
 const PRUNED_BY: &str = "operator-runtime/pruned-by";
 
-/// Why a child is not applied, created or deleted; found in [`kube::Error::Service`].
+/// The reason why a child was not applied, created or deleted; the source of a [`kube::Error::Service`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 #[non_exhaustive]
@@ -29,7 +30,7 @@ pub enum ChildError {
     Twice(String),
     #[error("a {0} without a name is in the set: the next set would delete it")]
     NoName(String),
-    #[error("{0} is being deleted, and is made again when it is gone")]
+    #[error("{0} is being deleted, and is recreated afterwards")]
     BeingDeleted(String),
     #[error(
         "the controller of {owner} does not prune {child}: add `.prunes::<{child}>()` to it, and run `make manifests`"
@@ -43,9 +44,9 @@ impl From<ChildError> for kube::Error {
     }
 }
 
-/// The children that one object wants: all that are applied together, and nothing else stays.
+/// The complete set of children that one owner wants. Applying the set prunes all others.
 ///
-/// Made by [`Applier::children`]. Nothing is sent before [`apply_and_prune`](Self::apply_and_prune).
+/// Created by [`Applier::children`]. No request is sent before [`apply_and_prune`](Self::apply_and_prune).
 #[must_use = "nothing is sent before `apply_and_prune`"]
 pub struct Children<'a, O> {
     applier: &'a Applier,
@@ -60,29 +61,29 @@ enum How {
     Recreate,
 }
 
-/// What became of a set of [`Children`].
+/// The result of applying a set of [`Children`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct AppliedChildren {
-    /// Those that are wanted, in the order in which they were added.
+    /// The wanted children, in the order in which they were added.
     pub applied: Vec<Applied>,
-    /// Those that were not wanted any more and were deleted.
+    /// The deleted children, which the set no longer contains.
     pub pruned: Vec<ObjectReference>,
 }
 
 impl<O: TypedObject> Children<'_, O> {
-    /// Wants `child`, by server-side apply. Without a namespace, it goes into the owner's.
+    /// Adds `child`, by server-side apply. The child's namespace defaults to the owner's.
     pub fn apply<T: TypedObject>(&mut self, child: T) {
         self.want(How::Apply, child);
     }
 
-    /// Wants `child` to exist. It is created once and never changed, as befits a Job.
+    /// Adds `child`, which is created once and never changed, such as a Job.
     pub fn create<T: TypedObject>(&mut self, child: T) {
         self.want(How::Create, child);
     }
 
-    /// As [`apply`](Self::apply), but a child that the API server refuses to change, because a field is
-    /// immutable, is deleted and made again. What it holds is lost: mind volume claims.
+    /// Like [`apply`](Self::apply), but recreates a child whose update the API server refuses because of an
+    /// immutable field. Recreating loses the child's data: mind volume claims.
     pub fn apply_or_recreate<T: TypedObject>(&mut self, child: T) {
         self.want(How::Recreate, child);
     }
@@ -94,15 +95,16 @@ impl<O: TypedObject> Children<'_, O> {
         self.wanted.push(desired.map(|desired| (how, desired)));
     }
 
-    /// Applies the set in the order in which it was filled, and then deletes the children that earlier
-    /// sets had and this one has not.
+    /// Applies the set in insertion order, then deletes the children of earlier sets that this set does not
+    /// contain.
     ///
-    /// Deleted is only what the owner controls (by the uid in its controller reference), what such a set
-    /// of this operator has made, and what is of a kind that the controller
-    /// [prunes](crate::Controller::prunes). After an error nothing is deleted, and the next reconcile goes on.
+    /// A child is deleted only if three conditions hold: the owner controls it (by the uid in the
+    /// controller reference), a set of this operator created it, and the controller
+    /// [prunes](crate::Controller::prunes) its kind. After an error nothing is deleted, and the next
+    /// reconcile continues.
     ///
     /// # Errors
-    /// The first one of the API server, a [`ChildError`], or an [`OwnerError`].
+    /// The first error of the API server, a [`ChildError`], or an [`OwnerError`].
     pub async fn apply_and_prune(self) -> kube::Result<AppliedChildren> {
         let Self {
             applier,
@@ -144,8 +146,8 @@ impl<O: TypedObject> Children<'_, O> {
 }
 
 impl Applier {
-    /// The children that `owner` wants, as a set that is applied together and pruned. One owner has one
-    /// set, and the set follows from its spec: what is left out is deleted.
+    /// Starts the set of children that `owner` wants; the set is applied together and pruned. An owner has
+    /// one set, and the set depends only on the owner's spec: a child that is left out is deleted.
     ///
     /// ```
     /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.rs")); }
@@ -159,7 +161,7 @@ impl Applier {
     ///     if memcached.spec.secret.is_none() {
     ///         children.apply(config(memcached));
     ///     }
-    ///     // A ConfigMap of before `spec.secret` was set is deleted.
+    ///     // If `spec.secret` was set meanwhile, the old ConfigMap is deleted.
     ///     children.apply_and_prune().await?;
     ///     Ok(())
     /// }
@@ -174,15 +176,16 @@ impl Applier {
         }
     }
 
-    /// Creates `child` with `owner` as its controller, unless it is there: for what is immutable, such as
-    /// a Job. Give it a name that follows from what it is for, so that a reconcile that runs again makes
-    /// no second one. Without a namespace, it goes into the owner's.
+    /// Creates `child` with `owner` as its controller, unless it exists: for immutable objects, such as a
+    /// Job. Derive the child's name from its purpose, so that a repeated reconcile creates no second one.
+    /// The namespace defaults to the owner's.
     ///
-    /// A child that is being deleted counts as there: its end reconciles the owner again.
+    /// A child that is being deleted counts as existing: the end of the deletion reconciles the owner
+    /// again.
     ///
     /// # Errors
-    /// Those of the API server, an [`OwnerError`], and [`ChildError::NotControlled`] if somebody else has
-    /// an object of this name.
+    /// Errors of the API server, an [`OwnerError`], and [`ChildError::NotControlled`] if `owner` does not
+    /// control the existing object of this name.
     pub async fn create_owned<O, T>(&self, owner: &O, child: T) -> kube::Result<Applied>
     where
         O: TypedObject,
@@ -191,12 +194,12 @@ impl Applier {
         self.create(owner, &Desired::owned(owner, child)?).await
     }
 
-    /// Deletes `child`, with what it owns in the background. It must be controlled by `owner`, and not have
-    /// changed since it was read; nothing happens if it is gone.
+    /// Deletes `child` with background propagation. `owner` must control the child, and the child must be
+    /// unchanged since it was read. Does nothing if the child is gone.
     ///
     /// # Errors
-    /// Those of the API server: a conflict if `child` has changed. A [`ChildError`] if `owner` does
-    /// not control it, or its controller does not [prune](crate::Controller::prunes) the type.
+    /// Errors of the API server: a conflict if `child` has changed. A [`ChildError`] if `owner` does not
+    /// control the child, or its controller does not [prune](crate::Controller::prunes) the type.
     pub async fn delete_owned<O, T>(&self, owner: &O, child: &T) -> kube::Result<()>
     where
         O: TypedObject,
@@ -212,7 +215,7 @@ impl Applier {
 
     async fn create<O: TypedObject>(&self, owner: &O, desired: &Desired) -> kube::Result<Applied> {
         let uid = uid(owner)?;
-        // What the watch shows needs no request.
+        // A child in the cache needs no request.
         if let Some(source) = self.cluster.cache.any(&desired.kind)
             && let Some(found) = source.content.get(&Key::of(&desired.meta))
             && controls(uid, found.meta())
@@ -239,7 +242,8 @@ impl Applier {
         }
     }
 
-    /// Applies what may be pruned later, so it must not be anybody else's.
+    /// Applies a member of a set. Members may be pruned later, so an object that the owner does not control
+    /// is refused.
     async fn apply_member<O: TypedObject>(
         &self,
         owner: &O,
@@ -281,7 +285,7 @@ impl Applier {
             if found.metadata.deletion_timestamp.is_none() {
                 self.delete(&desired.kind, &found.metadata).await?;
             }
-            // It may wait for a finalizer.
+            // The object may still have a finalizer.
             if api.get_metadata_opt(desired.name()).await?.is_some() {
                 return Err(ChildError::BeingDeleted(desired.to_string()).into());
             }
@@ -289,14 +293,15 @@ impl Applier {
         self.send(desired).await
     }
 
-    /// Whether a set of children of the owner with this uid has made the object.
+    /// Whether a set of the owner with this uid created the object.
     fn is_member(&self, meta: &ObjectMeta, uid: &str) -> bool {
         let annotations = meta.annotations.as_ref();
         let mark = annotations.and_then(|annotations| annotations.get(PRUNED_BY));
         mark.is_some_and(|mark| mark == self.field_manager) && controls(uid, meta)
     }
 
-    /// Deletes the object if it is still what was read, in which case that it is gone is no error.
+    /// Deletes the object with its uid and resource version as preconditions. An object that is already
+    /// gone is a success.
     async fn delete(&self, kind: &ScopedResource, meta: &ObjectMeta) -> kube::Result<()> {
         let params = DeleteParams {
             preconditions: Some(Preconditions {
@@ -319,11 +324,11 @@ impl Applier {
     }
 }
 
-/// Whether nothing but fields that cannot change keeps an object from being updated. What is wrong
-/// beside that would be wrong after a deletion, too.
+/// Whether immutable fields are the only reason for the refusal. Any other cause would also fail the create
+/// after a delete.
 fn is_immutable(status: &Status) -> bool {
     const WORDS: [&str; 3] = [
-        // `FieldImmutableErrorMsg` of apimachinery, and what rules in CEL say by convention.
+        // `FieldImmutableErrorMsg` of apimachinery, and by convention the message of CEL rules.
         "immutable",
         // A Service, a PersistentVolume.
         "may not change",
@@ -347,13 +352,13 @@ fn not_controlled<O: TypedObject>(owner: &O, child: String) -> kube::Error {
     ChildError::NotControlled { child, owner }.into()
 }
 
-/// Such as `ConfigMap a`.
+/// Formats as `ConfigMap a`.
 fn describe(kind: &ScopedResource, meta: &ObjectMeta) -> String {
     let name = meta.name.as_deref().unwrap_or_default();
     format!("{} {name}", kind.resource.kind)
 }
 
-/// The same for every version of a type.
+/// The identity of an object, the same in every version of its type.
 fn id(kind: &ScopedResource, meta: &ObjectMeta) -> (String, String, Key) {
     let resource = &kind.resource;
     (
@@ -381,7 +386,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_cannot_change_is_made_again() {
+    fn only_immutable_fields_cause_a_recreate() {
         let job = "Invalid value: {}: field is immutable";
         let set =
             "Forbidden: updates to statefulset spec for fields other than 'replicas' are forbidden";

@@ -1,4 +1,4 @@
-//! Conditions as the Kubernetes API conventions want them.
+//! Conditions that follow the Kubernetes API conventions.
 
 use std::fmt;
 
@@ -8,11 +8,11 @@ use k8s_openapi::{
 };
 use kube::Resource;
 
-/// The condition that tells whether an object is ready, and which of its statuses is the good one.
+/// The condition that shows whether an object is ready, with its good status.
 ///
-/// Each controller has one, which [`Controller::condition`](crate::Controller::condition) names. A failed reconcile shows
-/// in it, `make manifests` gives it a column of `kubectl get`, and tests wait for it; the reconcile function sets it
-/// from the same value.
+/// Each controller has one, set by [`Controller::condition`](crate::Controller::condition). A failed
+/// reconcile sets it to the bad status, `make manifests` adds a column for it to `kubectl get`, and tests
+/// wait for it. The reconcile function sets the condition from the same value.
 ///
 /// ```
 /// use operator_runtime::ReadyCondition;
@@ -33,12 +33,12 @@ pub struct ReadyCondition {
 }
 
 impl ReadyCondition {
-    /// An object is ready while this condition is `True`, as `Ready` and `Available` are.
+    /// A condition whose good status is `True`, such as `Ready` or `Available`.
     pub const fn positive(type_: &'static str) -> Self {
         Self { type_, good: true }
     }
 
-    /// An object is ready while this condition is `False`, as `Degraded` and `Stalled` are.
+    /// A condition whose good status is `False`, such as `Degraded` or `Stalled`.
     pub const fn negative(type_: &'static str) -> Self {
         Self { type_, good: false }
     }
@@ -48,7 +48,7 @@ impl ReadyCondition {
         self.type_
     }
 
-    /// The condition of `object` as it is now. `reason` is one CamelCase word.
+    /// The condition for the current generation of `object`. `reason` is one CamelCase word.
     pub fn of(
         self,
         object: &impl Resource,
@@ -59,27 +59,27 @@ impl ReadyCondition {
         new(object, self.type_, is_ready == self.good, reason, message)
     }
 
-    /// The status that the condition of an object has that is ready, or is not.
+    /// The condition's status for an object that is ready, or is not.
     pub(crate) const fn status(self, is_ready: bool) -> &'static str {
         status(is_ready == self.good)
     }
 }
 
-/// `Ready`, which is what kstatus, Argo CD and Flux look for.
+/// `Ready`, which kstatus, Argo CD and Flux look for.
 impl Default for ReadyCondition {
     fn default() -> Self {
         Self::positive("Ready")
     }
 }
 
-/// A condition that is `True` when all is well.
+/// A condition whose good status is `True`.
 impl From<&'static str> for ReadyCondition {
     fn from(type_: &'static str) -> Self {
         Self::positive(type_)
     }
 }
 
-/// As `kubectl wait --for condition=` takes it: `Ready=True`.
+/// Formats as `Ready=True`, the argument of `kubectl wait --for condition=`.
 impl fmt::Display for ReadyCondition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}={}", self.type_, self.status(true))
@@ -90,10 +90,10 @@ const fn status(holds: bool) -> &'static str {
     if holds { "True" } else { "False" }
 }
 
-/// A condition of `object` as it is now: `True` if it `holds`, or else `False`.
+/// A condition for the current generation of `object`: `True` if it `holds`, otherwise `False`.
 ///
-/// `reason` is one CamelCase word. The condition carries the object's generation, so that everybody
-/// sees which spec it is about.
+/// `reason` is one CamelCase word. `observedGeneration` is set, so readers see which spec the condition is
+/// about.
 pub fn new(
     object: &impl Resource,
     type_: &str,
@@ -111,10 +111,10 @@ pub fn new(
     }
 }
 
-/// Puts `condition` into the list in place of the one of its type.
+/// Replaces the condition of the same type, or adds `condition`.
 ///
-/// While the status does not change, the old transition time stays, so that setting the same
-/// condition again changes nothing.
+/// While the status stays the same, `lastTransitionTime` stays, so setting an equal condition changes
+/// nothing.
 ///
 /// ```
 /// use kube::api::{ApiResource, DynamicObject};

@@ -1,4 +1,4 @@
-//! Doing something before an object goes.
+//! Runs cleanup before an object is deleted.
 
 use std::fmt::Debug;
 
@@ -12,21 +12,21 @@ use serde_json::json;
 
 use crate::apply::{conditions::ReadyCondition, status, written};
 
-/// What is to be done with an object that has a finalizer.
+/// The state of an object that should have a finalizer, and the action that follows.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event<K> {
-    /// Reconcile this: the object as it is now, with the finalizer.
+    /// Reconcile this object, which has the finalizer.
     Apply(K),
-    /// It is being deleted: clean up, then [`remove`] the finalizer.
+    /// The object is being deleted: clean up, then [`remove`] the finalizer.
     Cleanup,
-    /// It is being deleted, and has no finalizer of this name any more: do nothing.
+    /// The object is being deleted and no longer has this finalizer: do nothing.
     Gone,
 }
 
-/// Puts the finalizer `name` on `object` unless it is being deleted, and says what to do now.
+/// Adds the finalizer `name` to `object` unless the object is being deleted, and returns the next action.
 ///
-/// Sends nothing if the finalizer is there. Unlike kube's `finalizer`, this does not wait for the
-/// object to come back through the watch.
+/// Sends nothing if the finalizer is present. Unlike kube's `finalizer`, this function does not wait for
+/// the object to come back through the watch.
 ///
 /// ```
 /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.rs")); }
@@ -51,7 +51,7 @@ pub enum Event<K> {
 /// ```
 ///
 /// # Errors
-/// Those of the API server; a conflict if `object` is not its newest version.
+/// Errors of the API server; a conflict if `object` is not the newest version.
 pub async fn ensure<K>(api: &Api<K>, object: &K, name: &str) -> kube::Result<Event<K>>
 where
     K: Resource + Clone + Debug + DeserializeOwned + Serialize,
@@ -72,18 +72,19 @@ where
     Ok(Event::Apply(object))
 }
 
-/// Shows in `condition` that `object` is being deleted: it is not ready, for the reason `Terminating`.
+/// Reports in `condition` that `object` is being deleted: not ready, with the reason `Terminating`. Returns
+/// the updated object.
 ///
-/// Sends nothing if the condition says already that the object is not ready, as after a clean-up that failed: the reason of
-/// that stays. A type without conditions stays as it is. Returns the object as it is now.
+/// Sends nothing if the condition already has the bad status, for example after a failed cleanup: its
+/// reason stays. A type without conditions stays unchanged.
 ///
 /// # Errors
-/// Those of the API server; a conflict if `object` is not its newest version.
+/// Errors of the API server; a conflict if `object` is not the newest version.
 pub async fn terminating<K>(api: &Api<K>, object: &K, condition: ReadyCondition) -> kube::Result<K>
 where
     K: Resource + Clone + Debug + DeserializeOwned + Serialize,
 {
-    let message = "it is being deleted";
+    let message = "the object is being deleted";
     let condition = condition.of(object, false, "Terminating", message);
     let is_shown = |old: &Condition, new: &Condition| {
         let what = |of: &Condition| (of.type_.clone(), of.status.clone(), of.observed_generation);
@@ -96,10 +97,10 @@ where
     }
 }
 
-/// Takes the finalizer `name` from `object`, which then may go.
+/// Removes the finalizer `name` from `object`, so that the deletion can complete.
 ///
 /// # Errors
-/// Those of the API server; a conflict if `object` is not its newest version.
+/// Errors of the API server; a conflict if `object` is not the newest version.
 pub async fn remove<K>(api: &Api<K>, object: &K, name: &str) -> kube::Result<()>
 where
     K: Resource + Clone + Debug + DeserializeOwned + Serialize,
@@ -110,7 +111,7 @@ where
         return Ok(());
     }
     match replace(api, object, &finalizers).await {
-        // It went before the watch has shown it.
+        // The object was deleted before the watch showed the deletion.
         Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
         result => result.map(|_| ()),
     }

@@ -1,11 +1,11 @@
-//! Who owns what: the owner reference of a child, and whether an object has it.
+//! Owner references of children.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::ObjectMeta;
 
 use crate::object::{ObjectScope, TypedObject};
 
-/// Why an object cannot own another.
+/// The reason why an object cannot own another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[allow(missing_docs)]
 pub enum OwnerError {
@@ -15,7 +15,7 @@ pub enum OwnerError {
     OtherNamespace,
     #[error("the owner is in a namespace and the object is not: it would never be deleted")]
     ClusterScoped,
-    #[error("the owner has no namespace: say in which one the object is")]
+    #[error("the owner has no namespace: set the namespace of the object")]
     NoNamespace,
     /// <https://kubernetes.io/docs/concepts/architecture/garbage-collection/#foreground-deletion>
     #[error(
@@ -24,10 +24,10 @@ pub enum OwnerError {
     WaitsForChildren,
 }
 
-/// What an object has while its deletion waits for those that it owns.
+/// The finalizer of an object under foreground deletion, which waits for its children.
 const FOREGROUND: &str = "foregroundDeletion";
 
-/// The reference of `owner` as the controller of `child`.
+/// The controller reference from `child` to `owner`.
 fn reference(
     owner: &ObjectMeta,
     child: &ObjectMeta,
@@ -49,7 +49,7 @@ fn reference(
     Ok(reference)
 }
 
-/// Puts `child` under the control of `owner`: into its namespace unless it has one, with the owner reference.
+/// Sets the controller reference of `child` to `owner`. The child's namespace defaults to the owner's.
 pub(super) fn own<O: TypedObject, T: TypedObject>(
     owner: &O,
     child: &mut T,
@@ -65,7 +65,7 @@ pub(super) fn own<O: TypedObject, T: TypedObject>(
     Ok(())
 }
 
-/// Whether the owner with this uid controls `child`: whether it is the one whose reference says so.
+/// Whether the owner with this uid is the controller of `child`.
 pub(super) fn controls(uid: &str, child: &ObjectMeta) -> bool {
     let mut references = child.owner_references.iter().flatten();
     references.any(|found| found.uid == uid && found.controller == Some(true))
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn who_may_own_what() {
+    fn owners_must_be_in_reach_of_garbage_collection() {
         let meta = |namespace: Option<&str>| ObjectMeta {
             namespace: namespace.map(str::to_owned),
             ..ObjectMeta::default()
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_that_waits_for_its_children_gets_no_new_one() {
+    fn an_owner_under_foreground_deletion_gets_no_new_child() {
         let deleted = |finalizers: &[&str]| {
             meta(&json!({ "deletionTimestamp": "2030-01-01T00:00:00Z", "finalizers": finalizers }))
         };
@@ -117,7 +117,7 @@ mod tests {
             let given = || Some(OwnerReference::default());
             reference(owner, &ObjectMeta::default(), false, given).err()
         };
-        // Such as a Job that cleans up.
+        // A finalizer of a project, whose cleanup may need a Job.
         assert_eq!(own(&deleted(&["example.com/cleanup"])), None);
         let waits = deleted(&["example.com/cleanup", "foregroundDeletion"]);
         assert_eq!(own(&waits), Some(OwnerError::WaitsForChildren));

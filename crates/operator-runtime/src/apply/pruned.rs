@@ -1,4 +1,4 @@
-//! Where children are looked for that nobody wants any more.
+//! Finds the children that are to be pruned.
 
 use std::sync::Arc;
 
@@ -10,14 +10,15 @@ use crate::{
     object::{ScopedResource, Selector},
 };
 
-/// What is of one type, and a child.
+/// Objects with their types.
 type Found = Vec<(ScopedResource, Entry)>;
 
 /// The kinds that controllers prune.
 #[derive(Clone, Default)]
 pub(super) struct Pruned {
     declared: Arc<Mutex<Vec<Declared>>>,
-    /// Finds everything that the owner with a uid controls, where nothing is declared: in the fake.
+    /// Finds every object that the owner with a uid controls; used by the fake, where no kinds are
+    /// declared.
     everything: Option<Everything>,
 }
 
@@ -51,7 +52,7 @@ impl Pruned {
         });
     }
 
-    /// Refuses a child that nobody would find later.
+    /// Refuses a child of a kind that pruning would not find.
     pub(super) fn check(
         &self,
         owner: &ScopedResource,
@@ -69,7 +70,7 @@ impl Pruned {
         })
     }
 
-    /// What the owner with this uid controls, of the kinds that its controllers prune.
+    /// The objects that the owner with this uid controls, of the kinds that its controllers prune.
     pub(super) async fn search(&self, cache: &Cache, owner: &ScopedResource, uid: &str) -> Found {
         if let Some(everything) = &self.everything {
             return everything(uid);
@@ -91,7 +92,7 @@ impl Pruned {
     }
 }
 
-/// Whether they are the same type, in whatever versions.
+/// Whether both are the same type, in any version.
 fn same(one: &ScopedResource, other: &ScopedResource) -> bool {
     let (one, other) = (&one.resource, &other.resource);
     one.group == other.group && one.plural == other.plural

@@ -1,4 +1,4 @@
-//! Writing a status without writing when nothing changed.
+//! Status patches that skip unchanged fields.
 
 use std::fmt::Debug;
 
@@ -13,14 +13,14 @@ use serde_json::{Map, Value, json};
 
 use crate::apply::{conditions, written};
 
-/// Makes `status` the status of `object`, through the status subresource.
+/// Sets the status of `object` to `status`, through the status subresource. Returns the updated object.
 ///
-/// Sends only the fields that differ from `object`, and nothing if none does. The write carries
-/// the object's resource version: after a change that `object` does not show yet, the API server
-/// refuses it with a conflict, and reconciling again sees the newer object. Returns the object as it
-/// is now; if it was deleted meanwhile, nothing is written, and `object` comes back.
+/// Sends only the fields that differ from `object`, and nothing if none does. The patch carries the
+/// object's resource version: if the object has changed meanwhile, the API server answers with a conflict,
+/// and the next reconcile sees the newer object. If the object was deleted meanwhile, nothing is written
+/// and `object` is returned.
 ///
-/// Types of `k8s_openapi` do not say what their status is: for these, use [`patch_with`].
+/// Types of `k8s_openapi` do not name their status type: use [`patch_with`] for them.
 ///
 /// ```
 /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.rs")); }
@@ -40,7 +40,8 @@ use crate::apply::{conditions, written};
 /// ```
 ///
 /// # Errors
-/// Those of the API server; `object` must come from it, or the patch has no name to go to.
+/// Errors of the API server. `object` must come from the API server: without a name, the patch has no
+/// target.
 pub async fn patch<K>(api: &Api<K>, object: &K, status: &K::Status) -> kube::Result<K>
 where
     K: HasStatus<Status: Serialize> + Resource + Serialize + DeserializeOwned + Clone + Debug,
@@ -48,10 +49,12 @@ where
     patch_with(api, object, status).await
 }
 
-/// As [`patch`], for types that do not implement [`HasStatus`]: nothing but the API server checks that `status` is one of `K`.
+/// Like [`patch`], for types that do not implement [`HasStatus`]. Only the API server checks that `status`
+/// fits `K`.
 ///
 /// # Errors
-/// Those of the API server; `object` must come from it, or the patch has no name to go to.
+/// Errors of the API server. `object` must come from the API server: without a name, the patch has no
+/// target.
 pub async fn patch_with<K, S>(api: &Api<K>, object: &K, status: &S) -> kube::Result<K>
 where
     K: Resource + Serialize + DeserializeOwned + Clone + Debug,
@@ -65,7 +68,7 @@ where
     send(api, object, changes).await
 }
 
-/// Patches the status of `object` with what changes in it.
+/// Patches the status of `object` with `changes`.
 pub(super) async fn send<K>(api: &Api<K>, object: &K, changes: Value) -> kube::Result<K>
 where
     K: Resource + DeserializeOwned + Clone + Debug,
@@ -87,10 +90,11 @@ where
     }
 }
 
-/// The fields of the status of `object` that show `condition`; none if it is shown already, or if the type has no conditions.
+/// The change of the status of `object` that shows `condition`; `None` if it is already shown, or if the
+/// type has no conditions.
 ///
 /// # Errors
-/// The type cannot have a status of nothing but these.
+/// If the status of the type cannot consist of conditions alone.
 pub(crate) fn showing<K: Serialize + DeserializeOwned>(
     object: &K,
     condition: Condition,
@@ -101,7 +105,7 @@ pub(crate) fn showing<K: Serialize + DeserializeOwned>(
         None | Some(Value::Null) => Vec::new(),
         Some(list) => match Deserialize::deserialize(list) {
             Ok(list) => list,
-            // They are conditions of another form.
+            // Conditions of another form than Kubernetes'.
             Err(_) => return Ok(None),
         },
     };
@@ -115,7 +119,7 @@ pub(crate) fn showing<K: Serialize + DeserializeOwned>(
     }
     value["status"]["conditions"] = serde_json::to_value(list)?;
     value["status"]["observedGeneration"] = generation.into();
-    // A type drops here what it does not have.
+    // Deserializing drops fields that the type does not have.
     let mut kept = serde_json::to_value(K::deserialize(value)?)?;
     let fields = ["conditions", "observedGeneration"].into_iter();
     let mut take = |field: &str| Some((field.to_owned(), kept["status"].get_mut(field)?.take()));
@@ -125,8 +129,8 @@ pub(crate) fn showing<K: Serialize + DeserializeOwned>(
         .then_some(Value::Object(status)))
 }
 
-/// Whether the object of this name does not exist. A type without the status subresource is not found, either, and its
-/// answer names no object.
+/// Whether the object of this name does not exist. A missing status subresource is also a 404, but its
+/// response names no object.
 pub(crate) fn is_gone(error: &kube::Error, name: &str) -> bool {
     let kube::Error::Api(status) = error else {
         return false;
@@ -135,7 +139,7 @@ pub(crate) fn is_gone(error: &kube::Error, name: &str) -> bool {
     status.is_not_found() && details.any(|details| details.name == name)
 }
 
-/// The status of an object, which its type does not tell in general; null if it has none.
+/// The status of an object as JSON; null if it has none.
 fn status_of(object: &impl Serialize) -> serde_json::Result<Value> {
     #[derive(Deserialize)]
     struct Object {

@@ -1,4 +1,4 @@
-//! What a reconcile has written to its object, so that the next one does not see the object before that.
+//! Tracks an operator's own writes, so that the next reconcile does not see the object from before them.
 
 use std::{
     cell::Cell,
@@ -11,10 +11,10 @@ use parking_lot::Mutex;
 
 use crate::cache::Key;
 
-/// How long a watch may take to show a write until nobody waits for it any more.
+/// The time within which a watch should show a write; after that, the object is reconciled anyway.
 const LAG: Duration = Duration::from_secs(10);
 
-/// Between two looks: the event of the write itself may be one that the controller does not see.
+/// The interval between checks: the event of the write may not pass the controller's predicates.
 const LOOK: Duration = Duration::from_millis(100);
 
 tokio::task_local! {
@@ -26,7 +26,7 @@ struct Written {
     version: Cell<Option<u128>>,
 }
 
-/// Runs `reconcile` of an object; tells the newest version of it that [`note`] was told of meanwhile.
+/// Runs the reconcile of an object; also returns the newest version that [`note`] recorded meanwhile.
 pub(crate) async fn during<T>(
     object: &ObjectMeta,
     reconcile: impl Future<Output = T>,
@@ -42,9 +42,9 @@ pub(crate) async fn during<T>(
     WRITTEN.scope(written, run).await
 }
 
-/// Notes an object as the API server answered a write of it.
+/// Records an object from the response to a write.
 pub(crate) fn note(object: &ObjectMeta) {
-    // Outside of a reconcile, nobody asks.
+    // Outside a reconcile, the task-local is unset.
     _ = WRITTEN.try_with(|written| {
         if written.uid == object.uid {
             let newest = written.version.get().max(version(object));
@@ -53,27 +53,27 @@ pub(crate) fn note(object: &ObjectMeta) {
     });
 }
 
-/// The resource version as a number, which it is since Kubernetes 1.35 and was in fact before.
+/// The resource version as a number. Kubernetes guarantees the format since 1.35, and used it before.
 pub(crate) fn version(object: &ObjectMeta) -> Option<u128> {
     object.resource_version.as_ref()?.parse().ok()
 }
 
-/// What the operator knows of objects beyond what the watch has shown.
+/// The operator's own writes that the watch may not have shown yet.
 #[derive(Default)]
 pub(crate) struct Own(Mutex<HashMap<Key, Last>>);
 
-/// How the last reconcile of an object left it.
+/// The state in which the last reconcile left an object.
 struct Last {
     version: u128,
     since: Instant,
-    /// When it is tried again, if it failed.
+    /// The time of the next try after a failure.
     retry: Option<Instant>,
-    /// Whether more than a change of the object itself has asked for it meanwhile.
+    /// Whether something other than a change of the object has queued it meanwhile.
     urgent: bool,
 }
 
 impl Own {
-    /// Notes the version in which a reconcile left an object, and when a failed one is tried again.
+    /// Records the version in which a reconcile left an object, and the time of the retry after a failure.
     pub(crate) fn note(&self, key: &Key, version: u128, retry: Option<Instant>) {
         let last = Last {
             version,
@@ -84,8 +84,8 @@ impl Own {
         self.0.lock().insert(key.clone(), last);
     }
 
-    /// How long to wait with an object: until the watch shows our own write, and if that is all that
-    /// has changed, until the time of the next try.
+    /// The delay before an object is reconciled: until the watch shows the own write, and if that write is
+    /// the only change, until the retry after a failure.
     pub(crate) fn wait(&self, key: &Key, object: &ObjectMeta, urgent: bool) -> Option<Duration> {
         let mut own = self.0.lock();
         let last = own.get_mut(key)?;

@@ -1,4 +1,4 @@
-//! The objects that a watch has shown, with indexes.
+//! The objects of a source, with their indexes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use parking_lot::RwLock;
 
 use super::{Entry, Key};
 
-/// By which values an object is found.
+/// The index values of an object.
 pub(crate) type Values = Box<dyn Fn(&Entry) -> Vec<String> + Send + Sync>;
 
 #[derive(Default)]
@@ -36,7 +36,7 @@ impl Content {
         self.0.read().entries.values().cloned().collect()
     }
 
-    /// Keeps `new` instead of what it returns; `None` is nothing.
+    /// Replaces the object with `new` and returns the old one; `None` means absent.
     pub(crate) fn replace(&self, key: &Key, new: Option<Entry>) -> Option<Entry> {
         let mut objects = self.0.write();
         let Objects { entries, indexes } = &mut *objects;
@@ -50,7 +50,7 @@ impl Content {
         old
     }
 
-    /// Adds an index, over what is there and what comes; its number is for [`find`](Self::find).
+    /// Adds an index over present and future objects; returns the number for [`find`](Self::find).
     pub(crate) fn index(&self, values: Values) -> usize {
         let mut objects = self.0.write();
         let mut index = Index {
@@ -124,7 +124,7 @@ mod tests {
             let labels = entry.meta().labels.iter().flatten();
             labels.map(|(_, value)| value.clone()).collect()
         };
-        // Over what is there already.
+        // Over present objects.
         let index = content.index(Box::new(values));
         let found = |value| content.find(index, value).len();
         assert_eq!((found("1"), found("2"), found("3")), (1, 1, 0));
@@ -139,6 +139,6 @@ mod tests {
         assert_eq!(content.keys(), [b]);
         assert!(content.find(index + 1, "1").is_empty());
         let kept = content.0.read().indexes[index].keys.len();
-        assert_eq!(kept, 1, "a value that nobody has takes no memory");
+        assert_eq!(kept, 1, "an unused value takes no memory");
     }
 }

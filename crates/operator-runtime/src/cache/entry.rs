@@ -1,4 +1,4 @@
-//! An object as the cache keeps it: decoded once, without its managed fields.
+//! A cached object: decoded once, without its managed fields.
 
 use std::{
     any::Any,
@@ -17,13 +17,13 @@ use serde_json::value::RawValue;
 
 use crate::{error::panic_message, object::TypedObject};
 
-/// The namespace, if any, and the name of an object; a clone is cheap.
+/// The namespace, if any, and the name of an object. Clones are cheap.
 #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct Key(Arc<str>);
 
 impl Key {
     pub(crate) fn new(namespace: Option<&str>, name: &str) -> Self {
-        // No name holds a slash: it is a segment of a path.
+        // A name contains no slash: it is a path segment.
         Self(format!("{}/{name}", namespace.unwrap_or_default()).into())
     }
 
@@ -50,7 +50,7 @@ impl fmt::Debug for Key {
     }
 }
 
-/// A decoded object of whatever type.
+/// A decoded object of any type.
 pub(crate) trait Stored: Any + Send + Sync {
     fn meta(&self) -> &ObjectMeta;
 }
@@ -61,7 +61,7 @@ impl<K: Resource + Send + Sync + 'static> Stored for K {
     }
 }
 
-/// The metadata of an object of whatever type.
+/// The metadata of an object of any type.
 #[derive(Deserialize)]
 pub(crate) struct Metadata {
     metadata: ObjectMeta,
@@ -73,7 +73,7 @@ impl Stored for Metadata {
     }
 }
 
-/// An object, or why it is none.
+/// A decoded object, or the decoding error.
 #[derive(Clone)]
 pub(crate) enum Entry {
     Valid(Arc<dyn Stored>),
@@ -115,7 +115,7 @@ pub(crate) fn downcast<K: 'static + Send + Sync>(object: Arc<dyn Stored>) -> Opt
     any.downcast().ok()
 }
 
-/// Decodes an object as the type that its watch was made for.
+/// Decodes an object as the type of its watch.
 pub(crate) type Decode =
     Arc<dyn Fn(&RawValue) -> serde_json::Result<Arc<dyn Stored>> + Send + Sync>;
 
@@ -125,7 +125,7 @@ pub(crate) fn decode<K: TypedObject>(raw: &RawValue) -> serde_json::Result<Arc<d
     Ok(Arc::new(object))
 }
 
-/// As [`decode`], without what `transform` drops. It has no say in the metadata that the runtime reads.
+/// Like [`decode`], after `transform`. The metadata that the runtime reads is restored afterwards.
 pub(crate) fn decode_transformed<K: TypedObject>(
     raw: &RawValue,
     transform: &impl Fn(&mut K),
@@ -155,7 +155,7 @@ pub(crate) fn decode_dynamic(raw: &RawValue) -> serde_json::Result<Arc<dyn Store
     Ok(Arc::new(object))
 }
 
-/// Drops what is large and says nothing about a child: kubectl's copy of it.
+/// Drops the annotation of `kubectl apply`, which is large and which no reader of metadata needs.
 pub(crate) fn decode_metadata(raw: &RawValue) -> serde_json::Result<Arc<dyn Stored>> {
     let mut object: Metadata = serde_json::from_str(raw.get())?;
     object.metadata.managed_fields = None;
@@ -165,8 +165,8 @@ pub(crate) fn decode_metadata(raw: &RawValue) -> serde_json::Result<Arc<dyn Stor
     Ok(Arc::new(object))
 }
 
-/// An object as the API server sent it, for kube's `watcher`: nothing that its type may refuse is
-/// looked at, so that one object that does not decode does not end a watch.
+/// An object as the API server sent it, for kube's `watcher`. The type does not decode it here, so an
+/// undecodable object does not end a watch.
 #[derive(Clone, Debug)]
 pub(crate) struct Raw<const METADATA: bool> {
     head: ObjectMeta,
@@ -182,7 +182,7 @@ impl<const METADATA: bool> Raw<METADATA> {
         match decode(&self.text) {
             Ok(object) => Entry::Valid(object),
             Err(error) => Entry::Invalid(Arc::new(Invalid {
-                // Owners and labels count for an object that does not decode, too.
+                // Owner references and labels also count for an undecodable object.
                 meta: match parse::<Metadata>(self.text.get()) {
                     Ok(object) => object.metadata,
                     Err(_) => self.head,
@@ -290,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_decode_keeps_its_name_and_the_reason() {
+    fn an_undecodable_object_keeps_its_name_and_the_reason() {
         let text = r#"{"metadata":{"name":"a","namespace":"b"},"data":{"k":1}}"#;
         let Entry::Invalid(invalid) = raw(text).decode(&of_config_map()) else {
             panic!("a number is no string");
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_transform_drops_all_but_what_the_runtime_reads() {
+    fn a_transform_cannot_drop_the_metadata_that_the_runtime_reads() {
         let text = r#"{
             "metadata": {
                 "name": "a", "uid": "u", "resourceVersion": "7", "finalizers": ["f"],

@@ -1,4 +1,4 @@
-//! Which objects a store holds, and what it keeps of each.
+//! The selection of a store, and its transform.
 
 use std::marker::PhantomData;
 
@@ -7,19 +7,19 @@ use kube::core::NamespaceResourceScope;
 use super::Form;
 use crate::object::{Selector, TypedObject};
 
-/// Which objects a [`Store`](crate::Store) holds, and what it keeps of each: by default all objects
-/// where the operator works, whole. controller-runtime calls these `cache.Options.ByObject`.
+/// The selection of a [`Store`](crate::Store), and the form of its objects. Default: whole objects, in all
+/// namespaces that the operator watches. controller-runtime's name is `cache.Options.ByObject`.
 ///
-/// Stores with the same options are one watch; other options are a watch of their own.
+/// Stores with the same options share a watch; other options make another watch.
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::Secret;
 /// use operator_runtime::{Manager, Store, StoreOptions};
 ///
 /// struct Context {
-///     /// Those that say that they are for this operator.
+///     /// The Secrets that are labelled for this operator.
 ///     passwords: Store<Secret>,
-///     /// All of the cluster, without what is in them.
+///     /// All Secrets of the cluster, without their data.
 ///     names: Store<Secret>,
 /// }
 ///
@@ -54,21 +54,21 @@ impl<K: TypedObject> StoreOptions<K> {
         }
     }
 
-    /// Only objects that match a label selector, such as `app=web,tier!=cache`.
+    /// Selects objects by a label selector, such as `app=web,tier!=cache`.
     pub fn labels(mut self, selector: &str) -> Self {
         self.selector.labels = Some(selector.to_owned());
         self
     }
 
-    /// Only objects that match a field selector, such as `type=kubernetes.io/tls` of Secrets. Which
-    /// fields there are depends on the type; of a custom resource, those marked `selectable`.
+    /// Selects objects by a field selector, such as `type=kubernetes.io/tls` for Secrets. The supported
+    /// fields depend on the type; a custom resource supports the fields marked `selectable`.
     pub fn fields(mut self, selector: &str) -> Self {
         self.selector.fields = Some(selector.to_owned());
         self
     }
 
-    /// Only objects in these namespaces, whichever the operator works in otherwise; none given are
-    /// those.
+    /// Selects objects in these namespaces, regardless of the namespaces of the operator. An empty list
+    /// selects the operator's namespaces.
     pub fn namespaces<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Self
     where
         K: TypedObject<Scope = NamespaceResourceScope>,
@@ -77,22 +77,27 @@ impl<K: TypedObject> StoreOptions<K> {
         self
     }
 
-    /// Drops what is not needed, before an object is kept: whatever `transform` drops is missing for every
-    /// reader of the store, and in the store's [indexes](crate::Store::index). Name, namespace, uid, versions,
-    /// owners, finalizers and times stay; labels and annotations may go.
+    /// Drops parts of each object before it is cached. Dropped parts are missing for every reader of the
+    /// store, and in the store's [indexes](crate::Store::index). Name, namespace, uid, versions, owner
+    /// references, finalizers and timestamps stay; labels and annotations may go.
     ///
-    /// Only what is kept counts against the memory limit of a Pod: objects come a few at a time, and each
-    /// is transformed before the next. `transform` is a function or a closure that captures nothing, which
-    /// the compiler checks: two stores share a watch if their transforms are the same one. If it
-    /// panics, the object counts as one that does not decode.
+    /// Only the cached parts count against the memory limit of a Pod: objects arrive a few at a time, and
+    /// each is transformed before the next. `transform` is a function or a closure without captures, which
+    /// the compiler checks: two stores share a watch if their transforms are the same function. If the
+    /// transform panics, the object counts as undecodable.
     ///
-    /// Whoever watches the type without this transform, as `Controller::watches` does, is a watch that
-    /// keeps whole objects; [`Watch::from`](crate::Watch) these options is not.
+    /// A watch of the type without this transform, such as `Controller::watches`, caches whole objects of
+    /// its own. [`Watch::from`](crate::Watch) these options shares the store's watch.
     pub fn transform<F>(mut self, transform: F) -> Self
     where
         F: Fn(&mut K) + Send + Sync + 'static,
     {
-        const { assert!(size_of::<F>() == 0, "a transform captures nothing") };
+        const {
+            assert!(
+                size_of::<F>() == 0,
+                "a transform must not capture variables"
+            )
+        };
         self.transform = Some(Form::transformed(transform));
         self
     }

@@ -1,4 +1,4 @@
-//! A client that begins watches one at a time, with a pause in between.
+//! A client that starts watches one at a time, with a pause in between.
 
 use std::{sync::Arc, time::Duration};
 
@@ -7,11 +7,11 @@ use parking_lot::Mutex;
 use tokio::time::{Instant, sleep_until};
 use tower::service_fn;
 
-/// From the begin of one watch to that of the next. kube begins anew without a pause when a watch
-/// ends well, and an API server that is about to stop, or a proxy, may end each as it begins.
+/// The time between the starts of two watches. kube restarts a watch without a pause after a regular end,
+/// and an API server that shuts down, or a proxy, may end each watch at once.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// `client` for one watch; lists pass at once.
+/// The client for one watch; lists are not delayed.
 pub(crate) fn paced(client: Client) -> Client {
     let namespace = client.default_namespace().to_owned();
     let next = Arc::new(Mutex::new(Instant::now()));

@@ -12,11 +12,11 @@ use kube::Resource;
 use super::{Key, Source};
 use crate::{error::panic_message, object::TypedObject};
 
-/// The objects of type `K` that the operator watches, as of a moment ago; a clone is cheap.
+/// The cached objects of type `K`, kept up to date by a watch, as of a moment ago. Clones are cheap.
 ///
-/// Filled before the first reconcile, and before a webhook is asked; a task waits until it is
-/// [`synced`](Self::synced). A write shows here when its watch event has come, so what was
-/// just created may be missing: make writes that can be repeated.
+/// The store is filled before the first reconcile, and before a webhook receives a request; a task waits
+/// for [`synced`](Self::synced). A write appears when its watch event arrives, so a new object may be
+/// missing for a moment: make writes idempotent.
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::Secret;
@@ -52,12 +52,12 @@ impl<K: TypedObject> Store<K> {
         }
     }
 
-    /// Returns once the store has every object that was there when the operator started.
+    /// Waits until the store holds every object that existed when the operator started.
     pub async fn synced(&self) {
         self.source.filled().await;
     }
 
-    /// The object with this name; cluster-scoped types have no namespace.
+    /// The object with this name. `namespace` is `None` for cluster-scoped types.
     pub fn get(&self, namespace: Option<&str>, name: &str) -> Option<Arc<K>> {
         self.source.content.get(&Key::new(namespace, name))?.get()
     }
@@ -68,8 +68,8 @@ impl<K: TypedObject> Store<K> {
         entries.iter().filter_map(super::Entry::get).collect()
     }
 
-    /// The objects that `owner` controls, sorted by namespace and name: those whose controller reference
-    /// has its uid, which is what Go's `metav1.IsControlledBy` asks.
+    /// The objects that `owner` controls, sorted by namespace and name: their controller reference has the
+    /// owner's uid, as Go's `metav1.IsControlledBy` checks.
     ///
     /// ```
     /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.rs")); }
@@ -88,8 +88,8 @@ impl<K: TypedObject> Store<K> {
         entries.filter_map(super::Entry::get).collect()
     }
 
-    /// Finds objects by the values that `values` gives for each, without looking at all of them.
-    /// Make it once, where the context is made; `values` must not read stores.
+    /// An index of the objects by the values that `values` returns for each. Create it once, with the
+    /// context. `values` must not read stores.
     pub fn index(&self, values: impl Fn(&K) -> Vec<String> + Send + Sync + 'static) -> Index<K> {
         let values = move |entry: &super::Entry| {
             let values = || entry.as_ref().map(&values).unwrap_or_default();
@@ -129,7 +129,7 @@ pub struct Index<K> {
 }
 
 impl<K: TypedObject> Index<K> {
-    /// The objects that have `value`, sorted by namespace and name.
+    /// The objects with this value, sorted by namespace and name.
     pub fn get(&self, value: &str) -> Vec<Arc<K>> {
         let entries = self.store.source.content.find(self.number, value);
         entries.iter().filter_map(super::Entry::get).collect()

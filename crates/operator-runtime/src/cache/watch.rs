@@ -1,4 +1,4 @@
-//! The task that keeps a source as the API server has it.
+//! The task that keeps a source in sync with the API server.
 
 use std::{collections::BTreeSet, pin::pin, sync::Arc};
 
@@ -19,27 +19,28 @@ use crate::{
     server::probes::Readiness,
 };
 
-/// Objects a page of a list: a page is in memory twice, as text and decoded.
+/// Objects per page of a list: a page is in memory twice, as text and decoded.
 const PAGE: u32 = 250;
 
-/// The same where a transform says that the objects are large: each may have 1.5 MiB.
+/// Objects per page for a store with a transform, whose objects are large: up to 1.5 MiB each.
 const LARGE: u32 = 10;
 
-/// How a cluster is watched.
+/// The settings for watching a cluster.
 #[derive(Clone)]
 pub(crate) struct Watching {
     pub(crate) client: Client,
-    /// `None` is all of them.
+    /// The namespaces; `None` means all.
     pub(crate) namespaces: Vec<Option<String>>,
     pub(crate) readiness: Readiness,
-    /// What readiness calls the source.
+    /// The name of the readiness check.
     pub(crate) check: String,
-    /// Whether readiness waits until it is filled; else, until its type is served.
+    /// Whether readiness waits until the source is filled, or only until its type is served.
     pub(crate) filled: bool,
 }
 
 impl Source {
-    /// What readiness calls this source in the cluster of this name, or in the operator's own.
+    /// The name of the readiness check for this source, in the cluster of this name or in the operator's
+    /// own.
     pub(crate) fn check(&self, cluster: Option<&str>) -> String {
         let resource = &self.kind.resource;
         let mut check = resource.plural.clone();
@@ -51,7 +52,7 @@ impl Source {
         check
     }
 
-    /// Watches until dropped, beginning when the API server offers the type.
+    /// Watches until dropped. Starts when the API server serves the type.
     pub(crate) async fn watch(self: Arc<Self>, watching: Watching) {
         discovery::wait(&watching.client, &self.kind, |reason| {
             watching.readiness.fail(&watching.check, reason);
@@ -102,7 +103,7 @@ impl Source {
         config.label_selector = self.selector.labels.clone();
         config.field_selector = self.selector.fields.clone();
         let mut first = true;
-        // kube's own would begin anew with each list, even if all of them fail.
+        // kube's own backoff would reset at each list, even if all of them fail.
         let mut backoff = DefaultBackoff::default();
         loop {
             let mut events = pin!(watcher(api.clone(), config.clone()));
@@ -136,13 +137,13 @@ impl Source {
                     Err(error) => {
                         let (kind, text) = (&self.kind.resource.kind, chain(&error));
                         if is_normal(&error) {
-                            tracing::info!(kind, namespace, error = text, "a watch begins anew");
+                            tracing::info!(kind, namespace, error = text, "restarting a watch");
                         } else {
                             tracing::warn!(
                                 kind,
                                 namespace,
                                 error = text,
-                                "a watch failed, trying again"
+                                "a watch failed, retrying"
                             );
                         }
                         sleep(backoff.next().unwrap_or_default()).await;
@@ -155,7 +156,7 @@ impl Source {
         }
     }
 
-    /// Takes out what a list no longer had: it was deleted while nobody watched.
+    /// Removes objects that a list no longer contains: they were deleted while the watch was interrupted.
     fn retain(&self, namespace: Option<&str>, listed: &BTreeSet<Key>) {
         let gone = |key: &Key| {
             !listed.contains(key) && (namespace.is_none() || key.namespace() == namespace)
@@ -166,8 +167,8 @@ impl Source {
     }
 }
 
-/// Whether the API server has begun to store a type anew, as it does after a change of the CRD, such as
-/// a conversion that begins: for a moment it serves nothing, and then no watch goes on where it ended.
+/// Whether the API server is reinitializing the storage of a type, as after a change of the CRD, for
+/// example when conversion is enabled. It briefly serves nothing, and watches cannot resume.
 fn is_normal(error: &watcher::Error) -> bool {
     let status = match error {
         watcher::Error::WatchError(status) => status,
@@ -180,8 +181,8 @@ fn is_normal(error: &watcher::Error) -> bool {
         || (status.code == 429 && status.message == "storage is (re)initializing")
 }
 
-/// Whether the API server refused to go on from where a watch ended. kube lists again if the stream
-/// says so; if the answer does, it would ask the same for ever.
+/// Whether the resource version of a watch has expired. kube relists if the stream reports the expiry; if
+/// the response does, kube would repeat the request forever.
 pub(crate) fn is_too_late(error: &watcher::Error) -> bool {
     let watcher::Error::WatchStartFailed(kube::Error::Api(status)) = error else {
         return false;
@@ -201,7 +202,7 @@ mod tests {
     };
 
     #[test]
-    fn what_a_list_misses_is_deleted_in_its_namespace() {
+    fn an_object_missing_in_a_list_is_deleted_in_its_namespace() {
         for (namespace, left) in [(Some("a"), "a/1 b/1 b/2"), (None, "a/1")] {
             let kind = ScopedResource::of::<ConfigMap>();
             let source = Cache::default().source(&kind, &Selector::default(), Form::Metadata);

@@ -1,4 +1,4 @@
-//! Waiting until the API server offers a type, which a Role can ask only through discovery.
+//! Waits until the API server serves a type. A namespaced Role can only check that through discovery.
 
 use std::time::Duration;
 
@@ -7,28 +7,28 @@ use tokio::time::{sleep, timeout};
 
 use crate::{error::chain, object::ScopedResource};
 
-/// Between two questions, so that a CRD installed after the operator is found soon.
+/// The polling interval, so that a CRD installed after the operator is found soon.
 const PERIOD: Duration = Duration::from_secs(2);
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Returns when the API server offers `kind`; tells `waiting` why it does not, once a reason.
+/// Waits until the API server serves `kind`; reports each new reason for waiting to `waiting`.
 pub(crate) async fn wait(client: &Client, kind: &ScopedResource, waiting: impl Fn(&str)) {
     let (version, plural) = (&kind.resource.api_version, &kind.resource.plural);
-    let mut told = String::new();
+    let mut reported = String::new();
     while let Err(reason) = find(client, version, plural).await {
-        if told != reason {
+        if reported != reason {
             tracing::warn!("waiting for {kind}: {reason}");
             waiting(&format!("waiting for {kind}: {reason}"));
-            told = reason;
+            reported = reason;
         }
         sleep(PERIOD).await;
     }
-    if !told.is_empty() {
+    if !reported.is_empty() {
         tracing::info!("found {kind}");
     }
 }
 
-/// Finds a resource in an API version, such as `apps/v1`; why not, if it is not there.
+/// Finds a resource in an API version, such as `apps/v1`. The error is the reason why it is missing.
 pub(crate) async fn find(client: &Client, version: &str, plural: &str) -> Result<(), String> {
     let resources = async {
         match version.contains('/') {
@@ -39,9 +39,9 @@ pub(crate) async fn find(client: &Client, version: &str, plural: &str) -> Result
     let offers = |name: &str| name == plural;
     match timeout(TIMEOUT, resources).await {
         Ok(Ok(list)) if list.resources.iter().any(|found| offers(&found.name)) => Ok(()),
-        Ok(Ok(_)) => Err("the API server does not offer it".to_owned()),
+        Ok(Ok(_)) => Err("the API server does not serve it".to_owned()),
         Ok(Err(kube::Error::Api(status))) if status.code == 404 => {
-            Err("the API server does not offer it".to_owned())
+            Err("the API server does not serve it".to_owned())
         }
         Ok(Err(error)) => Err(chain(&error)),
         Err(_) => Err("the API server does not answer".to_owned()),

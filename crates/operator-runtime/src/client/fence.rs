@@ -1,15 +1,15 @@
-//! Keeps what a process without leadership would change from leaving it.
+//! Prevents writes of a process without leadership.
 //!
-//! Two checks, because time passes between them: a request is refused before it is handed to a
-//! connection, and a connection refuses every byte once a deadline has passed. A process that is stopped
-//! in between, and continued when another one leads, sends nothing.
+//! There are two checks, because time passes between them. A request is refused before it reaches a
+//! connection, and a connection refuses every byte after the deadline. A process that is paused in between,
+//! and resumed when another replica leads, sends nothing.
 //!
-//! What works in every replica, such as a webhook, may change things without leadership. The same client serves
-//! it: [`in_every_replica`] marks the work, and [`either`] looks for the mark.
+//! Work that runs in every replica, such as a webhook, may write without leadership. It uses the same
+//! client: [`in_every_replica`] marks the task, and [`either`] checks the mark.
 //!
-//! What the fence cannot know is how long the network and the API server take with a request that
-//! left in time: [`connect`] bounds the first, and admission webhooks that are slower than the
-//! lease duration minus the renew deadline may outlast the second.
+//! The fence cannot know how long the network and the API server take with a request that was sent in time.
+//! [`connect`] bounds the network. An admission webhook that is slower than the lease duration minus the
+//! renew deadline may still let a late write through.
 
 mod connect;
 
@@ -31,35 +31,35 @@ pub(crate) use connect::client;
 
 use crate::clock::since_boot;
 
-/// Until when changes may leave, in nanoseconds since boot, or one of the constants.
+/// The end of the permission to write, in nanoseconds since boot, or one of the constants.
 #[derive(Clone, Debug)]
 pub(crate) struct Fence(Arc<AtomicU64>);
 
-/// Changes have never been allowed; reading is.
+/// Writes have never been permitted; reads are.
 const NOT_YET: u64 = 0;
-/// A time that has passed.
+/// A time in the past.
 const OVER: u64 = 1;
-/// There is no election.
+/// There is no leader election.
 const ALWAYS: u64 = u64::MAX;
 
 impl Fence {
-    /// Lets everything pass, for ever.
+    /// A fence that permits everything, forever.
     pub(crate) fn open() -> Self {
         Self(Arc::new(AtomicU64::new(ALWAYS)))
     }
 
-    /// Lets no change pass until [`hold`](Self::hold).
+    /// A fence that permits no write until [`hold`](Self::hold).
     pub(crate) fn closed() -> Self {
         Self(Arc::new(AtomicU64::new(NOT_YET)))
     }
 
-    /// Lets changes pass until this time since boot.
+    /// Permits writes until this time since boot.
     pub(crate) fn hold(&self, until: Duration) {
         let nanos = u64::try_from(until.as_nanos()).unwrap_or(ALWAYS - 1);
         self.0.store(nanos.max(OVER), Ordering::Release);
     }
 
-    /// Lets no change pass any more, if any ever did.
+    /// Ends the permission to write, if there ever was one.
     pub(crate) fn close(&self) {
         let close = |until| (until != NOT_YET && until != ALWAYS).then_some(OVER);
         _ = self
@@ -67,42 +67,43 @@ impl Fence {
             .fetch_update(Ordering::AcqRel, Ordering::Acquire, close);
     }
 
-    /// Whether changes may leave at this time since boot.
+    /// Whether writes are permitted at this time since boot.
     pub(crate) fn permits(&self, now: Duration) -> bool {
         now.as_nanos() < u128::from(self.0.load(Ordering::Acquire))
     }
 
-    /// Whether changes could leave once and may not at this time since boot.
+    /// Whether writes were permitted once and are not at this time since boot.
     pub(crate) fn is_over(&self, now: Duration) -> bool {
         self.0.load(Ordering::Acquire) != NOT_YET && !self.permits(now)
     }
 
-    /// Whether there is no election.
+    /// Whether there is no leader election.
     pub(crate) fn is_always_open(&self) -> bool {
         self.0.load(Ordering::Acquire) == ALWAYS
     }
 }
 
-/// Why a change was not sent; found in [`kube::Error::Service`].
+/// The reason why a write was not sent; the source of a [`kube::Error::Service`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("not sent: this process does not lead, or may not be the leader any more")]
+#[error("not sent: this process is not, or may no longer be, the leader")]
 pub struct NotLeading;
 
 tokio::task_local! {
     static EVERY_REPLICA: ();
 }
 
-/// Runs work that needs no leadership: the fence does not bind it.
+/// Marks work that needs no leadership: the fence does not apply.
 pub(crate) async fn in_every_replica<T>(work: impl Future<Output = T>) -> T {
     EVERY_REPLICA.scope((), work).await
 }
 
-/// A client that is `unfenced` [`in_every_replica`], and `fenced` elsewhere.
+/// A client that is `unfenced` inside [`in_every_replica`], and `fenced` elsewhere.
 pub(crate) fn either(fenced: Client, unfenced: Client) -> Client {
     let namespace = fenced.default_namespace().to_owned();
     let service = service_fn(move |request| {
         let (fenced, unfenced) = (fenced.clone(), unfenced.clone());
-        // A task of the client's own calls this. The task that asked polls what it returns, and has the mark.
+        // A task of the client polls this service. The calling task polls the returned future, and has the
+        // mark.
         async move {
             let marked = EVERY_REPLICA.try_with(|()| ()).is_ok();
             let client = if marked { unfenced } else { fenced };
@@ -112,7 +113,7 @@ pub(crate) fn either(fenced: Client, unfenced: Client) -> Client {
     Client::new(service, namespace)
 }
 
-/// Refuses requests that change something while the fence does not permit it.
+/// Refuses writes while the fence does not permit them.
 impl<S> Layer<S> for Fence {
     type Service = Fenced<S>;
 
@@ -122,7 +123,7 @@ impl<S> Layer<S> for Fence {
     }
 }
 
-/// See [`Fence`].
+/// The service of a [`Fence`].
 #[derive(Clone, Debug)]
 pub(crate) struct Fenced<S> {
     inner: S,
@@ -150,7 +151,7 @@ where
     }
 }
 
-/// Whether a request changes something. A websocket into a container, as `exec` opens, is a GET.
+/// Whether a request writes. A websocket into a container, as `exec` opens, is a GET.
 fn changes(method: &Method, path: &str) -> bool {
     let mut path = path.trim_start_matches('/').split('/');
     let in_pod = path.by_ref().take(3).eq(["api", "v1", "namespaces"])
@@ -167,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn when_changes_may_leave() {
+    fn writes_are_permitted_until_the_deadline() {
         let second = Duration::from_secs;
         let (open, closed, held, passed, given_up) = (
             Fence::open(),
@@ -179,7 +180,7 @@ mod tests {
         held.hold(second(20));
         passed.hold(second(10));
         given_up.hold(second(20));
-        // Those that never held stay as they are.
+        // Fences that never held stay unchanged.
         for fence in [&open, &closed, &given_up] {
             fence.close();
         }
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_runs_in_every_replica_is_not_fenced() {
+    async fn work_of_every_replica_is_not_fenced() {
         let answering = |text: &'static str| {
             let answer = move |_| {
                 ok::<_, BoxError>(http::Response::new(Body::from(text.as_bytes().to_vec())))

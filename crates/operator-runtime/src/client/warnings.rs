@@ -1,4 +1,4 @@
-//! What the API server warns of, such as a deprecated version: logged, each once.
+//! Logs the API server's warnings, such as for a deprecated version, each once.
 
 use std::{
     collections::BTreeSet,
@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderValue, Request, Response, header::WARNING};
 use parking_lot::Mutex;
 use tower::{Layer, Service};
 
-/// Warnings that are remembered; more would be made of names.
+/// The number of remembered warnings; more than this come from object names in the text.
 const KNOWN: usize = 256;
 
 /// The warnings that were logged.
@@ -19,12 +19,12 @@ const KNOWN: usize = 256;
 pub(crate) struct Warnings(Arc<Mutex<BTreeSet<String>>>);
 
 impl Warnings {
-    /// Logs the warnings of a response that are new.
+    /// Logs the new warnings of a response.
     fn log(&self, headers: &HeaderMap) {
         for warning in headers.get_all(WARNING).iter().filter_map(text) {
             let mut known = self.0.lock();
             if known.len() < KNOWN && known.insert(warning.clone()) {
-                tracing::warn!(warning, "the API server warns");
+                tracing::warn!(warning, "warning from the API server");
             }
         }
     }
@@ -39,7 +39,7 @@ impl<S> Layer<S> for Warnings {
     }
 }
 
-/// A service whose warnings are logged.
+/// A service that logs warnings.
 #[derive(Clone)]
 pub(crate) struct Warned<S> {
     warnings: Warnings,
@@ -66,7 +66,7 @@ where
     }
 }
 
-/// The text of `299 - "text"` (RFC 7234, section 5.5), quotes unescaped.
+/// The text of `299 - "text"` (RFC 7234, section 5.5), unescaped.
 fn text(warning: &HeaderValue) -> Option<String> {
     let (_, text) = warning.to_str().ok()?.split_once('"')?;
     let mut unescaped = String::new();
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn each_is_logged_once_and_not_too_many_are_known() {
+    fn each_warning_is_logged_once_and_memory_is_bounded() {
         let warnings = Warnings::default();
         for number in 0..2 * KNOWN {
             let header = format!("299 - \"{}\"", number / 2).parse().unwrap();

@@ -1,12 +1,13 @@
-//! A client for watches, many of which share each of a few HTTP/2 connections.
+//! A client for watches that multiplexes many watches over a few HTTP/2 connections.
 //!
-//! kube's own client speaks HTTP/1.1, which takes a connection for each watch: 200 namespaces by 10 types would be
-//! 2,000 of them, each with its TLS handshake and its buffers. One HTTP/2 connection would not do either:
-//! kube-apiserver allows 100 streams on each. So connections are opened as the watches need them, and each is asked
-//! for a sign of life when it is silent.
+//! kube's own client speaks HTTP/1.1, which takes a connection per watch: 200 namespaces by 10 types would
+//! be 2,000 connections, each with its TLS handshake and its buffers. One HTTP/2 connection would not do
+//! either: kube-apiserver allows 100 streams per connection. Connections are therefore opened on demand,
+//! and pinged when they are silent.
 //!
-//! HTTP/1.1 remains where HTTP/2 is not to be had: through a proxy, without TLS, or behind something that ends TLS
-//! and speaks nothing else. There only the end of a watch shows that its connection still works, so watches are
+//! HTTP/1.1 remains where HTTP/2 is not available: through a proxy, without TLS, or behind a TLS terminator
+//! without HTTP/2. There, only the end of a watch shows that the connection still works, so watches are
+//! short.
 //! short.
 
 use std::{
@@ -43,23 +44,26 @@ use tower::{BoxError, ServiceBuilder, ServiceExt, service_fn, util::MapRequestLa
 
 use crate::metrics::Calls;
 
-/// Seconds that a watch lasts at most, and what `watcher::Config` is to be given. Each watch is begun for a random
-/// time of half of it at least, as client-go does, so that watches that began together do not end together.
+/// The longest duration of a watch in seconds, which `watcher::Config` must be given. Each watch lasts a
+/// random time between half of it and all of it, as in client-go, so that watches that start together do
+/// not end together.
 pub(crate) const LONGEST: u32 = 600;
 
-/// The same over HTTP/1.1. The connection is given up when it was silent for [a little longer](super::WATCH).
+/// The longest duration over HTTP/1.1, in seconds. A connection is closed after [a slightly
+/// longer](super::WATCH) silence.
 const LONGEST_HTTP1: u32 = 50;
 
-/// Streams of one connection, unless the API server allows fewer. Those of more would all break together.
+/// Streams per connection, unless the API server allows fewer. If a connection breaks, all of its streams
+/// do.
 const STREAMS: usize = 100;
 
-/// How long a connection may be silent before it is asked for a sign of life, and how long that may take:
-/// client-go's `HTTP2_READ_IDLE_TIMEOUT_SECONDS` and `HTTP2_PING_TIMEOUT_SECONDS`.
+/// The silence after which a connection is pinged, and then the time for the answer: client-go's
+/// `HTTP2_READ_IDLE_TIMEOUT_SECONDS` and `HTTP2_PING_TIMEOUT_SECONDS`.
 const PING: Duration = Duration::from_secs(30);
 const PONG: Duration = Duration::from_secs(15);
 
-/// What a stream may have received that nobody has read yet. A connection may have as much for each of its
-/// streams, so that one watch that is slow to read does not hold up the others.
+/// The flow-control window of a stream, in bytes. The connection's window is the sum of its streams'
+/// windows, so that one slow reader does not block the others.
 const WINDOW: u32 = 256 * 1024;
 
 type Connector = TimeoutConnector<HttpsConnector<HttpConnector>>;
@@ -86,7 +90,7 @@ pub(super) fn client(config: Config, calls: &Calls) -> kube::Result<Client> {
     Ok(Client::new(service, config.default_namespace))
 }
 
-/// `request`, for a random time of at most this many seconds if it begins a watch.
+/// Sets a random timeout of at most `most` seconds if `request` starts a watch.
 fn lasting(mut request: Request<Body>, most: u32) -> Request<Body> {
     let asked = format!("timeoutSeconds={LONGEST}");
     let uri = request.uri().to_string();
@@ -101,21 +105,21 @@ fn lasting(mut request: Request<Body>, most: u32) -> Request<Body> {
 /// The connections to one API server.
 struct Pool {
     server: Uri,
-    /// Offers HTTP/2 and HTTP/1.1.
+    /// Negotiates HTTP/2 or HTTP/1.1.
     connector: Connector,
     http1: legacy::Client<Connector, Body>,
     /// Whether the API server has refused HTTP/2.
     only_http1: AtomicBool,
-    /// Locked while one is opened, so that those who need one share it.
+    /// Locked while a connection is opened, so that waiting requests share it.
     connections: Mutex<Vec<Connection>>,
 }
 
 /// An HTTP/2 connection.
 struct Connection {
     sender: SendRequest<Body>,
-    /// One reference here, and one for each stream that is open.
+    /// One reference here, and one per open stream.
     streams: Arc<()>,
-    /// How many streams may be open.
+    /// The maximum number of open streams.
     most: Arc<AtomicUsize>,
 }
 
@@ -164,14 +168,14 @@ impl Pool {
             return Ok(self.http1.request(request).await?.map(Answer::new));
         };
         let response = sender.send_request(lasting(request, LONGEST)).await?;
-        // The stream is open until the last part is read, or nobody wants to.
+        // The stream is open until its last frame is read or the body is dropped.
         Ok(response.map(|body| {
             let parts = Answer::new(body).into_data_stream();
             Answer::from_stream(parts.inspect(move |_| _ = &stream))
         }))
     }
 
-    /// Where to send a request, and what keeps the place; none if only HTTP/1.1 is to be had.
+    /// A sender for a request, and the guard of its stream; `None` if only HTTP/1.1 is available.
     async fn stream(&self) -> Result<Option<(SendRequest<Body>, Arc<()>)>, BoxError> {
         if self.only_http1.load(Ordering::Relaxed) {
             return Ok(None);
@@ -190,7 +194,7 @@ impl Pool {
         Ok(Some(place))
     }
 
-    /// Opens a connection; none if the API server does not speak HTTP/2.
+    /// Opens a connection; `None` if the API server does not speak HTTP/2.
     async fn connect(&self) -> Result<Option<Connection>, BoxError> {
         let stream = self.connector.clone().oneshot(self.server.clone()).await?;
         if !stream.connected().is_negotiated_h2() {
@@ -248,13 +252,13 @@ mod tests {
                     .iter()
                     .all(|found| (most / 2..=most).contains(found))
             );
-            // 26 or 301 are possible.
+            // 26 or 301 values are possible.
             assert!(seconds.len() > 20, "{seconds:?}");
         }
     }
 
     #[test]
-    fn what_is_no_watch_stays_as_it_is() {
+    fn other_requests_stay_unchanged() {
         for uri in [
             "/pods?&limit=250",
             "/apis/apps/v1",

@@ -1,22 +1,22 @@
-//! When an object is reconciled again.
+//! The result of a reconcile: whether and when to requeue.
 
 use std::time::Duration;
 
 use kube::runtime::controller;
 
-/// What a reconcile function asks for when it succeeded.
+/// The result of a successful reconcile.
 ///
-/// It reads as kube's [`Action`](controller::Action) and converts into it. It is a type of its own because kube's can be
-/// made but not read: its delay is private to kube's `Controller`, so that there is no way back.
+/// It mirrors kube's [`Action`](controller::Action) and converts into it. It is a separate type because the
+/// delay in kube's `Action` is private, so this crate could not read it.
 ///
-/// A reconcile function may also return what converts into this: a [`Duration`] requeues, and `()` awaits a change.
+/// A reconcile function may also return a [`Duration`], which requeues, or `()`, which awaits a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Action {
     pub(crate) requeue_after: Option<Duration>,
 }
 
 impl Action {
-    /// Reconcile when something changes, and again after `delay` if nothing does.
+    /// Reconciles on the next change, or after `delay` if there is none.
     #[must_use]
     pub const fn requeue(delay: Duration) -> Self {
         Self {
@@ -24,7 +24,7 @@ impl Action {
         }
     }
 
-    /// Reconcile when something changes.
+    /// Reconciles on the next change.
     #[must_use]
     pub const fn await_change() -> Self {
         Self {

@@ -1,4 +1,4 @@
-//! How long to wait before a failed object is tried again.
+//! Exponential back-off per object.
 
 use std::{collections::HashMap, hash::Hash, time::Duration};
 
@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 const FIRST: Duration = Duration::from_millis(5);
 const LAST: Duration = Duration::from_secs(1000);
 
-/// Failures in a row of each object; the delay doubles with each, as controller-runtime's does.
+/// Consecutive failures per object. Each doubles the delay, as in controller-runtime.
 pub(super) struct Backoff<T>(Mutex<HashMap<T, u32>>);
 
 impl<T> Default for Backoff<T> {
@@ -17,7 +17,7 @@ impl<T> Default for Backoff<T> {
 }
 
 impl<T: Clone + Hash + Eq> Backoff<T> {
-    /// The delay after one more failure.
+    /// Counts a failure and returns the delay.
     pub(super) fn failed(&self, object: &T) -> Duration {
         let mut failures = self.0.lock();
         let failures = failures.entry(object.clone()).or_default();
@@ -26,7 +26,7 @@ impl<T: Clone + Hash + Eq> Backoff<T> {
         delay
     }
 
-    /// Starts again from the first delay.
+    /// Resets to the first delay.
     pub(super) fn reset(&self, object: &T) {
         self.0.lock().remove(object);
     }

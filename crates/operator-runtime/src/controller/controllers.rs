@@ -1,4 +1,4 @@
-//! All controllers of an operator.
+//! The controllers of an operator.
 
 #[cfg(feature = "testing")]
 use std::iter;
@@ -22,7 +22,7 @@ impl<C> Default for Controllers<C> {
     }
 }
 
-/// Of an operator with one controller.
+/// The controllers of an operator that has one.
 impl<K, C> From<Controller<K, C>> for Controllers<C> {
     fn from(controller: Controller<K, C>) -> Self {
         Self(vec![controller.definition])
@@ -35,7 +35,7 @@ impl<C> Controllers<C> {
         self.0.push(controller.definition);
     }
 
-    /// What all of them together are allowed.
+    /// The permissions of all controllers.
     pub fn rules(&self) -> Rules {
         let mut rules = Rules::default();
         for controller in &self.0 {
@@ -47,7 +47,7 @@ impl<C> Controllers<C> {
         rules
     }
 
-    /// The types whose objects show whether they are ready, and in which condition.
+    /// The types that report failures, with their conditions.
     pub(crate) fn conditions(&self) -> impl Iterator<Item = (&ScopedResource, ReadyCondition)> {
         let shows = |controller: &&Definition<C>| {
             controller.report.is_some() && controller.watch.cluster.is_none()
@@ -56,16 +56,16 @@ impl<C> Controllers<C> {
         all.map(|controller| (&controller.primary, controller.condition))
     }
 
-    /// The types that are watched in the cluster of the operator.
+    /// The types that are watched in the operator's own cluster.
     #[cfg(feature = "envtest")]
     pub(crate) fn watched(&self) -> impl Iterator<Item = &ScopedResource> {
         self.own_watches().map(|(of, ..)| of)
     }
 
-    /// What is watched in the cluster of the operator.
+    /// The watches in the operator's own cluster.
     ///
     /// # Errors
-    /// If a watch has a predicate or a transform over another type.
+    /// If the predicate or transform of a watch is for another type.
     #[cfg(feature = "testing")]
     pub(crate) fn watches(&self) -> Result<Vec<(ScopedResource, Selector, Form)>, Error> {
         self.own_watches()

@@ -1,4 +1,4 @@
-//! A reconcile that failed, and how its object shows it.
+//! Failed reconciles, and how objects report them.
 
 use std::{any::Any, collections::HashMap, error::Error};
 
@@ -14,13 +14,13 @@ use crate::{
     object::TypedObject,
 };
 
-/// What a reconcile function fails with.
+/// The error of a reconcile function.
 pub trait ReconcileError: Error + Send + Sync + 'static {
-    /// What went wrong, in one CamelCase word from a small fixed set, without names or messages: it
-    /// is meant for logs, metrics and the reason of a condition.
+    /// The kind of error, as one CamelCase word from a small fixed set, without names or messages. It
+    /// appears in logs, in metrics, and as the reason of a condition.
     fn reason(&self) -> &'static str;
 
-    /// Whether to wait for a change instead of trying again.
+    /// Whether to wait for a change instead of retrying.
     fn is_terminal(&self) -> bool {
         false
     }
@@ -32,15 +32,15 @@ impl ReconcileError for kube::Error {
     }
 }
 
-/// What fits into a condition's message and still can be read.
+/// The maximum length of a condition's message, in bytes, for readability.
 const MESSAGE: usize = 1024;
 
-/// Why an object was not reconciled.
+/// A failed reconcile.
 pub(super) struct Failure {
     pub(super) reason: &'static str,
     pub(super) message: String,
     pub(super) terminal: bool,
-    /// The API server had a newer version: common, and gone with the next try.
+    /// The object had a newer version (409): common, and resolved by the next try.
     pub(super) conflict: bool,
 }
 
@@ -63,12 +63,12 @@ impl Failure {
         }
     }
 
-    /// Each source has one type, so this cannot be.
+    /// The error for an object of another type. Each source has one type, so this never happens.
     pub(super) fn mixed_up() -> Self {
         Self::new("WrongType", "the object is of another type".to_owned())
     }
 
-    /// The message, cut to what a condition takes.
+    /// The message, cut to the length for a condition.
     pub(super) fn short_message(&self) -> String {
         self.message.chars().take(MESSAGE).collect()
     }
@@ -81,20 +81,20 @@ fn is_conflict(error: &(dyn Error + 'static)) -> bool {
     }
 }
 
-/// A conflict with another field manager does not go away by itself.
+/// Whether the conflict is with another field manager, which a retry does not resolve.
 fn is_about_managers(status: &Status) -> bool {
     let mut causes = status.details.iter().flat_map(|details| &details.causes);
     causes.any(|cause| cause.reason == "FieldManagerConflict")
 }
 
-/// Which failures objects show already, although the watch may not have told of it: a retry that
-/// comes sooner sees the object as it was.
+/// The failures that objects already report, although the watch may not show it yet: an early retry still
+/// sees the old object.
 #[derive(Default)]
 pub(super) struct Shown(Mutex<HashMap<Key, Last>>);
 
 #[derive(PartialEq)]
 struct Last {
-    /// The object's before it was shown.
+    /// The object's version before the failure was reported.
     version: String,
     reason: &'static str,
     message: String,
@@ -111,7 +111,7 @@ impl Last {
 }
 
 impl Shown {
-    /// Whether this failure was shown, and the object is still the one of before that.
+    /// Whether this failure was reported, and the object is still in the version from before that.
     pub(super) fn has(&self, key: &Key, version: Option<&str>, failure: &Failure) -> bool {
         self.0.lock().get(key) == Some(&Last::of(version, failure))
     }
@@ -126,8 +126,8 @@ impl Shown {
     }
 }
 
-/// The patch that gives an object a condition; none if the object says the same already, or if its
-/// type has no conditions. Fails if the type cannot have a status of nothing but that.
+/// The patch that sets a condition of an object; `None` if the condition is already set, or if the type has
+/// no conditions. Fails if the type cannot have a status of conditions alone.
 pub(super) type Report = fn(&dyn Stored, Condition) -> serde_json::Result<Option<Value>>;
 
 pub(super) fn report<K: TypedObject>(
@@ -169,7 +169,7 @@ mod tests {
         })
     }
 
-    /// The status after a failure for the reason `New`, at the second 9.
+    /// The status after a failure with the reason `New`, at second 9.
     fn reported<K: TypedObject>(status: &Value) -> Option<Value> {
         let metadata = json!({ "name": "a", "resourceVersion": "7" });
         let object = json!({ "metadata": metadata, "spec": {}, "status": status });
@@ -192,7 +192,7 @@ mod tests {
         for (conditions, expected) in [
             (json!([]), Some(json!([new(9)]))),
             (json!([new(1)]), None),
-            // It was not ready before, but not for this.
+            // Not ready before, but for another reason.
             (json!([with("reason", json!("Old"))]), Some(json!([new(1)]))),
             (
                 json!([with("message", json!("old"))]),
@@ -232,7 +232,7 @@ mod tests {
         conditions: Option<Vec<Condition>>,
     }
 
-    /// kstatus waits until `observedGeneration` is the generation, also after a failure.
+    /// kstatus waits until `observedGeneration` equals the generation, also after a failure.
     #[test]
     fn a_failure_was_observed() {
         let status = reported::<Thing>(&json!({ "phase": "Old", "observedGeneration": 0 }));
@@ -258,16 +258,16 @@ mod tests {
     #[test]
     fn a_failure_is_shown_again_when_it_or_the_object_is_another() {
         let (shown, key) = (Shown::default(), Key::new(None, "a"));
-        let told = |message: &str| Failure::new("Told", message.to_owned());
-        assert!(!shown.has(&key, Some("1"), &told("a")));
-        shown.note(&key, Some("1"), &told("a"));
-        assert!(shown.has(&key, Some("1"), &told("a")));
+        let failure = |message: &str| Failure::new("Failed", message.to_owned());
+        assert!(!shown.has(&key, Some("1"), &failure("a")));
+        shown.note(&key, Some("1"), &failure("a"));
+        assert!(shown.has(&key, Some("1"), &failure("a")));
         let other = Failure::new("Other", "a".to_owned());
         assert!(!shown.has(&key, Some("1"), &other));
-        assert!(!shown.has(&key, Some("1"), &told("b")));
-        assert!(!shown.has(&key, Some("2"), &told("a")));
+        assert!(!shown.has(&key, Some("1"), &failure("b")));
+        assert!(!shown.has(&key, Some("2"), &failure("a")));
         shown.forget(&key);
-        assert!(!shown.has(&key, Some("1"), &told("a")));
+        assert!(!shown.has(&key, Some("1"), &failure("a")));
     }
 
     #[derive(Debug, thiserror::Error)]
@@ -275,7 +275,7 @@ mod tests {
         #[error(transparent)]
         Transparent(kube::Error),
         #[error("cannot apply")]
-        Told(#[source] kube::Error),
+        Failed(#[source] kube::Error),
     }
 
     #[test]
@@ -291,7 +291,7 @@ mod tests {
                 is_conflict(&Reconcile::Transparent(refused(reason))),
                 expected
             );
-            assert_eq!(is_conflict(&Reconcile::Told(refused(reason))), expected);
+            assert_eq!(is_conflict(&Reconcile::Failed(refused(reason))), expected);
         }
     }
 }

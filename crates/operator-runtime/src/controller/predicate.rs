@@ -1,4 +1,4 @@
-//! Which changes are worth a reconcile.
+//! Predicates: filters for the events of a watch.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::{
     object::{ScopedResource, TypedObject},
 };
 
-/// Decides whether a change reaches a controller. Without one, every change does.
+/// Decides whether an event reaches a controller. Without a predicate, every event does.
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::Secret;
@@ -18,10 +18,10 @@ use crate::{
 /// // The spec, or a label.
 /// let spec = Predicate::generation().or(Predicate::labels());
 ///
-/// // A condition of your own: the content of a Secret, which has no generation.
+/// // Your own predicate: the content of a Secret, which has no generation.
 /// let content = Predicate::on_update(|old: &Secret, new: &Secret| old.data != new.data);
 ///
-/// // Only what is there: deletions do not pass.
+/// // Only existing objects: deletions do not pass.
 /// let exists = Predicate::new(|event| event.after().is_some());
 ///
 /// let watch = Watch::new().when(content.and(exists));
@@ -29,19 +29,19 @@ use crate::{
 #[derive(Clone)]
 pub struct Predicate {
     test: Arc<Test>,
-    /// The types whose objects it looks at.
+    /// The types whose objects the predicate reads.
     types: Vec<(ScopedResource, Form)>,
 }
 
 type Test = dyn Fn(&ObjectEvent<'_>) -> bool + Send + Sync;
 
 impl Predicate {
-    /// A condition of your own on the metadata.
+    /// A predicate over the metadata.
     pub fn new(test: impl Fn(&ObjectEvent<'_>) -> bool + Send + Sync + 'static) -> Self {
         Self::over(Vec::new(), test)
     }
 
-    /// One that looks at objects of these types.
+    /// A predicate that reads objects of these types.
     fn over(
         types: Vec<(ScopedResource, Form)>,
         test: impl Fn(&ObjectEvent<'_>) -> bool + Send + Sync + 'static,
@@ -52,8 +52,8 @@ impl Predicate {
         }
     }
 
-    /// A condition of your own on updates; creations and deletions pass, and so does what does not
-    /// decode. The watch is one of whole objects then, also where metadata would be enough.
+    /// A predicate over updates. Creations, deletions and undecodable objects pass. The watch then caches
+    /// whole objects, even where metadata would be enough.
     pub fn on_update<K: TypedObject>(
         test: impl Fn(&K, &K) -> bool + Send + Sync + 'static,
     ) -> Self {
@@ -67,9 +67,9 @@ impl Predicate {
 
     /// Passes unless only the status, labels or annotations changed.
     ///
-    /// A change of the finalizers passes, too: without it, an object whose deletion waits for the
-    /// finalizer of somebody else would not be seen again. A type without generations, such as
-    /// ConfigMap, passes with every change.
+    /// Changes of finalizers pass, too: otherwise an object whose deletion waits for another project's
+    /// finalizer would not be reconciled again. For a type without generations, such as ConfigMap, every
+    /// change passes.
     pub fn generation() -> Self {
         Self::metadata(|old, new| {
             new.generation.is_none()
@@ -98,7 +98,7 @@ impl Predicate {
         Self::metadata(|old, new| old.resource_version != new.resource_version)
     }
 
-    /// Passes when both do.
+    /// Passes when both predicates pass.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let types = [&*self.types, &*other.types].concat();
@@ -107,7 +107,7 @@ impl Predicate {
         })
     }
 
-    /// Passes when one of both does.
+    /// Passes when either predicate passes.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         let types = [&*self.types, &*other.types].concat();
@@ -116,7 +116,7 @@ impl Predicate {
         })
     }
 
-    /// Passes when this does not.
+    /// Passes when this predicate does not.
     #[must_use]
     #[allow(clippy::should_implement_trait, reason = "beside `and` and `or`")]
     pub fn not(self) -> Self {
@@ -127,10 +127,10 @@ impl Predicate {
         (self.test)(change)
     }
 
-    /// What a watch of `kind` has to keep, for whom `form` would be enough, so that this sees objects.
+    /// The form that a watch of `kind` must cache, at least `form`, so that the predicate can read objects.
     ///
     /// # Errors
-    /// If this looks at another type than the watch has: it would let everything pass.
+    /// If the predicate is over another type than the watch: it would let everything pass.
     pub(super) fn form(&self, kind: &ScopedResource, form: Form) -> Result<Form, String> {
         self.types.iter().try_fold(form, |form, (wanted, typed)| {
             match form.and(typed).filter(|_| wanted == kind) {
@@ -162,7 +162,7 @@ mod tests {
         Entry::Valid(Arc::new(object))
     }
 
-    /// The names of the predicates that let an update pass.
+    /// The names of the predicates that pass an update.
     fn passing(old: &Value, new: &Value) -> Vec<&'static str> {
         let (old, new) = (entry(old), entry(new));
         let change = ObjectEvent {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn updates_pass_for_what_changed() {
+    fn an_update_passes_the_predicates_of_its_changes() {
         let time = "2030-01-01T00:00:00Z";
         for (changed, value, expected) in [
             ("name", json!("a"), &[][..]),
@@ -202,7 +202,7 @@ mod tests {
             new[changed] = value;
             assert_eq!(passing(&old, &new), expected, "{changed}");
         }
-        // A ConfigMap has no generations: its data may have changed.
+        // A ConfigMap has no generation: its data may have changed.
         let (old, new) = (
             json!({ "resourceVersion": "1" }),
             json!({ "resourceVersion": "2" }),
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_or_goes_passes_unless_it_is_denied() {
+    fn creations_and_deletions_pass_unless_denied() {
         let some = entry(&json!({ "name": "a" }));
         for (old, new) in [(None, Some(&some)), (Some(&some), None)] {
             let change = ObjectEvent { old, new };
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_predicate_over_objects_makes_the_watch_keep_them() {
+    fn a_predicate_over_objects_makes_the_watch_cache_them() {
         let kind = ScopedResource::of::<ConfigMap>();
         let form = |predicate: &Predicate, form| match predicate.form(&kind, form)? {
             Form::Metadata => Ok("metadata"),

@@ -1,4 +1,4 @@
-//! From a definition to a controller that runs.
+//! Turns a definition into a running controller.
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -25,18 +25,18 @@ use crate::{
     queue::Queue,
 };
 
-/// What the manager gives to its controllers.
+/// The manager's settings and services for its controllers.
 #[derive(Clone)]
 pub(crate) struct Environment {
     pub(crate) clusters: Clusters,
     pub(crate) metrics: Metrics,
     pub(crate) recorder: Recorder,
     pub(crate) concurrency: u16,
-    /// How often everything is reconciled although nothing changed.
+    /// The resync period: every object is reconciled this often although nothing changed.
     pub(crate) resync: Duration,
 }
 
-/// A controller whose watches fill its queue, and that has no workers yet.
+/// A controller with subscribed watches and a queue, but no workers yet.
 pub(crate) struct Prepared {
     pub(crate) name: &'static str,
     pub(crate) needs_leadership: bool,
@@ -48,7 +48,7 @@ pub(crate) struct Prepared {
 }
 
 impl<C: Send + Sync + 'static> Definition<C> {
-    /// Subscribes to what the controller watches.
+    /// Subscribes to the watches of the controller.
     pub(crate) fn prepare(
         self,
         context: Arc<C>,
@@ -65,7 +65,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
         let add = queue.clone();
         let watch = self.watch.clone();
         source.subscribe(Box::new(move |change| {
-            // A deletion runs no reconcile: what is known of the object is forgotten.
+            // A deletion runs no reconcile, but clears the object's state.
             let passes = watch.passes(change) || change.after().is_none();
             if let (true, Some(meta)) = (passes, change.after().or(change.before())) {
                 add.add_changed(&Key::of(meta));
@@ -117,12 +117,12 @@ impl<C: Send + Sync + 'static> Definition<C> {
 }
 
 impl Prepared {
-    /// Waits for these sources, too, before anything is reconciled.
+    /// Delays the first reconcile until these sources are filled, too.
     pub(crate) fn wait_for(&mut self, sources: &[Arc<Source>]) {
         self.sources.extend_from_slice(sources);
     }
 
-    /// Runs until `stop`, and until the reconciles that run then have ended.
+    /// Runs until `stop`, and until the running reconciles have ended.
     pub(crate) async fn run(self, stop: CancellationToken) {
         let filled = join_all(self.sources.iter().map(|source| source.filled()));
         tokio::select! {
@@ -156,7 +156,7 @@ impl Prepared {
         }
     }
 
-    /// Queues every object, as if it had just come, behind those that have changed.
+    /// Queues every object, as if just created, behind the changed ones.
     fn add_all(&self) {
         for entry in self.worker.source.content.entries() {
             let passes = || self.watch.passes(&ObjectEvent::created(&entry));
@@ -165,14 +165,14 @@ impl Prepared {
                 Ok(false) => {}
                 Err(panic) => {
                     let (controller, error) = (self.name, panic_message(&*panic));
-                    tracing::error!(controller, error, "what filters a change panicked");
+                    tracing::error!(controller, error, "a predicate panicked");
                 }
             }
         }
     }
 }
 
-/// Up to a tenth more, so that replicas and controllers do not come at once.
+/// Adds up to a tenth, so that replicas and controllers do not resync at once.
 fn jittered(period: Duration) -> Duration {
     period.mul_f64(1.0 + fastrand::f64() / 10.0)
 }

@@ -1,4 +1,4 @@
-//! Events from outside of the cluster.
+//! Events from outside the cluster.
 
 use std::{marker::PhantomData, sync::Arc};
 
@@ -6,8 +6,8 @@ use kube::runtime::reflector::ObjectRef;
 
 use crate::{cache::Key, object::TypedObject, queue::Queue};
 
-/// Makes a controller reconcile an object for a reason that no watch shows: a message, a call of a
-/// web hook, a timer of your own. A clone is cheap.
+/// Makes a controller reconcile an object on an event that no watch shows: a message, a call of a web hook,
+/// a timer of your own. Clones are cheap.
 pub struct Trigger<K> {
     queue: Arc<Queue<Key>>,
     objects: PhantomData<fn(K)>,
@@ -21,8 +21,8 @@ impl<K: TypedObject> Trigger<K> {
         }
     }
 
-    /// Asks for a reconcile, soon. Asking again before it began changes nothing, and neither does
-    /// asking for an object that is not there.
+    /// Queues an object for a reconcile. Repeated calls before the reconcile have no effect, nor do calls
+    /// for an object that does not exist.
     pub fn reconcile(&self, object: &ObjectRef<K>) {
         let key = Key::new(object.namespace.as_deref(), &object.name);
         self.queue.add(&key);

@@ -1,4 +1,4 @@
-//! How a controller watches a type, and which of its objects a change concerns.
+//! The watch of a type, and the mapping from its events to primary objects.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::OwnerReference;
 use kube::api::ObjectMeta;
@@ -10,7 +10,7 @@ use crate::{
     object::{ScopedResource, Selector, TypedObject},
 };
 
-/// How a type is watched: by default all objects and every change, in the cluster of the operator.
+/// The watch of a type. Default: all objects and every change, in the operator's own cluster.
 ///
 /// ```
 /// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.rs")); }
@@ -29,12 +29,12 @@ pub struct Watch {
     pub(super) predicate: Option<Predicate>,
     pub(super) any_owner: bool,
     pub(super) cluster: Option<&'static str>,
-    /// The type that it is of, the form of its objects, and what it leaves of them.
+    /// The type of the transform, and the forms of its objects before and after.
     transform: Option<(ScopedResource, Form, Form)>,
 }
 
-/// A watch of what a store holds. With the same options they are one watch, and a change shows the
-/// object as the store has it.
+/// A watch with the options of a store. Equal options share one watch, and events show the object as cached
+/// by the store.
 impl<K: TypedObject> From<StoreOptions<K>> for Watch {
     fn from(options: StoreOptions<K>) -> Self {
         let of = |transformed| (ScopedResource::of::<K>(), Form::of::<K>(), transformed);
@@ -47,42 +47,42 @@ impl<K: TypedObject> From<StoreOptions<K>> for Watch {
 }
 
 impl Watch {
-    /// Everything.
+    /// A watch of everything.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Only objects that match a label selector, such as `app=web,tier!=cache`.
+    /// Selects objects by a label selector, such as `app=web,tier!=cache`.
     #[must_use]
     pub fn labels(mut self, selector: &str) -> Self {
         self.selector.labels = Some(selector.to_owned());
         self
     }
 
-    /// Only objects that match a field selector, such as `metadata.name=web`. Which fields there
-    /// are depends on the type; of a custom resource, those marked `selectable`.
+    /// Selects objects by a field selector, such as `metadata.name=web`. The supported fields depend on the
+    /// type; a custom resource supports the fields marked `selectable`.
     #[must_use]
     pub fn fields(mut self, selector: &str) -> Self {
         self.selector.fields = Some(selector.to_owned());
         self
     }
 
-    /// Only changes that pass. For a controller's own objects, the start and each resync count as their
-    /// creation.
+    /// Passes only events that match `predicate`. For primary objects, the start and each resync count as
+    /// creations.
     #[must_use]
     pub fn when(mut self, predicate: Predicate) -> Self {
         self.predicate = Some(predicate);
         self
     }
 
-    /// For `owns`: whoever is among the owners, not only the one that controls the object.
+    /// For `owns`: matches every owner, not only the controller.
     #[must_use]
     pub fn any_owner(mut self) -> Self {
         self.any_owner = true;
         self
     }
 
-    /// In another cluster, one that the manager was [told of](crate::Manager::cluster).
+    /// Watches in the other cluster of this name, added with [`Manager::cluster`](crate::Manager::cluster).
     #[must_use]
     pub fn cluster(mut self, name: &'static str) -> Self {
         self.cluster = Some(name);
@@ -94,7 +94,7 @@ impl Watch {
         self.predicate.as_ref().is_none_or(passes)
     }
 
-    /// What is kept of the objects of type `kind`, for whom `form` would be enough.
+    /// The form to cache for the objects of type `kind`, at least `form`.
     pub(super) fn form(&self, kind: &ScopedResource, form: Form) -> Result<Form, Error> {
         let form = match &self.predicate {
             Some(predicate) => predicate
@@ -110,17 +110,17 @@ impl Watch {
     }
 }
 
-/// Objects that are watched beside the primary ones.
+/// A secondary watch.
 pub(super) struct Secondary<C> {
     pub(super) of: ScopedResource,
     pub(super) form: Form,
     pub(super) watch: Watch,
     pub(super) map: Map<C>,
-    /// Whether they are children that are deleted when nobody wants them any more.
+    /// Whether the objects are children that are pruned.
     pub(super) prunes: bool,
 }
 
-/// Which primary objects a change of another one concerns.
+/// The mapping from a secondary object to primary objects.
 pub(super) enum Map<C> {
     Owner,
     By(Mapper<C>),
@@ -129,7 +129,7 @@ pub(super) enum Map<C> {
 pub(super) type Mapper<C> = Box<dyn Fn(&Entry, &C) -> Vec<Key> + Send + Sync>;
 
 impl<C> Secondary<C> {
-    /// The objects that a change concerns: before it, and after it.
+    /// The primary objects of an event, by its state before and after.
     pub(super) fn concerned(
         &self,
         change: &ObjectEvent<'_>,
@@ -146,7 +146,7 @@ impl<C> Secondary<C> {
             .flat_map(|entry| match &self.map {
                 Map::By(map) => map(entry, context),
                 Map::Owner => owners(entry.meta(), primary, self.watch.any_owner)
-                    // A name that is free again concerns whoever wants it now.
+                    // A deletion frees the name for an owner of any uid.
                     .filter(|(key, uid)| gone || is_or_may_be(known, key, uid))
                     .map(|(key, _)| key)
                     .collect(),
@@ -157,7 +157,7 @@ impl<C> Secondary<C> {
     }
 }
 
-/// The owners of type `owner`, with their uids. Matched by group and kind, not by version: an owner
+/// The owners of type `owner`, with their uids. They match by group and kind, not by version: an owner
 /// reference keeps the version that wrote it.
 fn owners<'a>(
     child: &'a ObjectMeta,
@@ -177,7 +177,7 @@ fn owners<'a>(
         .map(move |found| (Key::new(namespace, &found.name), &*found.uid))
 }
 
-/// Whether the object with this key has this uid, as far as is known.
+/// Whether the object with this key has this uid, or is not cached.
 fn is_or_may_be(known: &Content, key: &Key, uid: &str) -> bool {
     let entry = known.get(key);
     entry.is_none_or(|entry| entry.meta().uid.as_deref() == Some(uid))

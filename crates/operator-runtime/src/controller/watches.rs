@@ -1,4 +1,4 @@
-//! What a controller watches beside its own objects.
+//! Secondary watches of a controller.
 
 use kube::{
     api::{DynamicObject, ObjectMeta},
@@ -19,26 +19,26 @@ where
     K: Lookup + Send + Sync + 'static,
     C: Send + Sync + 'static,
 {
-    /// Reconciles an object when something that it controls (by owner reference) changes.
-    /// Allows to get, list, watch, create and patch objects of type `Child`, and to make the deletion
-    /// of their owner wait for them.
+    /// Reconciles the owner, by controller reference, of each changed object of type `Child`. Grants get,
+    /// list, watch, create and patch on the type, and update on the owner's `finalizers`, which an owner
+    /// reference with `blockOwnerDeletion` requires.
     #[must_use]
     pub fn owns<Child: TypedObject>(self) -> Self {
         self.owns_with::<Child>(Watch::new())
     }
 
-    /// As [`owns`](Self::owns), of some objects or changes.
+    /// Like [`owns`](Self::owns), with options for the watch.
     #[must_use]
     pub fn owns_with<Child: TypedObject>(self, watch: Watch) -> Self {
         self.owns_dynamic(ScopedResource::of::<Child>(), watch)
     }
 
-    /// As [`owns`](Self::owns), for a type that is known only when the operator runs.
+    /// Like [`owns`](Self::owns), for a type that is known only at run time.
     #[must_use]
     pub fn owns_dynamic(mut self, child: ScopedResource, watch: Watch) -> Self {
         if watch.cluster.is_none() {
-            // The admission plugin OwnerReferencesPermissionEnforcement asks for it where an owner reference
-            // has `blockOwnerDeletion`. No request that updates finalizers is ever sent.
+            // The admission plugin OwnerReferencesPermissionEnforcement requires this permission for an
+            // owner reference with `blockOwnerDeletion`. No request that updates finalizers is ever sent.
             let Definition {
                 own_rules, primary, ..
             } = &mut self.definition;
@@ -47,22 +47,22 @@ where
         self.secondary(child, Form::Metadata, watch, Map::Owner, Verb::OWN)
     }
 
-    /// As [`owns`](Self::owns), and allows to delete objects of type `Child`:
-    /// [`Applier::children`](crate::Applier::children) deletes those that are not wanted any more, and
-    /// [`Applier::delete_owned`](crate::Applier::delete_owned) the one that it is given.
+    /// Like [`owns`](Self::owns), and grants delete on the type `Child`:
+    /// [`Applier::children`](crate::Applier::children) deletes children that are no longer wanted, and
+    /// [`Applier::delete_owned`](crate::Applier::delete_owned) deletes a given child.
     #[must_use]
     pub fn prunes<Child: TypedObject>(self) -> Self {
         self.prunes_with::<Child>(Watch::new())
     }
 
-    /// As [`prunes`](Self::prunes), of some objects or changes. What the labels or fields of `watch` do not
-    /// select is not found, and stays.
+    /// Like [`prunes`](Self::prunes), with options for the watch. Children that the labels or fields of
+    /// `watch` do not select are not found, and stay.
     #[must_use]
     pub fn prunes_with<Child: TypedObject>(self, watch: Watch) -> Self {
         self.prunes_dynamic(ScopedResource::of::<Child>(), watch)
     }
 
-    /// As [`prunes`](Self::prunes), for a type that is known only when the operator runs.
+    /// Like [`prunes`](Self::prunes), for a type that is known only at run time.
     #[must_use]
     pub fn prunes_dynamic(mut self, child: ScopedResource, watch: Watch) -> Self {
         let is_here = watch.cluster.is_none();
@@ -76,8 +76,8 @@ where
         controller
     }
 
-    /// Reconciles the objects that `map` names when an object of type `Other` changes.
-    /// Allows to get, list and watch objects of type `Other`.
+    /// Reconciles the objects that `map` returns when an object of type `Other` changes. Grants get, list
+    /// and watch on the type `Other`.
     #[must_use]
     pub fn watches<Other: TypedObject>(
         self,
@@ -86,8 +86,8 @@ where
         self.watches_with(Watch::new(), move |other: &Other, _| map(other))
     }
 
-    /// As [`watches`](Self::watches), of some objects or changes, and with the context at hand: an
-    /// [`Index`](crate::Index) in it finds the objects that use the other one.
+    /// Like [`watches`](Self::watches), with options for the watch, and with the context: an
+    /// [`Index`](crate::Index) in the context finds the objects that refer to the other one.
     #[must_use]
     pub fn watches_with<Other: TypedObject>(
         self,
@@ -102,7 +102,7 @@ where
         self.secondary(of, form, watch, by(map), Verb::READ)
     }
 
-    /// As [`watches`](Self::watches), with only the metadata in memory and on the wire.
+    /// Like [`watches`](Self::watches), with only the metadata in memory and on the wire.
     #[must_use]
     pub fn watches_metadata(
         self,
@@ -114,7 +114,7 @@ where
         self.secondary(of, Form::Metadata, watch, map, Verb::READ)
     }
 
-    /// As [`watches`](Self::watches), for a type that is known only when the operator runs.
+    /// Like [`watches`](Self::watches), for a type that is known only at run time.
     #[must_use]
     pub fn watches_dynamic(
         self,
@@ -129,7 +129,7 @@ where
         self.secondary(of, Form::dynamic(), watch, map, Verb::READ)
     }
 
-    /// Permissions in another cluster are not this operator's to declare.
+    /// Permissions in another cluster are not declared here.
     fn secondary(
         mut self,
         of: ScopedResource,

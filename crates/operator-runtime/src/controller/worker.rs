@@ -1,4 +1,4 @@
-//! Runs the reconcile function, and nothing that it does ends the controller.
+//! Runs the reconcile function. No error or panic of it ends the controller.
 
 use std::{
     panic::AssertUnwindSafe,
@@ -39,10 +39,11 @@ use crate::{
     queue::Queue,
 };
 
-/// How long our own write does not wake an object whose failure is terminal: the resync comes sooner.
+/// The time for which an own write does not wake an object with a terminal failure: effectively forever, as
+/// the resync comes sooner.
 const NEVER: Duration = Duration::from_secs(30 * 24 * 60 * 60);
 
-/// One controller's part in reconciling an object; several may work at once.
+/// The state that the workers of one controller share.
 pub(super) struct Worker {
     pub(super) name: &'static str,
     pub(super) source: Arc<Source>,
@@ -61,7 +62,7 @@ pub(super) struct Worker {
 }
 
 impl Worker {
-    /// Takes objects from the queue until `stop`; the one that runs then is finished.
+    /// Reconciles queued objects until `stop`, and finishes the running one.
     pub(super) async fn run(self: Arc<Self>, stop: CancellationToken) {
         loop {
             let taken = tokio::select! {
@@ -92,7 +93,7 @@ impl Worker {
         }
     }
 
-    /// Reconciles an object and says when to come again.
+    /// Reconciles an object and returns the delay until the next reconcile.
     async fn reconcile(&self, key: &Key, object: Arc<dyn Stored>) -> Option<Duration> {
         let span = tracing::error_span!(
             "reconcile",
@@ -119,7 +120,7 @@ impl Worker {
                             self.backoff.reset(key);
                         }
                     }
-                    // Nobody would know of it.
+                    // The failure would go unreported.
                     Err(()) if failure.terminal => delay = Some(self.backoff.failed(key)),
                     Err(()) => {}
                 }
@@ -152,13 +153,13 @@ impl Worker {
             }
             Err(_) => {
                 let after = self.timeout.unwrap_or_default();
-                let failure = Failure::new("Timeout", format!("not done after {after:?}"));
+                let failure = Failure::new("Timeout", format!("timed out after {after:?}"));
                 Err((Outcome::Timeout, failure))
             }
         }
     }
 
-    /// What a result means for the object, logged.
+    /// The outcome and the delay of a result, which is logged.
     fn conclude(
         &self,
         key: &Key,
@@ -182,20 +183,24 @@ impl Worker {
             conflict,
         } = failure;
         if *terminal {
-            tracing::error!(reason, error, "reconcile failed, waiting for a change");
+            tracing::error!(
+                reason,
+                error,
+                "reconcile failed, not retrying until a change"
+            );
             return (outcome, None);
         }
         let delay = self.backoff.failed(key);
         if *conflict {
-            tracing::info!(reason, error, retry_in = ?delay, "the object changed meanwhile");
+            tracing::info!(reason, error, retry_in = ?delay, "conflict: the object has changed, retrying");
         } else {
             tracing::error!(reason, error, retry_in = ?delay, "reconcile failed");
         }
         (outcome, Some(delay))
     }
 
-    /// Puts a failure into the object's conditions unless they tell of it; returns the version that
-    /// this made. Fails if the API server did not take it.
+    /// Reports a failure in the object's condition, unless it is already there; returns the version of the
+    /// write. Fails if the API server refused the write.
     async fn show(
         &self,
         key: &Key,
@@ -222,7 +227,7 @@ impl Worker {
             Ok(Some(patch)) => patch,
             Ok(None) => return Ok(None),
             Err(error) => {
-                tracing::warn!(%error, "the status cannot show the failure: give its fields defaults");
+                tracing::warn!(%error, "cannot report the failure in the status: give the fields of the status defaults");
                 return Err(());
             }
         };
@@ -236,14 +241,12 @@ impl Worker {
             }
             Err(error) if status::is_gone(&error, key.name()) => Ok(None),
             Err(kube::Error::Api(status)) if status.is_conflict() => {
-                tracing::debug!(
-                    "the object changed meanwhile: its status does not show the failure"
-                );
+                tracing::debug!("conflict: cannot report the failure in the status");
                 Err(())
             }
             Err(error) => {
                 let error = chain(&error);
-                tracing::warn!(error, "the status does not show the failure");
+                tracing::warn!(error, "cannot report the failure in the status");
                 Err(())
             }
         }
@@ -255,7 +258,7 @@ impl Worker {
         self.own.forget(key);
     }
 
-    /// Leaves alone an object that does not decode, and says so in an event: a finalizer stays.
+    /// Skips an object that does not decode, and publishes an event. Its finalizers stay.
     async fn leave(&self, key: &Key, entry: &Entry) -> Option<Duration> {
         let Entry::Invalid(invalid) = entry else {
             return None;
@@ -274,7 +277,7 @@ impl Worker {
         let reference = object.object_ref(&self.source.kind.resource);
         if let Err(error) = self.recorder.publish(&event, &reference).await {
             let error = chain(&error);
-            tracing::debug!(error, "no event says that the object does not decode");
+            tracing::debug!(error, "cannot publish the event for an undecodable object");
         }
         None
     }

@@ -1,4 +1,4 @@
-//! Types that other projects define: their CRDs, and objects of them.
+//! Types of other projects: their CRDs, and objects of them.
 
 use std::{
     collections::BTreeSet,
@@ -17,14 +17,14 @@ use serde_json::{Value, json};
 use super::CRDS;
 use crate::{client::discovery, fake::schema, object::TypedObject};
 
-/// The CRDs in the YAML files of a directory, which need not exist. A file may hold several, and
-/// other objects, which are passed over.
+/// The CRDs in the YAML files of a directory, which may be missing. A file may contain several CRDs, and
+/// other objects, which are skipped.
 ///
-/// What one cluster said of a CRD, such as its status, is left out; so is its conversion: nobody is
-/// there to convert.
+/// State of the source cluster, such as the status, is removed. So is the conversion, because no webhook
+/// serves it.
 ///
 /// # Errors
-/// If a file cannot be read, or holds no CRD.
+/// If a file cannot be read, or contains no CRD.
 pub fn crds_in(directory: impl AsRef<Path>) -> Result<Vec<CustomResourceDefinition>> {
     let mut crds = Vec::new();
     for file in files(directory.as_ref())? {
@@ -53,7 +53,7 @@ fn files(directory: &Path) -> Result<BTreeSet<PathBuf>> {
 }
 
 fn read(text: &str) -> Result<Vec<CustomResourceDefinition>> {
-    // CRDs are large, and these are the user's own files.
+    // No size limit: CRDs are large, and the files are the user's own.
     let options = serde_saphyr::options! { budget: None };
     let documents: Vec<Value> = serde_saphyr::from_multiple_with_options(text, options)?;
     let is_crd = |document: &Value| document["kind"] == "CustomResourceDefinition";
@@ -70,12 +70,12 @@ fn read(text: &str) -> Result<Vec<CustomResourceDefinition>> {
         crds.push(crd);
     }
     if crds.is_empty() {
-        bail!("there is none");
+        bail!("the file contains no CRD");
     }
     Ok(crds)
 }
 
-/// A type that an operator watches or is asked about.
+/// A type that an operator watches or has webhooks for.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Needed {
     pub(super) group: String,
@@ -83,16 +83,16 @@ pub(super) struct Needed {
     pub(super) plural: String,
 }
 
-/// Finds out whether the API server serves all of these.
+/// Checks that the API server serves all of these types.
 ///
 /// # Errors
-/// If it does not, with what to do.
+/// If it does not. The error says where to put the missing CRD.
 pub(super) async fn check(client: Client, needed: BTreeSet<Needed>) -> Result<()> {
     let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
     let definitions = definitions.list(&Default::default()).await?.items;
     let mut missing = Vec::new();
     for needed in needed {
-        // A CRD that is just established is not yet in discovery.
+        // A CRD that was just established is not yet in discovery.
         let defined = definitions
             .iter()
             .any(|crd| version(crd, &needed).is_some_and(|version| version.served));
@@ -193,8 +193,8 @@ status: {storedVersions: [v1]}
         });
         assert_eq!(serde_json::to_value(&crds[0]).unwrap(), expected);
         for (text, error) in [
-            ("kind: Namespace", "there is none"),
-            ("", "there is none"),
+            ("kind: Namespace", "the file contains no CRD"),
+            ("", "the file contains no CRD"),
             ("kind: CustomResourceDefinition\nspec: 1", "invalid type"),
         ] {
             let found = read(text).unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! What a cluster holds before the operator starts: CRDs, a ServiceAccount, a role.
+//! Installs the CRDs, the ServiceAccount and the roles before the operator starts.
 
 use std::{fmt::Debug, fs, path::Path, time::Duration};
 
@@ -25,14 +25,14 @@ use crate::manager::{ManagerOptions, WatchScope};
 
 const ESTABLISHED: Duration = Duration::from_secs(30);
 
-/// A role that the operator has.
+/// A role of the operator.
 #[derive(Clone, Debug)]
 pub(super) enum BoundRole {
     Namespaced(Role),
     ClusterWide(ClusterRole),
 }
 
-/// The roles in a YAML file, without what only their place in a cluster says.
+/// The roles in a YAML file, without cluster-specific metadata.
 pub(super) fn roles_in(file: &Path) -> Result<Vec<BoundRole>> {
     let read = || {
         let text = fs::read_to_string(file)?;
@@ -47,14 +47,14 @@ pub(super) fn roles_in(file: &Path) -> Result<Vec<BoundRole>> {
             }
         }
         if roles.is_empty() {
-            bail!("there is none");
+            bail!("the file contains no role");
         }
         Ok(roles)
     };
     read().with_context(|| format!("cannot read the roles in {}", file.display()))
 }
 
-/// Installs everything; returns the configuration of a client that is the operator.
+/// Installs everything; returns the client configuration of the operator.
 pub(super) async fn all(
     admin: Config,
     options: &ManagerOptions,
@@ -98,7 +98,7 @@ pub(super) async fn crds(client: &Client, crds: Vec<CustomResourceDefinition>) -
     Ok(())
 }
 
-/// Makes the ServiceAccount and binds the rules and the further roles to it, as `config/rbac` does.
+/// Creates the ServiceAccount and binds the rules and the further roles to it, as `config/rbac` does.
 async fn allow(
     client: &Client,
     options: &ManagerOptions,
@@ -130,7 +130,7 @@ async fn allow(
 }
 
 impl BoundRole {
-    /// Makes the role, and gives it to the ServiceAccount `account`.
+    /// Creates the role, and binds it to the ServiceAccount `account`.
     async fn bind(&self, client: &Client, account: &str) -> Result<()> {
         let client = client.clone();
         let binding = |role: &str, kind: &str, role_kind: &str| {
@@ -162,7 +162,7 @@ impl BoundRole {
     }
 }
 
-/// Makes `object` what is in the cluster.
+/// Creates or replaces `object` in the cluster.
 pub(super) async fn apply<K>(api: &Api<K>, object: &K) -> Result<()>
 where
     K: Resource + Clone + Debug + Serialize + DeserializeOwned,

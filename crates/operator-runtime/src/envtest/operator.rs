@@ -1,4 +1,4 @@
-//! An operator as it will run in a cluster.
+//! A running operator under test.
 
 use std::thread::JoinHandle;
 
@@ -21,7 +21,7 @@ pub struct Operator {
     pub(super) thread: Option<JoinHandle<Result<()>>>,
 }
 
-/// Why an operator ended before it was stopped.
+/// The reason why an operator ended before it was stopped.
 pub(super) fn ended(thread: JoinHandle<Result<()>>) -> Error {
     match thread.join() {
         Ok(Err(error)) => error,
@@ -31,7 +31,7 @@ pub(super) fn ended(thread: JoinHandle<Result<()>>) -> Error {
 }
 
 impl Operator {
-    /// A client that is the operator. It belongs to the tokio runtime that it is made in.
+    /// A client with the operator's identity. It belongs to the tokio runtime in which it is created.
     ///
     /// # Errors
     /// If the client cannot be made.
@@ -39,33 +39,33 @@ impl Operator {
         Ok(Client::try_from(self.config.clone())?)
     }
 
-    /// The permissions that the operator has and has not used yet, such as
-    /// `patch widgets.example.com/status`.
+    /// The unused permissions of the operator, such as `patch widgets.example.com/status`.
     ///
-    /// Not those on `finalizers`: no request asks for them; the API server does when somebody makes
-    /// the deletion of an owner wait.
+    /// Permissions on `finalizers` are left out: no request uses them. The API server checks them for owner
+    /// references with `blockOwnerDeletion`.
     pub fn unused(&self) -> Vec<String> {
         self.record.unused(&self.rules)
     }
 
-    /// What the API server has refused to the operator, in its words, because that is not declared.
+    /// The API server's messages for refused (403) requests of the operator, whose permissions are not
+    /// declared.
     pub fn refused(&self) -> Vec<String> {
         self.record.refused()
     }
 
-    /// Whether the API server has asked a defaulting webhook of this operator about an object of this
-    /// type and name. Else, what a test sees came from the schema, or from nobody.
+    /// Whether the API server has called a defaulting webhook of this operator for an object of this type
+    /// and name. If not, the defaults came from the schema, or there are none.
     pub fn asked_to_default<K: Resource<DynamicType = ()>>(&self, object: &K) -> bool {
         self.asked.has(Task::Default, object)
     }
 
-    /// As [`asked_to_default`](Self::asked_to_default), of a validating webhook.
+    /// Like [`asked_to_default`](Self::asked_to_default), for a validating webhook.
     pub fn asked_to_validate<K: Resource<DynamicType = ()>>(&self, object: &K) -> bool {
         self.asked.has(Task::Validate, object)
     }
 
-    /// Whether the API server has asked this operator to convert an object of this name to the version of
-    /// the type `K`.
+    /// Whether the API server has called this operator to convert an object of this name to the version of
+    /// `K`.
     pub fn asked_to_convert<K: Resource<DynamicType = ()>>(&self, object: &K) -> bool {
         self.asked.has(Task::Convert, object)
     }
@@ -73,7 +73,7 @@ impl Operator {
     /// Stops the operator as SIGTERM would, and waits until it has ended.
     ///
     /// # Errors
-    /// If the operator failed, or was [refused](Self::refused) something.
+    /// If the operator failed, or the API server [refused](Self::refused) a request.
     pub fn stop(mut self) -> Result<()> {
         self.stop.cancel();
         let thread = self.thread.take().context("stopped twice")?;

@@ -1,4 +1,4 @@
-//! What an operator did, beside what it may do.
+//! Records the requests of an operator, to compare them with its permissions.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -14,19 +14,19 @@ use crate::{
     object::Verb,
 };
 
-/// The answers that an operator got; a clone is the same record.
+/// The responses to an operator. Clones share the record.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Record(Arc<Mutex<Answers>>);
 
 #[derive(Debug, Default)]
 struct Answers {
     used: BTreeSet<String>,
-    /// The messages of those with status 403.
+    /// The messages of the responses with status 403.
     refused: BTreeSet<String>,
 }
 
 impl Record {
-    /// A client that records what `client` is answered.
+    /// A client that records the responses to `client`.
     pub(super) fn client(&self, client: Client) -> Client {
         let namespace = client.default_namespace().to_owned();
         let record = self.clone();
@@ -78,8 +78,8 @@ impl Record {
     }
 }
 
-/// What a request took that got this answer. A server-side apply that made the object was allowed
-/// to do both.
+/// The permissions that a request with this response used. A server-side apply that created the object used
+/// both patch and create.
 fn permissions(asked: RecordedRequest, answer: StatusCode) -> Vec<String> {
     let mut taken = vec![asked.permission()];
     if asked.verb == Verb::Patch && answer == StatusCode::CREATED {

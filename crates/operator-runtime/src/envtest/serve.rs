@@ -1,4 +1,4 @@
-//! A control plane for people, to run an operator against.
+//! A control plane for manual tests of an operator.
 
 use std::{
     fs::{self, File},
@@ -17,9 +17,9 @@ use tokio::{
 
 use super::control_plane::{ControlPlane, Options};
 
-/// The `main` of a project's `control-plane` example: runs etcd, kube-apiserver and, where its binary
-/// is beside theirs, kube-controller-manager, until SIGINT or SIGTERM. Their data goes with them. The
-/// administrator's kubeconfig is at the path `kubeconfig` while they run.
+/// The `main` of a project's `control-plane` example: runs etcd, kube-apiserver and, if its binary is
+/// beside theirs, kube-controller-manager, until SIGINT or SIGTERM. Their data is deleted at the end. While
+/// they run, the administrator's kubeconfig is at the path `kubeconfig`.
 ///
 /// No Pod runs, because there is no kubelet.
 pub fn main(kubeconfig: impl AsRef<Path>) -> ExitCode {
@@ -44,21 +44,21 @@ fn serve(kubeconfig: &Path) -> Result<()> {
         write(&kubeconfig, &fs::read(control_plane.kubeconfig())?)
             .with_context(|| format!("cannot write `{}`", kubeconfig.display()))?;
         if !options.controller_manager {
-            println!("There is no kube-controller-manager: no garbage is collected, and no Deployment gets Pods.");
+            println!("kube-controller-manager is not installed: no garbage collection, and Deployments get no Pods.");
         }
-        println!("{} is there until Ctrl-C. In another terminal:", control_plane.url());
+        println!("{} runs until Ctrl-C. In another terminal:", control_plane.url());
         println!("  export KUBECONFIG={}", kubeconfig.display());
         select! {
             _ = interrupt.recv() => {}
             _ = terminate.recv() => {}
         }
-        // It may be gone already.
+        // The file may already be gone.
         _ = fs::remove_file(&kubeconfig);
         Ok(())
     })
 }
 
-/// Writes what only this user may read.
+/// Writes a file that only this user may read.
 fn write(path: &Path, text: &[u8]) -> Result<()> {
     fs::create_dir_all(path.parent().context("it names no file")?)?;
     let mut options = File::options();

@@ -1,4 +1,4 @@
-//! Waiting for what the operator does.
+//! Waits for the effects of the operator.
 
 use std::time::{Duration, Instant};
 
@@ -13,12 +13,12 @@ use crate::{apply::conditions::ReadyCondition, object::TypedObject};
 const PATIENCE: Duration = Duration::from_secs(30);
 const PERIOD: Duration = Duration::from_millis(50);
 
-/// Waits until `condition` of the object says for its newest generation that it is ready.
+/// Waits until `condition` of the object has its good status for the newest generation.
 ///
-/// The name of a condition stands for one that is then `True`.
+/// A string names a condition whose good status is `True`.
 ///
 /// # Errors
-/// After 30 s, with the status that the object has then.
+/// After 30 s, with the object's current status.
 pub async fn wait_for<K>(
     api: &Api<K>,
     name: &str,
@@ -41,7 +41,7 @@ where
     .await
 }
 
-/// Repeats `check` until it succeeds, every 50 ms.
+/// Repeats `check` every 50 ms until it succeeds.
 ///
 /// ```
 /// # use k8s_openapi::api::apps::v1::Deployment;
@@ -62,7 +62,7 @@ where
 /// ```
 ///
 /// # Errors
-/// What `check` failed with last, when `patience` is over.
+/// The last error of `check`, when `patience` is over.
 pub async fn eventually<T>(
     patience: Duration,
     mut check: impl AsyncFnMut() -> Result<T>,
@@ -98,7 +98,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn what_failed_last_is_told() {
+    async fn the_last_error_is_reported() {
         let mut tries = 0;
         let mut third = async || {
             tries += 1;
@@ -126,7 +126,7 @@ mod tests {
         let none = json!({"metadata": {"generation": 2}});
         assert!(!is_ready(&none, ready));
 
-        // Nothing is known of a condition that is not there.
+        // A missing condition has no status.
         let unready = ReadyCondition::negative("Ready");
         assert!(is_ready(&object("False", 2), unready));
         assert!(!is_ready(&object("True", 2), unready));

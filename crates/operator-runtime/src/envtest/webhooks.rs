@@ -1,4 +1,5 @@
-//! The webhooks of an operator under test: where the API server finds them, and since when it asks.
+//! The webhooks of an operator under test: their address, and the moment from which the API server calls
+//! them.
 
 use std::{convert::Infallible, fmt::Debug, future::pending, net::TcpListener, time::Duration};
 
@@ -33,16 +34,16 @@ use crate::{
     },
 };
 
-/// What readiness waits for.
+/// The name of the readiness check.
 pub(super) const CHECK: &str = "webhook configurations";
 
-/// How long the API server may take to see a configuration.
+/// The time within which the API server must apply a configuration.
 const EFFECTIVE: Duration = Duration::from_secs(20);
 
-/// The label of what the API server asks about only to show that it asks. Nothing else has it.
+/// The label of the objects that only probe whether the API server calls webhooks.
 const PROBE: &str = "envtest/probe";
 
-/// An address for webhooks, and what to know about it.
+/// The address of the webhook server under test, with its certificate.
 #[derive(Debug)]
 pub(super) struct Address {
     listener: TcpListener,
@@ -52,7 +53,7 @@ pub(super) struct Address {
 }
 
 impl Address {
-    /// A port of this machine, on which nobody is accepted yet, and a certificate for it.
+    /// A bound port of this machine that does not accept connections yet, and a certificate for it.
     pub(super) fn new() -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         let url = format!("https://{}", listener.local_addr()?);
@@ -65,7 +66,7 @@ impl Address {
         })
     }
 
-    /// Where to serve, and how the API server gets there.
+    /// The server's endpoint, and the API server's view of it.
     pub(super) fn split(self) -> (Endpoint, Site) {
         let site = Site {
             url: self.url,
@@ -80,7 +81,7 @@ impl Address {
     }
 }
 
-/// How the API server gets to the webhooks.
+/// The webhook server as the API server reaches it.
 #[derive(Clone, Debug)]
 pub(super) struct Site {
     url: String,
@@ -96,7 +97,7 @@ impl Site {
         }
     }
 
-    /// How it gets to the conversion.
+    /// The client configuration of the conversion webhook.
     pub(super) fn conversion(&self) -> apiextensions::WebhookClientConfig {
         let WebhookClientConfig { ca_bundle, url, .. } = self.client(crate::webhook::CONVERT);
         apiextensions::WebhookClientConfig {
@@ -107,7 +108,7 @@ impl Site {
     }
 }
 
-/// What the API server is to be told of the webhooks of one operator.
+/// The webhook configurations of one operator.
 pub(super) struct Configurations {
     names: [String; 2],
     mutating: Option<MutatingWebhookConfiguration>,
@@ -115,7 +116,7 @@ pub(super) struct Configurations {
 }
 
 impl Configurations {
-    /// Those of the operator of this name.
+    /// The configurations of the operator of this name.
     pub(super) fn new<C>(operator: &str, webhooks: &Webhooks<C>, site: &Site) -> Self {
         let declarations = webhooks.declarations();
         let declared = |purpose| declarations.iter().any(|found| found.purpose == purpose);
@@ -138,8 +139,8 @@ impl Configurations {
         }
     }
 
-    /// Runs the operator, and lets the API server ask it from when it can answer until it stops. It is
-    /// not ready before.
+    /// Runs the operator. Its webhook configurations exist from its start until its stop, and it is not
+    /// ready before they are effective.
     pub(super) async fn during(self, client: Client, manager: Manager) -> Result<()> {
         let readiness = manager.readiness();
         let install = async {
@@ -150,7 +151,7 @@ impl Configurations {
             pending::<Infallible>().await
         };
         let result = tokio::select! {
-            // Asked first: an operator that does not start is never ready.
+            // Polled first: an operator that fails to start never becomes ready.
             biased;
             result = manager.run_until_stopped() => result,
             never = install => match never {},
@@ -197,8 +198,8 @@ where
     }
 }
 
-/// A webhook at a path where nothing is served: each request that it is asked about fails and names
-/// it, as soon as its configuration is effective, and with it all others of that configuration.
+/// A webhook at a path that is not served. Its requests fail with its name as soon as the configuration is
+/// effective, which shows that all other webhooks of that configuration are effective, too.
 fn probe(operator: &str, purpose: Purpose) -> Declaration {
     let kind = match purpose {
         Purpose::Defaulting => "mutating",
@@ -216,7 +217,7 @@ fn probe(operator: &str, purpose: Purpose) -> Declaration {
     probe
 }
 
-/// Waits until a probe with this label fails as it should.
+/// Waits until a probe with this label fails as expected.
 async fn effective(client: Client, label: &str) -> Result<()> {
     let object = Lease {
         metadata: ObjectMeta {
@@ -245,7 +246,7 @@ async fn effective(client: Client, label: &str) -> Result<()> {
                 return Err(error).context("the API server does not reach the webhooks");
             }
             Ok(_) if begin.elapsed() > EFFECTIVE => {
-                bail!("the API server asks no webhook after {EFFECTIVE:?}");
+                bail!("the API server calls no webhook after {EFFECTIVE:?}");
             }
             _ => sleep(Duration::from_millis(20)).await,
         }

@@ -1,34 +1,34 @@
-//! What errors and panics say, in one line.
+//! One-line texts of errors and panics.
 
 use std::{any::Any, error::Error};
 
 use kube::core::Status;
 
-/// What `panic!` was given.
+/// The message of a panic.
 pub(crate) fn panic_message(payload: &(dyn Any + Send)) -> &str {
     let literal = payload.downcast_ref::<&str>().copied();
     literal
         .or_else(|| payload.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("not a text")
+        .unwrap_or("no message")
 }
 
-/// An error and its causes in one line, each said once.
+/// An error and its causes in one line, without repetition.
 pub(crate) fn chain(error: &(dyn Error + 'static)) -> String {
     let mut text = message(error);
     let mut source = cause(error);
     while let Some(error) = source {
-        let (whole, said) = (error.to_string(), message(error));
+        let (whole, part) = (error.to_string(), message(error));
         if text.contains(&whole) {
-            text = text.replace(&whole, &said);
-        } else if !text.contains(&said) {
-            text = format!("{text}: {said}");
+            text = text.replace(&whole, &part);
+        } else if !text.contains(&part) {
+            text = format!("{text}: {part}");
         }
         source = cause(error);
     }
     text
 }
 
-/// What an error says; of an answer of the API server only its message, where kube adds all of it.
+/// The message of an error. For a response of the API server, only its message; kube adds the whole Status.
 fn message(error: &(dyn Error + 'static)) -> String {
     let text = error.to_string();
     match refusal(error) {
@@ -37,7 +37,7 @@ fn message(error: &(dyn Error + 'static)) -> String {
     }
 }
 
-/// What caused an error; beyond an answer of the API server is only that answer again.
+/// The cause of an error. The causes of an API server response only repeat the response.
 fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'static)> {
     match refusal(error) {
         Some(_) => None,
@@ -45,8 +45,8 @@ fn cause<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a (dyn Error + 'stati
     }
 }
 
-/// The answer of the API server that is the direct cause of an error. Asked of the cause, because an
-/// error that is `#[error(transparent)]` hides the `kube::Error` in it.
+/// The API server's response that directly caused an error. It is looked up in the cause, because an
+/// `#[error(transparent)]` error hides its `kube::Error`.
 pub(crate) fn refusal<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Status> {
     let status = error.source()?.downcast_ref::<Box<Status>>()?;
     Some(status)
@@ -90,7 +90,7 @@ mod tests {
         #[error(transparent)]
         Transparent(kube::Error),
         #[error("cannot apply: {0}")]
-        Told(#[source] kube::Error),
+        Wrapped(#[source] kube::Error),
     }
 
     #[test]
@@ -98,6 +98,9 @@ mod tests {
         let refused = || kube::Error::Api(Status::failure("not now", "Conflict").boxed());
         assert_eq!(chain(&refused()), "not now");
         assert_eq!(chain(&Reconcile::Transparent(refused())), "not now");
-        assert_eq!(chain(&Reconcile::Told(refused())), "cannot apply: not now");
+        assert_eq!(
+            chain(&Reconcile::Wrapped(refused())),
+            "cannot apply: not now"
+        );
     }
 }

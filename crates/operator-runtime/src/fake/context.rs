@@ -1,4 +1,4 @@
-//! How tests make the context of an operator: as its `main` does.
+//! Builds an operator's context in tests, as in `main`.
 
 use std::fmt::Display;
 
@@ -6,14 +6,14 @@ use clap::{Args, Command};
 
 use crate::manager::Manager;
 
-/// How a context of type `C` is made: by an `async fn(&Manager, F) -> Result<C, E>`, where `F` are the
-/// flags of the operator's own, or by an `fn(&Manager) -> C`. `M` tells the two apart, and is inferred.
+/// A function that builds a context of type `C`: an `async fn(&Manager, F) -> Result<C, E>`, where `F` are
+/// the operator's own flags, or an `fn(&Manager) -> C`. `M` distinguishes the two, and is inferred.
 ///
 /// ```
 /// use kube::Client;
 /// use operator_runtime::{Manager, fake::Fake};
 ///
-/// /// Flags beside those of every operator: `main` flattens both into its own.
+/// /// Flags beside those of every operator: `main` flattens both into its arguments.
 /// #[derive(clap::Args)]
 /// struct OperatorFlags {
 ///     #[arg(long, default_value = "cluster.local")]
@@ -39,14 +39,14 @@ use crate::manager::Manager;
 /// # }
 /// ```
 #[diagnostic::on_unimplemented(
-    message = "this does not make a context",
+    message = "this function does not build a context",
     label = "expected `async fn(&Manager, F) -> Result<C, E>` or `fn(&Manager) -> C`"
 )]
 pub trait MakeContext<C, M> {
-    /// Makes it, with the defaults of the flags.
+    /// Builds the context, with the defaults of the flags.
     ///
     /// # Errors
-    /// If it cannot be made, or a flag has no default; in words.
+    /// If the function fails, or a flag has no default; as text.
     fn make(self, manager: &Manager) -> impl Future<Output = Result<C, String>>;
 }
 

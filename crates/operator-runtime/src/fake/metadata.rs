@@ -1,8 +1,8 @@
-//! What the API server writes into the metadata of an object.
+//! The metadata that the API server sets.
 
 use serde_json::{Value, json};
 
-/// The metadata that only the API server writes.
+/// The metadata fields that only the API server sets.
 pub(super) const SYSTEM: [&str; 7] = [
     "name",
     "namespace",
@@ -13,7 +13,7 @@ pub(super) const SYSTEM: [&str; 7] = [
     "deletionTimestamp",
 ];
 
-/// Fills in what every object has from its creation on; what is there stays.
+/// Sets the metadata of a created object; existing fields stay.
 pub(super) fn complete(object: &mut Value, uid: u64, now: Value) {
     let has_spec = !object["spec"].is_null();
     let metadata = &mut object["metadata"];
@@ -29,7 +29,7 @@ pub(super) fn complete(object: &mut Value, uid: u64, now: Value) {
     }
 }
 
-/// As [`serde_json::Map::insert`], but nothing instead of null.
+/// Like [`serde_json::Map::insert`], but skips null.
 pub(super) fn set(object: &mut Value, field: &str, value: Value) {
     if let Some(object) = object.as_object_mut() {
         match value {
@@ -39,7 +39,7 @@ pub(super) fn set(object: &mut Value, field: &str, value: Value) {
     }
 }
 
-/// Counts one more generation, of what has generations.
+/// Increments the generation, if there is one.
 pub(super) fn grow(metadata: &mut Value) {
     if let Some(generation) = metadata["generation"].as_i64() {
         metadata["generation"] = (generation + 1).into();

@@ -1,4 +1,4 @@
-//! The objects of a fake API server, and the rules by which they change.
+//! The objects of a fake API server, and their rules.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -20,7 +20,7 @@ use crate::{cache::Entry, clock::Clock, fake::request::RecordedRequest, object::
 /// Group, plural, namespace and name.
 pub(super) type Id = (String, String, Option<String>, String);
 
-/// A status code and the object, or the Status of an error.
+/// A status code and the object, or an error status.
 pub(super) type Answer = Result<(u16, Value), Refusal>;
 
 #[derive(Default)]
@@ -30,12 +30,12 @@ pub(super) struct Objects {
     version: u64,
     uids: u64,
     pub(super) clock: Clock,
-    /// What has changed since somebody looked.
+    /// The objects that changed since the last call of `changes`.
     changed: Vec<Id>,
 }
 
 impl Objects {
-    /// Keeps `object` as it is, with what the API server would have added.
+    /// Adds `object` unchanged, with the API server's metadata.
     pub(super) fn seed(&mut self, id: Id, mut object: Value) -> Value {
         self.complete(&id, &mut object);
         self.store(id, object)
@@ -49,7 +49,7 @@ impl Objects {
         self.stored.iter()
     }
 
-    /// What has changed since the last call.
+    /// The objects that changed since the last call.
     pub(super) fn changes(&mut self) -> Vec<Id> {
         std::mem::take(&mut self.changed)
     }
@@ -133,7 +133,7 @@ impl Objects {
         }
     }
 
-    /// Deletes an object, or lets it wait for its finalizers.
+    /// Deletes an object, or sets its `deletionTimestamp` if it has finalizers.
     pub(super) fn delete(&mut self, request: &RecordedRequest, options: &Value) -> Answer {
         let id = id(request);
         let (_, mut object) = self.get(request)?;
@@ -188,7 +188,7 @@ impl Objects {
         Ok((200, self.list_of(items)))
     }
 
-    /// What the owner with this uid controls, of whatever type.
+    /// The objects of any type that the owner with this uid controls.
     pub(super) fn controlled_by(&self, uid: &str) -> Vec<(ScopedResource, Entry)> {
         let found = self
             .stored

@@ -1,10 +1,10 @@
-//! What a patch makes of an object.
+//! Patches of the fake API server.
 
 use serde_json::{Value, json};
 
 use super::refusal::Refusal;
 
-/// The ways to say what is to change.
+/// The patch formats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Json,
@@ -25,7 +25,7 @@ impl Format {
         }
     }
 
-    /// The object after the patch.
+    /// The patched object.
     pub(super) fn apply(self, object: &Value, patch: Value) -> Result<Value, Refusal> {
         let mut object = object.clone();
         match self {
@@ -42,8 +42,8 @@ impl Format {
     }
 }
 
-/// Puts the fields of `applied` into `object`. Without a schema, lists are replaced; without a
-/// record of who manages what, a field that is applied no more stays.
+/// Merges `applied` into `object`. Without a schema, lists are replaced; without managed fields, a field
+/// that is no longer applied stays.
 fn lay(object: &mut Value, applied: Value) {
     let Value::Object(applied) = applied else {
         *object = applied;
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_format_changes_what_it_says() {
+    fn each_format_is_applied() {
         let object = json!({ "a": 1, "b": { "c": [1], "d": 2 } });
         for (format, patch, expected) in [
             (

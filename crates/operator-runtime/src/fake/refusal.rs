@@ -1,11 +1,11 @@
-//! The API server's words for what it does not do.
+//! Errors of the fake API server, in the API server's words.
 
 use kube::core::{Status, response::StatusDetails};
 use serde_json::{Value, json};
 
 use crate::fake::request::RecordedRequest;
 
-/// An answer that is an error.
+/// An error response.
 #[derive(Debug)]
 pub(super) struct Refusal(pub(super) Box<Status>);
 
@@ -18,7 +18,7 @@ impl Refusal {
         )
     }
 
-    /// An error about the object that `request` names.
+    /// An error about the object of `request`.
     fn about(request: &RecordedRequest, name: &str, code: u16, message: &str) -> Self {
         let Self(mut status) = Self::new(code, message);
         status.details = Some(StatusDetails {
@@ -66,7 +66,7 @@ fn qualified(request: &RecordedRequest) -> String {
     }
 }
 
-/// The reason that goes with a code.
+/// The reason for a status code.
 fn reason(code: u16) -> &'static str {
     match code {
         400 => "BadRequest",

@@ -1,4 +1,4 @@
-//! What a request asks of the API server, read from its method and path.
+//! Requests to the API server, parsed from method and path.
 
 use std::fmt;
 
@@ -6,25 +6,25 @@ use http::{Method, Uri};
 
 use crate::object::Verb;
 
-/// What a request asks of the API server, as an authorizer sees it.
+/// A request to the API server, with the attributes that an authorizer sees.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RecordedRequest {
-    /// What is to be done.
+    /// The verb.
     pub verb: Verb,
-    /// The API group; empty is the core one.
+    /// The API group; empty for the core group.
     pub group: String,
     /// The plural of the type.
     pub resource: String,
-    /// A part of the object, such as `status`.
+    /// The subresource, such as `status`.
     pub subresource: Option<String>,
-    /// The namespace; none for cluster-scoped types, and for all namespaces.
+    /// The namespace; `None` for cluster-scoped types, and for all namespaces.
     pub namespace: Option<String>,
-    /// The object; none for a create, a list, a watch and the deletion of a collection.
+    /// The name; `None` for create, list, watch and deletecollection.
     pub name: Option<String>,
 }
 
 impl RecordedRequest {
-    /// None for what asks for no resource, such as discovery.
+    /// Parses a request; `None` for a non-resource request, such as discovery.
     pub(crate) fn read(method: &Method, uri: &Uri) -> Option<Self> {
         let path: Vec<_> = uri.path().trim_matches('/').split('/').collect();
         let (group, path) = match &*path {
@@ -33,7 +33,8 @@ impl RecordedRequest {
             _ => return None,
         };
         let (namespace, path) = match path {
-            // The only subresources of a namespace; anything else behind its name lives in it.
+            // The only subresources of a namespace; any other segment after its name is a namespaced
+            // resource.
             ["namespaces", _, "status" | "finalize"] => (None, path),
             ["namespaces", namespace, path @ ..] if !path.is_empty() => (Some(*namespace), path),
             _ => (None, path),
@@ -65,7 +66,7 @@ impl RecordedRequest {
         })
     }
 
-    /// The permission that it takes, such as `patch widgets.example.com/status`.
+    /// The permission that the request requires, such as `patch widgets.example.com/status`.
     pub fn permission(&self) -> String {
         permission(
             &self.verb.to_string(),
@@ -76,7 +77,7 @@ impl RecordedRequest {
     }
 }
 
-/// How a permission reads.
+/// Formats a permission.
 pub(crate) fn permission(
     verb: &str,
     group: &str,
@@ -89,7 +90,7 @@ pub(crate) fn permission(
     format!("{verb} {resource}{dot}{group}{slash}{subresource}")
 }
 
-/// The value of a parameter in the query of `uri`.
+/// The value of a query parameter of `uri`.
 pub(crate) fn parameter(uri: &Uri, name: &str) -> Option<String> {
     form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes())
         .find(|(key, _)| key == name)
@@ -100,7 +101,7 @@ fn watches(uri: &Uri) -> bool {
     matches!(parameter(uri, "watch").as_deref(), Some("true" | "1"))
 }
 
-/// Such as `patch widgets.example.com/status default/name`.
+/// Formats as `patch widgets.example.com/status default/name`.
 impl fmt::Display for RecordedRequest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.permission())?;

@@ -1,4 +1,4 @@
-//! Does a conversion lose anything?
+//! Tests that a conversion loses nothing.
 
 mod difference;
 
@@ -18,30 +18,30 @@ use crate::{
     webhook::{Conversion, Spoke, conversion},
 };
 
-/// A field that no type has, as one of a newer version of the operator.
+/// A field that no type has, as from a newer version of the operator.
 const UNKNOWN: &str = "fieldOfANewerVersion";
 
-/// How many of the differences are shown.
+/// The number of differences that are shown.
 const SHOWN: usize = 20;
 
-/// The answer to the body of a ConversionReview, as the webhook gives it.
+/// The response to a ConversionReview, as from the webhook.
 ///
 /// # Errors
-/// The HTTP status, if `review` is none.
+/// The HTTP status, if `review` is not a ConversionReview.
 pub fn convert(conversion: &Conversion, review: &[u8]) -> Result<Vec<u8>, StatusCode> {
     conversion::convert(slice::from_ref(conversion), review, &|| {})
 }
 
-/// Converts objects that are made from the schemas of both versions there and back.
+/// Generates objects from the schemas of both versions, and converts them there and back.
 ///
-/// An object of the spoke has to come back as it was. So has one of the hub if the spoke
-/// [keeps](Spoke::keep_in_annotation) what it cannot hold; otherwise the fields that the spoke has,
-/// too; one that is of another type there is lost as well, unless the spoke [says so](Spoke::loses). A
-/// field that the types do not know has to arrive. Of a [fallible](Spoke::fallible) spoke, objects that do
-/// not convert are passed over. Two runs try the same.
+/// An object of the spoke must come back unchanged. So must an object of the hub if the spoke has
+/// [`keep_in_annotation`](Spoke::keep_in_annotation); otherwise, the fields that the spoke has must come
+/// back, also those that have another type there. Fields that [`Spoke::loses`] names are exempt. A field
+/// that the types do not know must be preserved. For a [fallible](Spoke::fallible) spoke, objects that do
+/// not convert are skipped. The inputs are the same in every run.
 ///
 /// # Panics
-/// If something is lost, with the fields and the values that are.
+/// If a value is lost. The message lists the fields and their values.
 pub fn round_trip<H: TypedObject + CustomResourceExt>(spoke: &Spoke<H>) {
     let (hub_schema, spoke_schema) = (schema(H::crd()), schema(spoke.crd()));
     let mut trip = Trip {
@@ -89,7 +89,7 @@ struct Trip<'a, H> {
     spoke: &'a Spoke<H>,
     hub: String,
     group_kind: (String, String),
-    /// One line for each place, however many inputs show it.
+    /// One line per place, however many inputs show it.
     failures: BTreeMap<String, String>,
 }
 
@@ -186,7 +186,7 @@ fn schema(crd: CustomResourceDefinition) -> JSONSchemaProps {
     schema.expect("a CRD with a schema")
 }
 
-/// Whether a version has a place for what is lost, or one of another type, which has to stand for it.
+/// Whether a version has the field of a lost value, possibly with another type.
 fn holds(schema: &JSONSchemaProps, lost: &Difference) -> bool {
     let mut place = schema;
     let mut may_be_absent = false;
@@ -201,7 +201,7 @@ fn holds(schema: &JSONSchemaProps, lost: &Difference) -> bool {
             _ => None,
         });
         let Some(inside) = inside else {
-            // A text in the place of an object, say.
+            // For example, a string in the place of an object.
             return !matches!(place.type_.as_deref(), None | Some("array" | "object"));
         };
         let required = place

@@ -1,4 +1,4 @@
-//! Objects that fit the schema of a CRD.
+//! Generates objects that fit the schema of a CRD.
 
 mod branches;
 mod inputs;

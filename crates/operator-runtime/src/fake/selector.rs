@@ -1,4 +1,4 @@
-//! Which objects a list asks for.
+//! The label and field selectors of a list.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(super) struct Selection {
 struct Field {
     path: String,
     value: String,
-    /// Whether it is to have this value, or not.
+    /// Whether the term requires or excludes the value.
     equal: bool,
 }
 
@@ -64,7 +64,7 @@ impl Field {
         })
     }
 
-    /// A field that is not there is empty, as for the API server.
+    /// A missing field counts as empty, as in the API server.
     fn matches(&self, object: &Value) -> bool {
         let found = self.path.split('.').fold(object, |at, field| &at[field]);
         let text = match found {
@@ -76,7 +76,7 @@ impl Field {
     }
 }
 
-/// The parts between commas that are in no parentheses.
+/// Splits at commas outside parentheses.
 fn terms(selector: &str) -> impl Iterator<Item = &str> {
     let mut inside = false;
     let parts = selector.split(move |c| {

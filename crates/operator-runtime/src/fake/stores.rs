@@ -1,4 +1,4 @@
-//! What the stores of a fake API server hold.
+//! The stores of a fake API server.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::{
     object::{ScopedResource, Selector},
 };
 
-/// What managers of a fake watch, as far as somebody can see.
+/// The live watches of a fake's managers.
 #[derive(Clone, Default)]
 pub(super) struct Watched {
     caches: Vec<Cache>,
@@ -29,7 +29,8 @@ impl Watched {
         self.clone()
     }
 
-    /// Has every source made. They are filled meanwhile, so this needs the objects.
+    /// Initializes every source. Their initial fill needs the objects, so the caller must not hold the
+    /// lock.
     pub(super) fn prepare(self) {
         for cache in &self.caches {
             for (kind, selector, form) in &self.kinds {
@@ -154,7 +155,7 @@ mod tests {
             (vec!["a".into()], 0)
         );
 
-        // One with a finalizer stays until that is gone.
+        // An object with a finalizer stays until the finalizer is removed.
         let finalizers = |list: &[&str]| json!({ "metadata": { "finalizers": list } });
         let patch = Patch::Merge(finalizers(&["example.com/a"]));
         api.patch("a", &PatchParams::default(), &patch).await?;
@@ -168,7 +169,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_store_holds_what_it_is_asked_for() {
+    async fn a_store_holds_the_selected_objects() {
         let fake = Fake::default();
         let store = |options: StoreOptions<Secret>| fake.manager().store_with(options);
         let stores = [
@@ -189,19 +190,19 @@ mod tests {
             fake.add(secret);
         }
         let found = stores.each_ref().map(|store| names(store).join(""));
-        // By namespace and name.
+        // Sorted by namespace and name.
         assert_eq!(found, ["acb", "ab", "cb", "ac", "acb"]);
         let types =
             |store: &Store<Secret>| store.list().iter().filter(|s| s.type_.is_some()).count();
         assert_eq!(stores.each_ref().map(types), [3, 2, 2, 2, 0]);
-        // It does not match any more.
+        // The object no longer matches.
         fake.add(labelled::<Secret>("a", "api"));
         assert_eq!(names(&stores[1]), ["b"]);
     }
 
     #[tokio::test]
     #[should_panic(expected = "a watch of secrets in v1: unable to parse requirement")]
-    async fn a_selector_that_is_none_panics() {
+    async fn an_invalid_selector_panics() {
         let options = StoreOptions::<Secret>::new().labels("app among (web)");
         Fake::default().manager().store_with(options);
     }
@@ -219,15 +220,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_owned_is_sent_when_it_has_changed() -> kube::Result<()> {
+    async fn an_owned_object_is_sent_when_it_has_changed() -> kube::Result<()> {
         let fake = Fake::default();
         let owner = fake.add(named::<ConfigMap>("owner"));
         let applier = fake.manager().applier();
         for _ in 0..2 {
-            assert!(apply(&applier, &owner).await?, "nobody watches it");
+            assert!(apply(&applier, &owner).await?, "the type is not watched");
         }
         fake.watch(controller().owns_with::<Secret>(Watch::new().labels("app=none")));
-        assert!(apply(&applier, &owner).await?, "the watch may not show it");
+        assert!(
+            apply(&applier, &owner).await?,
+            "the watch may not have shown it"
+        );
         fake.watch(controller().owns::<Secret>());
         assert!(apply(&applier, &owner).await?);
         assert!(!apply(&applier, &owner).await?);
@@ -235,13 +239,13 @@ mod tests {
         let api: Api<Secret> = Api::default_namespaced(fake.client());
         let data = Patch::Merge(json!({ "stringData": { "key": "value" } }));
         api.patch("child", &PatchParams::default(), &data).await?;
-        assert!(apply(&applier, &owner).await?, "somebody has changed it");
+        assert!(apply(&applier, &owner).await?, "the object has changed");
         assert!(!apply(&applier, &owner).await?);
         api.delete("child", &DeleteParams::default()).await?;
-        assert!(apply(&applier, &owner).await?, "somebody has deleted it");
+        assert!(apply(&applier, &owner).await?, "the object was deleted");
         assert!(!apply(&applier, &owner).await?);
 
-        // Of managers that are made later, too.
+        // Of later managers, too.
         let later = fake.manager().applier();
         assert!(apply(&later, &owner).await?);
         assert!(!apply(&later, &owner).await?);

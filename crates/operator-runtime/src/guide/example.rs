@@ -1,4 +1,4 @@
-// The types that the snippets of the guide work on. Each snippet includes this file.
+// API types for the guide's snippets. Each snippet includes this file.
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{CustomResource, KubeSchema};

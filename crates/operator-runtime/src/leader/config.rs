@@ -1,4 +1,4 @@
-//! The flags of leader election, with component-base's names and defaults, and what they mean.
+//! The flags of leader election, with component-base's names and defaults.
 
 use std::{env, fs, time::Duration};
 
@@ -13,7 +13,7 @@ use crate::{
 /// Flags of leader election.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LeaderElectionFlags {
-    /// Let one of several replicas work, the one that holds a Lease
+    /// Run one active replica, the holder of a Lease; the others wait
     #[arg(
         long,
         value_name = "BOOL",
@@ -27,15 +27,15 @@ pub struct LeaderElectionFlags {
     )]
     pub leader_elect: bool,
 
-    /// How long the others wait for a leader that does not renew its lease
+    /// How long the other replicas wait before they take over a lease that was not renewed
     #[arg(long, value_name = "DURATION", default_value = "15s", value_parser = duration)]
     pub leader_elect_lease_duration: Duration,
 
-    /// How long a leader that cannot renew its lease goes on; less than the lease duration
+    /// How long a leader that cannot renew its lease keeps leading; less than the lease duration
     #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = duration)]
     pub leader_elect_renew_deadline: Duration,
 
-    /// How often a leader renews its lease, and the others look at it
+    /// Interval at which the leader renews its lease, and the others check it
     #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = duration)]
     pub leader_elect_retry_period: Duration,
 
@@ -44,29 +44,30 @@ pub struct LeaderElectionFlags {
     pub leader_elect_resource_namespace: Option<String>,
 }
 
-/// How long what takes.
+/// The durations of an election.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timing {
     pub(crate) lease: Duration,
     pub(crate) renew: Duration,
     pub(crate) retry: Duration,
-    /// The retry period of a candidate: longer by a part that differs between replicas.
+    /// The retry period of a candidate, with a jitter that differs between replicas.
     pub(crate) poll: Duration,
 }
 
 impl Timing {
-    /// How long one call may take: a leader gets a second try before its deadline.
+    /// The timeout of one call, which leaves a leader a second try before its deadline.
     pub(crate) fn call(&self) -> Duration {
         Duration::from_secs(1).max(self.renew / 2)
     }
 
-    /// How long what left before the deadline may be under way without another leading already.
+    /// The time that a request sent before the deadline may spend in flight before another replica can
+    /// lead.
     pub(crate) fn margin(&self) -> Duration {
         self.lease - self.renew
     }
 }
 
-/// One candidate.
+/// A candidate in the election.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     /// The name of the Lease.
@@ -78,7 +79,7 @@ pub(crate) struct Candidate {
 }
 
 impl LeaderElectionFlags {
-    /// The candidate that this process is for the Lease called `lease`; `None` without election.
+    /// This process' candidate for the Lease `lease`; `None` without election.
     pub(crate) fn candidate(
         &self,
         lease: &'static str,
@@ -98,7 +99,7 @@ impl LeaderElectionFlags {
         }))
     }
 
-    /// `fraction` of the jitter, from 0 to 1, is this process's share of it.
+    /// `fraction` is this process' share of the jitter, from 0 to 1.
     fn timing(&self, fraction: f64) -> Result<Timing, ElectionError> {
         let lease = self.leader_elect_lease_duration;
         let renew = self.leader_elect_renew_deadline;
@@ -134,7 +135,7 @@ fn random() -> Result<u128, ElectionError> {
     Ok(u128::from_be_bytes(bytes))
 }
 
-/// `pod` and a random (version 4) UUID: a pod's container that restarts is another candidate.
+/// `pod` and a random UUID (version 4), so that a restarted container is a new candidate.
 fn identity(pod: &str, random: u128) -> String {
     let uuid = random & !(0xf << 76) & !(0x3 << 62) | 0x4 << 76 | 0x2 << 62;
     let hex = format!("{uuid:032x}");

@@ -1,4 +1,4 @@
-//! Who leads, by client-go's rules. Pure: times come in, and a decision goes out.
+//! Decides who leads, by client-go's rules. Pure: takes times and returns a decision.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use k8s_openapi::{
     jiff::Timestamp,
 };
 
-/// A Lease, and when its record was first seen as it is.
+/// A Lease, and the time at which its current record was first seen.
 ///
-/// Its own times are of another machine's wall clock, so that nothing is decided by them.
+/// The timestamps in the record come from another machine's wall clock, and no decision uses them.
 #[derive(Clone, Debug)]
 pub(super) struct Observed {
     pub(super) lease: Lease,
@@ -19,7 +19,7 @@ pub(super) struct Observed {
 }
 
 impl Observed {
-    /// What is known after the Lease was seen at `now`: a record that did not change keeps its time.
+    /// The observation after the Lease was seen at `now`. An unchanged record keeps its time.
     pub(super) fn update(previous: Option<&Self>, lease: Lease, now: Duration) -> Self {
         let same = previous.filter(|previous| previous.lease.spec == lease.spec);
         Self {
@@ -28,7 +28,7 @@ impl Observed {
         }
     }
 
-    /// The identity in the record; empty if nobody leads.
+    /// The identity in the record; empty if there is no holder.
     pub(super) fn holder(&self) -> &str {
         let spec = self.lease.spec.as_ref();
         spec.and_then(|spec| spec.holder_identity.as_deref())
@@ -36,18 +36,19 @@ impl Observed {
     }
 }
 
-/// What a record means for one candidate.
+/// The meaning of a record for one candidate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Decision {
-    /// Nobody leads, or whoever did has not renewed for a lease duration.
+    /// There is no holder, or the holder has not renewed for a lease duration.
     Free,
     /// The candidate itself holds the Lease.
     Ours,
-    /// Somebody else may lead until this time since boot.
+    /// Another candidate may lead until this time since boot.
     Held(Duration),
 }
 
-/// Decides by the record's own duration, as its holder counts on that; `default` stands in for none.
+/// Decides by the duration in the record, which its holder relies on; `default` replaces a missing
+/// duration.
 pub(super) fn decide(
     observed: &Observed,
     identity: &str,
@@ -73,7 +74,7 @@ pub(super) fn decide(
     }
 }
 
-/// The record by which `identity` takes or renews the Lease; `old` is the one it replaces.
+/// The record by which `identity` acquires or renews the Lease, replacing `old`.
 pub(super) fn claim(
     old: Option<&LeaseSpec>,
     identity: &str,
@@ -99,7 +100,7 @@ pub(super) fn claim(
     }
 }
 
-/// The record of a Lease that its holder gave up: anybody may take it at once.
+/// The record of a released Lease, which any candidate may acquire at once.
 pub(super) fn release(old: &LeaseSpec, wall: Timestamp) -> LeaseSpec {
     LeaseSpec {
         holder_identity: Some(String::new()),
@@ -110,7 +111,7 @@ pub(super) fn release(old: &LeaseSpec, wall: Timestamp) -> LeaseSpec {
     }
 }
 
-/// Rounded up: others must not take over earlier than the holder expects.
+/// Rounds up: others must not take over earlier than the holder expects.
 fn whole_seconds(duration: Duration) -> i32 {
     let seconds = duration.as_secs() + u64::from(duration.subsec_nanos() > 0);
     i32::try_from(seconds).unwrap_or(i32::MAX)
@@ -147,10 +148,10 @@ mod tests {
         let held = |second| Held(Duration::from_secs(second));
         // The record is first seen at 100 s.
         let cases = [
-            // Nobody, by any spelling.
+            // No holder, in each spelling.
             (None, Some(15), 100, Free),
             (Some(""), Some(15), 100, Free),
-            // Another one, until its own duration is over.
+            // Another holder, until its own duration is over.
             (Some("b"), Some(15), 100, held(115)),
             (Some("b"), Some(15), 114, held(115)),
             (Some("b"), Some(15), 115, Free),
@@ -160,7 +161,7 @@ mod tests {
             (Some("b"), None, 114, held(115)),
             (Some("b"), Some(0), 114, held(115)),
             (Some("b"), Some(-1), 115, Free),
-            // This one, even if it did not renew for long: nobody took it.
+            // This holder, even after a long pause: no other candidate has taken over.
             (Some("a"), Some(15), 100, Ours),
             (Some("a"), Some(15), 900, Ours),
         ];
@@ -172,7 +173,7 @@ mod tests {
             let decision = decide(&observed, "a", DEFAULT, Duration::from_secs(now));
             assert_eq!(decision, expected, "{holder:?} {seconds:?} at {now} s");
         }
-        // A Lease that somebody made by hand.
+        // A Lease made by hand.
         let observed = Observed {
             lease: Lease::default(),
             at: Duration::ZERO,
@@ -181,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn time_counts_from_when_a_change_was_seen() {
+    fn time_counts_from_the_moment_a_change_was_seen() {
         let second = Duration::from_secs;
         let first = Observed::update(None, lease(record(Some("b"), Some(15))), second(1));
         assert_eq!(first.at, second(1));

@@ -1,4 +1,4 @@
-//! A candidate without clock and network: it says what to do next, and is told what came of it.
+//! A candidate as a state machine without clock and network: it returns the next step and takes the result.
 
 #[cfg(test)]
 mod tests;
@@ -13,20 +13,20 @@ use super::{
 };
 use crate::client::fence::Fence;
 
-/// What to do next. All times are times since boot.
+/// The next step. All times are times since boot.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    /// Make this call, and hand its result to [`Elector::answer`].
+    /// Make this call, and pass its result to [`Elector::answer`].
     Call(Call),
-    /// Nothing until then, unless the Lease is seen to change.
+    /// Wait until this time, or until the Lease changes.
     Wait(Duration),
-    /// This process led and may no more. Final.
+    /// This process led and may no longer lead. Final.
     Lost,
     /// This process does not lead, and will not. Final.
     Left,
 }
 
-/// A call for the Lease. Writes carry the resource version that they expect to find.
+/// A call for the Lease. Writes carry the expected resource version.
 #[derive(Clone, Debug)]
 pub(super) enum Call {
     Get,
@@ -34,16 +34,16 @@ pub(super) enum Call {
     Replace(Box<Lease>),
 }
 
-/// How a call ended.
+/// The result of a call.
 #[derive(Clone, Debug)]
 pub(super) enum Answer {
-    /// The Lease as it is now.
+    /// The current Lease.
     Lease(Box<Lease>),
-    /// There is no such Lease.
+    /// There is no Lease of this name.
     Missing,
-    /// It is not what the write expected.
+    /// The resource version of a write was outdated.
     Conflict,
-    /// Anything else; a write may have been made or not.
+    /// Any other error; a write may have succeeded or not.
     Failed,
 }
 
@@ -56,10 +56,10 @@ enum Role {
     Left,
 }
 
-/// What the candidate knows of the Lease at this moment.
+/// The candidate's current knowledge of the Lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Known {
-    /// Too little to write: it must be read first.
+    /// Too little for a write: the Lease must be read first.
     Nothing,
     Lease,
     NoLease,
@@ -72,7 +72,7 @@ enum Asked {
     Replace,
 }
 
-/// See the module.
+/// The state machine of a candidate.
 #[derive(Debug)]
 pub(super) struct Elector {
     identity: String,
@@ -80,9 +80,9 @@ pub(super) struct Elector {
     role: Role,
     known: Known,
     observed: Option<Observed>,
-    /// When the next call is due.
+    /// The time of the next call.
     next: Duration,
-    /// The call under way, and when it was asked for.
+    /// The call in flight, and the time at which it was sent.
     asked: Asked,
     sent: Duration,
 }
@@ -105,7 +105,7 @@ impl Elector {
         &self.identity
     }
 
-    /// Until when this process may change something, if it leads.
+    /// The time until which this process may write, if it leads.
     pub(super) fn leads_until(&self) -> Option<Duration> {
         match self.role {
             Role::Leader { until } => Some(until),
@@ -113,7 +113,7 @@ impl Elector {
         }
     }
 
-    /// Lets changes leave for as long as this process leads.
+    /// Permits writes as long as this process leads.
     pub(super) fn guard(&self, fence: &Fence) {
         match self.leads_until() {
             Some(until) => fence.hold(until),
@@ -121,12 +121,12 @@ impl Elector {
         }
     }
 
-    /// Who held the Lease when it was last seen; empty if nobody.
+    /// The last seen holder of the Lease; empty if there was none.
     pub(super) fn holder(&self) -> &str {
         self.observed.as_ref().map_or("", Observed::holder)
     }
 
-    /// What to do at `now`. `wall` is written into the Lease, for people.
+    /// The next step at `now`. `wall` is written into the Lease, for people.
     pub(super) fn step(&mut self, now: Duration, wall: Timestamp) -> Step {
         self.expire(now);
         let call = match self.role {
@@ -156,7 +156,7 @@ impl Elector {
         }
     }
 
-    /// Takes the answer to the call that [`step`](Self::step) asked for.
+    /// Takes the result of the call that [`step`](Self::step) returned.
     pub(super) fn answer(&mut self, answer: Answer, now: Duration) {
         let period = match self.role {
             Role::Follower => self.timing.poll,
@@ -176,7 +176,7 @@ impl Elector {
                 self.known = Known::Nothing;
                 self.next = now;
             }
-            // No Lease can be made where there is no namespace.
+            // Without a namespace, no Lease can be created.
             Answer::Missing | Answer::Failed => {
                 self.known = Known::Nothing;
                 self.next = self.sent + period;
@@ -188,7 +188,7 @@ impl Elector {
         self.expire(now);
     }
 
-    /// Takes the Lease as it was just seen.
+    /// Takes a Lease that was just seen.
     pub(super) fn see(&mut self, lease: Lease, now: Duration) {
         let observed = Observed::update(self.observed.as_ref(), lease, now);
         if observed.holder() != self.identity {
@@ -199,14 +199,14 @@ impl Elector {
         self.next = now + self.timing.poll;
     }
 
-    /// Takes that the Lease is gone. Whoever held it may lead on until it would have expired.
+    /// Takes the deletion of the Lease. Its holder may lead until the lease would have expired.
     pub(super) fn miss(&mut self, now: Duration) {
         self.overtaken();
         self.known = Known::NoLease;
         self.next = now + self.timing.poll;
     }
 
-    /// Gives up what it leads, or stops trying to. Whoever calls this changes nothing any more.
+    /// Releases the Lease, or stops trying to acquire it. The caller no longer writes.
     pub(super) fn leave(&mut self, now: Duration) {
         self.expire(now);
         self.role = match self.role {
@@ -217,7 +217,7 @@ impl Elector {
         self.next = now;
     }
 
-    /// A write was accepted: nobody takes over for a lease duration since it was *asked for*, at least.
+    /// A write succeeded: no other candidate takes over for a lease duration after it was *sent*.
     fn wrote(&mut self, now: Duration) {
         let until = self.sent + self.timing.renew;
         match self.role {
@@ -226,7 +226,7 @@ impl Elector {
                 self.role = Role::Leader { until };
                 self.next = self.sent + self.timing.retry;
             }
-            // The answer came too late to lead by it.
+            // The response came too late to lead by it.
             _ => self.known = Known::Nothing,
         }
     }
@@ -239,7 +239,7 @@ impl Elector {
         };
     }
 
-    /// The Lease is not this process's (any more): somebody else may lead.
+    /// The Lease is not, or no longer, held by this process: another candidate may lead.
     fn overtaken(&mut self) {
         self.role = match self.role {
             Role::Leader { .. } => Role::Lost,
@@ -253,7 +253,7 @@ impl Elector {
         self.observed.as_ref().map_or(Decision::Free, decide)
     }
 
-    /// A read when it is due, or else the time when it will be.
+    /// A read if it is due, or else the time at which it will be.
     fn read_at(&self, now: Duration, due: Duration) -> Result<Call, Duration> {
         if now < due { Err(due) } else { Ok(Call::Get) }
     }

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 
 use crate::client::fence::Fence;
 
-/// A candidate, of which there is none.
+/// A candidate, which does not exist without the feature.
 #[derive(Clone, Debug)]
 pub(crate) struct Candidate {
     pub(crate) lease: &'static str,
@@ -23,7 +23,7 @@ impl Timing {
     }
 }
 
-/// Leads, always.
+/// Leadership that is always held.
 #[derive(Clone, Debug)]
 pub(crate) struct Leadership;
 
@@ -38,7 +38,7 @@ impl Leadership {
         self
     }
 
-    /// What `lost` gives is never over.
+    /// Never returns.
     pub(crate) async fn cancelled(&self) {
         pending().await
     }

@@ -1,7 +1,7 @@
-//! Random histories of an election in virtual time: several replicas, clocks of their own, an API
-//! server with resource versions, and everything between them that can go wrong.
+//! Simulates random histories of an election in virtual time: several replicas with their own clocks, an
+//! API server with resource versions, and faults of processes, clocks and network.
 //!
-//! The replicas are the [`Elector`](super::elector::Elector) and the [`Fence`](crate::fence::Fence)
+//! The replicas are the production [`Elector`](super::elector::Elector) and [`Fence`](crate::fence::Fence).
 //! that run in a cluster.
 
 mod replica;
@@ -13,10 +13,10 @@ use world::World;
 
 const SCHEDULES: u64 = 2_000;
 
-/// What the simulated world does, so that a test can make it worse than the real one.
+/// The guarantees of the simulated world, which a test can drop.
 #[derive(Clone, Copy, Debug)]
 struct Rules {
-    /// The API server refuses a write that expects another resource version.
+    /// The API server refuses a write with an outdated resource version.
     compares_versions: bool,
     /// A connection checks the fence again before it writes.
     checks_connections: bool,
@@ -27,7 +27,7 @@ const REAL: Rules = Rules {
     checks_connections: true,
 };
 
-/// What happened in a history.
+/// The events of a history.
 #[derive(Clone, Copy, Debug, Default)]
 struct Summary {
     elected: u64,
@@ -37,7 +37,7 @@ struct Summary {
     refused: u64,
 }
 
-/// Runs the histories of these seeds; the error names the seed, the time, and what went wrong.
+/// Runs the histories of these seeds. The error gives the seed, the time, and the violation.
 fn run(seeds: std::ops::Range<u64>, rules: Rules) -> Result<Summary, String> {
     let mut total = Summary::default();
     for seed in seeds {
@@ -54,10 +54,10 @@ fn run(seeds: std::ops::Range<u64>, rules: Rules) -> Result<Summary, String> {
 }
 
 #[test]
-fn nobody_writes_beside_a_leader_or_after_its_deadline() {
+fn only_the_leader_writes_and_only_before_its_deadline() {
     let total = run(0..SCHEDULES, REAL).unwrap();
     println!("{SCHEDULES} schedules: {total:?}");
-    // Each of them means something only if it happens.
+    // Each event must occur for the test to mean anything.
     let Summary {
         elected,
         lost,
@@ -71,7 +71,7 @@ fn nobody_writes_beside_a_leader_or_after_its_deadline() {
 }
 
 #[test]
-fn the_simulation_notices_what_would_go_wrong() {
+fn the_simulation_notices_dropped_guarantees() {
     let worse = [
         Rules {
             compares_versions: false,

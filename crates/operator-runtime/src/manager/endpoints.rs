@@ -1,4 +1,4 @@
-//! Which servers a manager runs, and what they serve.
+//! The servers of a manager, and their routes.
 
 use std::net::SocketAddr;
 
@@ -20,7 +20,7 @@ use crate::{
     },
 };
 
-/// Where to serve what; nothing by default.
+/// The endpoints of the servers; none by default.
 #[derive(Debug, Default)]
 pub(crate) struct Endpoints {
     probes: Option<Address>,
@@ -44,12 +44,12 @@ impl From<&Flags> for Endpoints {
 }
 
 impl Endpoints {
-    /// Adds an endpoint of the user's.
+    /// Adds a user's endpoint.
     pub(crate) fn add(&mut self, name: &str, address: SocketAddr, router: Router) {
         self.own.push((name.to_owned(), address, router));
     }
 
-    /// Listens everywhere, and says what to serve there. `client` works in followers, too.
+    /// Binds every server and returns it with its routes. `client` also works in followers.
     ///
     /// # Errors
     /// If an address or a certificate cannot be used.

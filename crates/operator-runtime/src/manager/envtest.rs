@@ -1,4 +1,4 @@
-//! What integration tests get of a manager that operators do not.
+//! Methods of the manager for integration tests.
 
 #[cfg(feature = "self-signed")]
 use std::time::Duration;
@@ -19,9 +19,9 @@ impl Manager {
         self.webhooks.serve_at(endpoint);
     }
 
-    /// Makes the certificates of [`WebhookFlags`](crate::webhook::WebhookFlags) age faster, for tests:
-    /// how long one can be used, how long before its end the next is made, and how long each step waits
-    /// for everybody to see the one before.
+    /// Shortens the periods of the certificates of [`WebhookFlags`](crate::webhook::WebhookFlags) for
+    /// tests: the lifetime, the time before the end at which a certificate is renewed, and the wait after
+    /// each step until every replica has seen it.
     #[cfg(feature = "self-signed")]
     #[doc(hidden)]
     #[must_use]

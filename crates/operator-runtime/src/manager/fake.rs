@@ -1,10 +1,10 @@
-//! What unit tests get of a manager that operators do not.
+//! Methods of the manager for unit tests.
 
 use super::Manager;
 use crate::{cache::Cache, clock::Clock};
 
 impl Manager {
-    /// What is watched in the operator's own cluster.
+    /// The cache of the operator's own cluster.
     pub(crate) fn cache(&self) -> Cache {
         self.clusters.own.cache.clone()
     }

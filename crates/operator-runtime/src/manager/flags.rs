@@ -1,4 +1,4 @@
-//! The command line of an operator, with controller-runtime's names and defaults.
+//! The command-line flags of an operator, with controller-runtime's names and defaults.
 
 use std::{num::NonZeroU16, path::PathBuf, time::Duration};
 
@@ -12,11 +12,11 @@ use crate::server::MetricsFlags;
 use crate::webhook::WebhookFlags;
 use crate::{duration::duration, logs::LogFormat, server::Address};
 
-/// Flags that every operator has; `main` flattens them into its own, or parses them if it has none.
+/// Flags of every operator. `main` flattens them into its own flags, or parses them alone.
 #[derive(Clone, Debug, clap::Parser)]
 #[command(about = None, long_about = None)]
 pub struct Flags {
-    /// Address of the probes /healthz and /readyz; 0 switches them off
+    /// Bind address of the probes /healthz and /readyz; 0 disables them
     #[arg(long, value_name = "ADDRESS", default_value = ":8081")]
     pub health_probe_bind_address: Address,
 
@@ -30,7 +30,7 @@ pub struct Flags {
     #[allow(missing_docs)]
     pub webhooks: WebhookFlags,
 
-    /// Let the servers of metrics and webhooks speak HTTP/2, too
+    /// Enable HTTP/2 on the metrics and webhook servers
     #[arg(
         long,
         value_name = "BOOL",
@@ -44,11 +44,11 @@ pub struct Flags {
     )]
     pub enable_http2: bool,
 
-    /// Objects that each controller reconciles at once, unless it says otherwise
+    /// Maximum number of concurrent reconciles per controller, unless the controller sets its own
     #[arg(long, value_name = "NUMBER", default_value = "1")]
     pub max_concurrent_reconciles: NonZeroU16,
 
-    /// How often everything is reconciled although nothing changed, such as 30m
+    /// Resync period: how often all objects are reconciled although nothing changed, such as 30m
     #[arg(long, value_name = "DURATION", default_value = "10h", value_parser = duration)]
     pub sync_period: Duration,
 
@@ -69,7 +69,7 @@ pub struct Flags {
     )]
     pub watch_namespace: Vec<String>,
 
-    /// Which of several replicas works.
+    /// Flags of leader election.
     #[cfg(feature = "leader-election")]
     #[command(flatten)]
     pub leader_election: LeaderElectionFlags,

@@ -1,28 +1,29 @@
-//! What an operator is called, and where it works.
+//! The operator's name and scope.
 
 use std::collections::BTreeSet;
 
 use crate::error::Error;
 
-/// What stays the same wherever the operator runs.
+/// The constants of an operator, the same wherever it runs.
 #[derive(Clone, Copy, Debug)]
 pub struct ManagerOptions {
-    /// Unique in a cluster, such as `project.example.com`.
+    /// Unique in a cluster, such as `project.example.com`. The name of the Lease, the field manager, and
+    /// the reporting controller of events.
     pub name: &'static str,
-    /// Where its permissions reach.
+    /// The scope of its permissions.
     pub scope: WatchScope,
 }
 
-/// Where an operator may work.
+/// The namespaces in which an operator may work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WatchScope {
-    /// In the whole cluster, by a ClusterRole; `WATCH_NAMESPACE` may restrict what it watches.
+    /// The whole cluster, by a ClusterRole. `WATCH_NAMESPACE` may restrict the watches.
     Cluster,
-    /// In the namespaces of `WATCH_NAMESPACE`, by a Role in each.
+    /// The namespaces of `WATCH_NAMESPACE`, by a Role in each.
     Namespaces,
 }
 
-/// The namespaces to watch, each once; `None` is all.
+/// The namespaces to watch, without duplicates; `None` means all.
 pub(super) fn watched(
     scope: WatchScope,
     namespaces: &[String],

@@ -1,4 +1,4 @@
-//! In which order an operator starts, and in which it stops.
+//! The start and shutdown order of an operator.
 
 use std::{collections::BTreeSet, iter::once, sync::Arc};
 
@@ -18,11 +18,11 @@ use crate::{
 };
 
 impl Manager {
-    /// Starts the servers, the watches, what needs no leadership, and what does; stops them the
-    /// other way.
+    /// Starts the servers, the watches, the work without leadership, and the work with leadership; stops
+    /// them in reverse order.
     pub(crate) async fn run_until_stopped(mut self) -> Result<(), Error> {
         self.check_controllers()?;
-        // No probe is answered before readiness knows what to wait for.
+        // Readiness must have all its checks before a probe is answered.
         let listening = self.servers().await?;
         let awaited = self.awaited();
         let asked = self.webhook_server().await?;
@@ -45,10 +45,10 @@ impl Manager {
 
         let failed: Option<Ended> = loop {
             tokio::select! {
-                // Looked at first: after a stop, everything ends as it should.
+                // Polled first: after a stop, every component ends as it should.
                 biased;
                 () = self.stop.cancelled() => break None,
-                // What runs is dropped, and with it each reconcile where it waits.
+                // Running work is dropped, and with it each reconcile at its next await.
                 () = leadership.lost().cancelled() => return Err(Error::Lost),
                 end = servers.ended() => break Some(end),
                 end = webhooks.ended() => break Some(end),
@@ -63,7 +63,7 @@ impl Manager {
         };
         let stop = async {
             let drained = timeout(stop::DRAIN, leaders.stop()).await;
-            // If nothing leads any more, another replica may, at once. If not, the lease expires.
+            // After all work has ended, another replica may lead at once. Otherwise the lease expires.
             if let (Ok(()), Some(election)) = (&drained, election) {
                 election.release().await;
             }
@@ -100,7 +100,7 @@ impl Manager {
         Some(election)
     }
 
-    /// Refuses controllers that take each other's name, condition or children, before anything is ready.
+    /// Refuses controllers with conflicting names, conditions or children, before the operator is ready.
     fn check_controllers(&self) -> Result<(), Error> {
         let mut names = BTreeSet::new();
         let mut shown: Vec<(&str, &ScopedResource, &str)> = Vec::new();
@@ -135,7 +135,7 @@ impl Manager {
         Ok(())
     }
 
-    /// What works: with leadership, and without.
+    /// The work with leadership, and without.
     fn work(&mut self) -> Result<(Vec<Runnable>, Vec<Runnable>), Error> {
         let environment = Environment {
             clusters: self.clusters.clone(),
@@ -192,7 +192,7 @@ impl Manager {
         watches
     }
 
-    /// The servers, which listen already.
+    /// The servers, which are bound already.
     async fn servers(&mut self) -> Result<Vec<Runnable>, Error> {
         let client = self.clusters.own.clients.unfenced.clone();
         let readiness = self.readiness.clone();
@@ -200,14 +200,14 @@ impl Manager {
         Ok(servers.await?.into_iter().map(Runnable::from).collect())
     }
 
-    /// The stores for which readiness waits, because webhooks may read them.
+    /// The stores that readiness waits for, because webhooks may read them.
     fn awaited(&self) -> Vec<Arc<Source>> {
         let mut stores = self.clusters.read();
         stores.retain(|store| self.webhooks.awaits(&store.kind));
         stores
     }
 
-    /// The server of the webhooks, which listens already, if there are any. It answers nothing before the
+    /// The webhook server, which is bound already, if there are webhooks. It answers no request before the
     /// stores are filled.
     async fn webhook_server(&mut self) -> Result<Option<Runnable>, Error> {
         let clients = &self.clusters.own.clients;
@@ -223,7 +223,7 @@ impl Manager {
     }
 }
 
-/// `name`, with a number if it is taken: a type may have several watches, each ready by itself.
+/// `name`, with a number if it is taken: a type may have several watches, each with its own check.
 fn unused(name: String, taken: &mut BTreeSet<String>) -> String {
     let numbered = (2..).map(|number| format!("{name}-{number}"));
     let mut names = once(name.clone()).chain(numbered);

@@ -1,4 +1,5 @@
-//! Stopping: once asked, finish; asked twice, or too slow, end.
+//! Shutdown: the first signal is graceful; a second signal, or the end of the grace period, ends the
+//! process.
 
 use std::{io, process::exit, thread, time::Duration};
 
@@ -8,30 +9,33 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// How long running reconciles may take to finish after the first signal.
+/// The time for running reconciles to finish after the first signal.
 pub(crate) const DRAIN: Duration = Duration::from_secs(22);
 
-/// How long the whole stop may take: after the reconciles, the lease is released, and the servers end.
+/// The time for the whole shutdown: reconciles, release of the lease, servers.
 pub(crate) const GRACE: Duration = Duration::from_secs(30);
 
-/// How long what needs no leadership, the watches and the servers may take, each.
+/// The time, each, for the work without leadership, the watches and the servers.
 pub(crate) const REST: Duration = Duration::from_secs(5);
 
-/// How long running reconciles may take to notice that leadership is lost.
+/// The time for running reconciles to stop after leadership is lost.
 pub(crate) const LOST: Duration = Duration::from_secs(2);
 
-/// Ends the process if it still runs after `time`. From a thread, because a reconcile that blocks may
-/// keep every worker of the runtime.
+/// Ends the process if it still runs after `time`. Uses a thread, because a blocking reconcile may occupy
+/// every worker of the runtime.
 pub(crate) fn end_after(time: Duration) {
     thread::spawn(move || {
         thread::sleep(time);
-        tracing::error!("still running after {} s, ending", time.as_secs());
+        tracing::error!(
+            "still running after {} s, ending the process",
+            time.as_secs()
+        );
         exit(1)
     });
 }
 
-/// Cancels `stop` at the first SIGTERM or SIGINT; ends the process at the second, or when the
-/// grace period is over. On a thread of its own, for the same reason.
+/// Cancels `stop` at the first SIGTERM or SIGINT. Ends the process at the second signal, or after the grace
+/// period. Uses a thread for the same reason.
 pub(crate) fn on_signals(stop: CancellationToken) -> io::Result<()> {
     let runtime = Builder::new_current_thread().enable_io().build()?;
     let inside = runtime.enter();
@@ -50,7 +54,7 @@ pub(crate) fn on_signals(stop: CancellationToken) -> io::Result<()> {
                 stop.cancel();
             }
         }
-        tracing::error!("second signal, ending");
+        tracing::error!("second signal, ending the process");
         exit(1)
     };
     thread::spawn(move || runtime.block_on(wait));

@@ -1,4 +1,4 @@
-//! The conditions that say whether an object is ready, where a CRD and people read them.
+//! The ready conditions in CRDs and in the output of `manifests --conditions`.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceColumnDefinition, CustomResourceDefinition, CustomResourceDefinitionVersion,
@@ -7,8 +7,8 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 
 use crate::{apply::conditions::ReadyCondition, object::ScopedResource};
 
-/// Makes the condition of each controller a column of `kubectl get`, before that of the age. A version that has such a
-/// column, or no conditions, stays as it is.
+/// Adds a column of `kubectl get` for the condition of each controller, before the age. A version that has
+/// a column for it, or that has no conditions, stays unchanged.
 pub(super) fn add_columns<'a>(
     crds: &mut [CustomResourceDefinition],
     conditions: impl Iterator<Item = (&'a ScopedResource, ReadyCondition)>,
@@ -36,7 +36,7 @@ pub(super) fn add_columns<'a>(
     }
 }
 
-/// A line for each condition, `memcacheds.cache.example.com Ready=True`: the two that `kubectl wait` takes.
+/// One line per condition, `memcacheds.cache.example.com Ready=True`: the two arguments of `kubectl wait`.
 pub(super) fn lines<'a>(
     crds: &[CustomResourceDefinition],
     conditions: impl Iterator<Item = (&'a ScopedResource, ReadyCondition)>,

@@ -1,4 +1,4 @@
-//! The CRDs of a project, with the versions of a kind in one definition.
+//! The CRDs of a project, with all versions of a kind in one CRD.
 
 mod embedded;
 
@@ -18,9 +18,9 @@ use super::nullable;
 
 /// Collects the versions of each kind; see [`Crds::merge`].
 ///
-/// A CRD is what [`CustomResourceExt::crd`] returns. Where its type embeds one of Kubernetes' own types, such as a
-/// `PodTemplateSpec` or a `Condition`, the schema says of that type what controller-gen says for an operator in Go: which lists
-/// merge by key, what is required, defaults and patterns.
+/// Each version is a [`CustomResourceExt::crd`]. For embedded Kubernetes types, such as a `PodTemplateSpec`
+/// or a `Condition`, the schema is the one that controller-gen writes for an operator in Go: list map keys,
+/// required fields, defaults and patterns.
 #[derive(Default)]
 pub struct Crds {
     kinds: BTreeMap<String, Kind>,
@@ -34,7 +34,7 @@ struct Kind {
 }
 
 impl Crds {
-    /// Adds the version of a kind in which etcd keeps its objects.
+    /// Adds the storage version of a kind.
     pub fn add_storage<K: CustomResourceExt + JsonSchema>(&mut self) {
         let crd = self.crd::<K>();
         let version = crd
@@ -45,16 +45,16 @@ impl Crds {
         self.add(crd).stored = version.unwrap_or_default();
     }
 
-    /// Adds another version of a kind, which the API server offers beside the stored one.
+    /// Adds another served version of a kind.
     pub fn add_served<K: CustomResourceExt + JsonSchema>(&mut self) {
         let crd = self.crd::<K>();
         self.add(crd);
     }
 
-    /// One definition a kind, sorted by name.
+    /// One CRD per kind, sorted by name.
     ///
     /// # Errors
-    /// If a kind has no stored version, or its versions differ in what they must share.
+    /// If a kind has no storage version, or if its versions differ in a shared property, such as the scope.
     pub fn merge(self) -> Result<Vec<CustomResourceDefinition>, MergeError> {
         let merge = |kind: Kind| {
             let mut crd = merge_crds(kind.versions, &kind.stored)?;

@@ -1,15 +1,15 @@
-//! `make migrate-storage`: after another version of a type has become the stored one, writes every
-//! object once more, so that all of them are stored in it and older versions can be removed.
+//! `make migrate-storage`: rewrites every object after a change of the storage version, so that all objects
+//! are stored in that version and older versions can be removed.
 //!
-//! The API server converts objects when they are read, and stores them in the new version only when
-//! they are written. Until then, `status.storedVersions` of the CRD names the older version, and the
-//! API server refuses a CRD without it.
+//! The API server converts objects on read, and stores them in the new version only on write. Until then,
+//! `status.storedVersions` of the CRD lists the older version, and the API server refuses a CRD without
+//! that version.
 //!
-//! It may be ended at any moment and run again: an object that was written stays as it is, and the
-//! older version is forgotten only when all objects are written and nothing has changed meanwhile.
-//! The operator has to run, because it converts. Whoever runs this needs `get` of
-//! customresourcedefinitions and `patch` of customresourcedefinitions/status, and `get`, `list` and
-//! `patch` of the types that are migrated, in all namespaces. Admission webhooks and quotas apply.
+//! The migration may be stopped at any time and run again: rewritten objects stay rewritten, and the older
+//! version is removed only after all objects are written and the CRD has not changed meanwhile. The
+//! operator must run, because it converts. The user needs `get` on customresourcedefinitions, `patch` on
+//! customresourcedefinitions/status, and `get`, `list` and `patch` on the migrated types, in all
+//! namespaces. Admission webhooks and quotas apply.
 
 mod definition;
 mod rewrite;
@@ -24,13 +24,13 @@ use tokio::runtime::Runtime;
 use self::definition::Definition;
 use crate::{client, error::chain};
 
-/// How often the objects are written if the definition changes meanwhile.
+/// The number of passes if the CRD changes meanwhile.
 const ROUNDS: usize = 3;
 
-/// How long the API server may take for an answer.
+/// The timeout of a call to the API server.
 const CALL: Duration = Duration::from_secs(65);
 
-/// Rewrite stored objects in the version that the CRDs store now
+/// Rewrite stored objects in the current storage version of their CRDs
 #[derive(Parser)]
 struct Args {
     /// Kubeconfig file [default: $KUBECONFIG, ~/.kube/config, the pod's service account]
@@ -38,8 +38,7 @@ struct Args {
     kubeconfig: Option<PathBuf>,
 }
 
-/// The `main` of a project's `migrate-storage` binary: migrates every type of the project that
-/// needs it.
+/// The `main` of a project's `migrate-storage` binary: migrates every type of the project that needs it.
 pub fn main<E: Display>(crds: Result<Vec<CustomResourceDefinition>, E>) -> ExitCode {
     let args = Args::parse();
     match run(crds, &args) {
@@ -70,7 +69,7 @@ fn run<E: Display>(
     })
 }
 
-/// Why objects are not migrated. What was written stays written.
+/// The reason why a migration failed. Rewritten objects stay rewritten.
 #[derive(Debug, thiserror::Error)]
 #[allow(missing_docs)]
 #[non_exhaustive]
@@ -97,18 +96,17 @@ pub enum Error {
         count: usize,
         first: String,
     },
-    #[error("the definition of {0} changed while its objects were written; run this again")]
+    #[error("the CRD {0} changed while its objects were rewritten; run this again")]
     Changed(String),
 }
 
-/// Writes every object of a type in the version that is stored now, and then removes the others from
-/// `status.storedVersions`. Does nothing if there are no others. `report` gets lines for people.
+/// Rewrites every object of a type in the current storage version, and then removes the other versions from
+/// `status.storedVersions`. Does nothing if there are no others. `report` receives progress lines.
 ///
-/// `crd` is the definition as the project has it, which has to store the version that the cluster
-/// stores.
+/// `crd` is the project's CRD. Its storage version must be the cluster's.
 ///
 /// # Errors
-/// If the API server refuses something, or the definition changes again and again.
+/// If the API server refuses a request, or if the CRD keeps changing.
 pub async fn migrate(
     client: &Client,
     crd: &CustomResourceDefinition,

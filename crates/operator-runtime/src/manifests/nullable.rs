@@ -1,9 +1,9 @@
-//! Which fields may be null: those that a type writes as null.
+//! Finds the nullable fields: those that a type writes as null.
 //!
-//! kube makes every `Option` nullable, because serde writes `None` as null. With `skip_serializing_if` it writes nothing, and
-//! the field is what Go calls `omitempty`: absent, and not nullable. The API server then drops a null for it, from requests
-//! and from stored objects alike. A field that is written as null stays nullable: a server-side apply of the whole object
-//! would be refused.
+//! kube makes every `Option` nullable, because serde writes `None` as null. With `skip_serializing_if`,
+//! serde writes nothing, and the field is what Go calls `omitempty`: absent, and not nullable. The API
+//! server then drops a null in it, from requests and from stored objects. A field that is written as null
+//! stays nullable: otherwise the API server would refuse a server-side apply of the whole object.
 
 use k8s_openapi::{
     apiextensions_apiserver::pkg::apis::apiextensions::v1::{
@@ -13,10 +13,10 @@ use k8s_openapi::{
 };
 use serde_json::Value;
 
-/// Takes `nullable` from the fields that `K` leaves out where they have no value.
+/// Removes `nullable` from the fields that `K` omits when they have no value.
 ///
-/// schemars knows which these are: a field that is always written is required in the schema of what a type serializes to. A
-/// field whose own schema says `nullable` keeps it.
+/// schemars knows these fields: a field that is always written is required in the schema for serialization.
+/// A field whose own schema sets `nullable` keeps it.
 pub(super) fn leave_where_written<K: JsonSchema>(crd: &mut CustomResourceDefinition) {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let settings = settings.with(|settings| settings.inline_subschemas = true);
@@ -29,7 +29,7 @@ pub(super) fn leave_where_written<K: JsonSchema>(crd: &mut CustomResourceDefinit
     }
 }
 
-/// Goes where both schemas have the same places; the variants of an enum are no such places.
+/// Visits the places that both schemas have; the variants of an enum are not among them.
 fn walk(schema: &mut JSONSchemaProps, written: &Value) {
     let written = without_null(written);
     let required = written["required"].as_array();
@@ -51,7 +51,7 @@ fn walk(schema: &mut JSONSchemaProps, written: &Value) {
     }
 }
 
-/// What may be null besides, where that takes a schema of its own.
+/// The schema without its null alternative.
 fn without_null(schema: &Value) -> &Value {
     match schema["anyOf"].as_array().map(Vec::as_slice) {
         Some([some, null]) if null["type"] == "null" => some,
@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_is_written_as_null_may_be_null() {
+    fn only_fields_that_are_written_as_null_are_nullable() {
         let mut crd = Thing::crd();
         let found = |crd: &CustomResourceDefinition| {
             let schema = crd.spec.versions[0].schema.clone().unwrap();

@@ -1,4 +1,4 @@
-//! Webhook configurations without webhooks: none.
+//! No webhook configurations, without the feature `webhooks`.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 

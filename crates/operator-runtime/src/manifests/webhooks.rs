@@ -1,4 +1,4 @@
-//! What tells the API server of the webhooks.
+//! The webhook configurations and the conversion of CRDs, for the manifests.
 
 use k8s_openapi::{
     api::admissionregistration::v1::{ServiceReference, WebhookClientConfig},
@@ -15,13 +15,13 @@ use crate::webhook::{
     declaration::check,
 };
 
-/// The names in `config/`, to which kustomize adds the prefix and the namespace of the project.
+/// The Service name in `config/`, to which kustomize adds the project's prefix and namespace.
 const SERVICE: &str = "webhook-service";
 const NAMESPACE: &str = "system";
 const MUTATING: &str = "mutating-webhook-configuration";
 const VALIDATING: &str = "validating-webhook-configuration";
 
-/// Tells the CRDs which of them are converted.
+/// Sets the conversion of the CRDs.
 ///
 /// # Errors
 /// If a conversion does not fit its CRD.
@@ -32,10 +32,10 @@ pub(super) fn convert<C>(
     converted::convert(crds, webhooks.conversions(), &conversion())
 }
 
-/// The configurations of the webhooks, if there are any.
+/// The webhook configurations, if there are any.
 ///
 /// # Errors
-/// If the declarations cannot work, alone or together.
+/// If a declaration is invalid, alone or with the others.
 pub(super) fn text<C>(webhooks: &Webhooks<C>) -> Result<Option<String>, String> {
     let webhooks = webhooks.declarations();
     check(&webhooks)?;
@@ -47,8 +47,8 @@ pub(super) fn text<C>(webhooks: &Webhooks<C>) -> Result<Option<String>, String> 
     Ok((!documents.is_empty()).then(|| documents.join("---\n")))
 }
 
-/// How the API server gets to a path. Without a certificate authority, which whoever makes the
-/// certificates adds to what is in the cluster, so that applying this again does not take it away.
+/// The client configuration for a path. It has no caBundle: the issuer of the certificates adds it in the
+/// cluster, and applying the manifests again must not remove it.
 fn client(path: &str) -> WebhookClientConfig {
     WebhookClientConfig {
         service: Some(ServiceReference {
@@ -61,7 +61,7 @@ fn client(path: &str) -> WebhookClientConfig {
     }
 }
 
-/// How the API server gets to the conversion.
+/// The client configuration of the conversion webhook.
 fn conversion() -> apiextensions::WebhookClientConfig {
     apiextensions::WebhookClientConfig {
         service: Some(apiextensions::ServiceReference {

@@ -25,7 +25,7 @@ pub(super) struct Labels {
     host: Arc<str>,
 }
 
-/// The status of an answer, or that there was none.
+/// The status of a response, or the lack of one.
 #[derive(Clone, Debug, Hash, PartialEq, Eq)]
 enum Code {
     Status(StatusCode),
@@ -48,7 +48,7 @@ pub(super) fn register(registry: &mut Registry) -> Family {
     family
 }
 
-/// Counts every call that passes; below whatever retries or refuses calls, it counts what is sent.
+/// Counts every call that passes. Below all layers that retry or refuse calls, it counts the sent calls.
 #[derive(Clone, Debug)]
 pub(crate) struct Calls {
     family: Family,
@@ -77,7 +77,7 @@ impl<S> Layer<S> for Calls {
     }
 }
 
-/// A service whose calls are counted.
+/// A service that counts calls.
 #[derive(Clone, Debug)]
 pub(crate) struct Counted<S> {
     calls: Calls,
@@ -112,7 +112,7 @@ where
     }
 }
 
-/// The methods that Kubernetes knows; nothing else becomes a label.
+/// The methods that Kubernetes uses; no other text becomes a label.
 fn name(method: &Method) -> &'static str {
     match *method {
         Method::GET => "GET",
@@ -161,7 +161,7 @@ mod tests {
         }
     }
 
-    /// Answers with the status that the path names, or not at all.
+    /// Responds with the status in the path, or fails.
     async fn answer(request: Request<()>) -> Result<Response<()>, String> {
         let status: StatusCode = request.uri().path()[1..].parse().map_err(|_| "no status")?;
         let mut response = Response::new(());

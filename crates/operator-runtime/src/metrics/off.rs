@@ -1,4 +1,4 @@
-//! Metrics without their feature: nothing is counted.
+//! Metrics without their feature: no metric is recorded.
 
 mod outcome;
 
@@ -8,7 +8,7 @@ use tower::Layer;
 
 pub(crate) use outcome::Outcome;
 
-/// Counts nothing.
+/// Records nothing.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Metrics {
     pub(crate) certificate_reads: Counter,
@@ -102,7 +102,7 @@ impl WebhookMetrics {
 /// Work on one object.
 pub(crate) struct Work;
 
-/// A reconcile or a request that runs.
+/// A running reconcile or request.
 pub(crate) struct Running;
 
 impl Running {

@@ -1,17 +1,17 @@
-//! How a reconcile ended.
+//! The outcome of a reconcile.
 
-/// How a reconcile ended.
+/// The outcome of a reconcile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// Nothing to do until something changes.
+    /// Succeeded, without a requeue.
     Success,
-    /// To be done again after a time.
+    /// Succeeded, with a requeue after a delay.
     RequeueAfter,
     /// Failed, to be retried.
     Error,
     /// Failed, not to be retried.
     TerminalError,
-    /// Took longer than it may, to be retried.
+    /// Exceeded its timeout, to be retried.
     Timeout,
     /// Panicked, to be retried.
     Panic,

@@ -1,5 +1,5 @@
-//! The process itself, under the names that every Prometheus client uses. Linux only: elsewhere
-//! there is no `/proc`, and these metrics are absent.
+//! Process metrics, under the names of the Prometheus client libraries. Linux only: other systems have no
+//! `/proc`, and these metrics are absent there.
 
 use std::{fmt, fs};
 
@@ -10,7 +10,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-/// Ticks a second in `/proc`: USER_HZ, which is 100 on all architectures of today.
+/// Ticks per second in `/proc`: USER_HZ, which is 100 on all current architectures.
 const TICKS: f64 = 100.0;
 
 pub(super) fn register(registry: &mut Registry) {
@@ -31,7 +31,7 @@ impl Collector for Process {
             write("cpu_seconds", help, &ConstCounter::new(stat.cpu))?;
             if let Some(boot) = read("/proc/stat").and_then(|text| field(&text, "btime")) {
                 let start = boot as f64 + stat.start;
-                let help = "When the process started, in seconds since 1970.";
+                let help = "Start time of the process, in seconds since the Unix epoch.";
                 write("start_time_seconds", help, &ConstGauge::new(start))?;
             }
         }
@@ -46,7 +46,7 @@ impl Collector for Process {
             }
         }
         if let Ok(files) = fs::read_dir("/proc/self/fd") {
-            // One of them is the directory itself.
+            // One file descriptor is the directory itself.
             let open = files.count().saturating_sub(1);
             write(
                 "open_fds",
@@ -57,7 +57,7 @@ impl Collector for Process {
         if let Some(limit) =
             read("/proc/self/limits").and_then(|text| field(&text, "Max open files"))
         {
-            let help = "How many file descriptors may be open.";
+            let help = "Maximum number of open file descriptors.";
             write("max_fds", help, &ConstGauge::new(limit))?;
         }
         Ok(())
@@ -68,24 +68,24 @@ fn read(path: &str) -> Option<String> {
     fs::read_to_string(path).ok()
 }
 
-/// The number that follows `name` at the beginning of a line.
+/// The number after `name` at the start of a line.
 fn field(text: &str, name: &str) -> Option<u64> {
     let mut values = text.lines().filter_map(|line| line.strip_prefix(name));
     values.next()?.split_whitespace().next()?.parse().ok()
 }
 
-/// What is needed of `/proc/self/stat`, in seconds.
+/// Times from `/proc/self/stat`, in seconds.
 #[derive(Debug, PartialEq)]
 struct Stat {
-    /// CPU time, of user and system.
+    /// CPU time, user and system.
     cpu: f64,
-    /// From the boot of the machine to the start of the process.
+    /// The time from boot to the start of the process.
     start: f64,
 }
 
 impl Stat {
     fn parse(text: &str) -> Option<Self> {
-        // The second field is the name of the program, in parentheses, and may hold anything.
+        // The second field is the name of the program, in parentheses, and may contain any character.
         let (_, fields) = text.rsplit_once(')')?;
         let fields: Vec<_> = fields.split_whitespace().collect();
         let ticks = |number: usize| fields.get(number - 3)?.parse::<f64>().ok();

@@ -1,4 +1,4 @@
-//! What queues count: client-go's `workqueue_*` metrics with controller-runtime's labels.
+//! The metrics of work queues: client-go's `workqueue_*` with controller-runtime's labels.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ pub(super) struct Labels {
     pub(super) controller: &'static str,
 }
 
-/// The priority is empty, as with controller-runtime's queue that has none.
+/// The priority is empty, as for controller-runtime's queue without priorities.
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]
 struct DepthLabels {
     name: &'static str,
@@ -42,7 +42,7 @@ pub(super) struct Families {
 
 impl Families {
     pub(super) fn new(registry: &mut Registry) -> Self {
-        // Seconds, from 10 ns; controller-runtime's.
+        // Seconds, from 10 ns; controller-runtime's buckets.
         let histogram: fn() -> Histogram = || Histogram::new(exponential_buckets(10e-9, 10.0, 12));
         let families = Self {
             depth: Family::default(),
@@ -54,13 +54,13 @@ impl Families {
         };
         let f = &families;
         let registry = registry.sub_registry_with_prefix("workqueue");
-        registry.register("depth", "Objects that wait in the queue", f.depth.clone());
+        registry.register("depth", "Objects in the queue", f.depth.clone());
         registry.register("adds", "Objects added to the queue", f.adds.clone());
         let help = "Objects added to the queue with a delay";
         registry.register("retries", help, f.retries.clone());
-        let help = "How long objects wait in the queue until they are reconciled";
+        let help = "Time that objects spend in the queue before their reconcile";
         registry.register("queue_duration_seconds", help, f.waited.clone());
-        let help = "How long reconciling an object from the queue takes";
+        let help = "Time that the reconcile of a queued object takes";
         registry.register("work_duration_seconds", help, f.worked.clone());
         registry.register_collector(Box::new(f.unfinished.clone()));
         families
@@ -87,7 +87,7 @@ impl Families {
     }
 }
 
-/// What one queue counts.
+/// The metrics of one queue.
 pub(crate) struct QueueMetrics {
     depth: Gauge,
     adds: Counter,
@@ -98,27 +98,27 @@ pub(crate) struct QueueMetrics {
 }
 
 impl QueueMetrics {
-    /// Counts an object that was added.
+    /// Counts an added object.
     pub(crate) fn added(&self) {
         self.adds.inc();
     }
 
-    /// How many objects wait now, without those whose delay is not over.
+    /// Sets the number of queued objects, without delayed ones.
     pub(crate) fn depth(&self, objects: usize) {
         self.depth.set(objects.try_into().unwrap_or(i64::MAX));
     }
 
-    /// How long an object that is taken now was in the queue.
+    /// Records how long a taken object was queued.
     pub(crate) fn waited(&self, time: Duration) {
         self.waited.observe(time.as_secs_f64());
     }
 
-    /// Counts an object that is to come back after a delay.
+    /// Counts an object that is added with a delay.
     pub(crate) fn retried(&self) {
         self.retries.inc();
     }
 
-    /// Measures the work on an object until the value is dropped.
+    /// Measures the work on an object until the returned value is dropped.
     pub(crate) fn work(&self) -> Work {
         self.unfinished.begin(self.worked.clone())
     }

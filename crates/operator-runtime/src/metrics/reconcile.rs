@@ -1,4 +1,4 @@
-//! What controllers count: controller-runtime's `controller_runtime_*` metrics.
+//! The metrics of controllers: controller-runtime's `controller_runtime_*`.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use prometheus_client::{
 
 use super::Outcome;
 
-/// Seconds; controller-runtime's.
+/// Seconds; controller-runtime's buckets.
 const BUCKETS: [f64; 40] = [
     0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6, 0.7, 0.8, 0.9,
     1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0, 9.0, 10.0, 15.0, 20.0,
@@ -56,7 +56,7 @@ impl Families {
             undecodable: Family::default(),
         };
         let f = &families;
-        let help = "Versions of objects that did not decode and were left alone";
+        let help = "Object versions that did not decode and were skipped";
         registry.register("undecodable_objects", help, f.undecodable.clone());
         let registry = registry.sub_registry_with_prefix("controller_runtime");
         registry.register("reconcile", "Reconciles by result", f.total.clone());
@@ -66,13 +66,13 @@ impl Families {
         registry.register("terminal_reconcile_errors", help, f.terminal_errors.clone());
         let help = "Reconciles that panicked";
         registry.register("reconcile_panics", help, f.panics.clone());
-        let help = "Reconciles that took longer than they may";
+        let help = "Reconciles that exceeded their timeout";
         registry.register("reconcile_timeouts", help, f.timeouts.clone());
         let help = "Duration of reconciles";
         registry.register("reconcile_time_seconds", help, f.seconds.clone());
-        let help = "Reconciles that run now";
+        let help = "Currently running reconciles";
         registry.register("active_workers", help, f.active.clone());
-        let help = "Reconciles that may run at once";
+        let help = "Maximum number of concurrent reconciles";
         registry.register("max_concurrent_reconciles", help, f.workers.clone());
         families
     }
@@ -83,7 +83,7 @@ impl Families {
             let labels = ResultLabels { controller, result };
             self.total.get_or_create_owned(&labels)
         };
-        // controller-runtime has it, and a dashboard may ask for it; here it stays zero.
+        // controller-runtime has this label value, and a dashboard may query it; here it stays zero.
         total("requeue");
         let workers_now = self.workers.get_or_create_owned(&labels);
         workers_now.set(workers.into());
@@ -102,7 +102,7 @@ impl Families {
     }
 }
 
-/// What one controller counts.
+/// The metrics of one controller.
 pub(crate) struct ControllerMetrics {
     success: Counter,
     requeue_after: Counter,
@@ -122,13 +122,13 @@ impl ControllerMetrics {
         self.undecodable.inc();
     }
 
-    /// Counts a reconcile as running until the value is dropped.
+    /// Counts a running reconcile until the returned value is dropped.
     pub(crate) fn running(&self) -> Running {
         self.active.inc();
         Running(self.active.clone())
     }
 
-    /// Counts a reconcile that ended.
+    /// Counts a finished reconcile.
     pub(crate) fn ended(&self, outcome: Outcome, took: Duration) {
         self.seconds.observe(took.as_secs_f64());
         match outcome {
@@ -156,7 +156,7 @@ impl ControllerMetrics {
     }
 }
 
-/// A reconcile that runs.
+/// A running reconcile.
 pub(crate) struct Running(Gauge);
 
 impl Drop for Running {

@@ -1,4 +1,4 @@
-//! What webhooks count: controller-runtime's `controller_runtime_webhook_*` metrics.
+//! The metrics of webhooks: controller-runtime's `controller_runtime_webhook_*`.
 
 use std::time::Instant;
 
@@ -8,7 +8,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-/// Seconds; controller-runtime's.
+/// Seconds; controller-runtime's buckets.
 const BUCKETS: [f64; 12] = [
     1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1.0, 10.0, 100.0, 1000.0,
 ];
@@ -49,7 +49,7 @@ impl Families {
         registry.register("webhook_requests", help, f.requests.clone());
         let help = "Duration of requests to webhooks";
         registry.register("webhook_latency_seconds", help, f.seconds.clone());
-        let help = "Requests to webhooks that run now";
+        let help = "Currently running requests to webhooks";
         registry.register("webhook_requests_in_flight", help, f.in_flight.clone());
         let help = "Panics of webhooks";
         registry.register("webhook_panics", help, f.panics.clone());
@@ -73,7 +73,7 @@ impl Families {
             seconds: self.seconds.get_or_create_owned(&labels),
             in_flight: self.in_flight.get_or_create_owned(&labels),
         };
-        // Those that a dashboard asks for, each at zero.
+        // The label values that dashboards query, each at zero.
         for code in [200, 500] {
             metrics.count(code);
         }
@@ -81,7 +81,7 @@ impl Families {
     }
 }
 
-/// What one webhook counts.
+/// The metrics of one webhook.
 #[derive(Clone, Debug)]
 pub(crate) struct WebhookMetrics {
     path: String,
@@ -91,7 +91,7 @@ pub(crate) struct WebhookMetrics {
 }
 
 impl WebhookMetrics {
-    /// Counts a request as running until the value is dropped.
+    /// Counts a running request until the returned value is dropped.
     pub(crate) fn begin(&self) -> Running<'_> {
         self.in_flight.inc();
         Running {
@@ -100,7 +100,7 @@ impl WebhookMetrics {
         }
     }
 
-    /// The counter of answers with this HTTP status.
+    /// The counter of responses with this HTTP status.
     fn count(&self, code: u16) -> Counter {
         let webhook = self.path.clone();
         self.requests
@@ -108,14 +108,14 @@ impl WebhookMetrics {
     }
 }
 
-/// A request that runs.
+/// A running request.
 pub(crate) struct Running<'a> {
     metrics: &'a WebhookMetrics,
     begin: Instant,
 }
 
 impl Running<'_> {
-    /// Counts its answer.
+    /// Counts the response.
     pub(crate) fn answered(self, code: u16) {
         self.metrics.count(code).inc();
         let took = self.begin.elapsed();

@@ -1,4 +1,4 @@
-//! Work that goes on, with its age at the moment of each scrape.
+//! Unfinished work, with its age at each scrape.
 
 use std::{collections::BTreeMap, fmt, sync::Arc, time::Instant};
 
@@ -11,12 +11,12 @@ use prometheus_client::{
 
 use super::queue::Labels;
 
-/// When the work that goes on began, of one queue.
+/// The start times of one queue's unfinished work.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Unfinished(Arc<Mutex<Vec<Instant>>>);
 
 impl Unfinished {
-    /// Begins work, whose duration goes to `durations` when the value is dropped.
+    /// Starts work. Its duration goes to `durations` when the returned value is dropped.
     pub(super) fn begin(&self, durations: Histogram) -> Work {
         let begin = Instant::now();
         self.0.lock().push(begin);
@@ -38,7 +38,7 @@ pub(crate) struct Work {
 impl Drop for Work {
     fn drop(&mut self) {
         let mut begins = self.unfinished.0.lock();
-        // Any of those that began at this instant will do.
+        // Entries with the same start time are interchangeable.
         if let Some(index) = begins.iter().position(|begin| *begin == self.begin) {
             begins.swap_remove(index);
         }
@@ -61,7 +61,7 @@ impl Collector for Ages {
     fn encode(&self, mut encoder: DescriptorEncoder) -> fmt::Result {
         let now = Instant::now();
         let queues = self.0.lock();
-        let help = "How long the work that goes on has taken until now, in sum. Each worker that is stuck adds one a \
+        let help = "Total age of the unfinished work, in seconds. Each stuck worker adds one second per \
                     second.";
         let mut gauges =
             encoder.encode_descriptor("unfinished_work_seconds", help, None, MetricType::Gauge)?;
@@ -71,7 +71,7 @@ impl Collector for Ages {
         }
         let (name, help) = (
             "longest_running_processor_seconds",
-            "How long the oldest work that goes on has taken until now.",
+            "Age of the oldest unfinished work, in seconds.",
         );
         let mut gauges = encoder.encode_descriptor(name, help, None, MetricType::Gauge)?;
         for (labels, unfinished) in queues.iter() {

@@ -1,4 +1,4 @@
-//! Permissions as values: what controllers declare and `make manifests` writes as a role.
+//! Permissions as values: declared by controllers, and written as a role by `make manifests`.
 
 use std::{
     any::TypeId,
@@ -11,8 +11,8 @@ use kube::{Resource, core::ClusterResourceScope};
 
 use crate::object::ScopedResource;
 
-/// A verb of the Kubernetes API, or of RBAC: who may bind or escalate a role, use a policy, or
-/// impersonate. There is no wildcard.
+/// A verb of the Kubernetes API, or of RBAC (`bind`, `escalate`, `use`, `impersonate`). There is no
+/// wildcard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[allow(missing_docs)]
 pub enum Verb {
@@ -31,9 +31,9 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// What a store or a watch needs.
+    /// The verbs for a store or a watch.
     pub const READ: &[Self] = &[Self::Get, Self::List, Self::Watch];
-    /// What applying owned objects and watching them needs; deleting is left to garbage collection.
+    /// The verbs to apply owned objects and to watch them; deletion is left to garbage collection.
     pub(crate) const OWN: &[Self] = &[
         Self::Get,
         Self::List,
@@ -43,7 +43,7 @@ impl Verb {
     ];
 }
 
-/// As a role names it.
+/// Formats as in a role.
 impl fmt::Display for Verb {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -63,16 +63,16 @@ impl fmt::Display for Verb {
     }
 }
 
-/// A set of permissions: which verbs on which resources, each named once.
+/// A set of permissions: verbs by resource.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rules(BTreeMap<Scope, Permission>);
 
-/// What a permission is for.
+/// The target of a permission.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Scope {
     group: String,
     resource: String,
-    /// The one object; none is all of them.
+    /// The object's name; `None` means all objects.
     name: Option<String>,
 }
 
@@ -93,7 +93,7 @@ impl Rules {
         );
     }
 
-    /// Adds `verbs` on the objects of type `K` that have this name, by `resourceNames`.
+    /// Adds `verbs` on the objects of type `K` with this name, by `resourceNames`.
     pub fn allow_named<K>(&mut self, name: &str, verbs: &[Verb])
     where
         K: Resource<DynamicType = ()> + 'static,
@@ -132,7 +132,7 @@ impl Rules {
         self.insert(&kind.resource.group, &resource, !kind.namespaced, verbs);
     }
 
-    /// Adds everything that `other` allows.
+    /// Adds all permissions of `other`.
     pub fn extend(&mut self, other: &Self) {
         for (scope, permission) in &other.0 {
             let verbs = permission.verbs.iter().copied();
@@ -140,8 +140,8 @@ impl Rules {
         }
     }
 
-    /// One rule a resource, and one for each of its objects that is named, sorted by group, resource
-    /// and name, verbs sorted.
+    /// One rule per resource, and one per named object, sorted by group, resource and name. The verbs are
+    /// sorted, too.
     pub fn policy_rules(&self) -> Vec<PolicyRule> {
         let rule = |(scope, permission): (&Scope, &Permission)| PolicyRule {
             api_groups: Some(vec![scope.group.clone()]),
@@ -153,7 +153,7 @@ impl Rules {
         self.0.iter().map(rule).collect()
     }
 
-    /// The resources that only a ClusterRole can allow, as `plural.group`.
+    /// The resources that only a ClusterRole can grant, as `plural.group`.
     pub fn cluster_scoped(&self) -> Vec<String> {
         let is_cluster_scoped = |(_, permission): &(_, &Permission)| permission.cluster_scoped;
         let name = |(scope, _): (&Scope, _)| match scope.group.as_str() {

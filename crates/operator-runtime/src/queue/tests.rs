@@ -23,7 +23,7 @@ async fn first_in_first_out_each_once() {
 }
 
 #[tokio::test]
-async fn what_changes_while_it_runs_runs_again_and_only_then() {
+async fn an_object_that_changes_while_it_runs_runs_again_afterwards() {
     let (mut line, now) = line();
     line.add(&"a", false, now);
     assert_eq!(take(&mut line, now), Some("a"));
@@ -57,7 +57,7 @@ async fn the_earliest_time_counts_and_a_run_forgets_it() {
 }
 
 #[tokio::test]
-async fn one_that_always_changes_delays_the_others_by_one_run() {
+async fn an_object_that_always_changes_delays_the_others_by_one_run() {
     let (mut line, now) = line();
     line.add(&"busy", false, now);
     line.add(&"a", false, now);
@@ -73,12 +73,12 @@ async fn one_that_always_changes_delays_the_others_by_one_run() {
 }
 
 #[tokio::test]
-async fn what_changed_comes_before_what_is_looked_at_again() {
+async fn changed_objects_come_before_resynced_ones() {
     let (mut line, now) = line();
     for object in ["a", "b", "c", "d"] {
         assert!(line.add_background(&object, now));
     }
-    // One of those, and a new one.
+    // A queued object, and a new one.
     assert!(!line.add(&"c", false, now));
     assert!(line.add(&"e", false, now));
     assert!(!line.add_background(&"e", now));
@@ -86,7 +86,7 @@ async fn what_changed_comes_before_what_is_looked_at_again() {
     let mut order = Vec::new();
     while let Some(object) = take(&mut line, now) {
         order.push(object);
-        // What changes while it runs does not wait for the others, either.
+        // An object that changes while it runs does not wait for the others, either.
         if order == ["c", "e", "a"] {
             line.add_background(&"a", now);
             line.add(&"a", false, now);
@@ -95,7 +95,7 @@ async fn what_changed_comes_before_what_is_looked_at_again() {
     }
     assert_eq!(order, ["c", "e", "a", "a", "b", "d"]);
     assert_eq!((line.depth(), line.objects.len()), (0, 0));
-    // A place that it has left already is not a second run.
+    // An abandoned place in the queue is not a second run.
     line.add_background(&"a", now);
     line.add(&"a", false, now);
     assert_eq!(take(&mut line, now), Some("a"));
@@ -109,7 +109,7 @@ async fn what_changed_comes_before_what_is_looked_at_again() {
 }
 
 #[tokio::test]
-async fn what_is_queued_for_another_reason_is_urgent() {
+async fn an_object_queued_for_another_reason_is_urgent() {
     let (mut line, now) = line();
     let mut urgent = |adds: &[bool]| {
         adds.iter()
@@ -130,8 +130,8 @@ async fn what_is_queued_for_another_reason_is_urgent() {
     assert!(!line.take(now).unwrap().urgent, "it is only looked at");
 }
 
-/// Random changes, failures and delays: each object ends at its newest version, and no object runs
-/// twice at once.
+/// Random changes, failures and delays: each object ends at its newest version, and no object runs twice at
+/// once.
 #[tokio::test]
 async fn every_object_ends_at_its_newest_version() {
     for seed in 0..300 {

@@ -1,11 +1,11 @@
-//! Where a server listens, as a flag says it.
+//! The bind address of a server, as a flag.
 
 use std::{
     net::{IpAddr, Ipv6Addr, SocketAddr},
     str::FromStr,
 };
 
-/// Where a server listens: `IP:port`, `:port` for all interfaces, or `0` for nowhere.
+/// A bind address: `IP:port`, `:port` for all interfaces, or `0` to disable the server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Address(pub Option<SocketAddr>);
 
@@ -17,7 +17,7 @@ impl FromStr for Address {
             return Ok(Self(None));
         }
         let address = match text.strip_prefix(':') {
-            // The unspecified IPv6 address takes IPv4 connections, too.
+            // The unspecified IPv6 address accepts IPv4 connections, too.
             Some(port) => {
                 let any = IpAddr::V6(Ipv6Addr::UNSPECIFIED);
                 port.parse().ok().map(|port| SocketAddr::new(any, port))

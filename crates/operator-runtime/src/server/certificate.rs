@@ -1,4 +1,4 @@
-//! The certificate of a TLS server: from files that may change, or made at start.
+//! The certificate of a TLS server: from files that may change, or generated at the start.
 
 use std::{
     convert::Infallible,
@@ -22,8 +22,8 @@ use crate::{
     metrics::{Counter, Metrics},
 };
 
-/// Between two reads of the files. Their contents are compared, because a Secret that is mounted
-/// changes by symlinks, of which neither a watch of the file nor its time of change tells.
+/// The interval between reads of the files. Their contents are compared: a mounted Secret changes by
+/// symlinks, which neither a watch of the file nor its modification time shows.
 const PERIOD: Duration = Duration::from_secs(10);
 
 /// A certificate chain and its key, as PEM.
@@ -33,14 +33,14 @@ pub(crate) struct Files {
     pub(crate) key: PathBuf,
 }
 
-/// What a TLS server presents. New connections get the newest; those that exist go on.
+/// The certificate of a TLS server. New connections get the newest; existing connections continue.
 pub(crate) struct Certificate {
     current: Arc<Current>,
-    /// Where it comes from, and what was last read there.
+    /// The source of the certificate, and its last read content.
     source: Option<(Source, Pem)>,
 }
 
-/// The newest certificate, if there is one yet; until then no client gets further than hello.
+/// The newest certificate, if there is one yet; until then, every TLS handshake fails.
 #[derive(Debug, Default)]
 pub(crate) struct Current(RwLock<Option<Arc<CertifiedKey>>>);
 
@@ -55,21 +55,21 @@ impl Current {
         self.0.read().clone()
     }
 
-    /// Presents this certificate to whoever connects from now on.
+    /// Sets the certificate for new connections.
     pub(crate) fn set(&self, certificate: Arc<CertifiedKey>) {
         *self.0.write() = Some(certificate);
     }
 }
 
 impl Certificate {
-    /// Makes a certificate that nobody can verify: it hides what is sent, and no more.
+    /// Generates a self-signed certificate, which encrypts but proves no identity.
     #[cfg(not(feature = "self-signed"))]
     pub(crate) fn self_signed() -> Result<Self, Error> {
         let missing = "this operator is built without the feature `self-signed`";
         Err(Error::SelfSigned(missing.to_owned()))
     }
 
-    /// Makes a certificate that nobody can verify: it hides what is sent, and no more.
+    /// Generates a self-signed certificate, which encrypts but proves no identity.
     #[cfg(feature = "self-signed")]
     pub(crate) fn self_signed() -> Result<Self, Error> {
         let names = ["localhost".to_owned(), "127.0.0.1".to_owned()];
@@ -80,13 +80,13 @@ impl Certificate {
         Ok(Self::new(certificate.map_err(Error::SelfSigned)?, None))
     }
 
-    /// Uses a certificate and its key as they are.
+    /// Uses a fixed certificate and key.
     pub(crate) fn from_pem(certificate: &str, key: &str) -> Result<Self, Error> {
         let certificate = parse(certificate.as_bytes(), key.as_bytes());
         Ok(Self::new(certificate.map_err(Error::Certificate)?, None))
     }
 
-    /// What somebody else [sets](Current::set), now and later.
+    /// A certificate that is [set](Current::set) from outside.
     pub(crate) fn set_by_others() -> Self {
         Self {
             current: Arc::default(),
@@ -94,7 +94,7 @@ impl Certificate {
         }
     }
 
-    /// Reads a certificate and its key, which [`watch`](Self::watch) then reads again.
+    /// Reads a certificate and its key; [`watch`](Self::watch) reads them again.
     pub(crate) async fn read(files: Files, metrics: &Metrics) -> Result<Self, Error> {
         let source = Source {
             files,
@@ -111,13 +111,13 @@ impl Certificate {
         Self { current, source }
     }
 
-    /// What to configure a server with.
+    /// The certificate to configure a server with.
     pub(crate) fn current(&self) -> Arc<Current> {
         self.current.clone()
     }
 
-    /// Reads the files again from time to time, for ever. Keeps the certificate while they do not
-    /// fit together, as when one of them is not written yet, and says so once.
+    /// Reloads the files periodically, forever. Keeps the certificate while the files do not match, for
+    /// example while one is not written yet, and logs that once.
     pub(crate) async fn watch(self) -> Infallible {
         self.watch_every(PERIOD).await
     }
@@ -126,21 +126,21 @@ impl Certificate {
         let Some((source, mut last)) = self.source else {
             return pending().await;
         };
-        let mut told = None;
+        let mut logged = None;
         loop {
             sleep(period).await;
             match source.read().await {
-                Ok((pem, _)) if pem == last => told = None,
+                Ok((pem, _)) if pem == last => logged = None,
                 Ok((pem, certificate)) => {
                     self.current.set(certificate);
-                    (last, told) = (pem, None);
+                    (last, logged) = (pem, None);
                     let file = source.files.certificate.display();
                     tracing::info!(%file, "certificate reloaded");
                 }
-                Err(error) if told.as_ref() == Some(&error) => {}
+                Err(error) if logged.as_ref() == Some(&error) => {}
                 Err(error) => {
                     tracing::warn!(error, "keeping the previous certificate");
-                    told = Some(error);
+                    logged = Some(error);
                 }
             }
         }
@@ -150,7 +150,7 @@ impl Certificate {
 /// The bytes of a certificate and of its key.
 type Pem = (Vec<u8>, Vec<u8>);
 
-/// Files, and how often they were read.
+/// The files, and the metrics of their reads.
 struct Source {
     files: Files,
     reads: Counter,
@@ -158,7 +158,7 @@ struct Source {
 }
 
 impl Source {
-    /// What the files hold now.
+    /// Reads the files.
     async fn read(&self) -> Result<(Pem, Arc<CertifiedKey>), String> {
         self.reads.inc();
         let Files { certificate, key } = &self.files;
@@ -177,14 +177,14 @@ async fn bytes(path: &Path) -> Result<Vec<u8>, String> {
     bytes.map_err(|error| format!("`{}`: {error}", path.display()))
 }
 
-/// A certificate chain and its key, both PEM, if they belong together.
+/// Parses a certificate chain and its key, both PEM, and checks that they match.
 pub(crate) fn parse(certificate: &[u8], key: &[u8]) -> Result<Arc<CertifiedKey>, String> {
     let chain = CertificateDer::pem_slice_iter(certificate).collect::<Result<Vec<_>, _>>();
     let chain = chain.map_err(|_| "not a PEM certificate")?;
     if chain.is_empty() {
         return Err("holds no PEM certificate".to_owned());
     }
-    let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| "its key is no PEM key")?;
+    let key = PrivateKeyDer::from_pem_slice(key).map_err(|_| "its key is not a PEM key")?;
     let certificate = CertifiedKey::from_der(chain, key, &ring::default_provider());
     certificate.map(Arc::new).map_err(|error| error.to_string())
 }
@@ -211,8 +211,8 @@ mod tests {
             ("", &key, "holds no PEM certificate"),
             (&key, &key, "holds no PEM certificate"),
             (&broken, &key, "not a PEM certificate"),
-            (&certificate, "", "its key is no PEM key"),
-            (&certificate, &certificate, "its key is no PEM key"),
+            (&certificate, "", "its key is not a PEM key"),
+            (&certificate, &certificate, "its key is not a PEM key"),
             (&certificate, &other, "keys may not be consistent"),
             (&certificate[..200], &key, "not a PEM certificate"),
         ];
@@ -226,7 +226,7 @@ mod tests {
         }
     }
 
-    /// Writes a pair as a Secret volume does: into a directory of its own, to which a link points.
+    /// Writes a pair as a Secret volume does: into a new directory, behind a symlink.
     fn mount(directory: &Path, name: &str, (certificate, key): &(String, String)) {
         let data = directory.join(name);
         fs::create_dir_all(&data).unwrap();

@@ -1,4 +1,4 @@
-//! The endpoint that serves the metrics.
+//! The metrics endpoint.
 
 pub(crate) mod authorization;
 mod cache;
@@ -30,17 +30,17 @@ use crate::{
 };
 pub use flags::MetricsFlags;
 
-/// Where to serve metrics; nowhere by default.
+/// The configuration of the metrics endpoint; disabled by default.
 #[derive(Debug, Default)]
 pub(crate) struct Endpoint(Option<MetricsFlags>);
 
 impl Endpoint {
-    /// Where the command line says.
+    /// The configuration by flags.
     pub(crate) fn of(flags: MetricsFlags) -> Self {
         Self(Some(flags))
     }
 
-    /// Listens, and says what to serve there; none if nothing is to be served.
+    /// Binds the server and returns it with its routes; `None` if it is disabled.
     pub(crate) async fn bind(
         &self,
         metrics: &Metrics,
@@ -59,7 +59,7 @@ impl Endpoint {
     }
 }
 
-/// The server at `address` and what it serves; `client` asks who may read.
+/// The server at `address` and its routes; `client` checks who may read.
 async fn serve(
     metrics: &Metrics,
     address: SocketAddr,
@@ -96,7 +96,7 @@ fn router(metrics: &Metrics, authorizer: Option<Authorizer>) -> Router {
     };
     let router = Router::new().route("/metrics", get(text));
     match authorizer {
-        // Of routes only, so that no review is asked for paths that do not exist.
+        // Only for existing routes, so that other paths cause no review.
         Some(authorizer) => router.route_layer(from_fn_with_state(
             Arc::new(authorizer),
             authorization::filter,

@@ -1,5 +1,5 @@
-//! `/healthz`: the process runs, whatever the API server does. `/readyz`: everything that the
-//! operator waits for is there.
+//! `/healthz`: the process runs, whatever the state of the API server. `/readyz`: every readiness check
+//! passes.
 
 use std::{fmt::Write, sync::Arc};
 
@@ -11,7 +11,7 @@ use axum::{
 };
 use parking_lot::Mutex;
 
-/// What readiness waits for. Never for leadership: a follower that is not ready blocks a rollout.
+/// The readiness checks. Leadership is never one: a follower that is not ready blocks a rollout.
 #[derive(Clone, Default)]
 pub(crate) struct Readiness(Arc<Mutex<Vec<Check>>>);
 
@@ -24,25 +24,25 @@ struct Check {
 #[derive(Clone)]
 enum CheckState {
     Passed,
-    /// With the reason.
+    /// Failed, with the reason.
     Failed(String),
-    /// To be asked at each probe.
+    /// A function that runs at each probe.
     Ask(Arc<Ask>),
 }
 
-/// The name of a check, and why it fails if it does.
+/// The name of a check, and the reason if it fails.
 type Outcome = (String, Option<String>);
 
 type Ask = dyn Fn() -> Result<(), String> + Send + Sync;
 
 impl Readiness {
-    /// Adds a check that is not passed yet.
+    /// Adds a check that has not passed yet.
     pub(crate) fn expect(&self, check: &str) {
         let state = CheckState::Failed("not started".to_owned());
         self.add(check, state);
     }
 
-    /// Adds a check that `ask` answers at each probe.
+    /// Adds a check that `ask` decides at each probe.
     pub(crate) fn ask(
         &self,
         check: &str,
@@ -56,20 +56,20 @@ impl Readiness {
         self.set(check, &CheckState::Passed);
     }
 
-    /// Marks a check as failed, in a few words that probes show.
+    /// Marks a check as failed, with a short reason for the response.
     pub(crate) fn fail(&self, check: &str, reason: impl Into<String>) {
         self.set(check, &CheckState::Failed(reason.into()));
     }
 
-    /// Whether every check passes, and one line a check.
+    /// Whether every check passes, and one line per check.
     #[cfg(feature = "envtest")]
     pub(crate) fn report(&self) -> (bool, String) {
         report("readyz", &self.results(|_| true), &[])
     }
 
-    /// The checks whose name is wanted, and why each fails if it does.
+    /// The results of the checks whose name `wanted` accepts.
     fn results(&self, wanted: impl Fn(&str) -> bool) -> Vec<Outcome> {
-        // A copy, so that no check is asked while others wait for the lock.
+        // A copy, so that no check runs under the lock.
         let mut checks = self.0.lock().clone();
         checks.retain(|check| wanted(&check.name));
         let result = |check: Check| {
@@ -96,8 +96,8 @@ impl Readiness {
     }
 }
 
-/// Whether every check passes, and what the API server's own probes say, with the reason where those
-/// withhold it.
+/// Whether every check passes, and the text of the API server's own probes, with the reasons that those
+/// withhold.
 fn report(probe: &str, results: &[Outcome], exclude: &[&str]) -> (bool, String) {
     let mut text = String::new();
     let mut passed = true;
@@ -165,14 +165,14 @@ async fn one(
 ) -> Answer {
     let results = probe.checks.results(|name| name == check);
     if results.is_empty() {
-        let text = format!("no check is called {check:?}\n");
+        let text = format!("no check is named {check:?}\n");
         return (StatusCode::NOT_FOUND, text);
     }
     let Options { verbose, .. } = Options::parse(query.as_deref());
     answer(report(probe.name, &results, &[]), verbose)
 }
 
-/// Nothing but `ok` for what passes, unless more is asked for.
+/// Only `ok` for passed checks, unless `verbose` is set.
 fn answer((passed, text): (bool, String), verbose: bool) -> Answer {
     match passed {
         true if verbose => (StatusCode::OK, text),
@@ -181,7 +181,7 @@ fn answer((passed, text): (bool, String), verbose: bool) -> Answer {
     }
 }
 
-/// What a probe is asked beside its path.
+/// The query of a probe.
 #[derive(Default)]
 struct Options {
     exclude: Vec<String>,
@@ -233,7 +233,7 @@ mod tests {
             ("/readyz", 503, format!("[+]gadgets ok\n{waiting}readyz check failed\n")),
             ("/readyz/gadgets", 200, "ok".to_owned()),
             ("/readyz/widgets", 503, format!("{waiting}readyz check failed\n")),
-            ("/readyz/gizmos", 404, "no check is called \"gizmos\"\n".to_owned()),
+            ("/readyz/gizmos", 404, "no check is named \"gizmos\"\n".to_owned()),
             ("/readyz?exclude=widgets", 200, "ok".to_owned()),
             (
                 "/readyz?exclude=widgets&verbose&exclude=gadgets&exclude=x%22",
@@ -242,11 +242,11 @@ mod tests {
                  warn: some checks cannot be excluded: no matches for \"x\\\"\"\nreadyz check passed\n"
                     .to_owned(),
             ),
-            // Being alive is something else.
+            // Liveness is independent.
             ("/healthz", 200, "ok".to_owned()),
             ("/healthz/ping", 200, "ok".to_owned()),
             ("/healthz?verbose", 200, "[+]ping ok\nhealthz check passed\n".to_owned()),
-            ("/healthz/widgets", 404, "no check is called \"widgets\"\n".to_owned()),
+            ("/healthz/widgets", 404, "no check is named \"widgets\"\n".to_owned()),
         ];
         for (uri, status, text) in cases {
             assert_eq!(get(&readiness, uri).await, (status, text), "{uri}");

@@ -1,4 +1,4 @@
-//! How every server of the manager listens, talks and stops.
+//! Binds, serves and stops every server of the manager.
 
 #[cfg(test)]
 mod tests;
@@ -25,22 +25,23 @@ use tower::{ServiceExt, service_fn};
 
 use crate::{error::Error, server::certificate::Certificate};
 
-/// Bytes of a body, unless a route says otherwise. The API server sends an object twice for an
-/// update, each up to the 3 MiB that it takes itself.
+/// The default limit of a body, in bytes. For an update, the API server sends an object twice, each up to
+/// its own limit of 3 MiB.
 pub(crate) const BODY: usize = 7 * 1024 * 1024;
 
-/// What clients may take up.
+/// The limits for clients.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
-    /// Connections at once. What comes above is closed, so that nobody uses up memory or files.
+    /// The maximum number of connections. Further connections are closed, to protect memory and file
+    /// descriptors.
     connections: usize,
-    /// How long a connection may wait for the next request, or send its headers. Longer than the
-    /// 90 s after which clients written in Go (the API server, Prometheus) drop one that is idle:
-    /// if the server were first, it could be in the middle of their next request.
+    /// The timeout of an idle connection and of request headers. It is longer than the 90 s after which
+    /// clients written in Go (the API server, Prometheus) close an idle connection: otherwise the server
+    /// could close it in the middle of their next request.
     headers: Duration,
-    /// How long a request may take, body and answer; no webhook may take longer than 30 s either.
+    /// The timeout of a request, body and response; a webhook's limit is 30 s.
     request: Duration,
-    /// How long requests may take to finish after a stop.
+    /// The time for requests to finish after a stop.
     grace: Duration,
 }
 
@@ -51,7 +52,7 @@ const LIMITS: Limits = Limits {
     grace: Duration::from_secs(5),
 };
 
-/// A server that listens, with the name that logs and errors give it.
+/// A bound server, with its name for logs and errors.
 pub(crate) struct Server {
     name: String,
     listener: TcpListener,
@@ -61,10 +62,10 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Listens on `address`; with a certificate, for TLS. HTTP/2 is spoken only if `http2`.
+    /// Binds `address`; with a certificate, for TLS. HTTP/2 is enabled only with `http2`.
     ///
     /// # Errors
-    /// If the address cannot be had, such as a port in use.
+    /// If the address cannot be bound, for example because the port is in use.
     pub(crate) async fn bind(
         name: &str,
         address: SocketAddr,
@@ -82,7 +83,7 @@ impl Server {
         })
     }
 
-    /// As [`bind`](Self::bind), with a listener that exists. Not outside of a tokio runtime.
+    /// Like [`bind`](Self::bind), with an existing listener. Must be called inside a tokio runtime.
     #[cfg(feature = "envtest")]
     pub(crate) fn on(
         name: &str,
@@ -109,7 +110,7 @@ impl Server {
         &self.name
     }
 
-    /// Serves until `stop`, and then until the requests that run have ended, for up to 5 s.
+    /// Serves until `stop`, and then until the running requests have ended, for up to 5 s.
     ///
     /// # Errors
     /// If the server failed; it never ends by itself.
@@ -117,8 +118,8 @@ impl Server {
         let secure = self.certificate.is_some();
         tracing::info!(address = %self.listener.local_addr()?, secure, "serving {}", self.name);
         let (limits, handle) = (self.limits, Handle::new());
-        // Otherwise what TLS says behind its handshake delays the first answer of each connection by
-        // the 40 ms after which a client acknowledges it.
+        // With Nagle's algorithm, the TLS messages after the handshake would delay the first response of
+        // each connection by 40 ms, the client's delayed acknowledgement.
         let at_once = NoDelayAcceptor::new();
         let mut server = axum_server::Server::from_listener(self.listener)
             .handle(handle.clone())
@@ -174,7 +175,7 @@ impl Server {
     }
 }
 
-/// Listens on `address`; all interfaces means those of IPv4 where there is no IPv6.
+/// Binds `address`. All interfaces means IPv4 where there is no IPv6.
 async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     match TcpListener::bind(address).await {
         Err(error) if address.ip().is_unspecified() && error.kind() != io::ErrorKind::AddrInUse => {
@@ -186,7 +187,7 @@ async fn bind(address: SocketAddr) -> io::Result<TcpListener> {
     }
 }
 
-/// How to speak TLS: 1.2 and 1.3, with the newest certificate.
+/// The TLS configuration: versions 1.2 and 1.3, with the newest certificate.
 fn tls(certificate: &Certificate, http2: bool) -> io::Result<RustlsConfig> {
     let protocols: &[&str] = if http2 {
         &["h2", "http/1.1"]

@@ -1,4 +1,4 @@
-//! From the bytes of an AdmissionReview to those of its answer.
+//! From the bytes of an AdmissionReview to the bytes of its response.
 
 #[cfg(test)]
 mod tests;
@@ -17,26 +17,26 @@ use super::{
 };
 use crate::{error::panic_message, metrics::Counter, object::Rules};
 
-/// What is left of the webhook's timeout when the function is stopped: enough for the API server to
-/// get the answer.
+/// The part of the webhook's timeout that remains when the function is cancelled, so that the response
+/// still reaches the API server.
 const SPARE: Duration = Duration::from_millis(500);
 
-/// A webhook without the type of its objects.
+/// A webhook without the type parameter of its objects.
 pub(crate) struct Definition<C> {
     pub(crate) declaration: Declaration,
     pub(crate) rules: Rules,
     pub(crate) answer: Box<dyn Answer<C>>,
 }
 
-/// Why there is no answer: the HTTP status, and a text for the log of the API server.
+/// The reason why there is no response: the HTTP status, and a text for the API server's log.
 pub(crate) type Refusal = (StatusCode, String);
 
 impl<C: Send + Sync> Definition<C> {
-    /// Answers a review; `panics` counts those of the function.
+    /// Answers a review. `panics` counts panics of the function.
     ///
     /// # Errors
-    /// If it is no review, or if the function fails and failures are to be ignored, which is for the
-    /// API server to do.
+    /// If the body is not a review, or if the function fails and the failure policy is `Ignore`, which the
+    /// API server applies.
     pub(crate) async fn admit(
         &self,
         body: &[u8],
@@ -71,7 +71,7 @@ impl<C: Send + Sync> Definition<C> {
         write(&question.uid, request.warnings(), decision).map_err(unwritable)
     }
 
-    /// The decision of a function that may panic, or take too long.
+    /// The decision of a function that may panic or exceed its timeout.
     async fn guard(&self, answer: BoxFuture<'_, Decision>, panics: &Counter) -> Decision {
         let limit = self.declaration.timeout.saturating_sub(SPARE);
         let panicked = |payload: Box<dyn Any + Send>| {
@@ -83,7 +83,7 @@ impl<C: Send + Sync> Definition<C> {
             Ok(decision) => decision.unwrap_or_else(panicked),
             Err(_) => {
                 let message = format!("the webhook did not decide within {limit:?}");
-                // As the API server says it, too. Clients would repeat a request that ends with 504.
+                // The API server reports its own timeouts with the same reason. Clients would retry a 504.
                 Err(Denied::internal(message))
             }
         }
@@ -91,8 +91,8 @@ impl<C: Send + Sync> Definition<C> {
 }
 
 impl Declaration {
-    /// Denies what the configuration that follows from this declaration does not ask for: the one in
-    /// the cluster is another one.
+    /// Denies a request that the generated webhook configuration does not cover: the configuration in the
+    /// cluster is a different one.
     fn covers(&self, request: &Request) -> Result<(), Denied> {
         let part = request.sub_resource.as_deref();
         let known_part = match part {
@@ -107,12 +107,12 @@ impl Declaration {
         } else if !self.operations.contains(&request.operation) {
             request.operation.to_string()
         } else if self.purpose == Purpose::Defaulting && request.operation == Operation::Delete {
-            "an object that goes away".to_owned()
+            "a deletion".to_owned()
         } else {
             return Ok(());
         };
         let message = format!(
-            "`{}` is not for {asked}: the webhook configuration in the cluster is not that of the operator",
+            "`{}` is not for {asked}: the webhook configuration in the cluster is not the operator's",
             self.path
         );
         Err(Denied::because(400, "BadRequest", message))

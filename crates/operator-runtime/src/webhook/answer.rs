@@ -1,4 +1,4 @@
-//! What a webhook answers, by the type of its objects.
+//! The response of a webhook, by the type of its objects.
 
 use std::marker::PhantomData;
 
@@ -11,19 +11,19 @@ use super::{
     review::Question,
 };
 
-/// What is to be changed, as a JSON patch, if anything; or why the request is denied.
+/// The JSON patch, if there are changes; or the denial.
 pub(crate) type Decision = Result<Option<Vec<u8>>, Denied>;
 
-/// A function with the type of its objects.
+/// A webhook function with the type of its objects.
 pub(crate) trait Answer<C>: Send + Sync {
-    /// Decodes what the function needs, and calls it.
+    /// Decodes the objects and calls the function.
     fn answer<'a>(&'a self, question: &'a Question<'a>, context: &'a C) -> BoxFuture<'a, Decision>;
 
-    /// Leaves a new object that does not decode to the schema, if it is asked before the schema.
+    /// Leaves a new undecodable object to the schema, if the webhook runs before schema validation.
     fn schema_first(&mut self) {}
 }
 
-/// A function that changes objects of type `K`.
+/// A defaulting function for objects of type `K`.
 pub(super) struct Defaults<K, F> {
     function: F,
     schema_first: bool,
@@ -54,7 +54,7 @@ where
                 Err(error) if self.schema_first => {
                     let request = &question.request;
                     request.warn(format!(
-                        "not defaulted, because it does not decode: {error}"
+                        "defaulting skipped, because the object does not decode: {error}"
                     ));
                     return Ok(None);
                 }
@@ -74,7 +74,7 @@ where
     }
 }
 
-/// A function that denies changes of objects of type `K`.
+/// A validating function for objects of type `K`.
 pub(super) struct Validates<K, F> {
     function: F,
     objects: PhantomData<fn() -> K>,
@@ -105,7 +105,7 @@ where
     }
 }
 
-/// The change that a question is about, decoded.
+/// The decoded change of a request.
 fn change<K: DeserializeOwned>(question: &Question<'_>) -> Result<Change<K>, Denied> {
     let request = &question.request;
     let new = || decode(present(question.object)?).map_err(|error| error.deny());
@@ -120,10 +120,10 @@ fn change<K: DeserializeOwned>(question: &Question<'_>) -> Result<Change<K>, Den
             let new = new()?;
             match old()? {
                 Ok(old) => Ok(Change::Update { old, new }),
-                // Otherwise nobody could repair it.
+                // Otherwise no user could repair the object.
                 Err(error) => {
                     request.warn(format!(
-                        "validated as if it were new, because the stored object does not decode: {error}"
+                        "validated as a new object, because the stored object does not decode: {error}"
                     ));
                     Ok(Change::Create(new))
                 }
@@ -133,7 +133,7 @@ fn change<K: DeserializeOwned>(question: &Question<'_>) -> Result<Change<K>, Den
 }
 
 fn present(object: Option<&RawValue>) -> Result<&RawValue, Denied> {
-    let missing = || Denied::because(400, "BadRequest", "the review holds no object");
+    let missing = || Denied::because(400, "BadRequest", "the review contains no object");
     object.ok_or_else(missing)
 }
 

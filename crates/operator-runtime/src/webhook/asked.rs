@@ -1,4 +1,4 @@
-//! What the API server has asked, for integration tests.
+//! Records the API server's webhook calls, for integration tests.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -13,16 +13,16 @@ use super::{
     review::Question,
 };
 
-/// What a webhook was asked to do with an object.
+/// The task of a webhook call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Task {
     Default,
     Validate,
-    /// To write it in another version.
+    /// Convert the object to another version.
     Convert,
 }
 
-/// The objects that an operator was asked about; a clone is the same record.
+/// The objects of all webhook calls. Clones share the record.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Asked(Arc<Mutex<HashSet<(Task, GroupVersionKind, String)>>>);
 
@@ -39,7 +39,7 @@ impl Asked {
     }
 }
 
-/// An answer that records what it is asked.
+/// A webhook function that records its calls.
 struct Recorded<C> {
     task: Task,
     asked: Asked,
@@ -59,7 +59,7 @@ impl<C> Answer<C> for Recorded<C> {
     }
 }
 
-/// A webhook that records what it is asked.
+/// A webhook that records its calls.
 pub(super) fn recorded<C: 'static>(webhook: Definition<C>, asked: &Asked) -> Definition<C> {
     let recorded = Recorded {
         task: match webhook.declaration.purpose {

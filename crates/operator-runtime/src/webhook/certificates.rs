@@ -1,5 +1,5 @@
-//! Where the certificate of the webhooks comes from: files that somebody else writes, or the operator
-//! itself, which keeps it in a Secret, or makes one to be reached on a developer's machine.
+//! The source of the webhook certificate: files, a Secret that the operator manages, or a certificate
+//! generated for a developer's machine.
 
 mod contents;
 mod flags;
@@ -29,7 +29,7 @@ use super::{
     declaration::{Declaration, Purpose},
 };
 
-/// What a certificate is made and published with.
+/// The services that issuing and publishing a certificate needs.
 pub(crate) struct Environment<'a> {
     pub(crate) clients: &'a Clients,
     pub(crate) metrics: &'a Metrics,
@@ -38,10 +38,10 @@ pub(crate) struct Environment<'a> {
     pub(crate) conversions: &'a [Conversion],
 }
 
-/// The certificate that the command line asks for, and what has to run so that it stays good.
+/// The certificate that the flags select, and the tasks that keep it valid.
 ///
 /// # Errors
-/// If it asks for none, or for one that cannot be had.
+/// If the flags select none, or if it cannot be read or issued.
 pub(crate) async fn certificate(
     flags: WebhookFlags,
     environment: Environment<'_>,
@@ -80,7 +80,7 @@ pub(crate) async fn certificate(
     Ok((certificate, Vec::new()))
 }
 
-/// What tells the API server of these webhooks.
+/// The objects with the caBundle of these webhooks.
 fn targets(flags: &CertificateFlags, environment: &Environment) -> Vec<Target> {
     let declared = |purpose| {
         let mut declarations = environment.declarations.iter();

@@ -1,18 +1,18 @@
-//! What is to happen to an object.
+//! The change of an object in an admission request.
 
-/// A change that a validating webhook is asked about.
+/// The change that a validating webhook allows or denies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Change<K> {
-    /// The object does not exist yet. Also an update of an object whose old version does not decode,
-    /// so that it can be repaired; the user is warned then.
+    /// Creates the object. Also an update whose old object does not decode, so that users can repair it;
+    /// the response then contains a warning.
     Create(K),
-    /// The object exists, and changes.
+    /// Updates the object.
     Update {
-        /// As it is.
+        /// The stored object.
         old: K,
-        /// As it is to be.
+        /// The new object.
         new: K,
     },
-    /// The object, as it is, goes away.
+    /// Deletes this stored object.
     Delete(K),
 }

@@ -1,4 +1,4 @@
-//! Declarations as the objects that tell the API server of them.
+//! Converts declarations to webhook configurations.
 
 use k8s_openapi::{
     api::admissionregistration::v1::{
@@ -10,8 +10,8 @@ use k8s_openapi::{
 
 use super::declaration::{Declaration, Purpose};
 
-/// The configuration of this name for the webhooks that change objects, if there are any. `client`
-/// says where the API server finds a path.
+/// The MutatingWebhookConfiguration of this name, if there are defaulting webhooks. `client` returns the
+/// client configuration for a path.
 pub(crate) fn mutating(
     name: &str,
     declarations: &[&Declaration],
@@ -38,7 +38,7 @@ pub(crate) fn mutating(
     })
 }
 
-/// The configuration of this name for the webhooks that deny changes, if there are any.
+/// The ValidatingWebhookConfiguration of this name, if there are validating webhooks.
 pub(crate) fn validating(
     name: &str,
     declarations: &[&Declaration],
@@ -64,7 +64,7 @@ pub(crate) fn validating(
     })
 }
 
-/// Those of one purpose, sorted by name, so that the order of declarations does not show.
+/// The webhooks of one purpose, sorted by name, so that the order of declaration has no effect.
 fn of<W>(
     purpose: Purpose,
     declarations: &[&Declaration],
@@ -85,7 +85,7 @@ fn named(name: &str) -> ObjectMeta {
 }
 
 impl Declaration {
-    /// What the API server asks about.
+    /// The rule of the webhook.
     fn rule(&self) -> RuleWithOperations {
         let plural = &self.resource.resource;
         let part = |part: &String| format!("{plural}/{part}");

@@ -1,8 +1,8 @@
-//! Conversion between the versions of a type.
+//! Conversion between the versions of a kind.
 //!
-//! One version is the hub; each other one, a [`Spoke`], converts to it and back, so that versions
-//! need not know each other. What the types do not know is carried along, at the same place: during
-//! an upgrade, an older replica does not drop what a newer one has written.
+//! One version is the hub. Each other version is a [`Spoke`], which converts to the hub and back, so
+//! versions need not know each other. Fields that the types do not know are preserved at the same place:
+//! during an upgrade, an older replica drops no field that a newer one wrote.
 
 mod annotation;
 mod convert;
@@ -33,7 +33,7 @@ pub use spoke::Spoke;
 
 use self::{object::Fields, version::Reason};
 
-/// The versions of a type, all of which convert to one of them and back.
+/// The versions of a kind, all of which convert to the hub and back.
 ///
 /// [`Spoke`] has an example.
 pub struct Conversion {
@@ -44,7 +44,7 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    /// Begins the conversion by way of the hub `H`, whose other versions are [added](Hub::add).
+    /// Starts the conversion with the hub `H`; other versions are [added](Hub::add).
     pub fn to<H: TypedObject>() -> Hub<H> {
         Hub {
             spokes: BTreeMap::new(),
@@ -56,7 +56,7 @@ impl Conversion {
         format!("{}.{}", self.plural, self.group)
     }
 
-    /// The group and the kind of the type.
+    /// The group and the kind.
     pub(crate) fn group_kind(&self) -> (&str, &str) {
         (&self.group, &self.kind)
     }
@@ -66,22 +66,22 @@ impl Conversion {
         self.versions.has(version)
     }
 
-    /// The hub and its spokes.
+    /// The versions of the hub and its spokes.
     pub(crate) fn versions(&self) -> Vec<String> {
         self.versions.names()
     }
 }
 
-/// The version to which all others convert, with those others.
+/// The hub and its spokes.
 pub struct Hub<H> {
     spokes: BTreeMap<String, Spoke<H>>,
 }
 
 impl<H: TypedObject> Hub<H> {
-    /// Adds another version.
+    /// Adds a spoke.
     ///
     /// # Panics
-    /// If it is no version of the hub's type, or is there already.
+    /// If the spoke is of another kind than the hub, or its version was already added.
     pub fn add(&mut self, spoke: Spoke<H>) {
         let (group, kind) = (H::group(&()), H::kind(&()));
         let same = spoke.group_kind.0 == group && spoke.group_kind.1 == kind;
@@ -107,13 +107,13 @@ impl<H: TypedObject> From<Hub<H>> for Conversion {
     }
 }
 
-/// A hub without its type.
+/// A hub without its type parameter.
 trait Versions: Send + Sync {
     fn has(&self, version: &str) -> bool;
 
     fn names(&self) -> Vec<String>;
 
-    /// Writes the object to `answer`, in another version than it is. Both versions are there.
+    /// Appends the object in another version to `answer`. Both versions exist.
     fn convert(
         &self,
         object: &Fields,

@@ -1,4 +1,4 @@
-//! CRDs whose versions a webhook converts.
+//! CRDs with a conversion webhook.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
     CustomResourceConversion, CustomResourceDefinition, WebhookClientConfig, WebhookConversion,
@@ -6,10 +6,10 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::{
 
 use super::Conversion;
 
-/// Tells the CRDs which of them are converted, and where.
+/// Sets the conversion webhook of the CRDs that have one.
 ///
 /// # Errors
-/// If a conversion has no CRD, or does not convert each of its versions.
+/// If a conversion has no CRD, or lacks one of its versions.
 pub(crate) fn convert(
     crds: &mut [CustomResourceDefinition],
     conversions: &[Conversion],
@@ -20,7 +20,7 @@ pub(crate) fn convert(
         let crd = crds
             .iter_mut()
             .find(|crd| crd.spec.group == group && crd.spec.names.kind == kind);
-        let missing = || format!("there is a conversion of {kind} in {group}, and no CRD");
+        let missing = || format!("{kind} in {group} has a conversion and no CRD");
         let crd = crd.ok_or_else(missing)?;
         let mut versions = crd.spec.versions.iter().map(|version| &version.name);
         if let Some(version) = versions.find(|version| !conversion.has(version)) {
@@ -46,7 +46,7 @@ mod tests {
     use super::*;
     use crate::webhook::conversion::tests::types::{all, v1, v1alpha1, v2};
 
-    fn told(names: &[&str]) -> Result<Vec<CustomResourceDefinition>, String> {
+    fn converted(names: &[&str]) -> Result<Vec<CustomResourceDefinition>, String> {
         let versions = [
             v1::Widget::crd(),
             v1alpha1::Widget::crd(),
@@ -67,16 +67,16 @@ mod tests {
 
     #[test]
     fn every_version_has_to_be_converted() {
-        let crds = told(&["v1", "v1alpha1"]).unwrap();
+        let crds = converted(&["v1", "v1alpha1"]).unwrap();
         assert_eq!(
             crds[0].spec.conversion.as_ref().unwrap().strategy,
             "Webhook"
         );
         let lacks = "the conversion of Widget in test.example.com lacks v3: add its spoke";
-        assert_eq!(told(&["v1", "v3"]).err().as_deref(), Some(lacks));
+        assert_eq!(converted(&["v1", "v3"]).err().as_deref(), Some(lacks));
 
         let none = convert(&mut [], &[all().into()], &WebhookClientConfig::default());
-        let missing = "there is a conversion of Widget in test.example.com, and no CRD";
+        let missing = "Widget in test.example.com has a conversion and no CRD";
         assert_eq!(none, Err(missing.to_owned()));
     }
 }

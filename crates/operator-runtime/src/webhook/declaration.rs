@@ -1,4 +1,4 @@
-//! What the API server is told of a webhook.
+//! The declaration of a webhook, without its function.
 
 use std::{collections::BTreeSet, time::Duration};
 
@@ -13,12 +13,12 @@ use kube::{
 
 use super::{CONVERT, FailurePolicy, MatchPolicy, Operation, ReinvocationPolicy, SideEffects};
 
-/// What a webhook may do with an object.
+/// The purpose of a webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Purpose {
-    /// Change it.
+    /// Changes the object.
     Defaulting,
-    /// Deny its change.
+    /// Allows or denies the change.
     Validating,
 }
 
@@ -26,14 +26,14 @@ pub(crate) enum Purpose {
 #[derive(Clone, Debug)]
 pub(crate) struct Declaration {
     pub(crate) purpose: Purpose,
-    /// What objects are.
+    /// The type of the objects.
     pub(crate) kind: GroupVersionKind,
-    /// What requests name, without sub-resources.
+    /// The resource in requests, without subresources.
     pub(crate) resource: GroupVersionResource,
     pub(crate) operations: Vec<Operation>,
     pub(crate) subresources: Vec<String>,
     pub(crate) path: String,
-    /// What the name begins with.
+    /// The first label of the name.
     pub(crate) label: String,
     pub(crate) failure_policy: FailurePolicy,
     pub(crate) timeout: Duration,
@@ -72,13 +72,13 @@ impl Declaration {
         }
     }
 
-    /// Makes `P` the type that requests name.
+    /// Sets the resource in requests to that of `P`.
     pub(crate) fn parent<P: Resource<DynamicType = ()>>(&mut self) {
         let (group, version) = (P::group(&()), P::version(&()));
         self.resource = GroupVersionResource::gvr(&group, &version, &P::plural(&()));
     }
 
-    /// What the API server calls it: a domain name of at least three labels.
+    /// The webhook's name for the API server: a domain name of at least three labels.
     pub(crate) fn name(&self) -> String {
         let GroupVersionKind {
             group,
@@ -98,7 +98,7 @@ impl Declaration {
         (&self.kind.group, &self.kind.kind)
     }
 
-    /// Whether this asks in `version` as `other` does in its own.
+    /// Whether `other` is the same webhook for `version`.
     pub(crate) fn is_same_in(&self, other: &Self, version: &str) -> bool {
         self.kind.version == version
             && self.group_kind() == other.group_kind()
@@ -111,7 +111,7 @@ impl Declaration {
             && self.object_selector == other.object_selector
     }
 
-    /// What the API server or the operator could not work with.
+    /// Checks the declaration for the API server and the operator.
     fn check(&self) -> Result<(), String> {
         let seconds = self.timeout.as_secs();
         let parts = self.path.strip_prefix('/').unwrap_or_default().split('/');
@@ -121,15 +121,15 @@ impl Declaration {
         };
         let deletes = self.operations.contains(&Operation::Delete);
         let wrong = if self.path != "/" && !parts.into_iter().all(is_part) {
-            "its path is no `/` followed by letters, digits, `-`, `_` and further `/`"
+            "its path is not a `/` followed by letters, digits, `-`, `_` and further `/`"
         } else if self.path == CONVERT {
-            "its path is that of conversion"
+            "its path is reserved for conversion"
         } else if self.operations.is_empty() {
             "it has no operations"
         } else if self.purpose == Purpose::Defaulting && deletes {
-            "an object that is deleted cannot be changed"
+            "a deleted object cannot be defaulted"
         } else if self.purpose == Purpose::Validating && self.reinvocation.is_some() {
-            "only a defaulting webhook is invoked again"
+            "only a defaulting webhook has a reinvocation policy"
         } else if self.timeout.subsec_nanos() > 0 || !(1..=30).contains(&seconds) {
             "its timeout is not in whole seconds from 1 to 30"
         } else {
@@ -143,10 +143,10 @@ impl Declaration {
     }
 }
 
-/// What the API server or the operator could not work with, of each webhook and of all together.
+/// Checks each declaration, and all of them together.
 ///
 /// # Errors
-/// In words for whoever declared them.
+/// The reason, for the author of the declarations.
 pub(crate) fn check<'a>(
     declarations: impl IntoIterator<Item = &'a Declaration>,
 ) -> Result<(), String> {
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_work_is_told() {
+    fn an_invalid_declaration_is_reported() {
         type Change = fn(&mut Declaration);
         let cases: [(Purpose, Change, &str); 14] = [
             (Purpose::Validating, |_| (), ""),
@@ -205,27 +205,27 @@ mod tests {
             (
                 Purpose::Validating,
                 |d| d.path = String::new(),
-                "its path is no `/`",
+                "its path is not a `/`",
             ),
             (
                 Purpose::Validating,
                 |d| d.path = "a".into(),
-                "its path is no `/`",
+                "its path is not a `/`",
             ),
             (
                 Purpose::Validating,
                 |d| d.path = "/a//b".into(),
-                "its path is no `/`",
+                "its path is not a `/`",
             ),
             (
                 Purpose::Validating,
                 |d| d.path = "/{a}".into(),
-                "its path is no `/`",
+                "its path is not a `/`",
             ),
             (
                 Purpose::Validating,
                 |d| d.path = "/convert".into(),
-                "that of conversion",
+                "reserved for conversion",
             ),
             (
                 Purpose::Validating,
@@ -255,7 +255,7 @@ mod tests {
             (
                 Purpose::Defaulting,
                 |d| d.operations.push(Operation::Delete),
-                "cannot be changed",
+                "cannot be defaulted",
             ),
         ];
         for (purpose, change, expected) in cases {

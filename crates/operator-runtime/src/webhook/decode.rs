@@ -1,4 +1,4 @@
-//! Objects that do not decode, and where they do not.
+//! Objects that do not decode, and the place of the error.
 
 use kube::core::GroupVersionKind;
 use serde::de::DeserializeOwned;
@@ -6,14 +6,14 @@ use serde_json::value::RawValue;
 
 use super::{Denied, FieldErrors, place::path, trim::trim};
 
-/// What is wrong with an object: the path of the field, and in which words.
+/// A decoding error: the path of the field, and the message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Undecodable {
     path: String,
     message: String,
 }
 
-/// The object as a `K`, without its managed fields.
+/// Decodes the object as a `K`, without its managed fields.
 pub(super) fn decode<K: DeserializeOwned>(raw: &RawValue) -> Result<K, Undecodable> {
     let text = trim(raw.get());
     serde_json::from_str(&text).map_err(|error| Undecodable::at(&text, &error))
@@ -33,7 +33,7 @@ impl Undecodable {
         }
     }
 
-    /// The denial of an object that is to be stored.
+    /// The denial of a new object.
     pub(super) fn deny(self) -> Denied {
         let mut errors = FieldErrors::default();
         let Self { path, message } = self;
@@ -46,10 +46,10 @@ impl Undecodable {
         errors.into()
     }
 
-    /// The denial of whatever is to be done to an object that is stored.
+    /// The denial of a change of a stored object.
     pub(super) fn deny_stored(self, kind: &GroupVersionKind) -> Denied {
         let message = format!(
-            "the stored object is no {} of this version: {self}",
+            "the stored object does not decode as {} of this version: {self}",
             kind.kind
         );
         Denied::because(422, "Invalid", message)
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_decode_is_named() {
+    fn a_decoding_error_names_the_field() {
         let good = json!({"maxSize": 1, "x": "}]\",{["});
         for (object, expected) in [
             (json!({"spec": good}), ""),

@@ -1,4 +1,4 @@
-//! Why a request is denied.
+//! Denials.
 
 use std::{error::Error, fmt};
 
@@ -7,15 +7,15 @@ use kube::core::{Status, response::StatusDetails};
 use super::{FieldErrors, Request};
 use crate::error::chain;
 
-/// Why a webhook denies a request.
+/// The denial of a request by a webhook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Denied(Why);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Why {
-    /// The object has fields that are wrong.
+    /// The object has invalid fields.
     Invalid(FieldErrors),
-    /// Anything else, with the status code and the reason of the API server's answer.
+    /// Any other denial, with the status code and the reason of the API server's response.
     Because {
         code: u16,
         reason: &'static str,
@@ -24,13 +24,13 @@ enum Why {
 }
 
 impl Denied {
-    /// Whoever asks may not do this; status 403.
+    /// The user may not do this; status 403.
     pub fn forbidden(message: impl Into<String>) -> Self {
         Self::because(403, "Forbidden", message)
     }
 
     /// The webhook could not decide; status 500. With
-    /// [`FailurePolicy::Ignore`](super::FailurePolicy::Ignore) the request goes on.
+    /// [`FailurePolicy::Ignore`](super::FailurePolicy::Ignore), the API server allows the request.
     pub fn internal(message: impl Into<String>) -> Self {
         Self::because(500, "InternalError", message)
     }
@@ -44,12 +44,12 @@ impl Denied {
         })
     }
 
-    /// Whether the webhook failed, and the request is not to blame.
+    /// Whether the webhook failed, rather than the request.
     pub(super) fn is_failure(&self) -> bool {
         matches!(self.0, Why::Because { code, .. } if code >= 500)
     }
 
-    /// What whoever asks is told.
+    /// The status for the user.
     pub(super) fn into_status(self, request: &Request) -> Status {
         let details = StatusDetails {
             name: request.name.clone(),
@@ -79,7 +79,7 @@ impl Denied {
     }
 }
 
-/// The message, for tests and logs.
+/// Formats the message, for tests and logs.
 impl fmt::Display for Denied {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_failed_is_no_fault_of_whoever_asks() {
+    fn a_failed_call_is_not_the_users_fault() {
         let refused = Status::failure("secrets is forbidden", "Forbidden").with_code(403);
         let denied = Denied::from(kube::Error::Api(refused.boxed()));
         assert!(denied.is_failure());

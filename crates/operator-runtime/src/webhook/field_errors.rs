@@ -1,4 +1,4 @@
-//! What is wrong with the fields of an object, in the words of Kubernetes.
+//! Field errors, in the words of Kubernetes.
 
 use std::{
     collections::BTreeSet,
@@ -10,13 +10,13 @@ use serde::Serialize;
 
 use super::Denied;
 
-/// What is wrong with an object: all of it, not only the first.
+/// All errors in the fields of an object, like Go's `field.ErrorList`.
 ///
-/// Paths are those of the JSON, such as `spec.ports[0].name`.
+/// Paths are JSON paths, such as `spec.ports[0].name`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FieldErrors(Vec<FieldError>);
 
-/// One field, and what is wrong with it, as programs read it and as people do.
+/// One field error, for programs and for people.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct FieldError {
     path: String,
@@ -25,13 +25,13 @@ struct FieldError {
 }
 
 impl FieldErrors {
-    /// The value is not as it must be: `Invalid value: 3: must be odd`.
+    /// The value is invalid: `Invalid value: 3: must be odd`.
     pub fn invalid(&mut self, path: impl Display, value: impl Serialize, message: impl Display) {
         let message = format!("Invalid value: {}: {message}", json(&value));
         self.add(path, "FieldValueInvalid", message);
     }
 
-    /// There has to be a value: `Required value: to know where to listen`, with or without words.
+    /// The value is missing: `Required value: to know where to listen`. `message` may be empty.
     pub fn required(&mut self, path: impl Display, message: impl Display) {
         let message = message.to_string();
         let colon = if message.is_empty() { "" } else { ": " };
@@ -39,18 +39,18 @@ impl FieldErrors {
         self.add(path, "FieldValueRequired", message);
     }
 
-    /// There may be no value here, or no other one: `Forbidden: may not change`.
+    /// The value is not allowed here, or may not change: `Forbidden: may not change`.
     pub fn forbidden(&mut self, path: impl Display, message: impl Display) {
         self.add(path, "FieldValueForbidden", format!("Forbidden: {message}"));
     }
 
-    /// The value is there already: `Duplicate value: "a"`.
+    /// The value occurs twice: `Duplicate value: "a"`.
     pub fn duplicate(&mut self, path: impl Display, value: impl Serialize) {
         let message = format!("Duplicate value: {}", json(&value));
         self.add(path, "FieldValueDuplicate", message);
     }
 
-    /// The value is none of these: `Unsupported value: "c": supported values: "a", "b"`.
+    /// The value is not supported: `Unsupported value: "c": supported values: "a", "b"`.
     pub fn not_supported(&mut self, path: impl Display, value: impl Serialize, supported: &[&str]) {
         let supported: Vec<_> = supported.iter().map(json).collect();
         let (value, supported) = (json(&value), supported.join(", "));
@@ -58,41 +58,41 @@ impl FieldErrors {
         self.add(path, "FieldValueNotSupported", message);
     }
 
-    /// The value names something that is not there: `Not found: "a"`.
+    /// The referenced object does not exist: `Not found: "a"`.
     pub fn not_found(&mut self, path: impl Display, value: impl Serialize) {
         let message = format!("Not found: {}", json(&value));
         self.add(path, "FieldValueNotFound", message);
     }
 
-    /// The value is longer than so many bytes: `Too long: may not be more than 63 bytes`.
+    /// The value is longer than `most` bytes: `Too long: may not be more than 63 bytes`.
     pub fn too_long(&mut self, path: impl Display, most: usize) {
         let s = if most == 1 { "" } else { "s" };
         let message = format!("Too long: may not be more than {most} byte{s}");
         self.add(path, "FieldValueTooLong", message);
     }
 
-    /// The list has more elements than it may: `Too many: 4: must have at most 3 items`.
+    /// The list has more than `most` elements: `Too many: 4: must have at most 3 items`.
     pub fn too_many(&mut self, path: impl Display, actual: usize, most: usize) {
         let s = if most == 1 { "" } else { "s" };
         let message = format!("Too many: {actual}: must have at most {most} item{s}");
         self.add(path, "FieldValueTooMany", message);
     }
 
-    /// The value is not of the type of its field.
+    /// The value does not decode as the type of its field.
     pub(super) fn undecodable(&mut self, path: impl Display, message: impl Display) {
         let message = format!("Invalid value: {message}");
         self.add(path, "FieldValueTypeInvalid", message);
     }
 
-    /// Whether nothing is wrong.
+    /// Whether there are no errors.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Denies if anything is wrong.
+    /// Denies the request if there are errors.
     ///
     /// # Errors
-    /// All of them at once.
+    /// All field errors at once.
     pub fn into_result(self) -> Result<(), Denied> {
         match self.is_empty() {
             true => Ok(()),
@@ -100,7 +100,7 @@ impl FieldErrors {
         }
     }
 
-    /// Each of them, for programs.
+    /// One cause per error, for programs.
     pub(super) fn into_causes(self) -> Vec<StatusCause> {
         let cause = |error: FieldError| StatusCause {
             field: error.path,
@@ -120,7 +120,7 @@ impl FieldErrors {
     }
 }
 
-/// All of them in one line: `[spec.a: Invalid value: 3: must be odd, spec.b: Required value]`.
+/// Formats all errors in one line: `[spec.a: Invalid value: 3: must be odd, spec.b: Required value]`.
 impl Display for FieldErrors {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let line = |error: &FieldError| match &*error.path {
@@ -137,7 +137,7 @@ impl Display for FieldErrors {
     }
 }
 
-/// A value as the API server shows it.
+/// A value as the API server prints it.
 fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_else(|error| format!("<{error}>"))
 }

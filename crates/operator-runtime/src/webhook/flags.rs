@@ -9,31 +9,31 @@ use super::CertificateFlags;
 use super::memory::{DEFAULT_SIZE, size};
 use crate::server::certificate::Files;
 
-/// How webhooks are served.
+/// The flags of the webhook server.
 #[derive(Clone, Debug, clap::Args)]
 pub struct WebhookFlags {
-    /// Serve the webhooks, which needs a certificate
+    /// Serve the webhooks, which requires a certificate
     #[arg(long, value_name = "BOOL", env = "ENABLE_WEBHOOKS", action = ArgAction::Set, num_args = 0..=1,
           require_equals = true, default_value_t = true, default_missing_value = "true")]
     pub enable_webhooks: bool,
 
-    /// Port of the webhooks, on all interfaces
+    /// Port of the webhook server, on all interfaces
     #[arg(long, value_name = "PORT", default_value = "9443")]
     pub webhook_port: u16,
 
-    /// Memory that all requests to the webhooks take up together, such as 72Mi
+    /// Memory limit for all webhook requests together, such as 72Mi
     #[arg(long, value_name = "SIZE", default_value = DEFAULT_SIZE, value_parser = size)]
     pub webhook_memory: u64,
 
-    /// Directory of the webhooks' certificate
+    /// Directory of the webhook server's certificate
     #[arg(long, value_name = "DIRECTORY")]
     pub webhook_cert_path: Option<PathBuf>,
 
-    /// File in that directory with the certificate
+    /// File name of the certificate in that directory
     #[arg(long, value_name = "FILE", default_value = "tls.crt")]
     pub webhook_cert_name: PathBuf,
 
-    /// File in that directory with the certificate's key
+    /// File name of the certificate's key in that directory
     #[arg(long, value_name = "FILE", default_value = "tls.key")]
     pub webhook_cert_key: PathBuf,
 
@@ -44,7 +44,7 @@ pub struct WebhookFlags {
 }
 
 impl WebhookFlags {
-    /// The files of a certificate that somebody else writes, if they are named.
+    /// The certificate files, if the flags name them.
     pub(crate) fn files(&self) -> Option<Files> {
         let directory = self.webhook_cert_path.as_deref()?;
         Some(Files {

@@ -1,14 +1,14 @@
-//! The functions that users write.
+//! Users' webhook functions.
 
 use super::{Change, Denied, Request};
 
 /// An `async fn(&mut K, &Request, &C) -> Result<(), Denied>`.
 #[diagnostic::on_unimplemented(
-    message = "this is no function that defaults a `{K}`",
+    message = "this function does not default a `{K}`",
     label = "expected `async fn(&mut {K}, &Request, &{C}) -> Result<(), Denied>`"
 )]
 pub trait Defaulting<'a, K, C>: Send + Sync + 'static {
-    /// What the function returns.
+    /// The future of the function.
     type Future: Future<Output = Result<(), Denied>> + Send + 'a;
 
     /// Calls the function.
@@ -31,11 +31,11 @@ where
 
 /// An `async fn(&Change<K>, &Request, &C) -> Result<(), Denied>`.
 #[diagnostic::on_unimplemented(
-    message = "this is no function that validates a `{K}`",
+    message = "this function does not validate a `{K}`",
     label = "expected `async fn(&Change<{K}>, &Request, &{C}) -> Result<(), Denied>`"
 )]
 pub trait Validating<'a, K, C>: Send + Sync + 'static {
-    /// What the function returns.
+    /// The future of the function.
     type Future: Future<Output = Result<(), Denied>> + Send + 'a;
 
     /// Calls the function.

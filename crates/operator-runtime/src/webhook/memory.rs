@@ -1,5 +1,5 @@
-//! The memory that requests take up, bounded for all of them together: everybody who reaches the port may send them,
-//! and the container has a limit.
+//! The memory of webhook requests, with one limit for all of them: any client that reaches the port may
+//! send requests, and the container has a limit.
 
 use std::{sync::Arc, time::Duration};
 
@@ -8,34 +8,36 @@ use tokio::{
     time::timeout,
 };
 
-/// What one request may do.
+/// The limits of one request.
 #[derive(Clone, Copy)]
 pub(super) struct Cost {
-    /// Bytes of the body, whatever the memory is.
+    /// The limit of the body in bytes, whatever the memory limit is.
     pub(super) most: usize,
-    /// How long it waits for memory, before it is refused. Shorter than the API server waits for an answer, so that
-    /// it learns why.
+    /// The longest wait for memory. It is shorter than the API server's timeout, so that the API server
+    /// gets the reason.
     pub(super) patience: Duration,
 }
 
-/// Bytes that each byte of a body takes up, with what is made of it. Measured by `VmHWM`, with objects of 3 MiB: 2 to 5
-/// if a large string is read or converted, 8 if it is changed; 6 to 19 if there are entries of 40 bytes, for a
-/// defaulting webhook that changes each. An object of nothing but empty entries takes up 12 if it is read, and 50 if
-/// each is changed.
+/// The memory per byte of a body, including its decoded objects. Measured by `VmHWM`, with objects of 3
+/// MiB: 2 to 5 if a large string is read or converted, 8 if it is changed; 6 to 19 for entries of 40 bytes,
+/// with a defaulting webhook that changes each. An object of only empty entries takes 12 if it is read, and
+/// 50 if each entry is changed.
 const FACTOR: usize = 20;
 
-/// The memory of all requests.
+/// The memory for all requests.
 pub(super) struct Memory {
     /// In KiB.
     size: u32,
     free: Arc<Semaphore>,
-    /// How long a client may take to send a body, and to receive an answer. The API server does both at once.
+    /// The timeout for a client to send a body, and to receive a response. The API server does both at
+    /// once.
     pub(super) slowest: Duration,
-    /// Held by a conversion of more than a moment. One at a time: what it takes up depends on more than a length.
+    /// Held by a conversion that takes long. One at a time, because its memory depends on more than the
+    /// length.
     pub(super) turn: Arc<Mutex<()>>,
 }
 
-/// Memory that is taken up until the last clone is dropped.
+/// Reserved memory, until the last clone is dropped.
 pub(super) type Taken = Arc<OwnedSemaphorePermit>;
 
 impl Default for Memory {
@@ -44,11 +46,11 @@ impl Default for Memory {
     }
 }
 
-/// Bytes of memory for the default limit of a generated Deployment, which is 128Mi, with 56 MiB for the operator and its
-/// stores.
+/// The default limit in bytes, for the 128Mi of a generated Deployment, of which 56 MiB remain for the
+/// operator and its stores.
 const DEFAULT: u64 = 72 << 20;
 
-/// The same, as the command line has it.
+/// The default limit as a flag.
 pub(super) const DEFAULT_SIZE: &str = "72Mi";
 
 impl Memory {
@@ -62,18 +64,18 @@ impl Memory {
         }
     }
 
-    /// Bytes that a body may have: its memory is at most all there is.
+    /// The limit of a body in bytes: it may take at most all memory.
     pub(super) fn most(&self, cost: Cost) -> usize {
         (self.all() / FACTOR).min(cost.most)
     }
 
-    /// All bytes.
+    /// All memory in bytes.
     pub(super) fn all(&self) -> usize {
         (self.size as usize).saturating_mul(1024)
     }
 
-    /// Memory for a body of this length, as soon as there is enough, in the order of the requests. All of it at
-    /// once: requests that each had a part of theirs would wait for each other. None if it takes too long.
+    /// Reserves memory for a body of this length, in the order of the requests; `None` after the wait is
+    /// over. The whole amount is reserved at once: requests with partial reservations could deadlock.
     pub(super) async fn take(&self, cost: Cost, length: usize) -> Option<Taken> {
         let size = length.saturating_mul(FACTOR).div_ceil(1024);
         let size = u32::try_from(size).unwrap_or(u32::MAX);
@@ -83,15 +85,15 @@ impl Memory {
     }
 
     #[cfg(test)]
-    /// KiB that nobody takes up.
+    /// The free memory in KiB.
     pub(super) fn free(&self) -> usize {
         self.free.available_permits()
     }
 }
 
-/// Room for a text of this length. glibc gives what is longer than 32 MiB pages of its own, and those back as soon as
-/// it is freed. What is shorter may stay with the heap of its thread, where nobody counts it, and what is not written
-/// takes up none.
+/// A buffer for a text of this length. glibc maps an allocation of more than 32 MiB separately, and unmaps
+/// it when it is freed. A smaller allocation may stay in the heap of its thread, where it is not counted;
+/// unwritten pages take no memory.
 pub(super) fn room(length: usize) -> Vec<u8> {
     const LARGE: usize = 1 << 20;
     const OWN_PAGES: usize = 33 << 20;
@@ -101,7 +103,7 @@ pub(super) fn room(length: usize) -> Vec<u8> {
     }
 }
 
-/// A number of bytes as Kubernetes writes it, such as `72Mi`; at least 1Mi.
+/// A number of bytes in Kubernetes' notation, such as `72Mi`; at least 1Mi.
 pub(super) fn size(text: &str) -> Result<u64, String> {
     let digits = text.trim_end_matches(|end: char| !end.is_ascii_digit());
     let unit: Option<u64> = match &text[digits.len()..] {
@@ -145,7 +147,7 @@ mod tests {
         }
     }
 
-    /// As many as want, each more than half: one after the other.
+    /// Requests that each need more than half run one after the other.
     #[tokio::test]
     async fn requests_wait_for_memory_and_do_not_hold_parts_of_it() {
         let cost = Cost {
@@ -168,7 +170,7 @@ mod tests {
         for others in join_all(tasks).await {
             assert_eq!(others.unwrap(), Some(0));
         }
-        // One that takes up more than there is has all of it.
+        // A request that needs more than the limit gets all of it.
         let all = memory.take(cost, 1 << 20).await;
         assert_eq!(memory.free(), 0);
         drop(all);

@@ -1,4 +1,4 @@
-//! Webhooks without their feature: a list that stays empty, so that signatures are the same.
+//! Webhooks without their feature: an empty list, so that signatures stay the same.
 
 use std::marker::PhantomData;
 
@@ -14,7 +14,7 @@ impl<C> Default for Webhooks<C> {
 }
 
 impl<C> Webhooks<C> {
-    /// What all of them together are allowed: nothing.
+    /// The permissions of all webhooks: none.
     pub fn rules(&self) -> Rules {
         Rules::default()
     }

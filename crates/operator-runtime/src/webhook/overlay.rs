@@ -1,8 +1,8 @@
-//! The difference between two values, laid over a third that holds more.
+//! Applies the difference between two values to a third value with more fields.
 
 use serde_json::{Map, Value};
 
-/// Does to `held` what turned `before` into `after`.
+/// Applies the change from `before` to `after` to `held`.
 pub(super) fn lay_over(held: &mut Value, before: &Value, after: Value) {
     if *before == after {
         return;
@@ -15,7 +15,7 @@ pub(super) fn lay_over(held: &mut Value, before: &Value, after: Value) {
 }
 
 fn fields(held: &mut Value, before: &Value, after: Map<String, Value>) {
-    // What the type shows as an object may be missing or null where it is held.
+    // An object of the type may be missing or null in `held`.
     if !held.is_object() {
         *held = Value::Object(Map::new());
     }
@@ -39,7 +39,7 @@ fn elements(held: &mut Value, before: &Value, after: Vec<Value>) {
     let nothing = Vec::new();
     let before = before.as_array().unwrap_or(&nothing);
     let mut old = match held {
-        // Only then is each of them what its type shows at the same place.
+        // Only then do the elements match by index.
         Value::Array(held) if held.len() == before.len() => std::mem::take(held),
         _ => {
             *held = Value::Array(after);
@@ -58,8 +58,8 @@ fn elements(held: &mut Value, before: &Value, after: Vec<Value>) {
     *held = after.into_iter().zip(origins).map(element).collect();
 }
 
-/// For each element of `after`, which one of `before` it was, if any: an equal one, or else the one
-/// of the same name, or else, where there are no names, the one at the same place.
+/// For each element of `after`, the matching element of `before`: an equal element, or else the one of the
+/// same name, or else, without names, the one at the same index.
 fn origins(before: &[Value], after: &[Value]) -> Vec<Option<usize>> {
     let mut free = vec![true; before.len()];
     let mut origins = vec![None; after.len()];
@@ -74,7 +74,7 @@ fn origins(before: &[Value], after: &[Value]) -> Vec<Option<usize>> {
                 continue;
             }
             let fits = |at: &usize| free.get(*at) == Some(&true) && same(&before[*at], after);
-            // The same place first: most elements stay where they are.
+            // The same index first: most elements do not move.
             let mut others = 0..if rule < 2 { before.len() } else { 0 };
             let origin = Some(place).filter(fits).or_else(|| others.find(fits));
             if let Some(origin) = origin {
@@ -86,7 +86,7 @@ fn origins(before: &[Value], after: &[Value]) -> Vec<Option<usize>> {
     origins
 }
 
-/// What tells the elements of a list apart, in most lists of Kubernetes.
+/// The identifying field of an element, in most lists of Kubernetes.
 fn name(element: &Value) -> Option<&Value> {
     let keys = ["name", "type", "key"].into_iter();
     keys.filter_map(|key| element.get(key)).next()
@@ -98,7 +98,7 @@ mod tests {
 
     use super::*;
 
-    /// What is held afterwards.
+    /// The result for `held`.
     fn laid_over(held: &Value, before: &Value, after: &Value) -> Value {
         let mut held = held.clone();
         lay_over(&mut held, before, after.clone());
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_that_its_type_shows_otherwise_becomes_what_the_type_shows() {
+    fn a_list_with_another_length_in_its_type_is_replaced() {
         let held = json!({"set": ["b", "a", "a"]});
         let (before, after) = (json!({"set": ["a", "b"]}), json!({"set": ["a", "b", "c"]}));
         assert_eq!(laid_over(&held, &before, &after), after);

@@ -1,10 +1,10 @@
-//! The JSON patch that tells the API server what a function changed.
+//! The JSON patch with a function's changes.
 //!
-//! The object that a function gets is what its type knows of the object that the API server holds. So
-//! the patch is made of the difference between before and after, laid over what the API server
-//! holds: what the type does not know stays, also inside of lists, and no path is missing there.
+//! A function sees only the fields of the API server's object that its type knows. The patch is therefore
+//! the difference between before and after, applied to the API server's object: unknown fields stay, also
+//! in lists, and no path of the patch is missing there.
 //!
-//! Most changes are small, so texts are compared, and only those that differ are looked into.
+//! Most changes are small, so texts are compared first, and only different texts are parsed.
 
 use std::{borrow::Cow, collections::BTreeMap};
 
@@ -16,12 +16,12 @@ use serde_json::{Result, Value, from_str, value::RawValue};
 
 use super::overlay::lay_over;
 
-/// The patch that does to `held` what turned `before` into `after`; none if that is nothing.
+/// The patch that applies the change from `before` to `after` to `held`; `None` if there is no change.
 ///
-/// All are JSON; `before` and `after` are what a type makes of `held`.
+/// All three are JSON; `before` and `after` are serialized from a type that was read from `held`.
 ///
 /// # Errors
-/// If one of them is no JSON, or nests too deep.
+/// If one of them is not JSON, or is nested too deeply.
 pub(super) fn patch(held: &str, before: &str, after: &str) -> Result<Option<Vec<u8>>> {
     let mut patch = Patch::default();
     compare(held, before, after, &mut PointerBuf::new(), &mut patch.0)?;
@@ -31,7 +31,7 @@ pub(super) fn patch(held: &str, before: &str, after: &str) -> Result<Option<Vec<
     }
 }
 
-/// Adds what is to be done at the place `at`.
+/// Adds the operations at the path `at`.
 fn compare(
     held: &str,
     before: &str,
@@ -78,10 +78,10 @@ fn compare(
     Ok(())
 }
 
-/// An object that is looked into no deeper than its fields.
+/// An object parsed only to its fields.
 type Fields<'a> = BTreeMap<Cow<'a, str>, &'a RawValue>;
 
-/// As [`compare`], where one of them is no object.
+/// Like [`compare`], where one of the values is not an object.
 fn compare_values(
     held: &str,
     before: &str,
@@ -117,7 +117,7 @@ mod tests {
         patch.map_or_else(Vec::new, |patch| serde_json::from_slice(&patch).unwrap())
     }
 
-    /// What is held after the patch.
+    /// The patched value of `held`.
     fn patched(held: &Value, before: &Value, after: &Value) -> Value {
         let operations = operations(held, before, after);
         let patch: Patch = serde_json::from_value(operations.into()).unwrap();
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_is_no_more_than_what_changed() {
+    fn a_patch_contains_only_changes() {
         let held = json!({"a": {"b/c": {"d": 1, "new": 2}, "e": [1, {"f": 1}]}, "g": null, "h": 1});
         let before =
             json!({"a": {"b/c": {"d": 1}, "e": [1, {"f": 1}]}, "h": 1, "i": {"j": 0, "k": 0}});
@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    /// A value of a shape that the random source chooses, with keys that are often the same.
+    /// A random value, with few distinct keys.
     fn any(random: &mut fastrand::Rng, depth: u8) -> Value {
         let keys = ["name", "a", "b/c", "d~", ""];
         match random.u8(..if depth == 0 { 4 } else { 8 }) {
@@ -171,14 +171,14 @@ mod tests {
     }
 
     #[test]
-    fn a_patch_does_what_the_function_did() {
+    fn a_patch_makes_the_changes_of_the_function() {
         let mut random = fastrand::Rng::with_seed(5);
         for _ in 0..20_000 {
             let values: [Value; 3] = std::array::from_fn(|_| any(&mut random, 3));
             let [held, before, after] = &values;
-            // Without anything unknown, the outcome is what the function made.
+            // Without unknown fields, the result is the function's.
             assert_eq!(&patched(before, before, after), after);
-            // What is held applies to any patch, whatever the type makes of it.
+            // The patch applies to any `held`, whatever the type reads from it.
             let mut wanted = held.clone();
             lay_over(&mut wanted, before, after.clone());
             assert_eq!(patched(held, before, after), wanted, "{values:?}");

@@ -1,8 +1,7 @@
-//! Places in JSON texts, in the words of Kubernetes.
+//! Paths in JSON texts, in Kubernetes' notation.
 
-/// Where a JSON text is after its first `end` bytes, such as `spec.ports[0].name`: at the value that
-/// ends there, or in which they end. Takes time in proportion to them, and needs no memory for what it
-/// passes.
+/// The path after the first `end` bytes of a JSON text, such as `spec.ports[0].name`: of the value that
+/// ends there, or that contains the position. Takes time linear in `end`, and no memory for skipped values.
 pub(super) fn path(text: &[u8], end: usize) -> String {
     let text = &text[..end.min(text.len())];
     let mut steps: Vec<Step<'_>> = Vec::new();
@@ -17,7 +16,7 @@ pub(super) fn path(text: &[u8], end: usize) -> String {
             }
             b'[' => steps.push(Step::Index(0)),
             b'}' | b']' => _ = steps.pop(),
-            // The last byte may be the one behind the value.
+            // The last byte may follow the value.
             b',' if at < text.len() => match steps.last_mut() {
                 Some(Step::Index(index)) => *index += 1,
                 _ => key = true,
@@ -45,13 +44,13 @@ pub(super) fn path(text: &[u8], end: usize) -> String {
 }
 
 enum Step<'a> {
-    /// Empty before there is one.
+    /// Empty before the first key.
     Key(&'a [u8]),
     Index(usize),
 }
 
 impl Step<'_> {
-    /// As Kubernetes writes paths: names of fields behind a dot, other keys in brackets.
+    /// Formats like Kubernetes: field names after a dot, other keys in brackets.
     fn add_to(&self, path: &mut String) {
         let part = match self {
             Step::Key(b"") => return,

@@ -1,37 +1,37 @@
-//! The choices that a webhook has.
+//! The policies of a webhook.
 
-/// What happens when a webhook gives no answer.
+/// The reaction of the API server when a webhook fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailurePolicy {
     /// The request fails.
     Fail,
-    /// The request goes on as if there were no webhook.
+    /// The request continues without the webhook.
     Ignore,
 }
 
-/// Which versions of a type a webhook is asked about.
+/// The versions of a type that a webhook receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MatchPolicy {
-    /// All; objects are converted to the webhook's version.
+    /// All versions; objects are converted to the webhook's version.
     Equivalent,
-    /// Only its own.
+    /// Only the webhook's own version.
     Exact,
 }
 
 /// Whether a webhook changes anything but its object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SideEffects {
-    /// It does not.
+    /// No side effects.
     None,
-    /// It does, but never for a [dry run](super::Request::dry_run).
+    /// Side effects, but not for a [dry run](super::Request::dry_run).
     NoneOnDryRun,
 }
 
-/// Whether a defaulting webhook is asked again when others changed the object.
+/// Whether a defaulting webhook runs again after other webhooks changed the object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReinvocationPolicy {
-    /// It is not.
+    /// The webhook runs once.
     Never,
-    /// It is, at least once.
+    /// The webhook may run again.
     IfNeeded,
 }

@@ -1,4 +1,4 @@
-//! Who asks the API server for what.
+//! The admission request without its object.
 
 use std::fmt;
 
@@ -8,12 +8,11 @@ use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::Value;
 
-/// Characters of all warnings together, and those that are left of each if there are more: what the
-/// API server passes on.
+/// The API server's limit for all warnings in characters, and its limit for each if there are more.
 const ALL_WARNINGS: usize = 4096;
 const WARNING: usize = 256;
 
-/// What is done to an object.
+/// The operation on an object.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "UPPERCASE")]
 #[allow(missing_docs)]
@@ -22,12 +21,11 @@ pub enum Operation {
     Create,
     Update,
     Delete,
-    /// Such as `kubectl exec`. What is sent, such as `PodExecOptions`, takes the place of an object
-    /// that is created.
+    /// For example `kubectl exec`. The options of the request, such as `PodExecOptions`, are the object.
     Connect,
 }
 
-/// As the API server writes it.
+/// Formats like the API server.
 impl fmt::Display for Operation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
@@ -39,24 +37,24 @@ impl fmt::Display for Operation {
     }
 }
 
-/// The request that the API server has to answer, beside its object.
+/// The admission request, without its object.
 #[derive(Debug)]
 pub struct Request {
-    /// What is done.
+    /// The operation.
     pub operation: Operation,
-    /// The object; empty if the API server is to make up its name.
+    /// The object's name; empty if the API server generates it.
     pub name: String,
-    /// Where the object is; none for cluster-scoped types.
+    /// The object's namespace; `None` for cluster-scoped types.
     pub namespace: Option<String>,
-    /// The part of the object, such as `status`.
+    /// The subresource, such as `status`.
     pub sub_resource: Option<String>,
-    /// Who asks.
+    /// The user of the request.
     pub user: UserInfo,
-    /// Whether nothing will be stored, so that nothing else may change either.
+    /// Whether the request is a dry run: nothing is stored, so the function must have no side effects.
     pub dry_run: bool,
-    /// The type of the object that the webhook gets.
+    /// The type of the object that the webhook receives.
     pub kind: GroupVersionKind,
-    /// The resource that the request names.
+    /// The resource in the request.
     pub resource: GroupVersionResource,
     /// The options of the operation, such as a `DeleteOptions`; null if there are none.
     pub options: Value,
@@ -64,20 +62,20 @@ pub struct Request {
 }
 
 impl Request {
-    /// Shows a warning to whoever asks, whether the request is denied or not; kubectl prints it. Better
-    /// at most 120 characters; of many or long ones the API server passes on 256 characters each, and
+    /// Adds a warning for the user, whether the request is allowed or denied; kubectl prints it. Keep it
+    /// under 120 characters: of many or long warnings, the API server forwards 256 characters each, and
     /// 4096 in all.
     pub fn warn(&self, text: impl Into<String>) {
         self.warnings.add(&text.into());
     }
 
-    /// The warnings so far, as they will be shown.
+    /// The warnings so far, as the user will see them.
     pub fn warnings(&self) -> Vec<String> {
         self.warnings.shown()
     }
 }
 
-/// A creation by nobody of nothing, for tests.
+/// An empty create request, for tests.
 impl Default for Request {
     fn default() -> Self {
         Self {
@@ -95,24 +93,24 @@ impl Default for Request {
     }
 }
 
-/// Texts for whoever asks, never more than the API server passes on.
+/// Warnings for the user, within the API server's limits.
 #[derive(Debug, Default)]
 pub(super) struct Warnings(Mutex<Vec<String>>);
 
 impl Warnings {
     fn add(&self, text: &str) {
-        // The API server drops a warning with one of these.
+        // The API server drops a warning with a control character.
         let plain = |c: char| if c.is_control() { ' ' } else { c };
         let text: String = text.trim().chars().map(plain).take(ALL_WARNINGS).collect();
         let mut warnings = self.0.lock();
-        // Beyond as many, each of them is cut, and the rest would not be shown.
+        // With this many, each warning is cut, and further ones would be dropped.
         let more = warnings.len() < ALL_WARNINGS / WARNING || length(&warnings) < ALL_WARNINGS;
         if !text.is_empty() && more && !warnings.contains(&text) {
             warnings.push(text);
         }
     }
 
-    /// All of them, or, if they are too long, the beginning of each.
+    /// All warnings or, if they are too long, the start of each.
     pub(super) fn shown(&self) -> Vec<String> {
         let mut warnings = self.0.lock().clone();
         if length(&warnings) <= ALL_WARNINGS {
@@ -128,7 +126,7 @@ impl Warnings {
     }
 }
 
-/// In characters, all together.
+/// The total length in characters.
 fn length(texts: &[String]) -> usize {
     texts.iter().map(|text| text.chars().count()).sum()
 }
@@ -144,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn warnings_are_what_the_api_server_passes_on() {
+    fn warnings_stay_within_the_limits_of_the_api_server() {
         let texts = ["a", " b\nc\t\u{7}d ", "", "a", "é"].map(str::to_owned);
         assert_eq!(shown(texts), ["a", "b c  d", "é"]);
     }

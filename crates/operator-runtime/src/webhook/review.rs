@@ -1,4 +1,4 @@
-//! The AdmissionReview: what the API server sends, and what it gets.
+//! The AdmissionReview: request and response.
 
 #[cfg(test)]
 mod tests;
@@ -15,15 +15,15 @@ use super::{Operation, Request, request::Warnings};
 const API_VERSION: &str = "admission.k8s.io/v1";
 const KIND: &str = "AdmissionReview";
 
-/// What a webhook is asked. Objects are still text: only what is needed of them is decoded, once.
+/// An admission request. Objects stay raw JSON: only the needed parts are decoded, once.
 #[derive(Debug)]
 pub(crate) struct Question<'a> {
-    /// To be repeated in the answer.
+    /// Copied to the response.
     pub(crate) uid: Cow<'a, str>,
     pub(crate) request: Request,
-    /// As it is to be; none if it goes away.
+    /// The new object; `None` for a delete.
     pub(crate) object: Option<&'a RawValue>,
-    /// As it is; none if it does not exist.
+    /// The stored object; `None` for a create.
     pub(crate) old: Option<&'a RawValue>,
 }
 
@@ -61,14 +61,14 @@ struct Asked<'a> {
     options: Option<&'a RawValue>,
 }
 
-/// Bytes of the options of an operation, of which a tree is made, whatever they are.
+/// The limit of the options in bytes, because they are parsed to a tree.
 const OPTIONS: usize = 64 * 1024;
 
 impl<'a> Question<'a> {
-    /// Reads a review.
+    /// Parses a review.
     ///
     /// # Errors
-    /// If it is none, or of another version: in words for the log of the API server.
+    /// If the body is not a review, or has another version: a text for the API server's log.
     pub(crate) fn read(body: &'a [u8]) -> Result<Self, String> {
         let review: Review<'_> =
             serde_json::from_slice(body).map_err(|error| format!("not an {KIND}: {error}"))?;
@@ -106,7 +106,7 @@ impl<'a> Question<'a> {
     }
 }
 
-/// What the API server gets.
+/// The response to the API server.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Answered<'a> {
@@ -130,10 +130,10 @@ struct Response<'a> {
     warnings: Vec<String>,
 }
 
-/// The answer to the review with this `uid`: allowed, with a JSON patch or without, or denied.
+/// The response to the review with this `uid`: allowed, with or without a JSON patch, or denied.
 ///
 /// # Errors
-/// None that is known; writing JSON can fail.
+/// An error of JSON serialization.
 pub(crate) fn write(
     uid: &str,
     warnings: Vec<String>,

@@ -1,4 +1,4 @@
-//! Where webhooks are served, and how.
+//! The webhook server.
 
 mod exchange;
 #[cfg(test)]
@@ -51,22 +51,22 @@ use crate::{
     },
 };
 
-/// An admission review: what is made of an object, and of its changes, takes up several times its text. The API
-/// server waits 10 s for the answer, unless the webhook says otherwise.
+/// The limits of an admission review: the decoded object and its changes take several times its text. The
+/// API server waits 10 s for the response, unless the webhook sets another timeout.
 const ADMISSION: Cost = Cost {
     most: BODY,
     patience: Duration::from_secs(5),
 };
 
-/// Bytes that are sent at once of an answer that is longer.
+/// The size of the parts in which a longer response is sent, in bytes.
 const PART: usize = 64 * 1024;
 
-/// Where webhooks are served, and with which certificate.
+/// The address and the certificate of the webhook server.
 #[derive(Debug)]
 pub(crate) enum Endpoint {
-    /// As the command line says.
+    /// By flags.
     Flags(Box<WebhookFlags>),
-    /// With a certificate and its key, as PEM.
+    /// A listener, with a certificate and its key as PEM.
     #[cfg(feature = "envtest")]
     Given {
         listener: std::net::TcpListener,
@@ -76,7 +76,7 @@ pub(crate) enum Endpoint {
 }
 
 impl Endpoint {
-    /// Listens; returns what has to run besides, too.
+    /// Binds the server; also returns its tasks.
     ///
     /// # Errors
     /// If the port or the certificate cannot be used.
@@ -107,10 +107,10 @@ impl Endpoint {
     }
 }
 
-/// What answers at which path, with its context.
+/// The webhooks by path, with their contexts.
 #[derive(Default)]
 pub(crate) struct Site {
-    /// Where they are served, if they are.
+    /// The endpoint; `None` if the webhooks are not served.
     endpoint: Option<Endpoint>,
     hooks: Vec<Hook>,
     conversions: Vec<Conversion>,
@@ -126,7 +126,7 @@ struct Hook {
 type Answer = dyn Fn(Whole, Counter) -> BoxFuture<'static, Result<Vec<u8>, Refusal>> + Send + Sync;
 
 impl Site {
-    /// Serves the webhooks as the command line says, if it does.
+    /// Serves the webhooks by flags, if the flags enable them.
     pub(crate) fn serve_as(&mut self, flags: WebhookFlags) {
         if flags.enable_webhooks {
             self.memory = Memory::new(flags.webhook_memory);
@@ -144,7 +144,7 @@ impl Site {
         self.endpoint.as_mut()
     }
 
-    /// The server, which listens already, and what has to run besides; none if nothing is to be served.
+    /// The bound server, and its tasks; `None` if there is nothing to serve.
     pub(crate) async fn bind(
         &mut self,
         clients: &Clients,
@@ -194,7 +194,7 @@ impl Site {
         self.conversions.extend(conversions);
     }
 
-    /// Each webhook, without its function.
+    /// The declaration of each webhook.
     pub(crate) fn declarations(&self) -> Vec<&Declaration> {
         self.hooks.iter().map(|hook| &hook.declaration).collect()
     }
@@ -207,16 +207,17 @@ impl Site {
         self.hooks.is_empty() && self.conversions.is_empty()
     }
 
-    /// Looks at the declarations, before anything is served.
+    /// Checks the declarations, before the server starts.
     ///
     /// # Errors
-    /// If they cannot work, alone or together.
+    /// If a declaration is invalid, alone or with the others.
     pub(crate) fn check(&self) -> Result<(), Error> {
         check(self.hooks.iter().map(|hook| &hook.declaration)).map_err(Error::Webhooks)
     }
 
-    /// Whether this replica is ready only with a store of this type. Not of one that it converts: its list asks
-    /// the API server to convert, which finds nobody to ask before this replica is ready.
+    /// Whether readiness waits for a store of this type. Not for a type that this operator converts:
+    /// listing it makes the API server call this webhook server, which receives no requests before the
+    /// replica is ready.
     pub(crate) fn awaits(&self, kind: &ScopedResource) -> bool {
         let ApiResource { group, kind, .. } = &kind.resource;
         let mut conversions = self.conversions.iter();
@@ -224,8 +225,8 @@ impl Site {
         self.endpoint.is_some() && !self.hooks.is_empty() && !converted
     }
 
-    /// What is served, if the [`check`](Self::check) says that it can be. Before `stores` are filled, which
-    /// functions may read, nothing is decided.
+    /// The routes, after a successful [`check`](Self::check). Requests wait until `stores`, which functions
+    /// may read, are filled.
     pub(crate) fn router(self, metrics: &Metrics, stores: Vec<Arc<Source>>) -> Router {
         let mut router = Router::new();
         let stores: Arc<[_]> = stores.into();
@@ -274,7 +275,7 @@ impl Site {
     }
 }
 
-/// One path, and what it counts.
+/// One path, with its metrics.
 fn route<F, Fut>(path: &str, metrics: WebhookMetrics, respond: F) -> Router
 where
     F: Fn(Request) -> Fut + Clone + Send + Sync + 'static,
@@ -295,42 +296,44 @@ where
     Router::new().route(path, post(serve))
 }
 
-/// The body of a request, with its memory.
+/// The body of a request, with its reserved memory.
 struct Whole {
     text: Vec<u8>,
-    /// The answer takes it up, too.
+    /// Also reserved for the response.
     taken: Taken,
 }
 
 impl Whole {
-    /// Borrows all of it, so that a closure that reads the text has the memory, too.
+    /// Borrows the whole value, so that a closure with the text also holds the memory.
     fn text(&self) -> &[u8] {
         &self.text
     }
 }
 
-/// The body of a request, if it is one to read.
+/// The body of a request, if the request is valid.
 async fn body(request: Request, cost: Cost, memory: &Memory) -> Result<Whole, Response> {
     let body = request.into_body();
     let (hint, most) = (body.size_hint(), memory.most(cost));
-    let (least, told) = (length(hint.lower()), hint.upper().map(length));
+    let (least, announced) = (length(hint.lower()), hint.upper().map(length));
     let mut parts = body.into_data_stream();
     let too_large = || {
-        let text = format!("expected at most {most} bytes, for which `--webhook-memory` is enough");
+        let text = format!(
+            "expected at most {most} bytes, the limit that follows from `--webhook-memory`"
+        );
         refuse((StatusCode::PAYLOAD_TOO_LARGE, text))
     };
     if least > most {
         drain(parts, memory).await;
         return Err(too_large());
     }
-    // The API server tells the length. Who does not may send the most.
-    let length = told.unwrap_or(most).min(most);
+    // The API server sends the length. A client without one reserves the maximum.
+    let length = announced.unwrap_or(most).min(most);
     let Some(taken) = memory.take(cost, length).await else {
         drain(parts, memory).await;
         return Err(busy());
     };
     let read = async {
-        // In one piece from the start: a large body that is put together from its parts takes up twice its length.
+        // Allocated at once: a large body that grows takes up to twice its length.
         let mut text = room(least);
         while let Some(part) = parts.next().await {
             let broken = |error: axum::Error| refuse((StatusCode::BAD_REQUEST, error.to_string()));
@@ -353,8 +356,8 @@ fn length(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 
-/// Reads a body and keeps nothing of it. A connection that is closed in the middle of it may lose the answer, which
-/// says why.
+/// Reads a body and drops it. If the connection were closed in the middle of the body, the client could
+/// lose the response with the reason.
 async fn drain(mut parts: BodyDataStream, memory: &Memory) {
     let end = async { while let Some(Ok(_)) = parts.next().await {} };
     _ = timeout(memory.slowest, end).await;
@@ -368,7 +371,7 @@ fn is_json(headers: &HeaderMap) -> bool {
     kind.is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// Sends an answer. A long one takes up its memory until it is sent, or the client took too long.
+/// Sends a response. A long response keeps its memory until it is sent, or until the client's timeout.
 fn accept(answer: Vec<u8>, taken: Taken, memory: &Memory) -> Response {
     const JSON: &str = "application/json";
     if answer.len() <= PART {
@@ -376,19 +379,21 @@ fn accept(answer: Vec<u8>, taken: Taken, memory: &Memory) -> Response {
     }
     let length = answer.len().to_string();
     let (sender, receiver) = mpsc::channel(1);
-    // A client that does not read is not asked for more: only a task of its own sees the time pass.
+    // A client that does not read is not polled: only a separate task notices the timeout.
     tokio::spawn(timeout(memory.slowest, async move {
         let _taken = taken;
         send(&sender, &answer).await
     }));
-    // A body that ends before its `Content-Length` closes the connection, so that the client does not take it for whole.
+    // A body that ends before its `Content-Length` closes the connection, so that the client does not take
+    // it as complete.
     let headers = [(CONTENT_TYPE, JSON.to_owned()), (CONTENT_LENGTH, length)];
     (headers, body_of([], receiver)).into_response()
 }
 
-/// There was no memory in time. The API server tries again after a second, as long as its own timeout allows.
+/// The response when memory was not free in time. The API server retries after a second, within the
+/// webhook's timeout.
 fn busy() -> Response {
-    let text = "other requests take up all that `--webhook-memory` allows".to_owned();
+    let text = "other requests use all of `--webhook-memory`".to_owned();
     let mut response = refuse((StatusCode::SERVICE_UNAVAILABLE, text));
     response.headers_mut().insert(RETRY_AFTER, 1.into());
     response

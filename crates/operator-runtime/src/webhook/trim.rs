@@ -1,4 +1,4 @@
-//! Objects without what is half of many and no webhook asks for.
+//! Removes `managedFields`, which are half of many objects and which no webhook reads.
 
 use std::borrow::Cow;
 
@@ -6,18 +6,18 @@ use serde::de::IgnoredAny;
 
 use super::place::path;
 
-/// As the API server writes it, which puts no spaces.
+/// The key as the API server writes it, without spaces.
 const KEY: &str = r#""managedFields":"#;
 
-/// A JSON object without `metadata.managedFields`: to decode them would take as long as all the rest.
-/// What does not look like them is left alone.
+/// A JSON object without `metadata.managedFields`: decoding them would take as long as all the rest. Text
+/// that does not look like them stays.
 pub(super) fn trim(text: &str) -> Cow<'_, str> {
     cut(text).map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 fn cut(text: &str) -> Option<String> {
-    // Only the first, which is in the metadata wherever there are any, so that nobody can make
-    // this take long. It is no part of a string, where its quotes would be escaped.
+    // Only the first occurrence, which is in the metadata if there is any, so that no input makes this
+    // slow. It is not part of a string, where its quotes would be escaped.
     let begin = text.find(KEY)?;
     let (before, rest) = (&text[..begin], &text[begin + KEY.len()..]);
     if path(text.as_bytes(), begin + KEY.len() - 1) != "metadata.managedFields" {
@@ -26,7 +26,7 @@ fn cut(text: &str) -> Option<String> {
     let mut values = serde_json::Deserializer::from_str(rest).into_iter::<IgnoredAny>();
     values.next()?.ok()?;
     let rest = &rest[values.byte_offset()..];
-    // One comma goes with it: the one behind it, or else the one before it.
+    // One comma is removed, too: the one after it, or else the one before it.
     let (before, rest) = match rest.strip_prefix(',') {
         Some(rest) => (before, rest),
         None => (before.strip_suffix(',').unwrap_or(before), rest),

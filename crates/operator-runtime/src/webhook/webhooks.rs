@@ -1,4 +1,4 @@
-//! All webhooks of an operator.
+//! The webhooks of an operator.
 
 #[cfg(feature = "envtest")]
 use super::asked::{Asked, recorded};
@@ -26,10 +26,10 @@ impl<C> Webhooks<C> {
         self.definitions.push(webhook.definition);
     }
 
-    /// Adds the conversion between the versions of a type.
+    /// Adds the conversion between the versions of a kind.
     ///
     /// # Panics
-    /// If the type has one already.
+    /// If the kind already has a conversion.
     #[cfg(feature = "conversion")]
     pub fn convert(&mut self, conversion: impl Into<Conversion>) {
         let conversion = conversion.into();
@@ -40,7 +40,7 @@ impl<C> Webhooks<C> {
         self.conversions.push(conversion);
     }
 
-    /// What all of them together are allowed.
+    /// The permissions of all webhooks.
     pub fn rules(&self) -> Rules {
         let mut rules = Rules::default();
         for definition in &self.definitions {
@@ -49,11 +49,11 @@ impl<C> Webhooks<C> {
         rules
     }
 
-    /// Each webhook, without its function.
+    /// The declaration of each webhook.
     ///
-    /// Where every version of a type has the same, each is asked about objects in its own version
-    /// only. Asked about the others, too, it would get them converted, and deny them in words about
-    /// fields that their author never wrote.
+    /// If every version of a kind has the same webhook, each receives only objects in its own version.
+    /// Otherwise, a webhook would receive converted objects of the other versions, and deny them with
+    /// errors about fields that the user never wrote.
     pub(crate) fn declarations(&self) -> Vec<Declaration> {
         let definitions = self.definitions.iter();
         let all: Vec<_> = definitions
@@ -80,7 +80,7 @@ impl<C> Webhooks<C> {
         resolved.collect()
     }
 
-    /// The same, and a record of what they will be asked.
+    /// The same webhooks, with a record of their calls.
     #[cfg(feature = "envtest")]
     pub(crate) fn recorded(self) -> (Self, Asked)
     where
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn webhooks_in_each_version_are_asked_about_their_own() {
+    fn webhooks_in_each_version_receive_their_own_version() {
         let policies = |webhooks: &Webhooks<()>| -> Vec<_> {
             let declarations = webhooks.declarations().into_iter();
             declarations.map(|found| found.match_policy).collect()
@@ -139,7 +139,7 @@ mod tests {
         webhooks.convert(all());
         webhooks.add(Webhook::<v1::Widget, _>::validating(validate));
         webhooks.add(Webhook::<v1alpha1::Widget, _>::validating(validate));
-        // Nobody else looks at objects in v2.
+        // No other webhook covers objects in v2.
         assert_eq!(policies(&webhooks), [None, None]);
         let third = || Webhook::<v2::Widget, _>::validating(validate);
         webhooks.add(third().operations(&[Operation::Delete]).name("deletion"));
@@ -147,8 +147,8 @@ mod tests {
         webhooks.add(third());
         let exact = Some(MatchPolicy::Exact);
         assert_eq!(policies(&webhooks), [exact, exact, None, exact]);
-        let said = third().name("all").match_policy(MatchPolicy::Equivalent);
-        webhooks.add(said);
+        let explicit = third().name("all").match_policy(MatchPolicy::Equivalent);
+        webhooks.add(explicit);
         assert_eq!(policies(&webhooks)[4], Some(MatchPolicy::Equivalent));
     }
 }

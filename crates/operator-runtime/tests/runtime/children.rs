@@ -1,4 +1,4 @@
-//! The children of an object: listed, made once, pruned, and made again.
+//! The children of an object: listed, created once, pruned, and recreated.
 
 use std::{
     sync::{Arc, LazyLock, OnceLock},
@@ -53,7 +53,7 @@ impl Context {
     }
 }
 
-/// As many children as the size says, named after their owner.
+/// Applies as many children as the size asks for, named after their owner.
 async fn reconcile(widget: Arc<Widget>, context: Arc<Context>) -> kube::Result<Action> {
     let mut children = context.applier.children(&*widget);
     for number in 0..widget.spec.size {
@@ -93,7 +93,7 @@ async fn resize(name: &str, size: i32) -> Result<()> {
     Ok(())
 }
 
-/// The ConfigMaps of this prefix, by name.
+/// The ConfigMaps with this prefix, by name.
 async fn named(prefix: &str) -> Result<Vec<String>> {
     let api = cluster()?.api::<ConfigMap>()?;
     let all = api.list(&Default::default()).await?;
@@ -111,7 +111,7 @@ async fn until_named(prefix: &str, expected: &[&str]) -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_is_not_wanted_any_more_is_pruned_and_nothing_else() -> Result<()> {
+async fn only_unwanted_children_are_pruned() -> Result<()> {
     static STORE: OnceLock<Store<ConfigMap>> = OnceLock::new();
     let context = |manager: &Manager| {
         let context = Context::of(manager);
@@ -123,7 +123,7 @@ async fn what_is_not_wanted_any_more_is_pruned_and_nothing_else() -> Result<()> 
     let owner = widget("pruned", 3).await?;
     until_named("pruned-", &["pruned-0", "pruned-1", "pruned-2"]).await?;
 
-    // They sort before the children, so they are looked at first.
+    // They sort before the children, so they are visited first.
     let controller = json!(owner.controller_owner_ref(&()));
     let with = |field: &str, value: Value| {
         let mut reference = controller.clone();
@@ -182,7 +182,7 @@ async fn what_is_not_wanted_any_more_is_pruned_and_nothing_else() -> Result<()> 
         "{:?}",
         named("a-of-").await?
     );
-    // An empty set is one, too.
+    // An empty set prunes, too.
     ensure!(kept == cluster()?.api::<ConfigMap>()?.get("pruned-0").await?.uid());
     resize("pruned", 0).await?;
     until_named("pruned-", &[]).await?;
@@ -193,8 +193,8 @@ async fn what_is_not_wanted_any_more_is_pruned_and_nothing_else() -> Result<()> 
 }
 
 #[tokio::test]
-async fn a_crash_between_applying_and_deleting_is_made_good() -> Result<()> {
-    // It may do everything but the last step, at which it dies.
+async fn a_crash_between_applying_and_deleting_is_recovered() -> Result<()> {
+    // The operator may do everything but the last step, at which it fails.
     let mut rules = controllers().rules().policy_rules();
     for rule in &mut rules {
         rule.verbs.retain(|verb| verb != "delete");
@@ -241,7 +241,7 @@ async fn applier(owner: &str) -> Result<(Applier, Widget)> {
     let applier = manager.applier();
     let controller: Controller<Widget, Context> = Controller::new("widgets", reconcile);
     let context = Context::of(&manager);
-    // What it prunes is declared by now.
+    // The pruned types are declared now.
     drop(manager.controllers(controller.prunes::<Job>(), context));
     Ok((applier, widget(owner, 0).await?))
 }
@@ -255,7 +255,7 @@ fn job(name: &str, image: &str, parallelism: i32) -> Result<Job> {
     )?)
 }
 
-/// What the set said to one Job.
+/// The result of a set with one Job.
 async fn set(
     applier: &Applier,
     owner: &Widget,
@@ -282,7 +282,7 @@ fn child_error<T>(result: kube::Result<T>) -> Result<ChildError> {
 }
 
 #[tokio::test]
-async fn what_is_immutable_is_made_again_only_where_that_is_asked_for() -> Result<()> {
+async fn immutable_objects_are_recreated_only_on_request() -> Result<()> {
     let (applier, owner) = applier("immutable").await?;
     let api: Api<Job> = cluster()?.api()?;
     let uid = async || anyhow::Ok(api.get("changes").await?.uid());
@@ -293,7 +293,7 @@ async fn what_is_immutable_is_made_again_only_where_that_is_asked_for() -> Resul
         matches!(&refused, Err(kube::Error::Api(status)) if status.is_invalid()),
         "{refused:?}"
     );
-    // What would be refused anyway is no reason to delete the old one.
+    // An update that would be refused anyway is no reason to delete the old object.
     let wrong = set(&applier, &owner, job("changes", "b", -1)?, true).await;
     ensure!(
         matches!(&wrong, Err(kube::Error::Api(status)) if status.is_invalid()),
@@ -303,11 +303,11 @@ async fn what_is_immutable_is_made_again_only_where_that_is_asked_for() -> Resul
 
     let second = set(&applier, &owner, job("changes", "b", 1)?, true).await?;
     ensure!(second.is_some() && second != first && uid().await? == second);
-    // What can change is changed.
+    // A mutable field is updated.
     let changed = set(&applier, &owner, job("changes", "b", 2)?, true).await?;
     ensure!(changed == second && uid().await? == second);
 
-    // One that waits for somebody is made again after that.
+    // An object with a finalizer is recreated after the finalizer is removed.
     let hold =
         |finalizers: Value| Patch::Merge(json!({ "metadata": { "finalizers": finalizers } }));
     let params = PatchParams::default();
@@ -325,7 +325,7 @@ async fn what_is_immutable_is_made_again_only_where_that_is_asked_for() -> Resul
 }
 
 #[tokio::test]
-async fn what_no_set_has_made_is_not_made_again() -> Result<()> {
+async fn objects_of_no_set_are_not_recreated() -> Result<()> {
     let (applier, owner) = applier("by-hand").await?;
     let api: Api<Job> = cluster()?.api()?;
     let mut by_hand = job("by-hand", "a", 1)?;
@@ -341,7 +341,7 @@ async fn what_no_set_has_made_is_not_made_again() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_job_is_made_once() -> Result<()> {
+async fn a_job_is_created_once() -> Result<()> {
     let (applier, owner) = applier("once").await?;
     let api: Api<Job> = cluster()?.api()?;
     let first = applier.create_owned(&owner, job("once", "a", 1)?).await?;
@@ -369,7 +369,7 @@ async fn a_job_is_made_once() -> Result<()> {
     ensure!(child_error(deleted)? == expected);
     ensure!(foreign.owner_references().is_empty(), "it was taken over");
 
-    // What has changed since it was read is not deleted.
+    // An object that has changed since it was read is not deleted.
     let label = Patch::Merge(json!({ "metadata": { "labels": { "changed": "yes" } } }));
     api.patch("once", &PatchParams::default(), &label).await?;
     let conflict = applier.delete_owned(&owner, &made).await;
@@ -386,7 +386,7 @@ async fn a_job_is_made_once() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_set_that_cannot_be_right_is_refused_before_anything_is_sent() -> Result<()> {
+async fn an_invalid_set_is_refused_before_any_request() -> Result<()> {
     let (applier, owner) = applier("wrong").await?;
     let mut children = applier.children(&owner);
     children.create(job("never-sent", "a", 1)?);
@@ -447,9 +447,9 @@ fn two_controllers_do_not_prune_each_others_children() {
         let hooks = Webhooks::default();
         cluster()?.run(&OPTIONS, crate::widget::crds(), both, hooks, Context::of)
     };
-    let said = refused().map(drop).unwrap_err().to_string();
+    let error = refused().map(drop).unwrap_err().to_string();
     let expected = "controllers `first` and `second` both prune each ConfigMap of a Widget";
-    assert!(said.starts_with(expected), "{said}");
+    assert!(error.starts_with(expected), "{error}");
 }
 
 /// Without a cluster, and without a controller that declares anything.

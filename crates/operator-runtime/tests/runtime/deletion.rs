@@ -1,4 +1,4 @@
-//! What a deletion does to the objects that an operator makes, with the real garbage collection.
+//! Deletion of owners, with the real garbage collector.
 
 use std::{
     collections::BTreeSet,
@@ -32,10 +32,10 @@ const OPTIONS: ManagerOptions = ManagerOptions {
     scope: WatchScope::Cluster,
 };
 
-/// The uids that the child `quick` had.
+/// The uids of the child `quick`.
 static QUICK: LazyLock<Mutex<BTreeSet<String>>> = LazyLock::new(Mutex::default);
 
-/// Makes a child that goes at once, and one that somebody holds.
+/// Applies a child that is deleted at once, and one with a finalizer.
 async fn reconcile(widget: Arc<Widget>, applier: Arc<Applier>) -> kube::Result<Action> {
     let child = |name: &str, finalizers: &[&str]| {
         let metadata = json!({ "name": name, "finalizers": finalizers });
@@ -52,7 +52,7 @@ async fn reconcile(widget: Arc<Widget>, applier: Arc<Applier>) -> kube::Result<A
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[tokio::test]
-async fn nothing_is_made_for_an_owner_that_waits_for_its_children() -> Result<()> {
+async fn nothing_is_created_for_an_owner_under_foreground_deletion() -> Result<()> {
     let options = Options {
         controller_manager: true,
         ..Options::default()
@@ -87,7 +87,7 @@ async fn nothing_is_made_for_an_owner_that_waits_for_its_children() -> Result<()
         Ok(())
     })
     .await?;
-    // As long as the slow one is there, the owner is, and its reconcile may run.
+    // While the slow child exists, so does the owner, and its reconcile may run.
     sleep(Duration::from_secs(3)).await;
     let parent = widgets.get("parent").await?;
     ensure!(parent.finalizers() == ["foregroundDeletion"], "{parent:?}");
@@ -111,12 +111,12 @@ async fn nothing_is_made_for_an_owner_that_waits_for_its_children() -> Result<()
 const FINALIZER: &str = "test.example.com/cleanup";
 const HEALTHY: ReadyCondition = ReadyCondition::negative("Degraded");
 
-/// How often `cleaned` has tried to clean up.
+/// The number of cleanups by `cleaned`.
 static TRIES: AtomicU32 = AtomicU32::new(0);
-/// What becomes of it: not done yet, a failure, done.
+/// The result of the cleanup: not done yet, a failure, done.
 static CLEAN_UP: AtomicU32 = AtomicU32::new(0);
 
-/// Cleans up when the test lets it.
+/// Cleans up when the test allows it.
 async fn cleaned(widget: Arc<Widget>, client: Arc<Client>) -> kube::Result<Action> {
     let api: Api<Widget> = Api::namespaced((*client).clone(), NAMESPACE);
     match finalizer::ensure(&api, &*widget, FINALIZER).await? {
@@ -140,7 +140,7 @@ async fn cleaned(widget: Arc<Widget>, client: Arc<Client>) -> kube::Result<Actio
     Ok(Action::await_change())
 }
 
-/// Waits for the reason of `Degraded`, and checks that further tries to clean up leave it as it is.
+/// Waits for the reason of `Degraded`, and checks that further cleanups leave it unchanged.
 async fn stays(widgets: &Api<Widget>, reason: &str) -> Result<()> {
     let shown = eventually(PATIENCE, async || {
         let widget = widgets.get("kept").await?;
@@ -171,9 +171,9 @@ async fn stays(widgets: &Api<Widget>, reason: &str) -> Result<()> {
     Ok(())
 }
 
-/// For as long as it takes, its condition says why the object is still there.
+/// During the cleanup, its condition shows why the object still exists.
 #[tokio::test]
-async fn an_object_that_is_cleaned_up_shows_it() -> Result<()> {
+async fn an_object_reports_its_cleanup() -> Result<()> {
     let cluster = Cluster::start()?;
     let mut controllers = Controllers::default();
     let controller = Controller::new("cleaned", cleaned);
@@ -201,13 +201,13 @@ async fn an_object_that_is_cleaned_up_shows_it() -> Result<()> {
         Ok(())
     })
     .await?;
-    // Fails if something was not allowed.
+    // Fails if a request was refused.
     operator.stop()
 }
 
-/// Somebody deleted it while it was reconciled.
+/// The object was deleted while it was reconciled.
 #[tokio::test]
-async fn the_status_of_an_object_that_is_gone_is_nothing() -> Result<()> {
+async fn a_status_patch_of_a_deleted_object_is_skipped() -> Result<()> {
     let cluster = Cluster::start()?;
     cluster.install(crate::widget::crds()).await?;
     let widgets: Api<Widget> = Api::namespaced(cluster.client()?, NAMESPACE);
@@ -221,7 +221,7 @@ async fn the_status_of_an_object_that_is_gone_is_nothing() -> Result<()> {
     let left = status::patch(&widgets, &widget, &new).await?;
     ensure!(left.status.is_none(), "{left:?}");
 
-    // A type without the subresource is another mistake.
+    // A missing status subresource is a different error.
     let configs: Api<ConfigMap> = Api::namespaced(cluster.client()?, NAMESPACE);
     let config: ConfigMap = from_value(json!({ "metadata": { "name": "config" } }))?;
     let config = configs.create(&PostParams::default(), &config).await?;

@@ -1,7 +1,7 @@
-//! Kubernetes' own types in a CRD: the schema is the one that controller-gen writes for the same type in Go.
+//! Kubernetes' own types in a CRD have the schema that controller-gen writes for the same type in Go.
 //!
-//! `embedded/controller-gen.yaml` is what controller-gen wrote for `tests/controller-gen/embedded/types.go`; `make schemas` runs it
-//! again and compares.
+//! `embedded/controller-gen.yaml` is the output of controller-gen for
+//! `tests/controller-gen/embedded/types.go`; `make schemas` runs it again and compares.
 
 mod difference;
 
@@ -94,8 +94,8 @@ fn schema(crd: &impl Serialize) -> Value {
     crd["spec"]["versions"][0]["schema"]["openAPIV3Schema"].clone()
 }
 
-/// What differs in the fields of Kubernetes' types. Around them kube writes what is its own: a status may be null, and `apiVersion`,
-/// `kind` and `metadata`, which the API server adds, are not in the root.
+/// The differences in the fields of Kubernetes' types. Around them, kube's schema differs: a status may be
+/// null, and the root lacks `apiVersion`, `kind` and `metadata`, which the API server adds.
 fn against_go(crd: &CustomResourceDefinition) -> Vec<Difference> {
     let path = concat!(
         env!("CARGO_MANIFEST_DIR"),
@@ -123,7 +123,7 @@ fn by_keyword(differences: &[Difference]) -> BTreeMap<&str, usize> {
 }
 
 #[test]
-fn a_crd_is_what_controller_gen_writes() {
+fn a_crd_equals_the_output_of_controller_gen() {
     let kube = against_go(&Embedded::crd());
     let kube = by_keyword(&kube);
     println!("without what controller-gen says: {kube:#?}");
@@ -134,7 +134,7 @@ fn a_crd_is_what_controller_gen_writes() {
     assert!(ours.is_empty(), "{:#?}\n{first:#?}", by_keyword(&ours));
 }
 
-/// An object whose Pod template has a container with `env` and a port.
+/// A spec whose Pod template has a container with `env` and a port.
 #[derive(Clone, Debug, CustomResource, Deserialize, JsonSchema, Serialize)]
 #[kube(
     group = "test.example.com",
@@ -166,7 +166,7 @@ fn workload(env: &str) -> Patch<Value> {
 #[tokio::test]
 async fn two_managers_each_own_an_entry_of_a_list() -> Result<()> {
     let cluster = Cluster::start()?;
-    // A key of a list that is neither required nor has a default is refused here.
+    // Strict validation refuses a list map key that is neither required nor has a default.
     let strict = PatchParams::apply("test").validation_strict().dry_run();
     let api: Api<CustomResourceDefinition> = Api::all(cluster.client()?);
     let crd = of::<Embedded>();
@@ -194,11 +194,11 @@ async fn two_managers_each_own_an_entry_of_a_list() -> Result<()> {
     Ok(())
 }
 
-/// What the author of a type says, beside what its fields' types say.
+/// Attributes of a type's author, beside the schemas of the fields' types.
 #[derive(Clone, Debug, CustomResource, Deserialize, KubeSchema, Serialize)]
 #[kube(group = "test.example.com", version = "v1", kind = "Own")]
 pub struct OwnSpec {
-    /// Where it is.
+    /// The location.
     #[schemars(extend("x-kubernetes-map-type" = "granular"))]
     pub reference: Option<ObjectReference>,
     #[x_kube(validation = "self.matchLabels.size() > 0")]
@@ -217,7 +217,7 @@ pub enum Source {
     Env(Vec<EnvVar>),
 }
 
-/// A variant is known by its properties.
+/// A variant is identified by its properties.
 #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
 #[serde(untagged)]
 pub enum Either {
@@ -232,7 +232,7 @@ fn without_metadata(schema: &mut schemars::Schema) {
 }
 
 #[test]
-fn what_a_field_says_stays() {
+fn attributes_of_a_field_stay() {
     let schema = schema(&of::<Own>());
     let of = |name: &str| &schema["properties"]["spec"]["properties"][name];
 

@@ -27,17 +27,17 @@ use operator_runtime::envtest::{Cluster, NAMESPACE, free_port};
 use serde_json::{Value, json};
 use tokio::time::sleep;
 
-/// An idle operator stops at once; a machine under load takes longer.
+/// An idle operator stops at once; a machine under load needs longer.
 const STOP: Duration = Duration::from_secs(10);
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// The cluster of all tests, each of which has types of its own.
+/// The cluster of all tests, each of which has its own types.
 fn cluster() -> Result<&'static Cluster> {
     static CLUSTER: LazyLock<Result<Cluster>> = LazyLock::new(Cluster::start);
     CLUSTER.as_ref().map_err(|error| anyhow!("{error:#}"))
 }
 
-/// The examples by name. Builds them: `cargo test --test examples` does not.
+/// The binaries of the examples by name. Builds them, because `cargo test --test examples` does not.
 fn binaries() -> Result<&'static BTreeMap<String, PathBuf>> {
     static BINARIES: LazyLock<Result<BTreeMap<String, PathBuf>>> = LazyLock::new(build);
     BINARIES.as_ref().map_err(|error| anyhow!("{error:#}"))
@@ -47,7 +47,8 @@ fn build() -> Result<BTreeMap<String, PathBuf>> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["build", "--examples", "--all-features", "--locked"]);
     cargo.args(["--message-format", "json", "--quiet"]);
-    // To build scripts, what cargo tells this test would be a change, and half of the dependencies be built anew.
+    // cargo's variables would change the environment of build scripts, and rebuild half of the
+    // dependencies.
     for (name, _) in env::vars() {
         if name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_") {
             cargo.env_remove(name);
@@ -73,7 +74,7 @@ fn build() -> Result<BTreeMap<String, PathBuf>> {
     Ok(binaries)
 }
 
-/// An example that runs. Dropping it kills it.
+/// A running example. Dropping it kills it.
 struct Example {
     child: Child,
     health: SocketAddr,
@@ -81,8 +82,8 @@ struct Example {
 }
 
 impl Example {
-    /// Installs the CRD that the example prints, starts it as an administrator, and waits until it is
-    /// ready.
+    /// Installs the CRD that the example prints, starts the example as an administrator, and waits until it
+    /// is ready.
     async fn start(name: &str, flags: &[&str]) -> Result<Self> {
         let cluster = cluster()?;
         let binary = binaries()?.get(name);
@@ -132,7 +133,7 @@ impl Example {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Stops it as a rollout does: it ends in time, and without an error.
+    /// Stops it as a rollout does: in time, and without an error.
     async fn stop(mut self) -> Result<()> {
         let id = self.child.id().to_string();
         let kill = Command::new("kill").args(["-s", "TERM", &id]).status()?;
@@ -157,7 +158,7 @@ impl Drop for Example {
     }
 }
 
-/// What `--crd` prints; an example without a type of its own does not have the flag.
+/// The output of `--crd`; an example without a type of its own lacks the flag.
 fn crd(binary: &Path) -> Result<Option<CustomResourceDefinition>> {
     let output = Command::new(binary).arg("--crd").output()?;
     if !output.status.success() {
@@ -188,8 +189,8 @@ async fn create(api: &Api<DynamicObject>, object: Value) -> Result<DynamicObject
     Ok(api.create(&PostParams::default(), &object).await?)
 }
 
-/// Waits until a dry run of a create ends in this way. The API server asks a webhook a moment after its configuration is
-/// there.
+/// Waits until a dry run of a create has this result. The API server calls a webhook a moment after its
+/// configuration exists.
 async fn asked(
     api: &Api<DynamicObject>,
     object: &Value,
@@ -206,7 +207,7 @@ async fn asked(
     .await
 }
 
-/// Waits until something is there.
+/// Waits until `find` returns a value.
 async fn until<T>(what: &str, mut find: impl AsyncFnMut() -> Result<Option<T>>) -> Result<T> {
     let begin = Instant::now();
     loop {
@@ -249,7 +250,7 @@ async fn memcached() -> Result<()> {
     let owned = deployments.get("sample").await?;
     ensure!(owned.owner_references()[0].uid == owner.uid().unwrap_or_default());
 
-    // There is no kubelet, so the test says that the Pods run.
+    // There is no kubelet, so the test reports the Pods as running.
     let running = json!({ "status": { "replicas": 2, "readyReplicas": 2 } });
     let (params, patch) = (PatchParams::default(), Patch::Merge(running));
     deployments.patch_status("sample", &params, &patch).await?;
@@ -336,7 +337,7 @@ async fn webhooks() -> Result<()> {
     let error = error.context("it was deleted")?.to_string();
     ensure!(error.contains("scale it to 0 replicas first"), "{error}");
 
-    // What the older version cannot hold outlives a write through it.
+    // The fields that the older version cannot hold survive a write through it.
     let scale = Patch::Merge(json!({ "spec": { "size": 0 } }));
     older.patch("sample", &params, &scale).await?;
     let spec = api.get("sample").await?.data["spec"].take();
@@ -349,7 +350,7 @@ async fn webhooks() -> Result<()> {
 #[tokio::test]
 async fn cronjob() -> Result<()> {
     let port = format!("--webhook-port={}", free_port()?);
-    // The example `webhooks` runs in the same cluster, perhaps right now, and has the default names.
+    // The example `webhooks` may run in the same cluster at the same time, with the default names.
     let flags = [
         "--webhook-host=localhost",
         "--webhook-mutating-configuration=cronjobs",

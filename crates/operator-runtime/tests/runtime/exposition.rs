@@ -1,4 +1,4 @@
-//! A strict reader of what Prometheus reads: OpenMetrics and the older text.
+//! A strict parser of Prometheus' formats: OpenMetrics and the older text.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ pub type Labels = BTreeMap<String, String>;
 pub struct Exposition(BTreeMap<String, BTreeMap<Labels, f64>>);
 
 impl Exposition {
-    /// Reads all metrics, or says what a scraper could refuse.
+    /// Parses all metrics; fails on input that a scraper could refuse.
     pub fn parse(text: &str, openmetrics: bool) -> Result<Self> {
         ensure!(text.ends_with('\n'), "the last line has no end");
         let body = match openmetrics {
@@ -54,7 +54,7 @@ impl Exposition {
         Ok(exposition)
     }
 
-    /// The value of the sample with just these labels.
+    /// The value of the sample with exactly these labels.
     pub fn value(&self, name: &str, labels: &[(&str, &str)]) -> Option<f64> {
         let labels: Labels = labels
             .iter()
@@ -63,7 +63,7 @@ impl Exposition {
         self.0.get(name)?.get(&labels).copied()
     }
 
-    /// The samples that have this name.
+    /// The samples with this name.
     pub fn series(&self, name: &str) -> impl Iterator<Item = (&Labels, f64)> {
         let series = self.0.get(name).into_iter().flatten();
         series.map(|(labels, value)| (labels, *value))
@@ -109,7 +109,7 @@ impl Exposition {
         Ok(())
     }
 
-    /// Buckets are cumulative, and the last is everything.
+    /// Checks that buckets are cumulative, and that the last contains everything.
     fn histogram(&self, name: &str) -> Result<()> {
         let mut histograms: BTreeMap<Labels, Vec<(f64, f64)>> = BTreeMap::new();
         for (labels, value) in self.series(&format!("{name}_bucket")) {
@@ -138,7 +138,7 @@ impl Exposition {
     }
 }
 
-/// Labels up to `}`, and what follows.
+/// The labels up to `}`, and the rest.
 fn labels(mut rest: &str) -> Result<(Labels, &str)> {
     let mut labels = Labels::new();
     loop {
@@ -179,7 +179,7 @@ fn name(name: &str) -> Result<()> {
 }
 
 #[test]
-fn what_a_scraper_could_refuse_is_refused() {
+fn invalid_metrics_are_refused() {
     let good = "# HELP a A.\n# TYPE a counter\na_total{x=\"\\\"\\\\\"} 1\n# TYPE h histogram\n\
                 h_sum 1\nh_count 2\nh_bucket{le=\"0.5\"} 1\nh_bucket{le=\"+Inf\"} 2\n# EOF\n";
     assert!(Exposition::parse(good, true).is_ok());

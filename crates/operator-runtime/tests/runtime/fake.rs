@@ -15,12 +15,12 @@ use serde_json::{Value, from_value, json};
 
 use crate::widget::Widget;
 
-/// What a test can see of the answers, one after the other.
+/// The responses in a comparable form, in order.
 #[derive(Debug, Default)]
 struct Transcript(Vec<String>);
 
 impl Transcript {
-    /// Notes what does not depend on the server: versions and times only as there or not.
+    /// Records the parts that do not depend on the server: versions and times only as present or absent.
     fn object<K: Serialize>(&mut self, step: &str, answer: kube::Result<K>) -> Option<Value> {
         let (line, object) = match answer {
             Ok(object) => {
@@ -61,17 +61,17 @@ fn visible(object: &Value) -> String {
 fn refusal(status: &Status) -> String {
     let details = status.details.as_ref();
     let details = details.map(|details| (&details.name, &details.group, &details.kind));
-    // The rest of a message explains more than the fake does.
+    // The rest of a message explains more than the fake's.
     let message = status.message.split(';').next().unwrap_or_default();
     match status.code {
         404 | 409 => format!("{} {} {message} {details:?}", status.code, status.reason),
-        // Without a reason from the real one.
+        // The real one gives no reason.
         500 => "500".to_owned(),
         code => format!("{code} {}", status.reason),
     }
 }
 
-/// What both kinds of objects go through; `part` is the field that they have.
+/// The life of both types of objects; `part` is the field that they have.
 async fn life<K>(api: &Api<K>, object: Value, part: &str) -> Transcript
 where
     K: Resource + Clone + Debug + Serialize + DeserializeOwned,
@@ -160,7 +160,7 @@ where
     seen
 }
 
-/// Lists some of `a`, which has the label `x=y`, and `b`, which has `app=web`.
+/// Lists with selectors: `a` has the label `x=y`, and `b` has `app=web`.
 async fn select<K>(api: &Api<K>, seen: &mut Transcript)
 where
     K: Resource + Clone + Debug + DeserializeOwned,
@@ -204,7 +204,7 @@ where
     seen.note("delete at once", gone);
 }
 
-/// How the status of an object goes apart from the rest.
+/// The life of a status, independent of the rest.
 async fn status(api: &Api<Widget>) -> Transcript {
     let mut seen = Transcript::default();
     let (post, params) = (PostParams::default(), PatchParams::default());

@@ -1,4 +1,4 @@
-//! Finalizers that come and go, and the answers to it, against the fake API server.
+//! Adding and removing finalizers, against the fake API server.
 
 use k8s_openapi::api::core::v1::ConfigMap;
 use kube::{Api, ResourceExt, api::DeleteParams};
@@ -20,7 +20,7 @@ fn is_conflict<T>(result: kube::Result<T>) -> bool {
 }
 
 #[tokio::test]
-async fn an_object_goes_when_it_was_cleaned_up() {
+async fn an_object_is_deleted_after_its_cleanup() {
     let fake = Fake::default();
     let api = Api::default_namespaced(fake.client());
     let object = fake.add(config_map(&["another/one"]));
@@ -49,7 +49,7 @@ async fn an_object_goes_when_it_was_cleaned_up() {
 }
 
 #[tokio::test]
-async fn finalizers_that_others_changed_meanwhile_stay() {
+async fn finalizers_of_others_stay() {
     let fake = Fake::default();
     let api = Api::default_namespaced(fake.client());
     let object = fake.add(config_map(&[]));

@@ -1,4 +1,4 @@
-//! What works in every replica: it changes things in one that does not lead, too, and reads no store that is not filled.
+//! Work without leadership: it writes in followers, too, and reads no unfilled store.
 
 use std::{fs, net::SocketAddr, path::Path, sync::Arc, time::Duration};
 
@@ -41,7 +41,7 @@ struct Args {
     manager: Flags,
 }
 
-/// Everything that changes something, as the operator of a project has it.
+/// Everything that writes, as in a project's operator.
 #[derive(Clone)]
 struct Context {
     client: Client,
@@ -58,7 +58,7 @@ impl Context {
         }
     }
 
-    /// Applies a ConfigMap, asks for a review, and writes an event.
+    /// Applies a ConfigMap, creates a review, and publishes an event.
     async fn write(&self, name: &str) -> kube::Result<()> {
         let object = json!({ "metadata": { "name": name, "namespace": "default" } });
         let object: ConfigMap = from_value(object).map_err(kube::Error::SerdeError)?;
@@ -89,7 +89,7 @@ async fn reconcile(widget: Arc<Widget>, context: Arc<Context>) -> kube::Result<A
     Ok(Action::await_change())
 }
 
-/// Somebody else leads, for as long as this test takes.
+/// Another replica leads, for as long as this test takes.
 async fn lead(client: &Client) -> Result<()> {
     let lease = json!({
         "metadata": { "name": OPTIONS.name, "namespace": "default" },
@@ -105,15 +105,15 @@ async fn lead(client: &Client) -> Result<()> {
     Ok(())
 }
 
-/// Where an operator serves its validating webhook for widgets, and the client that asks it.
+/// The webhook server of an operator for widgets, and its client.
 pub struct Endpoint {
-    /// With which the operator serves it.
+    /// The operator's flags for the server.
     pub flags: [String; 2],
     client: Client,
 }
 
 impl Endpoint {
-    /// On a port of its own, with a certificate that it writes to a new directory.
+    /// On a port of its own, with a certificate in a new directory.
     pub fn new(directory: &Path) -> Result<Self> {
         fs::create_dir(directory)?;
         let certificate = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
@@ -133,7 +133,7 @@ impl Endpoint {
         Ok(Self { flags, client })
     }
 
-    /// Asks as the API server would; the answer.
+    /// Sends a review as the API server would; returns the response.
     pub async fn review(&self) -> Result<Value> {
         let review = json!({
             "apiVersion": "admission.k8s.io/v1",
@@ -182,7 +182,7 @@ impl Replica {
 }
 
 #[tokio::test]
-async fn a_follower_writes_what_needs_no_leadership() -> Result<()> {
+async fn a_follower_writes_without_leadership() -> Result<()> {
     let cluster = Cluster::start()?;
     cluster.install(crate::widget::crds()).await?;
     let client = cluster.client()?;
@@ -223,7 +223,7 @@ async fn a_follower_writes_what_needs_no_leadership() -> Result<()> {
 
     let asked = async {
         let api: Api<ConfigMap> = Api::namespaced(client.clone(), "default");
-        // They begin by themselves.
+        // They start by themselves.
         for name in ["controller", "task"] {
             while api.get_opt(name).await?.is_none() {
                 sleep(Duration::from_millis(20)).await;
@@ -250,7 +250,7 @@ async fn a_follower_writes_what_needs_no_leadership() -> Result<()> {
         .await
         .context("a follower does not write")??;
 
-    // Whatever else has the same client waits for the lease.
+    // Other users of the same client wait for the lease.
     let error = context.write("outside").await.unwrap_err();
     ensure!(
         matches!(&error, kube::Error::Service(error) if error.is::<NotLeading>()),
@@ -260,7 +260,7 @@ async fn a_follower_writes_what_needs_no_leadership() -> Result<()> {
     Ok(())
 }
 
-/// Denies everything before it knows of the widget `there`.
+/// Denies everything until the store has the widget `there`.
 async fn is_known(_: &Change<Widget>, _: &Request, widgets: &Store<Widget>) -> Result<(), Denied> {
     match widgets.get(Some("default"), "there") {
         Some(_) => Ok(()),
@@ -269,7 +269,7 @@ async fn is_known(_: &Change<Widget>, _: &Request, widgets: &Store<Widget>) -> R
 }
 
 #[tokio::test]
-async fn a_webhook_is_not_asked_before_its_stores_are_filled() -> Result<()> {
+async fn a_webhook_answers_only_after_its_stores_are_filled() -> Result<()> {
     let cluster = Cluster::start()?;
     let replica = Replica::new(&cluster, &[])?;
     let manager = Manager::new(&OPTIONS, replica.flags.clone()).await?;
@@ -278,13 +278,13 @@ async fn a_webhook_is_not_asked_before_its_stores_are_filled() -> Result<()> {
     hooks.add(Webhook::validating(is_known));
     let running = tokio::spawn(manager.webhooks(hooks, widgets.clone()).run());
 
-    // Nobody has installed the type yet.
+    // The type is not installed yet.
     let early = async {
         loop {
             match replica.webhook.review().await {
-                Ok(answer) => anyhow::bail!("it is asked too early: {answer}"),
+                Ok(answer) => anyhow::bail!("the webhook answers too early: {answer}"),
                 Err(error) if format!("{error:?}").contains("not ready yet") => return Ok(error),
-                // It does not listen yet.
+                // The server does not listen yet.
                 Err(_) => sleep(Duration::from_millis(20)).await,
             }
         }
@@ -298,7 +298,7 @@ async fn a_webhook_is_not_asked_before_its_stores_are_filled() -> Result<()> {
     let there = Widget::new("there", WidgetSpec::default());
     api.create(&PostParams::default(), &there).await?;
     timeout(Duration::from_secs(30), widgets.synced()).await?;
-    // The list that filled the store may have been of before the widget.
+    // The list that filled the store may be older than the widget.
     eventually(Duration::from_secs(30), async || {
         let answer = replica.webhook.review().await?;
         ensure!(answer["response"]["allowed"] == true, "{answer}");

@@ -1,5 +1,4 @@
-//! What the integration tests of a project can say about its operator: its context, and roles beside
-//! the one that follows from what it declares.
+//! A project's integration tests: the context of its operator, and roles beside the declared permissions.
 
 use std::{fs, path::Path};
 
@@ -21,7 +20,7 @@ const OPTIONS: ManagerOptions = ManagerOptions {
     scope: WatchScope::Cluster,
 };
 
-/// A role and one for the whole cluster, as a project has them in `config/rbac`.
+/// A Role and a ClusterRole, as in `config/rbac` of a project.
 const ROLES: &str = "
 apiVersion: rbac.authorization.k8s.io/v1
 kind: Role
@@ -53,7 +52,7 @@ struct OperatorFlags {
 struct Context;
 
 impl Context {
-    /// Asks the API server, as one that needs to know something before it starts would.
+    /// Calls the API server before the operator starts.
     async fn new(manager: &Manager, flags: OperatorFlags) -> Result<Self> {
         let api: Api<ConfigMap> = Api::namespaced(manager.client(), NAMESPACE);
         let patch = Patch::Merge(json!({ "data": { "key": flags.value } }));
@@ -70,13 +69,13 @@ fn run(cluster: Cluster) -> Result<Cluster> {
 }
 
 #[tokio::test]
-async fn the_context_is_made_with_the_roles_of_the_project() -> Result<()> {
+async fn the_context_is_built_with_the_roles_of_the_project() -> Result<()> {
     let Err(error) = run(Cluster::start()?) else {
         bail!("its context was made without permission");
     };
     let error = format!("{error:#}");
     ensure!(
-        error.starts_with("cannot make the context: no backup: "),
+        error.starts_with("cannot build the context: no backup: "),
         "{error}"
     );
 
@@ -100,11 +99,14 @@ async fn the_context_is_made_with_the_roles_of_the_project() -> Result<()> {
     ensure!(status.allowed, "{status:?}");
 
     fs::write(&file, "kind: RoleBinding")?;
-    let error = cluster.with_roles(&file).err().context("there is none")?;
+    let error = cluster
+        .with_roles(&file)
+        .err()
+        .context("the file was accepted")?;
     fs::remove_dir_all(&directory)?;
     let error = format!("{error:#}");
     ensure!(
-        error.ends_with("backup_role.yaml: there is none"),
+        error.ends_with("backup_role.yaml: the file contains no role"),
         "{error}"
     );
     Ok(())

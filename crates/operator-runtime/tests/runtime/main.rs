@@ -1,4 +1,4 @@
-//! The runtime as operators use it: against a real API server, with real processes, networks and
+//! Tests of the runtime as operators use it: against a real API server, with real processes, networks and
 //! certificates.
 
 mod certificates;

@@ -1,5 +1,4 @@
-//! The metrics endpoint in front of a real API server: who may read it, what it says, and a
-//! certificate that changes.
+//! The metrics endpoint with a real API server: authorization, format, and a certificate that changes.
 
 use std::{
     env, fs,
@@ -46,7 +45,7 @@ fn cluster() -> Result<&'static Cluster> {
         for name in [MANAGER, READER, OTHER] {
             kubectl(&["create", "serviceaccount", name])?;
         }
-        // The roles as projects have them.
+        // The roles of generated projects.
         let roles = concat!(
             env!("CARGO_MANIFEST_DIR"),
             "/../../templates/project/config/rbac/metrics_roles.yaml"
@@ -99,7 +98,7 @@ struct Args {
     manager: Flags,
 }
 
-/// A manager with these flags beside the address of the metrics, under its own ServiceAccount.
+/// A manager with these flags beside the metrics address, under its own ServiceAccount.
 async fn manager(port: u16, flags: &[&str]) -> Result<Manager> {
     let control_plane = cluster()?.control_plane();
     let kubeconfig = control_plane.kubeconfig_for(&format!("manager-{port}"), &token(MANAGER)?)?;
@@ -125,7 +124,7 @@ fn start(manager: Manager) -> JoinHandle<Result<(), Error>> {
     tokio::spawn(manager.controllers(controllers, ()).run())
 }
 
-/// A client of the endpoint that trusts `root`, or anybody.
+/// A client of the endpoint that trusts `root`, or any certificate.
 fn scraper(port: u16, token: Option<&str>, root: Option<&CertificateDer>) -> Result<Client> {
     let mut config = Config::new(format!("https://localhost:{port}").parse()?);
     config.auth_info.token = token.map(|token| token.to_owned().into());
@@ -135,7 +134,7 @@ fn scraper(port: u16, token: Option<&str>, root: Option<&CertificateDer>) -> Res
     Ok(Client::try_from(config)?)
 }
 
-/// The status, the content type and the text of an answer.
+/// The status, the content type and the text of a response.
 async fn get(client: &Client, path: &str, accept: &str) -> Result<(u16, String, String)> {
     let request = Request::get(path)
         .header("accept", accept)
@@ -151,7 +150,7 @@ async fn get(client: &Client, path: &str, accept: &str) -> Result<(u16, String, 
     Ok((status, kind, String::from_utf8(body.to_vec())?))
 }
 
-/// The status, as soon as somebody listens.
+/// The status, as soon as the server listens.
 async fn status(client: &Client) -> Result<u16> {
     let begin = Instant::now();
     loop {
@@ -165,7 +164,7 @@ async fn status(client: &Client) -> Result<u16> {
 
 const OPENMETRICS: &str = "application/openmetrics-text;version=1.0.0,text/plain;q=0.5";
 
-/// What the two dashboards of kubebuilder's grafana plugin ask for, with the labels they need.
+/// The metrics of the two dashboards of kubebuilder's grafana plugin, with their labels.
 const DASHBOARDS: [(&str, &[&str]); 12] = [
     ("controller_runtime_active_workers", &["controller"]),
     (
@@ -191,7 +190,7 @@ const DASHBOARDS: [(&str, &[&str]); 12] = [
 ];
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn only_those_who_may_read_get_metrics_that_parse() -> Result<()> {
+async fn only_authorized_readers_get_metrics_that_parse() -> Result<()> {
     cluster()?.install(crate::widget::crds()).await?;
     let port = free_port()?;
     let manager = manager(port, &[]).await?;
@@ -209,7 +208,7 @@ async fn only_those_who_may_read_get_metrics_that_parse() -> Result<()> {
     for (token, code) in &expected {
         let client = scraper(port, token.as_deref(), None)?;
         ensure!(status(&client).await? == *code, "{code} is expected");
-        // The other times from the cache.
+        // Later times from the cache.
         ensure!(status(&client).await? == *code, "{code} is expected again");
     }
     let client = scraper(port, expected[3].0.as_deref(), None)?;
@@ -256,7 +255,7 @@ async fn only_those_who_may_read_get_metrics_that_parse() -> Result<()> {
         ensure!(metrics.value("workqueue_work_duration_seconds_count", &queue) >= Some(1.0));
         let url = cluster()?.control_plane().url();
         let host = url.trim_start_matches("https://");
-        // Three tokens were reviewed, two of them further.
+        // Three TokenReviews, and two SubjectAccessReviews.
         let reviews = [("code", "201"), ("method", "POST"), ("host", host)];
         ensure!(
             metrics.value("rest_client_requests_total", &reviews) == Some(5.0),
@@ -277,7 +276,7 @@ async fn a_mounted_certificate_may_change() -> Result<()> {
         directory.0.join("..data").display()
     );
     let operator = start(manager(port, &[&path]).await?);
-    // No token is needed to see whose certificate it is.
+    // Seeing the certificate needs no token.
     let kept = scraper(port, None, Some(&first))?;
     ensure!(status(&kept).await? == 401);
     ensure!(
@@ -299,7 +298,7 @@ async fn a_mounted_certificate_may_change() -> Result<()> {
         ensure!(get(&kept, "/metrics", "*/*").await?.0 == 401);
         sleep(Duration::from_millis(200)).await;
     }
-    // Whoever connects now is not trusted by those who trust the first; who is connected, stays.
+    // New connections fail for clients that trust only the first certificate; existing connections stay.
     let late = get(&scraper(port, None, Some(&first))?, "/metrics", "*/*").await;
     ensure!(late.is_err(), "the first certificate is still there");
     ensure!(get(&kept, "/metrics", "*/*").await?.0 == 401);
@@ -336,7 +335,7 @@ async fn flags_of_kubebuilder() -> Result<()> {
     );
     operator.abort();
 
-    // What cannot be: one line that says so, and where.
+    // Impossible settings: one line with the reason and the place.
     let taken = TcpListener::bind("127.0.0.1:0")?;
     let taken = (taken.local_addr()?.port(), taken);
     let insecure = "--metrics-secure=false".to_owned();
@@ -363,7 +362,7 @@ async fn flags_of_kubebuilder() -> Result<()> {
     Ok(())
 }
 
-/// The protocol that the server chooses from what most clients offer.
+/// The protocol that the server chooses from the usual offers.
 fn alpn(port: u16, root: &CertificateDer<'static>) -> Result<Option<Vec<u8>>> {
     let mut roots = RootCertStore::empty();
     roots.add(root.clone())?;
@@ -380,7 +379,7 @@ fn alpn(port: u16, root: &CertificateDer<'static>) -> Result<Option<Vec<u8>>> {
     Ok(connection.alpn_protocol().map(<[u8]>::to_vec))
 }
 
-/// A directory that goes with the test.
+/// A directory that is removed with the test.
 struct Directory(PathBuf);
 
 impl Directory {
@@ -390,7 +389,7 @@ impl Directory {
         Ok(Self(path))
     }
 
-    /// Makes a certificate and mounts it as a Secret is: in a directory to which `..data` points.
+    /// Issues a certificate and mounts it like a Secret: in a directory to which `..data` points.
     fn mount(&self, name: &str) -> Result<CertificateDer<'static>> {
         let made = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
         let (data, link) = (self.0.join(name), self.0.join("..new"));

@@ -1,4 +1,4 @@
-//! A field without a value: absent or null, and what the API server does with a null that it does not allow.
+//! Fields without a value: absent or null, and the API server's handling of a null that is not allowed.
 
 use std::time::Duration;
 
@@ -29,9 +29,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 )]
 #[serde(rename_all = "camelCase")]
 struct NoteSpec {
-    /// Written as null where it has no value.
+    /// Written as null when it has no value.
     written: Option<String>,
-    /// Not written then.
+    /// Omitted when it has no value.
     #[serde(skip_serializing_if = "Option::is_none")]
     left_out: Option<String>,
 }
@@ -59,7 +59,7 @@ fn note(name: &str, spec: Value) -> Result<DynamicObject> {
 }
 
 #[tokio::test]
-async fn what_is_left_out_is_absent_and_a_stored_null_goes() -> Result<()> {
+async fn an_omitted_field_is_absent_and_a_stored_null_is_dropped() -> Result<()> {
     let nulls = || json!({ "written": null, "leftOut": null });
     let left = json!({ "written": null });
     let cluster = Cluster::start()?;
@@ -68,7 +68,7 @@ async fn what_is_left_out_is_absent_and_a_stored_null_goes() -> Result<()> {
         NAMESPACE,
         &ApiResource::erase::<Note>(&()),
     );
-    // As kube alone makes it, both may be null.
+    // In kube's own CRD, both are nullable.
     let before = Ok::<_, MergeError>(vec![Note::crd()]);
     cluster.install(before).await?;
     let params = PostParams::default();
@@ -83,7 +83,7 @@ async fn what_is_left_out_is_absent_and_a_stored_null_goes() -> Result<()> {
     })
     .await?;
 
-    // It can be written, and so can what still says null.
+    // The object can be written, and so can one that still contains null.
     let label = Patch::Merge(json!({ "metadata": { "labels": { "a": "b" } } }));
     let labelled = api.patch("stored", &PatchParams::default(), &label).await?;
     ensure!(labelled.data["spec"] == left, "{labelled:?}");
@@ -94,7 +94,7 @@ async fn what_is_left_out_is_absent_and_a_stored_null_goes() -> Result<()> {
     let created = api.create(&params, &note("created", nulls())?).await?;
     ensure!(created.data["spec"] == left, "{created:?}");
 
-    // A server-side apply of a whole object says only what the type writes.
+    // A server-side apply of a whole object contains only the fields that the type writes.
     let typed = Note::new("typed", NoteSpec::default());
     let notes: Api<Note> = Api::namespaced(cluster.client()?, NAMESPACE);
     let manager = PatchParams::apply("test");

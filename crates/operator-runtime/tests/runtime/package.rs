@@ -1,5 +1,5 @@
-//! What the package promises: the README's program is an example, and no dependency asks for a newer
-//! Rust than the package does.
+//! Properties of the package: the README's program is an example, and no dependency declares a newer Rust
+//! than the package.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -30,7 +30,7 @@ fn the_program_of_the_readme_is_an_example() {
     );
 }
 
-/// `major.minor.patch` of a Rust version, of which the last parts may be left out.
+/// `major.minor.patch` of a Rust version, whose last parts may be missing.
 fn version(text: &str) -> [u32; 3] {
     let mut parts = text.split('.').map(|part| part.parse().expect("a number"));
     [(); 3].map(|()| parts.next().unwrap_or(0))
@@ -87,7 +87,7 @@ fn no_dependency_needs_a_newer_rust() {
             newer.insert(format!("{name} {version} needs {needs}"));
         }
         for dependency in nodes[&id]["deps"].as_array().unwrap() {
-            // Those of users: what only our tests need may be newer.
+            // Only users' dependencies: those of our tests may be newer.
             let kinds = dependency["dep_kinds"].as_array().unwrap();
             if kinds.iter().any(|kind| kind["kind"] != "dev") {
                 next.push(dependency["pkg"].as_str().unwrap().to_owned());

@@ -1,4 +1,4 @@
-//! The operator may do what its controllers declare, and nothing else.
+//! The operator has exactly the declared permissions.
 
 use std::{
     collections::BTreeSet,
@@ -123,7 +123,7 @@ async fn overstep(object: Arc<ConfigMap>, client: Arc<Client>) -> kube::Result<A
 }
 
 #[tokio::test]
-async fn what_is_not_declared_is_refused() -> Result<()> {
+async fn an_undeclared_call_is_refused() -> Result<()> {
     let options = ManagerOptions {
         name: "oversteps",
         scope: WatchScope::Cluster,
@@ -147,7 +147,7 @@ async fn what_is_not_declared_is_refused() -> Result<()> {
     Ok(())
 }
 
-/// Applies a child whose owner waits for it when it is deleted.
+/// Applies a child whose owner reference blocks the owner's foreground deletion.
 async fn own(account: Arc<ServiceAccount>, applier: Arc<Applier>) -> kube::Result<Action> {
     let child = json!({ "metadata": { "name": account.name_any() } });
     let child: ConfigMap = from_value(child).map_err(kube::Error::SerdeError)?;
@@ -155,9 +155,9 @@ async fn own(account: Arc<ServiceAccount>, applier: Arc<Applier>) -> kube::Resul
     Ok(Action::await_change())
 }
 
-/// OpenShift runs this admission plugin.
+/// OpenShift enables this admission plugin.
 #[tokio::test]
-async fn an_owner_may_wait_for_its_children() -> Result<()> {
+async fn an_owner_reference_may_block_the_deletion() -> Result<()> {
     let options = Options {
         api_server_flags: vec![
             "--enable-admission-plugins=OwnerReferencesPermissionEnforcement".to_owned(),
@@ -187,9 +187,9 @@ async fn an_owner_may_wait_for_its_children() -> Result<()> {
     operator.stop()
 }
 
-/// A type that is not there is named at once, not when readiness has taken too long.
+/// A missing type is reported at once, not after the readiness timeout.
 #[tokio::test]
-async fn what_is_not_served_is_named() -> Result<()> {
+async fn a_type_that_is_not_served_is_named() -> Result<()> {
     let options = ManagerOptions {
         name: "lacks",
         scope: WatchScope::Cluster,
@@ -201,7 +201,7 @@ async fn what_is_not_served_is_named() -> Result<()> {
     let mut controllers = Controllers::default();
     let controller = Controller::<Widget, _>::external("widgets", nothing)
         .owns_dynamic(gadget("v1"), Watch::new())
-        // Whether that cluster serves it is not asked in this one.
+        // Whether that cluster serves the type is not checked in this one.
         .owns_dynamic(gadget("v2"), Watch::new().cluster("other"));
     controllers.add(controller);
     let crds = crate::widget::crds();
@@ -213,9 +213,9 @@ async fn what_is_not_served_is_named() -> Result<()> {
     Ok(())
 }
 
-/// What the schema of its CRD asks for is there, so the API server takes it.
+/// The object has the required fields of its CRD's schema, so the API server accepts it.
 #[tokio::test]
-async fn a_smallest_object_is_one() -> Result<()> {
+async fn a_smallest_object_is_valid() -> Result<()> {
     let cluster = cluster()?;
     cluster.install(crate::widget::crds()).await?;
     let widget: Widget = cluster.smallest("smallest").await?;
@@ -229,14 +229,14 @@ async fn a_smallest_object_is_one() -> Result<()> {
     Ok(())
 }
 
-/// What the reconcile function below calls with.
+/// The arguments of the reconcile function below.
 struct Caller {
     client: Client,
     recorder: Recorder,
     name: &'static str,
 }
 
-/// Uses all that is declared, whatever is refused.
+/// Uses every declared permission, whatever is refused.
 async fn use_all(widget: Arc<Widget>, caller: Arc<Caller>) -> kube::Result<Action> {
     let Caller {
         client,
@@ -258,7 +258,7 @@ async fn use_all(widget: Arc<Widget>, caller: Arc<Caller>) -> kube::Result<Actio
         "metadata": { "name": name, "ownerReferences": [widget.controller_owner_ref(&())] },
     });
     _ = children.get(name).await;
-    // Makes it, and then has nothing to change.
+    // Creates it, and then has nothing to change.
     for _ in 0..2 {
         _ = children.patch(name, &apply, &Patch::Apply(&child)).await;
     }
@@ -314,7 +314,7 @@ fn run_with(name: &'static str, rules: Vec<PolicyRule>) -> Result<Operator> {
 }
 
 #[tokio::test]
-async fn no_declared_verb_is_unused_and_none_can_be_missed() -> Result<()> {
+async fn exactly_the_declared_verbs_are_used() -> Result<()> {
     let rules = users_of_all().rules().policy_rules();
     let mut more = users_of_all().rules();
     more.allow::<Pod>(&[Verb::Get]);
@@ -407,7 +407,7 @@ async fn a_namespaced_operator_works_in_its_namespace_with_a_role() -> Result<()
     Ok(())
 }
 
-/// An operator that does not start fails the tests at once, with what it said.
+/// An operator that does not start fails the tests at once, with its error.
 #[tokio::test]
 async fn an_operator_that_does_not_start_says_why() -> Result<()> {
     let options = ManagerOptions {

@@ -1,4 +1,4 @@
-//! An operator as a process: probes, metrics, signals, and a CRD that comes late.
+//! An operator as a process: probes, metrics, signals, and a CRD that is installed late.
 
 use std::{
     env,
@@ -35,7 +35,7 @@ struct Args {
     manager: Flags,
 }
 
-/// Takes 600 ms for a widget that is called `slow`, and for ever for one that is called `stuck`.
+/// Takes 600 ms for a widget named `slow`, and forever for one named `stuck`.
 async fn reconcile(widget: Arc<Widget>, _: Arc<()>) -> kube::Result<Action> {
     let name = widget.name_any();
     eprintln!("began {name}");
@@ -99,7 +99,7 @@ impl Process {
         Ok(())
     }
 
-    /// Waits for the end; how long it took, how it ended, and what it logged.
+    /// Waits for the end; returns the time that it took, the exit status, and the log.
     fn end(mut self) -> Result<(Duration, ExitStatus, String)> {
         let begin = Instant::now();
         let status = self.child.wait()?;
@@ -110,7 +110,7 @@ impl Process {
         Ok((took, status, log))
     }
 
-    /// Waits until a GET of the path answers with this status line and text.
+    /// Waits until a GET of the path has this status line and text.
     fn wait_for(&self, port: u16, path: &str, status: &str, text: &str) -> Result<()> {
         let begin = Instant::now();
         loop {
@@ -155,7 +155,7 @@ async fn apply(client: &Client, name: &str) -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_process_waits_for_its_crd_and_stops_when_asked() -> Result<()> {
+async fn a_process_waits_for_its_crd_and_stops_on_a_signal() -> Result<()> {
     let cluster = Cluster::start()?;
     let kubeconfig = cluster.control_plane().kubeconfig();
     let client = cluster.client()?;
@@ -187,7 +187,7 @@ async fn a_process_waits_for_its_crd_and_stops_when_asked() -> Result<()> {
         "{log}"
     );
 
-    // What runs may finish.
+    // A running reconcile may finish.
     let process = Process::start(&kubeconfig)?;
     let line = r#"active_workers{controller="widgets"} 1"#;
     apply(&client, "slow").await?;
@@ -199,7 +199,7 @@ async fn a_process_waits_for_its_crd_and_stops_when_asked() -> Result<()> {
         "{status}: {log}"
     );
 
-    // What does not finish is ended by the second signal.
+    // The second signal ends a reconcile that does not finish.
     api_delete(&client, "slow").await?;
     apply(&client, "stuck").await?;
     let process = Process::start(&kubeconfig)?;

@@ -1,4 +1,4 @@
-//! What no object may do to the others, and no event to the operator.
+//! Isolation of objects from each other, and of the operator from events.
 
 use std::{
     collections::HashMap,
@@ -35,7 +35,7 @@ const OPTIONS: ManagerOptions = ManagerOptions {
     scope: WatchScope::Cluster,
 };
 
-/// How often the reconcile function was called, by name of the object.
+/// The number of calls of the reconcile function, by name of the object.
 static CALLS: LazyLock<Mutex<HashMap<String, usize>>> = LazyLock::new(Mutex::default);
 
 fn calls(name: &str) -> usize {
@@ -61,11 +61,11 @@ async fn reconcile(widget: Arc<Widget>, client: Arc<Client>) -> kube::Result<Act
     }
     let api = Api::namespaced((*client).clone(), NAMESPACE);
     status::patch(&api, &*widget, &ready(&widget)).await?;
-    // Something is always waiting, so that a stop has something to leave behind.
+    // An object is always delayed, so that a stop interrupts something.
     Ok(Action::requeue(Duration::from_secs(3600)))
 }
 
-/// The status of a widget that is as it should be.
+/// The status of a ready widget.
 fn ready(widget: &Widget) -> WidgetStatus {
     let mut status = widget.status.clone().unwrap_or_default();
     status.observed_generation = widget.metadata.generation;
@@ -101,7 +101,7 @@ fn cluster() -> Result<&'static Cluster> {
     }
 }
 
-/// Widgets as the API server keeps them, so that one can be made that is no [`Widget`].
+/// Widgets as JSON, to create objects that do not decode as [`Widget`].
 fn raw() -> Result<Api<DynamicObject>> {
     let resource = ApiResource::erase::<Widget>(&());
     Ok(Api::namespaced_with(
@@ -151,13 +151,13 @@ async fn a_hundred_objects_are_reconciled_beside_one_that_does_not_decode_and_on
 }
 
 #[tokio::test]
-async fn a_status_that_is_written_starts_no_loop() -> Result<()> {
+async fn a_status_patch_starts_no_loop() -> Result<()> {
     create("quiet", json!({})).await?;
     let api = cluster()?.api::<Widget>()?;
     wait_for(&api, "quiet", "Ready").await?;
     sleep(Duration::from_secs(1)).await;
     let version = api.get("quiet").await?.resource_version();
-    // Once for the object, once for the status that this wrote.
+    // Once for the object, once for its own status patch.
     ensure!(calls("quiet") <= 2, "called {} times", calls("quiet"));
     sleep(Duration::from_secs(1)).await;
     ensure!(api.get("quiet").await?.resource_version() == version);
@@ -187,7 +187,7 @@ async fn an_owned_object_that_is_deleted_comes_back() -> Result<()> {
     Ok(())
 }
 
-/// A watch of owned objects has their metadata only, unless somebody wants to look at more.
+/// A watch of owned objects caches their metadata only, unless a predicate needs more.
 #[tokio::test]
 async fn a_predicate_over_owned_objects_sees_them() -> Result<()> {
     create("owner-filtered", json!({})).await?;

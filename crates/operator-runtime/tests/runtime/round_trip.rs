@@ -1,4 +1,4 @@
-//! Conversions that lose something are told so.
+//! The round-trip test reports conversions that lose values.
 
 use std::{
     collections::BTreeMap,
@@ -14,7 +14,7 @@ use operator_runtime::{TypedObject, fake::round_trip, webhook::Spoke};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Two versions of a type with these specs, and how the specs convert.
+/// Two versions of a kind with these specs, and the conversions of the specs.
 macro_rules! versions {
     ($name:ident, $spoke:tt, $hub:tt, $up:expr, $down:expr) => {
         mod $name {
@@ -59,7 +59,7 @@ macro_rules! versions {
     };
 }
 
-/// What the round trip says.
+/// The report of the round trip.
 fn lost<H: TypedObject + CustomResourceExt>(spoke: &Spoke<H>) -> String {
     let result = catch_unwind(AssertUnwindSafe(|| round_trip(spoke)));
     let panic = result.expect_err("something is lost");
@@ -194,7 +194,7 @@ versions!(
 );
 
 #[test]
-fn what_is_forgotten_is_named() {
+fn lost_fields_are_named() {
     let expected = "\
 8 values do not come through between v1alpha1 and v1:
   v1 → v1alpha1 → v1: `spec.name` was \"text-1\" and came back as nothing
@@ -234,7 +234,7 @@ pub enum Wide {
 }
 
 #[test]
-fn what_the_spoke_cannot_hold_may_be_lost_or_kept() {
+fn fields_that_the_spoke_cannot_hold_may_be_lost_or_kept() {
     round_trip(&grown::spoke());
     round_trip(&grown::spoke().keep_in_annotation());
 }
@@ -255,7 +255,7 @@ versions!(
     }
 );
 
-/// Two thousand fields may be left out of it, in five levels of lists.
+/// Two thousand optional fields, in five levels of lists.
 #[test]
 fn a_type_with_pod_templates_is_tried_field_by_field() {
     let lost = lost(&templated::spoke());
@@ -305,7 +305,7 @@ fn a_field_of_another_type_is_compared() {
     round_trip(&taken_apart::spoke().loses(&["spec.schedule"]));
 }
 
-/// A text that has to be a number, and a version that takes no field that it does not know.
+/// A string that must be a number, and a version that denies unknown fields.
 mod narrow {
     use std::num::ParseIntError;
 
@@ -365,7 +365,7 @@ mod narrow {
 }
 
 #[test]
-fn what_never_converts_is_told_and_so_is_what_takes_no_unknown_field() {
+fn failing_conversions_and_denied_unknown_fields_are_reported() {
     let expected = "\
 2 values do not come through between v2 and v1:
   v1 → v2: a field that the type does not know: spec: unknown field `fieldOfANewerVersion`, expected `number`

@@ -1,4 +1,4 @@
-//! An operator that starts with many objects.
+//! The start of an operator with many objects.
 
 use std::{
     sync::{Arc, Mutex},
@@ -28,7 +28,7 @@ const OPTIONS: ManagerOptions = ManagerOptions {
 
 const OBJECTS: usize = 200;
 
-/// The names and sizes of widgets, in the order in which they were reconciled.
+/// The names and sizes of widgets, in the order of their reconciles.
 static SEEN: Mutex<Vec<(String, i32)>> = Mutex::new(Vec::new());
 
 async fn reconcile(widget: Arc<Widget>, _: Arc<()>) -> kube::Result<Action> {

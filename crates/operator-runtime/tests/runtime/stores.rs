@@ -1,4 +1,4 @@
-//! Stores of some objects, or of a part of each.
+//! Stores of selected or transformed objects.
 
 use std::{
     env,
@@ -38,7 +38,7 @@ async fn reconcile<C>(_: Arc<Widget>, _: Arc<C>) -> kube::Result<()> {
     Ok(())
 }
 
-/// An operator that reads Secrets, with the permissions that follow from that, and its context.
+/// An operator that reads Secrets, with the permissions for that, and its context.
 fn start<C: Clone + Send + Sync + 'static>(
     cluster: &Cluster,
     options: &ManagerOptions,
@@ -95,7 +95,7 @@ impl Stores {
         }
     }
 
-    /// The names of what each store holds, with a mark where there is data, and then of the index.
+    /// The names in each store, with a mark where there is data, and then those of the index.
     fn held(&self) -> Vec<String> {
         let name = |secret: &Arc<Secret>| match secret.data {
             Some(_) => format!("{}+", secret.name_any()),
@@ -112,7 +112,7 @@ impl Stores {
     }
 }
 
-/// What is done to the Secrets of a cluster, step by step.
+/// The changes of the Secrets, step by step.
 async fn step(client: Client, number: usize) -> Result<()> {
     let here: Api<Secret> = Api::namespaced(client.clone(), NAMESPACE);
     let elsewhere: Api<Secret> = Api::namespaced(client.clone(), "elsewhere");
@@ -152,7 +152,7 @@ async fn step(client: Client, number: usize) -> Result<()> {
 }
 
 #[tokio::test]
-async fn stores_hold_what_they_are_asked_for_and_those_of_the_fake_the_same() -> Result<()> {
+async fn stores_and_stores_of_the_fake_hold_the_selected_objects() -> Result<()> {
     let (cluster, fake) = (Cluster::start()?, Fake::default());
     let (operator, real) = start(&cluster, &OPTIONS, Stores::new)?;
     let unit = Stores::new(&fake.manager());
@@ -160,7 +160,7 @@ async fn stores_hold_what_they_are_asked_for_and_those_of_the_fake_the_same() ->
     for number in 0..4 {
         step(cluster.client()?, number).await?;
         step(fake.client(), number).await?;
-        // In a unit test, a write is there at once.
+        // In a unit test, a write appears without delay.
         let expected = unit.held();
         eventually(SOON, async || {
             let held = real.held();
@@ -191,7 +191,7 @@ fn here_and_elsewhere(manager: &Manager) -> [Store<Secret>; 2] {
     [manager.store(), manager.store_with(elsewhere)]
 }
 
-/// The Role of a namespaced operator is in the namespaces that it works in.
+/// The Role of a namespaced operator exists only in its namespaces.
 #[tokio::test]
 async fn a_namespace_without_the_role_is_refused() -> Result<()> {
     let cluster = Cluster::start()?;
@@ -258,14 +258,14 @@ struct Args {
     manager: Flags,
 }
 
-/// The operator that the test below runs: this binary again, with its flags in the environment.
+/// The operator of the test below: this binary again, with its flags in the environment.
 #[test]
 fn operator() {
     let Ok(flags) = env::var("TEST_STORES_FLAGS") else {
         return;
     };
     let args = Args::parse_from(["operator"].into_iter().chain(flags.split(' ')));
-    // As `main` of a project.
+    // As in `main` of a project.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build();
@@ -296,7 +296,7 @@ const LIMIT: usize = 128 << 10;
 #[tokio::test]
 async fn secrets_larger_than_the_memory_limit_fit() -> Result<()> {
     let cluster = Cluster::start()?;
-    // Made once: it takes a while in a debug build.
+    // Built once, because it takes a while in a debug build.
     let data = json!({ "data": { "key": "eHh4".repeat(1_000_000 / 3) } });
     let kind = ApiResource::erase::<Secret>(&());
     let api: Api<DynamicObject> = Api::namespaced_with(cluster.client()?, NAMESPACE, &kind);
@@ -324,7 +324,7 @@ async fn secrets_larger_than_the_memory_limit_fit() -> Result<()> {
     Ok(())
 }
 
-/// The most memory in kB that the operator needed until its store held all Secrets.
+/// The peak memory of the operator in kB, until its store held all Secrets.
 fn peak(kubeconfig: &Path, whole: bool) -> Result<usize> {
     let flags = format!(
         "--health-probe-bind-address=:{} --metrics-bind-address=127.0.0.1:{} --metrics-secure=false \

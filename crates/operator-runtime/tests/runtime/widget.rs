@@ -1,4 +1,4 @@
-//! What the operators under test work on.
+//! The type of the operators under test.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
     status = "WidgetStatus"
 )]
 pub struct WidgetSpec {
-    /// The API server takes any text as well, as after a change of the type.
+    /// The schema allows any string as well, as after a change of the type.
     #[serde(default)]
     #[schemars(extend("x-kubernetes-int-or-string" = true), transform = without_type)]
     pub size: i32,

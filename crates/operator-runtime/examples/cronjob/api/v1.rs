@@ -1,4 +1,4 @@
-//! The version that is stored: the schedule is one text.
+//! The storage version: the schedule is one string.
 
 use k8s_openapi::{
     api::{batch::v1::JobTemplateSpec, core::v1::ObjectReference},
@@ -8,7 +8,7 @@ use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// When a Job runs, and what it is.
+/// The schedule of a Job, and its template.
 #[derive(Clone, CustomResource, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[kube(
     group = "batch.tutorial.kubebuilder.io",
@@ -19,51 +19,51 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "camelCase")]
 pub struct CronJobSpec {
-    /// Minute, hour, day of the month, month and day of the week, as for cron, in UTC.
+    /// Minute, hour, day of the month, month and day of the week, in cron's format, in UTC.
     #[schemars(regex(pattern = r"^[^ ]+( [^ ]+){4}$"))]
     pub schedule: String,
-    /// A run that could not start for this many seconds is left out.
+    /// The deadline in seconds for a run that could not start in time. Later, the run is skipped.
     #[schemars(range(min = 0))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starting_deadline_seconds: Option<i64>,
-    /// What to do when a run is due while an earlier one still works. Default: Allow.
+    /// The handling of a run that is due while an earlier one is active. Default: Allow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrency_policy: Option<ConcurrencyPolicy>,
     /// Starts no further Jobs. Default: false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspend: Option<bool>,
-    /// What each Job is made from.
+    /// The template of each Job.
     pub job_template: JobTemplateSpec,
-    /// How many Jobs that succeeded are kept. Default: 3.
+    /// The number of successful Jobs to keep. Default: 3.
     #[schemars(range(min = 0))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub successful_jobs_history_limit: Option<i32>,
-    /// How many Jobs that failed are kept. Default: 1.
+    /// The number of failed Jobs to keep. Default: 1.
     #[schemars(range(min = 0))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_jobs_history_limit: Option<i32>,
 }
 
-/// How runs at the same time are treated.
+/// The handling of concurrent runs.
 #[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 pub enum ConcurrencyPolicy {
-    /// They run side by side.
+    /// Runs Jobs concurrently.
     #[default]
     Allow,
-    /// A run is left out while an earlier one works.
+    /// Skips a run while an earlier one is active.
     Forbid,
-    /// A run ends the earlier ones.
+    /// Replaces the active Jobs.
     Replace,
 }
 
-/// What was seen last.
+/// The observed state.
 #[derive(Clone, Debug, Default, Deserialize, KubeSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CronJobStatus {
-    /// The Jobs that work now.
+    /// The active Jobs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub active: Vec<ObjectReference>,
-    /// When the newest run was due.
+    /// The time at which the newest run was due.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_schedule_time: Option<Time>,
     /// `Available`, `Progressing` and `Degraded`.

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::v1::{self, ConcurrencyPolicy, CronJobStatus};
 
-/// When a Job runs, and what it is.
+/// The schedule of a Job, and its template.
 #[derive(Clone, CustomResource, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[kube(
     group = "batch.tutorial.kubebuilder.io",
@@ -20,32 +20,32 @@ use super::v1::{self, ConcurrencyPolicy, CronJobStatus};
 )]
 #[serde(rename_all = "camelCase")]
 pub struct CronJobSpec {
-    /// When, in UTC.
+    /// The schedule, in UTC.
     pub schedule: CronSchedule,
-    /// A run that could not start for this many seconds is left out.
+    /// The deadline in seconds for a run that could not start in time. Later, the run is skipped.
     #[schemars(range(min = 0))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub starting_deadline_seconds: Option<i64>,
-    /// What to do when a run is due while an earlier one still works. Default: Allow.
+    /// The handling of a run that is due while an earlier one is active. Default: Allow.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub concurrency_policy: Option<ConcurrencyPolicy>,
     /// Starts no further Jobs. Default: false.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspend: Option<bool>,
-    /// What each Job is made from.
+    /// The template of each Job.
     pub job_template: JobTemplateSpec,
-    /// How many Jobs that succeeded are kept. Default: 3.
+    /// The number of successful Jobs to keep. Default: 3.
     #[schemars(range(min = 0))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub successful_jobs_history_limit: Option<i32>,
-    /// How many Jobs that failed are kept. Default: 1.
+    /// The number of failed Jobs to keep. Default: 1.
     #[schemars(range(min = 0))]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_jobs_history_limit: Option<i32>,
 }
 
-/// The parts of a schedule, each as for cron. The API server fills in those that are left out: were
-/// they absent, a conversion there and back would not know whether a `*` was written.
+/// The parts of a schedule, each in cron's format. The API server fills in missing parts: if they stayed
+/// absent, a round trip would not know whether the user wrote a `*`.
 #[derive(Clone, Debug, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CronSchedule {
@@ -70,7 +70,7 @@ fn any() -> String {
     "*".to_owned()
 }
 
-/// As cron writes it.
+/// Formats like cron.
 impl fmt::Display for CronSchedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self {
@@ -84,7 +84,7 @@ impl fmt::Display for CronSchedule {
     }
 }
 
-/// The pattern of the text says that it has five parts.
+/// The pattern of the string requires five parts.
 impl From<String> for CronSchedule {
     fn from(text: String) -> Self {
         let mut parts = text.split(' ').map(str::to_owned);
@@ -99,8 +99,7 @@ impl From<String> for CronSchedule {
     }
 }
 
-// Both specs are taken apart without `..`: a field that is added later does not compile until it is
-// converted.
+// Destructures both specs without `..`: a field that is added later does not compile until it is converted.
 impl From<CronJob> for v1::CronJob {
     fn from(spoke: CronJob) -> Self {
         let CronJobSpec {

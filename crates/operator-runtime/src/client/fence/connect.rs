@@ -1,4 +1,4 @@
-//! A client whose connections are fenced, too.
+//! A client with fenced connections.
 
 use std::{
     io,
@@ -28,11 +28,12 @@ use tower::{BoxError, ServiceBuilder, ServiceExt};
 use super::{Fence, NotLeading};
 use crate::{client::Observers, clock::since_boot};
 
-/// A client that changes nothing but with the fence's permission. What left is given up after
-/// `margin` without an acknowledgement, or when the process ends: the system's TCP would go on
-/// trying, and deliver it when another process leads.
+/// A client that writes only if the fence permits it. Bytes in flight are dropped after `margin` without an
+/// acknowledgement, or when the process ends: TCP would otherwise retransmit and deliver them while another
+/// process leads.
 ///
-/// Without election, and through a proxy, it is kube's own client behind the fence's first check.
+/// Without leader election, and through a proxy, this is kube's own client behind the first check of the
+/// fence.
 pub(crate) fn client(
     config: Config,
     observers: Observers,
@@ -52,7 +53,7 @@ pub(crate) fn client(
     let tcp = tcp.map_response(move |stream| {
         let stream = stream.into_inner();
         if let Err(error) = stream.set_zero_linger() {
-            tracing::debug!(%error, "a connection keeps what was not sent when the process ends");
+            tracing::debug!(%error, "cannot drop unsent bytes when the process ends");
         }
         let fence = guard.clone();
         TokioIo::new(Guarded { stream, fence })
@@ -67,7 +68,7 @@ pub(crate) fn client(
         .layer(config.base_uri_layer())
         .option_layer(config.auth_layer()?)
         .layer(config.extra_headers_layer()?)
-        // Innermost, after the time that fresh credentials may take.
+        // The innermost layer, because fetching credentials may take time.
         .layer(fence)
         .map_err(BoxError::from)
         .layer(observers.warnings)
@@ -76,7 +77,7 @@ pub(crate) fn client(
     Ok(Client::new(service, config.default_namespace))
 }
 
-/// A connection that writes nothing once the fence's time is over.
+/// A connection that writes nothing after the deadline of the fence.
 #[derive(Debug)]
 struct Guarded {
     stream: TcpStream,
@@ -162,7 +163,7 @@ mod tests {
             stream,
             fence: fence.clone(),
         };
-        // A follower reads, and for that it writes.
+        // A follower reads, and a read also writes bytes.
         assert_eq!(write(&mut guarded, b"a").await.unwrap(), 1);
         fence.hold(since_boot() + Duration::from_secs(60));
         assert_eq!(write(&mut guarded, b"b").await.unwrap(), 1);

@@ -1,4 +1,4 @@
-//! Where the programs of a control plane are.
+//! Finds the binaries of a control plane.
 
 use std::{env, path::PathBuf};
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 
 use super::Options;
 
-/// The directory with every binary that is needed, as an absolute path.
+/// The absolute path of the directory with all required binaries.
 pub(super) fn find(options: &Options) -> Result<PathBuf> {
     let assets = env::var_os("KUBEBUILDER_ASSETS").filter(|value| !value.is_empty());
     let directory = match options.binaries.clone().or(assets.map(PathBuf::from)) {

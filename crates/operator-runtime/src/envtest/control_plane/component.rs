@@ -1,4 +1,4 @@
-//! The programs of a control plane, each watched by a shell that ends it in time.
+//! The processes of a control plane, each watched by a shell that ends it in time.
 
 use std::{
     fs::{self, File},
@@ -9,7 +9,7 @@ use std::{
 
 use anyhow::{Context, Result};
 
-/// Sockets in a private directory: no ports to collide on, and nobody else can connect.
+/// Unix sockets in a private directory: no port collisions, and no access for other users.
 pub(super) const ETCD: &[&str] = &[
     "--data-dir=etcd",
     "--listen-client-urls=unix://client.sock",
@@ -20,7 +20,7 @@ pub(super) const ETCD: &[&str] = &[
     "--unsafe-no-fsync",
 ];
 
-/// Without its port.
+/// The flags without the port.
 pub(super) const APISERVER: &[&str] = &[
     "--etcd-servers=unix://client.sock",
     "--bind-address=127.0.0.1",
@@ -35,7 +35,7 @@ pub(super) const APISERVER: &[&str] = &[
     "--service-cluster-ip-range=10.0.0.0/24",
     "--endpoint-reconciler-type=none",
     "--allow-privileged=true",
-    // It would wait for ServiceAccounts that only the controller manager makes.
+    // The plugin waits for ServiceAccounts that only the controller manager creates.
     "--disable-admission-plugins=ServiceAccount",
 ];
 
@@ -47,9 +47,9 @@ pub(super) const CONTROLLER_MANAGER: &[&str] = &[
     "--secure-port=0",
 ];
 
-/// Runs one component and ends it when standard input closes, which the operating system does for
-/// a parent that is killed or never drops its statics. Arguments: the directory to remove then, and
-/// the command.
+/// Runs one component and ends it when standard input closes. The operating system closes it even if the
+/// parent is killed or never drops its statics. Arguments: the directory to remove at the end, and the
+/// command.
 const WATCHDOG: &str = r#"
 directory=$1
 shift
@@ -62,7 +62,7 @@ wait $child
 kill $!
 "#;
 
-/// A program that runs.
+/// A running process.
 #[derive(Debug)]
 pub(super) struct Component {
     pub(super) name: &'static str,
@@ -70,7 +70,7 @@ pub(super) struct Component {
 }
 
 impl Component {
-    /// Runs `name` of `binaries` in `directory`, with its log there.
+    /// Starts `name` from `binaries` in `directory`, with its log file there.
     pub(super) fn start(
         name: &'static str,
         arguments: &[&str],
@@ -87,7 +87,7 @@ impl Component {
             .stdin(Stdio::piped())
             .stdout(log.try_clone()?)
             .stderr(log)
-            // Ctrl-C reaches the test only, and the watchdog then cleans up after it.
+            // Ctrl-C reaches only the test, and the watchdog then cleans up.
             .process_group(0)
             .spawn()
             .with_context(|| format!("cannot start {name}"))?;
@@ -95,7 +95,7 @@ impl Component {
     }
 }
 
-/// The last lines of what `name` wrote.
+/// The last lines of the log of `name`.
 pub(super) fn log_tail(name: &str, directory: &Path) -> String {
     let log = fs::read(directory.join(format!("{name}.log"))).unwrap_or_default();
     let log = String::from_utf8_lossy(&log);

@@ -1,5 +1,5 @@
-//! A Kubernetes control plane for one test process: etcd and kube-apiserver, started from local
-//! binaries, reachable through loopback only, gone when the process is.
+//! A Kubernetes control plane for one test process: etcd and kube-apiserver from local binaries, reachable
+//! only through loopback. It stops when the process ends.
 
 mod binaries;
 mod component;
@@ -22,44 +22,44 @@ pub use port::free_port;
 
 use component::{APISERVER, CONTROLLER_MANAGER, Component, ETCD, log_tail};
 
-/// How long a component may take to come up. A healthy one needs about 3 s.
+/// The start timeout of a component. A healthy component needs about 3 s.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 const AUDIT_LOG: &str = "audit.log";
 
-/// The name under which the server knows the bearer of the admin token.
+/// The user of the admin token, as a row of the token file.
 const ADMIN: &str = "admin,admin,system:masters";
 
-/// What to start, and from where.
+/// The components to start, and their binaries.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
-    /// The directory of the binaries. By default the one that `KUBEBUILDER_ASSETS` names, or else
-    /// `bin/k8s`, where `make envtest` puts them, beside or above the current directory.
+    /// The directory of the binaries. Default: `KUBEBUILDER_ASSETS`, or else `bin/k8s`, which `make
+    /// envtest` fills, in the current directory or a parent.
     pub binaries: Option<PathBuf>,
-    /// Also runs kube-controller-manager: garbage collection, Deployments, namespaces that can be
-    /// deleted. `make envtest` does not fetch it.
+    /// Also runs kube-controller-manager: garbage collection, Deployments, deletion of namespaces. `make
+    /// envtest` does not download it.
     pub controller_manager: bool,
-    /// What kube-apiserver records of requests, as YAML of a `Policy` of audit.k8s.io/v1, in
-    /// [`ControlPlane::audit_log`]. By default nothing.
+    /// The audit policy of kube-apiserver, as YAML of a `Policy` of audit.k8s.io/v1. The events go to
+    /// [`ControlPlane::audit_log`]. Default: none.
     pub audit_policy: Option<String>,
     /// Further flags of kube-apiserver, such as `--enable-admission-plugins=AlwaysPullImages`.
     pub api_server_flags: Vec<String>,
 }
 
 impl Options {
-    /// Whether kube-controller-manager is where the other binaries are.
+    /// Whether kube-controller-manager is beside the other binaries.
     ///
     /// # Errors
     ///
-    /// When one of the others is missing.
+    /// When another binary is missing.
     pub fn finds_controller_manager(&self) -> Result<bool> {
         let directory = binaries::find(self)?;
         Ok(directory.join("kube-controller-manager").is_file())
     }
 }
 
-/// A running control plane. Dropping it stops every process and removes its temporary directory;
-/// the same happens when this process ends in any other way.
+/// A running control plane. Dropping it stops every process and removes its temporary directory; so does
+/// any other end of this process.
 ///
 /// No Pod runs, because there is no kubelet.
 #[derive(Debug)]
@@ -77,13 +77,13 @@ impl ControlPlane {
     ///
     /// # Errors
     ///
-    /// When a binary is missing, or a component ends or is not ready within 60 s; the message then
-    /// holds the end of its log.
+    /// When a binary is missing, or a component ends or is not ready within 60 s; the message then contains
+    /// the end of its log.
     pub fn start() -> Result<Self> {
         Self::start_with(&Options::default())
     }
 
-    /// Like [`start`](Self::start), with a choice of binaries and components.
+    /// Like [`start`](Self::start), with [`Options`].
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl ControlPlane {
         loop {
             let mut control_plane = Self::prepare(binaries.clone())?;
             let result = control_plane.run(options);
-            // Somebody took the port between our asking for a free one and the server's bind.
+            // Another process took the port between `free_port` and the server's bind.
             let taken = |error: &anyhow::Error| error.to_string().contains("already in use");
             if !result.as_ref().is_err_and(taken) || attempts.next().is_none() {
                 return result.map(|()| control_plane);
@@ -102,17 +102,17 @@ impl ControlPlane {
         }
     }
 
-    /// Where the server listens: `https://127.0.0.1:PORT`.
+    /// The URL of the server: `https://127.0.0.1:PORT`.
     pub fn url(&self) -> String {
         format!("https://127.0.0.1:{}", self.port)
     }
 
-    /// The certificate that clients trust, as PEM.
+    /// The CA certificate for clients, as PEM.
     pub fn ca_pem(&self) -> &str {
         &self.certificate
     }
 
-    /// The bearer token of a member of `system:masters`, who may do everything.
+    /// The bearer token of an administrator, a member of `system:masters`.
     pub fn admin_token(&self) -> &str {
         &self.token
     }
@@ -122,8 +122,8 @@ impl ControlPlane {
         self.directory.join("admin.kubeconfig")
     }
 
-    /// Writes a kubeconfig for the bearer of `token`, such as `kubectl create token` prints for a
-    /// ServiceAccount. It lives as long as the control plane.
+    /// Writes a kubeconfig with a bearer token, such as the output of `kubectl create token` for a
+    /// ServiceAccount. The file exists as long as the control plane.
     ///
     /// # Errors
     ///
@@ -150,12 +150,12 @@ current-context: {name:?}
         Ok(path)
     }
 
-    /// The events that [`Options::audit_policy`] asks for, one JSON object a line.
+    /// The file with the events of [`Options::audit_policy`], one JSON object per line.
     pub fn audit_log(&self) -> PathBuf {
         self.directory.join(AUDIT_LOG)
     }
 
-    /// `kubectl` as the administrator, independent of the user's own settings.
+    /// `kubectl` as the administrator, independent of the user's own configuration.
     pub fn kubectl(&self) -> Command {
         let mut kubectl = Command::new(self.binaries.join("kubectl"));
         kubectl
@@ -165,13 +165,13 @@ current-context: {name:?}
         kubectl
     }
 
-    /// Makes the directory with the keys, and chooses a free port.
+    /// Creates the directory with the keys, and chooses a free port.
     fn prepare(binaries: PathBuf) -> Result<Self> {
         let names = ["127.0.0.1".to_owned(), "localhost".to_owned()];
         let tls = rcgen::generate_simple_self_signed(names)?;
         let tokens = rcgen::KeyPair::generate()?;
         let directory = env::temp_dir().join(format!("control-plane-{:032x}", random()?));
-        // Only this user may enter: it holds private keys and the sockets of etcd.
+        // Only this user may enter: the directory contains private keys and the sockets of etcd.
         DirBuilder::new()
             .mode(0o700)
             .create(&directory)
@@ -209,7 +209,7 @@ current-context: {name:?}
         self.wait_for("/api/v1/namespaces/default")?;
         if options.controller_manager {
             self.start_component("kube-controller-manager", CONTROLLER_MANAGER)?;
-            // The controllers run as soon as one of them has done something.
+            // The controllers run once this object of theirs exists.
             self.wait_for("/api/v1/namespaces/default/serviceaccounts/default")?;
         }
         Ok(())
@@ -245,7 +245,7 @@ current-context: {name:?}
     }
 
     fn answers(&self, path: &str) -> Result<bool> {
-        // Cheaper than a kubectl that finds nobody listening.
+        // Cheaper than a kubectl call to a closed port.
         if TcpStream::connect(("127.0.0.1", self.port)).is_err() {
             return Ok(false);
         }
@@ -264,15 +264,15 @@ impl Drop for ControlPlane {
             drop(component.watchdog.stdin.take());
         }
         for component in &mut self.components {
-            // An error means that the watchdog is gone already.
+            // An error means that the watchdog is already gone.
             _ = component.watchdog.wait();
         }
-        // Still there if nothing was started, or everything ended by itself.
+        // Still present if nothing was started, or if all processes ended by themselves.
         _ = fs::remove_dir_all(&self.directory);
     }
 }
 
-/// Any number that nobody can guess will do, and the generator of keys is at hand.
+/// An unpredictable number, from the random generator of the key crate.
 fn random() -> Result<u128> {
     let key = rcgen::KeyPair::generate()?;
     Ok(u128::from_be_bytes(key.public_key_raw()[1..17].try_into()?))

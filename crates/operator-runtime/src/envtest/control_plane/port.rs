@@ -1,4 +1,4 @@
-//! Ports for the processes that tests start.
+//! Free ports for test processes.
 
 use std::{
     collections::BTreeSet,
@@ -9,17 +9,17 @@ use std::{
 
 use anyhow::{Result, bail};
 
-/// Below the ports that Linux (32768) and the other systems (49152) give to outgoing connections.
+/// The range below the ephemeral ports of Linux (from 32768) and other systems (from 49152).
 const PORTS: RangeInclusive<u16> = 10_000..=32_767;
 
-/// A TCP port of this machine on which nobody listens, for a process that a test starts.
+/// A free TCP port of this machine for a process that a test starts.
 ///
-/// Unlike the port that a listener on port 0 had, no outgoing connection can take it before that
-/// process listens on it, and no other call in this process returns it.
+/// Unlike the port of a listener on port 0, no outgoing connection can take it before the process binds it,
+/// and no other call in this process returns it.
 ///
 /// # Errors
 ///
-/// A thousand ports were tried, and all were in use.
+/// When a thousand ports were tried, and all were in use.
 pub fn free_port() -> Result<u16> {
     static GIVEN: Mutex<BTreeSet<u16>> = Mutex::new(BTreeSet::new());
     for _ in 0..1000 {

@@ -1,19 +1,19 @@
-//! Where two values differ.
+//! Differences between two values.
 
 use std::fmt::{self, Display, Formatter};
 
 use serde_json::{Map, Value};
 
-/// A place, and what is there.
+/// A place, and the values there.
 #[derive(Debug, PartialEq)]
 pub(super) struct Difference {
-    /// Keys, and the indexes of lists.
+    /// Keys, and indexes of lists.
     pub(super) path: Vec<String>,
     pub(super) before: Value,
     pub(super) after: Value,
 }
 
-/// Null is the same as nothing.
+/// Null equals a missing value.
 pub(super) fn differences(before: &Value, after: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare(before, after, &mut Vec::new(), &mut found);

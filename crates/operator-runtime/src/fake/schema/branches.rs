@@ -1,4 +1,4 @@
-//! The choices of a schema.
+//! The alternatives of a schema.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSche
 
 use super::scalar;
 
-/// The schema with each of its choices, if it has some.
+/// The schema with each of its alternatives, if it has some.
 pub(super) fn branches(schema: &JSONSchemaProps) -> Vec<JSONSchemaProps> {
     if scalar::is_int_or_string(schema) {
         return Vec::new();
@@ -27,7 +27,7 @@ pub(super) fn branches(schema: &JSONSchemaProps) -> Vec<JSONSchemaProps> {
         let properties = merged.properties.get_or_insert_default();
         properties.retain(|name, _| !excluded.contains(name));
         for (name, property) in choice.properties.iter().flatten() {
-            // In a structural schema the choice only narrows what is there.
+            // In a structural schema, an alternative only narrows the properties.
             let there = properties
                 .entry(name.clone())
                 .or_insert_with(|| property.clone());
@@ -47,7 +47,7 @@ pub(super) fn branches(schema: &JSONSchemaProps) -> Vec<JSONSchemaProps> {
     choices.iter().map(branch).collect()
 }
 
-/// What an optional enum allows besides its values.
+/// The null alternative of an optional enum.
 fn is_null(schema: &JSONSchemaProps) -> bool {
     let nulls = schema
         .enum_

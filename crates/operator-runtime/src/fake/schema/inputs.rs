@@ -1,4 +1,4 @@
-//! Objects that fit a schema: with everything, with as little as possible, and much between.
+//! Generates objects that fit a schema: with every field, with only the required fields, and in between.
 
 use std::collections::BTreeSet;
 
@@ -9,13 +9,13 @@ use serde_json::{Map, Value, json};
 
 use super::{branches::branches, scalar};
 
-/// More values than this of one enum, or branches of one choice, are not tried.
+/// The maximum number of tried values of an enum, or of tried alternatives.
 const MOST: usize = 256;
 
-/// What the API server adds to every schema.
+/// The fields that the API server adds to every schema.
 const HEAD: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// The inputs for a type, without `apiVersion`, `kind` and `metadata`: the first has every field.
+/// The inputs for a type, without `apiVersion`, `kind` and `metadata`. The first has every field.
 pub(crate) fn inputs(schema: &JSONSchemaProps) -> Vec<Value> {
     let schema = without_head(schema);
     let full = (0..choices(&schema).min(MOST)).map(Shape::Full);
@@ -33,15 +33,15 @@ pub(crate) fn inputs(schema: &JSONSchemaProps) -> Vec<Value> {
     inputs
 }
 
-/// The input with a spec, where there is one, and otherwise with no field that may be left out; nothing
-/// if no value is known that fits.
+/// The smallest input: the spec, where there is one, and the required fields; `None` if no fitting value is
+/// known for a field.
 #[cfg(feature = "envtest")]
 pub(crate) fn smallest(schema: &JSONSchemaProps) -> Option<Value> {
     const SPEC: &str = "spec";
     let mut schema = without_head(schema);
     let properties = schema.properties.as_ref();
     if properties.is_some_and(|properties| properties.contains_key(SPEC)) {
-        // Types want it, even where their schemas do not.
+        // The Rust types require it, even where their schemas do not.
         let required = schema.required.get_or_insert_default();
         required.push(SPEC.to_owned());
     }
@@ -58,14 +58,14 @@ fn without_head(schema: &JSONSchemaProps) -> JSONSchemaProps {
 
 #[derive(Clone, Copy)]
 enum Shape<'a> {
-    /// Every field. Of each choice the one of this number.
+    /// Every field, with this alternative of each choice.
     Full(usize),
-    /// Every field beside this one, but not this, each with as little as possible, and elsewhere only what leads there:
-    /// otherwise a Pod template would make a thousand large objects.
+    /// Every field beside this one, each as small as possible, but not this field. Elsewhere only the path
+    /// to the field: otherwise a Pod template would generate a thousand large objects.
     Without(&'a str),
-    /// No field that may be left out.
+    /// Only the required fields.
     Minimal,
-    /// Every field, and nothing in lists and maps.
+    /// Every field, with empty lists and maps.
     Empty,
     /// Null where it is allowed.
     Null,
@@ -84,9 +84,9 @@ impl Shape<'_> {
 
 struct Maker<'a> {
     shape: Shape<'a>,
-    /// How many scalars there are already, so that each is another one.
+    /// The number of generated scalars, so that each gets a different value.
     made: usize,
-    /// The paths of the fields that may be left out.
+    /// The paths of the optional fields.
     optional: BTreeSet<String>,
 }
 
@@ -99,7 +99,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// Nothing if no value is known that fits.
+    /// `None` if no fitting value is known.
     fn value(&mut self, schema: &JSONSchemaProps, path: &str, choice: usize) -> Option<Value> {
         match (self.shape, &schema.default) {
             (Shape::Null, _) if schema.nullable == Some(true) => return Some(Value::Null),
@@ -211,13 +211,13 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// Whether what is at `path` holds what is at `inner`.
+/// Whether the value at `path` contains the value at `inner`.
 fn leads(path: &str, inner: &str) -> bool {
     let rest = inner.strip_prefix(path);
     rest.is_some_and(|rest| rest.starts_with(['.', '[']))
 }
 
-/// How many inputs it takes to have each choice once.
+/// The number of inputs that cover each alternative once.
 fn choices(schema: &JSONSchemaProps) -> usize {
     let branches = branches(schema);
     if !branches.is_empty() {
@@ -280,7 +280,7 @@ mod tests {
 
     #[test]
     #[cfg(feature = "envtest")]
-    fn the_smallest_has_a_spec_and_what_is_required() {
+    fn the_smallest_input_has_a_spec_and_the_required_fields() {
         let check = |schema: Value, expected: Value| {
             let schema = serde_json::from_value(schema).unwrap();
             assert_eq!(smallest(&schema), Some(expected));

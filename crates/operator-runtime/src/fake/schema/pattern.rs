@@ -1,12 +1,12 @@
-//! Texts that match a pattern.
+//! Generates strings that match a pattern.
 
 use regex_syntax::{
     Parser,
     hir::{Class, Hir, HirKind},
 };
 
-/// A text of `length` characters (from, to) that matches `pattern`; another one for another `seed`,
-/// where the pattern allows. Nothing if the pattern cannot be read, or is too narrow to be hit so.
+/// A string of `length` characters (minimum, maximum) that matches `pattern`; another `seed` gives another
+/// string, where the pattern allows it. `None` if the pattern is invalid, or too narrow for this generator.
 pub(super) fn matching(pattern: &str, length: (usize, usize), seed: usize) -> Option<String> {
     let pattern = Parser::new().parse(pattern).ok()?;
     let texts = [1, 2, 4, 8, 16, 32, 64].into_iter().map(|repeat| {
@@ -40,7 +40,7 @@ fn write(pattern: &Hir, repeat: u32, seed: usize, text: &mut String) -> Option<(
     Some(())
 }
 
-/// A letter or digit of the class if there is one.
+/// A letter or digit of the class, if there is one.
 fn character(class: &Class, seed: usize) -> Option<char> {
     let Class::Unicode(class) = class else {
         return None;

@@ -1,11 +1,11 @@
-//! Texts, numbers and truth values that fit a schema.
+//! Generates strings, numbers and booleans that fit a schema.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::JSONSchemaProps;
 use serde_json::{Value, json};
 
 use super::pattern::matching;
 
-/// How many values of a scalar are worth a try.
+/// The number of values of a scalar that are worth a try.
 pub(super) fn choices(schema: &JSONSchemaProps) -> usize {
     match (&schema.enum_, schema.type_.as_deref()) {
         (Some(values), _) => values.len().max(1),
@@ -17,7 +17,7 @@ pub(super) fn choices(schema: &JSONSchemaProps) -> usize {
     }
 }
 
-/// One of the choices. `seed` makes values of the same schema differ, where it allows that.
+/// The value of one choice. `seed` varies the values of a schema, where it allows that.
 pub(super) fn value(schema: &JSONSchemaProps, choice: usize, seed: usize) -> Option<Value> {
     if let Some(values) = &schema.enum_ {
         let values: Vec<_> = values.iter().filter(|value| !value.0.is_null()).collect();
@@ -57,11 +57,11 @@ fn texts(schema: &JSONSchemaProps, seed: usize) -> Vec<Value> {
     }
     let mut text = format!("text-{seed}");
     if text.len() > most {
-        // The end differs, the start does not.
+        // Cut at the start, because the ends differ.
         text = text.split_off(text.len() - most);
     }
     let text = format!("{text:x<least$}");
-    // What a conversion that takes texts apart, or gives a meaning to some, may lose.
+    // Strings that a conversion may lose if it splits them, or gives some a special meaning.
     let odd = ["", "*", "a b"].map(str::to_owned);
     let odd = odd
         .into_iter()
@@ -69,7 +69,7 @@ fn texts(schema: &JSONSchemaProps, seed: usize) -> Vec<Value> {
     [text].into_iter().chain(odd).map(Value::from).collect()
 }
 
-/// The formats of the API server, and those of Rust types in schemas.
+/// A string of a format of the API server, or of a Rust type's schema.
 fn formatted(format: &str, seed: usize) -> Option<String> {
     let (two, four) = (seed % 50 + 10, seed % 9000 + 1000);
     Some(match format {
@@ -93,10 +93,10 @@ fn formatted(format: &str, seed: usize) -> Option<String> {
     })
 }
 
-/// One in the middle, zero, and both ends, of what the schema allows.
+/// A middle value, zero, and both bounds of the schema.
 fn numbers(schema: &JSONSchemaProps, seed: usize) -> Vec<Value> {
     let integer = schema.type_.as_deref() == Some("integer");
-    // No further than numbers are exact in every language.
+    // Not beyond the range in which numbers are exact in every language.
     let exact = f64::from(1_u32 << 31) * f64::from(1_u32 << 22);
     let (low, high) = match schema.format.as_deref() {
         Some("int8") => (f64::from(i8::MIN), f64::from(i8::MAX)),

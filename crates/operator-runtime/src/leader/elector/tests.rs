@@ -29,7 +29,7 @@ fn released(holder: &str) -> Answer {
     Answer::Lease(lease)
 }
 
-/// What a candidate called `a` does at the given seconds, each followed by an answer to a call.
+/// The steps of a candidate `a` at the given seconds, each followed by the response to a call.
 fn steps(elector: &mut Elector, script: &[(u64, Answer)]) -> String {
     let mut steps = Vec::new();
     for (now, answer) in script {
@@ -71,7 +71,7 @@ fn leader() -> Elector {
 fn a_follower() {
     use Answer::*;
     let cases: [(&[(u64, Answer)], &str); 8] = [
-        // The Lease of another one is read each period, and taken when it expires.
+        // The Lease of another holder is read each period, and taken when it expires.
         (&[(100, lease("b")), (103, lease("b"))], "get get wait:106"),
         (
             &[
@@ -82,7 +82,7 @@ fn a_follower() {
             ],
             "get get get replace:a wait:117",
         ),
-        // One that is given up, or this process's own, is taken at once.
+        // A released Lease, or this process' own, is taken at once.
         (
             &[(100, released("b")), (100, lease("a"))],
             "get replace:a wait:102",
@@ -91,17 +91,17 @@ fn a_follower() {
             &[(100, lease("a")), (100, lease("a"))],
             "get replace:a wait:102",
         ),
-        // Another one was faster.
+        // Another candidate was faster.
         (
             &[(100, released("b")), (100, Conflict), (100, lease("c"))],
             "get replace:a get wait:103",
         ),
-        // One that is gone may still count for the one who held it.
+        // A deleted Lease may still count for its holder.
         (
             &[(100, lease("b")), (103, Missing), (106, Missing)],
             "get get get wait:109",
         ),
-        // Without an API server, or without the namespace, it asks once a period.
+        // Without an API server, or without the namespace, the candidate retries once a period.
         (&[(100, Failed), (103, Failed)], "get get wait:106"),
         (
             &[(100, Missing), (100, Missing), (103, Missing)],
@@ -121,7 +121,7 @@ fn a_leader() {
             &[(102, lease("a")), (104, lease("a"))],
             "replace:a replace:a wait:106",
         ),
-        // The answer was lost, and the Lease is newer than known.
+        // The response was lost, and the Lease is newer than known.
         (
             &[
                 (102, Failed),
@@ -131,13 +131,13 @@ fn a_leader() {
             ],
             "replace:a get replace:a get replace:a",
         ),
-        // Time is up, whatever comes then.
+        // After the deadline, whatever comes then.
         (&[(102, Failed), (110, Failed)], "replace:a lost lost"),
         (
             &[(102, Failed), (109, lease("a")), (109, Failed)],
             "replace:a get replace:a wait:110",
         ),
-        // Anything but its own Lease means that another one may lead.
+        // Any other holder of the Lease may lead.
         (&[(102, Conflict), (102, lease("b"))], "replace:a get lost"),
         (
             &[(102, Conflict), (102, released("b"))],
@@ -155,7 +155,7 @@ fn leaving() {
     use Answer::*;
     let cases: [(&[(u64, Answer)], &str); 5] = [
         (&[(101, released("a"))], "replace: left"),
-        // It insists while it can be sure that nobody else leads.
+        // The release is retried while no other candidate can lead.
         (
             &[(101, Conflict), (101, lease("a")), (101, released("a"))],
             "replace: get replace: left",

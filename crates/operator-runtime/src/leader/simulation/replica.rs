@@ -1,4 +1,4 @@
-//! A replica, its clocks, and its part of the network.
+//! A replica, its clocks, and its connection to the network.
 
 use std::time::Duration;
 
@@ -9,34 +9,34 @@ use crate::{
     leader::{Timing, elector::Elector},
 };
 
-/// One replica. Its process ends and starts again, with another identity each time.
+/// One replica. Its process ends and restarts, with a new identity each time.
 #[derive(Debug)]
 pub(super) struct Replica {
     pub(super) identity: String,
     pub(super) elector: Elector,
     pub(super) fence: Fence,
     pub(super) timing: Timing,
-    /// Which process of this replica runs: what was meant for another one does not reach it.
+    /// The number of the current process: events for an earlier process are ignored.
     pub(super) process: u64,
     pub(super) runs: bool,
-    /// No more changes: the reconciles that run may finish.
+    /// No more new work: running reconciles may finish.
     pub(super) draining: bool,
-    /// Which wake-up counts.
+    /// The number of the current wake-up.
     pub(super) wake: u64,
-    /// The call under way.
+    /// The call in flight.
     pub(super) call: Option<u64>,
-    /// By its own clock: the renew deadline after the last renewal that the server accepted was sent.
+    /// By its own clock: the renew deadline after the last accepted renewal was sent.
     pub(super) deadline: Duration,
-    /// Of the real time: stopped, as by SIGSTOP, until then.
+    /// In real time: paused, as by SIGSTOP, until then.
     pub(super) stopped: Duration,
-    /// Of the real time: without network until then.
+    /// In real time: without network until then.
     pub(super) cut: Duration,
-    /// How long a message takes at most.
+    /// The longest delay of a message.
     pub(super) delay: Duration,
-    /// What its clock showed at the beginning, and how fast it runs.
+    /// The initial time of its clock, and the rate of the clock.
     pub(super) booted: Duration,
     pub(super) rate: f64,
-    /// Seconds by which its wall clock is wrong.
+    /// The error of its wall clock, in seconds.
     pub(super) wall: i64,
 }
 
@@ -72,7 +72,7 @@ impl Replica {
         self.call = None;
     }
 
-    /// The process is gone.
+    /// Ends the process.
     pub(super) fn end(&mut self) {
         self.process += 1;
         self.runs = false;
@@ -80,12 +80,12 @@ impl Replica {
         self.stopped = Duration::ZERO;
     }
 
-    /// Its time since boot at this real time.
+    /// The time since boot on its clock, at this real time.
     pub(super) fn clock(&self, real: Duration) -> Duration {
         self.booted + real.mul_f64(self.rate)
     }
 
-    /// How long it takes until its clock has advanced by this much.
+    /// The real time in which its clock advances by this much.
     pub(super) fn real(&self, clock: Duration) -> Duration {
         clock.div_f64(self.rate)
     }

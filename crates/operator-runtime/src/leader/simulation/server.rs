@@ -20,7 +20,7 @@ impl Server {
         }
     }
 
-    /// Who holds the Lease; empty if nobody.
+    /// The holder of the Lease; empty if there is none.
     pub(super) fn holder(&self) -> &str {
         let spec = self.lease.as_ref().and_then(|lease| lease.spec.as_ref());
         spec.and_then(|spec| spec.holder_identity.as_deref())

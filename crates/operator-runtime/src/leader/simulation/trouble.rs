@@ -1,4 +1,4 @@
-//! What goes wrong: with processes, clocks, and the network.
+//! Faults of processes, clocks, and the network.
 
 use std::time::Duration;
 
@@ -7,11 +7,11 @@ use super::{
     world::{Event, World},
 };
 
-/// How long things go wrong.
+/// The duration of the faults.
 pub(super) const TROUBLE: Duration = Duration::from_secs(120);
 
 impl World {
-    /// Something goes wrong, now and then, until it has gone on for long enough.
+    /// Injects a fault now and then, until the time for faults is over.
     pub(super) fn trouble(&mut self) {
         let second = Duration::from_secs;
         if self.now >= TROUBLE {
@@ -20,7 +20,7 @@ impl World {
             }
             return;
         }
-        // The leader has more to lose.
+        // Faults of the leader matter more.
         let any = self.below(self.replicas.len() as u64) as usize;
         let leads = |replica: &Replica| replica.may_write(self.now);
         let leader = self.replicas.iter().position(leads).unwrap_or(any);
@@ -51,7 +51,7 @@ impl World {
         self.after(delay, number, Event::Start);
     }
 
-    /// How long a message from or to a replica takes, if it arrives.
+    /// The delay of a message from or to a replica, if it arrives.
     pub(super) fn travels(&mut self, number: usize) -> Option<Duration> {
         let replica = &self.replicas[number];
         let (works, most) = (replica.cut <= self.now, replica.delay);

@@ -1,4 +1,4 @@
-//! Time, and what happens in it.
+//! Virtual time and its events.
 
 use std::{collections::BTreeMap, time::Duration};
 
@@ -10,20 +10,20 @@ use crate::leader::{
     elector::{Answer, Call, Step},
 };
 
-/// How long the last trouble may take at most, and how long it takes then until somebody leads.
+/// The longest last fault, and the time in which a replica must lead afterwards.
 const RECOVERY: Duration = Duration::from_secs(45 + 35);
 
-/// What happens to process `.0` of a replica, or to the server.
+/// An event for process `.0` of a replica, or for the server.
 #[derive(Debug)]
 pub(super) enum Event {
     Start,
     Wake(u64),
-    /// A call reaches the server; when it was sent, by the clock of the replica.
+    /// A call reaches the server; with the time at which it was sent, by the clock of the replica.
     Call(u64, Call, Duration),
     Answer(u64, Answer),
     Timeout(u64),
     Notice(Box<Lease>),
-    /// A change is handed to a connection, written by it, and reaches the server.
+    /// A write is passed to a connection, leaves it, and reaches the server.
     Change,
     Write,
     Accept(String),
@@ -66,7 +66,7 @@ impl World {
                 poll: Duration::from_secs_f64(poll),
             };
             let booted = second(1 + world.below(1_000_000));
-            // Twice what the clock of a computer may be wrong.
+            // Twice the error of a computer's clock.
             let rate = 1.0 + (world.below(2001) as f64 - 1000.0) / 1_000_000.0;
             world.replicas.push(Replica::new(timing, booted, rate));
             let delay = world.up_to(second(10));
@@ -76,7 +76,7 @@ impl World {
         world
     }
 
-    /// Runs until nothing has gone wrong for long enough that somebody must lead.
+    /// Runs until the faults have been over for so long that a replica must lead.
     pub(super) fn run(mut self) -> Result<Summary, String> {
         let end = TROUBLE + RECOVERY;
         while let Some(((at, _), (number, process, event))) = self.queue.pop_first() {
@@ -97,7 +97,7 @@ impl World {
             }
         }
         if self.now - self.leader_seen > Duration::from_secs(2) {
-            return Err(format!("nobody leads since {:?}", self.leader_seen));
+            return Err(format!("no replica leads since {:?}", self.leader_seen));
         }
         Ok(self.summary)
     }
@@ -121,7 +121,7 @@ impl World {
             return Ok(());
         }
         if now < replica.stopped {
-            // What came meanwhile is found in any order afterwards.
+            // Events that arrived during a pause are handled in any order.
             let delay = replica.stopped - now + self.up_to(Duration::from_millis(3));
             self.after(delay, number, event);
             return Ok(());
@@ -157,7 +157,7 @@ impl World {
                 replica.elector.leave(clock);
                 self.step(number);
             }
-            // It leaves when the call has ended.
+            // The process leaves when the call has ended.
             Event::Drained => self.after(Duration::from_millis(100), number, Event::Drained),
             Event::Change => {
                 if replica.fence.permits(clock) && !replica.draining {
@@ -186,7 +186,7 @@ impl World {
         Ok(())
     }
 
-    /// Asks a replica what it does next, as the task of a process does.
+    /// Runs the next step of a replica, as the task of a process does.
     fn step(&mut self, number: usize) {
         let now = self.now;
         let replica = &mut self.replicas[number];
@@ -223,7 +223,7 @@ impl World {
         }
     }
 
-    /// The server answers; those who watch see what changed, most of the time.
+    /// The server responds; most of the time, watchers see the change.
     fn call(&mut self, number: usize, process: u64, id: u64, call: Call, sent: Duration) {
         let writes = !matches!(call, Call::Get);
         let before = self.server.holder().to_owned();
@@ -260,7 +260,7 @@ impl World {
         Err(format!("{writer} changes something while `{holder}` leads"))
     }
 
-    /// Lets something happen to the process that a replica is now.
+    /// Schedules an event for the current process of a replica.
     pub(super) fn after(&mut self, delay: Duration, number: usize, event: Event) {
         self.sequence += 1;
         let process = self

@@ -1,4 +1,4 @@
-//! The definition of a type in the cluster.
+//! The CRD in the cluster.
 
 use std::time::Duration;
 
@@ -19,16 +19,16 @@ use tokio::time::{Instant, sleep};
 
 use super::Error;
 
-/// How long the API server may take to store a version after the definition says so.
+/// The time in which the API server must switch to a new storage version.
 const EFFECTIVE: Duration = Duration::from_secs(30);
 
-/// A definition as it was when it was read.
+/// A CRD as it was read.
 pub(super) struct Definition {
     crd: CustomResourceDefinition,
 }
 
 impl Definition {
-    /// The definition of this name, if it is installed.
+    /// The CRD of this name, if it is installed.
     pub(super) async fn get(client: &Client, name: &str) -> Result<Option<Self>, Error> {
         let crd = Api::all(client.clone()).get_opt(name).await;
         let crd = crd.map_err(|error| Error::Call(format!("read {name}"), error))?;
@@ -39,7 +39,7 @@ impl Definition {
         self.crd.name_any()
     }
 
-    /// The version in which objects are stored when they are written.
+    /// The storage version.
     pub(super) fn storage(&self) -> &str {
         storage(&self.crd.spec)
     }
@@ -72,7 +72,7 @@ impl Definition {
         }
     }
 
-    /// The type in the version that is stored.
+    /// The type in the storage version.
     pub(super) fn resource(&self) -> ApiResource {
         let CustomResourceDefinitionSpec { group, names, .. } = &self.crd.spec;
         let kind = GroupVersionKind::gvk(group, self.storage(), &names.kind);
@@ -83,8 +83,8 @@ impl Definition {
         self.crd.spec.scope == "Namespaced"
     }
 
-    /// Waits until the API server stores what the definition says: it takes a moment to notice, and
-    /// tells by the hash of the stored version in its discovery.
+    /// Waits until the API server uses the storage version of the CRD. The hash of the storage version in
+    /// discovery shows the switch.
     pub(super) async fn wait_until_effective(&self, client: &Client) -> Result<(), Error> {
         let resource = self.resource();
         let text = format!("{}/{}", resource.api_version, resource.kind);
@@ -109,8 +109,8 @@ impl Definition {
         })
     }
 
-    /// Leaves only the stored version in `status.storedVersions`, unless the specification has changed
-    /// since it was read: then objects may have been stored in another version meanwhile.
+    /// Leaves only the storage version in `status.storedVersions`. Returns false if the spec has changed
+    /// since it was read: objects may then have been stored in another version meanwhile.
     pub(super) async fn prune(&self, client: &Client) -> Result<bool, Error> {
         let definitions: Api<CustomResourceDefinition> = Api::all(client.clone());
         let name = self.name();

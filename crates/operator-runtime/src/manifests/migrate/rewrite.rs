@@ -1,4 +1,4 @@
-//! Writes objects as they are, which stores them in the version that is stored now.
+//! Rewrites objects unchanged, which stores them in the current storage version.
 
 use futures::{StreamExt, stream};
 use kube::{
@@ -10,18 +10,18 @@ use serde_json::json;
 use super::{Error, definition::Definition};
 use crate::error::chain;
 
-/// How many objects the API server lists at once.
+/// Objects per page of a list.
 const PAGE: u32 = 500;
 
-/// How many objects are written at once, each of which the webhook converts.
+/// The number of concurrent writes, each of which the webhook converts.
 const AT_ONCE: usize = 8;
 
-/// How often an object is tried that somebody else changes meanwhile.
+/// The number of tries for an object that changes meanwhile.
 const TRIES: usize = 5;
 
-/// Lists all objects, only their metadata, and then writes each. Tells how many of how many are done.
+/// Lists the metadata of all objects, and then rewrites each. Reports the progress as done and total.
 ///
-/// Objects that are made meanwhile are stored in the right version anyway.
+/// Objects created meanwhile are stored in the right version anyway.
 pub(super) async fn all(
     client: &Client,
     definition: &Definition,
@@ -72,7 +72,7 @@ async fn list(client: &Client, resource: &ApiResource) -> kube::Result<Vec<Objec
     }
 }
 
-/// Writes an object as it is. The error names it.
+/// Rewrites one object. The error names it.
 async fn write(
     client: &Client,
     resource: &ApiResource,
@@ -103,7 +103,8 @@ async fn write(
         {
             Ok(_) => return Ok(()),
             Err(kube::Error::Api(status)) if status.is_not_found() => return Ok(()),
-            // Somebody else has written it, maybe by a server that still stores the other version.
+            // Another client has written it, possibly through a server that still uses the old storage
+            // version.
             Err(kube::Error::Api(status)) if status.is_conflict() => error = status.message,
             Err(error) => return Err(format!("{}: {}", show(), chain(&error))),
         }

@@ -1,5 +1,5 @@
-//! Who may read the metrics: the API server knows whose a bearer token is (TokenReview) and whether
-//! they may read the path (SubjectAccessReview), as with controller-runtime's
+//! Authentication and authorization of metrics readers: a TokenReview finds the user of a bearer token, and
+//! a SubjectAccessReview checks whether that user may read the path, as in controller-runtime's
 //! `WithAuthenticationAndAuthorization`.
 
 #[cfg(test)]
@@ -32,30 +32,30 @@ use tokio::time::timeout;
 use super::cache::{Cache, Key};
 use crate::error::chain;
 
-/// How long to wait for the API server.
+/// The timeout of a review.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How long answers count; those of Kubernetes' own servers.
+/// The lifetimes of cached answers; those of Kubernetes' own servers.
 const USER: Duration = Duration::from_secs(60);
 const ALLOWED: Duration = Duration::from_secs(5 * 60);
 const DENIED: Duration = Duration::from_secs(30);
 
-/// Asks the API server about requests, and remembers its answers for a while.
+/// Reviews requests through the API server, with a cache.
 pub(crate) struct Authorizer {
-    /// Not fenced by leadership: followers serve metrics, too.
+    /// Not fenced: followers serve metrics, too.
     client: Client,
-    /// By token: whose it is, if anybody's.
+    /// By token: its user, if the token is valid.
     users: Mutex<Cache<Option<UserInfo>>>,
     /// By user, path and verb: whether it is allowed.
     decisions: Mutex<Cache<bool>>,
 }
 
-/// Why a request is refused.
+/// The reason why a request is refused.
 #[derive(Debug, PartialEq)]
 enum Refusal {
     Unauthenticated,
     Forbidden(String),
-    /// The API server did not say; the text is for the log.
+    /// The API server gave no answer; the text is for the log.
     Unknown(String),
 }
 
@@ -169,7 +169,7 @@ fn remember<V: Clone>(cache: &Mutex<Cache<V>>, key: Key, value: V, lifetime: Dur
     cache.insert(key, value, Instant::now(), lifetime);
 }
 
-/// Lets a request pass whose sender may read the path.
+/// Passes a request whose sender may read the path.
 pub(super) async fn filter(
     State(authorizer): State<Arc<Authorizer>>,
     request: Request,
@@ -199,12 +199,12 @@ impl IntoResponse for Refusal {
                 (StatusCode::UNAUTHORIZED, headers, "Unauthorized\n").into_response()
             }
             Self::Forbidden(user) => {
-                tracing::debug!(user, "may not read the metrics");
+                tracing::debug!(user, "user may not read the metrics");
                 let text = format!("Authorization denied for user {user}\n");
                 (StatusCode::FORBIDDEN, text).into_response()
             }
             Self::Unknown(error) => {
-                tracing::warn!(error, "cannot find out who may read the metrics");
+                tracing::warn!(error, "cannot authorize a request for the metrics");
                 (StatusCode::INTERNAL_SERVER_ERROR, "Authorization failed\n").into_response()
             }
         }

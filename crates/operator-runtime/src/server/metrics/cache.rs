@@ -1,14 +1,14 @@
-//! What is known for a while, about a bounded number of things.
+//! A bounded cache of values that expire.
 
 use std::{
     collections::HashMap,
     time::{Duration, Instant},
 };
 
-/// The most entries. More tokens than scrapers hold are somebody trying.
+/// The maximum number of entries. More tokens than scrapers have are guesses.
 const CAPACITY: usize = 1024;
 
-/// A hash: the cache holds no token.
+/// A hash: the cache contains no token.
 pub(super) type Key = [u8; 32];
 
 /// Values that expire.
@@ -28,13 +28,13 @@ impl<V> Default for Cache<V> {
 }
 
 impl<V: Clone> Cache<V> {
-    /// The value, unless it is unknown or expired.
+    /// The value, unless it is missing or expired.
     pub(super) fn get(&self, key: &Key, now: Instant) -> Option<V> {
         let entry = self.0.get(key).filter(|entry| now < entry.expires)?;
         Some(entry.value.clone())
     }
 
-    /// Remembers a value; in a full cache, instead of the one that expires first.
+    /// Inserts a value. A full cache drops the entry that expires first.
     pub(super) fn insert(&mut self, key: Key, value: V, now: Instant, lifetime: Duration) {
         if self.0.len() >= CAPACITY && !self.0.contains_key(&key) {
             self.0.retain(|_, entry| now < entry.expires);
@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn what_expires_first_makes_room() {
+    fn the_entry_that_expires_first_makes_room() {
         let (mut cache, now) = (Cache::default(), Instant::now());
         for number in 0..CAPACITY {
             let lifetime = if number == 7 { MINUTE } else { 2 * MINUTE };
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(cache.0.len(), CAPACITY);
         assert_eq!(cache.get(&key(7), now), None);
         assert_eq!(cache.get(&key(8), now), Some(8));
-        // What is known already needs no room, and what expired leaves it.
+        // A known key needs no room, and an expired entry makes room.
         cache.insert(key(8), 9, now, MINUTE);
         assert_eq!(
             (cache.0.len(), cache.get(&key(8), now)),

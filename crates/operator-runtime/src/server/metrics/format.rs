@@ -1,9 +1,9 @@
-//! The two text formats of Prometheus: OpenMetrics for those who ask for it, and the older one for
-//! everybody else, as Go's client does.
+//! The two text formats of Prometheus: OpenMetrics for clients that accept it, and the older format for
+//! others, as in Go's client.
 
 const OPENMETRICS: &str = "application/openmetrics-text";
 
-/// A format in which metrics can be served.
+/// A text format of metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     OpenMetrics,
@@ -11,14 +11,14 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// The format for a client that sent this `Accept` header.
+    /// The format for a client with this `Accept` header.
     pub(super) fn for_accept(accept: &str) -> Self {
         let asks = accept.split(',').any(|range| {
             let mut parts = range.split(';').map(str::trim);
             let named = parts
                 .next()
                 .is_some_and(|name| name.eq_ignore_ascii_case(OPENMETRICS));
-            // `q=0` means: anything but this.
+            // `q=0` means not acceptable.
             let weight = parts.find_map(|part| part.strip_prefix("q="));
             named
                 && weight.is_none_or(|weight| weight.parse().is_ok_and(|weight: f32| weight > 0.0))
@@ -33,7 +33,7 @@ impl Format {
         }
     }
 
-    /// Metrics in this format, from OpenMetrics.
+    /// Converts metrics from OpenMetrics to this format.
     pub(super) fn write(self, openmetrics: String) -> String {
         match self {
             Self::OpenMetrics => openmetrics,
@@ -42,14 +42,14 @@ impl Format {
     }
 }
 
-/// Where the formats differ: the older one declares the names of samples instead of those of
-/// families, knows fewer types, and has neither units, exemplars nor an end.
+/// Converts to the older format: it declares sample names instead of family names, has fewer types, and has
+/// no units, exemplars or end marker.
 fn to_text(openmetrics: &str) -> String {
     let mut text = String::with_capacity(openmetrics.len());
     let mut help = None;
     for line in openmetrics.lines() {
         if let Some(line) = line.strip_prefix("# HELP ") {
-            // Waits for the type, on which the name depends.
+            // Kept until the type is known, because the name depends on it.
             help = line.split_once(' ').map(|(_, help)| help);
         } else if let Some((name, kind)) = line
             .strip_prefix("# TYPE ")
@@ -73,7 +73,7 @@ fn to_text(openmetrics: &str) -> String {
     text
 }
 
-/// A sample without ` # {…} …` behind its value. A label may hold the same characters.
+/// A sample without its exemplar ` # {…} …`. A label may contain the same characters.
 fn without_exemplar(sample: &str) -> &str {
     let (mut quoted, mut escaped) = (false, false);
     let hash = sample.char_indices().find(|(_, character)| {
@@ -93,7 +93,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn formats_that_clients_ask_for() {
+    fn the_format_follows_the_accept_header() {
         let prometheus = "application/openmetrics-text;version=1.0.0;escaping=allow-utf-8;q=0.5,\
                           application/openmetrics-text;version=0.0.1;q=0.4,text/plain;version=0.0.4;q=0.2,*/*;q=0.1";
         let cases = [

@@ -1,4 +1,4 @@
-//! The endpoint of the metrics without their feature: nothing is served.
+//! The metrics endpoint without its feature: always disabled.
 
 use axum::Router;
 use kube::Client;

@@ -1,4 +1,4 @@
-//! A server as its clients see it.
+//! Tests of a server through its clients.
 
 use axum::{
     body::Bytes,
@@ -15,7 +15,7 @@ use super::*;
 
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A server on a port of its own, which answers `/`, slowly `/slow`, and bodies of `/`.
+/// A server on a port of its own, which answers `/`, answers `/slow` slowly, and takes bodies at `/`.
 struct Running {
     port: u16,
     stop: CancellationToken,
@@ -55,7 +55,7 @@ impl Running {
         stream
     }
 
-    /// What the server says until it closes the connection.
+    /// The server's output until it closes the connection.
     async fn ask(&self, host: &str, request: &[u8]) -> String {
         rest(&mut self.send(host, request).await).await
     }
@@ -63,7 +63,7 @@ impl Running {
 
 async fn rest(stream: &mut TcpStream) -> String {
     let mut answer = Vec::new();
-    // An error is a connection that was reset.
+    // An error means that the connection was reset.
     _ = timeout(PATIENCE, stream.read_to_end(&mut answer))
         .await
         .unwrap();
@@ -85,7 +85,7 @@ async fn all_interfaces_are_those_of_both_families() {
 }
 
 #[tokio::test]
-async fn a_port_in_use_is_said_in_one_line() {
+async fn a_port_in_use_is_reported_in_one_line() {
     let server = Running::start(false).await;
     let address = SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 0], server.port));
     let error = Server::bind("metrics", address, None, false)
@@ -125,7 +125,7 @@ async fn http2_is_spoken_only_if_allowed() {
 }
 
 #[tokio::test]
-async fn what_runs_may_finish_and_idle_connections_are_closed() {
+async fn running_requests_finish_and_idle_connections_are_closed() {
     let server = Running::start(false).await;
     let mut idle = server
         .send("127.0.0.1", b"GET / HTTP/1.1\r\nhost: a\r\n\r\n")
@@ -176,7 +176,7 @@ async fn connections_and_bodies_are_bounded() {
     post.resize(post.len() + length, b'a');
     let begin = Instant::now();
     let answer = loop {
-        // The server takes a moment to see that the first is gone.
+        // The server takes a moment to notice the first client's end.
         let answer = server.ask("127.0.0.1", &post).await;
         if !answer.is_empty() || begin.elapsed() > PATIENCE {
             break answer;
@@ -195,7 +195,7 @@ async fn time_is_bounded() {
     };
     let server = Running::with_limits(false, limits).await;
     let cases: [(&[u8], &str); 4] = [
-        // No headers, half of them, half a body, and an answer that takes too long.
+        // No headers, half of them, half a body, and a response that takes too long.
         (b"", ""),
         (b"GET / HTTP/1.1\r\nhost:", ""),
         (

@@ -1,4 +1,4 @@
-//! What is answered to which review.
+//! Tests of the response to each review.
 
 use std::future::pending;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::*;
 use crate::webhook::{Change, FieldErrors, Webhook};
 
-/// Changes what its data asks for, in `do`.
+/// Makes the change in the object's data, under `do`.
 async fn default(object: &mut ConfigMap, request: &Request, _: &()) -> Result<(), Denied> {
     let data = object.data.get_or_insert_default();
     match data.get("do").map(String::as_str) {
@@ -24,7 +24,7 @@ async fn default(object: &mut ConfigMap, request: &Request, _: &()) -> Result<()
     Ok(())
 }
 
-/// Denies what its data asks for, and says which change it was asked about.
+/// Denies data with the value `bad`, and warns with the operation.
 async fn validate(change: &Change<ConfigMap>, request: &Request, _: &()) -> Result<(), Denied> {
     let (text, object) = match change {
         Change::Create(new) => ("create", new),
@@ -106,7 +106,7 @@ async fn a_default_is_a_patch() {
 }
 
 #[tokio::test]
-async fn a_validation_gets_the_change_and_tells_every_field() {
+async fn a_validation_gets_the_change_and_reports_every_field() {
     let webhook = Webhook::validating(validate).operations(&[
         Operation::Create,
         Operation::Update,
@@ -115,14 +115,14 @@ async fn a_validation_gets_the_change_and_tells_every_field() {
     ]);
     let (good, bad) = (json!({"a": "good"}), json!({"a": "bad", "b": "bad"}));
     let (good, bad) = (config_map(good), config_map(bad));
-    for (operation, old, new, told) in [
+    for (operation, old, new, warning) in [
         ("CREATE", Value::Null, &good, "create"),
         ("UPDATE", bad.clone(), &good, "update"),
         ("DELETE", good.clone(), &Value::Null, "delete"),
         ("CONNECT", Value::Null, &good, "create"),
     ] {
         let response = ask(&webhook, &review(operation, old, new.clone())).await;
-        let expected = json!({"uid": "u", "allowed": true, "warnings": [told]});
+        let expected = json!({"uid": "u", "allowed": true, "warnings": [warning]});
         assert_eq!(response, Ok(expected), "{operation}");
     }
     for (operation, old, new) in [
@@ -154,7 +154,7 @@ async fn an_object_that_does_not_decode_is_denied_with_the_reason() {
     let (good, bad) = (config_map(json!({"a": "b"})), config_map(json!({"a": 1})));
     let why = "data.a: Invalid value: invalid type: integer `1`, expected a string";
     let whole = format!("ConfigMap \"a\" is invalid: {why}");
-    let stored = "the stored object is no ConfigMap of this version: \
+    let stored = "the stored object does not decode as ConfigMap of this version: \
                   data.a: invalid type: integer `1`, expected a string";
     for (webhook, operation, old, new, expected) in [
         (&defaulting, "CREATE", &Value::Null, &bad, &*whole),
@@ -168,21 +168,21 @@ async fn an_object_that_does_not_decode_is_denied_with_the_reason() {
             "CREATE",
             &Value::Null,
             &Value::Null,
-            "the review holds no object",
+            "the review contains no object",
         ),
         (
             &validating,
             "UPDATE",
             &Value::Null,
             &good,
-            "the review holds no object",
+            "the review contains no object",
         ),
         (
             &validating,
             "DELETE",
             &Value::Null,
             &good,
-            "the review holds no object",
+            "the review contains no object",
         ),
     ] {
         let review = review(operation, old.clone(), new.clone());
@@ -190,21 +190,21 @@ async fn an_object_that_does_not_decode_is_denied_with_the_reason() {
         assert_eq!(message(&response), expected, "{operation}");
         assert_eq!(response["allowed"], expected.is_empty());
     }
-    // It can be repaired.
+    // Users can repair the object.
     let response = ask(&validating, &review("UPDATE", bad, good))
         .await
         .unwrap();
     assert_eq!(response["allowed"], true);
     let warning = response["warnings"][0].as_str().unwrap();
     assert!(
-        warning.starts_with("validated as if it were new"),
+        warning.starts_with("validated as a new object"),
         "{warning}"
     );
     assert_eq!(response["warnings"][1], "create");
 }
 
 #[tokio::test]
-async fn what_does_not_decode_is_left_to_the_schema_if_that_is_asked_for() {
+async fn schema_first_leaves_an_undecodable_object_to_the_schema() {
     let good = config_map(json!({"do": "nothing"}));
     let bad = config_map(json!({"a": 1}));
     let webhook = Webhook::defaulting(default).schema_first();
@@ -213,11 +213,11 @@ async fn what_does_not_decode_is_left_to_the_schema_if_that_is_asked_for() {
         let response = ask(&webhook, &review).await.unwrap();
         assert_eq!(response["allowed"], true, "{response}");
         assert_eq!(response["patch"], Value::Null);
-        let warning = "not defaulted, because it does not decode: \
+        let warning = "defaulting skipped, because the object does not decode: \
                        data.a: invalid type: integer `1`, expected a string";
         assert_eq!(response["warnings"], json!([warning]));
     }
-    // A validating webhook is asked after the schema.
+    // A validating webhook runs after schema validation.
     let webhook = Webhook::validating(validate).schema_first();
     let review = review("CREATE", Value::Null, bad);
     let response = ask(&webhook, &review).await.unwrap();
@@ -225,7 +225,7 @@ async fn what_does_not_decode_is_left_to_the_schema_if_that_is_asked_for() {
 }
 
 #[tokio::test]
-async fn what_is_not_declared_is_denied() {
+async fn an_undeclared_request_is_denied() {
     let webhook = Webhook::validating(validate);
     let with = |pointer: &str, value: Value| {
         let mut review = review("CREATE", Value::Null, config_map(json!({})));
@@ -266,7 +266,7 @@ async fn what_is_not_declared_is_denied() {
 }
 
 #[tokio::test]
-async fn a_function_that_fails_is_answered_for() {
+async fn a_failed_function_gets_a_response() {
     let review = |what| review("CREATE", Value::Null, config_map(json!({ "do": what })));
     for (what, code, expected) in [
         ("panic", 500, "the webhook panicked: at the disco"),
@@ -278,7 +278,7 @@ async fn a_function_that_fails_is_answered_for() {
         assert_eq!(response["allowed"], false);
         assert_eq!(response["status"]["code"], code);
         assert!(message(&response).contains(expected), "{response}");
-        // It is for the API server to ignore what failed, and to count it.
+        // The API server ignores the failure, and counts it.
         let webhook = webhook.failure_policy(FailurePolicy::Ignore);
         assert_eq!(ask(&webhook, &review(what)).await, Err(500));
     }

@@ -1,8 +1,8 @@
-//! What the Secret of the certificates holds.
+//! The contents of the certificates' Secret.
 //!
-//! `tls.crt` and `tls.key` are served, and `ca.crt` is what is published for the API server. While one
-//! certificate takes the place of another, `ca.crt` has the CAs of both, the newer one last, and until
-//! the newer certificate is served it waits in `next.crt` and `next.key`.
+//! `tls.crt` and `tls.key` are served; `ca.crt` is published as the caBundle. During a rotation, `ca.crt`
+//! contains the CAs of the old and the new certificate, the newer last, and the new certificate waits in
+//! `next.crt` and `next.key` until it is served.
 
 use std::{collections::BTreeMap, sync::Arc, time::SystemTime};
 
@@ -28,11 +28,11 @@ const KEYS: [&str; 5] = [CERTIFICATE, KEY, BUNDLE, NEXT_CERTIFICATE, NEXT_KEY];
 const BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 const END: &str = "-----END CERTIFICATE-----";
 
-/// The part of a Secret's data that is ours.
+/// The keys of the Secret that the operator manages.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Contents(BTreeMap<&'static str, Vec<u8>>);
 
-/// One of the certificates in it.
+/// The place of a certificate in the Secret.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Slot {
     Serving,
@@ -55,7 +55,7 @@ impl Contents {
         Self(KEYS.into_iter().filter_map(value).collect())
     }
 
-    /// `secret` with these contents; what else it holds stays.
+    /// Puts these contents into `secret`; its other keys stay.
     pub(super) fn put(&self, mut secret: Secret) -> Secret {
         let data = secret.data.get_or_insert_default();
         data.retain(|key, _| !KEYS.contains(&&**key));
@@ -64,12 +64,12 @@ impl Contents {
         secret
     }
 
-    /// As the manifests ship it.
+    /// Whether the Secret is empty, as in the manifests.
     pub(super) fn is_empty(&self) -> bool {
         self.0.values().all(Vec::is_empty)
     }
 
-    /// Whether there is anything in the slot, of use or not.
+    /// Whether the slot contains anything, valid or not.
     pub(super) fn has(&self, slot: Slot) -> bool {
         let (certificate, key) = slot.keys();
         self.0.contains_key(certificate) || self.0.contains_key(key)
@@ -78,17 +78,17 @@ impl Contents {
     /// The certificate in a slot, with its key.
     ///
     /// # Errors
-    /// In words, if there is none that can be used.
+    /// The reason as text, if there is no usable certificate.
     pub(super) fn certificate(&self, slot: Slot) -> Result<Arc<CertifiedKey>, String> {
         let (certificate, key) = slot.keys();
         parse(self.bytes(certificate), self.bytes(key))
     }
 
-    /// Whether the API server accepts the certificate in a slot at a time for these hosts, once it has
-    /// the bundle.
+    /// Verifies that the API server accepts the certificate in a slot at a time for these hosts, with the
+    /// bundle as caBundle.
     ///
     /// # Errors
-    /// In words, if it would refuse it.
+    /// The reason as text, if it does not.
     pub(super) fn verify(
         &self,
         slot: Slot,
@@ -106,17 +106,17 @@ impl Contents {
         Err(reason)
     }
 
-    /// The CAs that the API server is to trust, as PEM.
+    /// The caBundle, as PEM.
     pub(super) fn bundle(&self) -> String {
         pem(&self.cas())
     }
 
-    /// Whether the bundle has more in it than what vouches for the certificate that is served.
+    /// Whether the bundle contains more than the CA of the served certificate.
     pub(super) fn has_other_cas(&self, hosts: &[String], at: SystemTime) -> bool {
         self.bytes(BUNDLE) != pem(&self.vouching(hosts, at)).as_bytes()
     }
 
-    /// Nothing but what was issued, to be served at once.
+    /// Contents with only the issued certificate, to be served at once.
     pub(super) fn begin(issued: Issued) -> Self {
         let Issued {
             certificate,
@@ -128,7 +128,7 @@ impl Contents {
         contents
     }
 
-    /// With what was issued as the next certificate, its CA beside the one of the first.
+    /// Contents with the issued certificate as the next one, and its CA beside the first one's.
     pub(super) fn prepare(&self, issued: Issued, hosts: &[String], at: SystemTime) -> Self {
         let Issued {
             certificate,
@@ -136,7 +136,8 @@ impl Contents {
             ca,
         } = issued;
         let mut contents = self.clone();
-        // What cannot be verified now may be served for a moment, and verified by a better clock.
+        // A certificate that cannot be verified now may still be served for a moment, and verify by a more
+        // accurate clock.
         let mut old = self.vouching(hosts, at);
         if old.is_empty() {
             old.extend(self.cas().pop());
@@ -150,7 +151,7 @@ impl Contents {
         contents
     }
 
-    /// With the next certificate as the one to serve.
+    /// Contents with the next certificate as the served one.
     pub(super) fn switch(&self) -> Self {
         let mut contents = self.clone();
         for (from, to) in [(NEXT_CERTIFICATE, CERTIFICATE), (NEXT_KEY, KEY)] {
@@ -160,7 +161,7 @@ impl Contents {
         contents
     }
 
-    /// With no CA but the one of the certificate that is served.
+    /// Contents with only the CA of the served certificate.
     pub(super) fn finish(&self, hosts: &[String], at: SystemTime) -> Self {
         let mut contents = self.clone();
         contents.extend([(BUNDLE, pem(&self.vouching(hosts, at)))]);
@@ -172,7 +173,7 @@ impl Contents {
         self.0.extend(entries.into_iter().map(entry));
     }
 
-    /// The CAs by which the certificate that is served can be verified.
+    /// The CAs that verify the served certificate.
     fn vouching(&self, hosts: &[String], at: SystemTime) -> Vec<Ca> {
         let Ok(certificate) = self.certificate(Slot::Serving) else {
             return Vec::new();
@@ -182,7 +183,7 @@ impl Contents {
         cas
     }
 
-    /// What the bundle holds of use.
+    /// The valid CAs in the bundle.
     fn cas(&self) -> Vec<Ca> {
         let text = String::from_utf8_lossy(self.bytes(BUNDLE));
         let ca = |block: &str| {
@@ -198,7 +199,7 @@ impl Contents {
     }
 }
 
-/// One certificate of the bundle.
+/// One CA certificate of the bundle.
 struct Ca {
     pem: String,
     der: CertificateDer<'static>,

@@ -1,16 +1,17 @@
-//! The flags by which an operator makes the certificates of its webhooks.
+//! The flags for certificates that the operator issues.
 
 use super::Periods;
 
-/// Where certificates that the operator makes by itself are kept and published.
+/// The flags for the Secret of issued certificates, and for the objects with the caBundle.
 #[derive(Clone, Debug, clap::Args)]
 pub struct CertificateFlags {
-    /// Secret, in the operator's namespace, for a certificate that the operator makes and renews
+    /// Name of the Secret, in the operator's namespace, for a certificate that the operator issues and
+    /// renews
     #[arg(long, value_name = "NAME", env = "WEBHOOK_SECRET",
           conflicts_with_all = ["webhook_cert_path", "webhook_host"])]
     pub webhook_secret: Option<String>,
 
-    /// Service by which the API server reaches the webhooks
+    /// Name of the Service through which the API server reaches the webhooks
     #[arg(
         long,
         value_name = "NAME",
@@ -19,7 +20,7 @@ pub struct CertificateFlags {
     )]
     pub webhook_service: String,
 
-    /// Configuration of the webhooks that change objects
+    /// Name of the MutatingWebhookConfiguration
     #[arg(
         long,
         value_name = "NAME",
@@ -28,7 +29,7 @@ pub struct CertificateFlags {
     )]
     pub webhook_mutating_configuration: String,
 
-    /// Configuration of the webhooks that deny changes
+    /// Name of the ValidatingWebhookConfiguration
     #[arg(
         long,
         value_name = "NAME",
@@ -37,8 +38,8 @@ pub struct CertificateFlags {
     )]
     pub webhook_validating_configuration: String,
 
-    /// Host (a DNS name or an IP address) at which the API server reaches this machine: while the
-    /// operator runs here, the webhooks of the cluster are served from here
+    /// Host (a DNS name or an IP address) at which the API server reaches this machine: while the operator
+    /// runs, the cluster's webhooks are served from this machine
     #[arg(long, value_name = "HOST", conflicts_with = "webhook_cert_path")]
     pub webhook_host: Option<String>,
 
@@ -46,7 +47,7 @@ pub struct CertificateFlags {
     #[arg(long, value_name = "NAMESPACE", env = "POD_NAMESPACE")]
     pub pod_namespace: Option<String>,
 
-    /// Other than the default in tests.
+    /// Shorter in tests.
     #[arg(skip)]
     pub(crate) periods: Periods,
 }

@@ -1,4 +1,4 @@
-//! One object by its name, as the API server has it.
+//! Watches one object by name.
 
 use std::{convert::Infallible, fmt::Debug, pin::pin};
 
@@ -15,8 +15,8 @@ use tokio::time::sleep;
 
 use crate::{cache::watch::is_too_late, client::watches::LONGEST, error::chain};
 
-/// Tells `seen` what the object is now, and what it becomes; `None` while there is none. A role
-/// that names the object has to allow `list` and `watch`.
+/// Passes the object to `seen`, now and after each change; `None` while it does not exist. A role for this
+/// object must grant `list` and `watch` by name.
 pub(super) async fn follow<K>(api: Api<K>, name: &str, seen: impl Fn(Option<K>)) -> Infallible
 where
     K: Resource + Clone + DeserializeOwned + Debug + Send + 'static,
@@ -25,7 +25,7 @@ where
         .fields(&format!("metadata.name={name}"))
         .timeout(LONGEST);
     let mut backoff = DefaultBackoff::default();
-    let mut told = None;
+    let mut logged = None;
     loop {
         let mut events = pin!(watcher(api.clone(), config.clone()));
         let mut listed = None;
@@ -34,7 +34,7 @@ where
                 Ok(Event::Init) => listed = None,
                 Ok(Event::InitApply(object)) => listed = Some(object),
                 Ok(Event::InitDone) => {
-                    told = None;
+                    logged = None;
                     backoff.reset();
                     seen(listed.take());
                 }
@@ -48,9 +48,9 @@ where
                 }
                 Err(error) => {
                     let text = chain(&error);
-                    if told.as_ref() != Some(&text) {
-                        tracing::warn!(name, error = text, "a watch failed, trying again");
-                        told = Some(text);
+                    if logged.as_ref() != Some(&text) {
+                        tracing::warn!(name, error = text, "a watch failed, retrying");
+                        logged = Some(text);
                     }
                     sleep(backoff.next().unwrap_or_default()).await;
                     if is_too_late(&error) {

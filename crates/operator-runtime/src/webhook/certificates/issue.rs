@@ -1,4 +1,4 @@
-//! Makes a certificate for webhooks, signed by a CA that signs nothing else.
+//! Issues a webhook certificate, signed by a CA that signs nothing else.
 
 use std::time::{Duration, SystemTime};
 
@@ -7,10 +7,10 @@ use rcgen::{
     KeyPair, KeyUsagePurpose,
 };
 
-/// How much earlier a certificate is valid than it is made: the clock of an API server may be slow.
+/// The time by which `notBefore` precedes the issue: the clock of an API server may be slow.
 const EARLY: Duration = Duration::from_secs(60 * 60);
 
-/// A certificate, its key, and the CA that vouches for it; all PEM.
+/// A certificate, its key, and its CA; all PEM.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Issued {
     pub(crate) certificate: String,
@@ -18,12 +18,11 @@ pub(crate) struct Issued {
     pub(crate) ca: String,
 }
 
-/// Makes a certificate for these hosts (DNS names and IP addresses), which ends `lifetime` after
-/// `now` together with its CA. The key of the CA is not kept, so that nobody can steal it; what
-/// comes next has another CA.
+/// Issues a certificate for these hosts (DNS names and IP addresses). It expires `lifetime` after `now`,
+/// together with its CA. The CA's key is discarded, so it cannot leak; the next certificate has another CA.
 ///
 /// # Errors
-/// If a host is neither, or the system gives no random numbers.
+/// If a host is invalid, or the operating system has no random numbers.
 pub(crate) fn issue(
     hosts: &[String],
     now: SystemTime,
@@ -44,7 +43,7 @@ pub(crate) fn issue(
     let mut certificate = params(hosts, "webhook")?;
     certificate.key_usages = vec![KeyUsagePurpose::DigitalSignature];
     certificate.extended_key_usages = vec![ExtendedKeyUsagePurpose::ServerAuth];
-    // Two CAs have the same name while one replaces the other; this tells them apart.
+    // Two CAs have the same name during a rotation; the key identifier distinguishes them.
     certificate.use_authority_key_identifier_extension = true;
     let key = KeyPair::generate()?;
     let certificate = certificate.signed_by(&key, &ca)?;

@@ -1,5 +1,5 @@
-//! Webhooks that are served from the machine of a developer: while the operator runs there, the API
-//! server is sent to it, by URL, and trusts a CA that was made for this run.
+//! Webhooks served from a developer's machine. While the operator runs there, the webhook configurations
+//! point at it by URL, with the caBundle of a CA for this run.
 
 mod redirect;
 mod saved;
@@ -32,13 +32,13 @@ use crate::{
 };
 use redirect::Redirect;
 
-/// Longer than anybody runs an operator like this.
+/// Longer than any local run.
 const LIFETIME: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// What readiness waits for.
+/// The name of the readiness check.
 const CHECK: &str = "webhooks-from-here";
 
-/// Where the API server is sent, and whom it trusts there.
+/// The URL and the CA of this machine's webhook server.
 #[derive(Clone, Debug)]
 struct Here {
     /// `https://HOST:PORT`
@@ -46,11 +46,11 @@ struct Here {
     ca: ByteString,
 }
 
-/// A certificate for `host`, and the task that sends the API server there for these webhooks, until it
+/// A certificate for `host`, and the task that points the API server at `host` for these webhooks until it
 /// is stopped.
 ///
 /// # Errors
-/// If it is no host.
+/// If `host` is invalid.
 pub(super) fn serve(
     host: &str,
     port: u16,
@@ -66,17 +66,17 @@ pub(super) fn serve(
     let redirects = redirects
         .collect::<serde_json::Result<Vec<_>>>()
         .map_err(|error| Error::Webhooks(error.to_string()))?;
-    // Whoever runs it may lead or not; the cluster has one webhook anyway.
+    // Not fenced: there is one local operator, with leadership or not.
     let client = environment.clients.unfenced.clone();
     let readiness = environment.readiness.clone();
     readiness.expect(CHECK);
-    let task = Runnable::new("the webhooks from here", false, |stop| async move {
+    let task = Runnable::new("the local webhooks", false, |stop| async move {
         run(&redirects, &client, &readiness, &stop).await
     });
     Ok((issued, task))
 }
 
-/// Redirects, waits for the stop, and puts everything back.
+/// Redirects, waits for the stop, and restores everything.
 async fn run(
     redirects: &[Redirect],
     client: &Client,
@@ -92,7 +92,10 @@ async fn run(
     let end = redirects.iter().map(|redirect| async move {
         if let Err(error) = redirect.end(client).await {
             let error = chain(&error);
-            tracing::error!(error, "cannot put {redirect} back; deploying again does");
+            tracing::error!(
+                error,
+                "cannot restore {redirect}; deploy again to restore it"
+            );
         }
     });
     join_all(end).await;
@@ -119,7 +122,7 @@ impl Here {
         Ok((here, issued))
     }
 
-    /// What a target is to hold: the webhooks of a configuration, or the conversion of a CRD.
+    /// The wanted content of a target: the webhooks of a configuration, or the conversion of a CRD.
     fn wanted(&self, target: &Target, environment: &Environment) -> serde_json::Result<Value> {
         let declarations = &environment.declarations;
         match target {

@@ -1,4 +1,4 @@
-//! Certificates without those that the operator makes: files that somebody else writes.
+//! Webhook certificates without the feature `self-signed`: files only.
 
 use super::{Conversion, WebhookFlags, declaration::Declaration};
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
     server::{certificate::Certificate, probes::Readiness},
 };
 
-/// What a certificate is made and published with; only `metrics` is of use here.
+/// The services for a certificate; only `metrics` is used here.
 pub(crate) struct Environment<'a> {
     pub(crate) clients: &'a Clients,
     pub(crate) metrics: &'a Metrics,
@@ -18,10 +18,10 @@ pub(crate) struct Environment<'a> {
     pub(crate) conversions: &'a [Conversion],
 }
 
-/// The certificate that the command line asks for.
+/// The certificate that the flags select.
 ///
 /// # Errors
-/// If it asks for none, or for one that cannot be had.
+/// If the flags select none, or if it cannot be read.
 pub(crate) async fn certificate(
     flags: WebhookFlags,
     environment: Environment<'_>,

@@ -1,5 +1,4 @@
-//! Where the API server looks for the CAs by which it verifies webhooks: webhook configurations, and the
-//! CRDs of types that are converted.
+//! Publishes the caBundle in webhook configurations, and in the CRDs of converted types.
 
 #[cfg(test)]
 mod tests;
@@ -22,23 +21,23 @@ use kube::{
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-/// The field manager of what is published. It never applies, because a webhook that an applier has a
-/// part of is not removed by the one who applies all of it; what it patches is nobody else's, and
-/// stays when the manifests are applied again.
+/// The field manager of the caBundle. It patches and never applies: a webhook that is partly owned by an
+/// applier is not removed when its main applier drops it. The patched fields have no other manager, and
+/// stay when the manifests are applied again.
 pub(super) const MANAGER: &str = "webhook-certificates";
 
-/// An object that names the CAs of webhooks.
+/// An object with a caBundle.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Target {
-    /// A MutatingWebhookConfiguration of this name.
+    /// The MutatingWebhookConfiguration of this name.
     Mutating(String),
-    /// A ValidatingWebhookConfiguration of this name.
+    /// The ValidatingWebhookConfiguration of this name.
     Validating(String),
-    /// A CustomResourceDefinition of this name, whose versions are converted.
+    /// The CustomResourceDefinition of this name, whose versions are converted.
     Definition(String),
 }
 
-/// The Service by which the API server reaches the webhooks.
+/// The Service through which the API server reaches the webhooks.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub(crate) struct Service {
     pub(crate) name: String,
@@ -46,7 +45,7 @@ pub(crate) struct Service {
 }
 
 impl Service {
-    /// The hosts that a certificate has to be for. The API server verifies the first.
+    /// The hosts of the certificate. The API server verifies the first.
     pub(super) fn hosts(&self) -> Vec<String> {
         let host = format!("{}.{}.svc", self.name, self.namespace);
         vec![host.clone(), format!("{host}.cluster.local")]
@@ -72,14 +71,14 @@ impl Target {
         Api::all_with(client, &self.resource())
     }
 
-    /// Makes the bundle what `seen` has, whose resource version it is that may be changed.
+    /// Sends the patch of [`Seen::patch`], which carries the resource version.
     pub(super) async fn publish(&self, client: Client, patch: Value) -> kube::Result<()> {
         let params = PatchParams {
             field_manager: Some(MANAGER.to_owned()),
             ..PatchParams::default()
         };
         let patch = match self {
-            // Webhooks are merged by their names.
+            // A strategic merge patch merges webhooks by name.
             Self::Mutating(_) | Self::Validating(_) => Patch::Strategic(patch),
             Self::Definition(_) => Patch::Merge(patch),
         };
@@ -88,14 +87,14 @@ impl Target {
     }
 }
 
-/// As kubectl names it.
+/// Formats like kubectl.
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} `{}`", self.resource().kind, self.name())
     }
 }
 
-/// Of such an object what matters here; the schemas of a CRD never become a value.
+/// The relevant part of a target; the schemas of a CRD are never decoded.
 #[derive(Clone, Debug, Deserialize)]
 pub(super) struct Seen {
     metadata: ObjectMeta,
@@ -147,12 +146,12 @@ impl ClientConfig {
 }
 
 impl Seen {
-    /// Whether anything in it calls the service.
+    /// Whether the target calls the service.
     pub(super) fn calls(&self, service: &Service) -> bool {
         self.clients().any(|client| client.calls(service))
     }
 
-    /// What to change so that whatever calls the service trusts the bundle; `None` if it does.
+    /// The patch that sets the caBundle wherever the service is called; `None` if it is set.
     pub(super) fn patch(&self, service: &Service, bundle: &str) -> Option<Value> {
         let lacks = |client: &ClientConfig| client.calls(service) && !client.trusts(bundle);
         if !self.clients().any(lacks) {
@@ -164,7 +163,8 @@ impl Seen {
             .filter(|webhook| lacks(&webhook.client_config))
             .map(|webhook| json!({ "name": webhook.name, "clientConfig": client }))
             .collect();
-        // If it has changed meanwhile, the patch is refused, and made anew for what it is then.
+        // With the resource version: if the object has changed meanwhile, the patch is refused and built
+        // again.
         let mut patch =
             json!({ "metadata": { "resourceVersion": self.metadata.resource_version } });
         if webhooks.is_empty() {

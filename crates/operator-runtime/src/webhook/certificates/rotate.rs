@@ -1,7 +1,7 @@
-//! When which certificate takes the place of another.
+//! Decides the steps of a certificate rotation.
 //!
-//! Each step is one write of the Secret, and what comes next follows from its contents, the time, and for
-//! how long everybody has had them. So a replica that ends between two steps leaves nothing undone.
+//! Each step is one write of the Secret. The next step follows from the contents, the time, and how long
+//! the contents have been published. A replica that ends between two steps leaves nothing undone.
 
 #[cfg(test)]
 mod tests;
@@ -10,19 +10,19 @@ use std::time::{Duration, SystemTime};
 
 use super::contents::{Contents, Slot};
 
-/// How long what takes.
+/// The periods of certificates.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Periods {
-    /// How long a certificate can be used.
+    /// The lifetime of a certificate.
     pub(crate) lifetime: Duration,
-    /// How long before its end another one is made.
+    /// The time before its end at which a certificate is renewed.
     pub(crate) renew: Duration,
-    /// How long every API server may take to learn of a bundle, and every replica of a certificate.
+    /// The time in which every API server must learn of a caBundle, and every replica of a certificate.
     pub(crate) settle: Duration,
 }
 
 impl Default for Periods {
-    /// A year, of which a third is left when the next certificate is made.
+    /// A lifetime of a year, with the renewal when a third is left.
     fn default() -> Self {
         let year = Duration::from_secs(365 * 24 * 60 * 60);
         Self {
@@ -34,32 +34,32 @@ impl Default for Periods {
 }
 
 impl Periods {
-    /// How often to look at the clock: often enough not to be late, and for one that was put right.
+    /// The interval of clock checks: short enough not to be late, and to notice a corrected clock.
     pub(super) fn tick(&self) -> Duration {
         (self.renew / 100).min(Duration::from_secs(60 * 60))
     }
 }
 
-/// What to do with the Secret.
+/// The next step with the Secret.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Step {
-    /// Serve a new certificate at once, because there is none, for the reason.
+    /// Serve a new certificate at once, because there is no valid one; with the reason.
     Begin(String),
-    /// Make the next certificate, and publish its CA beside the other, for the reason.
+    /// Issue the next certificate, and publish its CA beside the old one; with the reason.
     Prepare(String),
     /// Serve the next certificate.
     Switch,
-    /// Publish the CA of the certificate that is served, and no other.
+    /// Publish only the CA of the served certificate.
     Finish,
-    /// Nothing; after this time, or when something changes, look again.
+    /// Wait for this time, or until a change.
     Wait(Duration),
 }
 
-/// What comes next. `settled` is for how long these contents are known to be published wherever the API
-/// server looks; `None` if they are not.
+/// The next step. `settled` is the time for which these contents are known to be published everywhere;
+/// `None` if they are not.
 ///
-/// It is time observed by this replica on a clock that only runs forward, so that no jump of the
-/// clock shortens it, and neither does a new leader.
+/// The time is measured by this replica on a monotonic clock, so neither a jump of the clock nor a new
+/// leader shortens it.
 pub(super) fn decide(
     contents: &Contents,
     hosts: &[String],
@@ -74,7 +74,7 @@ pub(super) fn decide(
     let usable = verify(Slot::Serving, now);
     let settle = match usable {
         Ok(()) => periods.settle,
-        // Nobody can be kept waiting: the API server refuses what is served.
+        // Nothing to wait for: the API server already refuses the served certificate.
         Err(_) => Duration::ZERO,
     };
     let left = match settled {

@@ -1,6 +1,6 @@
-//! Certificates that the operator makes by itself, keeps in a Secret, and renews.
+//! Certificates that the operator issues, keeps in a Secret, and renews.
 //!
-//! Every replica watches the Secret and serves what it holds; whichever is first fills it. The leader
+//! Every replica watches the Secret and serves its certificate; the first replica fills it. The leader
 //! publishes the CAs and rotates.
 
 mod leader;
@@ -28,22 +28,22 @@ use crate::{
     server::{certificate::Current, probes::Readiness},
 };
 
-/// Until something that failed is tried again.
+/// The delay before a retry.
 const RETRY: Duration = Duration::from_secs(5);
 
-/// Where certificates are kept and published.
+/// The Secret and the objects with the caBundle.
 #[derive(Clone, Debug)]
 pub(crate) struct SelfManaged {
-    /// The name of the Secret, in the namespace of the service.
+    /// The name of the Secret, in the namespace of the Service.
     pub(crate) secret: String,
     pub(crate) service: Service,
-    /// Where the API server looks for the CAs.
+    /// The objects with the caBundle.
     pub(crate) targets: Vec<Target>,
     pub(crate) periods: Periods,
 }
 
 impl SelfManaged {
-    /// The tasks of each replica, which give `current` its certificate, and of the leader.
+    /// The task of each replica, which sets `current`, and the task of the leader.
     pub(crate) fn tasks(
         self,
         clients: &Clients,
@@ -73,18 +73,18 @@ impl SelfManaged {
         Api::namespaced(client.clone(), &self.service.namespace)
     }
 
-    /// A new certificate.
+    /// Issues a new certificate.
     fn issue(&self) -> Result<Issued, String> {
         let issued = issue(
             &self.service.hosts(),
             SystemTime::now(),
             self.periods.lifetime,
         );
-        issued.map_err(|error| format!("cannot make a certificate: {error}"))
+        issued.map_err(|error| format!("cannot issue a certificate: {error}"))
     }
 
-    /// Replaces what `secret` holds, unless somebody else has changed it; the watch shows whose
-    /// contents it has then.
+    /// Replaces the contents of `secret`, unless the Secret has changed meanwhile; the watch then shows the
+    /// new contents.
     async fn write(
         &self,
         client: &Client,
@@ -109,10 +109,10 @@ impl SelfManaged {
     }
 }
 
-/// Waits until what is watched changes, or for a time.
+/// Waits until the watched value changes, or for a time.
 async fn changed<T>(receiver: &mut Receiver<T>, time: Duration) {
     tokio::select! {
-        // Whoever sends lives as long as whoever waits.
+        // The sender lives as long as the receiver.
         _ = receiver.changed() => {}
         () = tokio::time::sleep(time) => {}
     }

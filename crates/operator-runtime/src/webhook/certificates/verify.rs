@@ -1,4 +1,4 @@
-//! Whether the API server would accept a certificate.
+//! Verifies a certificate as the API server does.
 
 use std::{
     sync::Arc,
@@ -12,10 +12,11 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, UnixTime},
 };
 
-/// Verifies `chain` (the certificate first) for each of the hosts, at a time, with nothing but `ca`.
+/// Verifies `chain` (the certificate first) for each of the hosts, at a time, with `ca` as the only trust
+/// anchor.
 ///
 /// # Errors
-/// In words, if it would be refused.
+/// The reason as text, if the API server would refuse it.
 pub(super) fn verify(
     chain: &[CertificateDer],
     ca: &CertificateDer,
@@ -40,7 +41,7 @@ pub(super) fn verify(
     Ok(())
 }
 
-/// Whether a certificate can be that of a CA.
+/// Whether a certificate can be a CA's.
 pub(super) fn is_ca(certificate: &CertificateDer) -> bool {
     let certificate = certificate.clone().into_owned();
     RootCertStore::empty().add(certificate).is_ok()
@@ -55,7 +56,7 @@ mod tests {
     use super::{super::issue::issue, *};
 
     #[test]
-    fn what_is_issued_is_accepted_for_its_hosts_and_its_time() {
+    fn an_issued_certificate_is_accepted_for_its_hosts_and_lifetime() {
         let (minute, hour) = (Duration::from_secs(60), Duration::from_secs(3600));
         let now = SystemTime::now();
         let hosts = ["a.b.svc", "192.0.2.1", "2001:db8::1"].map(str::to_owned);

@@ -1,4 +1,4 @@
-//! One annotation in metadata that otherwise stays as it came.
+//! Sets one annotation in metadata that otherwise stays byte for byte.
 
 use std::borrow::Cow;
 
@@ -10,10 +10,10 @@ use super::{
     version::Reason,
 };
 
-/// How many bytes the API server accepts of all annotations of an object.
+/// The API server's limit for all annotations of an object, in bytes.
 const ROOM: usize = 256 << 10;
 
-/// Whether an annotation of this value fits beside the others.
+/// Checks that an annotation with this value fits beside the others.
 pub(super) fn expect_room(
     annotations: Option<&Node>,
     key: &str,
@@ -29,7 +29,7 @@ pub(super) fn expect_room(
     match needed <= ROOM {
         true => Ok(()),
         false => Err(format!(
-            "with what this version cannot hold, its annotations have {needed} bytes of {ROOM}"
+            "with the fields that this version cannot hold, its annotations have {needed} bytes of {ROOM}"
         )),
     }
 }
@@ -66,8 +66,7 @@ mod tests {
         let text = format!(r#"{{"a":"{}","kept":"old"}}"#, "x".repeat(ROOM - 6));
         let others: Node = from_str(&text).unwrap();
         assert_eq!(expect_room(Some(&others), "kept", "1"), Ok(()));
-        let error =
-            "with what this version cannot hold, its annotations have 262145 bytes of 262144";
+        let error = "with the fields that this version cannot hold, its annotations have 262145 bytes of 262144";
         assert_eq!(
             expect_room(Some(&others), "kept", "12"),
             Err(error.to_owned())

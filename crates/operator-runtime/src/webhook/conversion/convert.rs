@@ -1,4 +1,4 @@
-//! From one version to another, by way of the hub.
+//! Converts an object from one version to another, through the hub.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use super::{
 };
 use crate::object::TypedObject;
 
-/// Appends an object in another version to `output`: from one spoke to another, where none is the hub.
+/// Appends an object in another version to `output`, possibly from one spoke to another.
 pub(super) fn convert<H: TypedObject>(
     object: &Fields,
     from: Option<&Spoke<H>>,
@@ -43,7 +43,7 @@ pub(super) fn convert<H: TypedObject>(
         return Ok(());
     }
 
-    // The hub keeps nothing, so an annotation on it means nothing.
+    // The hub keeps nothing, so an annotation on it is ignored.
     let kept = annotation.filter(|_| from.is_some()).and_then(Node::as_str);
     let kept = kept.and_then(|kept| parse(&key, kept));
     let (json, keeps) = carefully(hub, &source, taken.as_ref(), kept, to)?;
@@ -62,7 +62,7 @@ pub(super) fn convert<H: TypedObject>(
     Ok(())
 }
 
-/// Whether there is nothing to keep in an annotation.
+/// Whether the annotation needs to keep nothing.
 fn is_held<H: TypedObject>(hub: &H, spoke: &Spoke<H>) -> bool {
     let text = |hub: &H| serde_json::to_vec(hub).ok();
     let back = spoke.keeps.then(|| spoke.version.down_and_up(hub.clone()));
@@ -70,13 +70,13 @@ fn is_held<H: TypedObject>(hub: &H, spoke: &Spoke<H>) -> bool {
 }
 
 fn parse(key: &str, kept: &str) -> Option<Kept> {
-    // Somebody has edited it. To fail here would fail every list that has the object.
-    let log = |error| tracing::debug!("the annotation {key} is not what was kept: {error}");
+    // A user has edited it. An error here would fail every list that contains the object.
+    let log = |error| tracing::debug!("ignoring the invalid annotation {key}: {error}");
     from_str(kept).map_err(log).ok()
 }
 
-/// The object in another version, with what its types do not know or cannot hold: by way of trees of
-/// JSON, which only such objects need. Also what that version is to keep in its annotation.
+/// Converts an object whose types do not know or cannot hold all fields, by way of JSON trees, which only
+/// those objects need. Also returns the content of the spoke's annotation.
 fn carefully<H: TypedObject>(
     mut hub: H,
     source: &Node,
@@ -96,7 +96,9 @@ fn carefully<H: TypedObject>(
         kept.restore(&mut restored);
         match from_value(restored.clone()) {
             Ok(whole) => (hub, json) = (whole, restored),
-            Err(error) => tracing::debug!("what was kept does not fit the hub any more: {error}"),
+            Err(error) => {
+                tracing::debug!("ignoring kept fields that no longer fit the hub: {error}")
+            }
         }
     }
     let Some(spoke) = to else {

@@ -1,9 +1,9 @@
-//! Which elements of two lists are the same one.
+//! Matches the elements of two lists.
 
-/// What names an element of a list in most APIs: containers, ports and volumes; conditions.
+/// The fields that identify a list element in most APIs: containers, ports and volumes; conditions.
 const NAMES: [&str; 2] = ["name", "type"];
 
-/// The field that names the elements of a list, if every element has one of its own, and the names.
+/// The identifying field, and the names, if every element has a unique one.
 pub(super) fn names<'a, T>(
     items: &'a [T],
     get: impl Fn(&'a T, &str) -> Option<&'a str>,

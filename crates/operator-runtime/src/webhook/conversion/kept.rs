@@ -1,23 +1,23 @@
-//! What a version cannot hold of the hub, so that it comes back with the hub.
+//! The parts of the hub that a version cannot hold, kept to restore them.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::{elements, object::HEAD};
 
-/// Every place where the hub that came back differs from the one that went out.
+/// Every place at which the hub differs after a round trip.
 #[derive(Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(transparent)]
 pub(super) struct Kept(Vec<Difference>);
 
-/// Absent and null are the same.
+/// Absent equals null.
 #[derive(Debug, Deserialize, PartialEq, Serialize)]
 struct Difference {
     path: Vec<Step>,
-    /// What the hub holds.
+    /// The hub's value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kept: Option<Value>,
-    /// What it held after it was converted to the version and back.
+    /// The value after the round trip through the version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lost: Option<Value>,
 }
@@ -26,7 +26,7 @@ struct Difference {
 #[serde(untagged)]
 enum Step {
     Key(String),
-    /// The element of a list whose field has this value.
+    /// The list element whose field has this value.
     Element {
         field: String,
         is: String,
@@ -34,7 +34,7 @@ enum Step {
 }
 
 impl Kept {
-    /// What is lost of the object `hub`, which came `back`.
+    /// The differences between `hub` and the hub after a round trip, `back`.
     pub(super) fn difference(hub: &Value, back: &Value) -> Self {
         let mut kept = Self::default();
         if let (Value::Object(hub), Value::Object(back)) = (hub, back) {
@@ -47,7 +47,7 @@ impl Kept {
         self.0.is_empty()
     }
 
-    /// Puts back what was lost, where nobody has changed it.
+    /// Restores the kept values, unless the user changed the place.
     pub(super) fn restore(self, hub: &mut Value) {
         for difference in self.0 {
             difference.restore(hub);
@@ -114,7 +114,7 @@ impl Difference {
         let Some(parent) = parent else {
             return;
         };
-        // A difference is always one of a field.
+        // A difference always ends at a field.
         let (Step::Key(key), Value::Object(fields)) = (last, parent) else {
             return;
         };

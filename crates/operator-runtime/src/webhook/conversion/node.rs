@@ -1,4 +1,4 @@
-//! A JSON value as it came: borrowed from the text, with a mark of whether a type has taken it.
+//! A JSON value that borrows from the text, with marks for the parts that a type has taken.
 
 use std::{
     borrow::Cow,
@@ -12,14 +12,14 @@ use serde::{
 };
 use serde_json::{Number, Value};
 
-/// What became of a value when a type was read from it.
+/// Whether a type took a value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Mark {
     /// The type does not know it.
     #[default]
     Missed,
-    /// Serde has taken it without saying what for: to keep any JSON, or to look for a flattened or
-    /// untagged type in it, which may leave it out.
+    /// Serde took it for an unknown purpose: to keep any JSON, or to search it for a flattened or untagged
+    /// type, which may drop it.
     Perhaps,
     Taken,
 }
@@ -40,7 +40,7 @@ pub(super) enum Json<'a> {
     Map(Vec<(Cow<'a, str>, Node<'a>)>),
 }
 
-/// A text that is borrowed if it has no escapes. Serde's own `Cow` always owns.
+/// A string that is borrowed if it has no escapes. Serde's own `Cow` is always owned.
 #[derive(Deserialize, PartialEq)]
 #[serde(transparent)]
 pub(super) struct Text<'a>(#[serde(borrow)] pub(super) Cow<'a, str>);
@@ -76,7 +76,7 @@ impl<'a> Node<'a> {
         !matches!(self.json, Json::List(_) | Json::Map(_))
     }
 
-    /// The value, without nulls in objects, which say nothing.
+    /// The value without nulls in objects, which have no meaning.
     pub(super) fn to_value(&self) -> Value {
         match &self.json {
             Json::Null => Value::Null,

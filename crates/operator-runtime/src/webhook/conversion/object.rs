@@ -1,4 +1,4 @@
-//! An object of a review: its text, and the parts that matter of it.
+//! An object of a review: its text, and its relevant parts.
 
 use std::{
     borrow::Cow,
@@ -13,10 +13,10 @@ use serde_json::{Value, value::RawValue};
 
 use super::node::{Json, Mark, Node, Text};
 
-/// What every object has, and what no conversion touches.
+/// The fields of every object, which conversions do not change.
 pub(super) const HEAD: [&str; 3] = ["apiVersion", "kind", "metadata"];
 
-/// The fields of a JSON object, each with its value as it came.
+/// The fields of a JSON object, with their raw values.
 pub(super) struct Fields<'a>(pub(super) Vec<(Cow<'a, str>, &'a RawValue)>);
 
 impl<'a> Fields<'a> {
@@ -25,13 +25,13 @@ impl<'a> Fields<'a> {
         field.map(|(_, value)| *value)
     }
 
-    /// A field that is a text.
+    /// A string field.
     pub(super) fn text(&self, key: &str) -> Option<Cow<'a, str>> {
         let value = serde_json::from_str::<Text>(self.get(key)?.get());
         value.ok().map(|Text(text)| text)
     }
 
-    /// Appends this object with another `metadata` and the fields that it has in another version.
+    /// Appends this object with another `metadata`, and with its fields in another version.
     pub(super) fn write(
         &self,
         api_version: &str,
@@ -92,8 +92,8 @@ impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
     }
 }
 
-/// Reads an object for a type: all of it but `managedFields`, which may be half of it and are
-/// nothing that a conversion looks at.
+/// Parses an object for a type, without `managedFields`, which may be half of the object and which no
+/// conversion reads.
 pub(super) fn read<'a>(fields: &Fields<'a>) -> Result<Node<'a>, serde_json::Error> {
     let mut entries = Vec::with_capacity(fields.0.len());
     for (key, value) in &fields.0 {

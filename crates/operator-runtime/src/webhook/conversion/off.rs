@@ -1,8 +1,8 @@
-//! Conversion without its feature: no type is converted.
+//! Conversion without its feature: no kind is converted.
 
 use axum::http::StatusCode;
 
-/// A conversion, of which there is none.
+/// A conversion, which does not exist without the feature.
 pub(crate) enum Conversion {}
 
 impl Conversion {

@@ -1,4 +1,4 @@
-//! Conversions that record what they are asked, for integration tests.
+//! Conversions that record their calls, for integration tests.
 
 use kube::core::GroupVersionKind;
 use serde_json::value::RawValue;
@@ -14,7 +14,7 @@ struct Recorded {
 }
 
 impl Conversion {
-    /// The same, which records what it is asked.
+    /// The same conversion, which records its calls.
     pub(crate) fn recorded(self, asked: &Asked) -> Self {
         let recorded = Recorded {
             group: self.group.clone(),

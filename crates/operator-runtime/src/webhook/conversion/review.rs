@@ -1,4 +1,4 @@
-//! The ConversionReview: what the API server asks, and the answer.
+//! The ConversionReview: request and response.
 
 use std::{
     mem,
@@ -23,13 +23,13 @@ use crate::error::panic_message;
 const API_VERSION: &str = "apiextensions.k8s.io/v1";
 const KIND: &str = "ConversionReview";
 
-/// An answer before its objects.
+/// The part of a response before its objects.
 const HEAD: &str = r#"{"kind":"ConversionReview","apiVersion":"apiextensions.k8s.io/v1","response":{"convertedObjects":["#;
 
-/// How long a message may be, in characters: an error may quote a value of any size.
+/// The limit of a message, in characters: an error may quote a value of any size.
 const MESSAGE: usize = 1 << 10;
 
-/// How often one is logged. The API server asks again and again for those who list and watch.
+/// The interval between logged messages. The API server retries for every client that lists and watches.
 const COMPLAINTS: Duration = Duration::from_secs(10);
 
 /// A ConversionReview without its objects.
@@ -43,7 +43,7 @@ struct Outline {
 
 #[derive(Deserialize)]
 struct Request {
-    /// May come after the objects.
+    /// May follow the objects.
     uid: Option<String>,
     #[serde(rename = "desiredAPIVersion")]
     desired_api_version: String,
@@ -64,20 +64,20 @@ impl Request {
     }
 }
 
-/// A ConversionReview that is read and answered object by object, so that it takes up the memory of one, however many
-/// there are. The objects come after `desiredAPIVersion`, as the API server writes them.
+/// A ConversionReview that is read and answered object by object, so that it takes the memory of one
+/// object. The objects must follow `desiredAPIVersion`, as the API server writes them.
 pub(crate) struct Review {
     text: Text,
-    /// Bytes that an object may have, and take up while it is converted.
+    /// The limit of an object, in bytes, for its text and for its memory during the conversion.
     most: usize,
     memory: usize,
-    /// Known from where the objects begin.
+    /// Known when the objects start.
     desired: String,
     objects: usize,
     answer: Vec<u8>,
-    /// Whether the object that is being read has more bytes, and is not kept.
+    /// Whether the current object exceeds the limit, and is not kept.
     is_oversize: bool,
-    /// Whether a part of the answer is gone already.
+    /// Whether a part of the response was already sent.
     is_sent: bool,
     failure: Option<String>,
 }
@@ -97,11 +97,11 @@ impl Review {
         }
     }
 
-    /// Reads the next part of the body, and converts the objects that end in it. Calls `panicked` when the code of a
-    /// conversion has panicked.
+    /// Reads the next part of the body, and converts the objects that end in it. Calls `panicked` after a
+    /// panic of a conversion.
     ///
     /// # Errors
-    /// If the body is no ConversionReview.
+    /// If the body is not a ConversionReview.
     pub(crate) fn read(
         &mut self,
         conversions: &[Conversion],
@@ -124,7 +124,7 @@ impl Review {
             self.is_oversize = true;
             let (index, most) = (self.objects, self.most);
             self.fail(format!(
-                "object {index} has more than the {most} bytes for which `--webhook-memory` is enough"
+                "object {index} exceeds {most} bytes, the limit that follows from `--webhook-memory`"
             ));
         }
         if self.is_oversize {
@@ -136,27 +136,27 @@ impl Review {
         }
     }
 
-    /// Bytes of the object that is being read.
+    /// The read bytes of the current object.
     pub(crate) fn pending(&self) -> usize {
         self.text.object.len()
     }
 
-    /// Bytes that are written of the answer, since some were taken.
+    /// The bytes of the response that were not taken yet.
     pub(crate) fn written(&self) -> usize {
         self.answer.len()
     }
 
-    /// Takes what is written.
+    /// Takes the written bytes.
     pub(crate) fn take(&mut self) -> Vec<u8> {
         self.is_sent = true;
         mem::take(&mut self.answer)
     }
 
-    /// The rest of the answer: all objects in their order, or which one does not convert, and why. The API server
-    /// looks at the result first.
+    /// The rest of the response: success, or which object does not convert, and why. The API server reads
+    /// the result first.
     ///
     /// # Errors
-    /// If the body was no ConversionReview.
+    /// If the body was not a ConversionReview.
     pub(crate) fn end(mut self) -> Result<Vec<u8>, StatusCode> {
         let request = Request::read(&self.text.outline)?;
         let uid = json!(request.uid.ok_or(StatusCode::BAD_REQUEST)?);
@@ -169,7 +169,7 @@ impl Review {
         Ok(self.answer)
     }
 
-    /// Converts the object whose text has ended.
+    /// Converts the object that has just ended.
     fn convert(
         &mut self,
         conversions: &[Conversion],
@@ -205,7 +205,8 @@ impl Review {
         Ok(())
     }
 
-    /// Converts no further object. The rest of the body is still read: who is sending it reads the answer afterwards.
+    /// Stops converting. The rest of the body is still read, because the client reads the response
+    /// afterwards.
     fn fail(&mut self, message: String) {
         if self.failure.is_some() {
             return;
@@ -219,10 +220,10 @@ impl Review {
     }
 }
 
-/// The answer to a ConversionReview that is there as a whole.
+/// The response to a complete ConversionReview.
 ///
 /// # Errors
-/// If `body` is none.
+/// If `body` is not a ConversionReview.
 #[cfg(any(test, feature = "testing"))]
 pub(crate) fn convert(
     conversions: &[Conversion],
@@ -276,7 +277,7 @@ fn convert_object(
     })
 }
 
-/// Logs a message, unless one was logged a moment ago.
+/// Logs a message, unless another one was logged just before.
 fn complain(message: &str) {
     static LAST: Mutex<Option<Instant>> = Mutex::new(None);
     let mut last = LAST.lock();
@@ -291,7 +292,7 @@ fn split(api_version: &str) -> (&str, &str) {
     api_version.split_once('/').unwrap_or(("", api_version))
 }
 
-/// The object in words, such as `Widget default/a from v1 to v2`.
+/// Describes the object, such as `Widget default/a from v1 to v2`.
 fn describe(object: &RawValue, index: usize, to: &str) -> String {
     let fields = serde_json::from_str::<Fields>(object.get()).unwrap_or(Fields(Vec::new()));
     let metadata = fields.get("metadata").map_or("{}", RawValue::get);

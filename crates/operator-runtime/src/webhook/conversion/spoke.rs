@@ -9,8 +9,8 @@ use crate::object::TypedObject;
 
 /// A version that converts to the hub `H` and back.
 ///
-/// A conversion sees the metadata without `managedFields`, and cannot change it: the metadata of an
-/// object is the same in every version.
+/// A conversion sees the metadata without `managedFields`, and cannot change it: an object has the same
+/// metadata in every version.
 ///
 /// ```
 /// # macro_rules! version { ($module:ident, $version:literal, $field:ident) => { mod $module {
@@ -49,16 +49,16 @@ pub struct Spoke<H> {
     pub(super) group_kind: (String, String),
     pub(super) version: Box<dyn Version<H>>,
     pub(super) keeps: bool,
-    /// Only a trial asks.
+    /// Only read by trials.
     #[cfg_attr(not(feature = "testing"), expect(dead_code))]
     pub(super) fallible: bool,
-    /// Only a trial asks.
+    /// Only read by trials.
     #[cfg_attr(not(feature = "testing"), expect(dead_code))]
     pub(super) loses: Vec<String>,
 }
 
 impl<H: TypedObject> Spoke<H> {
-    /// The version `S`, which always converts to the hub and back.
+    /// A version `S` whose conversions cannot fail.
     pub fn of<S>() -> Self
     where
         S: TypedObject + CustomResourceExt + From<H>,
@@ -67,14 +67,13 @@ impl<H: TypedObject> Spoke<H> {
         Self::new(false, |spoke: S| Ok(H::from(spoke)), |hub| Ok(S::from(hub)))
     }
 
-    /// The version `S`, which does not always convert.
+    /// A version `S` whose conversions can fail.
     ///
-    /// Think twice. One stored object that does not convert fails every list and every watch of its
-    /// type in that version, in all namespaces, and with them the controllers that use it, and
-    /// namespaces and owners cannot be deleted as long as the garbage collector cannot list the
-    /// type. Where a value of one version means nothing in another one, a default and
-    /// [`keep_in_annotation`](Self::keep_in_annotation) are better, and validation refuses objects
-    /// before they are stored.
+    /// One stored object that does not convert fails every list and every watch of its kind in that
+    /// version, in all namespaces. Controllers of the kind stop, and no namespace or owner is deleted while
+    /// the garbage collector cannot list the kind. Prefer a default or
+    /// [`keep_in_annotation`](Self::keep_in_annotation) for a value without a counterpart, and validation,
+    /// which refuses objects before they are stored.
     pub fn fallible<S>() -> Self
     where
         S: TypedObject + CustomResourceExt + TryFrom<H, Error: Display>,
@@ -104,21 +103,19 @@ impl<H: TypedObject> Spoke<H> {
         }
     }
 
-    /// Keeps what the version cannot hold of the hub in an annotation, so that an object which is
-    /// read and written in this version loses nothing.
+    /// Keeps the fields of the hub that this version cannot hold in an annotation, so that a client that
+    /// reads and writes this version loses nothing.
     ///
-    /// What is kept is found by converting the hub to this version and back. It is put back when the
-    /// object becomes the hub again, except where somebody has changed, through this version, what it
-    /// stands for. The annotation is `conversion.GROUP/HUB`, such as
-    /// `conversion.cache.example.com/v1`, and the hub never has it. Of a list it keeps the parts of
-    /// those elements that have a `name` or `type` of their own; other lists are put back as a whole,
-    /// and only if they were not changed.
+    /// The kept fields are found by a round trip of the hub through this version. They are restored when
+    /// the object becomes the hub again, unless a user has changed the matching fields of this version. The
+    /// annotation is `conversion.GROUP/HUB`, such as `conversion.cache.example.com/v1`, and the hub never
+    /// has it. In a list whose elements have a unique `name` or `type`, the parts of each element are kept.
+    /// Other lists are restored as a whole, and only if they are unchanged.
     ///
-    /// The annotations of an object may have 256 KiB in total. An object that needs more does not
-    /// convert to this version, with the consequences that [`fallible`](Self::fallible) names: that
-    /// is bad, and to lose it with the next write is worse. So bound in the schema what this version
-    /// cannot hold. Who may write objects in this version may also write what is kept, the status
-    /// included.
+    /// All annotations of an object share 256 KiB. An object that needs more does not convert to this
+    /// version, with the consequences that [`fallible`](Self::fallible) describes; losing the fields on the
+    /// next write would be worse. Bound those fields in the schema. A user who may write objects in this
+    /// version may also write the kept fields, including the status.
     #[must_use]
     pub fn keep_in_annotation(self) -> Self {
         Self {
@@ -127,9 +124,9 @@ impl<H: TypedObject> Spoke<H> {
         }
     }
 
-    /// Says that these fields, such as `spec.schedule`, do not come back as they were, with what is in them: the test
-    /// `round_trip` passes over them, and a reader knows. Their values change when somebody applies the same object in
-    /// another version.
+    /// Declares that these fields, such as `spec.schedule`, and their contents do not survive a round trip:
+    /// the test `round_trip` skips them. Their values change when a user applies the same object in another
+    /// version.
     #[must_use]
     pub fn loses(self, fields: &[&str]) -> Self {
         Self {

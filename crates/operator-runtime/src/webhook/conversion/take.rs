@@ -1,7 +1,7 @@
-//! Reads a type from a [`Node`], and marks what the type takes of it.
+//! Reads a type from a [`Node`], and marks the parts that the type takes.
 //!
-//! Comparing with what the type serializes to would not do: a field may have another name there, or
-//! be left out because it has its default.
+//! A comparison with the serialized type would not do: a field may serialize under another name, or be
+//! omitted because it has its default.
 
 mod access;
 mod error;
@@ -18,7 +18,7 @@ use super::node::{Json, Mark, Node};
 use access::{Entries, Items, Variant};
 pub(super) use error::Error;
 
-/// Reads a `K`; also says whether something may not have been taken.
+/// Reads a `K`; also returns whether a part may not have been taken.
 pub(super) fn take<K: DeserializeOwned>(node: &Node) -> Result<(K, bool), Error> {
     let missed = Cell::new(false);
     let value = K::deserialize(Taker {
@@ -33,7 +33,7 @@ pub(super) fn take<K: DeserializeOwned>(node: &Node) -> Result<(K, bool), Error>
 struct Taker<'n> {
     node: &'n Node<'n>,
     missed: &'n Cell<bool>,
-    /// Whether this is inside of a struct that names all its fields, which keeps none of them aside
+    /// Whether this is inside a struct that names all its fields, and so keeps none for a flattened type.
     /// for a flattened type.
     named: bool,
 }
@@ -74,7 +74,7 @@ impl<'n> Taker<'n> {
     }
 }
 
-/// What a field asks for by its type is taken, whole or in parts.
+/// A field with a concrete type takes its value, whole or in parts.
 macro_rules! taken {
     ($($method:ident($($argument:ident: $type:ty),*))*) => {$(
         fn $method<V: Visitor<'n>>(self, $($argument: $type,)* visitor: V) -> Result<V::Value, Error> {
@@ -90,7 +90,7 @@ impl<'n> Deserializer<'n> for Taker<'n> {
     fn deserialize_any<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Error> {
         let asked = self.named || self.node.mark.get() == Mark::Taken;
         if asked && self.node.is_scalar() {
-            // Such as a quantity: nothing in it can be left out.
+            // For example a quantity: no part of it can be dropped.
             return self.visit(Mark::Taken, visitor);
         }
         self.missed.set(true);

@@ -1,4 +1,4 @@
-//! Reviews as the API server sends them, and what becomes of them.
+//! Reviews as the API server sends them, and their responses.
 
 mod fields;
 mod keeping;
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 
 use super::{Conversion, Review, convert};
 
-/// Sends a review; how often a conversion panicked is asserted by the caller.
+/// Sends a review and returns the response with the number of panics.
 fn send(conversion: impl Into<Conversion>, review: &Value) -> (Result<Value, StatusCode>, u32) {
     let panics = Cell::new(0);
     let count = || panics.set(panics.get() + 1);
@@ -33,7 +33,7 @@ fn review(desired: &str, objects: &[Value]) -> Value {
     })
 }
 
-/// One object in another version, or why not.
+/// One object in another version, or the error.
 fn one(conversion: impl Into<Conversion>, desired: &str, object: &Value) -> Result<Value, String> {
     let (answer, _) = send(conversion, &review(desired, std::slice::from_ref(object)));
     let response = &answer.expect("an answer")["response"];

@@ -1,37 +1,37 @@
-//! The text of a review, taken apart while it comes.
+//! Splits the text of a review while it arrives.
 
-/// What has been found in the text.
+/// A boundary in the text.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Found {
-    /// The beginning of the list of objects.
+    /// The start of the list of objects.
     List,
-    /// The end of an object, after which there is another one.
+    /// The end of an object, with another one after it.
     Object,
     /// The end of the list, and of its last object if it has any.
     End,
 }
 
-/// A review without its objects, and the object that is being read. Only where something begins and ends is looked
-/// at: whether it is JSON is for whoever reads the two.
+/// A review without its objects, and the current object. Only boundaries are parsed: the readers of the two
+/// check the JSON.
 #[derive(Default)]
 pub(super) struct Text {
     pub(super) outline: Vec<u8>,
     pub(super) object: Vec<u8>,
-    /// Commas and braces of the object.
+    /// The number of commas and braces in the object.
     values: usize,
     maps: usize,
-    /// Brackets and braces that are open.
+    /// The number of open brackets and braces.
     depth: usize,
     is_string: bool,
     is_escaped: bool,
-    /// Where the last string of the outline begins: before an open bracket or brace, that is its key.
+    /// The start of the last string of the outline: before an open bracket or brace, it is the key.
     key: usize,
     is_request: bool,
     is_list: bool,
 }
 
 impl Text {
-    /// Takes what it finds, and what comes before, from `part`; nothing is left of it if nothing is found.
+    /// Consumes `part` up to the next boundary, or all of it if there is none.
     pub(super) fn next(&mut self, part: &mut &[u8]) -> Option<Found> {
         for (index, byte) in part.iter().enumerate() {
             let found = match self.is_list {
@@ -39,7 +39,7 @@ impl Text {
                 false => self.in_outline(*byte),
             };
             if let Some(found) = found {
-                // The bracket that ends the list is part of the outline.
+                // The bracket that ends the list belongs to the outline.
                 let rest = match found {
                     Found::End => index,
                     Found::List | Found::Object => index + 1,
@@ -58,14 +58,15 @@ impl Text {
         None
     }
 
-    /// Forgets the object.
+    /// Drops the object.
     pub(super) fn clear(&mut self) {
         self.object.clear();
         (self.values, self.maps) = (0, 0);
     }
 
-    /// Bytes that a conversion of the object takes up at most, measured: 6 times a large string; 420 for each entry of
-    /// a map; for each object in a list that the type does not know 2,400, in a tree of each version.
+    /// The memory for a conversion of the object, in bytes, as an upper bound from measurements: 6 times
+    /// the length of a large string; 420 per map entry; 2,400 per object in a list that the type does not
+    /// know, in one tree per version.
     pub(super) fn weight(&self) -> usize {
         self.object.len() * 6 + self.values * 400 + self.maps * 2_000
     }
@@ -122,7 +123,7 @@ impl Text {
         self.is_list.then_some(Found::List)
     }
 
-    /// Whether a byte begins a string, is part of one, or ends it.
+    /// Whether a byte starts a string, is part of one, or ends it.
     fn is_in_string(&mut self, byte: u8) -> bool {
         let was_string = self.is_string;
         match byte {

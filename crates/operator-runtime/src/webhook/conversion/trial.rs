@@ -1,4 +1,4 @@
-//! A conversion on its own, so that a test can try it.
+//! Runs a conversion without a server, for tests.
 
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
 use serde_json::{Value, from_slice, from_str};
@@ -23,9 +23,9 @@ impl<H: TypedObject> Spoke<H> {
         self.fallible
     }
 
-    /// Whether [`Spoke::loses`] names the field at `path`, or one that contains it.
+    /// Whether [`Spoke::loses`] names the field at `path`, or a parent of it.
     pub(crate) fn may_lose(&self, path: &[String]) -> bool {
-        // Items of a list have no name of their own.
+        // List items have no names of their own.
         let keys = path.iter().filter(|key| key.parse::<usize>().is_err());
         let path = keys.fold(String::new(), |path, key| path + "." + key) + ".";
         let mut fields = self.loses.iter();
@@ -36,7 +36,7 @@ impl<H: TypedObject> Spoke<H> {
         self.version.crd()
     }
 
-    /// An object of this version as the hub (`up`), or the other way round.
+    /// Converts an object of this version to the hub (`up`), or the other way round.
     pub(crate) fn convert(&self, object: &Value, up: bool) -> Result<Value, Reason> {
         let group = H::group(&());
         let (from, to, version) = match up {
@@ -55,7 +55,7 @@ impl<H: TypedObject> Spoke<H> {
         from_slice(&output).map_err(|error| error.to_string())
     }
 
-    /// An object as its type writes it, of the hub or of this version.
+    /// An object as its type serializes it, of the hub or of this version.
     pub(crate) fn normalize(&self, object: &Value, hub: bool) -> Result<Value, Reason> {
         let object = object.to_string();
         let fields: Fields = from_str(&object).map_err(|error| error.to_string())?;

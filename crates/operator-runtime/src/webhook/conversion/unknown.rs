@@ -1,5 +1,5 @@
-//! Fields that a type does not know are carried along, so that an older replica drops nothing that
-//! a newer one has written.
+//! Preserves fields that a type does not know, so that an older replica drops nothing that a newer one
+//! wrote.
 
 use serde_json::{Map, Value};
 
@@ -9,8 +9,8 @@ use super::{
     object::HEAD,
 };
 
-/// Puts what an object holds and its type has not taken into `output`, at the same place, unless
-/// something is there. `taken` is what the type serializes to.
+/// Copies the parts of an object that its type did not take to `output`, at the same place, unless the
+/// place is occupied. `taken` is the serialized type.
 pub(super) fn carry_object(source: &Node, taken: &Value, output: &mut Value) {
     if let (Json::Map(fields), Value::Object(output)) = (&source.json, output) {
         let fields = fields
@@ -50,8 +50,8 @@ fn carry_field(key: &str, field: &Node, taken: Option<&Value>, output: &mut Map<
         None if unknown => {
             output.insert(key.to_owned(), field.to_value());
         }
-        // What the type serializes and the conversion left out is gone for good. What the type
-        // leaves out itself, because it is empty, may hold unknown fields.
+        // A field that the type serializes and the conversion dropped stays dropped. A field that the type
+        // omits, because it is empty, may contain unknown fields.
         None if taken.is_some() => {}
         None => {
             let mut value = Value::Object(Map::new());
@@ -63,7 +63,7 @@ fn carry_field(key: &str, field: &Node, taken: Option<&Value>, output: &mut Map<
     }
 }
 
-/// Elements with names stay with their names; of others the order tells, if none came or went.
+/// Elements with names match by name; others match by index if the lengths are equal.
 fn carry_items(items: &[Node], taken: Option<&Value>, output: &mut [Value]) {
     let taken = |index| taken.and_then(|taken: &Value| taken.get(index));
     if let Some((field, names)) = elements::names(items, |item, field| item.get(field)?.as_str()) {

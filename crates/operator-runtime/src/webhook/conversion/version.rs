@@ -1,4 +1,4 @@
-//! One version beside the hub, without its type.
+//! A version beside the hub, without its type parameter.
 
 use std::marker::PhantomData;
 
@@ -10,31 +10,30 @@ use serde_json::Value;
 use super::{node::Node, take::take};
 use crate::object::TypedObject;
 
-/// Why an object cannot be converted.
+/// The reason why an object does not convert.
 pub(super) type Reason = String;
 
 /// A version that converts to the hub `H` and back.
 pub(super) trait Version<H>: Send + Sync {
-    /// The hub, and what the version serializes to if that is needed because the version may not
-    /// have taken everything.
+    /// The hub; with the serialized version, if the version may not have taken everything.
     fn up(&self, object: &Node) -> Result<(H, Option<Value>), Reason>;
 
-    /// The JSON of the object in this version, with metadata that means nothing.
+    /// The JSON of the object in this version, with meaningless metadata.
     fn down(&self, hub: H) -> Result<Vec<u8>, Reason>;
 
-    /// The hub after it was in this version; nothing if it cannot come back.
+    /// The hub after a round trip through this version; `None` if it does not convert back.
     fn down_and_up(&self, hub: H) -> Option<H>;
 
-    /// An object as its type writes it.
+    /// An object as its type serializes it.
     #[cfg(feature = "testing")]
     fn normalize(&self, object: &Node) -> Result<Value, Reason>;
 
-    /// The definition with this version.
+    /// The CRD with this version.
     #[cfg(feature = "testing")]
     fn crd(&self) -> CustomResourceDefinition;
 }
 
-/// How the version `S` becomes the hub `H`, and back.
+/// The conversions between the version `S` and the hub `H`.
 pub(super) struct Functions<S, H, U, D> {
     up: U,
     down: D,
@@ -92,14 +91,14 @@ pub(super) fn normalize<K: TypedObject>(object: &Node) -> Result<Value, Reason> 
     serde_json::to_value(value).map_err(|error| error.to_string())
 }
 
-/// An object as its type, and what that serializes to if it may not have taken everything.
+/// An object as its type; with the serialized type, if the type may not have taken everything.
 pub(super) fn read<K: TypedObject>(object: &Node) -> Result<(K, Option<Value>), Reason> {
     let (value, missed) = take::<K>(object).map_err(|error| error.to_string())?;
     let taken = missed.then(|| serde_json::to_value(&value)).transpose();
     Ok((value, taken.map_err(|error| error.to_string())?))
 }
 
-/// An object as JSON, with metadata that means nothing.
+/// An object as JSON, with meaningless metadata.
 pub(super) fn write<K: TypedObject>(mut object: K) -> Result<Vec<u8>, Reason> {
     *object.meta_mut() = Default::default();
     serde_json::to_vec(&object).map_err(|error| error.to_string())

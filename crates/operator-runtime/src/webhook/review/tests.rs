@@ -1,4 +1,4 @@
-//! Reviews and answers as they are sent.
+//! Reviews and responses on the wire.
 
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ fn a_review_is_read() {
 }
 
 #[test]
-fn what_the_api_server_may_leave_out_is_not_missed() {
+fn optional_fields_may_be_missing() {
     let mut review = review();
     let request = review["request"].as_object_mut().unwrap();
     for key in [
@@ -72,7 +72,7 @@ fn what_the_api_server_may_leave_out_is_not_missed() {
 }
 
 #[test]
-fn what_is_no_review_is_refused() {
+fn a_body_that_is_not_a_review_is_refused() {
     let without = |key: &str| {
         let mut review = review();
         review["request"].as_object_mut().unwrap().remove(key);
@@ -135,7 +135,7 @@ fn what_is_no_review_is_refused() {
 }
 
 #[test]
-fn an_answer_holds_what_it_has_to() {
+fn a_response_has_the_required_fields() {
     let written = |warnings: &[&str], decision| -> Value {
         let warnings = warnings.iter().map(ToString::to_string).collect();
         serde_json::from_slice(&write("u", warnings, decision).unwrap()).unwrap()

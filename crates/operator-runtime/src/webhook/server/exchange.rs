@@ -1,4 +1,5 @@
-//! A conversion review that is answered while it comes: object by object, out of the request and into the answer.
+//! A conversion review that is answered while it arrives: object by object, from the request to the
+//! response.
 
 use std::{io, sync::Arc, time::Duration};
 
@@ -23,20 +24,20 @@ use crate::{
     },
 };
 
-/// One object of a review, however many the review has. The API server waits 30 s for the answer.
+/// The limits for one object of a review, however many it has. The API server waits 30 s for the response.
 pub(super) const CONVERSION: Cost = Cost {
     most: usize::MAX,
     patience: Duration::from_secs(15),
 };
 
-/// Bytes that are converted at once: in 1 ms or so. More have a thread of their own, so that they hold up neither the
-/// probes nor the renewal of the lease.
+/// The size of a conversion that runs in place, in bytes: about 1 ms. Larger ones run on a thread, so that
+/// they block neither the probes nor the renewal of the lease.
 const AT_ONCE: usize = 64 * 1024;
 
-/// What is sent of an answer; or why there is no more.
+/// A part of the response, or the reason why it ends.
 type Part = Result<Bytes, StatusCode>;
 
-/// What converts.
+/// The conversions and their limits.
 #[derive(Clone)]
 pub(super) struct Exchange {
     pub(super) conversions: Arc<[Conversion]>,
@@ -45,20 +46,21 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// Answers a review. The API server, as every client written in Go, reads the answer while it sends the request.
+    /// Answers a review. The API server, like every client written in Go, reads the response while it sends
+    /// the request.
     pub(super) async fn respond(self, request: Request) -> Result<Response, Response> {
         let body = request.into_body();
-        // The API server tells the length. Who does not may send an object of any size.
-        let told = body.size_hint().upper().map_or(usize::MAX, length);
+        // The API server sends the length. A client without one may send an object of any size.
+        let announced = body.size_hint().upper().map_or(usize::MAX, length);
         let parts = body.into_data_stream();
         let memory = self.memory.clone();
-        let Some(taken) = memory.take(CONVERSION, told).await else {
+        let Some(taken) = memory.take(CONVERSION, announced).await else {
             drain(parts, &memory).await;
             return Err(busy());
         };
         let (sender, mut receiver) = mpsc::channel(1);
         let slowest = memory.slowest;
-        // A client that does not read is not asked for more: only a task of its own sees the time pass.
+        // A client that does not read is not polled: only a separate task notices the timeout.
         tokio::spawn(async move {
             let answered = timeout(slowest, self.convert(parts, &sender)).await;
             drop(taken);
@@ -71,19 +73,19 @@ impl Exchange {
             (Some(Ok(answer)), None) => answer.into(),
             (Some(Ok(first)), Some(second)) => body_of([Ok(first), second], receiver),
             (Some(Err(StatusCode::REQUEST_TIMEOUT)), _) => {
-                let text = format!("it took longer than {slowest:?}");
+                let text = format!("the review took longer than {slowest:?}");
                 return Err(refuse((StatusCode::REQUEST_TIMEOUT, text)));
             }
             (refused, _) => {
                 let status = refused.and_then(Result::err);
-                let text = "this is no ConversionReview that has its objects last".to_owned();
+                let text = "not a ConversionReview with its objects last".to_owned();
                 return Err(refuse((status.unwrap_or(StatusCode::BAD_REQUEST), text)));
             }
         };
         Ok(([(CONTENT_TYPE, "application/json")], body).into_response())
     }
 
-    /// Converts what comes, and sends what becomes of it.
+    /// Converts the arriving objects, and sends the results.
     async fn convert(
         self,
         mut parts: BodyDataStream,
@@ -114,7 +116,7 @@ impl Exchange {
     }
 }
 
-/// Sends a text in parts. Each is a copy: a slice would keep all of it.
+/// Sends a text in parts. Each part is a copy: a slice would keep the whole text alive.
 pub(super) async fn send(
     sender: &mpsc::Sender<Part>,
     text: &[u8],
@@ -125,8 +127,8 @@ pub(super) async fn send(
     Ok(())
 }
 
-/// An answer that is still being written. If it breaks off, the connection is closed, so that the client does not take
-/// it for whole.
+/// A response that is still being written. If it breaks off, the connection is closed, so that the client
+/// does not take it as complete.
 pub(super) fn body_of<const N: usize>(begin: [Part; N], mut rest: mpsc::Receiver<Part>) -> Body {
     let rest = poll_fn(move |context| rest.poll_recv(context));
     let parts = stream::iter(begin).chain(rest);

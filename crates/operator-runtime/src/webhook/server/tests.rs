@@ -1,4 +1,4 @@
-//! The webhooks as their clients see them.
+//! Tests of the webhook server through its clients.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -31,9 +31,9 @@ fn site(paths: &[&str]) -> Site {
     site
 }
 
-/// A list of what is converted asks the webhook, and would wait for itself.
+/// Listing a converted type calls the webhook, so readiness would wait for itself.
 #[test]
-fn readiness_waits_for_what_is_not_converted() {
+fn readiness_waits_only_for_types_without_conversion() {
     use clap::Parser;
 
     use crate::{object::ScopedResource, webhook::conversion::tests::types};
@@ -123,28 +123,28 @@ const SMALL: Cost = Cost {
 };
 
 #[tokio::test]
-async fn a_body_has_a_most_of_its_own() {
+async fn a_body_has_its_own_limit() {
     let memory = Memory::new(1 << 20);
-    for (length, told, expected) in [
+    for (length, announced, expected) in [
         (10, true, None),
         (10, false, None),
         (11, true, Some(413)),
         (11, false, Some(413)),
     ] {
         let text = "a".repeat(length);
-        let whole = match told {
+        let whole = match announced {
             true => Body::from(text.clone()),
             false => Body::from_stream(futures::stream::iter([Ok::<_, Error>(text.clone())])),
         };
         let answer = body(posted(whole), SMALL, &memory).await;
         let status = answer.as_ref().err().map(|answer| answer.status().as_u16());
-        assert_eq!(status, expected, "{length} {told}");
+        assert_eq!(status, expected, "{length} {announced}");
         assert!(answer.map_or(true, |body| body.text == text.as_bytes()));
     }
     assert_eq!(memory.free(), 1024);
 }
 
-/// The status, the time after which to try again, and the text.
+/// The status, whether there is a `Retry-After`, and the text.
 async fn refused(answer: Response) -> (u16, bool, String) {
     let (head, body) = answer.into_parts();
     let text = to_bytes(body, 1000).await.unwrap();
@@ -165,7 +165,7 @@ async fn a_body_waits_for_memory_and_is_refused_after_a_while() {
     let Whole { text: _, taken } = first.ok().unwrap();
     assert_eq!(memory.free(), 20);
     let second = body(posted(text.clone().into()), cost, &memory).await;
-    let expected = "other requests take up all that `--webhook-memory` allows";
+    let expected = "other requests use all of `--webhook-memory`";
     let answer = refused(second.err().unwrap()).await;
     assert_eq!(answer, (503, true, expected.to_owned()));
     cost.patience = Duration::from_secs(60);
@@ -178,7 +178,7 @@ async fn a_body_waits_for_memory_and_is_refused_after_a_while() {
 
     let larger = body(posted("a".repeat(5 << 10).into()), cost, &memory).await;
     let (status, _, text) = refused(larger.err().unwrap()).await;
-    let expected = "expected at most 4096 bytes, for which `--webhook-memory` is enough";
+    let expected = "expected at most 4096 bytes, the limit that follows from `--webhook-memory`";
     assert_eq!((status, &*text), (413, expected));
 }
 
@@ -199,7 +199,7 @@ async fn slow_clients_do_not_keep_memory() {
     let answer = vec![b'a'; 1 << 20];
     let unread = accept(answer.clone(), all().await.unwrap(), &memory);
     assert_eq!(memory.free(), 0);
-    // Waits until it is given up.
+    // Waits until the request is given up.
     let taken = all().await.unwrap();
     assert!(
         to_bytes(unread.into_body(), usize::MAX)
@@ -216,7 +216,7 @@ async fn slow_clients_do_not_keep_memory() {
 }
 
 #[test]
-fn what_cannot_be_served_is_told() {
+fn an_invalid_declaration_is_reported() {
     let error = site(&["/a", "/a"]).check().unwrap_err().to_string();
     assert!(error.contains("two webhooks have the path `/a`"), "{error}");
     assert!(site(&["/a{"]).check().is_err());

@@ -1,4 +1,4 @@
-//! What operators have asked of the API server, and what it said.
+//! The requests of operators in the audit log, with the API server's responses.
 
 use std::{collections::BTreeSet, fs};
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::site::Site;
 
-/// Who asked for what, and the answer; nothing of what anybody sent.
+/// Logs user, request and response status, without bodies.
 pub const POLICY: &str = "
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -18,7 +18,7 @@ rules:
   - level: None
 ";
 
-/// `verb resource status` of each request that the operators of a site have made.
+/// `verb resource status` of each request by the operators of a site.
 pub fn requests(site: &Site) -> Result<Vec<String>> {
     let account = site.name("controller-manager");
     let user = format!("system:serviceaccount:{}:{account}", site.namespace);
@@ -36,7 +36,7 @@ pub fn requests(site: &Site) -> Result<Vec<String>> {
     Ok(requests)
 }
 
-/// Those that were allowed, without the answer.
+/// The allowed requests, without the status.
 pub fn allowed(site: &Site) -> Result<BTreeSet<String>> {
     let requests = requests(site)?;
     let allowed = requests.iter().filter_map(|request| {

@@ -20,22 +20,22 @@ use super::{
     tls::handshake,
 };
 
-/// How much later than published an API server learns of a bundle here.
+/// The delay of a caBundle to the simulated API server.
 const LATE: Duration = Duration::from_millis(1000);
 
-/// What the load met.
+/// The counts of a load.
 #[derive(Debug, Default)]
 pub struct Report {
-    /// Objects that the API server has asked the webhooks about.
+    /// Objects for which the API server has called the webhooks.
     pub admitted: AtomicU64,
-    /// New connections to each replica, verified by what was published a second before.
+    /// New connections to each replica, verified by the caBundle of a second before.
     pub handshakes: AtomicU64,
     pub failures: Mutex<Vec<String>>,
-    /// The certificates that were served.
+    /// The served certificates.
     pub served: Mutex<BTreeSet<Vec<u8>>>,
 }
 
-/// Loads the webhooks while `work` runs.
+/// Sends requests to the webhooks while `work` runs.
 pub async fn during(
     site: &Site<'_>,
     ports: &[u16],
@@ -108,7 +108,7 @@ pub async fn during(
     result.map(|()| report)
 }
 
-/// What was published a while ago.
+/// The caBundle of a while ago.
 fn late(bundles: &mut VecDeque<(Instant, Vec<String>)>) -> String {
     while bundles
         .get(1)

@@ -1,4 +1,4 @@
-//! An operator on the machine of a developer, to which the cluster is sent for a while.
+//! An operator on a developer's machine, to which the cluster is redirected for a while.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use super::{
 };
 use crate::widget::{Widget, WidgetSpec};
 
-/// The configurations, and the CRD if it is converted: all but what every change counts up.
+/// The configurations, and the CRD if it is converted, without counters such as the generation.
 fn objects(site: &Site, crd: bool) -> Result<Vec<Value>> {
     let [mutating, validating] = names(site);
     let mut objects = vec![
@@ -40,7 +40,7 @@ fn names(site: &Site) -> [String; 2] {
     ["mutating", "validating"].map(|kind| site.name(&format!("{kind}-webhook-configuration")))
 }
 
-fn lead_here(site: &Site, crd: bool, port: u16) -> Result<bool> {
+fn redirected(site: &Site, crd: bool, port: u16) -> Result<bool> {
     let url = format!("https://localhost:{port}/");
     let objects = objects(site, crd)?;
     Ok(objects
@@ -49,9 +49,9 @@ fn lead_here(site: &Site, crd: bool, port: u16) -> Result<bool> {
 }
 
 #[tokio::test]
-async fn what_is_deployed_is_put_back_byte_for_byte() -> Result<()> {
+async fn a_deployment_is_restored_byte_for_byte() -> Result<()> {
     let site = Site::new(cluster()?, "local")?.with_conversion().await?;
-    // As cert-manager has it, which would write over our CA.
+    // As with cert-manager, which would overwrite the caBundle.
     let [mutating, _] = names(&site);
     let inject = "cert-manager.io/inject-ca-from=local/serving";
     site.kubectl(
@@ -69,7 +69,7 @@ async fn what_is_deployed_is_put_back_byte_for_byte() -> Result<()> {
         let port = free_port()?;
         let mut operator = site.local(&format!("run-{round}"), port)?;
         operator.ready().await?;
-        ensure!(lead_here(&site, true, port)?);
+        ensure!(redirected(&site, true, port)?);
         let during = objects(&site, true)?;
         ensure!(
             !during[0]
@@ -86,12 +86,12 @@ async fn what_is_deployed_is_put_back_byte_for_byte() -> Result<()> {
         );
     }
 
-    // The next run puts back what one that was killed has left.
+    // The next run restores the objects of a killed run.
     let port = free_port()?;
     let mut killed = site.local("killed", port)?;
     killed.ready().await?;
     drop(killed);
-    ensure!(lead_here(&site, true, port)?);
+    ensure!(redirected(&site, true, port)?);
     let mut operator = site.local("next", free_port()?)?;
     operator.ready().await?;
     site.admitted().await?;
@@ -105,7 +105,7 @@ async fn what_is_deployed_is_put_back_byte_for_byte() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_deployment_takes_the_place_of_a_run_that_was_killed() -> Result<()> {
+async fn a_deployment_replaces_a_killed_run() -> Result<()> {
     let site = Site::new(cluster()?, "killed")?;
     let before = objects(&site, false)?;
     let port = free_port()?;
@@ -113,7 +113,7 @@ async fn a_deployment_takes_the_place_of_a_run_that_was_killed() -> Result<()> {
     operator.ready().await?;
     site.admitted().await?;
     drop(operator);
-    ensure!(lead_here(&site, false, port)?);
+    ensure!(redirected(&site, false, port)?);
 
     site.apply(&site.manifests)?;
     let without_times = |objects: Vec<Value>| {
@@ -132,7 +132,7 @@ async fn a_deployment_takes_the_place_of_a_run_that_was_killed() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_is_not_deployed_is_made_and_deleted() -> Result<()> {
+async fn missing_configurations_are_created_and_deleted() -> Result<()> {
     let site = Site::new(cluster()?, "undeployed")?;
     let [mutating, validating] = names(&site);
     site.kubectl(&["delete", "mutatingwebhookconfiguration", &mutating], "")?;
@@ -144,16 +144,16 @@ async fn what_is_not_deployed_is_made_and_deleted() -> Result<()> {
     let port = free_port()?;
     let mut operator = site.local("a", port)?;
     operator.ready().await?;
-    ensure!(lead_here(&site, false, port)?);
+    ensure!(redirected(&site, false, port)?);
     site.admitted().await?;
     operator.stop().await?;
     ensure!(objects(&site, false).is_err(), "they are left");
 
-    // The first deployment may come after a run that was killed.
+    // The first deployment may follow a killed run.
     let mut operator = site.local("b", port)?;
     operator.ready().await?;
     drop(operator);
-    ensure!(lead_here(&site, false, port)?);
+    ensure!(redirected(&site, false, port)?);
     site.apply(&site.manifests)?;
     let objects = Value::from(objects(&site, false)?).to_string();
     ensure!(
@@ -164,7 +164,7 @@ async fn what_is_not_deployed_is_made_and_deleted() -> Result<()> {
 }
 
 #[tokio::test]
-async fn what_somebody_else_has_changed_is_left_alone() -> Result<()> {
+async fn objects_that_changed_meanwhile_stay() -> Result<()> {
     let site = Site::new(cluster()?, "foreign")?;
     let mut operator = site.local("a", free_port()?)?;
     operator.ready().await?;
@@ -175,17 +175,17 @@ async fn what_somebody_else_has_changed_is_left_alone() -> Result<()> {
     Ok(())
 }
 
-/// That the CRD sends the API server here ends the watches of its objects, each time.
+/// Redirecting the CRD ends the watches of its objects, each time.
 #[tokio::test]
-async fn a_start_warns_of_nothing() -> Result<()> {
+async fn a_start_logs_no_warning() -> Result<()> {
     let site = Site::new(cluster()?, "calm")?.with_conversion().await?;
     let widgets = site.cluster.api::<Widget>()?;
     for round in 0..3 {
         let port = free_port()?;
         let mut operator = site.local_controller(&format!("run-{round}"), port)?;
         operator.ready().await?;
-        ensure!(lead_here(&site, true, port)?);
-        // The watch has begun again when it shows what is new.
+        ensure!(redirected(&site, true, port)?);
+        // The watch has restarted when it shows new objects.
         let name = format!("calm-{round}");
         let widget = Widget::new(&name, WidgetSpec::default());
         eventually(Duration::from_secs(30), async || {

@@ -1,5 +1,5 @@
-//! What a project in self-managed mode deploys: the manifests of a recorded one, by kustomize, around
-//! webhooks of the tests.
+//! The manifests of a project in self-managed mode: those of a snapshot, through kustomize, with webhooks
+//! of the tests.
 
 use std::{fs, path::Path};
 
@@ -8,14 +8,14 @@ use operator_runtime::envtest::Cluster;
 
 use super::site::{CRD, kubectl};
 
-/// The recorded project, and the CRD that it converts.
+/// The snapshot project, and the CRD that it converts.
 const PROJECT: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../snapshots/projects/webhooks/config"
 );
 const CONVERTED: &str = "memcacheds.cache.example.com";
 
-/// What the operator needs for its certificates, and no more.
+/// The manifests that the operator needs for its certificates.
 const FILES: [&str; 5] = [
     "rbac/service_account.yaml",
     "rbac/leader_election_role.yaml",

@@ -1,5 +1,5 @@
-//! Certificates that operators make by themselves, against a real API server and with real processes,
-//! which have the rights that projects ship and no more.
+//! Certificates that operators issue themselves, against a real API server and with real processes, which
+//! have exactly the permissions of generated projects.
 
 mod audit;
 mod load;

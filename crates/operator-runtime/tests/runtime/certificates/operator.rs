@@ -1,4 +1,4 @@
-//! The operator under test: a process of its own, which the test binary is when it is asked to be.
+//! The operator under test: a process of its own, which runs the test binary.
 
 use std::{
     env,
@@ -29,7 +29,7 @@ const OPTIONS: ManagerOptions = ManagerOptions {
     scope: WatchScope::Cluster,
 };
 
-/// How long certificates last, when the next is made, and how long steps wait: milliseconds.
+/// The lifetime of certificates, the time before renewal, and the wait between steps, in milliseconds.
 pub type Periods = [u64; 3];
 
 #[derive(Parser)]
@@ -38,7 +38,7 @@ struct Args {
     manager: Flags,
 }
 
-/// Marks what it has seen.
+/// Marks the object.
 async fn default(object: &mut ConfigMap, _: &Request, _: &()) -> Result<(), Denied> {
     let data = object.data.get_or_insert_default();
     data.insert("defaulted".to_owned(), "yes".to_owned());
@@ -57,7 +57,7 @@ async fn validate(change: &Change<ConfigMap>, _: &Request, _: &()) -> Result<(),
 }
 
 fn webhooks() -> Webhooks<()> {
-    // The cluster is that of all tests.
+    // The cluster is shared by all tests.
     let namespace = env::var("POD_NAMESPACE").unwrap_or_default();
     let label = ("kubernetes.io/metadata.name".to_owned(), namespace);
     let own = LabelSelector {
@@ -78,7 +78,7 @@ async fn reconcile(widget: Arc<Widget>, _: Arc<()>) -> kube::Result<Action> {
     Ok(Action::await_change())
 }
 
-/// Runs the operator if this process is to be one.
+/// Runs the operator if the environment asks for it.
 pub fn main() {
     let Ok(flags) = env::var("TEST_OPERATOR_FLAGS") else {
         return;
@@ -110,7 +110,7 @@ pub fn main() {
     }
 }
 
-/// A process that is the operator. Dropping it kills it.
+/// An operator process. Dropping it kills it.
 pub struct Operator {
     health: SocketAddr,
     log: PathBuf,
@@ -118,7 +118,7 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// Starts it with the rights of a kubeconfig.
+    /// Starts it with the permissions of a kubeconfig.
     pub fn start(
         kubeconfig: &Path,
         name: &str,
@@ -145,7 +145,7 @@ impl Operator {
         Ok(Self { health, log, child })
     }
 
-    /// Waits until it says that it is ready.
+    /// Waits until it is ready.
     pub async fn ready(&mut self) -> Result<()> {
         let begin = Instant::now();
         while !self.answer("/readyz").starts_with("HTTP/1.0 200") {
@@ -164,7 +164,7 @@ impl Operator {
         Ok(())
     }
 
-    /// What the probe says.
+    /// The response of a probe.
     pub fn answer(&self, path: &str) -> String {
         let ask = || -> std::io::Result<String> {
             let mut stream = TcpStream::connect(self.health)?;
@@ -177,12 +177,12 @@ impl Operator {
         ask().unwrap_or_default()
     }
 
-    /// What it has logged so far.
+    /// Its log so far.
     pub fn log(&self) -> String {
         fs::read_to_string(&self.log).unwrap_or_default()
     }
 
-    /// Stops it as a rollout does, and waits until the process has ended.
+    /// Stops it as a rollout does, and waits for its end.
     pub async fn stop(mut self) -> Result<()> {
         self.signal("TERM")?;
         let begin = Instant::now();

@@ -1,4 +1,4 @@
-//! What somebody else does to the Secret and to the configurations.
+//! Changes by others to the Secret and to the configurations.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use super::{
 };
 
 #[tokio::test]
-async fn what_is_published_comes_back() -> Result<()> {
+async fn a_removed_ca_bundle_is_restored() -> Result<()> {
     let site = Site::new(cluster()?, "publish")?;
     let mut operator = site.operator("a", site.port, None).await?;
     operator.ready().await?;
@@ -22,7 +22,7 @@ async fn what_is_published_comes_back() -> Result<()> {
     site.published().await?;
     let ca = site.secret("ca.crt").await?;
 
-    // Nobody sees it gone when the manifests are applied again, from the server or from the client.
+    // Applying the manifests again, server-side or client-side, keeps the caBundle.
     for arguments in [
         &["apply", "--server-side", "--force-conflicts", "-f", "-"][..],
         &["apply", "-f", "-"],
@@ -58,7 +58,7 @@ async fn what_is_published_comes_back() -> Result<()> {
     site.admitted().await?;
     ensure!(site.secret("ca.crt").await? == ca, "another CA was made");
 
-    // A webhook that is not in the manifests any more goes, although the operator has changed it.
+    // A webhook that is no longer in the manifests is removed, although the operator has patched it.
     let mut parts = site.manifests.split("---\n");
     let part = parts.find(|part| part.contains("kind: Mutating"));
     let mut both: Value = serde_saphyr::from_str(part.context("no configuration")?)?;
@@ -76,33 +76,33 @@ async fn what_is_published_comes_back() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_damaged_secret_is_mended() -> Result<()> {
+async fn a_damaged_secret_is_repaired() -> Result<()> {
     let site = Site::new(cluster()?, "damage")?;
     let mut operator = site.operator("a", site.port, None).await?;
     operator.ready().await?;
     site.admitted().await?;
-    for (patch, told) in [
+    for (patch, logged) in [
         (
             r#"{"data": {"tls.crt": "eA=="}}"#,
             "holds no PEM certificate",
         ),
-        (r#"{"data": {"tls.key": null}}"#, "its key is no PEM key"),
+        (r#"{"data": {"tls.key": null}}"#, "its key is not a PEM key"),
         (r#"{"data": {"ca.crt": "eA=="}}"#, "`ca.crt` holds no CA"),
         (
             r#"{"data": {"next.crt": "eA=="}}"#,
-            "making the next webhook certificate",
+            "issuing the next webhook certificate",
         ),
         (r#"{"data": null}"#, "serving a new webhook certificate"),
     ] {
         let (before, log) = (site.secret("tls.crt").await?, operator.log().len());
         site.merge_into_secret(patch)?;
-        let mended = || Ok(operator.log()[log..].contains(told));
-        until(mended, || {
-            format!("{patch} {told}: {}", &operator.log()[log..])
+        let repaired = || Ok(operator.log()[log..].contains(logged));
+        until(repaired, || {
+            format!("{patch} {logged}: {}", &operator.log()[log..])
         })
         .await?;
-        if told.starts_with("making") {
-            // What is served stays until everybody trusts the next one.
+        if logged.starts_with("issuing") {
+            // The served certificate stays until the next one is trusted everywhere.
             ensure!(site.secret("tls.crt").await? == before);
             site.merge_into_secret(r#"{"data": {"next.crt": null, "next.key": null}}"#)?;
         } else {
@@ -121,7 +121,7 @@ async fn a_damaged_secret_is_mended() -> Result<()> {
         site.published().await?;
         site.admitted().await?;
     }
-    // What else somebody keeps there is left alone.
+    // Other keys of the Secret stay.
     site.merge_into_secret(r#"{"data": {"mine": "eA==", "tls.crt": "eA=="}}"#)?;
     site.published().await?;
     site.admitted().await?;
@@ -153,9 +153,9 @@ async fn a_secret_of_cert_manager_is_taken_over() -> Result<()> {
     until(switched, || operator.log()).await?;
     site.published().await?;
     site.admitted().await?;
-    // It lacks a name; both are published before the other is served.
+    // The certificate lacks a name; both CAs are published before the other is served.
     let log = operator.log();
-    ensure!(log.matches("making the next").count() == 1, "{log}");
+    ensure!(log.matches("issuing the next").count() == 1, "{log}");
     ensure!(!log.contains("replacing"), "{log}");
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! One certificate in a Secret, however many replicas there are.
+//! One certificate in a Secret, for any number of replicas.
 
 use std::{
     collections::BTreeSet,
@@ -21,8 +21,8 @@ use super::{
     tls::{der, handshake},
 };
 
-/// Two rotations in half a minute. Each step waits for a second more than the API server of the test
-/// is late.
+/// Two rotations in half a minute. Each step waits a second longer than the delay of the simulated API
+/// server.
 const FAST: [u64; 3] = [25_000, 15_000, 2_000];
 
 #[tokio::test]
@@ -38,7 +38,7 @@ async fn from_an_empty_secret_to_the_first_object() -> Result<()> {
     site.published().await?;
     ensure!(!operator.log().contains("WARN"), "{}", operator.log());
 
-    // Nothing that it may do is left over, and it has not asked for more.
+    // Exactly the granted permissions were used.
     let used: BTreeSet<String> = audit::allowed(&site)?
         .into_iter()
         .filter(|used| !used.ends_with("leases"))
@@ -65,7 +65,7 @@ async fn from_an_empty_secret_to_the_first_object() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_right_that_is_missing_is_missed() -> Result<()> {
+async fn each_permission_is_necessary() -> Result<()> {
     let site = Site::new(cluster()?, "rights")?;
     let role = site.name("webhook-certificate-role");
     let narrow = |kind: &str, index: usize, verbs: &str| {
@@ -117,12 +117,12 @@ async fn a_right_that_is_missing_is_missed() -> Result<()> {
         let operator = site.operator(&name, free_port()?, None).await?;
         let message = format!("cannot {verb} resource");
         let refused = |line: &str| line.contains(&message) && line.contains(resource);
-        let told = || Ok(operator.log().lines().any(refused));
-        until(told, || {
+        let logged = || Ok(operator.log().lines().any(refused));
+        until(logged, || {
             format!("{message} {resource}:\n{}", operator.log())
         })
         .await?;
-        // Others wait for their turn to lead no longer than for this one.
+        // The other tests wait for this one before they lead.
         operator.stop().await?;
     }
     Ok(())
@@ -163,7 +163,7 @@ async fn replicas_that_race_serve_the_same_certificate() -> Result<()> {
         .iter()
         .filter(|request| *request == "update secrets 409")
         .count();
-    ensure!(lost > 0, "nobody raced: {requests:?}");
+    ensure!(lost > 0, "no write was lost: {requests:?}");
     println!("{} certificates, {lost} lost races", seen.len());
     Ok(())
 }
@@ -214,7 +214,7 @@ async fn a_rotation_fails_no_request() -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_rotation_goes_on_when_its_leader_is_killed() -> Result<()> {
+async fn a_rotation_continues_after_its_leader_is_killed() -> Result<()> {
     let site = Site::new(cluster()?, "takeover")?;
     let mut leader = site.operator("a", free_port()?, Some(FAST)).await?;
     leader.ready().await?;
@@ -223,7 +223,7 @@ async fn a_rotation_goes_on_when_its_leader_is_killed() -> Result<()> {
     site.admitted().await?;
     site.published().await?;
     let steps = [
-        "making the next",
+        "issuing the next",
         "switching to the next",
         "dropping the CA",
     ];
@@ -248,7 +248,7 @@ async fn a_rotation_goes_on_when_its_leader_is_killed() -> Result<()> {
     Ok(())
 }
 
-/// Sends each connection to another replica, as a Service does.
+/// Forwards each connection to another replica, as a Service does.
 async fn balance(listener: TcpListener, ports: [u16; 2]) -> Result<()> {
     for port in ports.into_iter().cycle() {
         let (mut client, _) = listener.accept().await?;
@@ -260,7 +260,7 @@ async fn balance(listener: TcpListener, ports: [u16; 2]) -> Result<()> {
     pending().await
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 pub async fn until(
     mut is: impl FnMut() -> Result<bool>,
     otherwise: impl Fn() -> String,

@@ -1,4 +1,4 @@
-//! What a test has in the cluster: the manifests in a namespace of its own, and how to look at them.
+//! The deployment of a test: its manifests in a namespace of its own, with accessors.
 
 use std::{
     io::Write,
@@ -33,7 +33,7 @@ pub const CRD: &str = "widgets.test.example.com";
 pub struct Site<'a> {
     pub cluster: &'a Cluster,
     pub namespace: &'static str,
-    /// Where the API server looks for the webhooks.
+    /// The port at which the API server calls the webhooks.
     pub port: u16,
     pub manifests: String,
     /// Held if the operator converts Widgets: there is one CRD for all tests.
@@ -109,7 +109,7 @@ impl<'a> Site<'a> {
         Ok(())
     }
 
-    /// Starts the operator as a pod of the manifests, which listens on `port`.
+    /// Starts the operator as a pod of the manifests, listening on `port`.
     pub async fn operator(
         &self,
         name: &str,
@@ -199,7 +199,7 @@ impl<'a> Site<'a> {
         Ok(String::from_utf8(value.unwrap_or_default().0)?)
     }
 
-    /// What is published: for changing objects, for denying changes, and for the conversion.
+    /// The published caBundles: of the mutating and validating configuration, and of the conversion.
     pub async fn bundles(&self) -> Result<Vec<String>> {
         let mutating: Api<MutatingWebhookConfiguration> = Api::all(self.client()?);
         let mutating = mutating
@@ -234,7 +234,7 @@ impl<'a> Site<'a> {
         Ok(texts.collect::<Result<_, _>>()?)
     }
 
-    /// Waits until what is published is what the Secret says.
+    /// Waits until the published caBundles equal the Secret's.
     pub async fn published(&self) -> Result<()> {
         let begin = Instant::now();
         loop {
@@ -249,13 +249,13 @@ impl<'a> Site<'a> {
         }
     }
 
-    /// Asks the API server to make an object; a dry run is admitted like any other.
+    /// Creates an object by a dry run, which is admitted like any other request.
     pub async fn create(&self, key: &str) -> Result<ConfigMap> {
         let api: Api<ConfigMap> = Api::namespaced(self.client()?, self.namespace);
         create(&api, key).await
     }
 
-    /// Waits until the API server asks the webhooks, and they answer.
+    /// Waits until the API server calls the webhooks, and they answer.
     pub async fn admitted(&self) -> Result<()> {
         let begin = Instant::now();
         while let Err(error) = self.admits().await {
@@ -269,14 +269,17 @@ impl<'a> Site<'a> {
 
     async fn admits(&self) -> Result<()> {
         let data = self.create("good").await?.data.unwrap_or_default();
-        ensure!(data.contains_key("defaulted"), "nobody was asked: {data:?}");
+        ensure!(
+            data.contains_key("defaulted"),
+            "no webhook was called: {data:?}"
+        );
         let error = self.create("bad").await.err().context("bad is good")?;
         ensure!(error.to_string().contains("it is bad"), "{error}");
         Ok(())
     }
 }
 
-/// What `kubectl` prints, as the administrator.
+/// The output of `kubectl` as the administrator.
 pub fn kubectl(cluster: &Cluster, arguments: &[&str], input: &str) -> Result<String> {
     let mut kubectl = cluster.control_plane().kubectl();
     let kubectl = kubectl.args(arguments).stdin(Stdio::piped());
@@ -291,7 +294,7 @@ pub fn kubectl(cluster: &Cluster, arguments: &[&str], input: &str) -> Result<Str
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// As `Site::create`, with a client that is there.
+/// Like `Site::create`, with an existing client.
 pub async fn create(api: &Api<ConfigMap>, key: &str) -> Result<ConfigMap> {
     let object: Value = json!({"metadata": {"generateName": "made-"}, "data": {key: "x"}});
     let params = PostParams {

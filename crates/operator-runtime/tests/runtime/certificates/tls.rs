@@ -1,4 +1,4 @@
-//! What the API server does first: a handshake that verifies.
+//! A verified TLS handshake, as the API server does it.
 
 use std::{net::TcpStream, sync::Arc, time::Duration};
 
@@ -9,8 +9,8 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, pem::PemObject},
 };
 
-/// Connects to a port of this machine, and returns the certificate that is served there, if it can be
-/// verified for `host` by `bundle`.
+/// Connects to a port of this machine, and returns the served certificate, if `bundle` verifies it for
+/// `host`.
 pub fn handshake(port: u16, host: &str, bundle: &str) -> Result<Vec<u8>> {
     let mut roots = RootCertStore::empty();
     for ca in CertificateDer::pem_slice_iter(bundle.as_bytes()) {

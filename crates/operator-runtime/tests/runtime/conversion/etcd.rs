@@ -1,4 +1,4 @@
-//! What etcd holds, whatever the API server makes of it.
+//! The contents of etcd, independent of the API server.
 
 use std::{
     collections::BTreeMap,
@@ -12,7 +12,7 @@ use k8s_openapi::ByteString;
 use operator_runtime::envtest::Cluster;
 use serde_json::{Value, from_value, json};
 
-/// How many widgets etcd holds in each version.
+/// The number of widgets in etcd in each version.
 pub fn stored(cluster: &Cluster) -> Result<BTreeMap<String, usize>> {
     let kubeconfig = cluster.control_plane().kubeconfig();
     let directory = kubeconfig.parent().context("no directory")?;
@@ -27,7 +27,7 @@ pub fn stored(cluster: &Cluster) -> Result<BTreeMap<String, usize>> {
     Ok(versions)
 }
 
-/// What etcd holds below `prefix`, by its JSON gateway.
+/// The keys of etcd below `prefix`, through its JSON gateway.
 fn etcd(directory: &Path, prefix: &str) -> Result<Vec<Value>> {
     let base64 = |text: &str| json!(ByteString(text.as_bytes().to_vec()));
     let end = format!("{}0", prefix.trim_end_matches('/'));

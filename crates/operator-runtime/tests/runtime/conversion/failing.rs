@@ -11,7 +11,7 @@ use serde_json::json;
 use crate::conversion::{setup::*, types::*};
 
 #[tokio::test]
-async fn one_object_that_does_not_convert_fails_the_list_and_no_other() -> Result<()> {
+async fn one_object_that_does_not_convert_fails_only_its_lists() -> Result<()> {
     let cluster = Cluster::start()?;
     let mut crds = Crds::default();
     crds.add_storage::<v1::Widget>();
@@ -56,7 +56,7 @@ async fn one_object_that_does_not_convert_fails_the_list_and_no_other() -> Resul
         .to_string();
     ensure!(error.contains(&format!("{prefix}w-panic {way}")), "{error}");
     ensure!(v1.list(&everything).await?.items.len() == 4);
-    // What a person sees.
+    // The output of kubectl.
     let mut kubectl = cluster.control_plane().kubectl();
     let output = kubectl
         .args(["get", "widgets.v2.test.example.com", "w-three"])

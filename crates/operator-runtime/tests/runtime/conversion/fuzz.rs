@@ -1,4 +1,4 @@
-//! Whatever comes gets a well-formed answer or is refused, and nothing panics but what is to.
+//! Every input gets a well-formed response or is refused, and only the intended conversion panics.
 
 use fastrand::Rng;
 use operator_runtime::{fake::convert, webhook::Conversion};
@@ -74,7 +74,7 @@ fn every_input_gets_a_well_formed_answer_or_is_refused() {
         }
         success += 1;
     }
-    // The seeds and the changes are such that all of these are common.
+    // The seeds and the mutations make all of these common.
     for (what, count) in [
         ("success", success),
         ("failure", failure),
@@ -131,7 +131,7 @@ fn review(desired: &str, objects: &[Value]) -> Value {
     })
 }
 
-/// Changes the value somewhere: to another one, or to none.
+/// Changes or removes a value at a random place.
 fn change_value(rng: &mut Rng, value: &mut Value, depth: u32) {
     let here = depth > 0 && rng.u8(..5) == 0;
     match value {
@@ -175,7 +175,7 @@ fn any(rng: &mut Rng) -> Value {
     rng.choice(values).expect("one of them")
 }
 
-/// Changes the text, so that it often is no JSON any more.
+/// Changes the text, which often makes it invalid JSON.
 fn change_bytes(rng: &mut Rng, body: &mut Vec<u8>) {
     if body.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! What a version cannot hold is kept, through every way to write.
+//! Fields that a version cannot hold are kept through every kind of write.
 
 use anyhow::{Context, Result, ensure};
 use kube::{
@@ -17,7 +17,7 @@ use crate::conversion::{
 };
 
 #[tokio::test]
-async fn nothing_is_lost_by_writes_in_a_version_that_holds_less() -> Result<()> {
+async fn writes_in_a_smaller_version_lose_nothing() -> Result<()> {
     let cluster = cluster()?;
     let full = json!({
         "displayName": "full",
@@ -76,7 +76,7 @@ async fn nothing_is_lost_by_writes_in_a_version_that_holds_less() -> Result<()> 
 }
 
 #[tokio::test]
-async fn an_object_with_too_much_to_keep_is_refused_and_not_cut() -> Result<()> {
+async fn an_object_with_too_much_to_keep_is_refused() -> Result<()> {
     let cluster = Cluster::start()?;
     let webhooks = webhooks(conversion());
     let controllers = Controllers::<()>::default();
@@ -93,7 +93,7 @@ async fn an_object_with_too_much_to_keep_is_refused_and_not_cut() -> Result<()> 
 
     create(&cluster, "v1", "large", large.clone()).await?;
     let expected = "cannot convert Widget default/large from test.example.com/v1 to \
-        test.example.com/v1alpha1: with what this version cannot hold, its annotations have";
+        test.example.com/v1alpha1: with the fields that this version cannot hold, its annotations have";
     let read = v1alpha1.get("large").await.err();
     let write = v1alpha1
         .patch("large", &PatchParams::default(), &patch)

@@ -1,4 +1,4 @@
-//! What a person sees.
+//! The output of kubectl.
 
 use anyhow::{Result, ensure};
 use serde_json::json;
@@ -6,7 +6,7 @@ use serde_json::json;
 use crate::conversion::setup::{apply, cluster, texts};
 
 #[test]
-fn an_object_is_there_in_both_versions() -> Result<()> {
+fn an_object_exists_in_both_versions() -> Result<()> {
     let control_plane = cluster()?.control_plane();
     let old = json!({
         "apiVersion": "test.example.com/v1alpha1",
@@ -32,7 +32,7 @@ fn an_object_is_there_in_both_versions() -> Result<()> {
     ensure!(get("v1", ".spec.displayName")? == "test.example.com/v1 Shown");
     ensure!(get("v1", ".spec.parts[*].name")? == "test.example.com/v1 left right");
 
-    // A change in one version shows in the other.
+    // A change in one version appears in the other.
     let patch = r#"{"spec":{"displayName":"Changed"}}"#;
     let arguments = [
         "patch",

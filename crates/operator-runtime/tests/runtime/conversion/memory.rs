@@ -1,4 +1,4 @@
-//! The memory of an operator that more is asked of than fits.
+//! The memory of an overloaded operator.
 
 use std::{
     env, fs,
@@ -45,7 +45,7 @@ struct Args {
     manager: Flags,
 }
 
-/// An operator that converts. The test runs this binary again, with its flags in the environment.
+/// The converting operator. The test runs this binary again, with its flags in the environment.
 #[test]
 fn operator() {
     let Ok(flags) = env::var("TEST_CONVERSION_FLAGS") else {
@@ -71,7 +71,7 @@ struct Operator {
     child: Child,
     client: Client,
     config: Config,
-    /// Where the API server asks.
+    /// The endpoint for the API server.
     endpoint: WebhookClientConfig,
 }
 
@@ -86,7 +86,7 @@ impl Operator {
             generate_simple_self_signed(["127.0.0.1".to_owned()])?;
         fs::write(directory.join("tls.crt"), cert.pem())?;
         fs::write(directory.join("tls.key"), signing_key.serialize_pem())?;
-        // It asks no API server.
+        // It makes no calls.
         let kubeconfig = directory.join("kubeconfig");
         let text = json!({
             "apiVersion": "v1",
@@ -127,7 +127,7 @@ impl Operator {
         Ok(operator)
     }
 
-    /// The status, and how long the answer is.
+    /// The status and the length of the response.
     async fn convert(&self, review: Bytes) -> Result<(StatusCode, usize)> {
         self.ask("/convert", review).await
     }
@@ -145,7 +145,7 @@ impl Operator {
         Ok((status, length))
     }
 
-    /// The most memory that it ever had, in bytes.
+    /// The peak memory in bytes.
     fn peak(&self) -> Result<usize> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -161,7 +161,7 @@ impl Drop for Operator {
     }
 }
 
-/// A review of so many objects, each of so many bytes.
+/// A review with a number of objects, each with a number of bytes.
 fn review(objects: usize, bytes: usize) -> Bytes {
     let widget = json!({
         "apiVersion": "test.example.com/v1alpha1",
@@ -186,10 +186,10 @@ fn of(desired: &str, objects: &[Value]) -> Value {
 
 const VALIDATE: &str = "/validate-test-example-com-v1-widget";
 
-/// The memory of a Pod.
+/// The memory limit of a Pod.
 const POD: usize = 128 * MIB;
 
-/// Asks as the API server does; how long the answer is.
+/// Sends a review as the API server does; returns the length of the response.
 async fn converted(operator: &Operator, review: &Bytes) -> Result<usize> {
     loop {
         match operator.convert(review.clone()).await? {
@@ -200,7 +200,8 @@ async fn converted(operator: &Operator, review: &Bytes) -> Result<usize> {
     }
 }
 
-/// 20 pages of 7.5 MiB are 150 MiB, and their answers as much again. A page of 100 MiB takes up no more.
+/// 20 pages of 7.5 MiB are 150 MiB, with responses of the same size. A page of 100 MiB takes no more
+/// memory.
 #[tokio::test(flavor = "multi_thread")]
 async fn pages_of_any_size_do_not_end_the_operator() -> Result<()> {
     let operator = Operator::start("72Mi").await?;
@@ -222,7 +223,7 @@ async fn pages_of_any_size_do_not_end_the_operator() -> Result<()> {
     Ok(())
 }
 
-/// Anybody may send objects that take up 300 times their text.
+/// Any client may send objects that take 300 times the memory of their text.
 #[tokio::test(flavor = "multi_thread")]
 async fn hostile_objects_do_not_end_the_operator() -> Result<()> {
     let operator = Operator::start("72Mi").await?;
@@ -265,7 +266,7 @@ async fn hostile_objects_do_not_end_the_operator() -> Result<()> {
     Ok(())
 }
 
-/// 500 objects of 200 KiB, through a real API server, which asks about each object by itself.
+/// 500 objects of 200 KiB, through a real API server, which sends one object per review.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_list_of_100_mib_is_converted() -> Result<()> {
     const OBJECTS: usize = 500;
@@ -313,7 +314,8 @@ async fn a_list_of_100_mib_is_converted() -> Result<()> {
     Ok(())
 }
 
-/// The API server asks again after a second. Its client learns that the webhook gave no answer when the time is up.
+/// The API server retries after a second. After the timeout, its client gets an error that the webhook did
+/// not answer.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_write_waits_for_memory() -> Result<()> {
     let operator = Operator::start("1Mi").await?;
@@ -346,14 +348,14 @@ async fn a_write_waits_for_memory() -> Result<()> {
         let widget = widget("v1", name, &json!({ "displayName": "a" }))?;
         anyhow::Ok(widgets.create(&PostParams::default(), &widget).await)
     };
-    // Until it is asked.
+    // Until the first call.
     sleep(Duration::from_secs(2)).await;
     create("before").await??;
     for (held, expected) in [(6, None), (12, Some("context deadline exceeded"))] {
-        // An answer that nobody reads takes up all of it.
+        // A response that no client reads takes all of the memory.
         let request = Request::post("/convert").header(CONTENT_TYPE, "application/json");
         let request = request.body(kube::client::Body::from(review(4_000, 10_000)))?;
-        // With its runtime ends its connection.
+        // Dropping its runtime closes its connection.
         let runtime = Runtime::new()?;
         let config = operator.config.clone();
         let send = async move { anyhow::Ok(Client::try_from(config)?.send(request).await?) };

@@ -1,4 +1,4 @@
-//! Stored objects are written in the version that is stored now.
+//! Stored objects are rewritten in the current storage version.
 
 use std::{
     collections::BTreeMap,
@@ -72,7 +72,7 @@ async fn a_migration_may_be_interrupted_and_repeated() -> Result<()> {
         .await?;
     ensure!(stored(&cluster)? == count(&[("v1alpha1", OBJECTS)]));
 
-    // The project stores another version, and the cluster does not yet.
+    // The project has another storage version, and the cluster does not yet.
     let client = cluster.client()?;
     let crd = crds("v1")?.remove(0);
     let error = migrate(&client, &crd, |_| {})
@@ -90,7 +90,7 @@ async fn a_migration_may_be_interrupted_and_repeated() -> Result<()> {
     let operator = run(crds("v1"))?;
     ensure!(stored_versions(&cluster).await? == ["v1alpha1", "v1"]);
 
-    // Ended by force when a part is done.
+    // Killed when a part is done.
     let migrator = migrator(cluster.control_plane())?;
     let (mut child, mut lines) = start(&migrator)?;
     let mut line = String::new();
@@ -108,7 +108,7 @@ async fn a_migration_may_be_interrupted_and_repeated() -> Result<()> {
     ensure!((1..=OBJECTS - 500).contains(&left), "{half:?}");
     ensure!(stored_versions(&cluster).await? == ["v1alpha1", "v1"]);
 
-    // Objects come, go and change meanwhile.
+    // Objects are created, deleted and changed meanwhile.
     let (mut child, mut lines) = start(&migrator)?;
     v1.delete("w-1199", &DeleteParams::default()).await?;
     let change = Patch::Merge(json!({ "spec": { "displayName": "changed" } }));
@@ -134,7 +134,7 @@ async fn a_migration_may_be_interrupted_and_repeated() -> Result<()> {
     );
     ensure!(v1.get("w-0000").await?.metadata.annotations.is_none());
 
-    // Nothing is left to do.
+    // Nothing is left to migrate.
     let mut lines = Vec::new();
     migrate(&client, &crd, |line| lines.push(line.to_owned())).await?;
     ensure!(
@@ -143,14 +143,14 @@ async fn a_migration_may_be_interrupted_and_repeated() -> Result<()> {
     );
     operator.stop()?;
 
-    // The older version can go now.
+    // The older version can be dropped now.
     let mut only = Crds::default();
     only.add_storage::<v1::Widget>();
     cluster.install(only.merge()).await?;
     Ok(())
 }
 
-/// As somebody does who changes the storage version back and forth.
+/// Changes the storage version, possibly back and forth.
 async fn store(cluster: &Cluster, version: &str) -> Result<()> {
     let api: Api<CustomResourceDefinition> = Api::all(cluster.client()?);
     let mut crd = api.get(NAME).await?;
@@ -162,7 +162,7 @@ async fn store(cluster: &Cluster, version: &str) -> Result<()> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_is_forgotten_that_may_still_be_stored() -> Result<()> {
+async fn a_version_that_may_still_be_stored_stays() -> Result<()> {
     let cluster = Cluster::start()?;
     let webhooks = webhooks(conversion());
     let _operator = cluster.run(
@@ -177,7 +177,7 @@ async fn nothing_is_forgotten_that_may_still_be_stored() -> Result<()> {
     store(&cluster, "v1").await?;
     ensure!(stored_versions(&cluster).await? == ["v1", "v1alpha1"]);
 
-    // The definition changes while objects are written, once: everything is written again.
+    // The CRD changes once while objects are rewritten: all are rewritten again.
     let client = cluster.client()?;
     let crd = crds("v1")?.remove(0);
     let (sender, changes) = std::sync::mpsc::channel();
@@ -204,7 +204,7 @@ async fn nothing_is_forgotten_that_may_still_be_stored() -> Result<()> {
     ensure!(begun == 2, "{lines:?}");
     ensure!(stored_versions(&cluster).await? == ["v1"]);
 
-    // An object that cannot be written is named, and the version not forgotten.
+    // An object that cannot be written is named, and the version stays.
     store(&cluster, "v1alpha1").await?;
     create(&cluster, "v1alpha1", "b", json!({ "title": "b" })).await?;
     store(&cluster, "v1").await?;

@@ -1,4 +1,4 @@
-//! A process that migrates, as somebody who may do no more.
+//! A migrating process with exactly the documented permissions.
 
 use std::{
     env,
@@ -37,7 +37,7 @@ async fn process() -> Result<()> {
     Ok(())
 }
 
-/// Starts the process; also what it prints.
+/// Starts the process; also returns its output.
 pub fn start(kubeconfig: &Path) -> Result<(Child, BufReader<ChildStderr>)> {
     let mut child = Command::new(env::current_exe()?)
         .args(["--exact", "conversion::migrator::process", "--nocapture"])
@@ -49,7 +49,7 @@ pub fn start(kubeconfig: &Path) -> Result<(Child, BufReader<ChildStderr>)> {
     Ok((child, lines))
 }
 
-/// Somebody who may do what the documentation says, and nothing else.
+/// A kubeconfig with exactly the documented permissions.
 pub fn migrator(control_plane: &ControlPlane) -> Result<PathBuf> {
     kubectl(control_plane, "create serviceaccount migrator")?;
     let rules = json!([

@@ -1,4 +1,4 @@
-//! Conversion between versions, asked by a real API server, and storage that changes its version.
+//! Conversion through a real API server, and storage version migration.
 
 mod etcd;
 mod failing;

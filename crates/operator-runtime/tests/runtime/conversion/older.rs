@@ -1,4 +1,4 @@
-//! Two versions of the type as an older replica knows them: without the note.
+//! Two versions of the kind as an older replica knows them: without the note.
 
 use operator_runtime::webhook::{Conversion, Hub, Spoke};
 

@@ -1,4 +1,4 @@
-//! A cluster with an operator that converts, and objects in any version.
+//! A cluster with a converting operator, and objects in any version.
 
 use std::{
     io::Write,
@@ -29,7 +29,7 @@ pub const OPTIONS: ManagerOptions = ManagerOptions {
     scope: WatchScope::Cluster,
 };
 
-/// Gives each widget a ConfigMap, whose owner is the widget in another version.
+/// Gives each widget a ConfigMap, whose owner reference names the widget in another version.
 async fn reconcile(widget: Arc<v1::Widget>, client: Arc<Client>) -> kube::Result<Action> {
     let (name, namespace) = (widget.name_any(), widget.namespace().unwrap_or_default());
     let mut owner = json!(widget.controller_owner_ref(&()));
@@ -102,7 +102,7 @@ pub fn widget(version: &str, name: &str, spec: &Value) -> Result<DynamicObject> 
     }))?)
 }
 
-/// Makes a widget in the default namespace.
+/// Creates a widget in the default namespace.
 pub async fn create(cluster: &Cluster, version: &str, name: &str, spec: Value) -> Result<()> {
     let api = widgets(cluster, version, NAMESPACE)?;
     api.create(&PostParams::default(), &widget(version, name, &spec)?)
@@ -110,7 +110,7 @@ pub async fn create(cluster: &Cluster, version: &str, name: &str, spec: Value) -
     Ok(())
 }
 
-/// The specification of a widget in the default namespace.
+/// The spec of a widget in the default namespace.
 pub async fn spec(cluster: &Cluster, version: &str, name: &str) -> Result<Value> {
     let object = widgets(cluster, version, NAMESPACE)?.get(name).await?;
     Ok(object.data["spec"].clone())
@@ -124,7 +124,7 @@ pub async fn namespace(cluster: &Cluster, name: &str) -> Result<()> {
     Ok(())
 }
 
-/// What kubectl prints.
+/// The output of kubectl.
 pub fn kubectl(control_plane: &ControlPlane, arguments: &str) -> Result<String> {
     let output = control_plane
         .kubectl()
@@ -135,7 +135,7 @@ pub fn kubectl(control_plane: &ControlPlane, arguments: &str) -> Result<String> 
     Ok(out)
 }
 
-/// What `kubectl apply` prints.
+/// The output of `kubectl apply`.
 pub fn apply(control_plane: &ControlPlane, object: &Value) -> Result<String> {
     let mut apply = control_plane
         .kubectl()

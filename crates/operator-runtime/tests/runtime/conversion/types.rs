@@ -1,4 +1,4 @@
-//! A type in four versions, of which `v1` is the hub.
+//! A kind in four versions, of which `v1` is the hub.
 
 use std::num::ParseIntError;
 
@@ -31,7 +31,7 @@ pub mod v1 {
         pub parts: Vec<Part>,
         #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
         pub options: BTreeMap<String, String>,
-        /// What an older replica does not know.
+        /// Unknown to an older replica.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub note: Option<String>,
     }
@@ -49,7 +49,7 @@ pub mod v1 {
     }
 }
 
-/// Has a `title` for the `displayName`, parts of one color, and no options.
+/// Has `title` instead of `displayName`, parts of one color, and no options.
 pub mod v1alpha1 {
     use kube::CustomResource;
     use schemars::JsonSchema;
@@ -126,7 +126,7 @@ pub mod v1alpha1 {
     }
 }
 
-/// A number, which not every name is; and a conversion that panics.
+/// Has a number, which not every name is; and a conversion that panics.
 pub mod v2 {
     use kube::CustomResource;
     use schemars::JsonSchema;
@@ -165,7 +165,7 @@ pub mod v2 {
 
         fn try_from(hub: v1::Widget) -> Result<Self, ParseIntError> {
             if hub.spec.display_name == "panic" {
-                // As a panic, without its lines in the output of the tests.
+                // Like a panic, without a message in the output of the tests.
                 std::panic::resume_unwind(Box::new("of this name"));
             }
             let number = hub.spec.display_name.parse()?;
@@ -177,7 +177,7 @@ pub mod v2 {
     }
 }
 
-/// Comes later: the name is one of several.
+/// Added later: the name is one of several.
 pub mod v1beta1 {
     use kube::CustomResource;
     use schemars::JsonSchema;
@@ -229,21 +229,21 @@ pub mod v1beta1 {
     }
 }
 
-/// Two versions, of which the older one keeps what it cannot hold.
+/// Two versions, of which the older one keeps the fields that it cannot hold.
 pub fn conversion() -> Hub<v1::Widget> {
     let mut widget = Conversion::to::<v1::Widget>();
     widget.add(Spoke::of::<v1alpha1::Widget>().keep_in_annotation());
     widget
 }
 
-/// Also the version that does not always convert.
+/// With the version that does not always convert.
 pub fn fallible() -> Hub<v1::Widget> {
     let mut widget = conversion();
     widget.add(Spoke::fallible::<v2::Widget>());
     widget
 }
 
-/// The versions of [`conversion`], of which this one is stored.
+/// The versions of [`conversion`], with this storage version.
 pub fn crds(stored: &str) -> Result<Vec<CustomResourceDefinition>, MergeError> {
     let mut crds = Crds::default();
     if stored == "v1" {

@@ -1,4 +1,4 @@
-//! Replicas of two versions of the operator, and a version of the type that comes later.
+//! Replicas of two versions of the operator, and a version of the kind that is added later.
 
 use anyhow::{Result, ensure};
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -76,7 +76,7 @@ async fn an_upgrade_loses_nothing() -> Result<()> {
     }
     newer.stop()?;
 
-    // A third version adds a spoke; what is stored stays as it is.
+    // A third version adds a spoke; stored objects stay unchanged.
     let mut third = Crds::default();
     third.add_storage::<v1::Widget>();
     third.add_served::<v1alpha1::Widget>();

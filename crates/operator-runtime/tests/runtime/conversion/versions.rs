@@ -1,4 +1,4 @@
-//! Webhooks of a type that has several versions.
+//! Webhooks of a kind with several versions.
 
 use std::sync::{Arc, Mutex};
 
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 
 use crate::conversion::{setup::*, types::*};
 
-/// The webhooks that were asked, such as `validate v1`.
+/// The called webhooks, such as `validate v1`.
 type Asked = Arc<Mutex<Vec<&'static str>>>;
 
 async fn default_v1(_: &mut v1::Widget, _: &Request, asked: &Asked) -> Result<(), Denied> {
@@ -58,7 +58,7 @@ async fn validate_v2(
     errors.into_result()
 }
 
-/// An operator with these webhooks, and what became of the objects that were written.
+/// An operator with these webhooks, and the results of writes.
 struct Site<'a> {
     cluster: &'a Cluster,
     _operator: Operator,
@@ -66,7 +66,7 @@ struct Site<'a> {
 }
 
 impl<'a> Site<'a> {
-    /// With webhooks for `v1`, and for `v2` if it is said; with another policy than the runtime writes, if it is said.
+    /// With webhooks for `v1`, and optionally for `v2`, and optionally with another match policy.
     fn run(cluster: &'a Cluster, both: bool, policy: Option<MatchPolicy>) -> Result<Self> {
         let mut crds = Crds::default();
         crds.add_storage::<v1::Widget>();
@@ -111,7 +111,7 @@ impl<'a> Site<'a> {
         })
     }
 
-    /// The status of a dry run that creates an object, the message, and who was asked.
+    /// The status of a dry run that creates an object, the message, and the called webhooks.
     async fn create(&self, version: &str, spec: Value) -> Result<(u16, String, Vec<&'static str>)> {
         self.asked.lock().unwrap().clear();
         let api = widgets(self.cluster, version, NAMESPACE)?;
@@ -131,7 +131,7 @@ impl<'a> Site<'a> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn webhooks_of_each_version_are_asked_about_their_own() -> Result<()> {
+async fn webhooks_of_each_version_receive_their_own_version() -> Result<()> {
     let cluster = Cluster::start()?;
     let (lucky, unlucky) = (json!({ "displayName": "7" }), json!({ "number": 13 }));
     let thirteen = json!({ "displayName": "13" });
@@ -175,7 +175,7 @@ async fn webhooks_of_each_version_are_asked_about_their_own() -> Result<()> {
     }
     drop(site);
 
-    // What the runtime spares them.
+    // The behaviour that the default match policy avoids.
     let site = Site::run(&cluster, true, Some(MatchPolicy::Equivalent))?;
     for (version, spec, code, words) in [
         ("v2", &many, 500, "conversion webhook"),
@@ -193,7 +193,7 @@ async fn webhooks_of_each_version_are_asked_about_their_own() -> Result<()> {
     }
     drop(site);
 
-    // Nobody else looks at objects in v2.
+    // No other webhook covers objects in v2.
     let site = Site::run(&cluster, false, None)?;
     for (version, spec, code, words) in [
         (

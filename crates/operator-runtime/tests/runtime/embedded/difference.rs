@@ -1,10 +1,10 @@
-//! What differs between two schemas, keyword by keyword.
+//! The differences between two schemas, keyword by keyword.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// A keyword that two schemas have otherwise.
+/// A keyword that differs between two schemas.
 #[derive(Debug)]
 #[allow(dead_code, reason = "`Debug` reads the fields")]
 pub struct Difference {
@@ -14,7 +14,8 @@ pub struct Difference {
     pub rust: Value,
 }
 
-/// Descriptions are left out: Go has the comments of its sources, k8s-openapi those of the API's documentation.
+/// Descriptions are ignored: Go has the comments of its sources, k8s-openapi those of the API's
+/// documentation.
 pub fn differences(path: &str, go: &Value, rust: &Value) -> Vec<Difference> {
     let mut found = Vec::new();
     compare(path, go, rust, &mut found);
@@ -67,7 +68,7 @@ fn keys<'a>(a: &'a Value, b: &'a Value) -> BTreeSet<&'a str> {
         .collect()
 }
 
-/// `1` is `1.0`, as in JSON.
+/// `1` equals `1.0`, as in JSON.
 fn normal(value: &Value) -> Value {
     match value {
         Value::Number(number) => number.as_f64().into(),

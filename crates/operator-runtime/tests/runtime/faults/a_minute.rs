@@ -1,5 +1,5 @@
-//! Connections that say nothing, and other faults that only time reveals: all at once, for about a minute.
-//! Tests begin in the order of their names, and this one should not begin last.
+//! Silent connections, and other faults that only time reveals: all at once, for about a minute. Tests
+//! start in the order of their names, and this one should not start last.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ async fn faults_that_only_time_reveals() -> Result<()> {
     Ok(())
 }
 
-/// Bytes of the watch are swallowed; new connections work. Without TLS this is HTTP/1.1.
+/// Bytes of the watch are dropped; new connections work. Without TLS this is HTTP/1.1.
 async fn a_half_open_watch() -> Result<()> {
     let (site, journal) = (Site::new("half-open").await?, Journal::default());
     let link = Link::to(site.gate.port()).await?;
@@ -55,7 +55,7 @@ async fn a_half_open_watch() -> Result<()> {
     })
     .await?;
     ensure!(seen < Duration::from_secs(60), "found after {seen:?}");
-    // Calls take connections that are as dead, until each was silent for 65 s.
+    // Calls use equally dead connections, until each was silent for 65 s.
     site.settled(&journal, 60).await?;
     until("the child is back", 60, async || {
         Ok(site.children().get_opt("a").await?.is_some())
@@ -70,7 +70,7 @@ async fn a_half_open_watch() -> Result<()> {
     Ok(())
 }
 
-/// Requests are taken and never answered.
+/// Requests are accepted and never answered.
 async fn an_api_server_that_never_answers() -> Result<()> {
     let (site, journal) = (Site::new("stuck").await?, Journal::default());
     site.create("a", 1).await?;

@@ -1,4 +1,4 @@
-//! An API server that answers, and not what was hoped for.
+//! An API server that answers with errors.
 
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,8 @@ use crate::faults::{
 
 const OBJECTS: usize = 20;
 
-/// Refuses what the rule says while objects change; the rate of requests, and the time to recover.
+/// Refuses the requests of the rule while objects change; returns the rate of requests, and the time to
+/// recover.
 async fn refuse(namespace: &'static str, code: u16, reads: bool) -> Result<(usize, Duration)> {
     let (site, journal) = (Site::new(namespace).await?, Journal::default());
     for number in 0..OBJECTS {
@@ -68,7 +69,7 @@ async fn service_unavailable() -> Result<()> {
 }
 
 #[tokio::test]
-async fn conflicts_are_no_errors() -> Result<()> {
+async fn conflicts_are_not_errors() -> Result<()> {
     let site = Site::new("conflicts").await?;
     site.create("conflict", 1).await?;
     let place = format!("--watch-namespace={}", site.namespace);
@@ -82,7 +83,7 @@ async fn conflicts_are_no_errors() -> Result<()> {
     process.signal("TERM")?;
     let (status, log) = process.end(10).await?;
     ensure!(status.success(), "{status}: {log}");
-    ensure!(log.contains("the object changed meanwhile"), "{log}");
+    ensure!(log.contains("conflict: the object has changed"), "{log}");
     ensure!(!log.contains(r#""level":"ERROR""#), "{log}");
     ensure!(site.widgets().get("conflict").await?.status.is_none());
     row(

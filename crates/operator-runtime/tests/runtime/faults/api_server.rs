@@ -1,4 +1,4 @@
-//! The API server itself: killed, started again, stopped for a while.
+//! The API server itself: killed, restarted, paused.
 
 use std::{
     fs,
@@ -32,8 +32,7 @@ use crate::faults::{
 };
 use crate::widget;
 
-/// The kube-apiserver of a control plane, so that it can be killed and started again over the same
-/// data.
+/// The kube-apiserver of a control plane, which can be killed and restarted with the same data.
 pub struct ApiServer {
     process: u32,
     command: Vec<String>,
@@ -73,7 +72,7 @@ impl ApiServer {
         Ok(())
     }
 
-    /// Makes etcd forget everything before this revision, which is a resource version.
+    /// Compacts etcd to this revision, which is a resource version.
     async fn compact(&self, revision: &str) -> Result<()> {
         let mut etcd = UnixStream::connect(self.directory.join("client.sock")).await?;
         let body = format!(r#"{{"revision":"{revision}","physical":true}}"#);
@@ -88,7 +87,7 @@ impl ApiServer {
         Ok(())
     }
 
-    /// Starts it again; it ends with this process, as the first one.
+    /// Restarts it; it ends with this process, as the first one does.
     pub fn start(&mut self) -> Result<()> {
         self.end();
         let script = r#""$@" </dev/null >/dev/null & echo $!; read -r _; kill -9 $!"#;
@@ -108,7 +107,7 @@ impl ApiServer {
         Ok(())
     }
 
-    /// Ends what [`start`](Self::start) started.
+    /// Ends the process of [`start`](Self::start).
     fn end(&mut self) {
         if let Some(mut again) = self.again.take() {
             drop(again.stdin.take());
@@ -165,7 +164,7 @@ async fn the_api_server_is_killed_and_stopped() -> Result<()> {
     })
     .await?;
 
-    // Killed: the watches that begin then are older than what the new process remembers.
+    // Killed: restarted watches are older than the history of the new process.
     server.signal("KILL")?;
     let killed = Instant::now();
     let requests = metric(operator.metrics, "rest_client_requests_total", "").await?;
@@ -210,7 +209,7 @@ async fn the_api_server_is_killed_and_stopped() -> Result<()> {
         "an object that is gone is still tried"
     );
 
-    // Stopped: it accepts connections and answers nothing.
+    // Paused: it accepts connections and answers nothing.
     server.signal("STOP")?;
     let stopped = Instant::now();
     let requests = metric(operator.metrics, "rest_client_requests_total", "").await?;
@@ -234,7 +233,7 @@ async fn the_api_server_is_killed_and_stopped() -> Result<()> {
     Ok(())
 }
 
-/// Its first answer is as good as the last: what readiness waits for is known before anybody can ask.
+/// Its first response is as good as the last: the readiness checks exist before the server listens.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn an_operator_without_an_api_server_is_never_ready() -> Result<()> {
     let nowhere = format!("http://127.0.0.1:{}", free_port()?);

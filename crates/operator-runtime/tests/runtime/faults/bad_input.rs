@@ -1,4 +1,4 @@
-//! What an operator says when it was given something that it cannot work with.
+//! An operator's errors for invalid input.
 
 use std::{fs, net::TcpListener, path::PathBuf, time::Duration};
 
@@ -18,7 +18,7 @@ fn file(name: &str, text: &str) -> Result<PathBuf> {
     Ok(path)
 }
 
-/// Runs an operator to its end: the exit code, and the one line that says why.
+/// Runs an operator to its end; returns the exit code, and the line with the reason.
 async fn refused(flags: &[String], fault: &str) -> Result<(Option<i32>, String)> {
     let process = Process::spawn(flags, &[(FAULT, fault)])?;
     let (status, log) = process.end(20).await?;
@@ -75,32 +75,32 @@ async fn one_clear_line() -> Result<()> {
             "cannot use kubeconfig `",
         ),
         (
-            "two controllers of one name",
+            "two controllers with the same name",
             vec![&good],
             "same-name",
             1,
             "two controllers are named `widgets`",
         ),
         (
-            "a trigger of no controller",
+            "a trigger of an unknown controller",
             vec![&good],
             "unknown-trigger",
             1,
-            "no controller is named `gadgets`",
+            "a trigger names controller `gadgets`",
         ),
         (
-            "two controllers with one condition",
+            "two controllers with the same condition",
             vec![&good],
             "same-condition",
             1,
             "controllers `widgets` and `others` both show failures of Widget as `Ready`",
         ),
         (
-            "a cluster nobody added",
+            "a cluster that was not added",
             vec![&good],
             "unknown-cluster",
             1,
-            "in cluster `elsewhere`",
+            "cluster `elsewhere`",
         ),
         (
             "an unknown flag",
@@ -144,7 +144,7 @@ async fn one_clear_line() -> Result<()> {
     }
 
     let process = Process::start(&nowhere, &[])?;
-    let mut said = String::new();
+    let mut report = String::new();
     until("readiness says what it waits for", 20, async || {
         let answer = get(process.health, "/readyz").await.unwrap_or_default();
         Ok(
@@ -155,7 +155,7 @@ async fn one_clear_line() -> Result<()> {
     .await?;
     let answer = get(process.health, "/readyz").await?;
     if let Some(line) = answer.lines().find(|line| line.contains("widgets")) {
-        said.push_str(line);
+        report.push_str(line);
     }
     ensure!(
         get(process.health, "/healthz")
@@ -164,7 +164,7 @@ async fn one_clear_line() -> Result<()> {
     );
     row(
         "a kubeconfig that points nowhere",
-        &format!("alive, not ready: `{said}`"),
+        &format!("alive, not ready: `{report}`"),
         Duration::ZERO,
     );
     Ok(())

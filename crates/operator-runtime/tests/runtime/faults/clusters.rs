@@ -1,4 +1,4 @@
-//! An operator that works with two clusters, each with an API server of its own.
+//! An operator with two clusters, each with its own API server.
 
 use std::{sync::Arc, time::Duration};
 
@@ -25,7 +25,7 @@ use crate::faults::{
 };
 use crate::widget::Widget;
 
-/// What a reconcile function reads of the other cluster.
+/// The reconcile context with a store of the other cluster.
 struct Edge {
     config_maps: Store<ConfigMap>,
 }
@@ -77,7 +77,7 @@ async fn objects_of_another_cluster_are_watched_and_read() -> Result<()> {
     .await?;
     row(
         "an object is made in another cluster",
-        "the controller is told, and reads it from its store",
+        "the controller gets the event, and reads the object from its store",
         begin.elapsed(),
     );
     Ok(())

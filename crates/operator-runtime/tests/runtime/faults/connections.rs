@@ -1,4 +1,4 @@
-//! The connections that watches share where the API server speaks HTTP/2.
+//! The connections that watches share over HTTP/2.
 
 use std::time::{Duration, Instant};
 
@@ -26,7 +26,7 @@ async fn five_hundred_watches_take_few_connections() -> Result<()> {
     const TYPES: usize = 10;
     let (site, journal) = (Site::new("many").await?, Journal::default());
     let (link, kubeconfig) = Link::to_api_server("many", cluster()?.control_plane()).await?;
-    // Those that do not exist are watched as well.
+    // Namespaces that do not exist are watched as well.
     let others = (1..NAMESPACES).map(|number| format!(",many-{number}"));
     let flag: String = ["--watch-namespace=many".to_owned()]
         .into_iter()
@@ -68,7 +68,7 @@ async fn five_hundred_watches_take_few_connections() -> Result<()> {
     Ok(())
 }
 
-/// Bytes of the connection that all watches share are swallowed; new connections work.
+/// Bytes of the connection that all watches share are dropped; new connections work.
 pub async fn half_open() -> Result<()> {
     let (site, journal) = (Site::new("half-open-http2").await?, Journal::default());
     let control_plane = cluster()?.control_plane();
@@ -80,7 +80,7 @@ pub async fn half_open() -> Result<()> {
     let operator =
         Operator::start(&kubeconfig, &flags, controllers, |manager| manager.client()).await?;
     site.settled(&journal, 20).await?;
-    // It would wait for its answer.
+    // It would wait for its response.
     until("no reconcile runs", 20, async || {
         let active = metric(operator.metrics, "controller_runtime_active_workers", "");
         Ok(active.await? == 0.0)
@@ -95,7 +95,7 @@ pub async fn half_open() -> Result<()> {
     })
     .await?;
     ensure!(seen < Duration::from_secs(60), "found after {seen:?}");
-    // Calls take connections that are as dead, until each was silent for 65 s.
+    // Calls use equally dead connections, until each was silent for 65 s.
     site.settled(&journal, 90).await?;
     let happened = format!("watches found after {:.0} s", seen.as_secs_f64());
     row("half-open HTTP/2 connection", &happened, begin.elapsed());

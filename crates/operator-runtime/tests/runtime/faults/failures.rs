@@ -1,4 +1,4 @@
-//! Reconciles that fail, and what is seen of that.
+//! Failed reconciles, and their reports.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ use crate::faults::{
     until,
 };
 
-/// Waits until `Ready` says this.
+/// Waits until `Ready` has this status and reason.
 async fn shows(site: &Site, name: &str, status: &str, reason: &str) -> Result<Duration> {
     until(
         &format!("{name}: Ready={status}, {reason}"),
@@ -25,7 +25,7 @@ async fn shows(site: &Site, name: &str, status: &str, reason: &str) -> Result<Du
 }
 
 #[tokio::test]
-async fn a_failure_shows_once_for_each_reason() -> Result<()> {
+async fn a_failure_is_reported_once_per_reason() -> Result<()> {
     let (site, journal) = (Site::new("failures").await?, Journal::default());
     let operator = Operator::run(&site, journal.controller("widgets")).await?;
     let begin = Instant::now();
@@ -79,7 +79,7 @@ async fn a_failure_shows_once_for_each_reason() -> Result<()> {
 }
 
 #[tokio::test]
-async fn back_off_grows_and_starts_again() -> Result<()> {
+async fn back_off_grows_and_is_reset() -> Result<()> {
     let (site, journal) = (Site::new("back-off").await?, Journal::default());
     let _operator = Operator::run(&site, journal.controller("widgets")).await?;
     journal.order("a", Some(Order::Fail));
@@ -88,7 +88,7 @@ async fn back_off_grows_and_starts_again() -> Result<()> {
     let calls = journal.calls("a");
     let gap = |pair: &[crate::faults::journal::Call]| pair[1].at - pair[0].at;
     let gaps: Vec<_> = calls.windows(2).map(gap).collect();
-    // The status that says so is a change, too, and one call earlier than back-off says.
+    // The status patch is a change, too, and causes one call earlier than the back-off.
     let last = *gaps.last().context("no calls")?;
     ensure!(last > Duration::from_secs(1), "{gaps:?}");
     ensure!(
@@ -128,7 +128,7 @@ async fn back_off_grows_and_starts_again() -> Result<()> {
 }
 
 #[tokio::test]
-async fn panics_and_reconciles_that_hang() -> Result<()> {
+async fn panics_and_hanging_reconciles() -> Result<()> {
     let (site, journal) = (Site::new("panics").await?, Journal::default());
     let controller = journal
         .controller("widgets")

@@ -1,5 +1,5 @@
-//! A proxy of HTTP between an operator and the API server: it counts what passes, and can answer
-//! itself, end the watches that are open, or never answer.
+//! An HTTP proxy between an operator and the API server: it counts requests, and can answer them itself,
+//! end open watches, or never answer.
 
 use std::{
     collections::BTreeMap,
@@ -21,7 +21,7 @@ use http::{StatusCode, header::CONTENT_TYPE};
 use kube::Client;
 use tokio_util::sync::CancellationToken;
 
-/// What an operator asks for.
+/// A request of an operator.
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub method: String,
@@ -35,7 +35,7 @@ impl Ask {
         self.query.contains("watch=")
     }
 
-    /// A list or a watch of objects of the plural.
+    /// A list or a watch of objects of this plural.
     pub fn reads(&self, plural: &str) -> bool {
         self.method == "GET" && self.path.ends_with(&format!("/{plural}"))
     }
@@ -45,17 +45,17 @@ impl Ask {
     }
 }
 
-/// What the gate answers instead of the API server.
+/// The response of the gate instead of the API server.
 #[derive(Clone, Debug)]
 pub enum Answer {
     Failure(u16, &'static str),
-    /// A watch that shows this and ends.
+    /// A watch that sends this and ends.
     Watch(String),
     Nothing,
 }
 
 impl Answer {
-    /// How the API server ends a watch that begins too early.
+    /// The API server's end of a watch with an expired resource version.
     pub fn expired() -> Self {
         let status = failure(410, "Expired");
         Self::Watch(format!("{{\"type\":\"ERROR\",\"object\":{status}}}\n"))
@@ -86,7 +86,7 @@ struct Shared {
 }
 
 impl Gate {
-    /// Serves on the runtime of the caller; asks the API server with the rights of `client`.
+    /// Serves on the runtime of the caller; calls the API server with the permissions of `client`.
     pub fn open(client: Client) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0")?;
         listener.set_nonblocking(true)?;
@@ -107,17 +107,17 @@ impl Gate {
         self.port
     }
 
-    /// A kubeconfig that leads through the gate.
+    /// A kubeconfig with the address of the gate.
     pub fn kubeconfig(&self, name: &str) -> Result<PathBuf> {
         super::kubeconfig(name, &format!("http://127.0.0.1:{}", self.port), "")
     }
 
-    /// Answers by itself where the rule says so, from now on.
+    /// Answers requests by this rule from now on.
     pub fn rule(&self, rule: impl Fn(&Ask) -> Option<Answer> + Send + Sync + 'static) {
         *self.shared.rule.lock().unwrap() = Some(Arc::new(rule));
     }
 
-    /// Passes everything on again.
+    /// Forwards everything again.
     pub fn pass(&self) {
         *self.shared.rule.lock().unwrap() = None;
     }
@@ -128,7 +128,7 @@ impl Gate {
         open.cancel();
     }
 
-    /// How often was asked for what passes the filter, since a time.
+    /// The number of requests since a time that pass the filter.
     pub fn count(&self, since: Instant, filter: impl Fn(&Ask) -> bool) -> usize {
         let asked = self.shared.asked.lock().unwrap();
         asked
@@ -137,7 +137,7 @@ impl Gate {
             .count()
     }
 
-    /// The most requests that came within one second, since a time.
+    /// The highest number of requests within one second, since a time.
     pub fn rate(&self, since: Instant) -> usize {
         let mut seconds = BTreeMap::<u64, usize>::new();
         for ask in self.shared.asked.lock().unwrap().iter() {

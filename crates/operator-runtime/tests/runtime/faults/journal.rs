@@ -1,4 +1,4 @@
-//! A reconcile function that notes what it was called with, and keeps a child and a status.
+//! A reconcile function that records its calls, and applies a child and a status.
 
 use std::{
     collections::HashMap,
@@ -20,14 +20,14 @@ use serde_json::json;
 
 use crate::widget::{Widget, WidgetStatus};
 
-/// What a reconcile function of these tests fails with.
+/// The error of these tests' reconcile functions.
 #[derive(Debug, thiserror::Error)]
 pub enum Failed {
     #[error(transparent)]
     Call(#[from] kube::Error),
-    #[error("it was told to fail")]
+    #[error("failure of the test")]
     Told,
-    #[error("it was told to fail for ever")]
+    #[error("terminal failure of the test")]
     Terminal,
 }
 
@@ -52,7 +52,7 @@ pub struct Call {
     pub at: Instant,
 }
 
-/// What was reconciled, and what is to happen to whom.
+/// The recorded reconciles, and the orders by object.
 #[derive(Clone, Default)]
 pub struct Journal {
     calls: Arc<Mutex<Vec<Call>>>,
@@ -89,7 +89,7 @@ impl Journal {
         self.calls(name).len()
     }
 
-    /// The newest generation that was seen.
+    /// The newest seen generation.
     pub fn generation(&self, name: &str) -> i64 {
         let generations = self.calls(name).into_iter().map(|call| call.generation);
         generations.max().unwrap_or_default()
@@ -103,7 +103,7 @@ impl Journal {
         };
     }
 
-    /// A controller that notes each call, obeys, and writes: a child, and `Ready=True`.
+    /// A controller that records each call, follows the order, and writes a child and `Ready=True`.
     pub fn controller(&self, name: &'static str) -> Controller<Widget, Client> {
         let journal = self.clone();
         Controller::new(name, move |widget, client| {
@@ -119,7 +119,7 @@ impl Journal {
         match order {
             Some(Order::Fail) => return Err(Failed::Told),
             Some(Order::FailForEver) => return Err(Failed::Terminal),
-            Some(Order::Panic) => panic!("it was told to panic"),
+            Some(Order::Panic) => panic!("panic of the test"),
             Some(Order::Hang) => std::future::pending().await,
             None => {}
         }

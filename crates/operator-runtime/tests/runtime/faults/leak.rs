@@ -12,7 +12,7 @@ use crate::faults::{
     until,
 };
 
-/// Watches that begin anew with a list each time, of twenty sources at once.
+/// Watches that restart with a list each time, of twenty sources at once.
 #[tokio::test]
 async fn memory_after_many_restarts_of_the_watch() -> Result<()> {
     let site = Site::new("leak").await?;

@@ -22,7 +22,7 @@ use tokio::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// What the connections of one time share.
+/// The shared state of the current connections.
 #[derive(Clone, Default)]
 struct Connections {
     cut: CancellationToken,
@@ -64,7 +64,8 @@ impl Link {
         self.port
     }
 
-    /// To the API server itself, with TLS, and a kubeconfig of its administrator that leads there.
+    /// Forwards to the API server itself, with TLS; also returns an administrator's kubeconfig with the
+    /// address of the link.
     pub async fn to_api_server(
         name: &str,
         control_plane: &ControlPlane,
@@ -79,12 +80,12 @@ impl Link {
         Ok((link, path))
     }
 
-    /// Connections so far.
+    /// The number of connections so far.
     pub fn accepted(&self) -> usize {
         self.accepted.load(Ordering::Relaxed)
     }
 
-    /// Closes every connection, and those that come until [`restore`](Self::restore).
+    /// Closes every connection, and new ones until [`restore`](Self::restore).
     pub fn cut(&self) {
         self.open.store(false, Ordering::Relaxed);
         std::mem::take(&mut *self.now.lock().unwrap()).cut.cancel();
@@ -94,7 +95,7 @@ impl Link {
         self.open.store(true, Ordering::Relaxed);
     }
 
-    /// Passes nothing on in the connections that are open, and closes none of them.
+    /// Forwards nothing in the open connections, and closes none of them.
     pub fn silence(&self) {
         let before = std::mem::take(&mut *self.now.lock().unwrap());
         before.silent.store(true, Ordering::Relaxed);
@@ -122,7 +123,7 @@ async fn copy(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, silent: &AtomicBo
             if matches!(read, Ok(1..)) {
                 continue;
             }
-            // The end is not passed on either.
+            // The end is not forwarded either.
             sleep(Duration::from_secs(3600)).await;
         }
         match read {

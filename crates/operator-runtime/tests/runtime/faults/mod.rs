@@ -1,5 +1,5 @@
-//! How an operator behaves when something is wrong: between it and the API server, in its objects,
-//! in what it was given to run, and in its reconcile functions.
+//! The behaviour of an operator under faults: between it and the API server, in its objects, in its input,
+//! and in its reconcile functions.
 
 mod a_minute;
 mod answers;
@@ -34,7 +34,7 @@ const OPTIONS: ManagerOptions = ManagerOptions {
     scope: WatchScope::Cluster,
 };
 
-/// Writes a kubeconfig for the administrator at another address.
+/// Writes an administrator's kubeconfig with another address.
 fn kubeconfig(name: &str, server: &str, more: &str) -> Result<PathBuf> {
     let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.kubeconfig"));
     let text = format!(
@@ -56,7 +56,7 @@ current-context: test
     Ok(path)
 }
 
-/// Waits until something is so, and says how long that took.
+/// Waits until a condition holds, and returns the time that it took.
 async fn until(what: &str, seconds: u64, so: impl AsyncFn() -> Result<bool>) -> Result<Duration> {
     let begin = Instant::now();
     while !so().await? {

@@ -1,4 +1,4 @@
-//! Objects that do not decode, and types that go and come back.
+//! Objects that do not decode, and types that are deleted and come back.
 
 use std::{sync::Arc, time::Duration};
 
@@ -98,7 +98,7 @@ fn gadgets() -> Result<CustomResourceDefinition> {
     }))?)
 }
 
-/// The type is known only when the operator runs, and is not always there.
+/// The type is known only at run time, and does not always exist.
 #[tokio::test]
 async fn a_crd_that_is_deleted_and_comes_back() -> Result<()> {
     let (site, journal) = (Site::new("crd").await?, Journal::default());

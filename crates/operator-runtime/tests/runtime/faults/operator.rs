@@ -74,10 +74,10 @@ impl Drop for Operator {
     }
 }
 
-/// The variable that says what is wrong in what [`signals::operator`](crate::faults::signals) does.
+/// The variable with the fault for [`signals::operator`](crate::faults::signals).
 pub const FAULT: &str = "TEST_OPERATOR_FAULT";
 
-/// A manager with the flags that a pod would give.
+/// A manager with the flags of a pod.
 pub async fn manager(
     kubeconfig: &Path,
     metrics: u16,
@@ -100,7 +100,7 @@ fn common(kubeconfig: &Path, metrics: u16, health: u16) -> Vec<String> {
     ]
 }
 
-/// An operator as a process: this binary again, in the role of [`signals::operator`](crate::faults::signals).
+/// An operator as a process: this binary again, as [`signals::operator`](crate::faults::signals).
 pub struct Process {
     pub child: Child,
     pub metrics: u16,
@@ -126,7 +126,7 @@ impl Process {
         Ok(process)
     }
 
-    /// With these flags and no others.
+    /// Starts it with exactly these flags.
     pub fn spawn(flags: &[String], environment: &[(&str, &str)]) -> Result<Self> {
         let mut child = Command::new(std::env::current_exe()?)
             .args(["--exact", "faults::signals::operator", "--nocapture"])
@@ -159,7 +159,7 @@ impl Process {
         Ok(())
     }
 
-    /// Waits for the end; how it ended, and what it logged.
+    /// Waits for the end; returns the exit status and the log.
     pub async fn end(mut self, seconds: u64) -> Result<(ExitStatus, String)> {
         let child = std::sync::Mutex::new(&mut self.child);
         until("the process ends", seconds, async || {
@@ -189,7 +189,7 @@ impl Drop for Process {
     }
 }
 
-/// What a GET of a path answers, head and body.
+/// The response to a GET of a path, head and body.
 pub async fn get(port: u16, path: &str) -> Result<String> {
     let mut stream = TcpStream::connect(("127.0.0.1", port)).await?;
     let request = format!("GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");

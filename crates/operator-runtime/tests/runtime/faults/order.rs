@@ -1,4 +1,4 @@
-//! Who is reconciled when, and how many at once.
+//! The order and the concurrency of reconciles.
 
 use std::{
     collections::BTreeSet,
@@ -16,7 +16,7 @@ use crate::widget::Widget;
 
 type Names = Arc<Mutex<Vec<String>>>;
 
-/// Runs a controller that notes whom it reconciles, for some milliseconds each.
+/// Runs a controller that records its reconciles, which take some milliseconds each.
 async fn run(
     site: &Site,
     controller: Controller<Widget, ()>,
@@ -40,7 +40,7 @@ fn object(site: &Site, name: &str) -> ObjectRef<Widget> {
 }
 
 #[tokio::test]
-async fn an_object_that_is_triggered_without_pause() -> Result<()> {
+async fn an_object_that_is_triggered_all_the_time() -> Result<()> {
     let site = Site::new("starvation").await?;
     let others: Vec<_> = (0..30).map(|number| format!("other-{number}")).collect();
     site.create("noisy", 1).await?;
@@ -73,7 +73,7 @@ async fn an_object_that_is_triggered_without_pause() -> Result<()> {
     sleep(Duration::from_millis(300)).await;
     let begin = Instant::now();
     let before = names.lock().unwrap().len();
-    // No await in between: all of them are queued before the next reconcile begins.
+    // No await in between: all of them are queued before the next reconcile starts.
     others
         .iter()
         .for_each(|name| trigger.reconcile(&object(&site, name)));
@@ -101,13 +101,13 @@ async fn an_object_that_is_triggered_without_pause() -> Result<()> {
         &happened,
         took,
     );
-    // The one that ran, and the one that was queued before.
+    // The running one, and the one that was queued before.
     ensure!(noisy <= 2, "{since:?}");
     Ok(())
 }
 
 #[tokio::test]
-async fn as_many_at_once_as_asked_for_and_none_twice() -> Result<()> {
+async fn concurrency_is_used_and_no_object_runs_twice() -> Result<()> {
     let site = Site::new("concurrency").await?;
     let objects: Vec<_> = (0..8).map(|number| format!("w-{number}")).collect();
     for name in &objects {

@@ -1,4 +1,4 @@
-//! An operator in a network that leads out through a proxy.
+//! An operator in a network with an HTTP proxy.
 
 use std::{
     sync::{
@@ -21,7 +21,7 @@ use super::{
     until,
 };
 
-/// Listens as a proxy; its port, and the number of tunnels so far.
+/// Starts a proxy; returns its port, and the number of tunnels so far.
 async fn proxy() -> Result<(u16, Arc<AtomicUsize>)> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     let port = listener.local_addr()?.port();
@@ -53,7 +53,7 @@ async fn tunnel(client: TcpStream, count: Arc<AtomicUsize>) -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_proxy_is_used_and_passed_over_as_the_environment_says() -> Result<()> {
+async fn a_proxy_is_used_as_the_environment_says() -> Result<()> {
     let (site, begin) = (Site::new("proxy").await?, Instant::now());
     let kubeconfig = cluster()?.control_plane().kubeconfig();
     let (port, tunnels) = proxy().await?;

@@ -1,4 +1,4 @@
-//! An operator as a process, and its end.
+//! The signals and the end of an operator process.
 
 use std::{
     env,
@@ -22,7 +22,7 @@ use crate::faults::{
 };
 use crate::widget::Widget;
 
-/// What happens to a widget depends on how its name begins.
+/// Reconciles a widget by the prefix of its name.
 async fn reconcile(widget: Arc<Widget>, client: Arc<Client>) -> Result<Action, Failed> {
     let name = widget.name_any();
     match name.split('-').next() {
@@ -32,7 +32,7 @@ async fn reconcile(widget: Arc<Widget>, client: Arc<Client>) -> Result<Action, F
             std::thread::sleep(Duration::from_secs(1));
         },
         Some("conflict") => {
-            // As somebody who was faster would make it.
+            // As a faster client would write it.
             let mut stale = (*widget).clone();
             stale.metadata.resource_version = Some("1".to_owned());
             stale.status = None;
@@ -44,8 +44,8 @@ async fn reconcile(widget: Arc<Widget>, client: Arc<Client>) -> Result<Action, F
     Ok(Action::requeue(Duration::from_secs(3600)))
 }
 
-/// The operator, as `main` of a project has it. The tests run this binary again, with its flags in
-/// the environment.
+/// The operator, as in `main` of a project. The tests run this binary again, with its flags in the
+/// environment.
 #[test]
 fn operator() {
     let Ok(flags) = env::var("TEST_OPERATOR_FLAGS") else {
@@ -53,7 +53,7 @@ fn operator() {
     };
     let flags = flags.split(' ').filter(|flag| !flag.is_empty());
     let args = Args::parse_from(["operator"].into_iter().chain(flags));
-    // As many as a pod with a small quota has.
+    // The number of threads of a pod with a small quota.
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(1)
         .enable_all()
@@ -78,7 +78,7 @@ fn operator() {
         Ok(manager.controllers(controllers, client).run().await?)
     });
     if let Err(error) = result {
-        // As the standard library does with what `main` returns.
+        // As the standard library does with the result of `main`.
         eprintln!("Error: {error:?}");
         std::process::exit(1);
     }
@@ -125,7 +125,7 @@ async fn signals_in_the_middle_of_reconciles() -> Result<()> {
         begin.elapsed(),
     );
 
-    // Killed, it leaves whatever it leaves, and the next process goes on from there.
+    // After a kill, the next process continues from the state that was left.
     for name in ["slow-1", "slow-2", "slow-3"] {
         site.create(name, 1).await?;
     }
@@ -150,8 +150,7 @@ async fn signals_in_the_middle_of_reconciles() -> Result<()> {
     Ok(())
 }
 
-/// Ends 30 s after SIGTERM, or at once after a second signal, even if the reconcile blocks the only
-/// thread there is.
+/// Ends 30 s after SIGTERM, or at once after a second signal, even if the reconcile blocks the only thread.
 pub async fn a_reconcile_that_never_ends() -> Result<()> {
     let site = Site::new("never-ends").await?;
     site.create("stuck", 1).await?;
@@ -176,7 +175,7 @@ pub async fn a_reconcile_that_never_ends() -> Result<()> {
     site.create("blocked", 1).await?;
     let begin = Instant::now();
     let process = Process::start(&site.kubeconfig, &[&place(&site)])?;
-    // The thread that would serve the metrics is blocked, too: what comes before that must do.
+    // The thread of the metrics server is blocked, too, so the earlier lists must do.
     let listed = |plural| site.gate.count(begin, |ask| ask.reads(plural)) > 0;
     until("both types are listed", 30, async || {
         Ok(listed("widgets") && listed("configmaps"))

@@ -1,4 +1,4 @@
-//! Where a test works: a namespace of its own, in a control plane that tests share.
+//! The place of a test: a namespace of its own, in a shared control plane.
 
 use std::{
     path::PathBuf,
@@ -36,15 +36,15 @@ pub fn cluster() -> Result<&'static Cluster> {
 }
 
 impl Site {
-    /// A namespace in the control plane that tests share.
+    /// A namespace in the shared control plane.
     pub async fn new(namespace: &'static str) -> Result<Self> {
         let cluster = cluster()?;
-        // Two tests at once would tell the API server the same, which is fine.
+        // Two tests may install the same CRDs at once.
         cluster.install(widget::crds()).await?;
         Self::within(cluster, namespace).await
     }
 
-    /// A namespace of a control plane in which the CRD is.
+    /// A namespace of a control plane with the CRD.
     pub async fn within(cluster: &Cluster, namespace: &'static str) -> Result<Self> {
         let client = cluster.client()?;
         let api: Api<Namespace> = Api::all(client.clone());
@@ -74,7 +74,7 @@ impl Site {
         Api::namespaced(self.client.clone(), self.namespace)
     }
 
-    /// Widgets as the API server keeps them, so that one can be made that is no [`Widget`].
+    /// Widgets as JSON, to create objects that do not decode as [`Widget`].
     pub fn raw(&self) -> Api<DynamicObject> {
         let resource = ApiResource::erase::<Widget>(&());
         Api::namespaced_with(self.client.clone(), self.namespace, &resource)
@@ -100,7 +100,7 @@ impl Site {
         Ok(())
     }
 
-    /// Another size is another generation.
+    /// Changes the size, which changes the generation.
     pub async fn resize(&self, name: &str, size: impl Into<Value>) -> Result<()> {
         let size: Value = size.into();
         self.merge(name, json!({ "spec": { "size": size } })).await
@@ -139,7 +139,7 @@ impl Site {
         Ok(())
     }
 
-    /// Waits until each widget was reconciled at its newest generation and says that it is ready.
+    /// Waits until each widget was reconciled at its newest generation and is ready.
     pub async fn settled(&self, journal: &Journal, seconds: u64) -> Result<Duration> {
         until(
             "every widget is ready at its newest generation",

@@ -1,4 +1,4 @@
-//! What a controller is told of: which objects, which changes, from where.
+//! The events of a controller: which objects, which changes, from where.
 
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
@@ -26,7 +26,7 @@ use crate::faults::{
 };
 use crate::widget::Widget;
 
-/// A controller that only notes, and shares nothing.
+/// A controller that only records, without a context.
 fn noting(journal: &Journal, name: &'static str) -> Controller<Widget, ()> {
     let journal = journal.clone();
     Controller::new(name, move |widget: Arc<Widget>, _: Arc<()>| {
@@ -65,7 +65,7 @@ async fn controllers_share_a_watch_of_each_type_and_namespace() -> Result<()> {
     let begin = Instant::now();
     let flags = ["--watch-namespace=shared,shared-2"];
     let _operator = Operator::start(&site.kubeconfig, &flags, controllers, |manager| {
-        // A store of what is owned takes the place of its metadata, in the same watch.
+        // A store of an owned type replaces its metadata, in the same watch.
         _ = manager.store::<ConfigMap>();
         manager.client()
     })
@@ -146,7 +146,7 @@ async fn selectors_and_predicates() -> Result<()> {
     )
     .await?;
     seen("a finalizer", "web", [5, 5, 5, 3, 4]).await?;
-    // What an object no longer matches is as if it were deleted, and nothing is left to reconcile.
+    // An object that no longer matches counts as deleted, so there is nothing to reconcile.
     site.merge(
         "web",
         json!({ "metadata": { "labels": { "app": "other" } } }),
@@ -177,7 +177,7 @@ async fn events_from_other_objects_and_from_outside() -> Result<()> {
     let trigger = manager.trigger::<Widget>("widgets");
     let operator = tokio::spawn(manager.controllers(controllers, ()).run());
 
-    for name in ["config", "secret", "account", "told", "alone"] {
+    for name in ["config", "secret", "account", "triggered", "alone"] {
         site.create(name, 1).await?;
     }
     let more = async |name: &str, least: usize| {
@@ -186,18 +186,18 @@ async fn events_from_other_objects_and_from_outside() -> Result<()> {
         })
         .await
     };
-    for name in ["config", "secret", "account", "told", "alone"] {
+    for name in ["config", "secret", "account", "triggered", "alone"] {
         more(name, 1).await?;
     }
     let before = |name: &str| journal.count(name);
-    let counts: BTreeMap<_, _> = ["config", "secret", "account", "told"]
+    let counts: BTreeMap<_, _> = ["config", "secret", "account", "triggered"]
         .map(|name| (name, before(name)))
         .into();
     create::<ConfigMap>(&site, "config.1").await?;
     create::<Secret>(&site, "secret.1").await?;
     create::<ServiceAccount>(&site, "account.1").await?;
-    trigger.reconcile(&of("told"));
-    trigger.reconcile(&of("nobody"));
+    trigger.reconcile(&of("triggered"));
+    trigger.reconcile(&of("missing"));
     for (name, count) in counts {
         more(name, count + 1).await?;
     }
@@ -208,12 +208,12 @@ async fn events_from_other_objects_and_from_outside() -> Result<()> {
         "every object is reconciled again",
         took,
     );
-    ensure!(journal.count("nobody") == 0);
+    ensure!(journal.count("missing") == 0);
     operator.abort();
     Ok(())
 }
 
-/// What a reconcile function reads from memory.
+/// The stores of a reconcile function.
 struct Memory {
     client: Client,
     by_size: Index<ConfigMap>,
@@ -227,7 +227,7 @@ async fn a_store_with_an_index() -> Result<()> {
         let found = found.clone();
         async move {
             crate::faults::journal::write(&widget, &memory.client).await?;
-            // Each child that is found for the size 7 is noted.
+            // Each child that the index finds for size 7 is recorded.
             memory
                 .by_size
                 .get("7")
@@ -278,7 +278,7 @@ fn part() -> StoreOptions<ConfigMap> {
 }
 
 #[tokio::test]
-async fn a_store_and_a_watch_with_its_options_are_one_watch() -> Result<()> {
+async fn a_store_and_a_watch_with_its_options_share_one_watch() -> Result<()> {
     let (site, journal) = (Site::new("parts").await?, Journal::default());
     for name in ["whole", "part"] {
         site.create(name, 1).await?;

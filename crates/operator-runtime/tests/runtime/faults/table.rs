@@ -1,4 +1,4 @@
-//! The table of faults: each test prints its lines, and all of them are in a file at the end.
+//! The table of faults: each test prints its rows, and a file contains all of them at the end.
 
 use std::{
     collections::BTreeSet,
@@ -10,7 +10,7 @@ use std::{
 
 static ROWS: LazyLock<Mutex<BTreeSet<String>>> = LazyLock::new(Mutex::default);
 
-/// Notes a fault, what happened, and how long it took until all was well.
+/// Records a fault, its effect, and the time to recover.
 pub fn row(fault: &str, happened: &str, recovered: Duration) {
     let line = format!(
         "| {fault} | {happened} | {:.1} s |",

@@ -1,4 +1,4 @@
-//! What a user adds beside controllers: tasks, endpoints, checks of readiness.
+//! A user's additions beside controllers: tasks, endpoints, readiness checks.
 
 use std::{net::SocketAddr, time::Instant};
 
@@ -28,7 +28,7 @@ async fn a_task_that_ends_or_fails_ends_the_operator() -> Result<()> {
     let ended = manager.task("report", async |_| Ok(())).run().await;
     let text = ended.map_err(|error| error.to_string());
     ensure!(
-        text == Err("report ended, which it never should".to_owned()),
+        text == Err("report ended unexpectedly".to_owned()),
         "{text:?}"
     );
 

@@ -1,4 +1,4 @@
-//! A watch that breaks, or begins too late to see everything.
+//! A watch that breaks, or resumes too late to see everything.
 
 use std::time::{Duration, Instant};
 
@@ -34,13 +34,13 @@ async fn begin(site: &Site, journal: &Journal) -> Result<Operator> {
     Ok(operator)
 }
 
-/// Changes everything while nobody watches, and makes sure that nothing of it was lost.
+/// Changes everything while no watch is open, and checks that no change was lost.
 async fn gap(
     site: &Site,
     journal: &Journal,
     answer: fn(&Ask) -> Option<Answer>,
 ) -> Result<Instant> {
-    // What was made and deleted again between two lists would leave no trace.
+    // An object that was created and deleted between two lists would leave no trace.
     site.quiet().await?;
     // 503 until the changes are made.
     site.gate.rule(|ask| {
@@ -59,7 +59,7 @@ async fn gap(
     sleep(Duration::from_millis(500)).await;
     let again = Instant::now();
     site.gate.rule(answer);
-    // The changes reach the operator in the list that follows the expired watch, and only there.
+    // The changes reach the operator only in the list that follows the expired watch.
     until("a new list", 40, async || {
         Ok(site
             .gate
@@ -90,7 +90,7 @@ async fn gap(
     Ok(again)
 }
 
-/// An object of the same name fails as if it were the first.
+/// A recreated object of the same name starts with the first delay.
 async fn starts_from_the_first_delay(site: &Site, journal: &Journal) -> Result<()> {
     let before = journal.count("failing");
     site.create("failing", 1).await?;
@@ -137,7 +137,7 @@ async fn a_watch_that_expired() -> Result<()> {
     Ok(())
 }
 
-/// The same once more, with 410 as the status of the answer.
+/// The same once more, with 410 as the status of the response.
 async fn gap_again(site: &Site, journal: &Journal) -> Result<Instant> {
     site.delete("new").await?;
     site.delete_child("new").await?;
@@ -157,7 +157,7 @@ async fn watches_that_end_at_once() -> Result<()> {
     site.settled(&journal, 20).await?;
     site.quiet().await?;
 
-    // As a proxy does that is misconfigured, or an API server that is about to stop.
+    // Like a misconfigured proxy, or an API server that shuts down.
     let begin = Instant::now();
     site.gate
         .rule(|ask| ask.is_watch().then(|| Answer::Watch(String::new())));

@@ -1,4 +1,4 @@
-//! What the API server accepted, and in which order.
+//! The accepted writes of the API server, in order.
 
 use std::{fs, io::Write, path::Path, time::Duration};
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use k8s_openapi::jiff::Timestamp;
 use serde_json::Value;
 
-/// Everything that the ServiceAccounts of replicas change.
+/// Logs every write of the replicas' ServiceAccounts.
 pub const POLICY: &str = r#"
 apiVersion: audit.k8s.io/v1
 kind: Policy
@@ -22,25 +22,25 @@ rules:
   - level: None
 "#;
 
-/// One change that was accepted.
+/// One accepted write.
 #[derive(Clone, Debug)]
 pub struct Change {
-    /// The revision of etcd that it made: the order of all changes.
+    /// Its revision in etcd: the order of all writes.
     version: u64,
     /// The name of the ServiceAccount.
     pub user: String,
-    /// Of a write to the Lease, who holds it then; empty if nobody.
+    /// For a write of the Lease: the new holder; empty if there is none.
     pub lease: Option<String>,
     pub received: Timestamp,
     pub answered: Timestamp,
 }
 
-/// The changes in a namespace, in the order in which they were made.
+/// The writes in a namespace, in order.
 pub fn changes(log: &Path, namespace: &str) -> Result<Vec<Change>> {
     let text = fs::read_to_string(log)?;
     let mut changes = Vec::new();
     for line in text.lines() {
-        // Not complete yet, or the last one of an API server that was killed.
+        // An incomplete line, or the last one of a killed API server.
         let Ok(event) = serde_json::from_str::<Value>(line) else {
             continue;
         };
@@ -54,7 +54,7 @@ pub fn changes(log: &Path, namespace: &str) -> Result<Vec<Change>> {
     Ok(changes)
 }
 
-/// Ends the line that an API server was writing when it was killed.
+/// Ends the last line of a killed API server.
 pub fn end_line(log: &Path) -> Result<()> {
     let mut log = fs::File::options().append(true).open(log)?;
     Ok(log.write_all(b"\n")?)
@@ -77,16 +77,16 @@ fn change(event: &Value) -> Result<Change> {
     })
 }
 
-/// What the changes say.
+/// The summary of the writes.
 #[derive(Debug, Default)]
 pub struct Verdict {
-    /// Changes of objects.
+    /// Writes of objects.
     pub writes: usize,
-    /// How often a replica took the Lease.
+    /// The number of times that a replica acquired the Lease.
     pub elections: usize,
-    /// Changes by a replica while another one held the Lease, or nobody.
+    /// Writes by a replica that did not hold the Lease.
     pub foreign: Vec<String>,
-    /// The longest time between a renewal and a change that follows it, both as received.
+    /// The longest time between a renewal and a following write, both as received.
     pub latest: Duration,
 }
 
@@ -113,7 +113,7 @@ pub fn judge(changes: &[Change]) -> Verdict {
     verdict
 }
 
-/// When a replica other than the one that held the Lease at this time made its first change.
+/// The time of the first write by a replica other than the holder of the Lease at this time.
 pub fn first_write_of_next(changes: &[Change], since: Timestamp) -> Option<Timestamp> {
     let before = |change: &&Change| change.lease.is_some() && change.answered < since;
     let old = changes.iter().rev().find(before)?;
@@ -128,13 +128,13 @@ pub fn first_write_of_next(changes: &[Change], since: Timestamp) -> Option<Times
     None
 }
 
-/// When the first change was made that was received after this time.
+/// The time of the first write that was received after this time.
 pub fn first_write(changes: &[Change], since: Timestamp) -> Option<Timestamp> {
     let is_next = |change: &&Change| change.lease.is_none() && change.received > since;
     changes.iter().find(is_next).map(|change| change.answered)
 }
 
-/// When a replica held the Lease.
+/// The time in which a replica held the Lease.
 #[derive(Debug)]
 pub struct Term {
     replica: String,

@@ -1,7 +1,8 @@
-//! Leader election against a real API server, with real processes, and a network that goes wrong.
+//! Leader election against a real API server, with real processes, and a faulty network.
 //!
-//! What counts is what the API server accepted, in the order in which it did: no change by a replica
-//! after another one took the lease. And what the webhooks of each replica answer, whether it leads or not.
+//! The tests check the writes that the API server accepted, in order: no write by a replica after another
+//! one acquired the lease. They also check the responses of each replica's webhooks, in leaders and
+//! followers.
 
 mod audit;
 mod plan;
@@ -45,7 +46,7 @@ struct Args {
     manager: Flags,
 }
 
-/// Between two changes of an object.
+/// The time between two writes of an object.
 const PAUSE: Duration = Duration::from_millis(20);
 
 /// Changes the object, again and again.
@@ -82,7 +83,7 @@ async fn change(widget: &Widget, client: &Client) -> kube::Result<()> {
     Ok(())
 }
 
-/// Allows what it may write for: it creates a review of its own, as any replica has to.
+/// Allows the object after a write of its own: it creates a review, which every replica must be able to do.
 async fn validate(_: &Change<Widget>, _: &Request, client: &Client) -> Result<(), Denied> {
     let attributes = json!({"verb": "get", "resource": "pods"});
     let create = async {
@@ -125,7 +126,7 @@ fn operator_of_kube() {
     });
 }
 
-/// With what is in the flags: nothing unless the test has started this process.
+/// Runs with the flags in the environment; does nothing unless the test has started this process.
 fn run(with: impl FnOnce(Manager, &str) -> Manager) {
     let Ok(flags) = env::var("TEST_OPERATOR_FLAGS") else {
         return;
@@ -152,7 +153,7 @@ fn run(with: impl FnOnce(Manager, &str) -> Manager) {
 async fn cluster() -> Result<Cluster> {
     let options = Options {
         audit_policy: Some(audit::POLICY.to_owned()),
-        // All of it is in one file.
+        // The whole log is in one file.
         api_server_flags: vec!["--audit-log-maxsize=0".to_owned()],
         ..Options::default()
     };
@@ -163,7 +164,7 @@ async fn cluster() -> Result<Cluster> {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn one_replica_changes_something_at_a_time() -> Result<()> {
+async fn only_one_replica_writes_at_a_time() -> Result<()> {
     use Fault::*;
     let cluster = cluster().await?;
     // Seeds whose faults all hit the leader.
@@ -181,7 +182,7 @@ async fn one_replica_changes_something_at_a_time() -> Result<()> {
     check(&outcomes)
 }
 
-/// The API server is killed and comes back; then, for `CHAOS_MINUTES`, anything happens.
+/// The API server is killed and comes back; then, for `CHAOS_MINUTES`, random faults follow.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn chaos() -> Result<()> {
     let minutes: f64 = match env::var("CHAOS_MINUTES") {
@@ -221,7 +222,7 @@ fn check(outcomes: &[Outcome]) -> Result<()> {
         } = schedule.timing;
         let foreign = &verdict.foreign;
         ensure!(foreign.is_empty(), "{schedule:?}: {foreign:#?}");
-        // What leaves in time is received a little later.
+        // A request that leaves in time is received a little later.
         let latest = renew + schedule.most_delay() + Duration::from_millis(500);
         ensure!(verdict.latest < latest, "{schedule:?}: {verdict:?}");
         ensure!(verdict.writes > 50, "{schedule:?}: {verdict:?}");
@@ -229,7 +230,7 @@ fn check(outcomes: &[Outcome]) -> Result<()> {
         ensure!(refused.is_empty(), "{schedule:?}: {refused:#?}");
         let answered = reviews.followers.allowed.min(reviews.leaders.allowed);
         ensure!(answered > 10, "{schedule:?}: {reviews:?}");
-        // The machine may be busy with something else.
+        // The machine may be busy.
         let most = lease + retry + Duration::from_secs(3);
         ensure!(
             crashes.iter().all(|took| *took < most),

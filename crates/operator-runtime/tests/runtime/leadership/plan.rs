@@ -1,4 +1,4 @@
-//! What goes wrong in one schedule.
+//! The faults of one schedule.
 
 use std::time::Duration;
 
@@ -24,25 +24,25 @@ pub const SHORT: Timing = Timing {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
-    /// A replica's network is gone for longer than the lease.
+    /// A replica's network is cut for longer than the lease.
     Partition,
-    /// A replica's network is gone for a moment.
+    /// A replica's network is cut for a moment.
     Flicker,
     /// Each message takes up to 3 s, but less than the lease duration minus the renew deadline.
     Delay,
-    /// A replica's connections are dead, and it is not told.
+    /// A replica's connections are dead, without notice.
     HalfOpen,
     /// A replica's connections are reset, again and again.
     Reset,
-    /// The leader may not renew its lease any more; everything else works.
+    /// The leader loses the permission to renew its lease; everything else works.
     Revoke,
-    /// A replica is stopped for longer than the lease, and continued (SIGSTOP, SIGCONT).
+    /// A replica is paused for longer than the lease (SIGSTOP, SIGCONT).
     Stop,
     /// A replica crashes (SIGKILL).
     Kill,
-    /// A replica is asked to stop (SIGTERM).
+    /// A replica is terminated (SIGTERM).
     Terminate,
-    /// The API server crashes, and is started again.
+    /// The API server crashes, and is restarted.
     Restart,
 }
 
@@ -52,7 +52,7 @@ const FAULTS: [Fault; 10] = [
     Stop, Partition, Revoke, HalfOpen, Delay, Reset, Flicker, Kill, Terminate, Restart,
 ];
 
-/// Those that leave alone whoever else talks to the API server.
+/// The faults that do not affect other clients of the API server.
 const PRIVATE: usize = FAULTS.len() - 1;
 
 #[derive(Clone, Debug)]
@@ -60,7 +60,7 @@ pub struct Schedule {
     pub seed: u64,
     pub timing: Timing,
     pub faults: Vec<Fault>,
-    /// For so long, random faults follow.
+    /// The duration of random faults.
     pub time: Duration,
     /// Whether the operator is kube's `Controller` in a task of the manager.
     pub kube: bool,
@@ -84,7 +84,7 @@ impl Schedule {
         Self { kube: true, ..self }
     }
 
-    /// Every fault comes in nine of these in a row; what else comes is random.
+    /// Random faults. Nine schedules in a row contain every fault.
     pub fn random(seed: u64) -> Self {
         let mut schedule = Self::new(seed, SHORT, &[]);
         let first = FAULTS[seed as usize % PRIVATE];
@@ -98,7 +98,7 @@ impl Schedule {
         schedule
     }
 
-    /// The fault with this number, when the schedule has taken so long; nothing at its end.
+    /// The fault with this number after this time; `None` at the end of the schedule.
     pub fn fault(&mut self, number: usize, taken: Duration) -> Option<Fault> {
         if number == self.faults.len() && taken < self.time {
             let fault = self.any(&FAULTS);
@@ -111,7 +111,7 @@ impl Schedule {
         faults[(self.fraction() * faults.len() as f64) as usize]
     }
 
-    /// How long the network takes at most with a message that it delivers.
+    /// The longest delay of a delivered message.
     pub fn most_delay(&self) -> Duration {
         if !self.faults.contains(&Delay) {
             return Duration::ZERO;

@@ -1,4 +1,4 @@
-//! The network between one replica and the API server, which can go wrong.
+//! The faulty network between one replica and the API server.
 
 use std::{
     io::{self, ErrorKind},
@@ -16,13 +16,13 @@ use tokio::{
     time::{Instant, sleep_until},
 };
 
-/// What the network does now. A connection that lost something never works again: it is reset when
-/// the network works again, as TCP has nothing to go on with.
+/// The state of the network. A connection that lost bytes never works again: it is reset when the network
+/// works again, because TCP cannot continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Network {
-    /// Passes on everything, after this time.
+    /// Forwards everything, after this delay.
     Works(Duration),
-    /// Passes on nothing, and says nothing.
+    /// Forwards nothing, silently.
     Cut,
 }
 
@@ -78,7 +78,7 @@ impl Proxy {
         Ok(Self { port, state, task })
     }
 
-    /// From now on, the network does this. Where it was cut, its connections are reset.
+    /// Sets the state of the network. Connections of a cut network are reset.
     pub fn set(&self, network: Network) {
         self.state.send_modify(|state| {
             if state.network == Network::Cut {
@@ -93,7 +93,7 @@ impl Proxy {
         self.state.send_modify(|state| state.reset = state.next);
     }
 
-    /// Forgets every connection without a word; new ones work.
+    /// Abandons every connection silently; new ones work.
     pub fn strand(&self) {
         self.state.send_modify(|state| state.stuck = state.next);
     }
@@ -129,7 +129,7 @@ impl Connection {
         let lost = Arc::new(Mutex::new(false));
         let up = self.clone().copy(from_client, to_server, lost.clone());
         let down = self.copy(from_server, to_client, lost);
-        // An end that is closed closes the other, after what is still under way.
+        // A closed end closes the other, after the bytes in flight.
         tokio::select! { result = up => result, result = down => result }
     }
 
@@ -162,7 +162,7 @@ impl Connection {
                     write_all(&to, &bytes).await?;
                 }
             }
-            // Nobody hears of an end, either.
+            // The end is not forwarded, either.
             let lost = lost.lock().is_ok_and(|lost| *lost);
             if lost || self.state.borrow().network == Network::Cut {
                 std::future::pending::<()>().await;

@@ -1,4 +1,4 @@
-//! One replica of the operator: a process, started again when it ends, as a kubelet does.
+//! One replica of the operator: a process that is restarted when it ends, as by a kubelet.
 
 use std::{
     env,
@@ -16,10 +16,10 @@ use super::{
     reviews::{Asker, Phase},
 };
 
-/// How a replica is started.
+/// The command of a replica.
 #[derive(Debug)]
 pub struct Replica {
-    /// The user that the API server sees, and the beginning of its identity in the Lease.
+    /// The user that the API server sees, and the prefix of its identity in the Lease.
     pub name: String,
     pub proxy: Proxy,
     pub asker: Asker,
@@ -74,7 +74,7 @@ impl Replica {
         Ok(())
     }
 
-    /// Starts the process again if it has ended.
+    /// Restarts the process if it has ended.
     pub fn supervise(&mut self) -> Result<()> {
         if let Some(child) = &mut self.child
             && let Some(status) = child.try_wait()?
@@ -88,7 +88,7 @@ impl Replica {
         Ok(())
     }
 
-    /// How long its process runs.
+    /// The age of its process.
     pub fn age(&self) -> Duration {
         self.started.elapsed()
     }

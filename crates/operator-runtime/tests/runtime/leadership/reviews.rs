@@ -1,4 +1,4 @@
-//! What a replica answers when its webhook is asked, all the time.
+//! The responses of a replica's webhook, under constant requests.
 
 use std::{
     future::pending,
@@ -22,27 +22,27 @@ use tokio::{
 use super::audit::Term;
 use crate::followers::Endpoint;
 
-/// Between two reviews, and between two looks at what is awaited.
+/// The time between two reviews, and between two checks.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// How long the API server waits for a webhook.
+/// The API server's timeout for a webhook.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Within this time it is noticed that a process has ended.
+/// The time within which the end of a process is noticed.
 const NOTICED: Duration = Duration::from_secs(5);
 
-/// Whether a replica is asked.
+/// Whether a replica must answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
-    /// Its process has begun, and is not ready yet.
+    /// Its process has started, and is not ready yet.
     Starts,
-    /// It has to answer.
+    /// It must answer.
     Serves,
-    /// It is paused, killed, or asked to stop.
+    /// It is paused, killed, or terminating.
     Ends,
     /// It does not reach the API server, which would not reach it either.
     CutOff,
-    /// Its network works again, and its connections may not know it.
+    /// Its network works again, and its connections may not have noticed.
     Reconnects,
 }
 
@@ -51,12 +51,12 @@ use Phase::*;
 #[derive(Clone, Debug)]
 pub struct Review {
     pub asked: Timestamp,
-    /// When it was answered, and what if it was not allowed. Nothing if the replica left
-    /// [`Serves`] meanwhile.
+    /// The time of the response, and the denial if there was one. `None` if the replica left [`Serves`]
+    /// meanwhile.
     pub answer: Option<(Timestamp, Result<(), String>)>,
 }
 
-/// Asks one replica until it is dropped.
+/// Sends reviews to one replica until it is dropped.
 #[derive(Debug)]
 pub struct Asker {
     phase: watch::Sender<Phase>,
@@ -135,7 +135,7 @@ impl Task {
         }
     }
 
-    /// Again and again.
+    /// Sends reviews forever.
     async fn ask(&self) {
         loop {
             let (asked, answer) = (Timestamp::now(), None);
@@ -143,7 +143,7 @@ impl Task {
             let answer = match self.review().await {
                 Ok(answer) => (Timestamp::now(), answer),
                 Err(error) => {
-                    // If the process has ended, the answer is not awaited any more.
+                    // If the process has ended, there is no response to wait for.
                     sleep(NOTICED).await;
                     (Timestamp::now(), Err(format!("no answer: {error:#}")))
                 }
@@ -159,14 +159,14 @@ impl Task {
         loop {
             match self.review().await {
                 Ok(Ok(())) => return,
-                // That its connections are gone is no reason for this answer; the next one counts.
+                // Lost connections do not justify this response; the next one counts.
                 Ok(Err(denied)) if denied.contains(&NotLeading.to_string()) => return,
                 _ => sleep(PAUSE).await,
             }
         }
     }
 
-    /// Whether it allows what it is asked about; an error if it does not answer.
+    /// Whether the webhook allows the review; an error if it does not answer.
     async fn review(&self) -> Result<Result<(), String>> {
         let answer = timeout(PATIENCE, self.endpoint.review()).await??;
         Ok(match answer["response"]["allowed"] == true {
@@ -197,12 +197,12 @@ fn lock(made: &Mutex<Vec<Review>>) -> MutexGuard<'_, Vec<Review>> {
     made.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How many reviews replicas were asked for.
+/// The number of reviews.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Count {
     pub asked: usize,
     pub allowed: usize,
-    /// Something happened to the replica before it answered.
+    /// The replica was disturbed before it answered.
     pub interrupted: usize,
 }
 
@@ -216,7 +216,7 @@ impl Sum for Count {
     }
 }
 
-/// The reviews of followers and of leaders, and those that were refused.
+/// The reviews of followers and of leaders, and the denied ones.
 #[derive(Debug, Default)]
 pub struct Answers {
     pub followers: Count,
@@ -225,7 +225,7 @@ pub struct Answers {
 }
 
 impl Answers {
-    /// Adds what a replica was asked.
+    /// Adds the reviews of a replica.
     pub fn add(&mut self, replica: &str, reviews: &[Review], terms: &[Term]) {
         for review in reviews {
             let end = review

@@ -1,4 +1,4 @@
-//! Two replicas to which things happen, and what came of it.
+//! Two replicas under the faults of a schedule, and the outcome.
 
 use std::{
     path::PathBuf,
@@ -24,7 +24,7 @@ use super::{
 use crate::faults::api_server::ApiServer;
 use operator_runtime::envtest::Cluster;
 
-/// What one schedule showed.
+/// The outcome of one schedule.
 #[derive(Debug)]
 pub struct Outcome {
     pub schedule: Schedule,
@@ -32,10 +32,10 @@ pub struct Outcome {
     pub reviews: Answers,
     /// Processes that ended because leadership was lost.
     pub lost: usize,
-    /// From the end of a leader to the first change by the next one.
+    /// From the end of a leader to the first write of the next one.
     pub crashes: Vec<Duration>,
     pub stops: Vec<Duration>,
-    /// From when the API server is ready again to the first change.
+    /// From the readiness of the API server to the first write.
     pub restarts: Vec<Duration>,
 }
 
@@ -94,7 +94,7 @@ pub async fn run(cluster: &Cluster, schedule: Schedule) -> Result<Outcome> {
             Restart => audit::first_write(&changes, *at),
             _ => audit::first_write_of_next(&changes, *at),
         };
-        let next = next.with_context(|| format!("nobody follows after {fault:?}\n{}", logs()))?;
+        let next = next.with_context(|| format!("no replica leads after {fault:?}\n{}", logs()))?;
         let took = audit::between(*at, next);
         match fault {
             Kill => outcome.crashes.push(took),
@@ -105,7 +105,7 @@ pub async fn run(cluster: &Cluster, schedule: Schedule) -> Result<Outcome> {
     for replica in &run.replicas {
         for status in &replica.exits {
             let lost = status.code() == Some(1);
-            // 0 was asked to stop; without a code, it was killed.
+            // 0 after SIGTERM; without a code, it was killed.
             ensure!(
                 lost || matches!(status.code(), Some(0) | None),
                 "{status}\n{}",
@@ -132,12 +132,12 @@ impl Run {
         let leader = self.leader().await?;
         self.watch(Duration::from_secs(1)).await?;
         self.enter(Phase::Ends);
-        // The leader last, so that nobody begins to lead when it is to stop.
+        // The leader last, so that no replica starts to lead while it is stopping.
         self.replicas[1 - leader].stop().await?;
         self.replicas[leader].stop().await
     }
 
-    /// One in five faults hits the replica that follows.
+    /// One in five faults hits the follower.
     async fn fault(&mut self, fault: Fault, leader: usize) -> Result<()> {
         let lease = self.schedule.timing.lease;
         let fraction = self.schedule.fraction();
@@ -174,7 +174,7 @@ impl Run {
                 }
                 let replica = &self.replicas[victim];
                 replica.proxy.set(works);
-                // Calls that hang would keep the process from stopping.
+                // Hanging calls would keep the process from stopping.
                 replica.proxy.reset();
                 replica.asker.enter(Phase::Reconnects);
             }
@@ -251,7 +251,7 @@ impl Run {
         users.map(|(_, replica)| replica.name.clone()).collect()
     }
 
-    /// Lets the replicas run for so long; who ends is started again.
+    /// Lets the replicas run for a time; restarts them when they end.
     async fn watch(&mut self, time: Duration) -> Result<()> {
         let begin = Instant::now();
         loop {
@@ -265,8 +265,8 @@ impl Run {
         }
     }
 
-    /// Waits until somebody leads and renews, and everybody has run for a while and answers reviews: the
-    /// one that follows, too, as a rollout waits for it.
+    /// Waits until a replica leads and renews, and both have run for a while and answer reviews, including
+    /// the follower, as in a rollout.
     async fn leader(&mut self) -> Result<usize> {
         let begin = Instant::now();
         let mut first: Option<LeaseSpec> = None;
@@ -296,6 +296,6 @@ impl Run {
                 return Ok(leader);
             }
         }
-        bail!("nobody leads, or a replica is not ready or answers no review")
+        bail!("no replica leads, or one is not ready or answers no review")
     }
 }

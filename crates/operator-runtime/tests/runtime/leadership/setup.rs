@@ -1,4 +1,4 @@
-//! What a schedule needs in the cluster: a namespace, objects to work on, users, and their roles.
+//! The cluster setup of a schedule: a namespace, objects, users, and their roles.
 
 use std::{fmt::Debug, fs, net::SocketAddr, path::Path};
 
@@ -19,10 +19,10 @@ use serde_json::{Value, json};
 use super::{plan::Schedule, proxy::Proxy, replica::Replica, reviews::Asker};
 use crate::{followers::Endpoint, widget::Widget};
 
-/// The name of the Lease, which is that of the operator.
+/// The name of the Lease, which is the operator's.
 pub const LEASE: &str = "leadership.example.com";
 
-/// The Role that projects have.
+/// The Role of generated projects.
 const ROLE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../../templates/project/config/rbac/leader_election_role.yaml"
@@ -51,7 +51,7 @@ pub async fn permissions(client: &Client) -> Result<()> {
     apply::<ClusterRoleBinding>(&Api::all(client.clone()), binding).await
 }
 
-/// Starts two replicas that work on objects in a namespace of their own.
+/// Starts two replicas with objects in a namespace of their own.
 pub async fn replicas(
     cluster: &Cluster,
     namespace: &str,
@@ -73,9 +73,9 @@ pub async fn replicas(
     Ok(replicas)
 }
 
-/// Lets these users, and nobody else, take part in the election of the namespace.
+/// Lets only these users take part in the election of the namespace.
 pub async fn allow_election(client: &Client, namespace: &str, users: &[String]) -> Result<()> {
-    // The binding below it is for the operator's ServiceAccount.
+    // The file's binding is for the operator's ServiceAccount.
     let text = fs::read_to_string(ROLE)?;
     let role = text.split("\n---\n").next().context("no Role")?;
     let mut role: Value = serde_saphyr::from_str(role)?;

@@ -1,4 +1,4 @@
-//! Objects through the API server: defaulted, validated, warned about.
+//! Objects through the API server: defaulting, validation, warnings.
 
 use anyhow::{Context, Result, ensure};
 use k8s_openapi::api::core::v1::{ConfigMap, Pod};
@@ -19,14 +19,14 @@ fn gadgets() -> Result<Api<DynamicObject>> {
     raw(cluster()?)
 }
 
-/// Creates a gadget, and returns its spec as it is stored.
+/// Creates a gadget, and returns its stored spec.
 async fn create(name: &str, spec: Value) -> Result<Value> {
     let gadget = object(json!({"name": name}), spec)?;
     let created = gadgets()?.create(&PostParams::default(), &gadget).await?;
     Ok(created.data["spec"].clone())
 }
 
-/// What the API server answers instead of doing it.
+/// The error response of the API server.
 fn refused<T>(result: kube::Result<T>) -> Result<Status> {
     match result {
         Err(kube::Error::Api(status)) => Ok(*status),
@@ -36,7 +36,7 @@ fn refused<T>(result: kube::Result<T>) -> Result<Status> {
 }
 
 #[tokio::test]
-async fn an_object_gets_its_defaults_and_keeps_what_the_type_does_not_know() -> Result<()> {
+async fn an_object_gets_its_defaults_and_keeps_unknown_fields() -> Result<()> {
     let expected = json!({"size": 1, "mode": "fast", "parts": []});
     ensure!(create("empty", json!({})).await? == expected);
     let given = json!({"size": 3, "mode": "slow", "parts": [], "color": "red"});
@@ -91,7 +91,7 @@ async fn an_object_is_rejected_with_every_field() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_validation_may_read_what_it_needs_and_nothing_else() -> Result<()> {
+async fn a_validation_has_exactly_the_declared_permissions() -> Result<()> {
     let owner: ConfigMap = from_value(json!({"metadata": {"name": "an-owner"}}))?;
     let api = cluster()?.api::<ConfigMap>()?;
     api.create(&PostParams::default(), &owner).await?;
@@ -103,7 +103,7 @@ async fn a_validation_may_read_what_it_needs_and_nothing_else() -> Result<()> {
 }
 
 #[tokio::test]
-async fn an_update_is_validated_against_what_was() -> Result<()> {
+async fn an_update_is_validated_against_the_old_object() -> Result<()> {
     create("updated", json!({"mode": "slow"})).await?;
     let params = PatchParams::default();
     let update = async |spec: Value| {
@@ -172,7 +172,7 @@ async fn an_object_that_does_not_decode_is_denied_with_the_reason() -> Result<()
         (status.code, &*status.reason) == (422, "Invalid"),
         "{status:?}"
     );
-    let text = "the stored object is no Gadget of this version: \
+    let text = "the stored object does not decode as Gadget of this version: \
                 spec.size: invalid type: string \"many\", expected i32";
     ensure!(status.message.ends_with(text), "{}", status.message);
     Ok(())
@@ -214,7 +214,7 @@ async fn a_dry_run_stores_nothing() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_type_of_kubernetes_is_changed() -> Result<()> {
+async fn a_type_of_kubernetes_is_defaulted() -> Result<()> {
     let container = json!({"name": "a", "image": "a", "ports": [{"containerPort": 80}]});
     let pod = json!({
         "metadata": {"name": "marked", "labels": {"webhook": "mark"}},

@@ -1,4 +1,4 @@
-//! Webhooks that give no answer.
+//! Webhooks that do not answer.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ use serde_json::{from_value, json};
 
 use crate::webhooks::{cluster, hooks::label, until};
 
-/// Does what the name of the object asks for.
+/// Fails in the way that the name of the object asks for.
 async fn fail(_: &Change<ConfigMap>, request: &Request, _: &()) -> Result<(), Denied> {
     match request.name.split_once('-').map(|(what, _)| what) {
         Some("panic") => panic!("at the disco"),
@@ -30,7 +30,7 @@ async fn fail(_: &Change<ConfigMap>, request: &Request, _: &()) -> Result<(), De
     }
 }
 
-/// An operator whose webhooks are asked about ConfigMaps that say so, with each failure policy.
+/// An operator whose webhooks cover labelled ConfigMaps, with each failure policy.
 fn run(name: &'static str) -> Result<Operator> {
     let options = ManagerOptions {
         name,
@@ -58,7 +58,7 @@ fn run(name: &'static str) -> Result<Operator> {
     )
 }
 
-/// Creates a ConfigMap, and returns why that failed if it did.
+/// Creates a ConfigMap, and returns the error if there is one.
 async fn create(
     client: Client,
     operator: &str,

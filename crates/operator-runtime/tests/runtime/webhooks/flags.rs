@@ -1,4 +1,4 @@
-//! An operator that is told how to serve its webhooks, or not to.
+//! The flags of the webhook server.
 
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn allow(_: &Change<ConfigMap>, _: &Request, _: &()) -> Result<(), Denied>
     Ok(())
 }
 
-/// With what an operator ends, if it does within so many seconds.
+/// The error of the operator, if it ends within this many seconds.
 async fn run(flags: &[&str], webhooks: Webhooks<()>, seconds: u64) -> Result<Option<Error>> {
     let kubeconfig = cluster()?.control_plane().kubeconfig();
     let kubeconfig = format!("--kubeconfig={}", kubeconfig.display());
@@ -46,7 +46,7 @@ fn webhooks(paths: &[&str]) -> Webhooks<()> {
 }
 
 #[tokio::test]
-async fn an_operator_says_what_its_webhooks_lack() -> Result<()> {
+async fn missing_settings_of_the_webhooks_are_reported() -> Result<()> {
     for (flags, paths, expected) in [
         (&[][..], &[][..], None),
         (&["--enable-webhooks=false"], &["/a"], None),

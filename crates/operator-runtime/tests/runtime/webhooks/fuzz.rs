@@ -1,4 +1,4 @@
-//! Reviews that nobody would send: each is answered well, or refused as the sender's fault.
+//! Mutated reviews: each gets a valid response, or is refused as the sender's fault.
 
 use std::{collections::BTreeMap, thread, time::Instant};
 
@@ -38,7 +38,7 @@ async fn allow(_: &Change<ConfigMap>, _: &Request, _: &()) -> Result<(), Denied>
     Ok(())
 }
 
-/// Reviews that are as they should be.
+/// Valid reviews.
 fn corpus() -> Vec<Value> {
     let gadget = |spec: Value| {
         let managed = json!([{"manager": "kubectl", "fieldsV1": {"f:spec": {"f:size": {}}}}]);
@@ -81,7 +81,7 @@ fn corpus() -> Vec<Value> {
     ]
 }
 
-/// A value to put in the place of another.
+/// A value to replace another one.
 fn odd(random: &mut Rng) -> Value {
     match random.u8(..10) {
         0 => Value::Null,
@@ -97,7 +97,7 @@ fn odd(random: &mut Rng) -> Value {
     }
 }
 
-/// Changes something somewhere in a document.
+/// Changes a random place in a document.
 fn change(value: &mut Value, random: &mut Rng) {
     let here = random.u8(..6) == 0;
     match value {
@@ -144,7 +144,7 @@ fn damage(text: &mut Vec<u8>, random: &mut Rng) {
     }
 }
 
-/// What must be true of an answer to any body at all; `review` is null if the body is no JSON.
+/// The properties of a response to any body; `review` is null if the body is not JSON.
 fn verify(
     review: &Value,
     body: &[u8],
@@ -199,7 +199,7 @@ fn verify(
     "changed"
 }
 
-/// What became of so many inputs.
+/// The results by kind.
 type Counts = BTreeMap<&'static str, usize>;
 
 #[tokio::main(flavor = "current_thread")]
@@ -230,7 +230,7 @@ async fn fuzz(seed: u64, inputs: usize) -> Counts {
         let mut body = review.to_string().into_bytes();
         if random.u8(..4) == 0 {
             damage(&mut body, &mut random);
-            // What no webhook looks at may nest too deep, or be no UTF-8, for this test.
+            // Parts that no webhook reads may nest too deeply, or not be UTF-8, for this test.
             review = from_slice(&body).unwrap_or_default();
         }
         let answer = match random.u8(..8) {

@@ -1,4 +1,4 @@
-//! What the webhooks under test are about: a type of which the API server knows more than they do.
+//! The type of the webhooks under test, of which the API server knows more than they do.
 
 use anyhow::Result;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -25,12 +25,12 @@ use serde_json::{Value, from_value, json};
     status = "GadgetStatus"
 )]
 pub struct GadgetSpec {
-    /// Odd. The API server takes any text as well, as after a change of the type.
+    /// Odd. The schema allows any string as well, as after a change of the type.
     #[schemars(extend("x-kubernetes-int-or-string" = true), transform = without_type)]
     pub size: Option<i32>,
-    /// `fast`, `slow` or `owned`; never changes.
+    /// `fast`, `slow` or `owned`; immutable.
     pub mode: Option<String>,
-    /// A ConfigMap that exists, if the mode is `owned`.
+    /// An existing ConfigMap, if the mode is `owned`.
     pub owner: Option<String>,
     #[serde(default)]
     pub parts: Vec<Part>,
@@ -54,8 +54,7 @@ fn without_type(schema: &mut schemars::Schema) {
     }
 }
 
-/// The CRD, with fields that a newer version of the operator has: `spec.color` and
-/// `spec.parts[].color`.
+/// The CRD, with fields of a newer version of the operator: `spec.color` and `spec.parts[].color`.
 pub fn crds() -> std::result::Result<Vec<CustomResourceDefinition>, MergeError> {
     let mut crds = Crds::default();
     crds.add_storage::<Gadget>();
@@ -76,7 +75,7 @@ pub fn crds() -> std::result::Result<Vec<CustomResourceDefinition>, MergeError> 
     Ok(crds)
 }
 
-/// Gadgets as the API server keeps them.
+/// Gadgets as JSON.
 pub fn raw(cluster: &Cluster) -> Result<Api<DynamicObject>> {
     let resource = ApiResource::erase::<Gadget>(&());
     Ok(Api::namespaced_with(
@@ -95,7 +94,7 @@ pub fn object(metadata: Value, spec: Value) -> Result<DynamicObject> {
     }))?)
 }
 
-/// Stores gadgets that are no [`Gadget`], which takes a cluster without the webhooks.
+/// Stores objects that do not decode as [`Gadget`], which needs a cluster without the webhooks.
 pub async fn store_undecodable(cluster: &Cluster) -> Result<()> {
     cluster.install(crds()).await?;
     for name in ["to-repair", "to-delete"] {

@@ -35,7 +35,7 @@ pub fn validating() -> Webhook<Gadget, Client> {
         .needs::<ConfigMap>(&[Verb::Get])
 }
 
-/// The objects with one label.
+/// Selects objects with one label.
 pub fn label(key: &str, value: &str) -> LabelSelector {
     LabelSelector {
         match_labels: Some([(key.to_owned(), value.to_owned())].into()),
@@ -117,7 +117,7 @@ fn check(spec: &GadgetSpec, request: &Request, errors: &mut FieldErrors) {
     }
 }
 
-/// Marks a Pod, and puts a container before its others.
+/// Marks a Pod, and adds a container before its others.
 async fn mark(pod: &mut Pod, request: &Request, _: &Client) -> Result<(), Denied> {
     let by = request.user.username.clone().unwrap_or_default();
     pod.annotations_mut().insert("made-by".to_owned(), by);

@@ -1,4 +1,4 @@
-//! What people see.
+//! The output of kubectl.
 
 use std::{io::Write, process::Stdio};
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::webhooks::cluster;
 
-/// What `kubectl` writes to its standard output and error, with this input.
+/// The standard output and error of `kubectl` with this input.
 fn kubectl(arguments: &[&str], input: &str) -> Result<String> {
     let mut kubectl = cluster()?.control_plane().kubectl();
     let kubectl = kubectl.args(arguments).stdin(Stdio::piped());
@@ -28,7 +28,7 @@ fn gadget(name: &str, spec: &str) -> String {
 }
 
 #[test]
-fn kubectl_shows_every_field_that_is_wrong() -> Result<()> {
+fn kubectl_shows_every_invalid_field() -> Result<()> {
     let shown = kubectl(
         &["create", "-f", "-"],
         &gadget("seen-wrong", "{size: 4, mode: odd}"),
@@ -67,7 +67,7 @@ fn kubectl_shows_warnings_and_defaults() -> Result<()> {
 }
 
 #[test]
-fn kubectl_shows_why_something_is_forbidden() -> Result<()> {
+fn kubectl_shows_the_reason_of_a_denial() -> Result<()> {
     let kept = "{apiVersion: test.example.com/v1, kind: Gadget, spec: {}, \
                 metadata: {name: seen-kept, annotations: {keep: 'yes'}}}";
     kubectl(&["create", "-f", "-"], kept)?;

@@ -1,4 +1,4 @@
-//! What `make manifests` writes, as the API server takes it.
+//! The API server accepts the output of `make manifests`.
 
 use std::{env, fs, path::PathBuf, process::Command};
 
@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 
 use crate::webhooks::cluster;
 
-/// The `manifests` of a project whose webhooks use all there is to declare.
+/// The `manifests` binary of a project whose webhooks use every declaration.
 fn manifests() -> Command {
     let tests = env::current_exe().expect("a test is a program");
     let target = tests.ancestors().nth(2).expect("it is in `deps`");
@@ -14,7 +14,7 @@ fn manifests() -> Command {
 }
 
 #[test]
-fn the_api_server_takes_what_is_written() -> Result<()> {
+fn the_api_server_accepts_the_manifests() -> Result<()> {
     let directory = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("webhook-manifests");
     _ = fs::remove_dir_all(&directory);
     let path = directory.to_str().context("a path")?;

@@ -1,5 +1,4 @@
-//! Webhooks, asked by a real API server through TLS, with the permissions that `make manifests`
-//! writes and no more.
+//! Webhooks called by a real API server through TLS, with exactly the permissions of `make manifests`.
 
 mod admission;
 mod availability;
@@ -44,7 +43,7 @@ fn operator() -> Result<&'static Operator> {
 fn site() -> Result<&'static (Cluster, Operator)> {
     static SITE: LazyLock<Result<(Cluster, Operator)>> = LazyLock::new(|| {
         let cluster = Cluster::start()?;
-        // Objects from before there were webhooks.
+        // Objects from before the webhooks.
         thread::scope(|scope| {
             let store = || Runtime::new()?.block_on(gadget::store_undecodable(&cluster));
             let stored = scope.spawn(store).join();
@@ -68,7 +67,7 @@ fn site() -> Result<&'static (Cluster, Operator)> {
     }
 }
 
-/// Waits until something is so, for up to 30 s.
+/// Waits until a condition holds, for up to 30 s.
 async fn until(what: &str, so: impl AsyncFn() -> Result<bool>) -> Result<()> {
     let begin = Instant::now();
     while !so().await? {

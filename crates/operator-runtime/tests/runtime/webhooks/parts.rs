@@ -1,4 +1,4 @@
-//! Webhooks of parts of objects: sub-resources, and what one connects to.
+//! Webhooks for subresources and connections.
 
 use std::borrow::Cow;
 
@@ -68,7 +68,7 @@ async fn validate_scale(change: &Change<Scale>, _: &Request, _: &Client) -> Resu
     errors.into_result()
 }
 
-/// What `kubectl exec` sends, of which `k8s_openapi` makes no object.
+/// The options of `kubectl exec`, which are not an object in `k8s_openapi`.
 #[derive(Debug, Deserialize, Serialize)]
 struct PodExecOptions {
     #[serde(default)]
@@ -115,7 +115,7 @@ async fn validate_exec(
         Change::Create(options) => {
             let (command, pod) = (options.command.join(" "), &request.name);
             Err(Denied::forbidden(format!(
-                "nobody runs `{command}` in {pod}"
+                "running `{command}` in {pod} is forbidden"
             )))
         }
         _ => Ok(()),
@@ -143,7 +143,7 @@ async fn a_sub_resource_has_webhooks_of_its_own() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_scale_is_asked_about_by_the_name_of_its_parent() -> Result<()> {
+async fn a_scale_is_validated_through_its_parent() -> Result<()> {
     let api = cluster()?.api::<Deployment>()?;
     let labels = json!({"app": "a"});
     let deployment = json!({
@@ -174,7 +174,7 @@ async fn a_scale_is_asked_about_by_the_name_of_its_parent() -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_connection_is_asked_about() -> Result<()> {
+async fn a_connection_is_validated() -> Result<()> {
     let api: Api<Pod> = cluster()?.api()?;
     let pod = json!({"metadata": {"name": "shell"}, "spec": {"containers": [{"name": "a", "image": "a"}]}});
     api.create(&PostParams::default(), &from_value(pod)?)
@@ -185,7 +185,7 @@ async fn a_connection_is_asked_about() -> Result<()> {
         .output()?;
     let error = String::from_utf8(output.stderr)?;
     ensure!(
-        error.contains("denied the request: nobody runs `rm -rf` in shell"),
+        error.contains("denied the request: running `rm -rf` in shell is forbidden"),
         "{error}"
     );
     Ok(())

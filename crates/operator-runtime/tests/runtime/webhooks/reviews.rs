@@ -1,4 +1,4 @@
-//! What the server of the webhooks says to clients that are no API server.
+//! Responses of the webhook server to clients other than the API server.
 
 use anyhow::{Context, Result, ensure};
 use axum::body::{Body, to_bytes};
@@ -14,7 +14,7 @@ use serde_json::{Value, from_slice, from_value, json};
 
 use crate::webhooks::{OPTIONS, cluster, gadget::Gadget};
 
-/// A client of the webhooks that trusts whom the API server trusts.
+/// A client of the webhooks with the API server's trust.
 async fn webhooks() -> Result<Client> {
     let api: Api<ValidatingWebhookConfiguration> = Api::all(cluster()?.client()?);
     let name = format!("{}-validating", OPTIONS.name);
@@ -40,7 +40,7 @@ fn rustls_der(pem: &[u8]) -> Result<Vec<u8>> {
 
 const PATH: &str = "/mutate-test-example-com-v1-gadget";
 
-/// A review of a new gadget with a color of so many bytes.
+/// A review of a new gadget with a color of this many bytes.
 fn review(version: &str, bytes: usize) -> String {
     let object = json!({
         "apiVersion": "test.example.com/v1",
@@ -163,7 +163,7 @@ async fn reviews_that_cannot_be_answered_are_refused() -> Result<()> {
     Ok(())
 }
 
-/// As much as the API server takes itself.
+/// The API server's own limit.
 #[tokio::test]
 async fn an_object_of_almost_three_mebibytes_gets_its_defaults() -> Result<()> {
     let resource = ApiResource::erase::<Gadget>(&());

@@ -1,4 +1,4 @@
-//! A certificate that changes while the webhooks are asked.
+//! A certificate that changes under load.
 
 use std::{
     fs,
@@ -42,7 +42,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::webhooks::{OPTIONS, cluster, hooks::label, until};
 
-/// A certificate authority, and a volume with what it issued last.
+/// A certificate authority, and a volume with its last certificate.
 struct Volume {
     issuer: Issuer<'static, KeyPair>,
     ca: CertificateDer<'static>,
@@ -69,7 +69,7 @@ impl Volume {
         })
     }
 
-    /// Issues a certificate, and puts it in the place of the last one as a Secret volume does.
+    /// Issues a certificate, and replaces the last one as a Secret volume does.
     fn issue(&self, name: &str) -> Result<CertificateDer<'static>> {
         let key = KeyPair::generate()?;
         let params = CertificateParams::new(vec!["127.0.0.1".to_owned()])?;
@@ -84,7 +84,7 @@ impl Volume {
         Ok(certificate.der().clone())
     }
 
-    /// The certificate that new connections get.
+    /// The certificate of new connections.
     fn presented(&self, port: u16) -> Result<CertificateDer<'static>> {
         let mut roots = RootCertStore::empty();
         roots.add(self.ca.clone())?;
@@ -113,7 +113,7 @@ async fn allow(_: &Change<ConfigMap>, _: &Request, asked: &AtomicUsize) -> Resul
     Ok(())
 }
 
-/// What a load did.
+/// The counts of a load.
 #[derive(Default)]
 struct Load {
     done: AtomicUsize,
@@ -122,7 +122,7 @@ struct Load {
 }
 
 impl Load {
-    /// Repeats something until the stop.
+    /// Repeats a request until the stop.
     async fn repeat<Fut>(self: Arc<Self>, what: impl Fn() -> Fut)
     where
         Fut: Future<Output = Result<()>>,
@@ -139,7 +139,7 @@ impl Load {
     }
 }
 
-/// Tells the API server of the webhook, under the authority of the volume.
+/// Writes the webhook configuration, with the volume's CA as caBundle.
 async fn configure(url: String, ca: &str) -> Result<()> {
     let configuration = ValidatingWebhookConfiguration {
         metadata: ObjectMeta {
@@ -171,7 +171,7 @@ async fn configure(url: String, ca: &str) -> Result<()> {
     Ok(())
 }
 
-/// A ConfigMap that the webhook is asked about, stored nowhere.
+/// A dry-run ConfigMap through the API server.
 async fn through_the_api_server(client: Client) -> Result<()> {
     let metadata = json!({"generateName": "r-", "labels": {"webhook": "rotation"}});
     let object: ConfigMap = from_value(json!({ "metadata": metadata }))?;

@@ -41,7 +41,7 @@ pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
     crds.merge()
 }
 
-/// As a webhook of a type of the project's own is generated.
+/// The defaulting webhook of a project's own type, as generated.
 pub fn defaulting() -> Webhook<Gauge, Client> {
     Webhook::defaulting(default).schema_first()
 }
@@ -54,7 +54,7 @@ async fn default(gauge: &mut Gauge, request: &Request, _: &Client) -> Result<(),
 }
 
 #[tokio::test]
-async fn everything_that_is_wrong_is_said_at_once() -> Result<()> {
+async fn all_errors_are_reported_at_once() -> Result<()> {
     let resource = ApiResource::erase::<Gauge>(&());
     let api: Api<DynamicObject> = Api::namespaced_with(cluster()?.client()?, NAMESPACE, &resource);
     let gauge = |name, spec| -> Result<DynamicObject> {
@@ -69,7 +69,7 @@ async fn everything_that_is_wrong_is_said_at_once() -> Result<()> {
     let good = gauge("good", json!({"unit": "Bar", "width": 1}))?;
     let stored = api.create(&params, &good).await?;
     ensure!(stored.data["spec"]["label"] == "good", "{stored:?}");
-    // Nobody validates gauges, and nobody was asked about another one.
+    // Gauges have no validating webhook, and no other object was sent.
     let named = |name| Gauge {
         metadata: ObjectMeta {
             name: Some(String::from(name)),

@@ -1,4 +1,4 @@
-//! Against an API server that is a function.
+//! Tests against a function as the API server.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,8 +8,8 @@ use tower::{BoxError, service_fn};
 
 use super::*;
 
-/// An API server that knows the tokens `reader` and `other`, of which the first may read, and
-/// that fails for `broken`; with the number of reviews it was asked for.
+/// An API server that knows the tokens `reader` and `other`, of which only the first may read, and that
+/// fails for `broken`; with the number of received reviews.
 fn authorizer() -> (Authorizer, Arc<AtomicUsize>) {
     let reviews = Arc::new(AtomicUsize::new(0));
     let count = reviews.clone();
@@ -40,7 +40,7 @@ fn authorizer() -> (Authorizer, Arc<AtomicUsize>) {
 }
 
 #[tokio::test]
-async fn who_may_read_what() {
+async fn only_authorized_users_may_read() {
     let (authorizer, _) = authorizer();
     let forbidden = |name: &str| Err(Refusal::Forbidden(name.to_owned()));
     let cases = [

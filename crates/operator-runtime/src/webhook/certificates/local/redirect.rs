@@ -1,4 +1,4 @@
-//! One object that sends the API server here for a while.
+//! Redirects one object to this machine for a while.
 
 use std::{fmt, time::Duration};
 
@@ -17,24 +17,24 @@ use super::{
     saved::{Undo, made, redirect, release, undo},
 };
 
-/// Who has changed what, while it is so.
+/// The field manager of a redirected object.
 const MANAGER: &str = "webhooks-from-here";
 
-/// Whoever makes a configuration in the place of a deployment that is to come does it as the
-/// deployment would, so that applying the manifests takes away what was here before.
+/// The field manager of a new configuration: kubectl's, so that a later deployment of the manifests takes
+/// over the fields and removes the redirection.
 const DEPLOYMENT: &str = "kubectl";
 
-/// Until a CRD that is not there is looked for again.
+/// The interval between checks for a CRD that does not exist yet.
 const PERIOD: Duration = Duration::from_secs(2);
 
-/// What one object is to be, and where the API server is sent by it.
+/// The target and the wanted content of one redirection.
 pub(super) struct Redirect {
     target: Target,
     wanted: Value,
     here: Here,
 }
 
-/// As kubectl names it.
+/// Formats like kubectl.
 impl fmt::Display for Redirect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.target.fmt(f)
@@ -50,14 +50,14 @@ impl Redirect {
         }
     }
 
-    /// Sends the API server here. What the object was before is kept in an annotation of it.
+    /// Redirects the object. An annotation keeps its previous content.
     pub(super) async fn begin(&self, client: &Client) -> kube::Result<()> {
         let (resource, api) = self.api(client);
-        let mut told = false;
+        let mut logged = false;
         loop {
             let Some(mut object) = api.get_opt(self.target.name()).await? else {
                 if let Target::Definition(_) = self.target {
-                    if !std::mem::replace(&mut told, true) {
+                    if !std::mem::replace(&mut logged, true) {
                         tracing::warn!("waiting for {self}: it is not installed");
                     }
                     sleep(PERIOD).await;
@@ -73,17 +73,17 @@ impl Redirect {
             let Some(mut object) = self.replace(&api, &object).await? else {
                 continue;
             };
-            // If it fails, only a deployment after a run that was killed is harder.
+            // A failure only makes the deployment after a killed run harder.
             if release(&mut object, MANAGER, &before) {
                 _ = self.replace(&api, &object).await;
             }
             break;
         }
-        tracing::info!(url = self.here.url, "{self} sends the API server here");
+        tracing::info!(url = self.here.url, "{self} points at this machine");
         Ok(())
     }
 
-    /// Makes the object what it was, if it still sends the API server here.
+    /// Restores the object, if it is still redirected here.
     pub(super) async fn end(&self, client: &Client) -> kube::Result<()> {
         let (_, api) = self.api(client);
         loop {
@@ -112,15 +112,15 @@ impl Redirect {
             let Some(mut object) = self.replace(&api, &object).await? else {
                 continue;
             };
-            // Its fields belong to those whose they were.
+            // The fields return to their previous managers.
             object.metadata.managed_fields = Some(saved);
             _ = self.replace(&api, &object).await;
-            tracing::info!("put {self} back");
+            tracing::info!("restored {self}");
             return Ok(());
         }
     }
 
-    /// `None` if somebody else has changed it meanwhile.
+    /// `None` if the object has changed meanwhile.
     async fn replace(
         &self,
         api: &Api<DynamicObject>,

@@ -1,5 +1,5 @@
-//! What an object was before it sent the API server here: kept in an annotation, for this run or, if it
-//! is killed, for the next one.
+//! The content of an object before its redirection, kept in an annotation: for this run or, if it is
+//! killed, for the next one.
 
 #[cfg(test)]
 mod tests;
@@ -11,37 +11,37 @@ use kube::api::{ApiResource, DynamicObject};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// Where it is kept.
+/// The annotation with the previous content.
 const BEFORE: &str = "webhooks-from-here/before";
 
-/// By this annotation, cert-manager publishes its own CA in an object, over ours.
+/// The prefix of the annotations by which cert-manager would overwrite the caBundle.
 const INJECT: &str = "cert-manager.io/inject-";
 
-/// An object as it was.
+/// The previous state of an object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Before {
-    /// Whether the object was made for the run, and is deleted after it.
+    /// Whether the object was created for the run, and is deleted after it.
     made: bool,
-    /// What [`content`] was.
+    /// The previous [`content`].
     content: Value,
-    /// The annotations that were taken away.
+    /// The removed annotations.
     annotations: BTreeMap<String, String>,
     managed_fields: Vec<ManagedFieldsEntry>,
 }
 
-/// How to end a redirection.
+/// The way to end a redirection.
 #[derive(Debug, PartialEq)]
 pub(super) enum Undo {
-    /// Somebody else has ended it.
+    /// Nothing: the redirection was already ended.
     Nothing,
-    /// The object is not needed any more.
+    /// Delete the object, which was created for the run.
     Delete,
-    /// The object is as it was, and its fields belong to these.
+    /// Replace the object, with these field managers.
     Replace(Vec<ManagedFieldsEntry>),
 }
 
-/// A configuration that was not there, with these webhooks.
+/// A new configuration with these webhooks.
 pub(super) fn made(name: &str, resource: &ApiResource, wanted: &Value) -> DynamicObject {
     let mut object = DynamicObject::new(name, resource).data(json!({ "webhooks": wanted }));
     let before = Before {
@@ -54,14 +54,14 @@ pub(super) fn made(name: &str, resource: &ApiResource, wanted: &Value) -> Dynami
     object
 }
 
-/// Makes the object send the API server where `wanted` says. Returns what it was before.
+/// Redirects the object to the addresses in `wanted`. Returns the previous state.
 pub(super) fn redirect(object: &mut DynamicObject, wanted: &Value) -> Before {
     let mut before = Before::found(object).unwrap_or_else(|| Before::of(object));
     let deployed = before.content.as_array();
     let deployed = deployed.map_or(&[][..], Vec::as_slice);
     let mut wanted = wanted.clone();
     for webhook in wanted.as_array_mut().into_iter().flatten() {
-        // What else a deployment has changed, such as a selector, stays.
+        // Other changes of a deployment, such as a selector, stay.
         let same = |other: &&Value| other["name"] == webhook["name"];
         if let Some(deployed) = deployed.iter().find(same) {
             let client = webhook["clientConfig"].take();
@@ -80,8 +80,8 @@ pub(super) fn redirect(object: &mut DynamicObject, wanted: &Value) -> Before {
     before
 }
 
-/// Gives what `manager` has changed to whoever had applied the object, so that applying it again takes
-/// it away. Returns whether somebody had.
+/// Transfers the changes of `manager` to the manager that applied the object, so that applying it again
+/// removes them. Returns whether there was an applier.
 pub(super) fn release(object: &mut DynamicObject, manager: &str, before: &Before) -> bool {
     let applies = |entry: &&ManagedFieldsEntry| {
         entry.operation.as_deref() == Some("Apply") && entry.subresource.is_none()
@@ -110,7 +110,7 @@ pub(super) fn release(object: &mut DynamicObject, manager: &str, before: &Before
     true
 }
 
-/// Makes the object what it was, if it still sends the API server to `url` with this CA.
+/// Restores the object, if it still points at `url` with this CA.
 pub(super) fn undo(object: &mut DynamicObject, url: &str, ca: &ByteString) -> Undo {
     let ca = json!(ca);
     let leads = |client: &Value| {
@@ -145,8 +145,8 @@ impl Before {
         }
     }
 
-    /// What a run has left that did not put it back. If nothing leads to a URL any more, somebody
-    /// has, in another way.
+    /// The previous state left by a killed run. `None` if no webhook points at a URL any more: the object
+    /// was restored in another way.
     fn found(object: &mut DynamicObject) -> Option<Self> {
         let text = object.metadata.annotations.as_ref()?.get(BEFORE)?;
         let found = serde_json::from_str(text).ok()?;
@@ -161,8 +161,7 @@ impl Before {
     }
 }
 
-/// The part that says where the API server is sent: the webhooks of a configuration, or the conversion
-/// of a CRD.
+/// The part with the webhook addresses: the webhooks of a configuration, or the conversion of a CRD.
 fn content(object: &mut DynamicObject) -> &mut Value {
     match object.data.get("spec") {
         Some(_) => &mut object.data["spec"]["conversion"],

@@ -9,7 +9,7 @@ fn service() -> Service {
     }
 }
 
-/// A client that calls a service.
+/// A client configuration that calls a service.
 fn calls(name: &str, bundle: &str) -> Value {
     let mut client = json!({ "service": { "name": name, "namespace": "system", "path": "/a" } });
     if !bundle.is_empty() {
@@ -18,7 +18,7 @@ fn calls(name: &str, bundle: &str) -> Value {
     client
 }
 
-/// Of the webhooks with these clients, called `0` and so on, which get the bundle.
+/// The names of the webhooks with these clients, called `0` and so on, that get the caBundle.
 fn patched(clients: &[Value]) -> Vec<String> {
     let webhooks = clients.iter().enumerate();
     let webhooks: Vec<_> = webhooks
@@ -41,7 +41,7 @@ fn patched(clients: &[Value]) -> Vec<String> {
 }
 
 #[test]
-fn only_what_calls_the_service_and_lacks_the_bundle_is_patched() {
+fn only_webhooks_of_the_service_without_the_bundle_are_patched() {
     let (own, other) = ("webhook-service", "another-service");
     let (none, there, old) = (calls(own, ""), calls(own, CA), calls(own, "old"));
     let foreign = calls(other, "");

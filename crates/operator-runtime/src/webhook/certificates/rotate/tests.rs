@@ -5,7 +5,7 @@ use super::{super::issue::issue, *};
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Certificates for 30 days, made anew when 10 are left.
+/// Certificates for 30 days, renewed when 10 are left.
 const PERIODS: Periods = Periods {
     lifetime: Duration::from_secs(30 * 24 * 60 * 60),
     renew: Duration::from_secs(10 * 24 * 60 * 60),
@@ -99,7 +99,7 @@ fn what_comes_next() {
         ),
         (&both, 31 * DAY, None, steady),
         (&both, 31 * DAY, minute(0), "switch"),
-        // Nobody was there for so long that the next certificate ends soon, too, or has ended.
+        // No operator ran for so long that the next certificate expires soon, too, or has expired.
         (
             &both,
             42 * DAY,
@@ -155,7 +155,7 @@ fn what_comes_next() {
             &keyless,
             21 * DAY,
             minute(10),
-            "prepare: its key is no PEM key",
+            "prepare: its key is not a PEM key",
         ),
     ];
     for (number, (contents, after, settled, expected)) in cases.into_iter().enumerate() {
@@ -171,13 +171,13 @@ fn what_comes_next() {
 }
 
 #[test]
-fn the_clock_was_put_back() {
+fn a_clock_that_was_set_back() {
     let begin = SystemTime::now();
     let first = begun(begin);
     let before = begin - 400 * DAY;
     let step = decide(&first, &hosts(), before, &PERIODS, None);
     assert!(name(&step).contains("not valid yet"), "{step:?}");
-    // Both are trusted until the other is served, whichever clock is right.
+    // Both CAs are trusted until the other certificate is served, whichever clock is right.
     let both = prepared(&first, before);
     assert_eq!(
         decide(&both, &hosts(), before, &PERIODS, Some(Duration::ZERO)),
@@ -188,10 +188,10 @@ fn the_clock_was_put_back() {
     assert!(name(&step).contains("prepare"), "{step:?}");
 }
 
-/// The API server and replicas that are late, each by less than the time to settle, never meet a
-/// certificate that they cannot verify.
+/// Late API servers and replicas, each within the settling time, never see a certificate that they cannot
+/// verify.
 #[test]
-fn whoever_is_late_can_verify() {
+fn late_api_servers_and_replicas_can_verify() {
     let mut now = SystemTime::now();
     let mut contents = begun(now);
     let mut history = vec![(now, contents.clone())];
@@ -218,7 +218,7 @@ fn whoever_is_late_can_verify() {
     assert!(steps.chunks(3).all(|steps| steps == round), "{steps:?}");
     for (index, (from, newer)) in history.iter().enumerate() {
         let late = history[..index].iter().rev();
-        // What was there when this came, and what was there one settling time before.
+        // The current contents, and those of one settling time before.
         for (_, older) in late.take(1) {
             for (serves, trusts) in [(newer, older), (older, newer), (newer, newer)] {
                 let seen = with(serves, "ca.crt", &trusts.bundle());
@@ -238,7 +238,7 @@ fn whoever_is_late_can_verify() {
 }
 
 #[test]
-fn what_else_a_secret_holds_stays() {
+fn other_keys_of_the_secret_stay() {
     let mut secret = Secret::default();
     let mine = ("mine".to_owned(), ByteString(b"1".to_vec()));
     let stale = ("next.key".to_owned(), ByteString(b"2".to_vec()));

@@ -1,4 +1,4 @@
-//! What the leader does: publish the CAs, and rotate.
+//! The leader's task: publishes the CAs, and rotates.
 
 use std::{
     collections::BTreeMap,
@@ -25,10 +25,11 @@ use super::{
 };
 use crate::{cache::paced, client::Clients, clock::since_boot, error::chain};
 
-/// After something was published there, so that somebody who takes it away each time keeps nobody busy.
+/// The pause after publishing in a target, so that a client that keeps removing the caBundle causes no busy
+/// loop.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A target as its watch shows it, if it is there; `None` until that is known.
+/// A target as its watch shows it, if it exists; `None` until that is known.
 type Found = Option<Option<Seen>>;
 
 impl SelfManaged {
@@ -58,7 +59,7 @@ impl SelfManaged {
             since: None,
             written: None,
             paused: BTreeMap::new(),
-            told: BTreeMap::new(),
+            logged: BTreeMap::new(),
         };
         tokio::select! {
             never = follows => never,
@@ -70,14 +71,14 @@ impl SelfManaged {
 struct Leader<'a> {
     own: &'a SelfManaged,
     clients: &'a Clients,
-    /// What is published everywhere, and since when.
+    /// The contents that are published everywhere, and since when.
     since: Option<(Contents, Duration)>,
-    /// The version of the Secret that was replaced, which is not done twice until then.
+    /// The replaced version of the Secret, which is not replaced again until then.
     written: Option<(Option<String>, Duration)>,
-    /// Which target is left alone until when.
+    /// The targets that are paused, and until when.
     paused: BTreeMap<usize, Duration>,
-    /// What was logged of which target.
-    told: BTreeMap<usize, String>,
+    /// The last logged message of each target.
+    logged: BTreeMap<usize, String>,
 }
 
 impl Leader<'_> {
@@ -96,7 +97,7 @@ impl Leader<'_> {
                     let published = self.publish(&contents, &seen).await;
                     let next = self.rotate(secret, contents, published).await;
                     next.unwrap_or_else(|error| {
-                        tracing::warn!(error, "the webhook certificate stays as it is");
+                        tracing::warn!(error, "keeping the webhook certificate");
                         RETRY
                     })
                 }
@@ -110,7 +111,7 @@ impl Leader<'_> {
         }
     }
 
-    /// Publishes the CAs wherever they are missing; returns whether they were missing nowhere.
+    /// Publishes the CAs wherever they are missing; returns whether none were missing.
     async fn publish(&mut self, contents: &Contents, seen: &[Found]) -> bool {
         let (own, bundle) = (self.own, contents.bundle());
         if bundle.is_empty() {
@@ -122,15 +123,15 @@ impl Leader<'_> {
                 everywhere = false;
                 continue;
             };
-            // What is not there calls nobody.
+            // A missing target calls no webhook.
             let Some(object) = found else {
-                self.tell(index, "is not there");
+                self.log(index, "does not exist");
                 continue;
             };
             let Some(patch) = object.patch(&own.service, &bundle) else {
                 match object.calls(&own.service) {
-                    true => _ = self.told.remove(&index),
-                    false => self.tell(index, "does not call the webhooks' Service"),
+                    true => _ = self.logged.remove(&index),
+                    false => self.log(index, "does not call the webhooks' Service"),
                 }
                 continue;
             };
@@ -147,10 +148,10 @@ impl Leader<'_> {
                     tracing::info!("published the CA of the webhooks in {target}");
                     PAUSE
                 }
-                // The watch shows what it is now.
+                // The watch shows the new state.
                 Err(kube::Error::Api(status)) if status.is_conflict() => continue,
                 Err(error) => {
-                    self.tell(index, &format!("lacks the CA: {}", chain(&error)));
+                    self.log(index, &format!("lacks the CA: {}", chain(&error)));
                     RETRY
                 }
             };
@@ -159,15 +160,15 @@ impl Leader<'_> {
         everywhere
     }
 
-    /// Logs what is the matter with a target, once.
-    fn tell(&mut self, index: usize, text: &str) {
-        if self.told.get(&index).is_none_or(|told| told != text) {
+    /// Logs a message about a target, unless it was the last one.
+    fn log(&mut self, index: usize, text: &str) {
+        if self.logged.get(&index).is_none_or(|last| last != text) {
             tracing::warn!("{} {text}", self.own.targets[index]);
-            self.told.insert(index, text.to_owned());
+            self.logged.insert(index, text.to_owned());
         }
     }
 
-    /// Takes the next step; returns how long to wait unless something changes.
+    /// Takes the next step; returns the delay until the following one, unless something changes.
     async fn rotate(
         &mut self,
         secret: Secret,
@@ -185,7 +186,7 @@ impl Leader<'_> {
             return Ok(until.saturating_sub(since_boot()));
         }
         let contents = match decide(&contents, &hosts, now, periods, settled) {
-            // Somewhere it is not known yet, or left alone for a while.
+            // A target is not published yet, or paused.
             Step::Wait(time) if !published => return Ok(time.min(PAUSE)),
             Step::Wait(time) => return Ok(time),
             Step::Begin(reason) => {
@@ -193,7 +194,7 @@ impl Leader<'_> {
                 Contents::begin(own.issue()?)
             }
             Step::Prepare(reason) => {
-                tracing::info!(reason, "making the next webhook certificate");
+                tracing::info!(reason, "issuing the next webhook certificate");
                 contents.prepare(own.issue()?, &hosts, now)
             }
             Step::Switch => {
@@ -206,12 +207,12 @@ impl Leader<'_> {
             }
         };
         own.write(&self.clients.calls, secret, &contents).await?;
-        // The watch shows it before.
+        // The watch shows the write earlier.
         self.written = Some((version, since_boot() + RETRY));
         Ok(RETRY)
     }
 
-    /// For how long these contents are published everywhere.
+    /// The time for which these contents have been published everywhere.
     fn settled(&mut self, contents: &Contents, published: bool) -> Option<Duration> {
         let now = since_boot();
         match &self.since {

@@ -1,4 +1,4 @@
-//! What every replica does: fill the Secret if nobody has, and serve what it holds.
+//! The task of every replica: fills an empty Secret, and serves its certificate.
 
 use std::{convert::Infallible, time::Duration};
 
@@ -15,8 +15,8 @@ use super::{
 use crate::{cache::paced, client::Clients, server::certificate::Current};
 
 impl SelfManaged {
-    /// Gives `current` the certificate of the Secret, now and whenever it changes. Tells `found` what
-    /// the Secret is, and is `ready` with the first certificate.
+    /// Sets `current` to the certificate of the Secret, now and after each change. Passes the Secret to
+    /// `found`, and calls `ready` with the first certificate.
     pub(super) async fn serve(
         &self,
         clients: &Clients,
@@ -31,20 +31,20 @@ impl SelfManaged {
                 tracing::warn!(
                     name,
                     namespace,
-                    "there is no such Secret for the webhook certificate"
+                    "the Secret for the webhook certificate does not exist"
                 );
             }
             found.send_replace(secret);
         });
         let load = async {
-            let (mut found, mut served, mut told) = (found.subscribe(), None, None);
+            let (mut found, mut served, mut logged) = (found.subscribe(), None, None);
             loop {
                 let secret = found.borrow_and_update().clone();
                 let contents = secret.as_ref().map(Contents::of).unwrap_or_default();
                 let mut wait = Duration::MAX;
                 match (contents.certificate(Slot::Serving), secret) {
                     (Ok(certificate), _) => {
-                        told = None;
+                        logged = None;
                         if served.as_ref() != Some(&certificate.cert) {
                             served = Some(certificate.cert.clone());
                             current.set(certificate);
@@ -54,17 +54,17 @@ impl SelfManaged {
                     }
                     (Err(_), Some(secret)) if contents.is_empty() => {
                         if let Err(error) = self.fill(clients, secret).await {
-                            tracing::warn!(error, "the webhook certificate is not there yet");
+                            tracing::warn!(error, "cannot issue the webhook certificate yet");
                             wait = RETRY;
                         }
                     }
                     (Err(_), None) => {}
-                    // The leader mends it.
+                    // The leader repairs it.
                     (Err(error), Some(_)) => {
-                        if told.as_ref() != Some(&error) {
+                        if logged.as_ref() != Some(&error) {
                             let name = &self.secret;
                             tracing::warn!(name, error, "the Secret holds no webhook certificate");
-                            told = Some(error);
+                            logged = Some(error);
                         }
                     }
                 }
@@ -77,7 +77,8 @@ impl SelfManaged {
         }
     }
 
-    /// Makes the first certificate. Of several replicas that try, one does, and the others see its.
+    /// Issues the first certificate. If several replicas try, one succeeds, and the others see its
+    /// certificate.
     async fn fill(&self, clients: &Clients, secret: Secret) -> Result<(), String> {
         let contents = Contents::begin(self.issue()?);
         self.write(&clients.unfenced, secret, &contents).await

@@ -1,4 +1,4 @@
-//! What is inside of lists, maps and variants.
+//! Access to lists, maps and variants.
 
 use std::{borrow::Cow, slice::Iter};
 

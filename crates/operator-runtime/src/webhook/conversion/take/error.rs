@@ -1,10 +1,10 @@
-//! Why a type cannot be read, and where.
+//! Decoding errors with their place.
 
 use std::fmt::{self, Display, Formatter};
 
 use serde::de;
 
-/// Why a value cannot be read, and where it is, such as `spec.items[2]`.
+/// The reason why a value does not decode, and its path, such as `spec.items[2]`.
 #[derive(Debug, PartialEq, Eq)]
 pub(in crate::webhook::conversion) struct Error {
     path: String,

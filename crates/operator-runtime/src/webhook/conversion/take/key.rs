@@ -1,4 +1,4 @@
-//! The keys of maps.
+//! Map keys.
 
 use serde::{
     Deserializer,
@@ -8,10 +8,10 @@ use serde::{
 
 use super::Error;
 
-/// The key of a map, which JSON knows only as a text.
+/// The key of a map, which is always a string in JSON.
 pub(super) struct Key<'n>(pub(super) &'n str);
 
-/// Numbers and truth values as keys are those that their text says.
+/// Parses numeric and boolean keys from their text.
 macro_rules! parsed {
     ($($method:ident)*) => {$(
         fn $method<V: Visitor<'n>>(self, visitor: V) -> Result<V::Value, Error> {

@@ -1,4 +1,4 @@
-//! Which fields are carried along.
+//! Tests of the preserved fields.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ fn unknown_fields_are_carried_and_known_ones_are_not() {
             json!({ "name": "a", "title2": 5, "deep": { "x": [1, null, { "y": null }] }, "none": null }),
             json!({ "displayName": "a", "title2": 5, "deep": { "x": [1, null, {}] } }),
         ),
-        // Known by another name, or left out by the conversion.
+        // Known under another name, or dropped by the conversion.
         (json!({ "title": "a" }), json!({ "displayName": "a" })),
         (
             json!({ "name": "a", "legacy": { "mode": "m" } }),
@@ -33,7 +33,7 @@ fn unknown_fields_are_carried_and_known_ones_are_not() {
             json!({ "name": "a", "parts": [] }),
             json!({ "displayName": "a" }),
         ),
-        // What is there is not replaced.
+        // Existing values are not replaced.
         (
             json!({ "name": "a", "displayName": "b" }),
             json!({ "displayName": "a" }),
@@ -60,7 +60,7 @@ fn unknown_fields_are_carried_and_known_ones_are_not() {
     );
 }
 
-/// What of `source` is carried into `output` when a `T` was read.
+/// The parts of `source` that are preserved in `output` when a `T` was read.
 fn carried<T: DeserializeOwned + Serialize>(source: &Value, mut output: Value) -> Value {
     let text = source.to_string();
     let node: Node = serde_json::from_str(&text).unwrap();
@@ -79,7 +79,7 @@ fn carried<T: DeserializeOwned + Serialize>(source: &Value, mut output: Value) -
 }
 
 #[test]
-fn flattened_and_untagged_types_are_looked_into() {
+fn flattened_and_untagged_types_are_searched() {
     #[derive(Deserialize, Serialize)]
     struct Outer {
         own: u8,
@@ -116,7 +116,7 @@ fn flattened_and_untagged_types_are_looked_into() {
     let source = json!({ "type": "A", "a": 1, "x": 2 });
     assert_eq!(carried::<Tagged>(&source, json!({})), json!({ "x": 2 }));
 
-    // These take everything.
+    // These types take everything.
     for source in [json!({ "a": { "b": 1 } }), json!({})] {
         assert_eq!(
             carried::<BTreeMap<String, Value>>(&source, json!({})),
@@ -127,7 +127,7 @@ fn flattened_and_untagged_types_are_looked_into() {
 }
 
 #[test]
-fn only_what_may_be_left_out_is_looked_for() {
+fn only_parts_that_may_be_dropped_are_searched() {
     #[derive(Deserialize)]
     #[allow(dead_code)]
     struct Plain {
@@ -195,7 +195,7 @@ fn fields_are_carried_into_enums_and_maps_and_lists() {
         json!({ "1": { "x": 2 } })
     );
 
-    // Without names the order tells, if none came or went.
+    // Without names, elements match by index if the lengths are equal.
     let source = json!([{ "known": 1, "x": 2 }, { "known": 1 }]);
     assert_eq!(
         carried::<Vec<Known>>(&source, json!([{}, {}])),
@@ -212,7 +212,7 @@ fn fields_are_carried_into_enums_and_maps_and_lists() {
         json!([{ "name": "b", "x": 2 }, { "name": "c" }])
     );
 
-    // A parent that the type does not write because it is empty is made again.
+    // A parent that the type omits because it is empty is created again.
     #[derive(Deserialize, Serialize)]
     struct Parent {
         #[serde(default, skip_serializing_if = "Option::is_some")]

@@ -1,4 +1,4 @@
-//! What a version cannot hold of the hub comes back.
+//! Tests of the annotation with the kept fields.
 
 use super::{types::*, *};
 
@@ -34,9 +34,9 @@ fn nothing_is_lost_through_a_version_that_holds_less() {
     assert_eq!(spoke["spec"], json!({ "name": "a", "parts": parts }));
     assert_eq!(one(keeping(), "v1", &spoke), Ok(full()));
 
-    // A version that no longer keeps still gives back.
+    // A version that no longer keeps fields still restores them.
     assert_eq!(one(all(), "v1", &spoke), Ok(full()));
-    // So does the way to a third version, which does not see it.
+    // So does the conversion to a third version, which does not see the annotation.
     let mut number = spoke;
     number["spec"]["name"] = "1".into();
     let third = one(keeping(), "v2", &number).unwrap();
@@ -53,14 +53,14 @@ fn an_object_that_fits_has_no_annotation() {
     assert_eq!(spoke["metadata"], hub["metadata"]);
     assert_eq!(one(keeping(), "v1", &spoke), Ok(hub.clone()));
 
-    // One that somebody has copied to the hub means nothing.
+    // An annotation that a user copied to the hub is ignored.
     let mut copied = hub;
     copied["metadata"]["annotations"] = json!({ KEY: "[]" });
     assert_eq!(one(keeping(), "v1alpha1", &copied), Ok(spoke));
 }
 
 #[test]
-fn what_the_user_changes_wins() {
+fn changes_of_the_user_win() {
     let change = |change: fn(&mut Value)| {
         let mut spoke = one(keeping(), "v1alpha1", &full()).unwrap();
         change(&mut spoke["spec"]);
@@ -72,7 +72,7 @@ fn what_the_user_changes_wins() {
     expected["displayName"] = "b".into();
     assert_eq!(change(|spec| spec["name"] = "b".into()), expected);
 
-    // Of the parts, those that are still there keep their color.
+    // The remaining parts keep their color.
     let mut expected = full()["spec"].take();
     expected["parts"] = json!([{ "name": "z", "color": "blue" }, { "name": "new" }]);
     assert_eq!(
@@ -84,7 +84,7 @@ fn what_the_user_changes_wins() {
     expected.as_object_mut().unwrap().remove("parts");
     assert_eq!(change(|spec| spec["parts"] = json!([])), expected);
 
-    // A field of the hub that the version carries along.
+    // A field of the hub that the version preserves.
     let mut expected = full()["spec"].take();
     expected["limits"] = json!({ "max": 6 });
     assert_eq!(
@@ -100,13 +100,13 @@ fn fields_that_only_a_newer_replica_knows_are_kept_too() {
     let mut spoke = one(keeping(), "v1alpha1", &hub).unwrap();
     assert_eq!(spoke["spec"]["newer"], json!({ "x": 1 }));
     assert_eq!(one(keeping(), "v1", &spoke), Ok(hub.clone()));
-    // As the API server prunes it if the schema does not have it.
+    // Pruned, as the API server does if the schema lacks it.
     spoke["spec"].as_object_mut().unwrap().remove("newer");
     assert_eq!(one(keeping(), "v1", &spoke), Ok(hub));
 }
 
 #[test]
-fn an_annotation_that_makes_no_sense_fails_nothing() {
+fn an_invalid_annotation_is_ignored() {
     let hub = widget("v1", &json!({ "displayName": "a" }));
     let wrong = json!([{ "path": ["spec", "limits"], "kept": 5 }]).to_string();
     let lost = json!([{ "path": [] }, { "path": ["spec", "no", "such"], "kept": 1 }]).to_string();

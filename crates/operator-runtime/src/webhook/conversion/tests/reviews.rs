@@ -1,4 +1,4 @@
-//! The review as a whole.
+//! Tests of complete reviews.
 
 use super::{types::*, *};
 
@@ -41,7 +41,7 @@ fn spokes_convert_by_way_of_the_hub() {
 }
 
 #[test]
-fn an_object_that_is_there_already_is_not_touched() {
+fn an_object_in_the_desired_version_is_not_touched() {
     let body = r#"{"apiVersion":"apiextensions.k8s.io/v1","kind":"ConversionReview","request":{
         "uid":"u","desiredAPIVersion":"test.example.com/v1","objects":[
         { "kind":"Widget", "apiVersion":"test.example.com\/v1","spec":{"x":1.0, "x": null} }]}}"#;
@@ -125,7 +125,7 @@ fn an_object_that_does_not_convert_is_named() {
 }
 
 #[test]
-fn what_is_no_review_is_refused() {
+fn a_body_that_is_not_a_review_is_refused() {
     let good = review("v1", &[]);
     assert!(send(all(), &good).0.is_ok());
     let cases = [
@@ -158,7 +158,7 @@ fn what_is_no_review_is_refused() {
     }
 }
 
-/// The answer to a body that comes in parts, of which each is sent on.
+/// The response to a body in parts, each of which is forwarded.
 fn in_parts(body: &str, size: usize, most: usize) -> Result<Value, StatusCode> {
     let (mut review, mut answer) = (Review::new(most, 20_000), Vec::new());
     for part in body.as_bytes().chunks(size) {
@@ -196,12 +196,12 @@ fn a_review_may_come_in_any_parts() {
         for size in 1..body.len() {
             let mut answer = in_parts(&body, size, 300).unwrap();
             if status == "Failure" {
-                // Those before it may have been sent.
+                // The objects before it may have been sent.
                 answer["response"]["convertedObjects"] = json!([]);
             }
             assert_eq!(answer, whole, "{size}");
         }
-        // No prefix is whole.
+        // No prefix is a complete review.
         for end in 0..body.len() {
             let answer = in_parts(&body[..body.floor_char_boundary(end)], 7, 300);
             assert_eq!(answer, Err(StatusCode::BAD_REQUEST), "{end}");
@@ -210,13 +210,13 @@ fn a_review_may_come_in_any_parts() {
 }
 
 #[test]
-fn what_is_too_large_is_not_kept() {
+fn an_object_that_is_too_large_is_not_kept() {
     let mut large = widget("v1alpha1", &json!({ "name": "a".repeat(200) }));
     let fine = widget("v1alpha1", &json!({ "name": "a" }));
     let body =
         |large: &Value| review("v1", &[fine.clone(), large.clone(), fine.clone()]).to_string();
     let answer = in_parts(&body(&large), 10, 300).unwrap();
-    let expected = "object 1 has more than the 300 bytes for which `--webhook-memory` is enough";
+    let expected = "object 1 exceeds 300 bytes, the limit that follows from `--webhook-memory`";
     assert_eq!(answer["response"]["result"]["message"], expected);
     assert_eq!(answer["response"]["uid"], "705ab4f5");
     large["spec"]["name"] = "a".repeat(150).into();

@@ -1,4 +1,4 @@
-//! Three versions of a type, of which `v1` is the hub.
+//! Three versions of a kind, of which `v1` is the hub.
 
 use serde_json::{Value, json};
 
@@ -48,7 +48,7 @@ pub(in crate::webhook) mod v1 {
     }
 }
 
-/// `name` for `displayName`; a part is only its name; no limits and no options.
+/// `name` instead of `displayName`; a part is only its name; no limits and no options.
 pub(in crate::webhook) mod v1alpha1 {
     use kube::CustomResource;
     use schemars::JsonSchema;
@@ -69,7 +69,7 @@ pub(in crate::webhook) mod v1alpha1 {
         pub name: String,
         #[serde(default)]
         pub parts: Vec<Part>,
-        /// Something that a conversion leaves out on purpose.
+        /// A value that a conversion drops on purpose.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         pub legacy: Option<Legacy>,
     }
@@ -88,7 +88,7 @@ pub(in crate::webhook) mod v1alpha1 {
     impl From<Widget> for v1::Widget {
         fn from(old: Widget) -> Self {
             if old.spec.name == "panic" {
-                // As a panic, without its lines in the output of the tests.
+                // Like a panic, without a message in the output of the tests.
                 std::panic::resume_unwind(Box::new("of this name"));
             }
             let part = |part: Part| v1::Part {
@@ -125,7 +125,7 @@ pub(in crate::webhook) mod v1alpha1 {
     }
 }
 
-/// Has only a number, which not every name is.
+/// Has only a number; not every name is one.
 pub(in crate::webhook) mod v2 {
     use std::num::ParseIntError;
 

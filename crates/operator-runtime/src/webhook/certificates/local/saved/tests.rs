@@ -45,7 +45,7 @@ fn object(data: Value, annotations: &[(&str, &str)]) -> DynamicObject {
     object
 }
 
-/// As deployed, with a selector that the declaration does not have.
+/// The deployed configuration, with a selector that the declaration does not have.
 fn deployed() -> DynamicObject {
     let service = json!({ "service": { "name": "s", "namespace": "n", "path": "/a" } });
     let webhooks = json!([
@@ -56,7 +56,7 @@ fn deployed() -> DynamicObject {
     object(json!({ "webhooks": webhooks }), &annotations)
 }
 
-/// What the code declares now: a webhook that is deployed, and a new one.
+/// The current declarations: a deployed webhook, and a new one.
 fn wanted() -> Value {
     json!([
         { "name": "a", "clientConfig": here("/a") },
@@ -65,7 +65,7 @@ fn wanted() -> Value {
 }
 
 #[test]
-fn a_configuration_leads_here_and_back() {
+fn a_configuration_is_redirected_and_restored() {
     let before = deployed();
     let mut object = before.clone();
     redirect(&mut object, &wanted());
@@ -77,7 +77,7 @@ fn a_configuration_leads_here_and_back() {
     let annotations = object.metadata.annotations.clone().unwrap();
     assert_eq!(annotations.keys().collect::<Vec<_>>(), ["mine", BEFORE]);
 
-    // A run that finds what another has left keeps what that one had found.
+    // A run after a killed one keeps the state that the killed run found.
     let mut next = object.clone();
     redirect(&mut next, &wanted());
     assert_eq!(next, object);
@@ -88,7 +88,7 @@ fn a_configuration_leads_here_and_back() {
 }
 
 #[test]
-fn a_crd_leads_here_and_back() {
+fn a_crd_is_redirected_and_restored() {
     let conversion =
         json!({ "strategy": "Webhook", "webhook": { "clientConfig": here("/convert") } });
     for was in [json!({ "strategy": "None" }), Value::Null] {
@@ -105,7 +105,7 @@ fn a_crd_leads_here_and_back() {
 }
 
 #[test]
-fn what_was_made_is_deleted() {
+fn a_created_configuration_is_deleted() {
     let resource = ApiResource::erase::<ValidatingWebhookConfiguration>(&());
     let mut object = made("a", &resource, &wanted());
     assert_eq!(undo(&mut object.clone(), URL, &ca()), Undo::Delete);
@@ -114,7 +114,7 @@ fn what_was_made_is_deleted() {
 }
 
 #[test]
-fn what_does_not_lead_here_is_left_alone() {
+fn an_object_that_is_not_redirected_stays_unchanged() {
     let mut redirected = deployed();
     redirect(&mut redirected, &wanted());
     let mut again = redirected.clone();
@@ -133,7 +133,7 @@ fn what_does_not_lead_here_is_left_alone() {
         assert_eq!(undo(&mut after, url, &ca), Undo::Nothing, "{object:?}");
         assert_eq!(after, object);
     }
-    // Deployed over what a run had left: what that one found is not what is there now.
+    // Deployed over a killed run: the kept state is not the current one.
     again.data["webhooks"][0]["objectSelector"] = json!({});
     let deployed = again.clone();
     redirect(&mut again, &wanted());
@@ -142,12 +142,12 @@ fn what_does_not_lead_here_is_left_alone() {
 }
 
 #[test]
-fn fields_are_given_to_whoever_has_applied_the_clients() {
+fn fields_go_to_the_manager_that_applied_the_clients() {
     let mut object = deployed();
     let before = redirect(&mut object, &wanted());
     let ours = json!({ "f:webhooks": { "f:clientConfig": { "f:url": {} } }, "f:metadata": {} });
     let entries = object.metadata.managed_fields.as_mut().unwrap();
-    // As the API server leaves it: what we have changed is ours.
+    // As the API server records it: the changed fields have our manager.
     entries[1].fields_v1 = Some(FieldsV1(json!({ "f:webhooks": { "f:name": {} } })));
     entries.push(entry("us", "Update", ours));
     assert!(release(&mut object, "us", &before));
@@ -159,7 +159,7 @@ fn fields_are_given_to_whoever_has_applied_the_clients() {
     assert_eq!(entries.len(), 3);
     assert_eq!(entries[1], entry("kubectl", "Apply", given));
 
-    // Nobody has applied it.
+    // An object without an applier.
     let mut object = deployed();
     object.metadata.managed_fields = Some(vec![entry("us", "Update", json!({}))]);
     let before = redirect(&mut object, &wanted());
