@@ -20,7 +20,6 @@ mod edit_api;
 mod external;
 mod file_of;
 mod init;
-mod lost;
 mod man_pages;
 mod no_project;
 mod own;
@@ -32,7 +31,6 @@ mod status;
 mod sync;
 mod type_of;
 mod undo;
-mod unmerged;
 mod update;
 mod version;
 mod workspace;
@@ -49,17 +47,16 @@ pub use self::around::enter;
 use self::{snapshot::Snapshot, workspace::Workspace};
 use crate::{
     advice::{NextStep, Script},
-    apply,
+    apply, branches,
     change::{ChangeSet, NoteKind, Policy},
     cli::{Cli, Command, Create, Delete, EditWhat, Global, OnConflict},
     error::{Failure, FailureKind, Result},
-    merge::markers,
     plan::NamedFiles,
     project::{FILE, Project},
     prompt::Prompt,
     report::{Outcome, Report},
     shell, syntax,
-    tree::{self, Found, RelPath},
+    tree::RelPath,
 };
 
 /// What a command wants, before anything is compared with the disk.
@@ -197,9 +194,10 @@ fn reconcile(workspace: &Workspace, edit: &Request, flags: &Global, report: &Rep
     workspace.refuse_if_moved(&snapshot.found)?;
     report.at("Comparing", format!("{} files", snapshot.found.len()));
     let mut remarks = edit.remarks.clone();
-    let lost = lost::settle(workspace, edit, &mut snapshot, flags.policy());
-    let (remark, lost) = lost.map_err(|failure| failure.note("nothing was written"))?;
-    remarks.extend(remark);
+    let is_sync = edit.command == "sync";
+    let lost = snapshot.settle_lost(is_sync, flags.policy());
+    remarks.extend(lost.map_err(|failure| failure.note("nothing was written"))?);
+    let lost = snapshot.lost.advice.first().filter(|_| !is_sync);
     let plan = |decided: &BTreeMap<RelPath, Policy>| {
         let (named, forced) = (&edit.named, &edit.forced);
         snapshot.plan(&edit.project, named, flags.policy(), decided, forced)
@@ -237,7 +235,7 @@ fn reconcile(workspace: &Workspace, edit: &Request, flags: &Global, report: &Rep
     if edit.settles {
         next.push(settled(workspace, &snapshot, &set)?);
     }
-    if let Some(line) = lost.first() {
+    if let Some(line) = lost {
         let what = "put back what is still lost:".to_owned();
         next.push(NextStep::new(what, line.clone()));
     }
@@ -280,7 +278,7 @@ fn reconcile(workspace: &Workspace, edit: &Request, flags: &Global, report: &Rep
         // Its diffs were shown and agreed to.
         Some(_) => report.done(&outcome),
     }
-    let is_done = set.notes.is_empty() && drifts.is_empty() && lost.is_empty();
+    let is_done = set.notes.is_empty() && drifts.is_empty() && lost.is_none();
     Ok(if is_done { 0 } else { 3 })
 }
 
@@ -289,23 +287,14 @@ fn entries(project: &Project) -> String {
     format!("{} entries of `PROJECT`", project.resources().count())
 }
 
-/// What git is told after two branches were put together: not before the last file is settled, because it would commit it.
+/// The step that marks the merge of two branches as resolved in git: not before the last file is, because git would commit it.
 fn settled(workspace: &Workspace, snapshot: &Snapshot, set: &ChangeSet) -> Result<NextStep> {
     let is_open = |what| matches!(what, NoteKind::Markers | NoteKind::Unmerged);
     let notes = set.notes.iter().filter(|note| is_open(note.what));
-    let mut open: BTreeSet<RelPath> = notes.map(|note| note.path.clone()).collect();
     // git may have more to merge than the files of the project.
     let is_other = |path: &RelPath| path.as_str() != FILE && !snapshot.found.contains_key(path);
-    for (path, git) in workspace.conflicted.texts(is_other)? {
-        let text = match tree::find(&workspace.root, &path)? {
-            Found::File(bytes) => String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok(),
-            _ => None,
-        };
-        let is_of_one = text == git.ours || text == git.theirs;
-        if is_of_one || text.is_some_and(|text| markers::sides(&text).is_some()) {
-            open.insert(path);
-        }
-    }
+    let mut open = branches::open(&workspace.git, &workspace.root, is_other)?;
+    open.extend(notes.map(|note| note.path.clone()));
     if open.is_empty() {
         let add = Script::of("git add --all .");
         return Ok(NextStep::new("tell git that the merge is settled:", add));

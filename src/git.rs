@@ -107,64 +107,113 @@ fn refuse_filtered(directory: &Path, paths: &[RelPath]) -> Result<()> {
     Ok(())
 }
 
-/// The texts of a file that a merge, rebase or cherry-pick could not put together.
+/// The three texts of an unmerged path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unmerged {
-    /// Before the two branches; `None` where it was not there.
-    pub ancestor: Option<String>,
-    /// On the branch that was there; `None` where it was deleted.
+    /// The text of the merge base; `None` where the file was not there.
+    pub base: Option<String>,
+    /// The text of the branch that was checked out; `None` where it deleted the file.
     pub ours: Option<String>,
-    /// On the branch that came; `None` where it was deleted.
+    /// The text of the branch that was merged; `None` where it deleted the file.
     pub theirs: Option<String>,
 }
 
-/// Which files below a directory git could not merge, as its index says.
+/// The unmerged paths below a directory, and whether the last commit is a merge.
 #[derive(Clone, Debug, Default)]
-pub struct Conflicted {
+pub struct Status {
     directory: PathBuf,
-    list: String,
+    /// The sides of unmerged paths: path, stage in the index, object. A submodule has no object here.
+    unmerged: Vec<(RelPath, String, Option<String>)>,
+    is_merge: bool,
 }
 
-impl Conflicted {
-    /// Asks git; nothing is there where there is no repository, or nothing to merge.
-    pub fn below(directory: &Path) -> Result<Self> {
-        let list = match is_inside_repository(directory) {
-            true => output(directory, &["ls-files", "--unmerged", "-z"])?,
-            false => Vec::new(),
-        };
+impl Status {
+    /// Asks git once, about the index and the last commit side by side. Outside of a repository the answer is empty.
+    pub fn of(directory: &Path) -> Result<Self> {
+        if !is_inside_repository(directory) {
+            return Ok(Self::default());
+        }
+        let parent = ["rev-parse", "--verify", "--quiet", "HEAD^2"];
+        let (index, parent) = rayon::join(
+            || output(directory, &["ls-files", "--unmerged", "-z"]),
+            || ask(directory, &parent),
+        );
+        let index = index?;
+        let rows = index.split(|byte| *byte == 0);
         Ok(Self {
             directory: directory.to_path_buf(),
-            list: String::from_utf8_lossy(&list).into_owned(),
+            unmerged: rows.filter_map(side).collect(),
+            is_merge: parent?.is_some(),
         })
     }
 
-    /// The texts of those that are `wanted`.
-    pub fn texts(&self, wanted: impl Fn(&RelPath) -> bool) -> Result<BTreeMap<RelPath, Unmerged>> {
+    /// Whether a path is unmerged.
+    pub fn has_unmerged(&self) -> bool {
+        !self.unmerged.is_empty()
+    }
+
+    /// Whether the last commit is a merge.
+    pub fn is_merge(&self) -> bool {
+        self.is_merge
+    }
+
+    /// The texts of those unmerged paths that are `wanted`.
+    pub fn unmerged(
+        &self,
+        wanted: impl Fn(&RelPath) -> bool,
+    ) -> Result<BTreeMap<RelPath, Unmerged>> {
         let mut files: BTreeMap<RelPath, Unmerged> = BTreeMap::new();
-        for line in self.list.split('\0') {
-            // `mode object stage<TAB>path`
-            let Some((facts, path)) = line.split_once('\t') else {
-                continue;
+        for (path, stage, object) in self.unmerged.iter().filter(|(path, ..)| wanted(path)) {
+            let text = match object {
+                Some(object) => text(&self.directory, object)?,
+                None => None,
             };
-            let Some(path) = RelPath::parse(path).ok().filter(&wanted) else {
-                continue;
-            };
-            let [mode, object, stage] = facts.split(' ').collect::<Vec<_>>()[..] else {
-                continue;
-            };
-            let text = match mode {
-                SUBMODULE => None,
-                _ => text(&self.directory, object)?,
-            };
-            let file = files.entry(path).or_default();
-            match stage {
-                "1" => file.ancestor = text,
+            let file = files.entry(path.clone()).or_default();
+            match stage.as_str() {
+                "1" => file.base = text,
                 "2" => file.ours = text,
                 _ => file.theirs = text,
             }
         }
         Ok(files)
     }
+
+    /// The texts of a file in the merge that the last commit is; `None` if the last commit is no merge, or holds another text
+    /// than that of its first parent.
+    pub fn committed(&self, path: &str) -> Result<Option<Unmerged>> {
+        let text = |commit: &str| text_at(&self.directory, commit, path);
+        if !self.is_merge {
+            return Ok(None);
+        }
+        let Some(theirs) = text("HEAD^2")? else {
+            return Ok(None);
+        };
+        let Some(base) = ask(&self.directory, &["merge-base", "HEAD^1", "HEAD^2"])? else {
+            return Ok(None);
+        };
+        let unmerged = Unmerged {
+            base: text(String::from_utf8_lossy(&base).trim())?,
+            ours: text("HEAD^1")?,
+            theirs: Some(theirs),
+        };
+        Ok((text("HEAD")? == unmerged.ours).then_some(unmerged))
+    }
+
+    /// The text of a file in a commit, or with no commit in the index.
+    pub fn text_at(&self, commit: &str, path: &str) -> Result<Option<String>> {
+        text_at(&self.directory, commit, path)
+    }
+}
+
+/// A row of `git ls-files --unmerged`: `mode object stage<TAB>path`.
+fn side(row: &[u8]) -> Option<(RelPath, String, Option<String>)> {
+    let row = String::from_utf8_lossy(row);
+    let (about, path) = row.split_once('\t')?;
+    let [mode, object, stage] = about.split(' ').collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let object = (mode != SUBMODULE).then(|| object.to_owned());
+    Some((RelPath::parse(path).ok()?, stage.to_owned(), object))
 }
 
 /// The mode of a submodule in a tree of git: its object is a commit of another repository.
@@ -176,9 +225,9 @@ fn text(directory: &Path, object: &str) -> Result<Option<String>> {
     Ok(String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok())
 }
 
-/// The text of a file below `directory` in a commit, or with no commit in the index; `None` where there is no repository, no
-/// such commit or no such file, or git could not merge it.
-pub fn text_at(directory: &Path, commit: &str, path: &str) -> Result<Option<String>> {
+/// The text of a file below `directory` in a commit, or with no commit in the index; `None` without a repository, the commit
+/// or the file, and for an unmerged path.
+fn text_at(directory: &Path, commit: &str, path: &str) -> Result<Option<String>> {
     if !is_inside_repository(directory) {
         return Ok(None);
     }
@@ -194,24 +243,6 @@ pub fn text_at(directory: &Path, commit: &str, path: &str) -> Result<Option<Stri
         Some(object) => text(directory, String::from_utf8_lossy(&object).trim()),
         None => Ok(None),
     }
-}
-
-/// The texts of a file in the merge that the last commit is; `None` where it is none, or was settled in another way than by
-/// keeping the file of one branch.
-pub fn merged(directory: &Path, path: &str) -> Result<Option<Unmerged>> {
-    let text = |commit: &str| text_at(directory, commit, path);
-    let Some(theirs) = text("HEAD^2")? else {
-        return Ok(None);
-    };
-    let Some(base) = ask(directory, &["merge-base", "HEAD^1", "HEAD^2"])? else {
-        return Ok(None);
-    };
-    let unmerged = Unmerged {
-        ancestor: text(String::from_utf8_lossy(&base).trim())?,
-        ours: text("HEAD^1")?,
-        theirs: Some(theirs),
-    };
-    Ok((text("HEAD")? == unmerged.ours).then_some(unmerged))
 }
 
 /// A file of a revision.

@@ -5,6 +5,7 @@
 
 pub mod advice;
 pub mod apply;
+pub mod branches;
 pub mod change;
 pub mod cli;
 pub mod command;
@@ -18,6 +19,7 @@ pub mod plan;
 pub mod project;
 pub mod prompt;
 pub mod reconcile;
+mod refusal;
 pub mod report;
 pub mod shell;
 pub mod syntax;

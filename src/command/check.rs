@@ -3,9 +3,8 @@
 use rayon::prelude::*;
 
 use super::{
-    Request, Snapshot, Workspace,
+    Snapshot, Workspace,
     attributes::{self, Expected},
-    lost,
 };
 use crate::{
     advice::Advice,
@@ -35,12 +34,7 @@ fn files(flags: &Global, report: &Report) -> Result<u8> {
     report.at("Rendering", super::entries(&project));
     let mut snapshot = Snapshot::of(&workspace, &project)?;
     report.at("Comparing", format!("{} files", snapshot.found.len()));
-    lost::settle(
-        &workspace,
-        &Request::of("check", project.clone()),
-        &mut snapshot,
-        Policy::Abort,
-    )?;
+    snapshot.settle_lost(false, Policy::Abort)?;
     let (set, drifts) = rayon::join(|| snapshot.drift(&project), || drifts(&project, &snapshot));
     let (set, drifts) = (set?, drifts?);
     let failure = failure(&set, &drifts);

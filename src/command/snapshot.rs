@@ -1,25 +1,19 @@
 //! What is remembered, what is desired and what is found: the three sides of every plan, each read once.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    path::Path,
-};
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
-    Workspace,
-    unmerged::{COMING, is_settled},
-};
+use super::Workspace;
 use crate::{
+    branches::{self, Lost},
     change::{ChangeSet, Note, NoteKind, Policy, lacking},
     error::Result,
-    git::{self, Unmerged},
-    memory::{self, Memory},
+    memory::Memory,
     merge,
-    plan::{self, Merges, NamedFiles},
+    plan::{self, NamedFiles, Resolved, ThreeWay},
     project::Project,
-    reconcile::{Last, Verdict},
+    reconcile::{Last, Verdict, reconcile},
     shell, template,
-    tree::{self, Digest, File, Found, Owner, RelPath, Tree},
+    tree::{self, Content, Digest, File, Found, Owner, RelPath, Tree},
 };
 
 /// The three sides, before they are compared.
@@ -30,14 +24,18 @@ pub struct Snapshot {
     pub desired: Tree,
     /// What stands at every path that either names.
     pub found: BTreeMap<RelPath, Found>,
-    /// What is known of the files that have to be merged.
-    merges: Merges,
+    /// Edited Tool files that have to change, as they were last applied.
+    applied: BTreeMap<RelPath, Content>,
+    /// The verdicts for files with traces of a git merge.
+    resolved: BTreeMap<RelPath, Resolved>,
     /// The text of the project that is asked for.
     record: String,
-    /// Rows that the plan does not see and the lock keeps.
+    /// Rows that stay in the lock and are not planned.
     aside: BTreeMap<RelPath, Last<Digest>>,
     /// Files of no entry any more that one branch edited, while the other deleted the entry.
-    left: Vec<RelPath>,
+    orphans: Vec<RelPath>,
+    /// Files of entries that `PROJECT` has lost.
+    pub lost: Lost,
 }
 
 impl Snapshot {
@@ -65,45 +63,47 @@ impl Snapshot {
                 file.named = matches!(tree::find(&workspace.root, &module)?, Found::Absent);
             }
         }
-        let unmerged = workspace
-            .conflicted
-            .texts(|path| found.contains_key(path))?;
-        let (kept, mut edited) = plan::edited(&memory, &desired, &found);
-        let committed = match unmerged.is_empty() {
-            true => committed(&workspace.root, kept)?,
-            false => BTreeMap::new(),
-        };
-        edited.retain(|path| !unmerged.contains_key(path));
-        let applied = workspace.as_applied(&edited, &memory)?;
-        let settled = !unmerged.is_empty() && is_settled(&workspace.root)?;
-        let left = left_by_git(workspace, &found)?;
+        let is_known = |path: &RelPath| found.contains_key(path);
+        let (kept, mut changing) = plan::edited(&memory, &desired, &found);
+        let texts = branches::texts(&workspace.git, &workspace.root, is_known, &kept)?;
+        changing.retain(|path| !texts.unmerged.contains_key(path));
+        let asked = || workspace.asked_before(project);
         Ok(Self {
+            applied: workspace.as_applied(&changing, &memory)?,
+            resolved: branches::resolve(&texts, &memory, &desired, &found, named),
+            orphans: branches::orphans(&workspace.git, &workspace.root, is_known)?,
+            lost: Lost::find(project, &memory, &desired, &found, named, asked)?,
             memory,
             desired,
             found,
-            merges: Merges {
-                applied,
-                unmerged,
-                settled,
-                committed,
-            },
             record,
             aside: BTreeMap::new(),
-            left,
         })
     }
 
-    /// Leaves these files out of what is planned, and remembered as they are.
-    pub fn set_aside(&mut self, paths: &[RelPath]) {
-        for path in paths {
-            self.aside.extend(self.memory.rows.remove_entry(path));
-        }
+    /// Settles the lost files by the policy, and returns a remark. Only `sync` deletes or leaves them for good.
+    pub fn settle_lost(&mut self, is_sync: bool, policy: Policy) -> Result<Option<String>> {
+        self.lost
+            .settle(is_sync, policy, &mut self.memory, &mut self.aside)
     }
 
-    /// What the table says of a file that is there or not, and the digest of what is there.
+    /// The verdict for a file, and the digest of its text on disk.
     pub fn verdict(&self, path: &RelPath) -> (Verdict, Option<Digest>) {
-        let found = self.found.get(path);
-        plan::verdict(&self.memory, &self.desired, found, &self.merges, path)
+        let disk = match self.found.get(path) {
+            Some(Found::File(bytes)) => Some(bytes),
+            _ => None,
+        };
+        let last = self.memory.rows.get(path);
+        let Some(file) = self.desired.get(path) else {
+            let on_disk = disk.map(|bytes| Digest::of(path, bytes));
+            return (reconcile(last, on_disk.as_ref(), None), on_disk);
+        };
+        let sides = ThreeWay::new(path, last, disk, file);
+        let verdict = match self.resolved.get(path) {
+            Some(resolved) => resolved.verdict,
+            None => sides.resolve(self.applied.get(path)).verdict,
+        };
+        (verdict, sides.on_disk)
     }
 
     /// A remark about Shared files that lack generated lines, and that `set` leaves as they are: their edits are everyday life,
@@ -162,16 +162,18 @@ impl Snapshot {
             found: self.found.iter().collect(),
             templates: template::SET,
             project: &self.record,
-            merges: &self.merges,
+            applied: &self.applied,
+            resolved: &self.resolved,
+            named,
             policy,
-            decided,
+            decided: decided.iter().collect(),
             forced,
             owned: &project.settings.owned,
             aside: &self.aside,
         };
-        let mut set = plan::plan_named(&inputs, named)?;
+        let mut set = plan::plan(&inputs)?;
         let left = self
-            .left
+            .orphans
             .iter()
             .filter(|path| !named.rewritten.contains_key(*path));
         set.notes.extend(left.map(|path| Note {
@@ -181,43 +183,4 @@ impl Snapshot {
         }));
         Ok(set)
     }
-}
-
-/// The files that git left where one branch deleted and the other one edited them, and that were generated there.
-fn left_by_git(workspace: &Workspace, found: &BTreeMap<RelPath, Found>) -> Result<Vec<RelPath>> {
-    let root = &workspace.root;
-    let mut files = workspace
-        .conflicted
-        .texts(|path| !found.contains_key(path))?;
-    files.retain(|_, git| git.ancestor.is_some() && git.ours.is_some() != git.theirs.is_some());
-    if files.is_empty() {
-        return Ok(Vec::new());
-    }
-    let mut locks = Vec::new();
-    for head in COMING.iter().chain(&["HEAD"]) {
-        let lock = git::text_at(root, head, memory::LOCK)?;
-        locks.extend(lock.and_then(|text| Memory::parse(&text).ok()));
-    }
-    let mut left = Vec::new();
-    for path in files.into_keys() {
-        let was_generated = locks.iter().any(|lock| lock.rows.contains_key(&path));
-        if was_generated && matches!(tree::find(root, &path)?, Found::File(_)) {
-            left.push(path);
-        }
-    }
-    Ok(left)
-}
-
-/// Those of `paths` that both branches of the last commit changed, where it merged them by keeping the text of one.
-fn committed(root: &Path, paths: Vec<RelPath>) -> Result<BTreeMap<RelPath, Unmerged>> {
-    let mut files = BTreeMap::new();
-    for path in paths {
-        if let Some(git) = git::merged(root, path.as_str())?
-            && git.ours != git.ancestor
-            && git.theirs != git.ancestor
-        {
-            files.insert(path, git);
-        }
-    }
-    Ok(files)
 }

@@ -7,13 +7,12 @@ use std::{
 
 use rayon::prelude::*;
 
-use super::{Snapshot, Workspace, check, derived, lost};
+use super::{Snapshot, Workspace, check, derived};
 use crate::{
     change::ChangeSet,
     cli::{Global, Status},
     error::Result,
     memory::Memory,
-    plan::NamedFiles,
     project::Project,
     reconcile::{Last, Verdict},
     report::{FileState, FileStatus, Report, StatusReport},
@@ -30,13 +29,9 @@ pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
         return of_another_set(&workspace, &project, status, report);
     }
     let mut snapshot = Snapshot::of(&workspace, &project)?;
-    let lost = lost::files(&workspace, &project, &snapshot, &NamedFiles::default())?;
-    let instead = match lost.is_empty() {
-        true => Vec::new(),
-        false => lost::lines(&project, &snapshot, &lost),
-    };
+    let instead: Vec<String> = snapshot.lost.advice.iter().map(shell::line).collect();
+    let lost = snapshot.lost.files.iter();
     let lost: Vec<FileStatus> = lost
-        .iter()
         .filter_map(|path| Some(is_lost(path, snapshot.memory.rows.remove(path)?.owner)))
         .collect();
     let (set, drifts) = rayon::join(

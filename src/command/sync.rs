@@ -1,8 +1,9 @@
 //! `sync`: changes nothing in the project, and makes the tree what a hand-edited or merged `PROJECT` says.
 
-use super::{Request, Workspace, reconcile, unmerged::branches};
+use super::{Request, Workspace, reconcile};
 use crate::{
     advice::{NextStep, Script},
+    branches::Branches,
     change::Policy,
     cli::Global,
     error::Result,
@@ -17,8 +18,8 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
         Script::of("make manifests"),
     )];
     let (mut merged, mut named) = (None, NamedFiles::default());
-    let (workspace, project) = Workspace::open_with(&flags.directory, |bytes, conflicted| {
-        let Some(branches) = branches(&flags.directory, &bytes, conflicted)? else {
+    let (workspace, project) = Workspace::open_with(&flags.directory, |bytes, git| {
+        let Some(branches) = Branches::find(git, &flags.directory, &bytes)? else {
             return Ok(bytes);
         };
         let (text, remark) = branches.merge(flags.policy())?;
@@ -26,7 +27,7 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
         merged = Some(remark);
         // Only a policy brings back what a branch deleted.
         if matches!(flags.policy(), Policy::Keep | Policy::Take) {
-            named.rewritten = branches.kept(&flags.directory, &project)?;
+            named.rewritten = branches.kept(git, &flags.directory, &project)?;
         }
         Ok(text.into_bytes())
     })?;

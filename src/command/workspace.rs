@@ -8,12 +8,12 @@ use std::{
 use super::{
     no_project::{check_directory, lost_project, put_back},
     own::check_list,
-    unmerged::branches,
 };
 use crate::{
     advice::Advice,
+    branches::Branches,
     error::{Failure, Result},
-    git::Conflicted,
+    git::Status,
     memory::{self, Memory},
     merge::markers,
     project::{self, FILE, Project},
@@ -34,8 +34,8 @@ pub struct Workspace {
     merged: bool,
     /// What stood in the directory before there was a project, and counts as applied.
     pub adopted: BTreeMap<RelPath, Last<Digest>>,
-    /// The files that git could not merge.
-    pub conflicted: Conflicted,
+    /// What git says of a merge.
+    pub git: Status,
 }
 
 impl Workspace {
@@ -68,7 +68,7 @@ impl Workspace {
             seen: found,
             merged: false,
             adopted: BTreeMap::new(),
-            conflicted: Conflicted::default(),
+            git: Status::default(),
         })
     }
 
@@ -82,7 +82,7 @@ impl Workspace {
     /// The project at `root`, after `mend` had a look at the text of its `PROJECT`.
     pub fn open_with(
         root: &Path,
-        mend: impl FnOnce(Vec<u8>, &Conflicted) -> Result<Vec<u8>> + Send,
+        mend: impl FnOnce(Vec<u8>, &Status) -> Result<Vec<u8>> + Send,
     ) -> Result<(Self, Project)> {
         let (workspace, project) = Self::open_of_any_set(root, mend)?;
         project.check_templates()?;
@@ -114,7 +114,7 @@ impl Workspace {
 
     fn open_of_any_set(
         root: &Path,
-        mend: impl FnOnce(Vec<u8>, &Conflicted) -> Result<Vec<u8>> + Send,
+        mend: impl FnOnce(Vec<u8>, &Status) -> Result<Vec<u8>> + Send,
     ) -> Result<(Self, Project)> {
         check_directory(root, |root| {
             let above = root.parent().unwrap_or(root).to_string_lossy();
@@ -122,14 +122,14 @@ impl Workspace {
             format!("--directory {}", shell::word(&above))
         })?;
         let seen = tree::find(root, &RelPath::parse(FILE)?)?;
-        let mut conflicted = Conflicted::default();
+        let mut git = Status::default();
         let merged;
         let project = match &seen {
             Found::File(bytes) => {
                 // There is hardly ever something to mend, so the text is read while git looks for it; then a thread is left.
                 let mend = || {
-                    conflicted = Conflicted::below(root)?;
-                    mend(bytes.clone(), &conflicted)
+                    git = Status::of(root)?;
+                    mend(bytes.clone(), &git)
                 };
                 let read = || rayon::join(|| Project::read(bytes), template::prepare).0;
                 let (mended, read) = rayon::join(mend, read);
@@ -175,7 +175,7 @@ impl Workspace {
                 seen,
                 merged,
                 adopted: BTreeMap::new(),
-                conflicted,
+                git,
             },
             project,
         ))
@@ -289,8 +289,8 @@ fn of_one_set(a: &Project, b: &Project) -> bool {
 }
 
 /// Refuses a `PROJECT` of two branches: `sync` puts them together.
-fn of_one_branch(root: &Path, bytes: Vec<u8>, conflicted: &Conflicted) -> Result<Vec<u8>> {
-    match branches(root, &bytes, conflicted)? {
+fn of_one_branch(root: &Path, bytes: Vec<u8>, git: &Status) -> Result<Vec<u8>> {
+    match Branches::find(git, root, &bytes)? {
         Some(branches) => Err(branches.refuse()),
         None => Ok(bytes),
     }

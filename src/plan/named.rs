@@ -1,30 +1,29 @@
-//! What a command does to single User files that its own words name, beyond what `PROJECT` asks for.
+//! User files that the command names explicitly: `rename` and `edit api` rewrite them, beyond what `PROJECT` asks for.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Inputs, plan};
+use super::inputs::Inputs;
 use crate::{
     change::{Action, Change, ChangeSet},
-    error::Result,
     reconcile::Last,
     tree::{self, Content, Digest, Found, Owner, RelPath, Tree},
 };
 
-/// Such files. The default is none.
+/// User files that the command names explicitly. The default is none.
 #[derive(Clone, Debug, Default)]
 pub struct NamedFiles {
-    /// They stay on disk whatever becomes of their entry, and leave the memory.
+    /// Files that stay on disk whatever becomes of their entry, and leave the lock.
     pub forgotten: BTreeSet<RelPath>,
-    /// They are new, and start with another content than their template's.
+    /// New files that start with another content than their template's.
     pub created: Vec<(RelPath, Content)>,
-    /// They are changed.
+    /// Files whose text changes.
     pub rewritten: BTreeMap<RelPath, Rewritten>,
-    /// Where those of them that move were, by the path where they go.
+    /// The old path of each rewritten file that moves, by its new one.
     pub moved: BTreeMap<RelPath, RelPath>,
 }
 
 impl NamedFiles {
-    /// Gives those that are created what they start with.
+    /// Gives the created files their first content.
     pub fn start(&self, desired: &mut Tree) {
         for (path, content) in &self.created {
             if let Some(file) = desired.get_mut(path) {
@@ -37,16 +36,16 @@ impl NamedFiles {
 /// A User file that gets another content, or another place.
 #[derive(Clone, Debug, Default)]
 pub struct Rewritten {
-    /// What it held when `after` was made from it; applying refuses if that is no longer so.
+    /// The text that `after` was made from; applying refuses if the file holds another one by then.
     pub before: Option<Vec<u8>>,
-    /// What it will hold; `None` if it goes away.
+    /// The new text; `None` if the file goes away.
     pub after: Option<Content>,
-    /// What is remembered of it.
+    /// The row that the lock will hold.
     pub row: Option<Last<Digest>>,
 }
 
 impl Rewritten {
-    /// The new content of a file that is now `before`. Who had not edited it has not edited it afterwards.
+    /// The new content of a file that is now `before`. An unedited file counts as unedited afterwards, too.
     pub fn of(path: &RelPath, before: &[u8], after: Content, row: Option<&Last<Digest>>) -> Self {
         let row = row.map(|row| match row.any_of.contains(&Digest::of(path, before)) {
             true => Last {
@@ -63,59 +62,77 @@ impl Rewritten {
     }
 }
 
-/// Plans as though the named files were on disk already as they will be, and adds their own changes. What is desired has
-/// been started.
-pub fn plan_named(inputs: &Inputs<'_>, named: &NamedFiles) -> Result<ChangeSet> {
-    let (mut rows, mut found) = (inputs.rows.clone(), inputs.found.clone());
-    rows.retain(|path, _| !named.forgotten.contains(*path));
-    let (mut now, mut changes) = (Vec::new(), Vec::new());
-    for (path, Rewritten { before, after, row }) in &named.rewritten {
-        if matches!(found.get(path), Some(Found::Obstacle(_))) {
-            continue;
-        }
-        match row {
-            Some(row) => rows.insert(path, row),
-            None => rows.remove(path),
+/// The named files as they will be.
+pub struct Now<'a> {
+    named: &'a NamedFiles,
+    found: Vec<(&'a RelPath, Found)>,
+    changes: Vec<Change>,
+}
+
+impl<'a> Now<'a> {
+    /// Works out the text of each named file, and its change.
+    pub fn of(inputs: &Inputs<'a>) -> Self {
+        let mut now = Self {
+            named: inputs.named,
+            found: Vec::new(),
+            changes: Vec::new(),
         };
-        let after = match (before, after) {
-            (Some(before), Some(after)) => Some(tree::with_line_ends_of(before, after.clone())),
-            (_, after) => after.clone(),
-        };
-        now.push(match &after {
-            Some(after) => (path, Found::File(after.to_vec())),
-            None => (path, Found::Absent),
-        });
-        let action = match (before, &after) {
-            (Some(before), Some(after)) if **before == **after => continue,
-            (None, None) => continue,
-            (Some(_), Some(_)) => Action::Edit,
-            // What is not made anew at its new path has the user's text.
-            (None, Some(after)) if named.moved.contains_key(path) => {
-                let file = inputs.desired.get(path);
-                match file.is_some_and(|file| file.digest(path) == Digest::of(path, after)) {
-                    true => Action::Move,
-                    false => Action::Edit,
-                }
+        for (path, Rewritten { before, after, .. }) in &now.named.rewritten {
+            if matches!(inputs.found.get(path), Some(Found::Obstacle(_))) {
+                continue;
             }
-            (None, Some(_)) => Action::Create,
-            (Some(_), None) => Action::Delete,
-        };
-        changes.push(Change {
-            path: path.clone(),
-            action,
-            owner: Some(Owner::User),
-            before: before.clone(),
-            after,
-        });
+            let after = match (before, after) {
+                (Some(before), Some(after)) => Some(tree::with_line_ends_of(before, after.clone())),
+                (_, after) => after.clone(),
+            };
+            let found = after.as_ref().map(|after| Found::File(after.to_vec()));
+            now.found.push((path, found.unwrap_or(Found::Absent)));
+            let action = match (before, &after) {
+                (Some(before), Some(after)) if **before == **after => continue,
+                (None, None) => continue,
+                (Some(_), Some(_)) => Action::Edit,
+                // A file that is not made anew at its new path has the user's text.
+                (None, Some(after)) if now.named.moved.contains_key(path) => {
+                    let file = inputs.desired.get(path);
+                    match file.is_some_and(|file| file.digest(path) == Digest::of(path, after)) {
+                        true => Action::Move,
+                        false => Action::Edit,
+                    }
+                }
+                (None, Some(_)) => Action::Create,
+                (Some(_), None) => Action::Delete,
+            };
+            now.changes.push(Change {
+                path: path.clone(),
+                action,
+                owner: Some(Owner::User),
+                before: before.clone(),
+                after,
+            });
+        }
+        now
     }
-    found.extend(now.iter().map(|(path, now)| (*path, now)));
-    let mut set = plan(&Inputs {
-        rows,
-        found,
-        ..*inputs
-    })?;
-    set.changes.extend(changes);
-    set.changes.sort_by(|a, b| a.path.cmp(&b.path));
-    set.moved.extend(named.moved.clone());
-    Ok(set)
+
+    /// The inputs as if the files were on disk already.
+    pub fn inputs<'b>(&'b self, inputs: &Inputs<'b>) -> Inputs<'b> {
+        let mut inputs = inputs.clone();
+        inputs
+            .rows
+            .retain(|path, _| !self.named.forgotten.contains(*path));
+        for (path, found) in &self.found {
+            match &self.named.rewritten[*path].row {
+                Some(row) => inputs.rows.insert(path, row),
+                None => inputs.rows.remove(*path),
+            };
+            inputs.found.insert(path, found);
+        }
+        inputs
+    }
+
+    /// Adds the changes of the files.
+    pub fn add_to(self, set: &mut ChangeSet) {
+        set.changes.extend(self.changes);
+        set.changes.sort_by(|a, b| a.path.cmp(&b.path));
+        set.moved.extend(self.named.moved.clone());
+    }
 }

@@ -1,8 +1,8 @@
-//! What is remembered of a plan: the bases of Shared files, both copies of `PROJECT`, and the lock.
+//! The record of a plan: the bases of Shared files, both copies of `PROJECT`, and the lock.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Inputs, found};
+use super::inputs::Inputs;
 use crate::{
     change::{Action, Change, ChangeSet, Conflict, ConflictKind},
     error::Result,
@@ -11,14 +11,14 @@ use crate::{
     tree::{self, Content, Digest, Found, Owner, RelPath},
 };
 
-/// Adds the changes of the record: the bases of Shared files, both copies of `PROJECT`, and the lock, which comes last.
+/// Adds the changes of the record. The lock comes last.
 pub fn record(
     inputs: &Inputs<'_>,
     mut rows: BTreeMap<RelPath, Last<Digest>>,
     set: &mut ChangeSet,
 ) -> Result<()> {
     let mut put = |path: RelPath, after: Option<Content>| {
-        let before = match found(inputs, &path) {
+        let before = match inputs.found(&path) {
             Found::Absent => None,
             Found::File(bytes) => Some(bytes.clone()),
             Found::Obstacle(what) => {

@@ -2,10 +2,11 @@
 
 use serde_yaml::{Mapping, Value};
 
-use super::markers::Sides;
 use crate::{
+    advice::Script,
     change::Policy,
     error::{Failure, Result},
+    merge::markers::Sides,
     project::{FILE, LAYOUT},
     yaml,
 };
@@ -30,7 +31,7 @@ pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String
                 sides.line
             ))
             .note(error.to_string())
-            .advise(format!("${{EDITOR:-vi}} {FILE} && operator-forge sync"))
+            .advise(edit())
         })
     };
     let (ours, theirs) = (
@@ -49,7 +50,7 @@ pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String
             "`{FILE}`: the two branches make no `{FILE}` together"
         ))
         .note(why)
-        .advise(format!("edit {FILE}, then operator-forge sync"))
+        .advise(edit())
     };
     if !yaml::keys_are_words(&value) {
         return Err(refuse(
@@ -312,6 +313,11 @@ impl Clash {
     }
 }
 
+/// Opens `PROJECT` in an editor.
+fn edit() -> Script {
+    Script::edit([FILE]).then(Script::forge("sync"))
+}
+
 fn refuse(clash: Clash, sides: &Sides) -> Failure {
     let leaf = clash.at.last().cloned().unwrap_or_default();
     let said = |value: &Option<Value>, text: &str, lines: &[usize]| {
@@ -346,7 +352,7 @@ fn refuse(clash: Clash, sides: &Sides) -> Failure {
     ))
     .note("everything else of the two goes together")
     .note("`--on-conflict keep` takes the first, `--on-conflict take` the second")
-    .advise("operator-forge sync --on-conflict keep")
+    .advise(Script::forge("sync --on-conflict keep"))
 }
 
 #[cfg(test)]

@@ -1,0 +1,3 @@
+//! Errors of the domain as failures: the words, and the advice.
+
+mod git;
