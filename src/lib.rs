@@ -10,6 +10,7 @@ pub mod change;
 pub mod cli;
 pub mod command;
 pub mod definitions;
+pub mod engine;
 pub mod error;
 pub mod git;
 pub mod memory;

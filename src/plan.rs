@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use self::named::Now;
+use self::moves::Now;
 pub use self::{
     inputs::Inputs,
     moves::{Moves, find as moves},

@@ -5,9 +5,9 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-use super::derived::CRDS;
 use crate::{
     cli::{self, Cli, Command},
+    engine::derived::CRDS,
     error::{Failure, Result},
     memory,
     project::{self, FILE},

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    Snapshot, Workspace,
-    file_of::{paths_of, unknown},
-};
 use crate::{
     change::{Action, Change, ChangeSet},
     cli::{Diff, Global},
+    engine::{
+        Snapshot, Workspace,
+        file_of::{paths_of, unknown},
+    },
     error::{Failure, Result},
     report::{Outcome, Report},
     template,

@@ -7,10 +7,10 @@ use std::{
 
 use rayon::prelude::*;
 
-use super::{Snapshot, Workspace, check, derived};
 use crate::{
     change::ChangeSet,
     cli::{Global, Status},
+    engine::{Snapshot, Workspace, derived, drift::drifts},
     error::Result,
     memory::Memory,
     project::Project,
@@ -34,11 +34,7 @@ pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
     let lost: Vec<FileStatus> = lost
         .filter_map(|path| Some(is_lost(path, snapshot.memory.rows.remove(path)?.owner)))
         .collect();
-    let (set, drifts) = rayon::join(
-        || snapshot.drift(&project),
-        || check::drifts(&project, &snapshot),
-    );
-    let (set, drifts) = (set?, drifts?);
+    let (set, drifts) = (snapshot.drift()?, drifts(&snapshot)?);
     let mut files = files(&snapshot, &project.settings.owned, &set);
     files.extend(lost);
     files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -104,7 +100,7 @@ fn is_lost(path: &RelPath, owner: Owner) -> FileStatus {
 }
 
 /// Every file that is desired or remembered.
-fn files(snapshot: &Snapshot, owned: &BTreeSet<RelPath>, set: &ChangeSet) -> Vec<FileStatus> {
+fn files(snapshot: &Snapshot<'_>, owned: &BTreeSet<RelPath>, set: &ChangeSet) -> Vec<FileStatus> {
     let paths: BTreeSet<&RelPath> = snapshot
         .desired
         .keys()
@@ -142,7 +138,7 @@ fn files(snapshot: &Snapshot, owned: &BTreeSet<RelPath>, set: &ChangeSet) -> Vec
 
 /// Whose a file is, and how it stands beside what was generated; `None` if it is gone and nobody wants it.
 fn state(
-    snapshot: &Snapshot,
+    snapshot: &Snapshot<'_>,
     owned: &BTreeSet<RelPath>,
     path: &RelPath,
 ) -> Option<(&'static str, FileState)> {

@@ -1,11 +1,11 @@
 //! `sync`: changes nothing in the project, and makes the tree what a hand-edited or merged `PROJECT` says.
 
-use super::{Request, Workspace, reconcile};
 use crate::{
     advice::{NextStep, Script},
     branches::Branches,
     change::Policy,
     cli::Global,
+    engine::{Request, Sync, Workspace, reconcile},
     error::Result,
     plan::NamedFiles,
     project::Project,
@@ -31,13 +31,14 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
         }
         Ok(text.into_bytes())
     })?;
-    let settles = merged.is_some();
+    let sync = Sync {
+        merged: merged.is_some(),
+    };
     let mut remarks: Vec<String> = merged.into_iter().flatten().collect();
     remarks.extend(workspace.not_followed()?);
     let request = Request {
         named,
-        settles,
-        compares: true,
+        sync: Some(sync),
         remarks,
         next,
         ..Request::of("sync", project)

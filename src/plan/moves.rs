@@ -1,17 +1,21 @@
-//! Files whose template has another path by now. Their rows, bases and texts are planned as if they were there already, so
-//! that the table decides about them as about all others; the result is then done to the files where they are.
+//! Files that are planned as they will be: those that the command names, and those whose template has another path by now.
+//! Their rows, bases and texts are planned as if they were there already, so that the table decides about them as about all
+//! others; the result is then done to the files where they are.
 //!
 //! Invariant: an edit moves with its file; a file that stands at the new path already is left to the table.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::inputs::{Inputs, View};
+use super::{
+    inputs::{Inputs, View},
+    named::{NamedFiles, Rewritten},
+};
 use crate::{
     change::{Action, Change, ChangeSet},
     error::Result,
     memory,
     reconcile::Last,
-    tree::{Digest, Found, Owner, RelPath, Tree},
+    tree::{self, Digest, Found, Owner, RelPath, Tree},
 };
 
 /// The old path of each file that moves, by its new one.
@@ -126,4 +130,79 @@ fn carry(
         before: Some(bytes.clone()),
         after: None,
     });
+}
+
+/// The named files as they will be.
+pub struct Now<'a> {
+    named: &'a NamedFiles,
+    found: Vec<(&'a RelPath, Found)>,
+    changes: Vec<Change>,
+}
+
+impl<'a> Now<'a> {
+    /// Works out the text of each named file, and its change.
+    pub fn of(inputs: &Inputs<'a>) -> Self {
+        let mut now = Self {
+            named: inputs.named,
+            found: Vec::new(),
+            changes: Vec::new(),
+        };
+        for (path, Rewritten { before, after, .. }) in &now.named.rewritten {
+            if matches!(inputs.found.get(path), Some(Found::Obstacle(_))) {
+                continue;
+            }
+            let after = match (before, after) {
+                (Some(before), Some(after)) => Some(tree::with_line_ends_of(before, after.clone())),
+                (_, after) => after.clone(),
+            };
+            let found = after.as_ref().map(|after| Found::File(after.to_vec()));
+            now.found.push((path, found.unwrap_or(Found::Absent)));
+            let action = match (before, &after) {
+                (Some(before), Some(after)) if **before == **after => continue,
+                (None, None) => continue,
+                (Some(_), Some(_)) => Action::Edit,
+                // A file that is not made anew at its new path has the user's text.
+                (None, Some(after)) if now.named.moved.contains_key(path) => {
+                    let file = inputs.desired.get(path);
+                    match file.is_some_and(|file| file.digest(path) == Digest::of(path, after)) {
+                        true => Action::Move,
+                        false => Action::Edit,
+                    }
+                }
+                (None, Some(_)) => Action::Create,
+                (Some(_), None) => Action::Delete,
+            };
+            now.changes.push(Change {
+                path: path.clone(),
+                action,
+                owner: Some(Owner::User),
+                before: before.clone(),
+                after,
+            });
+        }
+        now
+    }
+
+    /// The inputs as if the files were on disk already.
+    pub fn inputs<'b>(&'b self, inputs: &Inputs<'b>) -> Inputs<'b> {
+        let mut inputs = inputs.clone();
+        inputs
+            .rows
+            .retain(|path, _| !self.named.forgotten.contains(*path));
+        for (path, found) in &self.found {
+            match &self.named.rewritten[*path].row {
+                Some(row) => inputs.rows.insert(path, row),
+                None => inputs.rows.remove(*path),
+            };
+            inputs.found.insert(path, found);
+        }
+        inputs
+    }
+
+    /// Adds the changes of the files.
+    pub fn add_to(self, set: &mut ChangeSet) {
+        set.changes.extend(self.changes);
+        set.changes.sort_by(|a, b| a.path.cmp(&b.path));
+        set.moved.extend(self.named.moved.clone());
+    }
 }

@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::inputs::Inputs;
 use crate::{
-    change::{Action, Change, ChangeSet},
     reconcile::Last,
-    tree::{self, Content, Digest, Found, Owner, RelPath, Tree},
+    tree::{Content, Digest, RelPath, Tree},
 };
 
 /// User files that the command names explicitly. The default is none.
@@ -23,6 +21,14 @@ pub struct NamedFiles {
 }
 
 impl NamedFiles {
+    /// No files.
+    pub const NONE: &Self = &Self {
+        forgotten: BTreeSet::new(),
+        created: Vec::new(),
+        rewritten: BTreeMap::new(),
+        moved: BTreeMap::new(),
+    };
+
     /// Gives the created files their first content.
     pub fn start(&self, desired: &mut Tree) {
         for (path, content) in &self.created {
@@ -59,80 +65,5 @@ impl Rewritten {
             after: Some(after),
             row,
         }
-    }
-}
-
-/// The named files as they will be.
-pub struct Now<'a> {
-    named: &'a NamedFiles,
-    found: Vec<(&'a RelPath, Found)>,
-    changes: Vec<Change>,
-}
-
-impl<'a> Now<'a> {
-    /// Works out the text of each named file, and its change.
-    pub fn of(inputs: &Inputs<'a>) -> Self {
-        let mut now = Self {
-            named: inputs.named,
-            found: Vec::new(),
-            changes: Vec::new(),
-        };
-        for (path, Rewritten { before, after, .. }) in &now.named.rewritten {
-            if matches!(inputs.found.get(path), Some(Found::Obstacle(_))) {
-                continue;
-            }
-            let after = match (before, after) {
-                (Some(before), Some(after)) => Some(tree::with_line_ends_of(before, after.clone())),
-                (_, after) => after.clone(),
-            };
-            let found = after.as_ref().map(|after| Found::File(after.to_vec()));
-            now.found.push((path, found.unwrap_or(Found::Absent)));
-            let action = match (before, &after) {
-                (Some(before), Some(after)) if **before == **after => continue,
-                (None, None) => continue,
-                (Some(_), Some(_)) => Action::Edit,
-                // A file that is not made anew at its new path has the user's text.
-                (None, Some(after)) if now.named.moved.contains_key(path) => {
-                    let file = inputs.desired.get(path);
-                    match file.is_some_and(|file| file.digest(path) == Digest::of(path, after)) {
-                        true => Action::Move,
-                        false => Action::Edit,
-                    }
-                }
-                (None, Some(_)) => Action::Create,
-                (Some(_), None) => Action::Delete,
-            };
-            now.changes.push(Change {
-                path: path.clone(),
-                action,
-                owner: Some(Owner::User),
-                before: before.clone(),
-                after,
-            });
-        }
-        now
-    }
-
-    /// The inputs as if the files were on disk already.
-    pub fn inputs<'b>(&'b self, inputs: &Inputs<'b>) -> Inputs<'b> {
-        let mut inputs = inputs.clone();
-        inputs
-            .rows
-            .retain(|path, _| !self.named.forgotten.contains(*path));
-        for (path, found) in &self.found {
-            match &self.named.rewritten[*path].row {
-                Some(row) => inputs.rows.insert(path, row),
-                None => inputs.rows.remove(*path),
-            };
-            inputs.found.insert(path, found);
-        }
-        inputs
-    }
-
-    /// Adds the changes of the files.
-    pub fn add_to(self, set: &mut ChangeSet) {
-        set.changes.extend(self.changes);
-        set.changes.sort_by(|a, b| a.path.cmp(&b.path));
-        set.moved.extend(self.named.moved.clone());
     }
 }

@@ -5,12 +5,9 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    no_project::{check_directory, lost_project, put_back},
-    own::check_list,
-};
+use super::owned::check_list;
 use crate::{
-    advice::Advice,
+    advice::{Advice, Script},
     branches::Branches,
     error::{Failure, Result},
     git::Status,
@@ -18,7 +15,7 @@ use crate::{
     merge::markers,
     project::{self, FILE, Project},
     reconcile::Last,
-    shell, template,
+    template,
     tree::{self, Content, Digest, File, Found, RelPath},
 };
 
@@ -45,7 +42,7 @@ impl Workspace {
     pub fn fresh(root: &Path) -> Result<Self> {
         check_directory(root, |root| {
             let beside = format!("{}-project", root.display());
-            format!("operator-forge -C {} init", shell::word(&beside))
+            Script::forge("-C").arg(beside).code("init").into()
         })?;
         let found = tree::find(root, &RelPath::parse(FILE)?)?;
         if let Found::File(bytes) = &found {
@@ -56,7 +53,7 @@ impl Workspace {
             return Err(
                 Failure::refused(format!("`{}` is a project already", root.display()))
                     .note("it has a PROJECT file")
-                    .advise("operator-forge create api --help"),
+                    .advise(Script::forge("create api --help")),
             );
         }
         if tree::find(root, &RelPath::parse(memory::LOCK)?)? != Found::Absent {
@@ -102,7 +99,7 @@ impl Workspace {
                 .note(
                     "without it your edits cannot be told from what an older operator-forge wrote",
                 )
-                .advise(format!("git checkout -- {}", memory::DIRECTORY)));
+                .advise(Script::of("git checkout --").arg(memory::DIRECTORY)));
         }
         Ok((workspace, project))
     }
@@ -119,7 +116,7 @@ impl Workspace {
         check_directory(root, |root| {
             let above = root.parent().unwrap_or(root).to_string_lossy();
             let above = if above.is_empty() { ".".into() } else { above };
-            format!("--directory {}", shell::word(&above))
+            Advice::set("--directory", above)
         })?;
         let seen = tree::find(root, &RelPath::parse(FILE)?)?;
         let mut git = Status::default();
@@ -156,12 +153,8 @@ impl Workspace {
                 project
             }
             Found::Obstacle(what) => {
-                return Err(
-                    Failure::refused(format!("cannot read `PROJECT`: {what}")).advise(format!(
-                        "mv -i PROJECT PROJECT.former && {}",
-                        put_back(root)
-                    )),
-                );
+                return Err(Failure::refused(format!("cannot read `PROJECT`: {what}"))
+                    .advise(Script::put_aside(FILE).then(put_back(root))));
             }
             Found::Absent if tree::find(root, &RelPath::parse(memory::LOCK)?)? != Found::Absent => {
                 return Err(lost_project(root));
@@ -307,4 +300,35 @@ fn applied(root: &Path, current: &[u8]) -> Result<Option<Project>> {
         }
         _ => None,
     })
+}
+
+/// Refuses anything but a directory; `advice` names another path.
+fn check_directory(root: &Path, advice: impl Fn(&Path) -> Advice) -> Result<()> {
+    if root.exists() && !root.is_dir() {
+        return Err(
+            Failure::refused(format!("`{}` is not a directory", root.display()))
+                .note("a project is a directory")
+                .advise(advice(root)),
+        );
+    }
+    Ok(())
+}
+
+/// The refusal where `PROJECT` is gone.
+fn lost_project(root: &Path) -> Failure {
+    let lost = Failure::refused(format!("`{}` has lost its PROJECT file", root.display()));
+    let said = format!("`{}` says that there was one", memory::LOCK);
+    let lost = match root.join(memory::APPLIED_PROJECT).is_file() {
+        true => lost.note(format!("{said}; its last applied text is kept beside it")),
+        false => lost.note(said),
+    };
+    lost.advise(put_back(root))
+}
+
+/// Puts the last applied `PROJECT` back.
+fn put_back(root: &Path) -> Script {
+    match root.join(memory::APPLIED_PROJECT).is_file() {
+        true => Script::of("cp").arg(memory::APPLIED_PROJECT).arg(FILE),
+        false => Script::of("git checkout --").arg(FILE),
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::derived::is_derived;
 use crate::{
+    advice::Script,
     cli::Files,
     error::{Failure, Result},
     memory,
@@ -42,7 +43,7 @@ pub fn paths_or_choice(
     let Some(first) = names.first() else {
         return Err(Failure::usage("`PATH` is missing")
             .note(none)
-            .advise("operator-forge status"));
+            .advise(Script::forge("status")));
     };
     let help = help.replace("PATH", &shell::word(first));
     let at = prompt.choose("Which file?", &["PATH"], &help, &names)?;
@@ -50,18 +51,22 @@ pub fn paths_or_choice(
 }
 
 /// Why nothing in `desired` is at `path`, which was given to `command`.
-pub fn unknown(command: &str, path: &RelPath, desired: &BTreeMap<RelPath, Owner>) -> Failure {
+pub fn unknown(
+    command: &'static str,
+    path: &RelPath,
+    desired: &BTreeMap<RelPath, Owner>,
+) -> Failure {
     let text = path.as_str();
     let failure = Failure::refused(format!("`{path}` is not generated"));
     if text == FILE || text.starts_with(memory::DIRECTORY) {
         return failure
             .note("it is the record of the project, which every command writes")
-            .advise("operator-forge sync");
+            .advise(Script::forge("sync"));
     }
     if is_derived(text) {
         return failure
             .note("the project's own code writes it, and leaves a file without its header alone")
-            .advise("make manifests");
+            .advise(Script::of("make manifests"));
     }
     let directory = format!("{}/", text.trim_end_matches('/'));
     let mut inside = desired
@@ -73,8 +78,8 @@ pub fn unknown(command: &str, path: &RelPath, desired: &BTreeMap<RelPath, Owner>
         return failure
             .note("it is a directory, and each file in it has an owner")
             .advise(match of_tool {
-                Some((first, _)) => format!("operator-forge {command} {first}"),
-                None => "operator-forge status --all".to_owned(),
+                Some((first, _)) => Script::forge(command).arg(first.as_str()),
+                None => Script::forge("status --all"),
             });
     }
     let split = |path: &str| {
@@ -93,9 +98,9 @@ pub fn unknown(command: &str, path: &RelPath, desired: &BTreeMap<RelPath, Owner>
     match near.or_else(|| desired.keys().find(of_near_name)) {
         Some(near) => failure
             .note("paths are relative to the project's directory")
-            .advise(format!("operator-forge {command} {near}")),
+            .advise(Script::forge(command).arg(near.as_str())),
         None => failure
             .note("nothing in `PROJECT` asks for it, so it is yours alone")
-            .advise("operator-forge status --all"),
+            .advise(Script::forge("status --all")),
     }
 }

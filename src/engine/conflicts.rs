@@ -105,9 +105,9 @@ pub fn refuse(set: &ChangeSet) -> Result<()> {
         failure = failure.note(format!("`--on-conflict keep` {keeps}{others}"));
         // Of a generated file nothing is lost, and all of what is new is there.
         if set.conflicts.iter().all(|conflict| conflict.why.is_edit()) {
-            failure = failure.advise("--on-conflict markers");
+            failure = failure.advise(Advice::set("--on-conflict", "markers"));
         }
-        failure = failure.advise("--on-conflict keep");
+        failure = failure.advise(Advice::set("--on-conflict", "keep"));
     }
     Err(failure.note("nothing was written"))
 }

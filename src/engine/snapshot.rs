@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Workspace;
+use super::workspace::Workspace;
 use crate::{
     branches::{self, Lost},
     change::{ChangeSet, Note, NoteKind, Policy, lacking},
@@ -17,7 +17,11 @@ use crate::{
 };
 
 /// The three sides, before they are compared.
-pub struct Snapshot {
+pub struct Snapshot<'a> {
+    /// The project that is desired.
+    pub project: &'a Project,
+    /// User files that the command names explicitly.
+    named: &'a NamedFiles,
     /// What was last applied.
     pub memory: Memory,
     /// What the project asks for.
@@ -38,14 +42,18 @@ pub struct Snapshot {
     pub lost: Lost,
 }
 
-impl Snapshot {
+impl<'a> Snapshot<'a> {
     /// Renders `project` and reads what is there.
-    pub fn of(workspace: &Workspace, project: &Project) -> Result<Self> {
-        Self::with(workspace, project, &NamedFiles::default())
+    pub fn of(workspace: &Workspace, project: &'a Project) -> Result<Self> {
+        Self::with(workspace, project, NamedFiles::NONE)
     }
 
     /// The same, with the files that a command names.
-    pub fn with(workspace: &Workspace, project: &Project, named: &NamedFiles) -> Result<Self> {
+    pub fn with(
+        workspace: &Workspace,
+        project: &'a Project,
+        named: &'a NamedFiles,
+    ) -> Result<Self> {
         let (memory, (desired, record)) = rayon::join(
             || workspace.memory(),
             || rayon::join(|| template::tree(project), || project.write()),
@@ -69,6 +77,8 @@ impl Snapshot {
         changing.retain(|path| !texts.unmerged.contains_key(path));
         let asked = || workspace.asked_before(project);
         Ok(Self {
+            project,
+            named,
             applied: workspace.as_applied(&changing, &memory)?,
             resolved: branches::resolve(&texts, &memory, &desired, &found, named),
             orphans: branches::orphans(&workspace.git, &workspace.root, is_known)?,
@@ -139,44 +149,36 @@ impl Snapshot {
         }
     }
 
-    /// What it takes to make the tree what `project` says, with nothing forced and nothing settled.
-    pub fn drift(&self, project: &Project) -> Result<ChangeSet> {
-        let (named, decided) = (NamedFiles::default(), BTreeMap::new());
-        self.plan(project, &named, Policy::Abort, &decided, &BTreeSet::new())
+    /// The change set with nothing forced and no conflict settled.
+    pub fn drift(&self) -> Result<ChangeSet> {
+        self.plan(Policy::Abort, &BTreeMap::new(), &BTreeSet::new())
     }
 
-    /// What it takes to make the tree what `project`, the one that was surveyed, says, with the files that the command
-    /// names; what is in the way is settled as `decided` says of a file, else by the `policy`; `forced` is written whatever
-    /// it holds.
+    /// The change set. The user's `answers` settle conflicts, else the policy; `forced` paths are written whatever they hold.
     pub fn plan(
         &self,
-        project: &Project,
-        named: &NamedFiles,
         policy: Policy,
-        decided: &BTreeMap<RelPath, Policy>,
+        answers: &BTreeMap<RelPath, Policy>,
         forced: &BTreeSet<RelPath>,
     ) -> Result<ChangeSet> {
-        let inputs = plan::Inputs {
+        let mut set = plan::plan(&plan::Inputs {
             rows: self.memory.rows.iter().collect(),
             desired: &self.desired,
             found: self.found.iter().collect(),
-            templates: template::SET,
-            project: &self.record,
             applied: &self.applied,
             resolved: &self.resolved,
-            named,
+            templates: template::SET,
+            project: &self.record,
+            named: self.named,
             policy,
-            decided: decided.iter().collect(),
+            decided: answers.iter().collect(),
             forced,
-            owned: &project.settings.owned,
+            owned: &self.project.settings.owned,
             aside: &self.aside,
-        };
-        let mut set = plan::plan(&inputs)?;
-        let left = self
-            .orphans
-            .iter()
-            .filter(|path| !named.rewritten.contains_key(*path));
-        set.notes.extend(left.map(|path| Note {
+        })?;
+        let orphans = self.orphans.iter();
+        let orphans = orphans.filter(|path| !self.named.rewritten.contains_key(*path));
+        set.notes.extend(orphans.map(|path| Note {
             path: path.clone(),
             what: NoteKind::Orphaned,
             lacks: Vec::new(),
