@@ -6,6 +6,7 @@ use std::{
 };
 
 use crate::{
+    advice::Advice,
     cli::{self, Cli, Command},
     engine::derived::CRDS,
     error::{Failure, Result},
@@ -75,7 +76,7 @@ pub fn refuse_nested(root: &Path) -> Result<()> {
             outer.display()
         ))
         .note("one project has any number of groups and kinds, which `create api` adds")
-        .advise("--nested")),
+        .advise(Advice::switch("--nested"))),
     }
 }
 

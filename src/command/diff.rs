@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    advice::Script,
     change::{Action, Change, ChangeSet},
     cli::{Diff, Global},
     engine::{
@@ -40,7 +41,7 @@ pub fn run(flags: &Global, diff: &Diff, report: &Report) -> Result<u8> {
             Some(Found::File(bytes)) => Some(bytes),
             Some(Found::Obstacle(what)) if !named.is_empty() => {
                 return Err(Failure::refused(format!("cannot compare `{path}`: {what}"))
-                    .advise("operator-forge status"));
+                    .advise(Script::forge("status")));
             }
             Some(Found::Obstacle(_)) => continue,
             Some(Found::Absent) | None => None,

@@ -112,7 +112,7 @@ fn lock() {
                 prop_assert_eq!(again.ok(), Some(memory));
                 Ok(())
             }
-            Err(failure) => is_helpful(&failure),
+            Err(error) => is_helpful(&error.into()),
         },
     );
 }
