@@ -35,7 +35,7 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
         merged: merged.is_some(),
     };
     let mut remarks: Vec<String> = merged.into_iter().flatten().collect();
-    remarks.extend(workspace.not_followed()?);
+    remarks.extend(workspace.not_followed());
     let request = Request {
         named,
         sync: Some(sync),

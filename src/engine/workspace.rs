@@ -16,20 +16,22 @@ use crate::{
     project::{self, FILE, Project},
     reconcile::Last,
     template,
-    tree::{self, Content, Digest, File, Found, RelPath},
+    tree::{self, Content, Digest, Found, RelPath},
 };
 
-/// A directory and what it says of itself.
+/// A project's directory, its `PROJECT`, and what was last applied.
 pub struct Workspace {
     /// The project's directory.
     pub root: PathBuf,
     /// The project as `PROJECT` has it now; `None` before `init`.
-    pub project: Option<Project>,
+    project: Option<Project>,
+    /// The project that was last applied, where that can be read.
+    applied: Option<Project>,
     /// `PROJECT` as it was read.
     seen: Found,
-    /// Whether `project` is another one than was read, put together from two branches.
+    /// Whether `project` is the merge of two branches, and not what was read.
     merged: bool,
-    /// What stood in the directory before there was a project, and counts as applied.
+    /// Files that were there before the project, as rows: they count as applied.
     pub adopted: BTreeMap<RelPath, Last<Digest>>,
     /// What git says of a merge.
     pub git: Status,
@@ -44,25 +46,26 @@ impl Workspace {
             let beside = format!("{}-project", root.display());
             Script::forge("-C").arg(beside).code("init").into()
         })?;
-        let found = tree::find(root, &RelPath::parse(FILE)?)?;
-        if let Found::File(bytes) = &found {
+        let seen = tree::find(root, &RelPath::parse(FILE)?)?;
+        if let Found::File(bytes) = &seen {
             // A project of another kind, or one that cannot be read, deserves that answer.
             Project::read(bytes)?;
         }
-        if found != Found::Absent {
+        if seen != Found::Absent {
             return Err(
                 Failure::refused(format!("`{}` is a project already", root.display()))
                     .note("it has a PROJECT file")
                     .advise(Script::forge("create api --help")),
             );
         }
-        if tree::find(root, &RelPath::parse(memory::LOCK)?)? != Found::Absent {
+        if !has_no_lock(root)? {
             return Err(lost_project(root));
         }
         Ok(Self {
             root: root.to_path_buf(),
             project: None,
-            seen: found,
+            applied: None,
+            seen,
             merged: false,
             adopted: BTreeMap::new(),
             git: Status::default(),
@@ -73,7 +76,9 @@ impl Workspace {
     ///
     /// Errors: there is none, or its `PROJECT` cannot be used.
     pub fn open(root: &Path) -> Result<(Self, Project)> {
-        Self::open_with(root, |bytes, git| of_one_branch(root, bytes, git))
+        let (workspace, project) = Self::open_any(root)?;
+        project.check_templates()?;
+        Ok((workspace, project))
     }
 
     /// The project at `root`, after `mend` had a look at the text of its `PROJECT`.
@@ -81,7 +86,7 @@ impl Workspace {
         root: &Path,
         mend: impl FnOnce(Vec<u8>, &Status) -> Result<Vec<u8>> + Send,
     ) -> Result<(Self, Project)> {
-        let (workspace, project) = Self::open_of_any_set(root, mend)?;
+        let (workspace, project) = Self::read(root, mend)?;
         project.check_templates()?;
         Ok((workspace, project))
     }
@@ -94,7 +99,7 @@ impl Workspace {
         let (workspace, project) = Self::open_any(root)?;
         if project.settings.templates >= template::SET {
             project.check_templates()?;
-        } else if tree::find(root, &RelPath::parse(memory::LOCK)?)? == Found::Absent {
+        } else if has_no_lock(root)? {
             return Err(Failure::refused(format!("`{}` is lost", memory::LOCK))
                 .note(
                     "without it your edits cannot be told from what an older operator-forge wrote",
@@ -104,12 +109,17 @@ impl Workspace {
         Ok((workspace, project))
     }
 
-    /// The project at `root`, whatever template set it is of.
+    /// The project at `root`, whatever its template set. A `PROJECT` of two branches is refused: `sync` merges them.
     pub fn open_any(root: &Path) -> Result<(Self, Project)> {
-        Self::open_of_any_set(root, |bytes, git| of_one_branch(root, bytes, git))
+        Self::read(root, |bytes, git| {
+            match Branches::find(git, root, &bytes)? {
+                Some(branches) => Err(branches.refuse()),
+                None => Ok(bytes),
+            }
+        })
     }
 
-    fn open_of_any_set(
+    fn read(
         root: &Path,
         mend: impl FnOnce(Vec<u8>, &Status) -> Result<Vec<u8>> + Send,
     ) -> Result<(Self, Project)> {
@@ -119,59 +129,57 @@ impl Workspace {
             Advice::set("--directory", above)
         })?;
         let seen = tree::find(root, &RelPath::parse(FILE)?)?;
-        let mut git = Status::default();
-        let merged;
-        let project = match &seen {
-            Found::File(bytes) => {
-                // There is hardly ever something to mend, so the text is read while git looks for it; then a thread is left.
-                let mend = || {
-                    git = Status::of(root)?;
-                    mend(bytes.clone(), &git)
-                };
-                let read = || rayon::join(|| Project::read(bytes), template::prepare).0;
-                let (mended, read) = rayon::join(mend, read);
-                let mended = mended?;
-                let applied = applied(root, &mended)?;
-                merged = mended != *bytes;
-                if let Some(applied) = &applied {
-                    project::check_unchanging(&mended, applied, merged)?;
-                }
-                let project = match merged {
-                    true => Project::read(&mended)?,
-                    false => read?,
-                };
-                if let Some(applied) = &applied {
-                    project.check_unchanged(applied, merged)?;
-                }
-                if let Some(applied) = applied.filter(|it| of_one_set(it, &project)) {
-                    check_list(&project, &applied)?;
-                    // A branch brings the code of its controllers along.
-                    if !merged {
-                        project.check_finalizers(&applied)?;
-                    }
-                }
-                project
-            }
+        let bytes = match &seen {
+            Found::File(bytes) => bytes,
             Found::Obstacle(what) => {
                 return Err(Failure::refused(format!("cannot read `PROJECT`: {what}"))
                     .advise(Script::put_aside(FILE).then(put_back(root))));
             }
-            Found::Absent if tree::find(root, &RelPath::parse(memory::LOCK)?)? != Found::Absent => {
-                return Err(lost_project(root));
-            }
-            Found::Absent => return Err(project::missing(root)),
+            Found::Absent if has_no_lock(root)? => return Err(project::missing(root)),
+            Found::Absent => return Err(lost_project(root)),
         };
-        Ok((
-            Self {
-                root: root.to_path_buf(),
-                project: Some(project.clone()),
-                seen,
-                merged,
-                adopted: BTreeMap::new(),
-                git,
-            },
-            project,
-        ))
+        // There is hardly ever something to mend, so the text is read while git looks for it; then a thread is left.
+        let mend = || {
+            let git = Status::of(root)?;
+            Ok::<_, Failure>((mend(bytes.clone(), &git)?, git))
+        };
+        let read = || rayon::join(|| Project::read(bytes), template::prepare).0;
+        let (mended, read) = rayon::join(mend, read);
+        let (mended, git) = mended?;
+        let merged = mended != *bytes;
+        let applied = last_applied(root)?;
+        let (is_same, applied) = match applied {
+            Some(applied) if applied == mended => (true, None),
+            Some(applied) => (false, Project::read(&applied).ok()),
+            None => (false, None),
+        };
+        if let Some(applied) = &applied {
+            project::check_unchanging(&mended, applied, merged)?;
+        }
+        let project = match merged {
+            true => Project::read(&mended)?,
+            false => read?,
+        };
+        if let Some(applied) = &applied {
+            project.check_unchanged(applied, merged)?;
+            if of_this_set(applied) && of_this_set(&project) {
+                check_list(&project, applied)?;
+                // A branch brings the code of its controllers along.
+                if !merged {
+                    project.check_finalizers(applied)?;
+                }
+            }
+        }
+        let workspace = Self {
+            root: root.to_path_buf(),
+            project: Some(project.clone()),
+            applied: applied.or_else(|| is_same.then(|| project.clone())),
+            seen,
+            merged,
+            adopted: BTreeMap::new(),
+            git,
+        };
+        Ok((workspace, project))
     }
 
     /// Refuses if `PROJECT` changed between reading it and taking the lock: the edit was made to another one.
@@ -184,85 +192,81 @@ impl Workspace {
             .advise(Advice::Again))
     }
 
-    /// What was changed by hand in `PROJECT` since it was last applied, and no cluster follows, a sentence each.
-    pub fn not_followed(&self) -> Result<Vec<String>> {
-        let (Some(project), Found::File(now), false) = (&self.project, &self.seen, self.merged)
-        else {
-            return Ok(Vec::new());
-        };
-        let applied = applied(&self.root, now)?;
-        Ok(applied.map_or_else(Vec::new, |applied| project.not_followed(&applied)))
+    /// The changes that were made to `PROJECT` by hand and that no cluster follows, a sentence each.
+    pub fn not_followed(&self) -> Vec<String> {
+        match (&self.project, &self.applied) {
+            (Some(project), Some(applied)) if !self.merged => project.not_followed(applied),
+            _ => Vec::new(),
+        }
     }
 
-    /// The paths that the project asks for as it was read or last applied, and `now` does not; others may be among them. `None`
-    /// where that does not tell all of them, as before an update, or where two branches have just been put together.
+    /// The project and the last applied one, as far as the templates of this binary made them.
+    fn of_this_set(&self) -> (Option<&Project>, Option<&Project>) {
+        let project = self.project.as_ref().filter(|it| of_this_set(it));
+        let applied = self.applied.as_ref();
+        (
+            project,
+            applied.filter(|it| of_this_set(it) && project.is_some()),
+        )
+    }
+
+    /// Paths that the project asked for, as it was read or last applied: at least all that `now` does not ask for. `None` where
+    /// nobody can tell, as before an update or right after the merge of two branches.
     pub fn asked_before(&self, now: &Project) -> Result<Option<BTreeSet<RelPath>>> {
-        let Some(project) = self.project.as_ref().filter(|it| of_one_set(it, it)) else {
+        let (Some(project), applied) = self.of_this_set() else {
             return Ok(None);
         };
         if self.merged {
             return Ok(None);
         }
         let mut asked = template::paths(&project.unlike(now))?;
-        let applied = match &self.seen {
-            Found::File(read) => applied(&self.root, read)?,
-            _ => None,
-        };
-        if let Some(applied) = applied.filter(|it| of_one_set(it, project)) {
+        if let Some(applied) = applied {
             asked.extend(template::paths(&applied.unlike(now))?);
         }
         Ok(Some(asked))
     }
 
-    /// The text of Tool files as they were last applied, rendered from the last applied project; those that this gives another
-    /// text of than the one the lock remembers are left out.
+    /// The texts of Tool files that were last applied, rendered from the last applied project. A text counts only if it has the
+    /// hash in the lock.
     pub fn as_applied(
         &self,
         paths: &[RelPath],
         memory: &Memory,
     ) -> Result<BTreeMap<RelPath, Content>> {
-        let Some(project) = self.project.as_ref().filter(|_| !paths.is_empty()) else {
+        let (_, Some(applied)) = self.of_this_set() else {
             return Ok(BTreeMap::new());
         };
-        let Some(applied) = applied(&self.root, b"")?.filter(|it| of_one_set(it, project)) else {
+        if paths.is_empty() {
             return Ok(BTreeMap::new());
+        }
+        let mut tree = template::tree(applied)?;
+        let text = |path: &RelPath| {
+            let (file, row) = (tree.remove(path)?, memory.rows.get(path)?);
+            let is_applied = row.any_of == [file.digest(path)];
+            is_applied.then(|| (path.clone(), file.content))
         };
-        let mut tree = template::tree(&applied)?;
-        let is_it = |path: &RelPath, file: &File| {
-            let row = memory.rows.get(path);
-            row.is_some_and(|row| row.any_of == [file.digest(path)])
-        };
-        let applied = |path: &RelPath| {
-            let file = tree.remove(path).filter(|file| is_it(path, file))?;
-            Some((path.clone(), file.content))
-        };
-        Ok(paths.iter().filter_map(applied).collect())
+        Ok(paths.iter().filter_map(text).collect())
     }
 
-    /// What was last applied. A lost lock is rebuilt from the last applied project, or from `PROJECT` where that one cannot
-    /// be used: what it asks for counts as applied where a file is.
+    /// The lock. A lost one is rebuilt from the last applied project, or from `PROJECT` if that cannot be used: the files that
+    /// are there count as applied.
     pub fn memory(&self) -> Result<Memory> {
-        let lock = RelPath::parse(memory::LOCK)?;
-        let Some(project) = self
-            .project
-            .as_ref()
-            .filter(|_| matches!(tree::find(&self.root, &lock), Ok(Found::Absent)))
-        else {
+        let has_no_lock = has_no_lock(&self.root)?;
+        let Some(project) = self.project.as_ref().filter(|_| has_no_lock) else {
             let mut memory = Memory::load(&self.root)?;
             memory.rows.extend(self.adopted.clone());
             return Ok(memory);
         };
+        let mut counts = template::tree(project)?;
+        if let (_, Some(applied)) = self.of_this_set() {
+            // Entries that git brought from another branch come with files that were written there.
+            counts.retain(|_, file| file.owner == tree::Owner::User);
+            counts.extend(template::tree(applied)?);
+        }
         let mut rebuilt = Memory {
             templates: template::SET,
             ..Memory::default()
         };
-        let applied = applied(&self.root, b"")?.filter(|it| of_one_set(it, project));
-        let mut counts = template::tree(project)?;
-        if let Some(applied) = applied {
-            // Entries that git brought from another branch come with files that were written there.
-            counts.retain(|_, file| file.owner == tree::Owner::User);
-            counts.extend(template::tree(&applied)?);
-        }
         for (path, file) in counts {
             if matches!(tree::find(&self.root, &path)?, Found::File(_)) {
                 let row = Last {
@@ -276,27 +280,23 @@ impl Workspace {
     }
 }
 
-/// Whether this binary's templates made both.
-fn of_one_set(a: &Project, b: &Project) -> bool {
-    [a, b].map(|it| it.settings.templates) == [template::SET; 2]
+/// Whether the templates of this binary made a project.
+fn of_this_set(project: &Project) -> bool {
+    project.settings.templates == template::SET
 }
 
-/// Refuses a `PROJECT` of two branches: `sync` puts them together.
-fn of_one_branch(root: &Path, bytes: Vec<u8>, git: &Status) -> Result<Vec<u8>> {
-    match Branches::find(git, root, &bytes)? {
-        Some(branches) => Err(branches.refuse()),
-        None => Ok(bytes),
-    }
+/// Whether nothing is at the path of the lock.
+fn has_no_lock(root: &Path) -> Result<bool> {
+    Ok(tree::find(root, &RelPath::parse(memory::LOCK)?)? == Found::Absent)
 }
 
-/// The project as it was last applied, if that can be read and is not the one in `current`.
-fn applied(root: &Path, current: &[u8]) -> Result<Option<Project>> {
+/// The text of `PROJECT` that was last applied. With conflict markers it is that of ours: neither side changed what is fixed.
+fn last_applied(root: &Path) -> Result<Option<Vec<u8>>> {
     let path = RelPath::parse(memory::APPLIED_PROJECT)?;
     Ok(match tree::find(root, &path)? {
-        Found::File(bytes) if bytes != current => {
-            // What git could not merge there is what it could not merge in `PROJECT`; neither side changed what is fixed.
+        Found::File(bytes) => {
             let sides = std::str::from_utf8(&bytes).ok().and_then(markers::sides);
-            Project::read(&sides.map_or(bytes, |sides| sides.ours.into_bytes())).ok()
+            Some(sides.map_or(bytes, |sides| sides.ours.into_bytes()))
         }
         _ => None,
     })
