@@ -90,7 +90,7 @@ pub fn reconcile(
     };
     report.at("Rendering", entries(&request.project));
     let mut snapshot = Snapshot::with(workspace, &request.project, &request.named)?;
-    // What another process wrote since `PROJECT` was read is no edit of the user's.
+    // A change that another process made since `PROJECT` was read must not count as the user's edit.
     transaction.iter().try_for_each(Transaction::check_alone)?;
     workspace.refuse_if_moved(&snapshot.found)?;
     report.at("Comparing", format!("{} files", snapshot.found.len()));

@@ -88,11 +88,11 @@ fn notes(set: &ChangeSet) -> Vec<NoteKind> {
 
 /// What stands there after a plan, and once more after the next.
 #[track_caller]
-fn check(mut world: Branched, expected: &str, told: &[NoteKind]) {
+fn check(mut world: Branched, expected: &str, expected_notes: &[NoteKind]) {
     for _ in 0..2 {
         let set = world.apply(&wanted());
         assert_eq!(world.read(FILE).as_deref(), Some(expected));
-        assert_eq!(notes(&set), told);
+        assert_eq!(notes(&set), expected_notes);
     }
     assert_eq!(world.plan(&wanted()).all().count(), 0);
 }
@@ -103,7 +103,7 @@ fn an_edit_of_one_branch_meets_what_the_other_generated() {
     check(merged(NEW, EDITED, EDITED, NEW), BOTH, &edited);
     // The same merge the other way round.
     check(merged(NEW, NEW, NEW, EDITED), BOTH, &edited);
-    // What the user settled is merged with what is desired, too; what was left out is left out.
+    // The user's resolution is merged with the desired text, too; an edit that it left out stays out.
     check(merged(NEW, EDITED, EDITED, BOTH), BOTH, &edited);
     check(merged(NEW, OLD, EDITED, NEW), NEW, &[]);
     check(merged(NEW, BOTH, EDITED, NEW), BOTH, &edited);
@@ -150,7 +150,7 @@ fn an_edit_that_does_not_go_with_what_the_other_branch_generated_is_a_conflict()
         world.policy = Policy::Abort;
         assert_eq!(notes(&world.plan(&wanted())), [NoteKind::Markers]);
     }
-    // What the user made of it by hand is not asked about, and `own` is not offered for what lacks something.
+    // A resolution by hand is no conflict, and gets the note of a kept file while it lacks generated lines.
     let mut world = merged(NEW, EDITED, EDITED, NEW);
     world.write(FILE, CLASHING);
     let set = world.plan(&wanted());
@@ -170,7 +170,7 @@ fn a_merge_that_was_committed_with_the_text_of_one_branch_is_made_up_for() {
 }
 
 #[test]
-fn what_one_branch_generated_is_told_of_a_file_that_the_other_took_over() {
+fn a_file_owned_on_one_branch_gets_a_note_about_what_the_other_generated() {
     let mut world = Branched::new();
     world.owned.insert(path(FILE));
     let tree = desired(&[(FILE, Owner::User, NEW)]);
@@ -208,7 +208,7 @@ fn one_row_is_left_of_a_users_file_that_both_branches_made() {
 const MARKERS: &str = "<<<<<<< HEAD\nx: 1\n=======\nx: 2\n>>>>>>> other\n";
 
 #[test]
-fn what_is_desired_waits_for_markers_of_git() {
+fn desired_changes_wait_for_markers_of_git() {
     let file = "config/kustomization.yaml";
     let tree = |list: &str| desired(&[(file, Owner::Shared, &format!("resources:\n{list}"))]);
     let mut world = Branched::new();
@@ -229,7 +229,7 @@ fn what_is_desired_waits_for_markers_of_git() {
 }
 
 #[test]
-fn what_markers_cannot_be_written_into_says_so() {
+fn a_file_that_cannot_take_markers_is_a_conflict() {
     let mut world = Branched::new();
     world.policy = Policy::Markers;
     world
@@ -276,7 +276,7 @@ fn a_users_text_may_show_a_conflict() {
 }
 
 #[test]
-fn a_users_file_of_two_branches_is_told_until_it_is_merged() {
+fn an_unmerged_user_file_has_a_note_until_it_is_merged() {
     let git = |ours: &str, theirs: Option<&str>| Unmerged {
         base: Some(OLD.to_owned()),
         ours: Some(ours.to_owned()),
@@ -317,7 +317,7 @@ fn a_file_of_mixed_line_ends_is_no_change() {
 }
 
 #[test]
-fn what_is_new_waits_until_markers_are_gone() {
+fn desired_changes_wait_for_markers_of_the_user() {
     let tree = |text: &str| desired(&[("Makefile", Owner::Shared, text)]);
     let mut world = Branched::new();
     world.apply(&tree("a\nb\nc\n"));

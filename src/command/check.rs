@@ -1,4 +1,4 @@
-//! `check`: changes nothing, and fails unless `sync` would find nothing to do. With `--crds` it compares CRDs instead.
+//! `check`: fails if `sync` would find anything to do, and changes nothing. With `--crds` it compares CRDs instead.
 
 use crate::{
     advice::{Advice, Script},

@@ -1,4 +1,4 @@
-//! `diff`: shows how files differ from what is generated, and changes nothing.
+//! `diff`: shows the edits of generated files, and changes nothing.
 
 use std::collections::BTreeSet;
 
@@ -57,7 +57,7 @@ pub fn run(flags: &Global, diff: &Diff, report: &Report) -> Result<u8> {
     Ok(0)
 }
 
-/// What the user made of a generated file; `None` where it differs in its layout at most.
+/// The user's edit of a generated file; `None` if only the layout differs.
 fn change(path: &RelPath, file: &File, disk: Option<&Vec<u8>>) -> Option<Change> {
     if disk.is_some_and(|bytes| Digest::of(path, bytes) == file.digest(path)) {
         return None;

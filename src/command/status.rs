@@ -1,4 +1,4 @@
-//! `status`: what each file is, and what `sync` would do.
+//! `status`: the owner and state of each file, and what `sync` would change.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -20,7 +20,7 @@ use crate::{
     tree::{self, Digest, Found, Owner, RelPath},
 };
 
-/// The owner of what the project's own code writes.
+/// The owner of files that the project's own code writes.
 const DERIVED: &str = "derived";
 
 pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
@@ -91,7 +91,7 @@ fn of_another_set(
     Ok(0)
 }
 
-/// A file whose entry a merge lost: `sync` refuses to do anything before that is settled.
+/// A file of an entry that `PROJECT` has lost: `sync` refuses until that is settled.
 fn is_lost(path: &RelPath, owner: Owner) -> FileStatus {
     FileStatus {
         state: FileState::Lost,
@@ -136,7 +136,7 @@ fn files(snapshot: &Snapshot<'_>, owned: &BTreeSet<RelPath>, set: &ChangeSet) ->
     paths.par_iter().filter_map(status).collect()
 }
 
-/// Whose a file is, and how it stands beside what was generated; `None` if it is gone and nobody wants it.
+/// The owner and the state of a file; `None` if it is gone and no longer desired.
 fn state(
     snapshot: &Snapshot<'_>,
     owned: &BTreeSet<RelPath>,
@@ -176,7 +176,7 @@ fn state(
     Some((word, state))
 }
 
-/// The word for the owner of a file; a template starts some of those that `make manifests` writes.
+/// The word for the owner of a file. A template makes the first text of some derived files.
 fn owner_word(path: &RelPath, owner: Owner, found: Option<&Found>) -> &'static str {
     let is_written = match found {
         Some(Found::File(bytes)) => bytes.starts_with(derived::HEADER),
@@ -188,7 +188,7 @@ fn owner_word(path: &RelPath, owner: Owner, found: Option<&Found>) -> &'static s
     }
 }
 
-/// The files that the project's own `make manifests` wrote, as far as no template makes them; `known` is sorted.
+/// The derived files that are not among the `known` ones, which are sorted.
 fn written_by_manifests(root: &Path, known: &[FileStatus]) -> Vec<FileStatus> {
     let crds = walkdir::WalkDir::new(root.join(derived::CRDS));
     let crds = crds.into_iter().flatten().filter_map(|entry| {

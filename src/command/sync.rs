@@ -1,4 +1,4 @@
-//! `sync`: changes nothing in the project, and makes the tree what a hand-edited or merged `PROJECT` says.
+//! `sync`: applies `PROJECT`, edited by hand or merged by git, to the files.
 
 use crate::{
     advice::{NextStep, Script},

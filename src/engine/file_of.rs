@@ -1,4 +1,4 @@
-//! The generated file that a path on the command line names.
+//! Generated files that the command line names by their path.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::{
     tree::{Owner, RelPath},
 };
 
-/// The paths as the tree has them, each once. A leading `./` is what shells complete, and a `/` at the end.
+/// Parses paths, each once. Shells complete a leading `./` and a `/` at the end; both are dropped.
 pub fn paths_of(texts: &[String]) -> Result<Vec<RelPath>> {
     let mut paths = Vec::new();
     for text in texts {
@@ -28,7 +28,8 @@ pub fn paths_of(texts: &[String]) -> Result<Vec<RelPath>> {
     Ok(paths)
 }
 
-/// The paths on the command line, or the one that is chosen of those that are `there`. `help` shows what comes next.
+/// The paths on the command line, or a choice among those that are `there`. `none` explains an empty choice; `help` is the
+/// command with the path.
 pub fn paths_or_choice(
     files: &Files,
     prompt: Prompt<'_>,
@@ -50,7 +51,7 @@ pub fn paths_or_choice(
     Ok(vec![there.swap_remove(at)])
 }
 
-/// Why nothing in `desired` is at `path`, which was given to `command`.
+/// Explains why `path`, an argument of `command`, is not in `desired`.
 pub fn unknown(
     command: &'static str,
     path: &RelPath,

@@ -1,4 +1,4 @@
-//! What is remembered, what is desired and what is found: the three sides of every plan, each read once.
+//! Desired state, observed state and last applied of one moment, each read once.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ use crate::{
     tree::{self, Content, Digest, File, Found, Owner, RelPath, Tree},
 };
 
-/// The three sides, before they are compared.
+/// The three sides of every plan, before they are compared.
 pub struct Snapshot<'a> {
     /// The project that is desired.
     pub project: &'a Project,
@@ -24,15 +24,15 @@ pub struct Snapshot<'a> {
     named: &'a NamedFiles,
     /// What was last applied.
     pub memory: Memory,
-    /// What the project asks for.
+    /// The desired state.
     pub desired: Tree,
-    /// What stands at every path that either names.
+    /// The observed state, at every path that either of the others names.
     pub found: BTreeMap<RelPath, Found>,
     /// Edited Tool files that have to change, as they were last applied.
     applied: BTreeMap<RelPath, Content>,
     /// The verdicts for files with traces of a git merge.
     resolved: BTreeMap<RelPath, Resolved>,
-    /// The text of the project that is asked for.
+    /// The text of `PROJECT` after the command.
     record: String,
     /// Rows that stay in the lock and are not planned.
     aside: BTreeMap<RelPath, Last<Digest>>,
@@ -48,7 +48,7 @@ impl<'a> Snapshot<'a> {
         Self::with(workspace, project, NamedFiles::NONE)
     }
 
-    /// The same, with the files that a command names.
+    /// The same for a command that names User files.
     pub fn with(
         workspace: &Workspace,
         project: &'a Project,
@@ -116,8 +116,8 @@ impl<'a> Snapshot<'a> {
         (verdict, sides.on_disk)
     }
 
-    /// A remark about Shared files that lack generated lines, and that `set` leaves as they are: their edits are everyday life,
-    /// but a kept one looks the same.
+    /// A remark about Shared files that lack generated lines and that `set` leaves as they are. Edits of Shared files are
+    /// everyday life, but a file that was kept looks the same.
     pub fn lacking(&self, set: &ChangeSet) -> Option<String> {
         let changes = set.changes.iter().map(|change| &change.path);
         let known: BTreeSet<_> = changes
@@ -139,7 +139,7 @@ impl<'a> Snapshot<'a> {
         })
     }
 
-    /// The generated lines that a file lacks which is there.
+    /// The generated lines that a file on disk lacks.
     pub fn lacks(&self, path: &RelPath) -> Vec<String> {
         match (self.desired.get(path), self.found.get(path)) {
             (Some(file), Some(Found::File(bytes))) if **bytes != *file.content => {

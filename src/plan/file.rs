@@ -125,7 +125,7 @@ fn desired(inputs: &Inputs<'_>, sides: &ThreeWay<'_>) -> Planned {
             ..forced
         };
     }
-    // What one branch of two has applied is news to the other.
+    // After a merge of two branches, what one of them applied is news to the other.
     let is_news = |row: &Digest| *row != sides.digest;
     match verdict {
         Verdict::Create => anew(Action::Create),

@@ -21,7 +21,7 @@ use crate::{
 /// The old path of each file that moves, by its new one.
 pub type Moves = BTreeMap<RelPath, RelPath>;
 
-/// The files that move. A file that was deleted moves as such.
+/// The files that move. A deleted file moves, too.
 pub fn find(rows: &View<'_, Last<Digest>>, desired: &Tree, found: &View<'_, Found>) -> Moves {
     let mut taken = BTreeSet::new();
     let mut moves = Moves::new();

@@ -240,7 +240,7 @@ fn an_edit_of_a_tool_file_is_merged_where_its_base_is_known() {
     assert_eq!(world.read("tool").as_deref(), Some("A\nb\nc\nD\n"));
     assert_eq!(set.changes[0].action, Action::Merge);
     assert_eq!(set.notes, [note(&["a"])]);
-    // What is remembered is what is desired, so there is nothing to do again.
+    // The row is the desired content, so there is nothing to do again.
     world.applied.clear();
     let again = world.plan(&new);
     assert_eq!(again.all().count(), 0);
@@ -265,7 +265,7 @@ fn an_edit_of_a_tool_file_is_merged_where_its_base_is_known() {
 }
 
 #[test]
-fn deletions_are_respected_and_missing_names_are_told() {
+fn deletions_are_respected_and_missing_files_get_a_note() {
     let mut world = World::new();
     world.apply(&desired(&OLD));
     for file in ["Makefile", "tool", "user"] {
@@ -286,7 +286,7 @@ fn deletions_are_respected_and_missing_names_are_told() {
 }
 
 #[test]
-fn what_is_not_desired_goes_unless_it_was_edited() {
+fn files_no_longer_desired_are_deleted_unless_edited() {
     let mut world = World::new();
     world.apply(&desired(&OLD));
     world.write("user", "mine\n");
@@ -340,7 +340,7 @@ fn foreign_files_are_conflicts_unless_they_can_be_merged_by_key() {
 }
 
 #[test]
-fn what_a_file_that_was_taken_over_would_hold_is_told_once() {
+fn new_content_of_an_owned_file_is_reported_once() {
     let mut world = World::new();
     let tree = |text| desired(&[("src/api.rs", Owner::User, text)]);
     world.apply(&tree("one\n"));

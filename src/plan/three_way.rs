@@ -33,7 +33,7 @@ pub struct Resolved {
     pub note: Option<NoteKind>,
     /// The merged text, where the verdict is [`Verdict::Merge`] and the merge is made already.
     pub merged: Option<String>,
-    /// What is in the way, where that is more than the verdict says.
+    /// The conflict, where it is more specific than the verdict.
     pub conflict: Option<ConflictKind>,
     /// Both sides with conflict markers, where something is in the way.
     pub marked: Option<String>,
