@@ -6,7 +6,6 @@ pub mod derived;
 pub mod drift;
 pub mod file_of;
 mod left;
-pub mod owned;
 mod snapshot;
 mod workspace;
 

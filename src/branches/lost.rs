@@ -154,13 +154,7 @@ fn advice(project: &Project, found: &BTreeMap<RelPath, Found>, lost: &[RelPath])
         );
         let webhooks = [("default", "--defaulting"), ("validate", "--validation")];
         let webhooks = webhooks.map(|(file, flag)| (format!("{directory}/{file}.rs"), flag));
-        let mut create = Script::forge("create webhook")
-            .code("--group")
-            .arg(group.as_str())
-            .code("--version")
-            .arg(version.to_string())
-            .code("--kind")
-            .arg(kind.as_str());
+        let mut create = create("create webhook", group, version, kind);
         let mut is_lost = false;
         for (path, flag) in webhooks {
             if lost.iter().any(|lost| lost.as_str() == path) {
@@ -179,6 +173,17 @@ fn advice(project: &Project, found: &BTreeMap<RelPath, Found>, lost: &[RelPath])
         advice.push(Script::edit([FILE]).then(Script::forge("sync")));
     }
     advice
+}
+
+/// A command that creates something for a type.
+fn create(command: &'static str, group: &Group, version: Version, kind: &Kind) -> Script {
+    Script::forge(command)
+        .code("--group")
+        .arg(group.as_str())
+        .code("--version")
+        .arg(version.to_string())
+        .code("--kind")
+        .arg(kind.as_str())
 }
 
 /// A type that `PROJECT` has lost, as its own attributes describe it.
@@ -202,13 +207,7 @@ impl Type {
         let group = Group::parse(group).ok()?;
         let version = Version::parse(text("version")?).ok()?;
         let kind = Kind::parse(text("kind")?).ok()?;
-        let mut create = Script::forge("create api")
-            .code("--group")
-            .arg(group.as_str())
-            .code("--version")
-            .arg(version.to_string())
-            .code("--kind")
-            .arg(kind.as_str());
+        let mut create = create("create api", &group, version, &kind);
         let plural = text("plural").map(Plural::parse).transpose().ok()?;
         if let Some(plural) = plural.filter(|plural| *plural != Plural::of(&kind)) {
             create = create.code("--plural").arg(plural.as_str());

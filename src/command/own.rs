@@ -3,7 +3,11 @@
 use crate::{
     advice::NextStep,
     cli::{Files, Global},
-    engine::{Request, Workspace, file_of::paths_or_choice, owned::check, reconcile},
+    engine::{
+        Request, Workspace,
+        file_of::{check, paths_or_choice},
+        reconcile,
+    },
     error::Result,
     prompt::Prompt,
     report::Report,

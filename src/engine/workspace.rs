@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::owned::check_list;
+use super::file_of::check_list;
 use crate::{
     advice::{Advice, Script},
     branches::Branches,

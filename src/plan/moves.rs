@@ -6,10 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
-    inputs::{Inputs, View},
-    named::{NamedFiles, Rewritten},
-};
+use super::inputs::{Inputs, NamedFiles, Rewritten, View};
 use crate::{
     change::{Action, Change, ChangeSet},
     error::Result,

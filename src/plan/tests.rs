@@ -4,9 +4,8 @@ mod moves;
 
 use super::*;
 use crate::{
-    change::{Action, ConflictKind, NoteKind, Policy},
-    reconcile::Last,
-    tree::{Content, Digest, File},
+    change::{NoteKind, Policy},
+    tree::File,
 };
 
 /// A tree, its memory and how to plan it.
