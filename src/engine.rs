@@ -6,74 +6,29 @@ pub mod derived;
 pub mod drift;
 pub mod file_of;
 mod left;
+mod request;
 mod snapshot;
 mod workspace;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use self::left::Left;
-pub use self::{snapshot::Snapshot, workspace::Workspace};
+pub use self::{
+    request::{Explain, Request, Sync},
+    snapshot::Snapshot,
+    workspace::Workspace,
+};
 use crate::{
-    advice::{Advice, NextStep},
+    advice::Advice,
     apply::{self, Transaction},
     change::{ChangeSet, Policy},
     cli::{Global, OnConflict},
     error::{Failure, Result},
-    plan::NamedFiles,
     project::Project,
     prompt::Prompt,
-    reconcile::Last,
     report::{Outcome, Report},
-    tree::{Digest, RelPath},
+    tree::RelPath,
 };
-
-/// The project, and the files it names, as a command wants them.
-pub struct Request {
-    /// `create api`.
-    pub command: &'static str,
-    /// The project after the command.
-    pub project: Project,
-    /// User files that the command names explicitly.
-    pub named: NamedFiles,
-    /// Paths that are written whatever they hold.
-    pub forced: BTreeSet<RelPath>,
-    /// Remarks about flags and surroundings.
-    pub remarks: Vec<String>,
-    /// What to do next, if the command changes anything.
-    pub next: Vec<NextStep>,
-    /// What `sync` alone does.
-    pub sync: Option<Sync>,
-    /// A question about the diff, asked on a terminal, and the refusal if the answer is no.
-    pub question: Option<(&'static str, Failure)>,
-    /// Adds to the refusal of files in the way; gets the rows that `init` adopts.
-    pub explain: Option<Explain>,
-}
-
-/// Adds to a refusal.
-pub type Explain = fn(Failure, &ChangeSet, &BTreeMap<RelPath, Last<Digest>>) -> Failure;
-
-/// What `sync` does beyond other commands: it compares the attributes of types with `PROJECT`, and settles lost files for good.
-pub struct Sync {
-    /// Whether `PROJECT` was merged from two branches, so that the merge is to be marked as resolved in git.
-    pub merged: bool,
-}
-
-impl Request {
-    /// Applies `project` to the files, and nothing else.
-    pub fn of(command: &'static str, project: Project) -> Self {
-        Self {
-            command,
-            project,
-            named: NamedFiles::default(),
-            forced: BTreeSet::new(),
-            remarks: Vec::new(),
-            next: Vec::new(),
-            sync: None,
-            question: None,
-            explain: None,
-        }
-    }
-}
 
 /// Applies a request to the files, or shows in a dry run what that would do. Returns the exit code.
 pub fn reconcile(

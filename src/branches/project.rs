@@ -5,7 +5,10 @@ use std::{
     path::Path,
 };
 
-use super::{COMING, is_settled, merge::merge, text_of};
+use super::{
+    merge::merge,
+    unmerged::{COMING, is_settled, text_of},
+};
 use crate::{
     advice::Script,
     change::Policy,

@@ -5,11 +5,12 @@ use std::ops::{Deref, DerefMut};
 use super::*;
 use crate::{
     change::{ChangeSet, ConflictKind, NoteKind, Policy},
+    git::Unmerged,
     plan::{
         Inputs, NamedFiles, plan,
         tests::{World, desired, path},
     },
-    tree::{Digest, Owner, Tree},
+    tree::{Digest, Found, Owner, Tree},
 };
 
 /// A tree, its memory, and what git knows of a merge in it.

@@ -1,6 +1,6 @@
 //! What a command leaves to a person: remarks, next steps, and the exit code that follows.
 
-use super::{Request, drift::drifts, snapshot::Snapshot, workspace::Workspace};
+use super::{drift::drifts, request::Request, snapshot::Snapshot, workspace::Workspace};
 use crate::{
     advice::{NextStep, Script},
     branches,
