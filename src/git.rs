@@ -1,4 +1,4 @@
-//! What the tool asks git. Nothing that a repository names runs.
+//! Hardened calls of git. No program that a repository names is run.
 
 use std::{
     collections::BTreeMap,
@@ -16,7 +16,7 @@ use crate::tree::{self, Found, RelPath};
 pub enum Error {
     /// There is no `git` in `PATH`.
     NotInstalled,
-    /// It failed; its own words, of one or several lines.
+    /// git failed, with this message of one or several lines.
     Failed(String),
 }
 
@@ -29,7 +29,7 @@ impl fmt::Display for Error {
     }
 }
 
-/// What git answered.
+/// The answer of git.
 pub type Result<T> = std::result::Result<T, Error>;
 
 /// Whether `directory` is inside a repository already.
@@ -44,11 +44,10 @@ pub fn init(directory: &Path) -> Result<()> {
     output(directory, &["init", "--quiet"]).map(drop)
 }
 
-/// Those of `paths` that are not in the last commit as they are on the disk; none where there is no repository. Line ends do
-/// not count.
+/// The paths whose text on disk is not that of the last commit; empty outside of a repository. Line ends do not count.
 ///
-/// git's own `status` would run the filters of the repository. So the texts are compared here, and where a filter makes the
-/// text on the disk another one than the committed one, as git-lfs does, that is an error.
+/// `git status` would run the filters of the repository, so the texts are compared here. A path with a filter that changes
+/// the text, as git-lfs does, is an error.
 pub fn uncommitted(directory: &Path, paths: &[RelPath]) -> Result<Vec<RelPath>> {
     if !is_inside_repository(directory) {
         return Ok(Vec::new());
@@ -107,64 +106,132 @@ fn refuse_filtered(directory: &Path, paths: &[RelPath]) -> Result<()> {
     Ok(())
 }
 
-/// The texts of a file that a merge, rebase or cherry-pick could not put together.
+/// The three texts of an unmerged path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unmerged {
-    /// Before the two branches; `None` where it was not there.
-    pub ancestor: Option<String>,
-    /// On the branch that was there; `None` where it was deleted.
+    /// The text of the merge base; `None` where the file was not there.
+    pub base: Option<String>,
+    /// The text of the branch that was checked out; `None` where it deleted the file.
     pub ours: Option<String>,
-    /// On the branch that came; `None` where it was deleted.
+    /// The text of the branch that was merged; `None` where it deleted the file.
     pub theirs: Option<String>,
 }
 
-/// Which files below a directory git could not merge, as its index says.
+/// The unmerged paths below a directory, and whether the last commit is a merge.
 #[derive(Clone, Debug, Default)]
-pub struct Conflicted {
+pub struct Status {
     directory: PathBuf,
-    list: String,
+    /// The sides of unmerged paths: path, stage in the index, object. A submodule has no object here.
+    unmerged: Vec<(RelPath, String, Option<String>)>,
+    is_merge: bool,
 }
 
-impl Conflicted {
-    /// Asks git; nothing is there where there is no repository, or nothing to merge.
-    pub fn below(directory: &Path) -> Result<Self> {
-        let list = match is_inside_repository(directory) {
-            true => output(directory, &["ls-files", "--unmerged", "-z"])?,
-            false => Vec::new(),
-        };
-        Ok(Self {
+impl Status {
+    /// Asks git once, about the index and the last commit side by side. Outside of a repository the answer is empty.
+    pub fn of(directory: &Path) -> Result<Self> {
+        let none = Self {
             directory: directory.to_path_buf(),
-            list: String::from_utf8_lossy(&list).into_owned(),
+            ..Self::default()
+        };
+        if !is_inside_repository(directory) {
+            return Ok(none);
+        }
+        let parent = ["rev-parse", "--verify", "--quiet", "HEAD^2"];
+        let (index, parent) = rayon::join(
+            || output(directory, &["ls-files", "--unmerged", "-z"]),
+            || ask(directory, &parent),
+        );
+        let index = index?;
+        let rows = index.split(|byte| *byte == 0);
+        Ok(Self {
+            unmerged: rows.filter_map(side).collect(),
+            is_merge: parent?.is_some(),
+            ..none
         })
     }
 
-    /// The texts of those that are `wanted`.
-    pub fn texts(&self, wanted: impl Fn(&RelPath) -> bool) -> Result<BTreeMap<RelPath, Unmerged>> {
+    /// Whether any path is unmerged.
+    pub fn has_unmerged(&self) -> bool {
+        !self.unmerged.is_empty()
+    }
+
+    /// Whether the last commit is a merge.
+    pub fn is_merge(&self) -> bool {
+        self.is_merge
+    }
+
+    /// The texts of those unmerged paths that are `wanted`.
+    pub fn unmerged(
+        &self,
+        wanted: impl Fn(&RelPath) -> bool,
+    ) -> Result<BTreeMap<RelPath, Unmerged>> {
         let mut files: BTreeMap<RelPath, Unmerged> = BTreeMap::new();
-        for line in self.list.split('\0') {
-            // `mode object stage<TAB>path`
-            let Some((facts, path)) = line.split_once('\t') else {
-                continue;
+        for (path, stage, object) in self.unmerged.iter().filter(|(path, ..)| wanted(path)) {
+            let text = match object {
+                Some(object) => text(&self.directory, object)?,
+                None => None,
             };
-            let Some(path) = RelPath::parse(path).ok().filter(&wanted) else {
-                continue;
-            };
-            let [mode, object, stage] = facts.split(' ').collect::<Vec<_>>()[..] else {
-                continue;
-            };
-            let text = match mode {
-                SUBMODULE => None,
-                _ => text(&self.directory, object)?,
-            };
-            let file = files.entry(path).or_default();
-            match stage {
-                "1" => file.ancestor = text,
+            let file = files.entry(path.clone()).or_default();
+            match stage.as_str() {
+                "1" => file.base = text,
                 "2" => file.ours = text,
                 _ => file.theirs = text,
             }
         }
         Ok(files)
     }
+
+    /// The texts of a file in the merge that the last commit is; `None` if the last commit is no merge, or holds another text
+    /// than that of its first parent.
+    pub fn committed(&self, path: &str) -> Result<Option<Unmerged>> {
+        let text = |commit: &str| self.text_at(commit, path);
+        if !self.is_merge {
+            return Ok(None);
+        }
+        let Some(theirs) = text("HEAD^2")? else {
+            return Ok(None);
+        };
+        let Some(base) = ask(&self.directory, &["merge-base", "HEAD^1", "HEAD^2"])? else {
+            return Ok(None);
+        };
+        let unmerged = Unmerged {
+            base: text(String::from_utf8_lossy(&base).trim())?,
+            ours: text("HEAD^1")?,
+            theirs: Some(theirs),
+        };
+        Ok((text("HEAD")? == unmerged.ours).then_some(unmerged))
+    }
+
+    /// The text of a file in a commit, or with an empty `commit` in the index; `None` without a repository, the commit or the
+    /// file, and for an unmerged path.
+    pub fn text_at(&self, commit: &str, path: &str) -> Result<Option<String>> {
+        if !is_inside_repository(&self.directory) {
+            return Ok(None);
+        }
+        let name = format!("{commit}:./{path}");
+        let arguments = [
+            "rev-parse",
+            "--verify",
+            "--quiet",
+            "--end-of-options",
+            &name,
+        ];
+        match ask(&self.directory, &arguments)? {
+            Some(object) => text(&self.directory, String::from_utf8_lossy(&object).trim()),
+            None => Ok(None),
+        }
+    }
+}
+
+/// A row of `git ls-files --unmerged`: `mode object stage<TAB>path`.
+fn side(row: &[u8]) -> Option<(RelPath, String, Option<String>)> {
+    let row = String::from_utf8_lossy(row);
+    let (about, path) = row.split_once('\t')?;
+    let [mode, object, stage] = about.split(' ').collect::<Vec<_>>()[..] else {
+        return None;
+    };
+    let object = (mode != SUBMODULE).then(|| object.to_owned());
+    Some((RelPath::parse(path).ok()?, stage.to_owned(), object))
 }
 
 /// The mode of a submodule in a tree of git: its object is a commit of another repository.
@@ -176,52 +243,14 @@ fn text(directory: &Path, object: &str) -> Result<Option<String>> {
     Ok(String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok())
 }
 
-/// The text of a file below `directory` in a commit, or with no commit in the index; `None` where there is no repository, no
-/// such commit or no such file, or git could not merge it.
-pub fn text_at(directory: &Path, commit: &str, path: &str) -> Result<Option<String>> {
-    if !is_inside_repository(directory) {
-        return Ok(None);
-    }
-    let name = format!("{commit}:./{path}");
-    let arguments = [
-        "rev-parse",
-        "--verify",
-        "--quiet",
-        "--end-of-options",
-        &name,
-    ];
-    match ask(directory, &arguments)? {
-        Some(object) => text(directory, String::from_utf8_lossy(&object).trim()),
-        None => Ok(None),
-    }
-}
-
-/// The texts of a file in the merge that the last commit is; `None` where it is none, or was settled in another way than by
-/// keeping the file of one branch.
-pub fn merged(directory: &Path, path: &str) -> Result<Option<Unmerged>> {
-    let text = |commit: &str| text_at(directory, commit, path);
-    let Some(theirs) = text("HEAD^2")? else {
-        return Ok(None);
-    };
-    let Some(base) = ask(directory, &["merge-base", "HEAD^1", "HEAD^2"])? else {
-        return Ok(None);
-    };
-    let unmerged = Unmerged {
-        ancestor: text(String::from_utf8_lossy(&base).trim())?,
-        ours: text("HEAD^1")?,
-        theirs: Some(theirs),
-    };
-    Ok((text("HEAD")? == unmerged.ours).then_some(unmerged))
-}
-
 /// A file of a revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
-    /// Where it is, relative to the directory that was asked about.
+    /// Its path, relative to the directory of the question.
     pub path: String,
     /// Whether it is a symbolic link.
     pub is_link: bool,
-    /// What `git cat-file` knows it by.
+    /// Its name for `git cat-file`.
     name: String,
 }
 
@@ -261,8 +290,8 @@ pub fn blobs(directory: &Path, revision: &str, path: &str) -> Result<Vec<Blob>> 
     Ok(list.split(|byte| *byte == 0).filter_map(blob).collect())
 }
 
-/// What is in each of the files: one process for all of them. Links to other files of the revision are followed; a text that
-/// git does not have is an error.
+/// The texts of files, from one process. Links to other files of the revision are followed; a text that git does not have is
+/// an error.
 pub fn contents(directory: &Path, files: &[Blob]) -> Result<Vec<Vec<u8>>> {
     let cannot = |error: io::Error| cannot_run(directory, &error);
     let mut git = git(directory)
@@ -278,7 +307,7 @@ pub fn contents(directory: &Path, files: &[Blob]) -> Result<Vec<Vec<u8>>> {
         .map(|file| format!("{}\n", file.name))
         .collect();
     let output = thread::scope(|scope| {
-        // git answers while it is asked. If it ends early, too few answers tell so.
+        // git answers while names are still being written. If it ends early, answers are missing.
         scope.spawn(move || asked.map(|mut asked| asked.write_all(names.as_bytes())));
         git.wait_with_output()
     });
@@ -303,13 +332,14 @@ pub fn contents(directory: &Path, files: &[Blob]) -> Result<Vec<Vec<u8>>> {
     Ok(texts)
 }
 
-/// What a git command prints.
+/// The output of a git command.
 fn output(directory: &Path, arguments: &[&str]) -> Result<Vec<u8>> {
     ask(directory, arguments)?
         .ok_or_else(|| Error::Failed(format!("`git {}` failed", arguments[0])))
 }
 
-/// The same; `None` where git fails without a word, as it does with `--quiet` for what is not there.
+/// The output of a git command; `None` if git fails without a message, as it does with `--quiet` for a name that it does not
+/// know.
 fn ask(directory: &Path, arguments: &[&str]) -> Result<Option<Vec<u8>>> {
     let answer = git(directory).args(arguments).output();
     let answer = answer.map_err(|error| cannot_run(directory, &error))?;
@@ -328,12 +358,13 @@ fn cannot_run(directory: &Path, error: &io::Error) -> Error {
     }
 }
 
-/// The process of every question. A repository can come from anybody, and its configuration can name programs: a monitor of
-/// the file system, hooks, a remote that an object of a partial clone is fetched from. None of them runs, a bare repository
-/// among the files is not used, and no lock is taken that git can do without. Filters and `diff` drivers have no switch, so
-/// no command that runs them is used.
+/// The process for every call. A repository may come from anybody, and its configuration may name programs: a file system
+/// monitor, hooks, a remote from which a partial clone fetches objects. None of them is run, a bare repository among the files
+/// is not used, and optional locks are not taken. Filters and `diff` drivers cannot be switched off, so no command that runs
+/// them is called.
 ///
-/// A hook or `git rebase --exec` that runs this tool sets variables for the repository it is about; the one of `directory` counts.
+/// A hook or `git rebase --exec` that calls operator-forge sets variables for its own repository; they are removed, so that the
+/// repository of `directory` counts.
 fn git(directory: &Path) -> Command {
     let settings = [
         "core.fsmonitor=false",

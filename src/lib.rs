@@ -5,10 +5,12 @@
 
 pub mod advice;
 pub mod apply;
+pub mod branches;
 pub mod change;
 pub mod cli;
 pub mod command;
 pub mod definitions;
+pub mod engine;
 pub mod error;
 pub mod git;
 pub mod memory;
@@ -18,6 +20,7 @@ pub mod plan;
 pub mod project;
 pub mod prompt;
 pub mod reconcile;
+mod refusal;
 pub mod report;
 pub mod shell;
 pub mod syntax;

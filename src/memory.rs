@@ -1,16 +1,15 @@
-//! `.operator-forge/`: what was last applied. Its format is version 1 and frozen; `docs/memory-format.md` describes it.
+//! `.operator-forge/`: the state that was last applied. Its format is version 1 and frozen; `docs/memory-format.md` describes it.
 //!
 //! Invariants: writing what was read gives the same bytes; a lock that git merged by union (doubled header lines, two
-//! rows for one path, rows out of order), or left with conflict markers, reads as both branches' truth.
+//! rows for one path, rows out of order), or left with conflict markers, reads as the rows of both branches.
 
-use std::{collections::BTreeMap, fmt::Write as _, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
 use crate::{
-    error::{Failure, Result},
+    error::Result,
     merge,
     project::FILE,
     reconcile::Last,
-    shell,
     tree::{self, Digest, Found, Owner, RelPath},
 };
 
@@ -34,71 +33,59 @@ pub struct Memory {
     pub rows: BTreeMap<RelPath, Last<Digest>>,
 }
 
-/// Where the text of a Shared file is kept as it was last applied.
+/// The path of a Shared file's base, its text as it was last applied.
 pub fn base_path(path: &RelPath) -> Result<RelPath> {
     RelPath::parse(&format!("{BASE}{path}"))
+}
+
+/// Why a lock cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// Something else than a file is there.
+    Obstacle(String),
+    /// A line, from 1, breaks the format.
+    Line(usize, &'static str),
+    /// A line, from 1, names another format than 1.
+    Format(usize, String),
 }
 
 impl Memory {
     /// Reads the lock below `root`; an absent one is an empty memory.
     pub fn load(root: &Path) -> Result<Self> {
-        match tree::find(root, &RelPath::parse(LOCK)?)? {
-            Found::Absent => Ok(Self::default()),
-            Found::Obstacle(what) => {
-                Err(Failure::refused(format!("cannot read `{LOCK}`: {what}")).advise(put_aside()))
-            }
+        Ok(match tree::find(root, &RelPath::parse(LOCK)?)? {
+            Found::Absent => Self::default(),
+            Found::Obstacle(what) => return Err(Error::Obstacle(what).into()),
             Found::File(bytes) => {
-                let text =
-                    String::from_utf8(bytes).map_err(|_| broken(1, "it is not UTF-8 text"))?;
-                Self::parse(&text)
+                let text = String::from_utf8(bytes);
+                Self::parse(&text.map_err(|_| Error::Line(1, "it is not UTF-8 text"))?)?
             }
-        }
+        })
     }
 
     /// Parses the lock's text.
-    pub fn parse(text: &str) -> Result<Self> {
+    pub fn parse(text: &str) -> Result<Self, Error> {
         let mut memory = Self::default();
         let mut format_seen = false;
         for (at, line) in text.lines().enumerate() {
-            let refuse = |why: &str| Err(broken(at + 1, why));
+            let broken = |why| Error::Line(at + 1, why);
             let mut words = line.splitn(3, ' ');
             let mut word = || words.next();
             match (word().unwrap_or_default(), word(), word()) {
                 ("", None, _) => {}
                 (word, ..) if word.starts_with('#') => {}
-                // The rows of both sides are true, and so are those of their ancestor.
+                // The rows of both sides are true, and so are those of their base.
                 _ if merge::markers::is_marker(line) => {}
                 ("format", Some("1"), None) => format_seen = true,
                 ("format", Some(other), None) => {
-                    return Err(Failure::refused(format!(
-                        "`{LOCK}:{}` has format `{other}`",
-                        at + 1
-                    ))
-                    .note("this operator-forge knows format 1")
-                    .newer_tool());
+                    return Err(Error::Format(at + 1, other.to_owned()));
                 }
-                ("templates", Some(number), None) => match number.parse::<u32>() {
-                    Ok(number) => memory.templates = memory.templates.max(number),
-                    Err(_) => return refuse("the template set is not a number"),
-                },
+                ("templates", Some(number), None) => {
+                    let number = number.parse();
+                    let number = number.map_err(|_| broken("the template set is not a number"))?;
+                    memory.templates = memory.templates.max(number);
+                }
                 (owner, Some(digest), Some(path)) => {
-                    let Some(owner) = Owner::parse(owner) else {
-                        return refuse("a row starts with tool, user or shared");
-                    };
-                    let Some(digest) = Digest::parse(digest) else {
-                        return refuse("a row's second word is a SHA-256 in hexadecimal");
-                    };
-                    let Ok(path) = RelPath::parse(path) else {
-                        return refuse("a row's path must stay inside the project");
-                    };
-                    if is_record(&path) {
-                        return refuse(
-                            "a row is of a generated file, which the record itself is not",
-                        );
-                    }
-                    if BASE.len() + path.as_str().len() > RelPath::MAX {
-                        return refuse("a row's path leaves no room for the path of its text");
-                    }
+                    let (path, owner, digest) = row(owner, digest, path).map_err(broken)?;
                     let row = memory.rows.entry(path).or_insert(Last {
                         owner,
                         any_of: Vec::new(),
@@ -107,13 +94,12 @@ impl Memory {
                         row.any_of.push(digest);
                     }
                 }
-                _ => return refuse("a row is `owner hash path`"),
+                _ => return Err(broken("a row is `owner hash path`")),
             }
         }
-        if format_seen {
-            Ok(memory)
-        } else {
-            Err(broken(1, "the line `format 1` is missing"))
+        match format_seen {
+            true => Ok(memory),
+            false => Err(Error::Line(1, "the line `format 1` is missing")),
         }
     }
 
@@ -122,31 +108,27 @@ impl Memory {
         let mut text = format!("{COMMENT}\n{FORMAT}\ntemplates {}\n", self.templates);
         for (path, row) in &self.rows {
             for digest in &row.any_of {
-                // Writing to a string cannot fail.
-                let _ = writeln!(text, "{} {digest} {path}", row.owner.word());
+                text += &format!("{} {digest} {path}\n", row.owner.word());
             }
         }
         text
     }
 }
 
-/// Whether no template makes what is there: it is the record of the project.
-fn is_record(path: &RelPath) -> bool {
+/// Parses the words of a row.
+fn row(owner: &str, digest: &str, path: &str) -> Result<(RelPath, Owner, Digest), &'static str> {
+    let owner = Owner::parse(owner).ok_or("a row starts with tool, user or shared")?;
+    let digest = Digest::parse(digest).ok_or("a row's second word is a SHA-256 in hexadecimal")?;
+    let path = RelPath::parse(path).map_err(|_| "a row's path must stay inside the project")?;
     let first = path.as_str().split('/').next().unwrap_or_default();
-    [DIRECTORY, FILE]
-        .iter()
-        .any(|record| first.eq_ignore_ascii_case(record))
-}
-
-/// Without a lock the next command tells from `PROJECT` what was generated.
-fn put_aside() -> String {
-    format!("{} && operator-forge sync", shell::put_aside(LOCK))
-}
-
-fn broken(line: usize, why: &str) -> Failure {
-    Failure::refused(format!("cannot read `{LOCK}:{line}`"))
-        .note(why.to_owned())
-        .advise(put_aside())
+    let mut record = [DIRECTORY, FILE].into_iter();
+    if record.any(|record| first.eq_ignore_ascii_case(record)) {
+        return Err("a row is of a generated file, which the record itself is not");
+    }
+    if BASE.len() + path.as_str().len() > RelPath::MAX {
+        return Err("a row's path leaves no room for the path of its text");
+    }
+    Ok((path, owner, digest))
 }
 
 #[cfg(test)]
@@ -205,10 +187,10 @@ mod tests {
             ("format 1\ntemplates x\n", 2),
             ("format 1\n\n<<<<<<<HEAD\n", 3),
         ] {
-            let failure = Memory::parse(text).unwrap_err();
+            let error = Memory::parse(text).unwrap_err();
             assert!(
-                failure.what.contains(&format!("{LOCK}:{line}")),
-                "{text:?}: {failure}"
+                matches!(error, Error::Line(at, _) if at == line),
+                "{text:?}: {error:?}"
             );
         }
         let escape = format!(
@@ -217,7 +199,7 @@ mod tests {
         );
         assert!(Memory::parse(&escape).is_err());
         let newer = Memory::parse("format 2\n").unwrap_err();
-        assert_eq!(newer.lines(), ["run the command again"]);
+        assert_eq!(newer, Error::Format(1, "2".to_owned()));
     }
 
     proptest! {

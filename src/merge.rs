@@ -6,7 +6,6 @@
 mod hunks;
 mod lines;
 pub mod markers;
-pub mod project;
 mod rust;
 mod text;
 mod toml;

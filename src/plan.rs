@@ -1,73 +1,37 @@
-//! From what is desired, remembered and found to a change set. Pure: the disk was read before, and nothing is written.
+//! From desired state, observed state and last applied to a change set. Pure: the disk was read before, and nothing is written.
 
 mod file;
-mod generated;
-mod merged;
+mod inputs;
 mod moves;
-mod named;
-mod place;
-mod record;
+mod three_way;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use self::{file::plan_file, record::record};
+use self::moves::Now;
 pub use self::{
-    file::verdict,
-    merged::Merges,
-    named::{NamedFiles, Rewritten, plan_named},
+    inputs::{Inputs, NamedFiles, Rewritten},
+    moves::{Moves, find as moves},
+    three_way::{Resolved, ThreeWay, text},
 };
-
 use crate::{
-    change::{ChangeSet, Conflict, Note, Policy},
+    change::{Action, Change, ChangeSet, Conflict, ConflictKind, Note},
     error::Result,
     memory::{self, Memory},
     reconcile::{Last, Verdict},
-    tree::{Digest, Found, Owner, RelPath, Tree},
+    tree::{self, Content, Digest, Found, Owner, RelPath, Tree},
 };
 
-/// What is known of paths, to be told otherwise of some of them.
-pub type View<'a, T> = BTreeMap<&'a RelPath, &'a T>;
-
-/// Everything a plan depends on.
-#[derive(Clone)]
-pub struct Inputs<'a> {
-    /// The rows of the lock.
-    pub rows: View<'a, Last<Digest>>,
-    /// What `PROJECT` asks for.
-    pub desired: &'a Tree,
-    /// What stands at every path of [`paths`].
-    pub found: View<'a, Found>,
-    /// Of those that git could not merge, the texts that it knows.
-    pub merges: &'a Merges,
-    /// The template set that rendered `desired`.
-    pub templates: u32,
-    /// The text of `PROJECT` after the command.
-    pub project: &'a str,
-    /// What to do where a file is in the way.
-    pub policy: Policy,
-    /// The same for single files, where the user was asked.
-    pub decided: &'a BTreeMap<RelPath, Policy>,
-    /// Paths that the command line named to be written whatever they hold.
-    pub forced: &'a BTreeSet<RelPath>,
-    /// Paths that the user took over: they stay, also when nothing asks for them any more.
-    pub owned: &'a BTreeSet<RelPath>,
-    /// Rows that the lock keeps though nothing is planned of them.
-    pub aside: &'a BTreeMap<RelPath, Last<Digest>>,
-}
-
-/// The paths to look at before planning: all that is desired or remembered, the record itself, and the bases.
+/// The paths to read before planning: everything desired or remembered, the record itself, and the bases.
 pub fn paths(memory: &Memory, desired: &Tree) -> Result<BTreeSet<RelPath>> {
     let mut paths: BTreeSet<RelPath> = desired.keys().chain(memory.rows.keys()).cloned().collect();
-    let shared = |file: &&RelPath| {
-        desired
-            .get(file)
-            .is_some_and(|file| file.owner == Owner::Shared)
-            || memory
-                .rows
-                .get(file)
-                .is_some_and(|row| row.owner == Owner::Shared)
+    let shared = |path: &&RelPath| {
+        let owners = [
+            desired.get(path).map(|file| file.owner),
+            memory.rows.get(path).map(|row| row.owner),
+        ];
+        owners.contains(&Some(Owner::Shared))
     };
     let bases: Result<Vec<RelPath>> = paths.iter().filter(shared).map(memory::base_path).collect();
     paths.extend(bases?);
@@ -77,37 +41,39 @@ pub fn paths(memory: &Memory, desired: &Tree) -> Result<BTreeSet<RelPath>> {
     Ok(paths)
 }
 
-/// The Tool files that were edited, as far as memory and disk say: those of which nothing new is desired, and the others.
+/// The edited Tool files: those for which nothing new is desired, and those that have to change.
 pub fn edited(
     memory: &Memory,
     desired: &Tree,
     found: &BTreeMap<RelPath, Found>,
 ) -> (Vec<RelPath>, Vec<RelPath>) {
-    let (none, mut kept, mut other) = (Merges::default(), Vec::new(), Vec::new());
-    let differing = desired.iter().filter(|(path, file)| match found.get(path) {
-        Some(Found::File(bytes)) => file.owner == Owner::Tool && **bytes != *file.content,
-        _ => false,
-    });
-    for (path, _) in differing {
-        match verdict(memory, desired, found.get(path), &none, path).0 {
-            Verdict::KeepEdited => kept.push(path.clone()),
-            Verdict::Edited => other.push(path.clone()),
-            _ => {}
+    let (mut kept, mut changing) = (Vec::new(), Vec::new());
+    for (path, file) in desired.iter().filter(|(_, file)| file.owner == Owner::Tool) {
+        if let Some(Found::File(bytes)) = found.get(path)
+            && **bytes != *file.content
+        {
+            match ThreeWay::new(path, memory.rows.get(path), Some(bytes), file).verdict() {
+                Verdict::KeepEdited => kept.push(path.clone()),
+                Verdict::Edited => changing.push(path.clone()),
+                _ => {}
+            }
         }
     }
-    (kept, other)
+    (kept, changing)
 }
 
-/// Plans the whole command.
+/// Plans a command: every change, note and conflict.
 ///
 /// Errors: only paths that cannot be stored; everything about contents is a conflict or a note in the result.
 pub fn plan(inputs: &Inputs<'_>) -> Result<ChangeSet> {
-    let moves = moves::find(inputs);
-    if moves.is_empty() {
-        in_place(inputs)
-    } else {
-        moves::plan(inputs, &moves)
-    }
+    let named = Now::of(inputs);
+    let inputs = named.inputs(inputs);
+    let moves = moves::find(&inputs.rows, inputs.desired, &inputs.found);
+    let bases = moves::bases(&moves)?;
+    let mut set = in_place(&moves::moved(&inputs, &moves, &bases))?;
+    moves::carry_out(&inputs, moves.clone(), &bases, &mut set);
+    named.add_to(&mut set);
+    Ok(set)
 }
 
 fn in_place(inputs: &Inputs<'_>) -> Result<ChangeSet> {
@@ -119,7 +85,7 @@ fn in_place(inputs: &Inputs<'_>) -> Result<ChangeSet> {
         .chain(inputs.rows.keys().copied())
         .collect();
     // No file's plan depends on another one's, and hashing them is most of a plan's work.
-    let planned = all.par_iter().map(|path| plan_file(inputs, path));
+    let planned = all.par_iter().map(|path| file::plan(inputs, path));
     let planned: Vec<_> = planned.collect();
     for (path, planned) in all.into_iter().zip(planned) {
         let path = || path.clone();
@@ -138,9 +104,76 @@ fn in_place(inputs: &Inputs<'_>) -> Result<ChangeSet> {
     Ok(set)
 }
 
-fn found<'a>(inputs: &'a Inputs<'_>, path: &RelPath) -> &'a Found {
-    inputs.found.get(path).copied().unwrap_or(&Found::Absent)
+/// Adds the changes of the record: the bases of Shared files, both copies of `PROJECT`, and the lock, which comes last.
+fn record(
+    inputs: &Inputs<'_>,
+    mut rows: BTreeMap<RelPath, Last<Digest>>,
+    set: &mut ChangeSet,
+) -> Result<()> {
+    let mut put = |path: RelPath, after: Option<Content>| {
+        let before = match inputs.found(&path) {
+            Found::Absent => None,
+            Found::File(bytes) => Some(bytes.clone()),
+            Found::Obstacle(what) => {
+                set.conflicts.push(Conflict {
+                    path,
+                    why: ConflictKind::Obstacle(what.clone()),
+                });
+                return;
+            }
+        };
+        let after = match &before {
+            Some(old) => after.map(|new| tree::with_line_ends_of(old, new)),
+            None => after,
+        };
+        let action = match (&before, &after) {
+            (Some(old), Some(new)) if tree::unix_line_ends(old) == tree::unix_line_ends(new) => {
+                return;
+            }
+            (None, None) => return,
+            (None, Some(_)) => Action::Create,
+            (Some(_), Some(_)) => Action::Update,
+            (Some(_), None) => Action::Delete,
+        };
+        set.record.push(Change {
+            path,
+            action,
+            owner: None,
+            before,
+            after,
+        });
+    };
+    let shared = |row: Option<&Last<Digest>>| row.is_some_and(|row| row.owner == Owner::Shared);
+    let all: BTreeSet<&RelPath> = inputs.rows.keys().copied().chain(rows.keys()).collect();
+    for path in all {
+        let row = rows.get(path);
+        if shared(row) {
+            if let Some(file) = inputs.desired.get(path)
+                && row.is_some_and(|row| row.any_of.contains(&file.digest(path)))
+            {
+                put(memory::base_path(path)?, Some(file.content.clone()));
+            }
+        } else if shared(inputs.rows.get(path).copied()) {
+            put(memory::base_path(path)?, None);
+        }
+    }
+    rows.extend(inputs.aside.clone());
+    let memory = Memory {
+        templates: inputs.templates,
+        rows,
+    };
+    let project = inputs.project.as_bytes().to_vec();
+    put(
+        RelPath::parse(memory::APPLIED_PROJECT)?,
+        Some(project.clone().into()),
+    );
+    put(RelPath::parse("PROJECT")?, Some(project.into()));
+    put(
+        RelPath::parse(memory::LOCK)?,
+        Some(memory.write().into_bytes().into()),
+    );
+    Ok(())
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,53 +1,52 @@
-//! The one decision of the tool: given what was last applied, what is on disk and what is desired now, what happens to
-//! one file and what is remembered.
+//! The verdict for one file, from what was last applied, what is on disk and what is desired.
 //!
 //! Invariants, tested over every combination of a few values: the function is total; applying a verdict and deciding
-//! again changes nothing (fixpoint); bytes the user wrote are neither overwritten nor deleted without a conflict; every
+//! again changes nothing (fixpoint); bytes that the user wrote are neither overwritten nor deleted without a conflict; every
 //! row is reached.
 
 use crate::tree::Owner;
 
-/// What the lock remembers of a path.
+/// The row of a path in the lock: what was last applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Last<T> {
     /// Its owner when it was applied.
     pub owner: Owner,
-    /// What was applied. More than one value after a git merge kept the rows of both branches: equal to any of them
-    /// counts as unedited.
+    /// What was applied. A git merge that kept the rows of both branches leaves more than one value; a file that equals any
+    /// of them counts as unedited.
     pub any_of: Vec<T>,
 }
 
-/// What is desired at a path.
+/// The desired state of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Desired<T> {
     /// Its owner now.
     pub owner: Owner,
     /// Whether a driver can merge it by key into a file that was there before the project.
     pub keyed: bool,
-    /// Whether what the user changed in a Tool file merges with it: known where the text that was last applied is.
+    /// Whether the user's edit of a Tool file merges with it; known only where the base is.
     pub merges: bool,
-    /// What it should hold.
+    /// The desired content.
     pub content: T,
 }
 
 /// The rows of the table in `docs/architecture.md`, first match wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Verdict {
-    /// Not desired and never applied: none of our business.
+    /// Not desired and never applied: not a file of the project.
     Ignore,
     /// Not desired and already gone.
     Forget,
-    /// Not desired and unedited: it goes away.
+    /// Not desired and unedited: deleted.
     Delete,
-    /// Not desired but edited: it stays and becomes the user's alone.
+    /// Not desired but edited: it stays, and is the user's from now on.
     Orphan,
     /// Already what is desired.
     Unchanged,
     /// New.
     Create,
-    /// New to us, there before, and mergeable by key: merge from the empty base.
+    /// Never applied, there before, and mergeable by key: merged from the empty base.
     Adopt,
-    /// New to us, there before, and not mergeable. Conflict.
+    /// Never applied, there before, and not mergeable: a conflict.
     Exists,
     /// A Tool file that was deleted comes back.
     Restore,
@@ -55,29 +54,29 @@ pub enum Verdict {
     StaysDeleted,
     /// A User file: written once.
     KeepUser,
-    /// Unedited and no longer what is desired: rewrite.
+    /// Unedited, and something else is desired: rewritten.
     Write,
-    /// Edited while nothing new is desired: keep.
+    /// Edited while nothing new is desired: kept.
     KeepEdited,
-    /// Edited on both sides, Shared, or a Tool file where that is known to succeed: three-way merge.
+    /// Changed on both sides, and Shared, or a Tool file whose edit is known to merge: a three-way merge.
     Merge,
-    /// Edited on both sides, Tool, and the edits do not merge. Conflict.
+    /// Changed on both sides, Tool, and the edit does not merge: a conflict.
     Edited,
 }
 
-/// What the lock remembers afterwards.
+/// The row that the lock has afterwards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remember {
     /// No row.
     Nothing,
     /// The row as it was.
     Last,
-    /// What is desired now (for a merge: never the merged text).
+    /// The desired content; after a merge, too, and never the merged text.
     Desired,
 }
 
 impl Verdict {
-    /// The row's L'. For conflicts it is what holds once the conflict was settled by keeping the file.
+    /// The row afterwards, L' in the table. That of a conflict holds once the conflict is settled by keeping the file.
     pub fn remember(self) -> Remember {
         match self {
             Self::Ignore | Self::Forget | Self::Delete | Self::Orphan => Remember::Nothing,
@@ -147,8 +146,8 @@ pub fn reconcile<T: PartialEq>(
     }
 }
 
-/// Whether something else is desired than what was last applied. What one branch of two has applied is news to the other,
-/// and a Shared file holds the edits of both.
+/// Whether something else is desired than what was last applied. After a merge of two branches, what one of them applied is
+/// news to the other; a Shared file holds the edits of both.
 fn is_news<T: PartialEq>(last: &Last<T>, desired: &Desired<T>) -> bool {
     match desired.owner {
         Owner::Shared => last.any_of.iter().any(|row| *row != desired.content),

@@ -1,22 +1,22 @@
-//! The project around the directory that a command was started in, found as cargo and git find theirs.
+//! The project above the working directory, found as cargo and git find theirs.
 
 use std::{
     collections::BTreeMap,
     path::{Component, Path, PathBuf},
 };
 
-use super::derived::CRDS;
 use crate::{
+    advice::Advice,
     cli::{self, Cli, Command},
+    engine::derived::CRDS,
     error::{Failure, Result},
     memory,
     project::{self, FILE},
     tree,
 };
 
-/// Lets `cli` work in the nearest directory above its own that has a `PROJECT`, where its own has none: as if `-C` had named
-/// it. Paths that the command line names stay the files that they are, and `words` become those of the changed command line.
-/// Returns the project's directory if it is another one.
+/// Enters the nearest directory above that has a `PROJECT`, as if `-C` had named it. Paths on the command line are rewritten
+/// to name the same files from there, and so are `words`. Returns the project's directory if it is another one.
 pub fn enter(cli: &mut Cli, words: &mut Vec<String>) -> Option<PathBuf> {
     let start = cli.global.directory.clone();
     let stands = |path: &str| start.join(path).symlink_metadata().is_ok();
@@ -75,7 +75,7 @@ pub fn refuse_nested(root: &Path) -> Result<()> {
             outer.display()
         ))
         .note("one project has any number of groups and kinds, which `create api` adds")
-        .advise("--nested")),
+        .advise(Advice::switch("--nested"))),
     }
 }
 

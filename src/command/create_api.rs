@@ -2,12 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    Request, Workspace, create_version, external, reconcile, refuse_keep, type_of::type_of,
-};
+use super::{create_version, external, type_of::type_of};
 use crate::{
     advice::{NextStep, Script},
     cli::{Api, Global, TypeFlags},
+    engine::{Request, Workspace, reconcile, refuse_keep},
     error::Result,
     name::{ControllerName, Plural, ShortName},
     project::{CreateApi, Key, Project},

@@ -2,10 +2,10 @@
 
 use std::{collections::BTreeSet, path::Path};
 
-use super::{Request, Workspace, reconcile};
 use crate::{
     advice::{NextStep, Script},
     cli::Global,
+    engine::{Request, Workspace, reconcile},
     error::{Failure, Result},
     name::{Invalid, Version, rust},
     plan::NamedFiles,

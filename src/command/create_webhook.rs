@@ -2,10 +2,11 @@
 
 use std::collections::BTreeSet;
 
-use super::{Request, Workspace, external, reconcile, refuse_keep, type_of::type_of};
+use super::{external, type_of::type_of};
 use crate::{
     advice::{NextStep, Script},
     cli::{Global, Webhook},
+    engine::{Request, Workspace, reconcile, refuse_keep},
     error::Result,
     name::{Invalid, Plural, Version, WebhookPath},
     project::{CreateWebhook, Project},

@@ -2,13 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{
-    Request, Workspace, reconcile,
-    type_of::{TypeOf, type_there},
-};
+use super::type_of::{TypeOf, type_there};
 use crate::{
     advice::{NextStep, Script},
     cli::{Global, TypeFlags},
+    engine::{Request, Workspace, reconcile},
     error::Result,
     plan::NamedFiles,
     project::{Key, KindView, Project},

@@ -1,14 +1,15 @@
-//! `diff`: shows how files differ from what is generated, and changes nothing.
+//! `diff`: shows the edits of generated files, and changes nothing.
 
 use std::collections::BTreeSet;
 
-use super::{
-    Snapshot, Workspace,
-    file_of::{paths_of, unknown},
-};
 use crate::{
+    advice::Script,
     change::{Action, Change, ChangeSet},
     cli::{Diff, Global},
+    engine::{
+        Snapshot, Workspace,
+        file_of::{paths_of, unknown},
+    },
     error::{Failure, Result},
     report::{Outcome, Report},
     template,
@@ -40,7 +41,7 @@ pub fn run(flags: &Global, diff: &Diff, report: &Report) -> Result<u8> {
             Some(Found::File(bytes)) => Some(bytes),
             Some(Found::Obstacle(what)) if !named.is_empty() => {
                 return Err(Failure::refused(format!("cannot compare `{path}`: {what}"))
-                    .advise("operator-forge status"));
+                    .advise(Script::forge("status")));
             }
             Some(Found::Obstacle(_)) => continue,
             Some(Found::Absent) | None => None,
@@ -56,7 +57,7 @@ pub fn run(flags: &Global, diff: &Diff, report: &Report) -> Result<u8> {
     Ok(0)
 }
 
-/// What the user made of a generated file; `None` where it differs in its layout at most.
+/// The user's edit of a generated file; `None` if only the layout differs.
 fn change(path: &RelPath, file: &File, disk: Option<&Vec<u8>>) -> Option<Change> {
     if disk.is_some_and(|bytes| Digest::of(path, bytes) == file.digest(path)) {
         return None;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use super::{
-    Request, Workspace,
-    file_of::{paths_or_choice, unknown},
-    reconcile, refuse_keep,
-};
 use crate::{
     cli::{Files, Global},
+    engine::{
+        Request, Workspace,
+        file_of::{paths_or_choice, unknown},
+        reconcile, refuse_keep,
+    },
     error::{Failure, Result},
     prompt::Prompt,
     report::Report,

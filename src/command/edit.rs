@@ -1,9 +1,10 @@
 //! `edit`: settings of the whole project.
 
-use super::{Request, Workspace, init, reconcile, runtime};
+use super::{init, runtime};
 use crate::{
     advice::{NextStep, Script},
     cli::{self, Global},
+    engine::{Request, Workspace, reconcile},
     error::Result,
     project::{self, CopyrightHolder, EditSettings, License, Project},
     report::Report,

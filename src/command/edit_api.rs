@@ -1,9 +1,10 @@
 //! `edit api`: the plural, the scope and the short names of a kind, in `PROJECT` and in the user's own types.
 
-use super::{Request, Workspace, reconcile, type_of::type_there};
+use super::type_of::type_there;
 use crate::{
     advice::{NextStep, Script},
     cli::{self, Global},
+    engine::{Request, Workspace, reconcile},
     error::{Failure, Result},
     name::{Plural, ShortName},
     plan::{NamedFiles, Rewritten},

@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use super::{Request, Workspace, adopt::adopt, around::refuse_nested, reconcile, runtime};
+use super::{adopt, around::refuse_nested, runtime};
 use crate::{
     advice::{NextStep, Script},
     cli::{Global, Init, Vcs},
+    engine::{Request, Workspace, reconcile},
     error::{Failure, Result},
     git,
     name::{Domain, Invalid, ProjectName},
@@ -32,7 +33,7 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
     }
     let project = Project::init(options(flags, &root, init, prompt)?);
     let desired = template::tree(&project)?;
-    let adopted = adopt(&root, &desired)?;
+    let adopted = adopt::adopt(&root, &desired)?;
     for path in adopted.kept {
         let row = Last {
             owner: tree::Owner::User,
@@ -61,6 +62,7 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
         forced: adopted.replaced.into_iter().collect(),
         remarks,
         next,
+        explain: Some(|failure, set, adopted| adopt::explain(failure, set, adopted.keys())),
         ..Request::of("init", project)
     };
     let code = reconcile(&workspace, &request, flags, report)?;

@@ -1,18 +1,14 @@
 //! `own`: takes generated files over, so that no command rewrites them any more.
 
-use std::collections::BTreeMap;
-
-use super::{
-    Request, Workspace,
-    file_of::{paths_or_choice, unknown},
-    reconcile,
-};
 use crate::{
     advice::NextStep,
     cli::{Files, Global},
-    error::{Failure, Result},
-    memory,
-    project::Project,
+    engine::{
+        Request, Workspace,
+        file_of::{check, paths_or_choice},
+        reconcile,
+    },
+    error::Result,
     prompt::Prompt,
     report::Report,
     template,
@@ -45,37 +41,4 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
         ..Request::of("own", project)
     };
     reconcile(&workspace, &request, flags, report)
-}
-
-/// Refuses a path that nobody can take over: nothing is generated there, or it is the user's from the start.
-fn check(path: &RelPath, desired: &BTreeMap<RelPath, Owner>) -> Result<()> {
-    match desired.get(path) {
-        None => Err(unknown("own", path, desired)),
-        Some(Owner::User) => {
-            Err(Failure::refused(format!("`{path}` is yours already"))
-                .note("it was written once, and no command rewrites it; `status --all` shows whose each file is")
-                .advise("operator-forge status --all"))
-        }
-        Some(_) => Ok(()),
-    }
-}
-
-/// Holds what was written under `owned` by hand since `applied` to the rules of the command. An entry that was there
-/// may be of a file that no command generates any more.
-pub fn check_list(project: &Project, applied: &Project) -> Result<()> {
-    let before = &applied.settings.owned;
-    let added: Vec<_> = project.settings.owned.difference(before).collect();
-    if added.is_empty() {
-        return Ok(());
-    }
-    let mut without = project.clone();
-    without.settings.owned.clone_from(before);
-    let desired = template::owners(&without)?;
-    for path in added {
-        check(path, &desired).map_err(|failure| Failure {
-            advice: vec![format!("diff {} PROJECT", memory::APPLIED_PROJECT).into()],
-            ..failure.note("`PROJECT` lists it under `owned`")
-        })?;
-    }
-    Ok(())
 }

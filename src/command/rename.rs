@@ -2,11 +2,11 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use super::{Request, Workspace, reconcile};
 use crate::{
     advice::{NextStep, Script},
     change::ConflictKind,
     cli::{self, Global},
+    engine::{Request, Workspace, reconcile},
     error::{Failure, Result},
     name::{Group, Invalid, Kind, Plural, rust, rust::Module},
     plan::{NamedFiles, Rewritten},

@@ -1,4 +1,4 @@
-//! `status`: what each file is, and what `sync` would do.
+//! `status`: the owner and state of each file, and what `sync` would change.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -7,13 +7,12 @@ use std::{
 
 use rayon::prelude::*;
 
-use super::{Snapshot, Workspace, check, derived, lost};
 use crate::{
     change::ChangeSet,
     cli::{Global, Status},
+    engine::{Snapshot, Workspace, derived, drift::drifts},
     error::Result,
     memory::Memory,
-    plan::NamedFiles,
     project::Project,
     reconcile::{Last, Verdict},
     report::{FileState, FileStatus, Report, StatusReport},
@@ -21,7 +20,7 @@ use crate::{
     tree::{self, Digest, Found, Owner, RelPath},
 };
 
-/// The owner of what the project's own code writes.
+/// The owner of files that the project's own code writes.
 const DERIVED: &str = "derived";
 
 pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
@@ -30,20 +29,12 @@ pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
         return of_another_set(&workspace, &project, status, report);
     }
     let mut snapshot = Snapshot::of(&workspace, &project)?;
-    let lost = lost::files(&workspace, &project, &snapshot, &NamedFiles::default())?;
-    let instead = match lost.is_empty() {
-        true => Vec::new(),
-        false => lost::lines(&project, &snapshot, &lost),
-    };
+    let instead: Vec<String> = snapshot.lost.advice.iter().map(shell::line).collect();
+    let lost = snapshot.lost.files.iter();
     let lost: Vec<FileStatus> = lost
-        .iter()
         .filter_map(|path| Some(is_lost(path, snapshot.memory.rows.remove(path)?.owner)))
         .collect();
-    let (set, drifts) = rayon::join(
-        || snapshot.drift(&project),
-        || check::drifts(&project, &snapshot),
-    );
-    let (set, drifts) = (set?, drifts?);
+    let (set, drifts) = (snapshot.drift()?, drifts(&snapshot)?);
     let mut files = files(&snapshot, &project.settings.owned, &set);
     files.extend(lost);
     files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -100,7 +91,7 @@ fn of_another_set(
     Ok(0)
 }
 
-/// A file whose entry a merge lost: `sync` refuses to do anything before that is settled.
+/// A file of an entry that `PROJECT` has lost: `sync` refuses until that is settled.
 fn is_lost(path: &RelPath, owner: Owner) -> FileStatus {
     FileStatus {
         state: FileState::Lost,
@@ -109,7 +100,7 @@ fn is_lost(path: &RelPath, owner: Owner) -> FileStatus {
 }
 
 /// Every file that is desired or remembered.
-fn files(snapshot: &Snapshot, owned: &BTreeSet<RelPath>, set: &ChangeSet) -> Vec<FileStatus> {
+fn files(snapshot: &Snapshot<'_>, owned: &BTreeSet<RelPath>, set: &ChangeSet) -> Vec<FileStatus> {
     let paths: BTreeSet<&RelPath> = snapshot
         .desired
         .keys()
@@ -145,9 +136,9 @@ fn files(snapshot: &Snapshot, owned: &BTreeSet<RelPath>, set: &ChangeSet) -> Vec
     paths.par_iter().filter_map(status).collect()
 }
 
-/// Whose a file is, and how it stands beside what was generated; `None` if it is gone and nobody wants it.
+/// The owner and the state of a file; `None` if it is gone and no longer desired.
 fn state(
-    snapshot: &Snapshot,
+    snapshot: &Snapshot<'_>,
     owned: &BTreeSet<RelPath>,
     path: &RelPath,
 ) -> Option<(&'static str, FileState)> {
@@ -185,7 +176,7 @@ fn state(
     Some((word, state))
 }
 
-/// The word for the owner of a file; a template starts some of those that `make manifests` writes.
+/// The word for the owner of a file. A template makes the first text of some derived files.
 fn owner_word(path: &RelPath, owner: Owner, found: Option<&Found>) -> &'static str {
     let is_written = match found {
         Some(Found::File(bytes)) => bytes.starts_with(derived::HEADER),
@@ -197,7 +188,7 @@ fn owner_word(path: &RelPath, owner: Owner, found: Option<&Found>) -> &'static s
     }
 }
 
-/// The files that the project's own `make manifests` wrote, as far as no template makes them; `known` is sorted.
+/// The derived files that are not among the `known` ones, which are sorted.
 fn written_by_manifests(root: &Path, known: &[FileStatus]) -> Vec<FileStatus> {
     let crds = walkdir::WalkDir::new(root.join(derived::CRDS));
     let crds = crds.into_iter().flatten().filter_map(|entry| {

@@ -1,10 +1,11 @@
-//! `sync`: changes nothing in the project, and makes the tree what a hand-edited or merged `PROJECT` says.
+//! `sync`: applies `PROJECT`, edited by hand or merged by git, to the files.
 
-use super::{Request, Workspace, reconcile, unmerged::branches};
 use crate::{
     advice::{NextStep, Script},
+    branches::Branches,
     change::Policy,
     cli::Global,
+    engine::{Request, Sync, Workspace, reconcile},
     error::Result,
     plan::NamedFiles,
     project::Project,
@@ -17,8 +18,8 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
         Script::of("make manifests"),
     )];
     let (mut merged, mut named) = (None, NamedFiles::default());
-    let (workspace, project) = Workspace::open_with(&flags.directory, |bytes, conflicted| {
-        let Some(branches) = branches(&flags.directory, &bytes, conflicted)? else {
+    let (workspace, project) = Workspace::open_with(&flags.directory, |bytes, git| {
+        let Some(branches) = Branches::find(git, &flags.directory, &bytes)? else {
             return Ok(bytes);
         };
         let (text, remark) = branches.merge(flags.policy())?;
@@ -26,17 +27,18 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
         merged = Some(remark);
         // Only a policy brings back what a branch deleted.
         if matches!(flags.policy(), Policy::Keep | Policy::Take) {
-            named.rewritten = branches.kept(&flags.directory, &project)?;
+            named.rewritten = branches.kept(git, &flags.directory, &project)?;
         }
         Ok(text.into_bytes())
     })?;
-    let settles = merged.is_some();
+    let sync = Sync {
+        merged: merged.is_some(),
+    };
     let mut remarks: Vec<String> = merged.into_iter().flatten().collect();
-    remarks.extend(workspace.not_followed()?);
+    remarks.extend(workspace.not_followed());
     let request = Request {
         named,
-        settles,
-        compares: true,
+        sync: Some(sync),
         remarks,
         next,
         ..Request::of("sync", project)

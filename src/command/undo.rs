@@ -1,4 +1,4 @@
-//! `undo`: takes back what the last command did to the files, PROJECT and the memory included.
+//! `undo`: takes back the changes of the last command, `PROJECT` and the memory included.
 
 use crate::{
     advice::{NextStep, Script},
@@ -12,21 +12,23 @@ use crate::{
 
 pub fn run(flags: &Global, report: &Report) -> Result<u8> {
     let disk = apply::Real::new(&flags.directory);
-    let turn = if flags.dry_run {
-        None
-    } else {
-        Some(Transaction::begin(&disk, "undo")?)
+    let transaction = match flags.dry_run {
+        true => None,
+        false => Some(Transaction::begin(&disk, "undo")?),
     };
     let mut undo = apply::last(&disk)?;
     report.at("Writing", format!("{} files", undo.steps.len()));
-    match turn {
-        Some(mut turn) => apply::apply(&mut turn, undo.steps)?,
+    match transaction {
+        Some(mut transaction) => apply::apply(&mut transaction, undo.steps)?,
         None => apply::check(&disk, &mut undo.steps)?,
     }
     let mut next = Vec::new();
     let project = undo.set.visible().find(|it| it.path.as_str() == FILE);
     if project.is_some_and(|change| change.after.is_none()) {
-        next.push(NextStep::new("what is left is the record to take this back by; where you do not want that, remove it:", format!("rm -r {}", memory::DIRECTORY)));
+        next.push(NextStep::new(
+            "what is left is the record to take this back by; where you do not want that, remove it:",
+            Script::of("rm -r").arg(memory::DIRECTORY),
+        ));
     } else {
         next.push(NextStep::new(
             "derive CRDs and RBAC again:",

@@ -1,10 +1,10 @@
 //! `update`: the one command that moves a project to the template set of this binary.
 
-use super::{Request, Workspace, reconcile};
 use crate::{
     advice::{NextStep, Script},
     change::ChangeSet,
     cli::{Global, Update},
+    engine::{Request, Workspace, entries, reconcile},
     error::{Failure, Result},
     git,
     memory::{self, Memory},
@@ -37,7 +37,7 @@ pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
         refuse_dirty(&workspace)?;
     }
     let project = before.with_newest_templates();
-    report.at("Rendering", super::entries(&project));
+    report.at("Rendering", entries(&project));
     let (memory, desired) = (workspace.memory()?, template::tree(&project)?);
     for (path, file) in &desired {
         // What a new template starts and the project has already, as `make manifests` wrote it, stays.

@@ -1,7 +1,7 @@
-//! Texts in which a git merge left conflict markers.
+//! Texts with conflict markers.
 
-/// What a line that starts, divides or ends a conflict begins with. git writes more of the same character where it says so in
-/// `.gitattributes` (`conflict-marker-size`), and for a file that both branches renamed.
+/// The first characters of marker lines. git repeats the character more often where `.gitattributes` sets
+/// `conflict-marker-size`, and for a file that both branches renamed.
 const START: &str = "<<<<<<<";
 const BASE: &str = "|||||||";
 const MIDDLE: &str = "=======";
@@ -14,22 +14,22 @@ const GENERATED: &str = "generated";
 /// A text with conflict markers, taken apart.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sides {
-    /// The common ancestor, where every conflict shows it (the styles `diff3` and `zdiff3`).
+    /// The base, if every conflict shows it (the styles `diff3` and `zdiff3`).
     pub base: Option<String>,
-    /// The text with every conflict settled for its first side.
+    /// The text with every conflict resolved to its first side.
     pub ours: String,
-    /// The text with every conflict settled for its last side.
+    /// The text with every conflict resolved to its last side.
     pub theirs: String,
-    /// The lines of the file that `ours` and `theirs` are made of, from 1.
+    /// The line numbers, from 1, of the lines of `ours` and of `theirs`.
     pub lines: [Vec<usize>; 2],
     /// The line of the first marker, from 1; 0 where there is none.
     pub line: usize,
-    /// Whether they are the markers that this program writes, and not those of a git merge.
+    /// Whether `--on-conflict markers` wrote them, and not git.
     pub own: bool,
 }
 
 impl Sides {
-    /// The sides of a file that git did not try to merge: `ours` is what stands there.
+    /// The sides of a file that git did not try to merge: `ours` is on disk.
     pub fn of(ours: String, theirs: String) -> Self {
         Self {
             base: None,
@@ -50,7 +50,7 @@ enum Part {
     Theirs,
 }
 
-/// Takes a text apart; `None` where it has no conflict, or markers that make no sense.
+/// Takes a text apart; `None` if it has no conflict markers, or an incomplete set of them.
 pub fn sides(text: &str) -> Option<Sides> {
     if !text.contains(START) {
         return None;
@@ -99,7 +99,7 @@ pub fn sides(text: &str) -> Option<Sides> {
             (Part::Outside, _) | (_, None | Some((MIDDLE, _))) => {}
             (_, Some(_)) => return None,
         }
-        // What git could not merge of the ancestors of an ancestor is no text of anybody's.
+        // Nested markers in a base come from git's virtual ancestor, which nobody wrote.
         every_base_known &= part != Part::Base || found.is_none_or(|it| it.kind != START);
         if matches!(part, Part::Outside | Part::Ours) {
             sides.ours.push_str(line);
@@ -117,16 +117,16 @@ pub fn sides(text: &str) -> Option<Sides> {
     (sides.line > 0 && part == Part::Outside).then_some(sides)
 }
 
-/// A line of markers.
+/// A marker line.
 #[derive(Clone, Copy)]
 struct Marker<'a> {
     kind: &'static str,
-    /// How many characters it has.
+    /// How often the character is repeated.
     size: usize,
     label: &'a str,
 }
 
-/// The marker, if the line is one.
+/// Parses a marker line.
 fn marker(line: &str) -> Option<Marker<'_>> {
     let kinds = [START, BASE, MIDDLE, END];
     let kind = kinds.into_iter().find(|kind| line.starts_with(kind))?;
@@ -145,7 +145,7 @@ pub fn is_marker(line: &str) -> bool {
     marker(line).is_some()
 }
 
-/// Both texts in one, with a conflict for each place where they differ.
+/// Combines two texts, with a conflict for each place where they differ.
 pub fn conflict(yours: &str, generated: &str) -> String {
     let mut options = diffy::DiffOptions::new();
     let patch = options
@@ -167,7 +167,7 @@ pub fn conflict(yours: &str, generated: &str) -> String {
     text
 }
 
-/// Adds what differed so far, if anything did.
+/// Adds the pending lines of both sides as a conflict, if there are any.
 fn settle(text: &mut String, mine: &mut String, new: &mut String) {
     if mine.is_empty() && new.is_empty() {
         return;
@@ -182,7 +182,7 @@ fn settle(text: &mut String, mine: &mut String, new: &mut String) {
     new.clear();
 }
 
-/// Both texts in one, with a conflict for each place where both changed `base`; for all that differs if that is nowhere.
+/// Combines two texts, with a conflict for each place where both changed `base`; without one, for each place where they differ.
 pub fn conflict_from(base: &str, yours: &str, generated: &str) -> String {
     let mut options = diffy::MergeOptions::new();
     options
@@ -285,14 +285,14 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_known_by_their_place() {
+    fn lines_keep_their_numbers() {
         let sides = sides("a\n<<<<<<< H\nb\n=======\nc\n>>>>>>> y\nd\n").unwrap();
         assert_eq!(sides.lines, [vec![1, 3, 7], vec![1, 5, 7]]);
         assert_eq!(sides.line, 2);
     }
 
     #[test]
-    fn what_is_no_conflict_is_left_alone() {
+    fn a_text_without_a_conflict_has_no_sides() {
         for text in [
             "",
             "a\n=======\nb\n",

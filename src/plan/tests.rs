@@ -1,32 +1,32 @@
 //! Plans of a little project: one file of each owner.
 
-mod merges;
 mod moves;
 
 use super::*;
 use crate::{
-    change::{Action, ConflictKind, NoteKind},
-    git::Unmerged,
-    tree::{Digest, File},
+    change::{NoteKind, Policy},
+    tree::File,
 };
 
 /// A tree, its memory and how to plan it.
-struct World {
-    memory: Memory,
-    disk: BTreeMap<RelPath, Found>,
-    policy: Policy,
+pub(crate) struct World {
+    pub memory: Memory,
+    pub disk: BTreeMap<RelPath, Found>,
+    pub policy: Policy,
     forced: BTreeSet<RelPath>,
-    decided: BTreeMap<RelPath, Policy>,
-    merges: Merges,
-    owned: BTreeSet<RelPath>,
+    pub decided: BTreeMap<RelPath, Policy>,
+    pub applied: BTreeMap<RelPath, Content>,
+    pub resolved: BTreeMap<RelPath, Resolved>,
+    pub owned: BTreeSet<RelPath>,
     aside: BTreeMap<RelPath, Last<Digest>>,
+    named: NamedFiles,
 }
 
-fn path(text: &str) -> RelPath {
+pub(crate) fn path(text: &str) -> RelPath {
     RelPath::parse(text).unwrap()
 }
 
-fn desired(files: &[(&str, Owner, &str)]) -> Tree {
+pub(crate) fn desired(files: &[(&str, Owner, &str)]) -> Tree {
     let file = |owner, text: &str| File {
         owner,
         content: text.as_bytes().to_vec().into(),
@@ -49,7 +49,11 @@ fn a_named_file_is_created_with_its_content() {
         ..NamedFiles::default()
     };
     named.start(&mut tree);
-    let set = plan_named(&world.inputs(&tree), &named).unwrap();
+    let set = plan(&Inputs {
+        named: &named,
+        ..world.inputs(&tree)
+    });
+    let set = set.unwrap();
     let created = set
         .changes
         .iter()
@@ -58,41 +62,45 @@ fn a_named_file_is_created_with_its_content() {
 }
 
 impl World {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self {
             memory: Memory::default(),
             disk: BTreeMap::new(),
             policy: Policy::Abort,
             forced: BTreeSet::new(),
             decided: BTreeMap::new(),
-            merges: Merges::default(),
+            applied: BTreeMap::new(),
+            resolved: BTreeMap::new(),
             owned: BTreeSet::new(),
             aside: BTreeMap::new(),
+            named: NamedFiles::default(),
         }
     }
 
-    fn inputs<'a>(&'a self, desired: &'a Tree) -> Inputs<'a> {
+    pub(crate) fn inputs<'a>(&'a self, desired: &'a Tree) -> Inputs<'a> {
         Inputs {
             rows: self.memory.rows.iter().collect(),
             desired,
             found: self.disk.iter().collect(),
-            merges: &self.merges,
+            applied: &self.applied,
+            resolved: &self.resolved,
+            named: &self.named,
             templates: 1,
             project: "project",
             policy: self.policy,
-            decided: &self.decided,
+            decided: self.decided.iter().collect(),
             forced: &self.forced,
             owned: &self.owned,
             aside: &self.aside,
         }
     }
 
-    fn plan(&self, desired: &Tree) -> ChangeSet {
+    pub(crate) fn plan(&self, desired: &Tree) -> ChangeSet {
         plan(&self.inputs(desired)).unwrap()
     }
 
     /// Applies the plan for `desired` and returns it.
-    fn apply(&mut self, desired: &Tree) -> ChangeSet {
+    pub(crate) fn apply(&mut self, desired: &Tree) -> ChangeSet {
         let set = self.plan(desired);
         assert!(set.conflicts.is_empty(), "{:?}", set.conflicts);
         for change in set.all() {
@@ -108,12 +116,12 @@ impl World {
         set
     }
 
-    fn write(&mut self, at: &str, text: &str) {
+    pub(crate) fn write(&mut self, at: &str, text: &str) {
         self.disk
             .insert(path(at), Found::File(text.as_bytes().to_vec()));
     }
 
-    fn read(&self, at: &str) -> Option<String> {
+    pub(crate) fn read(&self, at: &str) -> Option<String> {
         match self.disk.get(&path(at)) {
             Some(Found::File(bytes)) => Some(String::from_utf8(bytes.clone()).unwrap()),
             _ => None,
@@ -216,7 +224,7 @@ fn an_edit_of_a_tool_file_is_merged_where_its_base_is_known() {
     let (old, new) = (file("a\nb\nc\nd\n"), file("a\nb\nc\nD\n"));
     let applied = |world: &mut World| {
         let base = b"a\nb\nc\nd\n".to_vec().into();
-        world.merges.applied.insert(path("tool"), base);
+        world.applied.insert(path("tool"), base);
     };
     let note = |lacks: &[&str]| Note {
         path: path("tool"),
@@ -231,28 +239,21 @@ fn an_edit_of_a_tool_file_is_merged_where_its_base_is_known() {
     assert_eq!(world.read("tool").as_deref(), Some("A\nb\nc\nD\n"));
     assert_eq!(set.changes[0].action, Action::Merge);
     assert_eq!(set.notes, [note(&["a"])]);
-    // What is remembered is what is desired, so there is nothing to do again.
-    world.merges = Merges::default();
+    // The row is the desired content, so there is nothing to do again.
+    world.applied.clear();
     let again = world.plan(&new);
     assert_eq!(again.all().count(), 0);
     assert_eq!(again.notes, [note(&["a"])]);
     // An edit that says what is new already is none.
     world.write("tool", "a\nb\nc\n");
     world
-        .merges
         .applied
         .insert(path("tool"), b"a\nb\nc\nD\n".to_vec().into());
     let set = world.apply(&file("a\nb\nc\n"));
     assert_eq!((set.notes, set.conflicts), (Vec::new(), Vec::new()));
-    // Markers go before anything comes.
     let mut world = World::new();
     world.apply(&old);
-    world.write(
-        "tool",
-        "<<<<<<< yours\nA\n=======\na\n>>>>>>> generated\nb\nc\nd\n",
-    );
     applied(&mut world);
-    assert_eq!(world.plan(&new).conflicts[0].why, ConflictKind::Markers(1));
     // Both changed a line: with the base, the markers are around that line alone.
     world.write("tool", "A\nb\nc\nmine\n");
     assert_eq!(world.plan(&new).conflicts[0].why, ConflictKind::Edited);
@@ -263,7 +264,7 @@ fn an_edit_of_a_tool_file_is_merged_where_its_base_is_known() {
 }
 
 #[test]
-fn deletions_are_respected_and_missing_names_are_told() {
+fn deletions_are_respected_and_missing_files_get_a_note() {
     let mut world = World::new();
     world.apply(&desired(&OLD));
     for file in ["Makefile", "tool", "user"] {
@@ -284,7 +285,7 @@ fn deletions_are_respected_and_missing_names_are_told() {
 }
 
 #[test]
-fn what_is_not_desired_goes_unless_it_was_edited() {
+fn files_no_longer_desired_are_deleted_unless_edited() {
     let mut world = World::new();
     world.apply(&desired(&OLD));
     world.write("user", "mine\n");
@@ -338,7 +339,7 @@ fn foreign_files_are_conflicts_unless_they_can_be_merged_by_key() {
 }
 
 #[test]
-fn what_a_file_that_was_taken_over_would_hold_is_told_once() {
+fn new_content_of_an_owned_file_is_reported_once() {
     let mut world = World::new();
     let tree = |text| desired(&[("src/api.rs", Owner::User, text)]);
     world.apply(&tree("one\n"));

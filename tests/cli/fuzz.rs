@@ -12,11 +12,12 @@ use std::path::{Component, Path};
 
 use mutation::{Bytes, mutated, three};
 use operator_forge::{
+    branches,
     change::Policy,
     definitions,
     error::Failure,
     memory::{self, Memory},
-    merge::{Driver, differing_keys, markers, project},
+    merge::{Driver, differing_keys, markers},
     name::{
         ControllerName, Domain, Group, Invalid, Kind, Plural, ProjectName, RustPath, ShortName,
         Version, WebhookPath, rust,
@@ -111,7 +112,7 @@ fn lock() {
                 prop_assert_eq!(again.ok(), Some(memory));
                 Ok(())
             }
-            Err(failure) => is_helpful(&failure),
+            Err(error) => is_helpful(&error.into()),
         },
     );
 }
@@ -162,7 +163,7 @@ fn project_of_two_branches() {
                 Some(markers::Sides::of(ours, theirs)),
             ];
             for sides in all.into_iter().flatten() {
-                match project::merge(Some(&base), &sides, policy) {
+                match branches::merge(Some(&base), &sides, policy) {
                     Ok(merged) => drop(
                         Project::read(merged.as_bytes())
                             .map_err(|failure| is_helpful(&failure))

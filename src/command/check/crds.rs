@@ -9,10 +9,10 @@ use std::{
 
 use crd_compat::{Finding, Severity};
 
-use super::super::{Workspace, derived::CRDS as BASES};
 use crate::{
     advice::Advice,
     cli::Global,
+    engine::{Workspace, derived::CRDS as BASES},
     error::{Failure, Result},
     name::Version,
     project::Key,

@@ -82,7 +82,7 @@ fn a_file_at_the_new_path_is_left_to_the_table() {
 }
 
 #[test]
-fn what_is_known_of_a_file_goes_with_it() {
+fn an_answer_goes_with_its_file() {
     let mut world = World::new();
     world.apply(&desired(&OLD));
     world.write("tool", "mine\n");
@@ -94,18 +94,4 @@ fn what_is_known_of_a_file_goes_with_it() {
         let change = set.changes.iter().find(there).unwrap();
         assert_eq!(change.after.as_deref(), Some(kept.as_bytes()));
     }
-
-    let mut world = World::new();
-    world.apply(&desired(&OLD));
-    let unmerged = Unmerged {
-        ours: Some("1\n".to_owned()),
-        theirs: Some("mine\n".to_owned()),
-        ..Unmerged::default()
-    };
-    world.merges.unmerged = [(path("tool"), unmerged)].into();
-    let conflict = Conflict {
-        path: path("tool"),
-        why: ConflictKind::EditedOnBranch(Some("mine\n".into())),
-    };
-    assert_eq!(world.plan(&moved()).conflicts, [conflict]);
 }

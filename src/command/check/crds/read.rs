@@ -11,9 +11,10 @@ use std::{
 use crd_compat::Release;
 use walkdir::{DirEntry, WalkDir};
 
-use super::{super::super::Workspace, BASES};
+use super::BASES;
 use crate::{
     definitions::{File, Files},
+    engine::Workspace,
     error::{Failure, Result},
     git, project,
 };

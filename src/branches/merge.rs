@@ -1,27 +1,27 @@
-//! `PROJECT` with the conflict markers of a git merge: put together again by key.
+//! The three-way merge of `PROJECT`, by key.
 
 use serde_yaml::{Mapping, Value};
 
-use super::markers::Sides;
 use crate::{
+    advice::Script,
     change::Policy,
     error::{Failure, Result},
+    merge::markers::Sides,
     project::{FILE, LAYOUT},
     yaml,
 };
 
-/// What both branches changed, and not alike.
+/// A key that both branches changed to different values.
 struct Clash {
-    /// The keys that lead there, outermost first; an entry of a list is named by what tells it from the others.
+    /// The keys that lead to it, outermost first; an entry of a list goes by its name.
     at: Vec<String>,
     ours: Option<Value>,
     theirs: Option<Value>,
 }
 
-/// The text of a `PROJECT` that holds what both sides say. `base` is their common ancestor; without one, what only one
-/// side has counts as added there.
+/// Merges both sides of `PROJECT`. Without a `base`, an entry that only one side has counts as added there.
 ///
-/// Errors: a side is no YAML; both changed one key, not alike, and the policy does not say which of them counts.
+/// Errors: a side is no YAML; both changed one key to different values, and the policy does not choose one.
 pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String> {
     let read = |text: &str| {
         yaml::read::<Value>(text).map_err(|error| {
@@ -30,7 +30,7 @@ pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String
                 sides.line
             ))
             .note(error.to_string())
-            .advise(format!("${{EDITOR:-vi}} {FILE} && operator-forge sync"))
+            .advise(edit())
         })
     };
     let (ours, theirs) = (
@@ -49,7 +49,7 @@ pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String
             "`{FILE}`: the two branches make no `{FILE}` together"
         ))
         .note(why)
-        .advise(format!("edit {FILE}, then operator-forge sync"))
+        .advise(edit())
     };
     if !yaml::keys_are_words(&value) {
         return Err(refuse(
@@ -59,8 +59,8 @@ pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String
     serde_yaml::to_string(&value).map_err(|error| refuse(error.to_string()))
 }
 
-/// Puts our options of each entry into the entry: where one branch changes them, and the other removes the entry, both changed
-/// one thing.
+/// Moves the options of each entry into the entry, so that a branch that changes the options conflicts with one that removes
+/// the entry.
 fn with_options(mut project: Value) -> Value {
     let Some(all) = options(&mut project).map(std::mem::take) else {
         return project;
@@ -86,7 +86,7 @@ fn with_options(mut project: Value) -> Value {
     project
 }
 
-/// Takes them out again.
+/// Moves the options out of the entries again.
 fn without_options(mut project: Value) -> Value {
     let resources = project.get_mut("resources");
     let resources = resources.and_then(Value::as_sequence_mut).into_iter();
@@ -106,8 +106,8 @@ fn without_options(mut project: Value) -> Value {
     project
 }
 
-/// Where each branch took one half away, an entry is emptied as no command leaves it: a hub goes with its last spoke, and an
-/// entry with all that it held.
+/// Removes the remains of entries that each branch took one half away from: a hub goes with its last spoke, and an entry with
+/// the last thing that it asked for.
 fn without_empty(mut project: Value) -> Value {
     let is_set = |entry: &Value, key: &str| match entry.get(key) {
         Some(Value::Bool(set)) => *set,
@@ -141,14 +141,14 @@ fn without_empty(mut project: Value) -> Value {
     project
 }
 
-/// The list of our options.
+/// The list of options under `plugins`.
 fn options(project: &mut Value) -> Option<&mut Vec<Value>> {
     let plugins = project.get_mut("plugins")?;
     let list = plugins.get_mut(LAYOUT)?.get_mut("resources")?;
     list.as_sequence_mut()
 }
 
-/// Merges with what to do where both sides changed one thing.
+/// Merges values; the policy chooses where both sides changed one.
 struct Merge(Policy);
 
 impl Merge {
@@ -223,7 +223,7 @@ impl Merge {
         Ok(())
     }
 
-    /// Lists order nothing in this file: entries that are known by something are merged, others come and go.
+    /// Merges lists, whose order means nothing in `PROJECT`: entries with a name are merged, others are added and removed.
     fn list(&self, base: &[Value], ours: &[Value], theirs: &[Value]) -> Result<Vec<Value>, Clash> {
         let find = |list: &[Value], name: &String| -> Option<Value> {
             list.iter().find(|entry| name_of(entry) == *name).cloned()
@@ -255,7 +255,7 @@ fn entries(value: Option<&Value>) -> &[Value] {
         .map_or(&[], Vec::as_slice)
 }
 
-/// What tells an entry of a list from the others: a resource's group, version and kind, a controller's name, or all of it.
+/// The name of an entry of a list: a resource's group, version and kind, a controller's name, or else its whole text.
 fn name_of(entry: &Value) -> String {
     let field = |name: &str| entry.get(name).map(scalar);
     match (field("kind"), field("name")) {
@@ -312,6 +312,11 @@ impl Clash {
     }
 }
 
+/// Opens `PROJECT` in an editor.
+fn edit() -> Script {
+    Script::edit([FILE]).then(Script::forge("sync"))
+}
+
 fn refuse(clash: Clash, sides: &Sides) -> Failure {
     let leaf = clash.at.last().cloned().unwrap_or_default();
     let said = |value: &Option<Value>, text: &str, lines: &[usize]| {
@@ -346,7 +351,7 @@ fn refuse(clash: Clash, sides: &Sides) -> Failure {
     ))
     .note("everything else of the two goes together")
     .note("`--on-conflict keep` takes the first, `--on-conflict take` the second")
-    .advise("operator-forge sync --on-conflict keep")
+    .advise(Script::forge("sync --on-conflict keep"))
 }
 
 #[cfg(test)]

@@ -154,7 +154,7 @@ fn one_key_changed_twice_is_named_with_its_lines() {
 }
 
 #[test]
-fn what_one_of_two_new_entries_lacks_is_a_conflict() {
+fn two_new_entries_with_different_fields_conflict() {
     let entry = |fields: &str| format!("{}- kind: B\n  version: v1\n{fields}", project(&["A"]));
     let merged = |ours: &str, theirs: &str, policy| {
         let sides = conflicted(&entry(ours), &entry(theirs));

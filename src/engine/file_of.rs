@@ -1,20 +1,21 @@
-//! The generated file that a path on the command line names.
+//! Generated files that the command line names by their path.
 
 use std::collections::BTreeMap;
 
 use super::derived::is_derived;
 use crate::{
+    advice::Script,
     cli::Files,
     error::{Failure, Result},
     memory,
     name::is_near,
-    project::FILE,
+    project::{FILE, Project},
     prompt::Prompt,
-    shell,
+    shell, template,
     tree::{Owner, RelPath},
 };
 
-/// The paths as the tree has them, each once. A leading `./` is what shells complete, and a `/` at the end.
+/// Parses paths, each once. Shells complete a leading `./` and a `/` at the end; both are dropped.
 pub fn paths_of(texts: &[String]) -> Result<Vec<RelPath>> {
     let mut paths = Vec::new();
     for text in texts {
@@ -27,7 +28,8 @@ pub fn paths_of(texts: &[String]) -> Result<Vec<RelPath>> {
     Ok(paths)
 }
 
-/// The paths on the command line, or the one that is chosen of those that are `there`. `help` shows what comes next.
+/// The paths on the command line, or a choice among those that are `there`. `none` explains an empty choice; `help` is the
+/// command with the path.
 pub fn paths_or_choice(
     files: &Files,
     prompt: Prompt<'_>,
@@ -42,26 +44,30 @@ pub fn paths_or_choice(
     let Some(first) = names.first() else {
         return Err(Failure::usage("`PATH` is missing")
             .note(none)
-            .advise("operator-forge status"));
+            .advise(Script::forge("status")));
     };
     let help = help.replace("PATH", &shell::word(first));
     let at = prompt.choose("Which file?", &["PATH"], &help, &names)?;
     Ok(vec![there.swap_remove(at)])
 }
 
-/// Why nothing in `desired` is at `path`, which was given to `command`.
-pub fn unknown(command: &str, path: &RelPath, desired: &BTreeMap<RelPath, Owner>) -> Failure {
+/// Explains why `path`, an argument of `command`, is not in `desired`.
+pub fn unknown(
+    command: &'static str,
+    path: &RelPath,
+    desired: &BTreeMap<RelPath, Owner>,
+) -> Failure {
     let text = path.as_str();
     let failure = Failure::refused(format!("`{path}` is not generated"));
     if text == FILE || text.starts_with(memory::DIRECTORY) {
         return failure
             .note("it is the record of the project, which every command writes")
-            .advise("operator-forge sync");
+            .advise(Script::forge("sync"));
     }
     if is_derived(text) {
         return failure
             .note("the project's own code writes it, and leaves a file without its header alone")
-            .advise("make manifests");
+            .advise(Script::of("make manifests"));
     }
     let directory = format!("{}/", text.trim_end_matches('/'));
     let mut inside = desired
@@ -73,8 +79,8 @@ pub fn unknown(command: &str, path: &RelPath, desired: &BTreeMap<RelPath, Owner>
         return failure
             .note("it is a directory, and each file in it has an owner")
             .advise(match of_tool {
-                Some((first, _)) => format!("operator-forge {command} {first}"),
-                None => "operator-forge status --all".to_owned(),
+                Some((first, _)) => Script::forge(command).arg(first.as_str()),
+                None => Script::forge("status --all"),
             });
     }
     let split = |path: &str| {
@@ -93,9 +99,47 @@ pub fn unknown(command: &str, path: &RelPath, desired: &BTreeMap<RelPath, Owner>
     match near.or_else(|| desired.keys().find(of_near_name)) {
         Some(near) => failure
             .note("paths are relative to the project's directory")
-            .advise(format!("operator-forge {command} {near}")),
+            .advise(Script::forge(command).arg(near.as_str())),
         None => failure
             .note("nothing in `PROJECT` asks for it, so it is yours alone")
-            .advise("operator-forge status --all"),
+            .advise(Script::forge("status --all")),
     }
+}
+
+/// Refuses a path that nobody can take over: nothing is generated there, or the file is a User file.
+pub fn check(path: &RelPath, desired: &BTreeMap<RelPath, Owner>) -> Result<()> {
+    match desired.get(path) {
+        None => Err(unknown("own", path, desired)),
+        Some(Owner::User) => {
+            Err(Failure::refused(format!("`{path}` is yours already"))
+                .note("it was written once, and no command rewrites it; `status --all` shows whose each file is")
+                .advise(Script::forge("status --all")))
+        }
+        Some(_) => Ok(()),
+    }
+}
+
+/// Holds new entries of `owned`, written by hand since `applied`, to the rules of `own`. An older entry may name a file that
+/// is no longer generated.
+pub fn check_list(project: &Project, applied: &Project) -> Result<()> {
+    let before = &applied.settings.owned;
+    let added: Vec<_> = project.settings.owned.difference(before).collect();
+    if added.is_empty() {
+        return Ok(());
+    }
+    let mut without = project.clone();
+    without.settings.owned.clone_from(before);
+    let desired = template::owners(&without)?;
+    for path in added {
+        check(path, &desired).map_err(|failure| Failure {
+            advice: vec![
+                Script::of("diff")
+                    .arg(memory::APPLIED_PROJECT)
+                    .arg(FILE)
+                    .into(),
+            ],
+            ..failure.note("`PROJECT` lists it under `owned`")
+        })?;
+    }
+    Ok(())
 }

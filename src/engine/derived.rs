@@ -1,14 +1,14 @@
-//! What the project's own `make manifests` writes, which no template makes.
+//! Derived files, which the project's own `make manifests` writes.
 
-/// The files outside of [`CRDS`].
+/// The derived files outside of [`CRDS`].
 pub const FILES: [&str; 3] = [
     "config/crd/kustomization.yaml",
     "config/rbac/role.yaml",
     "config/webhook/manifests.yaml",
 ];
-/// The directory with the definitions.
+/// The directory with the CRDs.
 pub const CRDS: &str = "config/crd/bases";
-/// How such a file begins; one without it is the user's.
+/// The first bytes of a derived file; a file without them is the user's.
 pub const HEADER: &[u8] = b"# generated";
 
 /// Whether `make manifests` would write a file at `path`, as far as its path tells.

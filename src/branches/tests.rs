@@ -1,6 +1,61 @@
 //! Files that git could not merge, and files with conflict markers.
 
+use std::ops::{Deref, DerefMut};
+
 use super::*;
+use crate::{
+    change::{ChangeSet, ConflictKind, NoteKind, Policy},
+    git::Unmerged,
+    plan::{
+        Inputs, NamedFiles, plan,
+        tests::{World, desired, path},
+    },
+    tree::{Digest, Found, Owner, Tree},
+};
+
+/// A tree, its memory, and what git knows of a merge in it.
+struct Branched {
+    world: World,
+    texts: Texts,
+}
+
+impl Branched {
+    fn new() -> Self {
+        Self {
+            world: World::new(),
+            texts: Texts::default(),
+        }
+    }
+
+    fn resolve(&mut self, desired: &Tree) {
+        let World { memory, disk, .. } = &self.world;
+        self.world.resolved = resolve(&self.texts, memory, desired, disk, &NamedFiles::default());
+    }
+
+    fn plan(&mut self, desired: &Tree) -> ChangeSet {
+        self.resolve(desired);
+        self.world.plan(desired)
+    }
+
+    fn apply(&mut self, desired: &Tree) -> ChangeSet {
+        self.resolve(desired);
+        self.world.apply(desired)
+    }
+}
+
+impl Deref for Branched {
+    type Target = World;
+
+    fn deref(&self) -> &World {
+        &self.world
+    }
+}
+
+impl DerefMut for Branched {
+    fn deref_mut(&mut self) -> &mut World {
+        &mut self.world
+    }
+}
 
 const FILE: &str = "src/tool.rs";
 const OLD: &str = "mod a;\n\nfn a() {}\n";
@@ -11,16 +66,16 @@ const BOTH: &str = "mod a;\nmod b;\n\nfn a() {}\n// mine\n";
 const CLASHING: &str = "mod a;\nfn mine() {}\n\nfn a() {}\n";
 
 /// A project of which `applied` is remembered and `disk` is there, while git has `ours` and `theirs`, made from [`OLD`].
-fn merged(applied: &str, disk: &str, ours: &str, theirs: &str) -> World {
-    let mut world = World::new();
+fn merged(applied: &str, disk: &str, ours: &str, theirs: &str) -> Branched {
+    let mut world = Branched::new();
     world.apply(&desired(&[(FILE, Owner::Tool, applied)]));
     world.write(FILE, disk);
     let git = Unmerged {
-        ancestor: Some(OLD.to_owned()),
+        base: Some(OLD.to_owned()),
         ours: Some(ours.to_owned()),
         theirs: Some(theirs.to_owned()),
     };
-    world.merges.unmerged.insert(path(FILE), git);
+    world.texts.unmerged.insert(path(FILE), git);
     world
 }
 
@@ -34,11 +89,11 @@ fn notes(set: &ChangeSet) -> Vec<NoteKind> {
 
 /// What stands there after a plan, and once more after the next.
 #[track_caller]
-fn check(mut world: World, expected: &str, told: &[NoteKind]) {
+fn check(mut world: Branched, expected: &str, expected_notes: &[NoteKind]) {
     for _ in 0..2 {
         let set = world.apply(&wanted());
         assert_eq!(world.read(FILE).as_deref(), Some(expected));
-        assert_eq!(notes(&set), told);
+        assert_eq!(notes(&set), expected_notes);
     }
     assert_eq!(world.plan(&wanted()).all().count(), 0);
 }
@@ -49,7 +104,7 @@ fn an_edit_of_one_branch_meets_what_the_other_generated() {
     check(merged(NEW, EDITED, EDITED, NEW), BOTH, &edited);
     // The same merge the other way round.
     check(merged(NEW, NEW, NEW, EDITED), BOTH, &edited);
-    // What the user settled is merged with what is desired, too; what was left out is left out.
+    // The user's resolution is merged with the desired text, too; an edit that it left out stays out.
     check(merged(NEW, EDITED, EDITED, BOTH), BOTH, &edited);
     check(merged(NEW, OLD, EDITED, NEW), NEW, &[]);
     check(merged(NEW, BOTH, EDITED, NEW), BOTH, &edited);
@@ -75,7 +130,7 @@ fn an_edit_that_does_not_go_with_what_the_other_branch_generated_is_a_conflict()
         assert_eq!(notes(&set), [NoteKind::Kept]);
         assert_eq!(world.read(FILE).as_deref(), Some(CLASHING));
         world.policy = Policy::Abort;
-        world.merges.settled = true;
+        world.texts.settled = true;
         assert_eq!(world.plan(&wanted()).conflicts, []);
 
         let mut world = left_by_git(disk);
@@ -96,7 +151,7 @@ fn an_edit_that_does_not_go_with_what_the_other_branch_generated_is_a_conflict()
         world.policy = Policy::Abort;
         assert_eq!(notes(&world.plan(&wanted())), [NoteKind::Markers]);
     }
-    // What the user made of it by hand is not asked about, and `own` is not offered for what lacks something.
+    // A resolution by hand is no conflict, and gets the note of a kept file while it lacks generated lines.
     let mut world = merged(NEW, EDITED, EDITED, NEW);
     world.write(FILE, CLASHING);
     let set = world.plan(&wanted());
@@ -107,7 +162,7 @@ fn an_edit_that_does_not_go_with_what_the_other_branch_generated_is_a_conflict()
 fn a_merge_that_was_committed_with_the_text_of_one_branch_is_made_up_for() {
     let committed = |disk: &str| {
         let mut world = merged(NEW, disk, disk, NEW);
-        world.merges.committed = std::mem::take(&mut world.merges.unmerged);
+        world.texts.committed = std::mem::take(&mut world.texts.unmerged);
         world
     };
     check(committed(EDITED), BOTH, &[NoteKind::Edited]);
@@ -116,8 +171,8 @@ fn a_merge_that_was_committed_with_the_text_of_one_branch_is_made_up_for() {
 }
 
 #[test]
-fn what_one_branch_generated_is_told_of_a_file_that_the_other_took_over() {
-    let mut world = World::new();
+fn a_file_owned_on_one_branch_gets_a_note_about_what_the_other_generated() {
+    let mut world = Branched::new();
     world.owned.insert(path(FILE));
     let tree = desired(&[(FILE, Owner::User, NEW)]);
     world.apply(&tree);
@@ -131,14 +186,14 @@ fn what_one_branch_generated_is_told_of_a_file_that_the_other_took_over() {
 #[test]
 fn one_row_is_left_of_a_users_file_that_both_branches_made() {
     let tree = desired(&[("user", Owner::User, "c\n")]);
-    let rows = |world: &World| world.memory.rows[&path("user")].any_of.clone();
+    let rows = |world: &Branched| world.memory.rows[&path("user")].any_of.clone();
     let digest = |text: &str| Digest::of(&path("user"), text.as_bytes());
     for (disk, rows_of, left) in [
         (Some("a\n"), ["b\n", "a\n"], "a\n"),
         (Some("mine\n"), ["c\n", "a\n"], "c\n"),
         (None, ["c\n", "a\n"], "c\n"),
     ] {
-        let mut world = World::new();
+        let mut world = Branched::new();
         world.apply(&tree);
         let found = disk.map_or(Found::Absent, |text| Found::File(text.into()));
         world.disk.insert(path("user"), found);
@@ -154,10 +209,10 @@ fn one_row_is_left_of_a_users_file_that_both_branches_made() {
 const MARKERS: &str = "<<<<<<< HEAD\nx: 1\n=======\nx: 2\n>>>>>>> other\n";
 
 #[test]
-fn what_is_desired_waits_for_markers_of_git() {
+fn desired_changes_wait_for_markers_of_git() {
     let file = "config/kustomization.yaml";
     let tree = |list: &str| desired(&[(file, Owner::Shared, &format!("resources:\n{list}"))]);
-    let mut world = World::new();
+    let mut world = Branched::new();
     world.apply(&tree("- a\n"));
     world.write(file, &format!("resources:\n- a\n{MARKERS}"));
     for policy in [Policy::Abort, Policy::Markers] {
@@ -175,8 +230,8 @@ fn what_is_desired_waits_for_markers_of_git() {
 }
 
 #[test]
-fn what_markers_cannot_be_written_into_says_so() {
-    let mut world = World::new();
+fn a_file_that_cannot_take_markers_is_a_conflict() {
+    let mut world = Branched::new();
     world.policy = Policy::Markers;
     world
         .disk
@@ -186,7 +241,7 @@ fn what_markers_cannot_be_written_into_says_so() {
         .conflicts;
     assert_eq!(conflicts[0].why, ConflictKind::NoText);
 
-    let mut world = World::new();
+    let mut world = Branched::new();
     world.policy = Policy::Markers;
     world.apply(&desired(&[(FILE, Owner::Tool, OLD)]));
     world.write(FILE, &EDITED.replace("mod", "// mine\nmod"));
@@ -211,23 +266,20 @@ fn a_users_text_may_show_a_conflict() {
         ("src/user.rs", MARKERS.to_owned(), vec![NoteKind::Markers]),
         ("src/user.rs", format!("/*\n{MARKERS}*/\n"), vec![]),
     ] {
-        let mut world = World::new();
+        let mut world = Branched::new();
         let tree = desired(&[(file, Owner::User, "fn a() {}\n")]);
         world.apply(&tree);
         world.write(file, &text);
         assert_eq!(notes(&world.plan(&tree)), told, "{file} {text}");
-        world
-            .merges
-            .unmerged
-            .insert(path(file), Unmerged::default());
+        world.texts.unmerged.insert(path(file), Unmerged::default());
         assert_eq!(notes(&world.plan(&tree)), [NoteKind::Markers]);
     }
 }
 
 #[test]
-fn a_users_file_of_two_branches_is_told_until_it_is_merged() {
+fn an_unmerged_user_file_has_a_note_until_it_is_merged() {
     let git = |ours: &str, theirs: Option<&str>| Unmerged {
-        ancestor: Some(OLD.to_owned()),
+        base: Some(OLD.to_owned()),
         ours: Some(ours.to_owned()),
         theirs: theirs.map(str::to_owned),
     };
@@ -238,11 +290,11 @@ fn a_users_file_of_two_branches_is_told_until_it_is_merged() {
         (EDITED, git(EDITED, None), &[]),
         (BOTH, git(EDITED, Some(NEW)), &[]),
     ] {
-        let mut world = World::new();
+        let mut world = Branched::new();
         let tree = desired(&[(FILE, Owner::User, OLD)]);
         world.apply(&tree);
         world.write(FILE, disk);
-        world.merges.unmerged.insert(path(FILE), git);
+        world.texts.unmerged.insert(path(FILE), git);
         assert_eq!(notes(&world.plan(&tree)), told, "{disk}");
     }
 }
@@ -250,7 +302,7 @@ fn a_users_file_of_two_branches_is_told_until_it_is_merged() {
 #[test]
 fn a_file_of_mixed_line_ends_is_no_change() {
     let tree = |text: &str| desired(&[("Makefile", Owner::Shared, text)]);
-    let mut world = World::new();
+    let mut world = Branched::new();
     world.apply(&tree("a\nb\nc\n"));
     world.write("Makefile", "A\nb\r\nc\r\nD\r\n");
     world.apply(&tree("a\nb\nc\nD\n"));
@@ -266,9 +318,9 @@ fn a_file_of_mixed_line_ends_is_no_change() {
 }
 
 #[test]
-fn what_is_new_waits_until_markers_are_gone() {
+fn desired_changes_wait_for_markers_of_the_user() {
     let tree = |text: &str| desired(&[("Makefile", Owner::Shared, text)]);
-    let mut world = World::new();
+    let mut world = Branched::new();
     world.apply(&tree("a\nb\nc\n"));
     world.write(
         "Makefile",
@@ -282,7 +334,7 @@ fn what_is_new_waits_until_markers_are_gone() {
 
 #[test]
 fn the_project_keeps_its_line_ends() {
-    let mut world = World::new();
+    let mut world = Branched::new();
     world.write("PROJECT", "old\r\n");
     let tree = Tree::new();
     let set = plan(&Inputs {
@@ -294,4 +346,42 @@ fn the_project_keeps_its_line_ends() {
         .iter()
         .find(|change| change.path.as_str() == "PROJECT");
     assert_eq!(project.unwrap().after.as_deref(), Some(&b"new\r\n"[..]));
+}
+
+#[test]
+fn the_texts_of_a_branch_go_with_a_file_that_moves() {
+    let moved = |text: &str| {
+        let mut tree = desired(&[("new/tool", Owner::Tool, text)]);
+        for file in tree.values_mut() {
+            file.former = vec![path("tool")];
+        }
+        tree
+    };
+    let mut world = Branched::new();
+    world.apply(&desired(&[("tool", Owner::Tool, "1\n")]));
+    let unmerged = Unmerged {
+        ours: Some("1\n".to_owned()),
+        theirs: Some("mine\n".to_owned()),
+        ..Unmerged::default()
+    };
+    world.texts.unmerged = [(path("tool"), unmerged)].into();
+    let conflicts = world.plan(&moved("2\n")).conflicts;
+    assert_eq!(conflicts[0].path, path("tool"));
+    let edit = Some("mine\n".into());
+    assert_eq!(conflicts[0].why, ConflictKind::EditedOnBranch(edit));
+}
+
+#[test]
+fn markers_in_a_tool_file_go_before_anything_new_comes() {
+    let tree = |text: &str| desired(&[("tool", Owner::Tool, text)]);
+    let mut world = Branched::new();
+    world.apply(&tree("a\nb\nc\nd\n"));
+    world.write(
+        "tool",
+        "<<<<<<< yours\nA\n=======\na\n>>>>>>> generated\nb\nc\nd\n",
+    );
+    let base = b"a\nb\nc\nd\n".to_vec().into();
+    world.applied.insert(path("tool"), base);
+    let conflicts = world.plan(&tree("a\nb\nc\nD\n")).conflicts;
+    assert_eq!(conflicts[0].why, ConflictKind::Markers(1));
 }

@@ -1,4 +1,4 @@
-//! Files in the way: a question for each on a terminal, one refusal for all of them elsewhere.
+//! Conflicts: a question for each on a terminal, one refusal for all of them elsewhere.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use crate::{
     tree::{File, Found, RelPath, Tree},
 };
 
-/// Asks what to do with each file in the way that a policy can settle, until an answer goes for the rest or ends it.
-/// `ask` gets the conflict and how many come after it.
+/// Asks about each conflict, until an answer goes for the rest. Asks nothing if a conflict remains that no policy settles.
+/// `ask` gets the conflict, and how many follow it.
 pub fn ask(
     conflicts: &[Conflict],
     mut ask: impl FnMut(&Conflict, usize) -> Result<Answer>,
@@ -39,7 +39,7 @@ pub fn ask(
     Ok(decided)
 }
 
-/// What taking the generated text would do to a file in the way, or to a branch's text of it.
+/// The change that `take` would make to a file in the way, or to a branch's text of it.
 pub fn change(conflict: &Conflict, desired: &Tree, found: &BTreeMap<RelPath, Found>) -> Change {
     let path = &conflict.path;
     let before = match (&conflict.why, found.get(path)) {
@@ -61,7 +61,7 @@ pub fn change(conflict: &Conflict, desired: &Tree, found: &BTreeMap<RelPath, Fou
     }
 }
 
-/// One refusal that names everything in the way: what stands where several files belong is named once.
+/// Refuses with every conflict. A directory or link in the way of several files is named once.
 pub fn refuse(set: &ChangeSet) -> Result<()> {
     let mut notes: Vec<String> = Vec::new();
     let mut advice: Vec<Advice> = Vec::new();
@@ -103,11 +103,11 @@ pub fn refuse(set: &ChangeSet) -> Result<()> {
             false => ", and `take` replaces them",
         };
         failure = failure.note(format!("`--on-conflict keep` {keeps}{others}"));
-        // Of a generated file nothing is lost, and all of what is new is there.
+        // Markers in a generated file lose nothing, and bring everything new.
         if set.conflicts.iter().all(|conflict| conflict.why.is_edit()) {
-            failure = failure.advise("--on-conflict markers");
+            failure = failure.advise(Advice::set("--on-conflict", "markers"));
         }
-        failure = failure.advise("--on-conflict keep");
+        failure = failure.advise(Advice::set("--on-conflict", "keep"));
     }
     Err(failure.note("nothing was written"))
 }
@@ -124,7 +124,7 @@ mod tests {
         }
     }
 
-    /// What is asked about three files, and what is decided, where the answers are these.
+    /// Checks the decisions that follow from the answers about three files.
     #[track_caller]
     fn check(answers: &str, expected: &[(&str, Policy)]) {
         let conflicts = ["a", "b", "c"].map(|path| conflict(path, ConflictKind::Edited));

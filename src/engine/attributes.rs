@@ -69,7 +69,7 @@ pub fn compare(path: &RelPath, source: &str, expected: &Expected) -> Vec<Drift> 
     drifts.map(|(line, what)| drift(line, what)).collect()
 }
 
-/// What differs, with its line; `line` is for what the attribute lacks.
+/// The differences, each with its line; `line` is that of a missing attribute.
 fn differences(items: &[Item], line: usize, expected: &Expected) -> Vec<(usize, DriftKind)> {
     let all = |name| items.iter().filter(move |item| item.name == name);
     let mut drifts = Vec::new();

@@ -1,0 +1,164 @@
+//! A `PROJECT` that git could not merge: with conflict markers, or with the text of one branch only.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use super::{
+    merge::merge,
+    unmerged::{COMING, is_settled, text_of},
+};
+use crate::{
+    advice::Script,
+    change::Policy,
+    error::{Failure, Result},
+    git::{Status, Unmerged},
+    memory,
+    merge::markers::{self, Sides},
+    plan::Rewritten,
+    project::{FILE, Project},
+    reconcile::Last,
+    template,
+    tree::{self, Found, Owner, RelPath},
+};
+
+/// `PROJECT` as two branches have it.
+pub struct Branches {
+    base: Option<String>,
+    sides: Sides,
+    /// Whether the merge was committed with the text of one of them.
+    committed: bool,
+}
+
+impl Branches {
+    /// Looks for two branches in `PROJECT`, which holds `bytes`; `None` where it is the text of one project.
+    pub fn find(git: &Status, root: &Path, bytes: &[u8]) -> Result<Option<Self>> {
+        let text = String::from_utf8_lossy(&tree::unix_line_ends(bytes)).into_owned();
+        let sides = markers::sides(&text);
+        if sides.is_none() && !git.has_unmerged() && !git.is_merge() {
+            return Ok(None);
+        }
+        let in_index = git
+            .unmerged(|path| path.as_str() == FILE)?
+            .into_values()
+            .next();
+        if let Some(sides) = sides {
+            let base = in_index.and_then(|git| git.base).or(sides.base.clone());
+            return Ok(Some(Self {
+                base,
+                sides,
+                committed: false,
+            }));
+        }
+        let is_ours = |git: &Unmerged| git.ours.as_ref() == Some(&text);
+        let (texts, committed) = match in_index {
+            Some(texts) => {
+                let is_applied = text_of(root, memory::APPLIED_PROJECT)?.as_ref() == Some(&text);
+                if is_applied && (!is_ours(&texts) || is_settled(git, root)?) {
+                    return Ok(None);
+                }
+                (texts, false)
+            }
+            None => {
+                let Some(texts) = git.committed(FILE)? else {
+                    return Ok(None);
+                };
+                let lock = text_of(root, memory::LOCK)?;
+                let is_in = |commit| Ok::<_, Failure>(git.text_at(commit, memory::LOCK)? == lock);
+                if is_in("HEAD^1")? || !(is_ours(&texts) || is_in("HEAD")?) {
+                    return Ok(None);
+                }
+                (texts, true)
+            }
+        };
+        Ok(match texts {
+            Unmerged {
+                base,
+                ours: Some(_),
+                theirs: Some(theirs),
+            } if base.as_ref() != Some(&theirs) && theirs != text => Some(Self {
+                base,
+                sides: Sides::of(text, theirs),
+                committed,
+            }),
+            _ => None,
+        })
+    }
+
+    /// The text of both, merged by key, and what to say of it.
+    pub fn merge(&self, policy: Policy) -> Result<(String, Option<String>)> {
+        if self.committed && policy == Policy::Keep {
+            return Ok((self.sides.ours.clone(), None));
+        }
+        let text = merge(self.base.as_deref(), &self.sides, policy)?;
+        let remark = self.committed.then(|| {
+            format!(
+                "the last commit merged two branches and kept the `{FILE}` of one of them; what the other one changed is put \
+                 in now (`--on-conflict keep` leaves it out)"
+            )
+        });
+        Ok((text, remark))
+    }
+
+    /// User files of entries that one branch deleted and that `project`, the merge of both, has all the same: as the other
+    /// branch has them.
+    pub fn kept(
+        &self,
+        git: &Status,
+        root: &Path,
+        project: &Project,
+    ) -> Result<BTreeMap<RelPath, Rewritten>> {
+        let mut kept = BTreeMap::new();
+        let asked = |text: &str| template::paths(&Project::read(text.as_bytes())?);
+        let (Ok(ours), Ok(theirs)) = (asked(&self.sides.ours), asked(&self.sides.theirs)) else {
+            return Ok(kept);
+        };
+        let alone: BTreeSet<&RelPath> = ours.symmetric_difference(&theirs).collect();
+        let text = |path: &RelPath| match ours.contains(path) {
+            true => git.text_at("HEAD", path.as_str()),
+            false => {
+                let texts = COMING.iter().map(|head| git.text_at(head, path.as_str()));
+                texts.filter_map(Result::transpose).next().transpose()
+            }
+        };
+        for (path, file) in template::tree(project)? {
+            if file.owner != Owner::User || !alone.contains(&path) {
+                continue;
+            }
+            let row = Last {
+                owner: file.owner,
+                any_of: vec![file.digest(&path)],
+            };
+            let before = match tree::find(root, &path)? {
+                Found::File(bytes) => Some(bytes),
+                Found::Absent => None,
+                Found::Obstacle(_) => continue,
+            };
+            let after = match before.clone() {
+                Some(bytes) => Some(bytes),
+                None => text(&path)?.map(String::into_bytes),
+            };
+            if let Some(after) = after {
+                let rewritten = Rewritten {
+                    before,
+                    after: Some(after.into()),
+                    row: Some(row),
+                };
+                kept.insert(path, rewritten);
+            }
+        }
+        Ok(kept)
+    }
+
+    /// The refusal of every command but `sync`.
+    pub fn refuse(&self) -> Failure {
+        let (place, what) = match self.sides.line {
+            0 => (FILE.to_owned(), "git left the text of one branch there"),
+            line => (format!("{FILE}:{line}"), "git left conflict markers there"),
+        };
+        Failure::refused(format!("`{place}`: two branches are not merged yet"))
+            .note(format!("{what}; `sync` puts the entries of both together"))
+            .advise(Script::forge("sync"))
+    }
+}

@@ -1,0 +1,105 @@
+//! Unmerged paths, and what git knows of them.
+
+use std::{collections::BTreeSet, path::Path};
+
+use super::files::Texts;
+use crate::{
+    error::Result,
+    git::{Status, Unmerged},
+    memory::{self, Memory},
+    merge::markers,
+    tree::{self, Found, RelPath},
+};
+
+/// The names that git gives to the commit that is merged into the branch.
+pub const COMING: [&str; 4] = [
+    "MERGE_HEAD",
+    "CHERRY_PICK_HEAD",
+    "REBASE_HEAD",
+    "REVERT_HEAD",
+];
+
+/// The texts of those unmerged paths that the project knows, and where there are none, of those `edited` files of which the
+/// last commit, a merge, kept the text of one branch.
+pub fn texts(
+    git: &Status,
+    root: &Path,
+    is_known: impl Fn(&RelPath) -> bool,
+    edited: &[RelPath],
+) -> Result<Texts> {
+    let mut texts = Texts {
+        unmerged: git.unmerged(is_known)?,
+        ..Texts::default()
+    };
+    if !texts.unmerged.is_empty() {
+        texts.settled = is_settled(git, root)?;
+        return Ok(texts);
+    }
+    for path in edited.iter().filter(|_| git.is_merge()) {
+        if let Some(merge) = git.committed(path.as_str())?
+            && merge.ours != merge.base
+            && merge.theirs != merge.base
+        {
+            texts.committed.insert(path.clone(), merge);
+        }
+    }
+    Ok(texts)
+}
+
+/// The generated files of no entry any more that one branch deleted and the other one edited; git left them on disk.
+pub fn orphans(
+    git: &Status,
+    root: &Path,
+    is_known: impl Fn(&RelPath) -> bool,
+) -> Result<Vec<RelPath>> {
+    let mut files = git.unmerged(|path| !is_known(path))?;
+    files.retain(|_, it| it.base.is_some() && it.ours.is_some() != it.theirs.is_some());
+    if files.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut locks = Vec::new();
+    for head in COMING.iter().chain(&["HEAD"]) {
+        let lock = git.text_at(head, memory::LOCK)?;
+        locks.extend(lock.and_then(|text| Memory::parse(&text).ok()));
+    }
+    let mut orphans = Vec::new();
+    for path in files.into_keys() {
+        let was_generated = locks.iter().any(|lock| lock.rows.contains_key(&path));
+        if was_generated && matches!(tree::find(root, &path)?, Found::File(_)) {
+            orphans.push(path);
+        }
+    }
+    Ok(orphans)
+}
+
+/// The unmerged paths among the others that nobody has resolved yet: the text is that of one branch, or has conflict markers.
+pub fn open(
+    git: &Status,
+    root: &Path,
+    is_other: impl Fn(&RelPath) -> bool,
+) -> Result<BTreeSet<RelPath>> {
+    let mut open = BTreeSet::new();
+    for (path, Unmerged { ours, theirs, .. }) in git.unmerged(is_other)? {
+        let text = text_of(root, path.as_str())?;
+        let is_of_one = text == ours || text == theirs;
+        if is_of_one || text.is_some_and(|text| markers::sides(&text).is_some()) {
+            open.insert(path);
+        }
+    }
+    Ok(open)
+}
+
+/// Whether `sync` has run since git merged: git merges the lock, and `sync` writes it.
+pub fn is_settled(git: &Status, root: &Path) -> Result<bool> {
+    let merged = git.text_at("", memory::LOCK)?;
+    let lock = text_of(root, memory::LOCK)?;
+    Ok(merged.is_some() && lock.is_some() && merged != lock)
+}
+
+/// The text of a file, with `\n` at the ends of lines; `None` where there is no text.
+pub fn text_of(root: &Path, path: &str) -> Result<Option<String>> {
+    Ok(match tree::find(root, &RelPath::parse(path)?)? {
+        Found::File(bytes) => String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok(),
+        _ => None,
+    })
+}

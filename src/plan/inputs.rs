@@ -1,0 +1,112 @@
+//! Everything that a plan depends on.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::three_way::Resolved;
+use crate::{
+    change::Policy,
+    reconcile::Last,
+    tree::{Content, Digest, Found, RelPath, Tree},
+};
+
+/// Facts about paths, borrowed, so that a plan can look at some of them as they will be.
+pub type View<'a, T> = BTreeMap<&'a RelPath, &'a T>;
+
+/// Everything a plan depends on.
+#[derive(Clone)]
+pub struct Inputs<'a> {
+    /// Last applied: the rows of the lock.
+    pub rows: View<'a, Last<Digest>>,
+    /// The desired state.
+    pub desired: &'a Tree,
+    /// The observed state, at every path of [`paths`].
+    pub found: View<'a, Found>,
+    /// The text that was last applied, of edited Tool files that have to change.
+    pub applied: &'a BTreeMap<RelPath, Content>,
+    /// Desired files whose verdict is not that of the table.
+    pub resolved: &'a BTreeMap<RelPath, Resolved>,
+    /// The template set that rendered `desired`.
+    pub templates: u32,
+    /// The text of `PROJECT` after the command.
+    pub project: &'a str,
+    /// User files that the command names explicitly.
+    pub named: &'a NamedFiles,
+    /// The answer to every conflict.
+    pub policy: Policy,
+    /// The user's answers to single conflicts, which go before `policy`.
+    pub decided: View<'a, Policy>,
+    /// Paths that the command line names, to be written whatever they hold.
+    pub forced: &'a BTreeSet<RelPath>,
+    /// Paths that the user took over: they stay even if they are no longer desired.
+    pub owned: &'a BTreeSet<RelPath>,
+    /// Rows that stay in the lock and are not planned.
+    pub aside: &'a BTreeMap<RelPath, Last<Digest>>,
+}
+
+impl<'a> Inputs<'a> {
+    /// What is at a path.
+    pub fn found(&self, path: &RelPath) -> &'a Found {
+        self.found.get(path).copied().unwrap_or(&Found::Absent)
+    }
+}
+
+/// User files that the command names explicitly. The default is none.
+#[derive(Clone, Debug, Default)]
+pub struct NamedFiles {
+    /// Files that stay on disk whatever becomes of their entry, and leave the lock.
+    pub forgotten: BTreeSet<RelPath>,
+    /// New files that start with another content than their template's.
+    pub created: Vec<(RelPath, Content)>,
+    /// Files whose text changes.
+    pub rewritten: BTreeMap<RelPath, Rewritten>,
+    /// The old path of each rewritten file that moves, by its new one.
+    pub moved: BTreeMap<RelPath, RelPath>,
+}
+
+impl NamedFiles {
+    /// No files.
+    pub const NONE: &Self = &Self {
+        forgotten: BTreeSet::new(),
+        created: Vec::new(),
+        rewritten: BTreeMap::new(),
+        moved: BTreeMap::new(),
+    };
+
+    /// Gives the created files their first content.
+    pub fn start(&self, desired: &mut Tree) {
+        for (path, content) in &self.created {
+            if let Some(file) = desired.get_mut(path) {
+                (file.content, file.known) = (content.clone(), None);
+            }
+        }
+    }
+}
+
+/// A User file that gets another content, or another place.
+#[derive(Clone, Debug, Default)]
+pub struct Rewritten {
+    /// The text that `after` was made from; applying refuses if the file holds another one by then.
+    pub before: Option<Vec<u8>>,
+    /// The new text; `None` if the file goes away.
+    pub after: Option<Content>,
+    /// The row that the lock will hold.
+    pub row: Option<Last<Digest>>,
+}
+
+impl Rewritten {
+    /// The new content of a file that is now `before`. An unedited file counts as unedited afterwards, too.
+    pub fn of(path: &RelPath, before: &[u8], after: Content, row: Option<&Last<Digest>>) -> Self {
+        let row = row.map(|row| match row.any_of.contains(&Digest::of(path, before)) {
+            true => Last {
+                owner: row.owner,
+                any_of: vec![Digest::of(path, &after)],
+            },
+            false => row.clone(),
+        });
+        Self {
+            before: Some(before.to_vec()),
+            after: Some(after),
+            row,
+        }
+    }
+}
