@@ -7,9 +7,10 @@ use crate::{
     advice::{NextStep, Script},
     cli::{Global, Webhook},
     error::Result,
-    name::{Invalid, Plural, Version, WebhookPath},
+    name::{Plural, Version, WebhookPath},
     project::{CreateWebhook, Project},
     prompt::Prompt,
+    refusal,
     report::Report,
     template,
     tree::RelPath,
@@ -72,13 +73,13 @@ fn request(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<C
 }
 
 fn path(flag: &'static str, given: Option<&str>) -> Result<Option<WebhookPath>> {
-    let parse = |text| WebhookPath::parse(text).map_err(|invalid| Invalid { flag, ..invalid });
+    let parse = |text| WebhookPath::parse(text).map_err(|invalid| refusal::of_flag(flag, invalid));
     Ok(given.map(parse).transpose()?)
 }
 
 fn spoke(text: &str) -> Result<Version> {
     let flag = "--spoke";
-    Ok(Version::parse(text).map_err(|invalid| Invalid { flag, ..invalid })?)
+    Ok(Version::parse(text).map_err(|invalid| refusal::of_flag(flag, invalid))?)
 }
 
 fn todo(files: &BTreeSet<RelPath>) -> Vec<NextStep> {

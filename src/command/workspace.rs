@@ -166,7 +166,7 @@ impl Workspace {
             Found::Absent if tree::find(root, &RelPath::parse(memory::LOCK)?)? != Found::Absent => {
                 return Err(lost_project(root));
             }
-            Found::Absent => return Err(project::missing(root)),
+            Found::Absent => return Err(project::missing(root).into()),
         };
         Ok((
             Self {

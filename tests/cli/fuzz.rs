@@ -70,7 +70,7 @@ fn project() {
                 prop_assert_eq!(again.as_ref().ok(), Some(&project), "{}\n{:?}", text, again);
                 Ok(())
             }
-            Err(failure) => is_helpful(&failure),
+            Err(error) => is_helpful(&error.into()),
         },
     );
 }
@@ -165,7 +165,7 @@ fn project_of_two_branches() {
                 match project::merge(Some(&base), &sides, policy) {
                     Ok(merged) => drop(
                         Project::read(merged.as_bytes())
-                            .map_err(|failure| is_helpful(&failure))
+                            .map_err(|error| is_helpful(&error.into()))
                             .err()
                             .transpose()?,
                     ),

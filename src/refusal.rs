@@ -1,0 +1,8 @@
+//! The words and the advice for errors of the domain. Modules below know no flags and no commands: their errors are data, and
+//! `?` turns them into a [`Failure`](crate::error::Failure).
+
+mod name;
+mod project;
+
+pub use self::name::of_flag;
+pub use self::project::of;
