@@ -21,18 +21,15 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub use self::version::{Stage, Version};
-use crate::error::Failure;
 use crate::name::rule::Fault;
 
 /// Why a text is not the name it was meant to be.
 ///
-/// As a [`Failure`] it speaks of the flag; as text (for `PROJECT`) of the field, in the three lines of a refusal.
+/// As text it is about a field of `PROJECT`, in the lines of a refusal: the only way for an explanation through serde.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
-    /// What was to be named: `kind`.
+    /// What the text was meant to be: `kind`.
     pub what: &'static str,
-    /// The flag that takes it: `--kind`.
-    pub flag: &'static str,
     /// The text that was found.
     pub found: String,
     /// What is wrong with it: a lower-case fragment.
@@ -41,25 +38,6 @@ pub struct Invalid {
     pub rule: &'static str,
     /// A text that would have been accepted.
     pub suggestion: Option<String>,
-}
-
-impl From<Invalid> for Failure {
-    fn from(invalid: Invalid) -> Self {
-        let Invalid {
-            flag,
-            found,
-            fault,
-            rule,
-            suggestion,
-            ..
-        } = invalid;
-        let failure =
-            Self::usage(format!("invalid value `{found}` for `{flag}`: {fault}")).note(rule);
-        match suggestion {
-            Some(suggestion) => failure.advise(format!("{flag} {suggestion}")),
-            None => failure.advise("--help"),
-        }
-    }
 }
 
 impl fmt::Display for Invalid {
@@ -81,18 +59,18 @@ impl fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
-/// Declares a newtype over a checked text: its flag, its rule as a sentence, and the check itself.
+/// Declares a newtype over a checked text: the field, its rule as a sentence, and the check itself.
 macro_rules! names {
-    ($($(#[$doc:meta])* $name:ident($what:literal, $flag:literal, $rule:expr) = $check:expr;)+) => {$(
+    ($($(#[$doc:meta])* $name:ident($what:literal, $rule:expr) = $check:expr;)+) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(String);
 
         impl $name {
-            #[doc = concat!("Parses the value of `", $flag, "`; [`Invalid`] explains what is wrong and suggests a fix.")]
+            #[doc = concat!("Parses a ", $what, "; [`Invalid`] explains what is wrong and suggests a fix.")]
             pub fn parse(text: &str) -> Result<Self, Invalid> {
                 let check: fn(&str) -> Result<(), Fault> = $check;
-                check(text).map_err(|fault| fault.of($what, $flag, $rule, text))?;
+                check(text).map_err(|fault| fault.of($what, $rule, text))?;
                 Ok(Self(text.to_owned()))
             }
 
@@ -144,34 +122,34 @@ macro_rules! text_serde {
         }
     };
 }
-use text_serde;
+pub(crate) use text_serde;
 
 names! {
     /// The suffix of the project's API groups, such as `example.com`; may be empty if every group is a full name.
-    Domain("domain", "--domain", rule::SUBDOMAIN) = |text| match text {
+    Domain("domain", rule::SUBDOMAIN) = |text| match text {
         "" => Ok(()),
         _ => rule::subdomain(text),
     };
     /// What stands before the domain in an API group, such as `cache`; may be empty if the domain is not.
-    Group("group", "--group", rule::SUBDOMAIN) = |text| match text {
+    Group("group", rule::SUBDOMAIN) = |text| match text {
         "" => Ok(()),
         _ => rule::subdomain(text),
     };
     /// The kind of a custom resource, such as `Memcached`: a Rust type and, in lower case, a DNS label.
-    Kind("kind", "--kind", rule::KIND) = rule::kind;
+    Kind("kind", rule::KIND) = rule::kind;
     /// The resource name of a kind in URLs and RBAC rules, such as `memcacheds`.
-    Plural("plural", "--plural", rule::LABEL_1035) = |text| rule::label(text, rule::Start::Letter, 63);
+    Plural("plural", rule::LABEL_1035) = |text| rule::label(text, rule::Start::Letter, 63);
     /// A short name for kubectl, such as `mc`.
-    ShortName("shortName", "--short-name", rule::LABEL_1035) = |text| rule::label(text, rule::Start::Letter, 63);
+    ShortName("shortName", rule::LABEL_1035) = |text| rule::label(text, rule::Start::Letter, 63);
     /// The name of a controller other than the default one of its kind.
-    ControllerName("name", "--controller-name", rule::LABEL_1035) = |text| rule::label(text, rule::Start::Letter, 63);
+    ControllerName("name", rule::LABEL_1035) = |text| rule::label(text, rule::Start::Letter, 63);
     /// The project's name: the prefix of every object that its manifests create.
-    ProjectName("projectName", "--project-name", rule::PROJECT_NAME) =
+    ProjectName("projectName", rule::PROJECT_NAME) =
         |text| rule::label(text, rule::Start::Any, ProjectName::MAX);
     /// Where the API server calls a webhook, such as `/mutate-cache-example-com-v1-memcached`.
-    WebhookPath("path", "--defaulting-path", path::WEBHOOK) = path::webhook;
+    WebhookPath("path", path::WEBHOOK) = path::webhook;
     /// Where a type is found that the project does not define, such as `cert_manager_crds::v1::Certificate`.
-    RustPath("path", "--external-api-path", path::RUST) = path::rust;
+    RustPath("type", path::RUST) = path::rust;
 }
 
 impl Domain {

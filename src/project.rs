@@ -5,6 +5,7 @@
 
 mod compare;
 mod edit;
+mod error;
 mod file;
 mod finalizer;
 mod license;
@@ -35,15 +36,21 @@ use serde_yaml::Mapping;
 
 pub use self::compare::check_unchanging;
 pub use self::edit::{
-    CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, EditApi, EditSettings, External,
+    CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, EditApi, EditSettings, External, Immutable,
     InitOptions, NewVersion, Rename, Target, domain_stays, name_stays,
+};
+pub use self::error::{
+    Error, Meant, Need, Origin, Refused, Result, Rule, Unreadable, Use, Violation,
 };
 pub use self::file::{FILE, above, missing};
 pub use self::license::{CopyrightHolder, Header, License};
+pub use self::rules::{
+    CRD_MAX, FILE_MAX,
+    webhooks::{LABEL_MAX, NAME_MAX},
+};
 pub use self::runtime::{PACKAGE as RUNTIME, Runtime};
 pub use self::view::{ApiView, ControllerView, KindView, WebhookView};
 pub use self::webhooks::{Admission, Certificates, Webhooks};
-use crate::error::Failure;
 use crate::name::{
     ControllerName, Domain, Group, Kind, Plural, ProjectName, RustPath, ShortName, Version,
     api_group, rust,
@@ -192,6 +199,11 @@ impl Key {
             self.version, self.kind
         )
     }
+
+    /// Whether both are versions of one kind.
+    pub fn is_same_kind(&self, other: &Self) -> bool {
+        (&self.group, &self.kind, &self.domain) == (&other.group, &other.kind, &other.domain)
+    }
 }
 
 impl fmt::Display for Key {
@@ -207,24 +219,12 @@ impl fmt::Display for Key {
 }
 
 impl Project {
-    /// Refuses a project whose templates are not this binary's: only `update` changes the recorded version.
-    pub fn check_templates(&self) -> Result<(), Failure> {
-        let theirs = self.settings.templates;
-        if theirs == TEMPLATES {
-            return Ok(());
+    /// Refuses a project of another template set than this binary's: only `update` changes the recorded number.
+    pub fn check_templates(&self) -> Result<()> {
+        match self.settings.templates {
+            TEMPLATES => Ok(()),
+            other => Err(Refused::OtherTemplates(other).into()),
         }
-        let failure = Failure::refused(format!(
-            "`PROJECT` was made from template set {theirs}, this operator-forge has template set {TEMPLATES}"
-        ));
-        Err(if theirs < TEMPLATES {
-            failure
-                .note("only `update` moves a project to newer templates, so that a new binary changes nothing unasked")
-                .advise("operator-forge update")
-        } else {
-            failure
-                .note("an older binary cannot tell what a newer one meant")
-                .newer_tool()
-        })
     }
 
     /// The project as `update` makes it: of this binary's templates, and otherwise the same.

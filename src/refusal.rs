@@ -1,4 +1,10 @@
-//! Errors of the domain as failures: the words, and the advice.
+//! The words and the advice for errors of the domain. Modules below know no flags and no commands: their errors are data, and
+//! `?` turns them into a [`Failure`](crate::error::Failure).
 
 mod git;
 mod memory;
+mod name;
+mod project;
+
+pub use self::name::of_flag;
+pub use self::project::of;

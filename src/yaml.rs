@@ -7,7 +7,7 @@ mod keys;
 
 use std::{borrow::Cow, fmt};
 
-use serde::de::{DeserializeOwned, DeserializeSeed};
+use serde::de::{DeserializeOwned, DeserializeSeed, IgnoredAny};
 use serde_yaml::{Deserializer, Value};
 
 use self::keys::Keys;
@@ -17,6 +17,8 @@ const DEEPEST: usize = 1_000;
 
 /// More aliases than anybody writes who also has anchors.
 const ALIASES: usize = 500;
+
+const TAB: &str = "a tab stands where YAML takes nothing but spaces";
 
 /// Why a text cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,7 +48,7 @@ impl Error {
                 .nth(line - 1)
                 .and_then(|line| line.chars().nth(column - 1));
             if stands == Some('\t') {
-                what = "a tab stands where YAML takes nothing but spaces".to_owned();
+                what = TAB.to_owned();
             }
         }
         Self { what, at }
@@ -84,6 +86,16 @@ pub fn documents<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, Error> {
     documents
         .collect::<Result<_, _>>()
         .map_err(|error| explain(text, &error))
+}
+
+/// Where a text stops being YAML. `None` for YAML that breaks a limit: too many brackets or aliases, too deep, a tab, a control
+/// character.
+pub fn broken(text: &str) -> Option<Error> {
+    check(text).ok()?;
+    let error = serde_yaml::from_str::<IgnoredAny>(text).err()?;
+    let is_deep = error.to_string().contains("recursion limit");
+    let error = Error::new(text, &error);
+    Some(error).filter(|error| !is_deep && error.what != TAB)
 }
 
 /// The reader says where a mapping begins that has a key twice; this, where that key is.

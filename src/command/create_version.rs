@@ -7,9 +7,10 @@ use crate::{
     cli::Global,
     engine::{Request, Workspace, reconcile},
     error::{Failure, Result},
-    name::{Invalid, Version, rust},
+    name::{Version, rust},
     plan::NamedFiles,
     project::{CreateApi, Key, NewVersion, Project},
+    refusal,
     report::Report,
     syntax::{self, Conversion},
     template,
@@ -25,7 +26,7 @@ pub fn run(
     report: &Report,
 ) -> Result<u8> {
     let flag = "--from-version";
-    let from = Version::parse(from).map_err(|invalid| Invalid { flag, ..invalid })?;
+    let from = Version::parse(from).map_err(|invalid| refusal::of_flag(flag, invalid))?;
     let version = before.create_version(request, from)?;
     let copies = copies(&workspace.root, &version, &mut remarks)?;
     let conversion = conversion(&version, &copies)?;

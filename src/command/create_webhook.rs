@@ -8,9 +8,10 @@ use crate::{
     cli::{Global, Webhook},
     engine::{Request, Workspace, reconcile, refuse_keep},
     error::Result,
-    name::{Invalid, Plural, Version, WebhookPath},
+    name::{Plural, Version, WebhookPath},
     project::{CreateWebhook, Project},
     prompt::Prompt,
+    refusal,
     report::Report,
     template,
     tree::RelPath,
@@ -73,13 +74,13 @@ fn request(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<C
 }
 
 fn path(flag: &'static str, given: Option<&str>) -> Result<Option<WebhookPath>> {
-    let parse = |text| WebhookPath::parse(text).map_err(|invalid| Invalid { flag, ..invalid });
+    let parse = |text| WebhookPath::parse(text).map_err(|invalid| refusal::of_flag(flag, invalid));
     Ok(given.map(parse).transpose()?)
 }
 
 fn spoke(text: &str) -> Result<Version> {
     let flag = "--spoke";
-    Ok(Version::parse(text).map_err(|invalid| Invalid { flag, ..invalid })?)
+    Ok(Version::parse(text).map_err(|invalid| refusal::of_flag(flag, invalid))?)
 }
 
 fn todo(files: &BTreeSet<RelPath>) -> Vec<NextStep> {

@@ -9,9 +9,10 @@ use super::{
 use crate::{
     cli::{self, Global},
     error::Result,
-    name::{Invalid, Version},
+    name::Version,
     project::{DeleteWebhook, Key, Project},
     prompt::Prompt,
+    refusal,
     report::Report,
 };
 
@@ -41,7 +42,7 @@ fn there(project: &Project) -> BTreeSet<&Key> {
 fn request(of: TypeOf, webhook: &cli::DeleteWebhook) -> Result<DeleteWebhook> {
     let spoke = |text: &String| {
         let flag = "--spoke";
-        Version::parse(text).map_err(|invalid| Invalid { flag, ..invalid })
+        Version::parse(text).map_err(|invalid| refusal::of_flag(flag, invalid))
     };
     Ok(DeleteWebhook {
         group: of.group,

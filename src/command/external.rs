@@ -4,8 +4,9 @@ use crate::{
     advice::NextStep,
     cli::ExternalFlags,
     error::{Failure, Result},
-    name::{Domain, Invalid, RustPath},
+    name::{Domain, RustPath},
     project::{External, Key, Project},
+    refusal,
 };
 
 /// Reads the flags; `None` without any.
@@ -27,7 +28,7 @@ pub fn external(flags: &ExternalFlags) -> Result<Option<External>> {
     let flag = "--external-api-domain";
     let path = RustPath::parse(path)?;
     let domain = Domain::parse(domain.unwrap_or_default());
-    let domain = domain.map_err(|invalid| Invalid { flag, ..invalid })?;
+    let domain = domain.map_err(|invalid| refusal::of_flag(flag, invalid))?;
     Ok(Some(External { path, domain }))
 }
 

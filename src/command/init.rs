@@ -156,12 +156,14 @@ pub fn header(
         .note("it holds the comment that begins every source file")
         .advise("--license apache2")
     })?;
-    let commented = |failure: Failure| {
+    let commented = |invalid: Invalid| {
         let beside = |path: &Path| format!("{}.comment", path.display());
         let from = flags.directory.join(file);
         let from = from.strip_prefix(".").unwrap_or(&from);
         let words = [from.display().to_string(), beside(from)].map(|path| shell::word(&path));
-        failure
+        Failure::refused("the license file is not a Rust comment")
+            .note("it goes to the top of each Rust file as it is")
+            .note(invalid.rule)
             .advise(format!("sed 's|^|// |' {}", words.join(" > ")))
             .advise(format!("--license-file {}", shell::word(&beside(file))))
     };

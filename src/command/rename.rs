@@ -8,10 +8,11 @@ use crate::{
     cli::{self, Global},
     engine::{Request, Workspace, reconcile},
     error::{Failure, Result},
-    name::{Group, Invalid, Kind, Plural, rust, rust::Module},
+    name::{Group, Kind, Plural, rust, rust::Module},
     plan::{NamedFiles, Rewritten},
     project::{Project, Rename},
     prompt::Prompt,
+    refusal,
     report::Report,
     shell,
     syntax::{self, Renamed},
@@ -30,7 +31,7 @@ pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> 
     let to = rename.to.as_deref();
     let to = prompt.value("--to", "New kind", to, missing, |text| {
         let flag = "--to";
-        Ok(Kind::parse(text).map_err(|invalid| Invalid { flag, ..invalid })?)
+        Ok(Kind::parse(text).map_err(|invalid| refusal::of_flag(flag, invalid))?)
     })?;
     let request = Rename {
         group,

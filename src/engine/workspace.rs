@@ -135,7 +135,7 @@ impl Workspace {
                 return Err(Failure::refused(format!("cannot read `PROJECT`: {what}"))
                     .advise(Script::put_aside(FILE).then(put_back(root))));
             }
-            Found::Absent if has_no_lock(root)? => return Err(project::missing(root)),
+            Found::Absent if has_no_lock(root)? => return Err(project::missing(root).into()),
             Found::Absent => return Err(lost_project(root)),
         };
         // There is hardly ever something to mend, so the text is read while git looks for it; then a thread is left.

@@ -35,17 +35,10 @@ impl Fault {
         self.fault
     }
 
-    /// The whole explanation, for one flag.
-    pub fn of(
-        self,
-        what: &'static str,
-        flag: &'static str,
-        rule: &'static str,
-        found: &str,
-    ) -> Invalid {
+    /// The whole explanation.
+    pub fn of(self, what: &'static str, rule: &'static str, found: &str) -> Invalid {
         Invalid {
             what,
-            flag,
             found: found.to_owned(),
             fault: self.fault,
             rule,

@@ -1,5 +1,6 @@
 //! Every kind of wrong name: what is said, and that following the help would be accepted.
 
+use crate::error::Failure;
 use proptest::prelude::*;
 
 use super::*;

@@ -28,13 +28,12 @@ pub struct Version {
 }
 
 impl Version {
-    /// Parses the value of `--version`; [`Invalid`] explains what is wrong and suggests a fix.
+    /// Parses a version; [`Invalid`] explains what is wrong and suggests a fix.
     ///
     /// Stricter than the API server, which takes any DNS label: only these versions have an order there.
     pub fn parse(text: &str) -> Result<Self, Invalid> {
-        let fault = |fault: &str| {
-            Fault::new(fault, nearest(text)).of("version", "--version", rule::VERSION, text)
-        };
+        let fault =
+            |fault: &str| Fault::new(fault, nearest(text)).of("version", rule::VERSION, text);
         let Some(rest) = text.strip_prefix('v') else {
             return Err(fault(match text.chars().next() {
                 None => "it is empty",

@@ -2,6 +2,7 @@
 
 use super::testing::{create, empty};
 use super::tests::{project, refused, refused_in};
+use crate::error::Failure;
 
 #[test]
 fn groups_that_the_api_server_refuses() {
@@ -51,6 +52,7 @@ fn long_names() {
     let group = "g".repeat(190);
     let failure = project(&[])
         .create_api(&create(&format!("{group} v1 {}", "K".repeat(59))))
+        .map_err(Failure::from)
         .unwrap_err();
     assert_eq!(
         failure.what,
@@ -62,6 +64,7 @@ fn long_names() {
     let group = "g".repeat(150);
     let failure = project(&[])
         .create_api(&create(&format!("{group} v1 {}", "K".repeat(59))))
+        .map_err(Failure::from)
         .unwrap_err();
     assert!(
         failure.what.ends_with("have 209 characters together"),

@@ -1,12 +1,13 @@
-//! What may not change once a project was applied.
+//! The fields that may not change once a project was applied.
 
 use serde::Deserialize;
 use serde_yaml::Mapping;
 
-use super::{CreateApi, LAYOUT, Library, Project, file};
-use crate::{error::Failure, name::rust::Module, yaml};
+use super::error::{Refused, Result};
+use super::{LAYOUT, Library, Project, file};
+use crate::yaml;
 
-/// What `PROJECT` says of the two, whatever else is wrong with it.
+/// These fields, whatever else is wrong with the file.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Unchanging {
@@ -36,7 +37,7 @@ impl Unchanging {
 /// would not rename what exists but leave it behind. The template set is what `update` counts from. It is checked before
 /// everything else, because other rules would advise to make the rest of the file agree. Where `merged`, two branches were
 /// put together, and one of them may have been updated.
-pub fn check_unchanging(text: &[u8], applied: &Project, merged: bool) -> Result<(), Failure> {
+pub fn check_unchanging(text: &[u8], applied: &Project, merged: bool) -> Result<()> {
     let text = file::text(text).ok();
     let Some(now) = text.and_then(|text| yaml::read::<Unchanging>(text).ok()) else {
         return Ok(());
@@ -58,7 +59,7 @@ impl Project {
     /// The same check of a text that was read. YAML has many ways to write a value, and this one is what commands use.
     ///
     /// Errors: those of [`check_unchanging`].
-    pub fn check_unchanged(&self, applied: &Self, merged: bool) -> Result<(), Failure> {
+    pub fn check_unchanged(&self, applied: &Self, merged: bool) -> Result<()> {
         let fields = Fields {
             domain: self.domain.as_str(),
             name: Some(self.name.as_str()),
@@ -78,7 +79,7 @@ struct Fields<'a> {
 }
 
 impl Fields<'_> {
-    fn check(self, applied: &Project, merged: bool) -> Result<(), Failure> {
+    fn check(self, applied: &Project, merged: bool) -> Result<()> {
         let name = applied.name.as_str();
         let set = applied.settings.templates.to_string();
         let set_now = self.templates.filter(|_| !merged);
@@ -88,67 +89,21 @@ impl Fields<'_> {
             true => library,
             false => self.library.unwrap_or_default(),
         };
-        let settings = [
-            (
-                "domain",
-                self.domain,
-                applied.domain.as_str(),
-                "the API group of every stored object ends with it",
-            ),
-            (
-                "projectName",
-                self.name.unwrap_or(name),
-                name,
-                "every object in a cluster is named by it",
-            ),
-            (
-                "templates",
-                set_now.as_deref().unwrap_or(&set),
-                &set,
-                "it says which templates made the files, and only `operator-forge update` makes them anew",
-            ),
-            (
-                "library",
-                library_now,
-                library,
-                "your tests name the library by it",
-            ),
+        let fields = [
+            ("domain", self.domain, applied.domain.as_str()),
+            ("projectName", self.name.unwrap_or(name), name),
+            ("templates", set_now.as_deref().unwrap_or(&set), &set),
+            ("library", library_now, library),
         ];
-        let changed = settings.into_iter().find(|(_, now, then, _)| now != then);
-        let Some((field, now, then, why)) = changed else {
-            return Ok(());
-        };
-        Err(Failure::refused(match (now, then) {
-            ("", _) => format!("`PROJECT` has no `{field}`, which was `{then}`"),
-            (_, "") => format!("`{field}: {now}` was added to `PROJECT`"),
-            _ => format!("`{field}` was changed from `{then}` to `{now}` in `PROJECT`"),
-        })
-        .note(format!("it cannot change in a project that exists: {why}"))
-        .note(match then {
-            "" => format!("take the line out again: `{field}: {now}`"),
-            _ => format!("put the line back: `{field}: {then}`"),
-        })
-        .advise(format!(
-            "${{EDITOR:-vi}} {} && operator-forge sync",
-            file::FILE
-        )))
-    }
-}
-
-impl CreateApi {
-    /// The module of the controller that it makes.
-    pub fn controller_module(&self) -> Module {
-        match &self.controller_name {
-            Some(name) => Module::of_controller(name),
-            None => Module::of_kind(&self.kind),
-        }
-    }
-
-    /// The module of its group, in the project that it was applied to.
-    pub fn group_module(&self, project: &Project) -> Module {
-        match self.key_in(project) {
-            Some(key) => Module::of_group(&key.group, &key.domain),
-            None => Module::of_group(&self.group, &project.domain),
+        let changed = fields.into_iter().find(|(_, now, then)| now != then);
+        match changed {
+            None => Ok(()),
+            Some((field, now, then)) => Err(Refused::Changed {
+                field,
+                now: now.to_owned(),
+                then: then.to_owned(),
+            }
+            .into()),
         }
     }
 }

@@ -21,9 +21,9 @@ use serde_yaml::{Mapping, Value};
 
 pub use self::refuse::{missing, text};
 use self::shape::{Entry, File, Plugins};
-use super::rules::{self, Violation};
-use super::{Api, Key, LAYOUT, Project, Resource, Settings};
-use crate::error::Failure;
+use super::error::{Origin, Result, Rule, Unreadable, Violation};
+use super::rules;
+use super::{Api, Key, Project, Resource, Settings};
 use crate::name::{Plural, kubernetes};
 use crate::yaml;
 
@@ -37,74 +37,65 @@ pub fn above(directory: &Path) -> Option<&Path> {
 }
 
 impl Project {
-    /// Reads `PROJECT`. Every refusal says where (`PROJECT:line:column`) and what to do; the rules between the parts are
-    /// those that commands are held to.
-    pub fn read(bytes: &[u8]) -> Result<Self, Failure> {
+    /// Reads `PROJECT`. The rules between its parts are those that commands meet.
+    pub fn read(bytes: &[u8]) -> Result<Self> {
         let text = refuse::text(bytes)?;
-        Self::read_with(
-            text,
-            |project| rules::check(project, None),
-            |keys, violation| {
-                let at = violation.at.as_ref();
-                let entry = at.and_then(|at| keys.iter().rposition(|key| key == at));
-                refuse::broken(text, entry, violation)
-            },
-        )
+        let check = |project: &Self| rules::check(project, None);
+        Self::read_with(text, check, |keys, it| refuse::broken(text, keys, it))
     }
 
-    /// Reads what two branches make together, of which `here`, what one of them says, is all that the user sees. A refusal
-    /// says what to change there.
-    pub fn read_merged(merged: &str, here: &[u8]) -> Result<Self, Failure> {
+    /// Reads the merge of two branches, of which the user sees the text of one: `here`. A refusal says what to change there.
+    pub fn read_merged(merged: &str, here: &[u8]) -> Result<Self> {
         let here = entries_of_one(here, merged);
-        // Of two entries that meet, the one that stands in `here` can be changed there.
-        let meets = |project: &Self, key: &Key| {
+        // Of two entries that clash, the one that stands in `here` can be changed there.
+        let clash = |project: &Self, key: &Key| {
             let violation = rules::webhooks::paths(project, Some(key)).err();
-            violation.filter(|violation| violation.at.as_ref() == Some(key))
+            violation.filter(|violation| violation.at == *key)
         };
         let check = |project: &Self| {
             rules::check(project, None).map_err(|first| {
                 let mut here = here.iter();
-                here.find_map(|(key, _)| meets(project, key))
+                here.find_map(|(key, _)| clash(project, key))
                     .unwrap_or(first)
             })
         };
-        Self::read_with(merged, check, |_, violation| {
-            refuse::apart(&here, violation)
-        })
+        let origin = Origin::Branches(here.clone());
+        Self::read_with(merged, check, |_, violation| violation.by(origin))
     }
 
     fn read_with(
         text: &str,
         check: impl Fn(&Self) -> Result<(), Violation>,
-        refuse: impl FnOnce(&[Key], Violation) -> Failure,
-    ) -> Result<Self, Failure> {
+        place: impl FnOnce(&[Key], Violation) -> Violation,
+    ) -> Result<Self> {
         let file: File = match yaml::read(text) {
             Ok(file) => file,
-            // A file of another kind deserves that answer before one about a field.
             Err(error) => {
-                return Err(
-                    refuse::foreign_text(text).unwrap_or_else(|| refuse::unreadable(text, &error))
-                );
+                // A file of another kind deserves that answer before one about a field.
+                yaml::read(text).map_or(Ok(()), refuse::foreign)?;
+                return Err(refuse::unreadable(text, error).into());
             }
         };
         if let Some(error) = refuse::odd_key(text) {
-            return Err(
-                refuse::unreadable(text, &error).note("the file could not be written again")
-            );
+            return Err(Unreadable::Value {
+                place: error.place(FILE),
+                explanation: error.what,
+                note: Some("the file could not be written again"),
+            }
+            .into());
         }
-        let probe = refuse::Probe {
+        refuse::foreign(refuse::Probe {
             version: file.version.clone(),
             layout: file.layout.clone(),
             domain: Some(file.domain.to_string()),
             project_name: Some(file.project_name.to_string()),
-        };
-        if let Some(failure) = refuse::foreign(probe) {
-            return Err(failure);
+        })?;
+        if file.plugins.ours.is_none() {
+            return Err(Unreadable::NoSettings.into());
         }
-        let mut keys = Vec::new();
-        from_file(file, &mut keys)
-            .and_then(|project| check(&project).map(|()| project))
-            .map_err(|violation| refuse(&keys, violation))
+        let keys: Vec<_> = file.resources.iter().map(key_of).collect();
+        let project = from_file(file).and_then(|project| check(&project).map(|()| project));
+        Ok(project.map_err(|violation| place(&keys, violation))?)
     }
 }
 
@@ -127,31 +118,13 @@ fn entries_of_one(branch: &[u8], merged: &str) -> Vec<(Key, Option<usize>)> {
         .collect()
 }
 
-/// `keys` receives the entries in the file's order, to say where a violation is.
-fn from_file(file: File, keys: &mut Vec<Key>) -> Result<Project, Violation> {
-    let File {
-        domain,
-        layout,
-        plugins,
-        project_name,
-        namespaced,
-        resources,
-        extra,
-        version: _,
-    } = file;
-    let Plugins { ours, others } = plugins;
-    let ours = ours.ok_or_else(|| {
-        Violation::new(None, format!("`plugins` has no `{LAYOUT}`"))
-            .note("that is where the version of the project's templates stands")
-            .field(format!(
-                "plugins: {{{LAYOUT}: {{templates: {}}}}}",
-                super::TEMPLATES
-            ))
-    })?;
+fn from_file(file: File) -> Result<Project, Violation> {
+    let Plugins { ours, others } = file.plugins;
+    let ours = ours.expect("a file without settings is refused");
     let mut project = Project {
-        domain,
-        name: project_name,
-        namespaced,
+        domain: file.domain,
+        name: file.project_name,
+        namespaced: file.namespaced,
         settings: Settings {
             templates: ours.templates,
             license: ours.license,
@@ -163,19 +136,16 @@ fn from_file(file: File, keys: &mut Vec<Key>) -> Result<Project, Violation> {
             owned: ours.owned.into_iter().map(|path| path.0).collect(),
             extra: ours.extra,
         },
-        layout,
+        layout: file.layout,
         resources: BTreeMap::new(),
         plugins: others,
-        extra,
+        extra: file.extra,
     };
-    for entry in resources {
+    for entry in file.resources {
         let key = key_of(&entry);
-        keys.push(key.clone());
         let resource = from_entry(&key, entry)?;
         if project.resources.insert(key.clone(), resource).is_some() {
-            return Err(Violation::new(Some(&key), format!("`{key}` has two entries"))
-                .note("one group, version and kind has one entry, with its API and its controllers")
-                .field("remove one of the two"));
+            return Err(Rule::TwoEntries.at(&key));
         }
     }
     for entry in ours.resources {
@@ -185,27 +155,15 @@ fn from_file(file: File, keys: &mut Vec<Key>) -> Result<Project, Violation> {
             domain: entry.domain,
             version: entry.version,
         };
-        let Some(api) = project.resources.get_mut(&key) else {
-            return Err(Violation::new(
-                None,
-                format!("there are options for `{key}`, which is not in `resources`"),
-            )
-            .note(format!("they stand in `plugins`, `{LAYOUT}`, `resources`"))
-            .field("remove that entry"));
+        let Some(resource) = project.resources.get_mut(&key) else {
+            return Err(Rule::OptionsWithoutEntry.at(&key));
         };
-        (api.options, api.options_entry) = (entry.options.extra, entry.extra);
-        api.put_finalizers(&key, entry.options.finalizers)?;
-        match &mut api.api {
+        (resource.options, resource.options_entry) = (entry.options.extra, entry.extra);
+        resource.put_finalizers(&key, entry.options.finalizers)?;
+        match &mut resource.api {
             Some(api) => api.short_names = entry.options.short_names,
             None if entry.options.short_names.is_empty() => (),
-            None => {
-                return Err(Violation::new(
-                    Some(&key),
-                    format!("`{key}` has short names but no `api`"),
-                )
-                .note("short names belong to the CRD of an API that the project defines")
-                .field("remove `shortNames`"));
-            }
+            None => return Err(Rule::ShortNamesWithoutApi.at(&key)),
         }
     }
     project.forget_certificates();

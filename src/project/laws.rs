@@ -71,7 +71,7 @@ enum Create {
 }
 
 impl Create {
-    fn apply(&self, project: &Project) -> Result<Project, Failure> {
+    fn apply(&self, project: &Project) -> Result<Project> {
         match self {
             Self::Api(create) => project.create_api(create),
             Self::Webhook(create) => project.create_webhook(create),
@@ -79,7 +79,7 @@ impl Create {
     }
 
     /// Deletes from `created` what it adds to `before`.
-    fn undo(&self, before: &Project, created: &Project) -> Result<Project, Failure> {
+    fn undo(&self, before: &Project, created: &Project) -> Result<Project> {
         match self {
             Self::Api(CreateApi {
                 group,

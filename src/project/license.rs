@@ -1,8 +1,10 @@
 //! Licenses, owners and the header of generated Rust files.
 
-use serde::{Deserialize, Deserializer, Serialize, de};
+use std::fmt;
 
-use crate::{error::Failure, shell};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::name::{Invalid, text_serde};
 
 /// What `--license` takes, and `custom` for the text of `--license-file`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,23 +22,22 @@ pub enum License {
 }
 
 impl License {
-    /// Parses the value of `--license`.
-    pub fn parse(text: &str) -> Result<Self, Failure> {
-        let nearest = match text {
-            "apache2" => return Ok(Self::Apache2),
-            "mit" => return Ok(Self::Mit),
-            "none" => return Ok(Self::None),
-            _ => text.to_ascii_lowercase(),
-        };
-        let failure = Failure::usage(format!("unknown value `{text}` for `--license`"))
-            .note("it takes `apache2`, `mit` or `none`; any other license comes as a file with the header's text");
-        Err(if nearest.contains("apache") {
-            failure.advise("--license apache2")
-        } else if nearest.contains("mit") {
-            failure.advise("--license mit")
-        } else {
-            failure.advise("--help")
-        })
+    /// Parses `apache2`, `mit` or `none`.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let lower = text.to_ascii_lowercase();
+        let nearest = ["apache", "mit"].into_iter().find(|it| lower.contains(it));
+        match text {
+            "apache2" => Ok(Self::Apache2),
+            "mit" => Ok(Self::Mit),
+            "none" => Ok(Self::None),
+            _ => Err(Invalid {
+                what: "license",
+                found: text.to_owned(),
+                fault: "there is no such license".to_owned(),
+                rule: "it is `apache2`, `mit` or `none`; any other license comes as a file with the header's text",
+                suggestion: nearest.map(|it| it.replace("apache", "apache2")),
+            }),
+        }
     }
 
     /// The SPDX identifier; empty for none and for one that only its user knows.
@@ -50,30 +51,24 @@ impl License {
 }
 
 /// The copyright holder: one line, may be empty.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyrightHolder(String);
 
 impl CopyrightHolder {
-    /// Parses the value of `--owner`.
-    pub fn parse(text: &str) -> Result<Self, Failure> {
-        let trimmed = text.trim();
-        match trimmed.chars().any(is_odd) {
-            true => Err(Failure::usage(
-                "the value of `--owner` has a second line or a control character",
-            )
-            .note("the owner stands in one comment line at the top of each Rust file")
-            .advise(
-                match trimmed
-                    .split(is_odd)
-                    .map(str::trim)
-                    .find(|it| !it.is_empty())
-                {
-                    Some(line) => format!("--owner {}", shell::word(line)),
-                    None => "leave out --owner".to_owned(),
-                },
-            )),
-            false => Ok(Self(trimmed.to_owned())),
+    /// Parses one line of text.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let text = text.trim();
+        if !text.chars().any(is_odd) {
+            return Ok(Self(text.to_owned()));
         }
+        let mut lines = text.split(is_odd).map(str::trim);
+        Err(Invalid {
+            what: "owner",
+            found: text.escape_debug().to_string(),
+            fault: "it has a second line or a control character".to_owned(),
+            rule: "the owner stands in one comment line at the top of each Rust file",
+            suggestion: lines.find(|it| !it.is_empty()).map(str::to_owned),
+        })
     }
 
     /// The owner's name.
@@ -83,13 +78,13 @@ impl CopyrightHolder {
 }
 
 /// A comment that stands at the top of each generated Rust file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header(String);
 
 impl Header {
-    /// Parses the text of `--license-file`: `//` lines or one `/* */` block. Line ends, space at line ends, tabs and the
+    /// Parses a comment: `//` lines or one `/* */` block. Line ends, space at line ends, tabs and the
     /// stars of a block become what rustfmt would make of them.
-    pub fn parse(text: &str) -> Result<Self, Failure> {
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
         let text = text.trim_start_matches('\u{feff}').replace('\t', "    ");
         let lines: Vec<_> = text.lines().map(str::trim_end).collect();
         let starred = |line: &&str| line.trim_start().starts_with('*');
@@ -108,9 +103,18 @@ impl Header {
         if text.is_empty() || is_comment(&text) {
             return Ok(Self(text));
         }
-        Err(Failure::refused("the license file is not a Rust comment")
-            .note("it goes to the top of each Rust file as it is: lines that start with `//`, or one `/* … */` block")
-            .note("doc comments (`///`, `//!`, `/**`, `/*!`) would become documentation of the code below"))
+        Err(Invalid {
+            what: "header",
+            found: text
+                .lines()
+                .next()
+                .unwrap_or_default()
+                .escape_debug()
+                .to_string(),
+            fault: "it is not a Rust comment".to_owned(),
+            rule: "a header is lines that start with `//`, or one `/* … */` block; doc comments (`///`, `//!`, `/**`, `/*!`) would become documentation of the code below",
+            suggestion: None,
+        })
     }
 
     /// The text of the comment, without a line end behind it.
@@ -164,44 +168,20 @@ pub fn header(license: License, owner: &CopyrightHolder, custom: Option<&Header>
     lines
 }
 
-/// Reads a text through its parser, so that a hand-edited file meets the rule of the flag. `error\nnote: …\nhelp: …`
-/// is how `project::file` expects an explanation inside an error of serde.
-fn parsed<'de, T, D: Deserializer<'de>>(
-    deserializer: D,
-    expecting: &'static str,
-    parse: fn(&str) -> Result<T, Failure>,
-) -> Result<T, D::Error> {
-    struct Visitor<T>(&'static str, fn(&str) -> Result<T, Failure>);
-    impl<T> de::Visitor<'_> for Visitor<T> {
-        type Value = T;
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str(self.0)
-        }
-        fn visit_str<E: de::Error>(self, text: &str) -> Result<T, E> {
-            (self.1)(text).map_err(|failure| {
-                let notes = failure
-                    .notes
-                    .iter()
-                    .map(|note| format!("\nnote: {note}"))
-                    .collect::<String>();
-                E::custom(format!("{}{notes}", failure.what))
-            })
-        }
-    }
-    deserializer.deserialize_str(Visitor(expecting, parse))
-}
-
-impl<'de> Deserialize<'de> for CopyrightHolder {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        parsed(deserializer, "the name of an owner", Self::parse)
+impl fmt::Display for CopyrightHolder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
 
-impl<'de> Deserialize<'de> for Header {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        parsed(deserializer, "the text of a comment", Self::parse)
+impl fmt::Display for Header {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
     }
 }
+
+text_serde!(CopyrightHolder, "line of text");
+text_serde!(Header, "comment");
 
 #[cfg(test)]
 mod tests {
@@ -272,22 +252,19 @@ mod tests {
             "/* open",
             "// a\nb",
         ] {
-            let failure = Header::parse(text).unwrap_err();
-            assert_eq!(
-                failure.what, "the license file is not a Rust comment",
-                "{text}"
-            );
+            let invalid = Header::parse(text).unwrap_err();
+            assert_eq!(invalid.fault, "it is not a Rust comment", "{text}");
         }
     }
 
     #[test]
     fn licenses() {
-        let help = |text| License::parse(text).unwrap_err().lines();
+        let help = |text| License::parse(text).unwrap_err().suggestion;
         assert_eq!(License::parse("mit").unwrap().spdx(), "MIT");
-        assert_eq!(help("Apache-2.0"), ["--license apache2"]);
-        assert_eq!(help("MIT"), ["--license mit"]);
-        assert_eq!(help("gpl"), ["--help"]);
-        assert_eq!(help("custom"), ["--help"]);
+        assert_eq!(help("Apache-2.0").as_deref(), Some("apache2"));
+        assert_eq!(help("MIT").as_deref(), Some("mit"));
+        assert_eq!(help("gpl"), None);
+        assert_eq!(help("custom"), None);
     }
 
     #[test]
@@ -298,9 +275,9 @@ mod tests {
             "// SPDX-FileCopyrightText: Example Inc.\n// SPDX-License-Identifier: MIT\n\n"
         );
         assert_eq!(header(License::None, &CopyrightHolder::default(), None), "");
-        let help = |text| CopyrightHolder::parse(text).unwrap_err().lines();
-        assert_eq!(help("two\nlines"), ["--owner two"]);
-        assert_eq!(help("Acme Inc\nX"), ["--owner 'Acme Inc'"]);
-        assert_eq!(help("\u{1b}"), ["leave out --owner"]);
+        let help = |text| CopyrightHolder::parse(text).unwrap_err().suggestion;
+        assert_eq!(help("two\nlines").as_deref(), Some("two"));
+        assert_eq!(help("Acme Inc\nX").as_deref(), Some("Acme Inc"));
+        assert_eq!(help("\u{1b}"), None);
     }
 }

@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::Project;
-use crate::{
-    error::{Failure, Result},
-    tree::RelPath,
-};
+use super::error::{Refused, Result};
+use crate::tree::RelPath;
 
 /// A path in the list `owned` of our settings.
 pub struct OwnedPath(pub RelPath);
@@ -31,47 +29,31 @@ impl<'de> Deserialize<'de> for OwnedPath {
 }
 
 impl Project {
-    /// This project with the file at `path` in the user's hands. Refuses one that is already.
+    /// Hands the file at `path` over to the user.
     pub fn own(&self, path: &RelPath) -> Result<Self> {
         let mut project = self.clone();
-        if !project.settings.owned.insert(path.clone()) {
-            return Err(Failure::refused(format!("`{path}` is yours already"))
-                .note("`PROJECT` lists it under `owned`, and no command rewrites it")
-                .note("`disown` gives it back")
-                .advise("operator-forge status --all"));
+        match project.settings.owned.insert(path.clone()) {
+            true => Ok(project),
+            false => Err(Refused::Owned(path.clone()).into()),
         }
-        Ok(project)
     }
 
-    /// This project with the files at `paths` in the tool's hands again. Refuses one that was not taken over.
+    /// Takes the files at `paths` back from the user.
     pub fn disown(&self, paths: &BTreeSet<RelPath>) -> Result<Self> {
         let owned = &self.settings.owned;
         if let Some(path) = paths.difference(owned).next() {
-            return Err(Failure::refused(format!("`{path}` was not taken over"))
-                .note(match owned.iter().next() {
-                    None => "`PROJECT` lists no file under `owned`".to_owned(),
-                    Some(_) => format!("`PROJECT` lists under `owned`: {}", self.list_owned()),
-                })
-                .note("`own` takes it over")
-                .advise("operator-forge status --all"));
+            return Err(Refused::NotOwned(path.clone(), owned.clone()).into());
         }
         let mut project = self.clone();
         project.settings.owned = owned - paths;
         Ok(project)
-    }
-
-    fn list_owned(&self) -> String {
-        let paths = self.settings.owned.iter();
-        paths
-            .map(|path| format!("`{path}`"))
-            .collect::<Vec<_>>()
-            .join(", ")
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::error::Failure;
     use crate::project::testing::empty;
 
     #[test]
@@ -98,7 +80,7 @@ mod tests {
         let path = |text| RelPath::parse(text).unwrap();
         let project = empty("example.com", false).own(&path("Makefile")).unwrap();
         let failure = project.disown(&[path("Makefile"), path("deny.toml")].into());
-        let failure = failure.unwrap_err();
+        let failure = Failure::from(failure.unwrap_err());
         assert_eq!(failure.what, "`deny.toml` was not taken over");
         assert_eq!(
             failure.notes[0],
@@ -113,7 +95,7 @@ mod tests {
             .unwrap()
             .write();
         let failure = Project::read(text.replace("src/api.rs", "../api.rs").as_bytes());
-        let failure = failure.unwrap_err();
+        let failure = Failure::from(failure.unwrap_err());
         assert!(failure.what.contains("`../api.rs`"), "{failure}");
         assert!(failure.what.starts_with("`PROJECT:"), "{failure}");
     }

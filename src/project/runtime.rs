@@ -5,7 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use toml_edit::{InlineTable, Value};
 
-use crate::error::Failure;
+use crate::name::{Invalid, text_serde};
 
 /// The package that every project depends on.
 pub const PACKAGE: &str = "operator-runtime";
@@ -49,36 +49,34 @@ impl Runtime {
         }
     }
 
-    /// Parses the value of `--runtime`.
-    pub fn parse(text: &str) -> Result<Self, Failure> {
-        let refuse = |why: &str, help: String| {
-            let found = text.escape_debug();
-            Failure::usage(format!("invalid value `{found}` for `--runtime`: {why}"))
-                .note("it is `registry`, `vendored`, `path=DIR` or `git=URL#REV`; `#REV` may be left out")
-                .advise(help)
+    /// Parses `registry`, `vendored`, `path=DIR` or `git=URL#REV`.
+    pub fn parse(text: &str) -> Result<Self, Invalid> {
+        let invalid = |fault: &str| Invalid {
+            what: "runtime",
+            found: text.escape_debug().to_string(),
+            fault: fault.to_owned(),
+            rule: "it is `registry`, `vendored`, `path=DIR` or `git=URL#REV`; `#REV` may be left out",
+            suggestion: Some("vendored".to_owned()),
         };
-        let default = || "--runtime vendored".to_owned();
         if text.chars().any(char::is_control) {
-            return Err(refuse("it has a control character", default()));
+            return Err(invalid("it has a control character"));
         }
         match text.split_once('=') {
             None if text == "registry" => Ok(Self::Registry),
             None if text == "vendored" => Ok(Self::Vendored),
-            Some(("path" | "git", "")) => Err(refuse("nothing follows the `=`", default())),
+            Some(("path" | "git", "")) => Err(invalid("nothing follows the `=`")),
             Some(("path", directory)) => Ok(Self::Path(directory.replace('\\', "/"))),
-            Some(("git", url)) => match url.split_once('#') {
-                Some((_, "")) => Err(refuse("nothing follows the `#`", default())),
-                Some(("", _)) => Err(refuse("nothing stands before the `#`", default())),
-                Some((url, revision)) => Ok(Self::Git {
-                    url: url.to_owned(),
-                    revision: Some(revision.to_owned()),
-                }),
-                None => Ok(Self::Git {
-                    url: url.to_owned(),
-                    revision: None,
-                }),
-            },
-            _ => Err(refuse("there is no such source", default())),
+            Some(("git", url)) => {
+                let (url, revision) = match url.split_once('#') {
+                    Some((_, "")) => return Err(invalid("nothing follows the `#`")),
+                    Some(("", _)) => return Err(invalid("nothing stands before the `#`")),
+                    Some((url, revision)) => (url, Some(revision.to_owned())),
+                    None => (url, None),
+                };
+                let url = url.to_owned();
+                Ok(Self::Git { url, revision })
+            }
+            _ => Err(invalid("there is no such source")),
         }
     }
 
@@ -144,24 +142,7 @@ impl fmt::Display for Runtime {
     }
 }
 
-impl Serialize for Runtime {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Runtime {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        Self::parse(&text).map_err(|failure| {
-            let why = failure
-                .what
-                .replace("value", "source")
-                .replace(" for `--runtime`", " of `runtime`");
-            de::Error::custom(format!("{why}\nnote: {}", failure.notes.join("\nnote: ")))
-        })
-    }
-}
+text_serde!(Runtime, "source of the runtime");
 
 #[cfg(test)]
 mod tests {
@@ -230,9 +211,8 @@ mod tests {
             "svn=a",
             "path=a\nb",
         ] {
-            let failure = Runtime::parse(text).unwrap_err();
-            assert!(failure.what.contains("for `--runtime`"), "{failure}");
-            assert_eq!(failure.lines(), ["--runtime vendored"]);
+            let invalid = Runtime::parse(text).unwrap_err();
+            assert_eq!(invalid.suggestion.as_deref(), Some("vendored"));
         }
     }
 

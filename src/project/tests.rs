@@ -2,6 +2,7 @@
 
 use super::testing::{create, empty};
 use super::*;
+use crate::error::Failure;
 
 pub fn project(creates: &[&str]) -> Project {
     creates
@@ -13,7 +14,7 @@ pub fn project(creates: &[&str]) -> Project {
 
 #[track_caller]
 pub fn refused_in(project: &Project, flags: &str, error: &str, help: &str) {
-    let failure = project.create_api(&create(flags)).unwrap_err();
+    let failure = Failure::from(project.create_api(&create(flags)).unwrap_err());
     assert_eq!(failure.what, error);
     assert_eq!(failure.lines(), [help]);
 }
@@ -99,9 +100,8 @@ fn a_controller_for_a_kind_that_nobody_defines() {
         "`cache/v1, Kind Memcached` is defined neither by this project nor by Kubernetes",
         "--version v1alpha1",
     );
-    let failure = project(&[])
-        .create_api(&create("batch v1 Jobb resource=false"))
-        .unwrap_err();
+    let refused = project(&[]).create_api(&create("batch v1 Jobb resource=false"));
+    let failure = Failure::from(refused.unwrap_err());
     assert_eq!(
         failure.notes[1],
         "Kubernetes has in `batch`: v1/CronJob, v1/Job"

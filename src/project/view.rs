@@ -63,6 +63,14 @@ pub struct WebhookView<'a> {
     pub webhooks: &'a Webhooks,
 }
 
+impl ControllerView<'_> {
+    /// The path of its file.
+    pub fn path(&self) -> String {
+        let (group, module) = (self.group_module.file(), self.module.file());
+        format!("src/controllers/{group}/{module}.rs")
+    }
+}
+
 impl Project {
     /// The entries with webhooks, in the order of `PROJECT`.
     pub fn webhooks(&self) -> Vec<WebhookView<'_>> {

@@ -71,7 +71,7 @@ fn project() {
                 prop_assert_eq!(again.as_ref().ok(), Some(&project), "{}\n{:?}", text, again);
                 Ok(())
             }
-            Err(failure) => is_helpful(&failure),
+            Err(error) => is_helpful(&error.into()),
         },
     );
 }
@@ -166,7 +166,7 @@ fn project_of_two_branches() {
                 match branches::merge(Some(&base), &sides, policy) {
                     Ok(merged) => drop(
                         Project::read(merged.as_bytes())
-                            .map_err(|failure| is_helpful(&failure))
+                            .map_err(|error| is_helpful(&error.into()))
                             .err()
                             .transpose()?,
                     ),

@@ -1,26 +1,27 @@
-//! The entry of a type that a command does not define: one of the project, of Kubernetes, or of another project.
+//! The entry that a command names: one that exists, or one of a type that the project does not define.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_yaml::Mapping;
 
-use crate::error::Failure;
-use crate::name::{Domain, Plural, RustPath, kubernetes};
-use crate::project::{Key, Project, Resource, rules};
+use crate::name::{Domain, Group, Kind, Plural, RustPath, Version, kubernetes};
+use crate::project::error::{Refused, Result, Rule};
+use crate::project::rules::may_be_meant;
+use crate::project::{Key, Project, Resource};
 
 /// A type that neither the project nor Kubernetes defines.
 #[derive(Clone, Debug)]
 pub struct External {
-    /// Where it is found.
+    /// Its path in Rust.
     pub path: RustPath,
-    /// What stands behind the first part of its API group; empty if the group is a full name.
+    /// The end of its API group, behind `--group`; empty if the group is a full name.
     pub domain: Domain,
 }
 
-/// What a command says of a type beside its key.
+/// What the flags say about a type beside its key.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a> {
-    /// `--plural`. Of a kind that is known it has to be the one that is known.
+    /// `--plural`. A known kind has its plural already.
     pub plural: Option<&'a Plural>,
     /// `--external-api-path` and `--external-api-domain`.
     pub external: Option<&'a External>,
@@ -29,18 +30,88 @@ pub struct Given<'a> {
 impl Project {
     /// The entry at `key`, made if there is none.
     ///
-    /// Errors: what is said of its type is not what is known of it.
-    pub(super) fn entry_of(
-        &mut self,
-        key: &Key,
-        said: Given<'_>,
-    ) -> Result<&mut Resource, Failure> {
-        let entry = self
-            .resources
-            .entry(key.clone())
-            .or_insert_with(|| said.new_entry(key));
-        said.check_known(key, entry)?;
+    /// Errors: the flags contradict the entry.
+    pub(super) fn entry_of(&mut self, key: &Key, given: Given<'_>) -> Result<&mut Resource> {
+        let entry = self.resources.entry(key.clone());
+        let entry = entry.or_insert_with(|| given.new_entry(key));
+        given.check(key, entry)?;
         Ok(entry)
+    }
+
+    /// A copy of the entry of this group, version and kind. The rules make sure that there is at most one.
+    pub(super) fn named(
+        &self,
+        group: &Group,
+        version: Version,
+        kind: &Kind,
+    ) -> Result<(Key, Resource), Refused> {
+        let own = Key {
+            group: group.clone(),
+            kind: kind.clone(),
+            domain: self.domain.clone(),
+            version,
+        };
+        let is = |key: &&Key| (&key.group, key.version, &key.kind) == (group, version, kind);
+        let key = self.resources.keys().find(is).cloned();
+        // Kubernetes' groups have several names.
+        let key = key.or_else(|| self.meaning_of(&own)).unwrap_or(own);
+        match self.resources.get(&key) {
+            Some(entry) => Ok((key, entry.clone())),
+            None => Err(self.not_there(key)),
+        }
+    }
+
+    /// There is no entry `key`. Lines that change or delete are pasted without much thought, so they name another entry only
+    /// where it is clear that it was meant.
+    fn not_there(&self, key: Key) -> Refused {
+        let wanted = (&key.group, &key.kind);
+        let of_kind = |other: &&Key| (&other.group, &other.kind) == wanted;
+        let mut known: Vec<_> = self.resources.keys().filter(of_kind).collect();
+        if known.is_empty() {
+            let meant = |other: &&Key| may_be_meant(wanted, (&other.group, &other.kind));
+            known = self.resources.keys().filter(meant).collect();
+        }
+        let same = known.iter().filter(|other| other.version == key.version);
+        let meant = match same.collect::<Vec<_>>()[..] {
+            [one] => Some((*one).clone()),
+            _ => None,
+        };
+        if known.is_empty() {
+            known = self.resources.keys().collect();
+        }
+        let known = known.into_iter().cloned().collect();
+        Refused::NotThere { key, known, meant }
+    }
+
+    /// What a group, version and kind mean where no type is defined: an API of the project, a type of Kubernetes, or a type of
+    /// another project that has an entry. `own` has the project's domain.
+    pub(super) fn meaning_of(&self, own: &Key) -> Option<Key> {
+        let existing = self.resources.get(own);
+        if existing.is_some_and(|resource| resource.api.is_some()) {
+            return Some(own.clone());
+        }
+        if let Some(core) = kubernetes::find(own.group.as_str(), own.version, &own.kind) {
+            let valid = "the table of Kubernetes' types has valid names";
+            return Some(Key {
+                group: Group::parse(core.group).expect(valid),
+                domain: Domain::parse(core.domain()).expect(valid),
+                ..own.clone()
+            });
+        }
+        let is = |(key, resource): &(&Key, &Resource)| {
+            let same = (&key.group, &key.kind, key.version) == (&own.group, &own.kind, own.version);
+            same && resource.external.is_some()
+        };
+        // The rules make sure that no two entries have one meaning.
+        self.resources().find(is).map(|(key, _)| key.clone())
+    }
+
+    /// Puts the entry, or removes it if it holds nothing.
+    pub(super) fn put(&mut self, key: Key, entry: Resource) {
+        match entry.holds_nothing() {
+            true => self.resources.remove(&key),
+            false => self.resources.insert(key, entry),
+        };
     }
 }
 
@@ -57,31 +128,31 @@ impl Given<'_> {
         }
     }
 
-    fn check_known(self, key: &Key, entry: &Resource) -> Result<(), Failure> {
-        if let Some(plural) = self.plural.filter(|plural| **plural != entry.plural) {
-            return Err(Failure::refused(format!(
-                "`{key}` has the plural `{}`, not `{plural}`",
-                entry.plural
-            ))
-            .note("it is part of every rule about the type")
-            .advise(format!("--plural {}", entry.plural)));
+    fn check(self, key: &Key, entry: &Resource) -> Result<()> {
+        if let Some(given) = self.plural.filter(|plural| **plural != entry.plural) {
+            return Err(Refused::OtherPlural {
+                key: key.clone(),
+                known: entry.plural.clone(),
+                given: given.clone(),
+            }
+            .into());
         }
+        let core = entry.core;
         match (self.external, &entry.external) {
-            (None, _) => Ok(()),
-            (Some(external), Some(known)) if external.path == *known => Ok(()),
-            (Some(external), Some(known)) => Err(Failure::refused(format!(
-                "`{key}` is `{known}`, not `{}`",
-                external.path
-            ))
-            .note("one group, version and kind is one type")
-            .advise(format!("--external-api-path {known}"))),
-            (Some(_), None) => Err(rules::not_external(key, entry.core).into()),
+            (Some(external), Some(known)) if external.path != *known => Err(Refused::OtherPath {
+                key: key.clone(),
+                known: known.clone(),
+                given: external.path.clone(),
+            }
+            .into()),
+            (Some(_), None) => Err(Rule::NotExternal { core }.at(key).into()),
+            _ => Ok(()),
         }
     }
 }
 
 impl Resource {
-    /// An entry that asks for nothing yet.
+    /// An entry that holds nothing yet.
     pub(super) fn new(plural: Plural, core: bool) -> Self {
         Self {
             plural,
@@ -97,5 +168,88 @@ impl Resource {
             options_entry: Mapping::new(),
             extra: Mapping::new(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::Failure;
+    use crate::project::Error;
+    use crate::project::testing::{create, empty};
+
+    const STATUS: &str = "operator-forge status";
+
+    #[track_caller]
+    fn check(entries: &[&str], wanted: &str, note: &str, help: &str) {
+        let entries = entries.iter();
+        let project = entries.fold(empty("example.com", false), |project, entry| {
+            project.create_api(&create(entry)).unwrap()
+        });
+        let words: Vec<_> = wanted.split(' ').collect();
+        let found = project.named(
+            &Group::parse(words[0]).unwrap(),
+            Version::parse(words[1]).unwrap(),
+            &Kind::parse(words[2]).unwrap(),
+        );
+        let failure = Failure::from(Error::from(found.unwrap_err()));
+        assert_eq!(failure.notes, [note]);
+        assert_eq!(failure.lines(), [help]);
+    }
+
+    #[test]
+    fn an_entry_is_suggested_where_it_was_meant() {
+        let base = ["base v1 Base"];
+        let (has, flags) = (
+            "it has `base/v1, Kind Base`",
+            "--group base --version v1 --kind Base",
+        );
+        for near in [
+            "other v1 Base",
+            "base v1 BASE",
+            "base v1 Bsae",
+            "base v1 Bas",
+        ] {
+            check(&base, near, has, flags);
+        }
+        let word = ["cache v1 Memcached"];
+        let has = "it has `cache/v1, Kind Memcached`";
+        let flags = "--group cache --version v1 --kind Memcached";
+        check(&word, "cache v1 Memcachd", has, flags);
+        check(&word, "cache v1 Mencachde", has, flags);
+    }
+
+    #[test]
+    fn another_entry_is_not() {
+        let base = ["base v1 Base"];
+        let has = "it has `base/v1, Kind Base`";
+        for other in [
+            "cache v1 Alpha",
+            "base v1 Typo",
+            "base v1 Vast",
+            "base v2 Base",
+            "other v2 Base",
+            "other v1 Bsae",
+        ] {
+            check(&base, other, has, STATUS);
+        }
+        let two = ["a v1 Base", "b v1 Base controller=false"];
+        let has = "it has `a/v1, Kind Base`, `b/v1, Kind Base`";
+        check(&two, "c v1 Base", has, STATUS);
+        let none = "it has no APIs, controllers or webhooks yet";
+        check(&[], "c v1 Base", none, STATUS);
+    }
+
+    #[test]
+    fn the_versions_that_there_are_come_alone() {
+        let entries = [
+            "base v1 Base",
+            "base v2 Base controller=false",
+            "crew v1 Admiral",
+        ];
+        let has = "it has `base/v1, Kind Base`, `base/v2, Kind Base`";
+        check(&entries, "base v3 Base", has, STATUS);
+        let flags = "--group base --version v2 --kind Base";
+        check(&entries, "crew v2 Base", has, flags);
     }
 }

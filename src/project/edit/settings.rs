@@ -1,12 +1,37 @@
-//! `edit`: settings of the whole project that may change, and the reasons for those that may not.
+//! `init` and `edit`: the settings of the whole project.
 
-use crate::error::Failure;
+use std::collections::BTreeMap;
+
+use serde_yaml::Mapping;
+
+use crate::name::{Domain, ProjectName};
+use crate::project::error::{Refused, Result};
 use crate::project::rules::{self, is_namespaced};
 use crate::project::{
-    Certificates, CopyrightHolder, Header, Key, License, Project, Resource, Runtime,
+    Certificates, CopyrightHolder, Error, Header, Key, LAYOUT, License, Project, Resource, Runtime,
+    Settings, TEMPLATES,
 };
 
-/// What `edit` takes; what is absent stays.
+/// The flags of `init`.
+#[derive(Clone, Debug)]
+pub struct InitOptions {
+    /// `--domain`; may be empty.
+    pub domain: Domain,
+    /// `--project-name`, or the name of the directory.
+    pub name: ProjectName,
+    /// `--owner`; may be empty.
+    pub owner: CopyrightHolder,
+    /// `--license`. With a header it becomes [`License::Custom`].
+    pub license: License,
+    /// The text of `--license-file`.
+    pub header: Option<Header>,
+    /// `--namespaced`.
+    pub namespaced: bool,
+    /// `--runtime`.
+    pub runtime: Runtime,
+}
+
+/// The flags of `edit`; what is absent stays.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EditSettings {
     /// `--namespaced`.
@@ -24,10 +49,38 @@ pub struct EditSettings {
 }
 
 impl Project {
-    /// This project with other settings.
+    /// A new project without resources. Total: its parts were checked when they were parsed.
+    pub fn init(options: InitOptions) -> Self {
+        let license = match options.header {
+            Some(_) => License::Custom,
+            None => options.license,
+        };
+        Self {
+            domain: options.domain,
+            name: options.name,
+            namespaced: options.namespaced,
+            settings: Settings {
+                templates: TEMPLATES,
+                license,
+                owner: options.owner,
+                header: options.header,
+                certificates: None,
+                runtime: options.runtime,
+                library: None,
+                owned: Default::default(),
+                extra: Mapping::new(),
+            },
+            layout: vec![LAYOUT.to_owned()],
+            resources: BTreeMap::new(),
+            plugins: Mapping::new(),
+            extra: Mapping::new(),
+        }
+    }
+
+    /// Changes settings.
     ///
-    /// Errors: none is given, or the project has something that does not go with it.
-    pub fn edit(&self, edit: &EditSettings) -> Result<Self, Failure> {
+    /// Errors: no change is given, or an entry contradicts it.
+    pub fn edit(&self, edit: &EditSettings) -> Result<Self> {
         let mut project = self.clone();
         let EditSettings {
             namespaced,
@@ -38,10 +91,7 @@ impl Project {
             runtime,
         } = edit.clone();
         if *edit == EditSettings::default() {
-            return Err(Failure::usage("there is nothing to edit")
-                .note("`edit` changes settings of the project, `edit api` those of one kind")
-                .note("they are `--namespaced`, `--owner`, `--license`, `--license-file`, `--certificates` and `--runtime`")
-                .advise("operator-forge edit --help"));
+            return Err(Refused::NoEdit.into());
         }
         if namespaced == Some(true) {
             self.check_namespaced()?;
@@ -58,18 +108,8 @@ impl Project {
         }
         if let Some(wanted) = certificates {
             if self.webhooks().is_empty() {
-                return Err(Failure::refused(
-                    "the project has no webhooks, and nothing else has a certificate of its own",
-                )
-                .note("the first webhook brings the setting, the last one takes it along")
-                .advise(match self.apis().first() {
-                    Some(api) => format!(
-                        "operator-forge create webhook {} --validation --certificates {}",
-                        api.key.flags(),
-                        wanted.word()
-                    ),
-                    None => "operator-forge create webhook --help".to_owned(),
-                }));
+                let api = self.apis().first().map(|api| api.key.clone());
+                return Err(Refused::NothingCertified { api, wanted }.into());
             }
             if wanted != self.settings.certificates.unwrap_or_default() {
                 settings.certificates = Some(wanted);
@@ -79,47 +119,40 @@ impl Project {
         Ok(project)
     }
 
-    /// Nothing cluster-scoped is watched or defined.
-    fn check_namespaced(&self) -> Result<(), Failure> {
-        let wide = |(key, entry): &(&Key, &Resource)| {
-            let watched = entry.api.is_some() || entry.has_controllers();
-            watched && !is_namespaced(key, entry)
-        };
-        let Some((key, entry)) = self.resources().find(wide) else {
-            return Ok(());
-        };
-        let failure = Failure::refused(format!("`{key}` is cluster-scoped, so the project cannot be namespaced"))
-            .note("a namespaced operator has a Role in each namespace, and a Role cannot allow watching such a kind");
-        let flags = key.flags();
-        Err(match entry.api {
-            Some(_) => failure.advise(format!(
-                "operator-forge edit api {flags} --namespaced --force"
-            )),
-            None => failure
-                .note("it has to go from the project first")
-                .advise(format!("operator-forge delete api {flags} --dry-run")),
-        })
+    /// Refuses a cluster-scoped type that is watched or defined.
+    fn check_namespaced(&self) -> Result<(), Refused> {
+        let wide =
+            |(key, entry): &(&Key, &Resource)| entry.is_watched() && !is_namespaced(key, entry);
+        match self.resources().find(wide) {
+            Some((key, entry)) => Err(Refused::WideEntry {
+                key: key.clone(),
+                own: entry.api.is_some(),
+            }),
+            None => Ok(()),
+        }
     }
 }
 
 /// The answer to `edit --domain`.
-pub fn domain_stays(project: &Project, wanted: &str) -> Failure {
-    Failure::refused(format!("the domain of a project cannot change from `{}` to `{wanted}`", project.domain))
-        .note("the API group of every stored object ends with it, so another one would leave all of them behind")
-        .note("a project of its own may have it")
-        .advise(format!("operator-forge init ../{wanted} --domain {wanted} --project-name {}", project.name))
+pub fn domain_stays(project: &Project, wanted: &str) -> Error {
+    let (domain, name) = (project.domain.clone(), project.name.clone());
+    let wanted = wanted.to_owned();
+    Refused::DomainStays {
+        domain,
+        name,
+        wanted,
+    }
+    .into()
 }
 
 /// The answer to `edit --project-name`.
-pub fn name_stays(project: &Project, wanted: &str) -> Failure {
-    Failure::refused(format!(
-        "the name of a project cannot change from `{}` to `{wanted}`",
-        project.name
-    ))
-    .note("every object in a cluster is named by it, so another one would leave all of them behind")
-    .note("a project of its own may have it")
-    .advise(format!(
-        "operator-forge init ../{wanted} --domain {} --project-name {wanted}",
-        project.domain
-    ))
+pub fn name_stays(project: &Project, wanted: &str) -> Error {
+    let (domain, name) = (project.domain.clone(), project.name.clone());
+    let wanted = wanted.to_owned();
+    Refused::NameStays {
+        domain,
+        name,
+        wanted,
+    }
+    .into()
 }

@@ -1,8 +1,10 @@
 //! Everything that can be wrong with a `PROJECT` edited by hand.
 
-use super::refuse::EDIT;
 use super::tests::GOOD;
 use super::*;
+use crate::error::Failure;
+
+const EDIT: &str = "${EDITOR:-vi} PROJECT && operator-forge sync";
 
 /// Reads the good file with one replacement.
 #[track_caller]
@@ -13,7 +15,7 @@ fn check(from: &str, to: &str, error: &str, help: &str) {
 
 #[track_caller]
 fn refused(text: &[u8], error: &str, help: &str) {
-    let failure = Project::read(text).unwrap_err();
+    let failure = Failure::from(Project::read(text).unwrap_err());
     assert_eq!(failure.what, error);
     // What is to be written is the last note, and the line opens the file.
     match failure.lines()[0].as_str() {

@@ -1,8 +1,11 @@
 //! Webhooks in `PROJECT`: as they are written, and everything that can be wrong with them in a file edited by hand.
 
-use super::refuse::EDIT;
+use crate::error::Failure;
+
 use crate::project::Project;
 use crate::project::testing::{create, empty, webhook};
+
+const EDIT: &str = "${EDITOR:-vi} PROJECT && operator-forge sync";
 
 const WRITTEN: &str = "\
 - api:
@@ -46,7 +49,7 @@ fn is_written_as_kubebuilder_does() {
 fn check(from: &str, to: &str, error: &str, help: &str) {
     let text = written().write();
     assert!(text.contains(from), "{from}");
-    let failure = Project::read(text.replacen(from, to, 1).as_bytes()).unwrap_err();
+    let failure = Failure::from(Project::read(text.replacen(from, to, 1).as_bytes()).unwrap_err());
     assert_eq!(failure.what, error);
     // What is to be written is the last note, and the line opens the file.
     match failure.lines()[0].as_str() {

@@ -4,34 +4,25 @@ use serde_yaml::{Mapping, Value};
 
 use super::shape::WebhooksEntry;
 use crate::name::{RustPath, WebhookPath};
-use crate::project::rules::Violation;
+use crate::project::error::{Rule, Violation};
 use crate::project::{Admission, Key, Webhooks};
 
 /// Reads the webhooks of the entry `key`.
 pub fn from_file(key: &Key, entry: WebhooksEntry) -> Result<Webhooks, Violation> {
-    let admission = |asked: bool, path: Option<WebhookPath>, field: &str| match (asked, path) {
+    let admission = |asked: bool, path: Option<WebhookPath>, what| match (asked, path) {
         (true, path) => Ok(Some(Admission { path })),
         (false, None) => Ok(None),
-        (false, Some(path)) => Err(Violation::new(
-            Some(key),
-            format!("`{key}` has the {field}Path `{path}` without `{field}`"),
-        )
-        .note("a path without its webhook is called by nobody")
-        .field(format!("{field}: true, or remove `{field}Path`"))),
+        (false, Some(path)) => {
+            let path = path.to_string();
+            Err(Rule::PathWithoutWebhook { what, path }.at(key))
+        }
     };
     if entry.conversion == entry.spoke.is_empty() {
         let (has, lacks) = match entry.conversion {
             true => ("conversion", "spoke"),
             false => ("spoke", "conversion"),
         };
-        return Err(
-            Violation::new(Some(key), format!("`{key}` has `{has}` without `{lacks}`"))
-                .note("the version with `conversion` is the hub, and `spoke` lists the versions that are converted to it")
-                .field(match entry.conversion {
-                    true => "spoke: [v1alpha1], or remove `conversion`",
-                    false => "conversion: true, or remove `spoke`",
-                }),
-        );
+        return Err(Rule::HalfConversion { has, lacks }.at(key));
     }
     let mut webhooks = Webhooks {
         defaulting: admission(entry.defaulting, entry.defaulting_path, "defaulting")?,
@@ -41,11 +32,7 @@ pub fn from_file(key: &Key, entry: WebhooksEntry) -> Result<Webhooks, Violation>
     };
     for spoke in entry.spoke {
         if !webhooks.spokes.insert(spoke) {
-            return Err(
-                Violation::new(Some(key), format!("`{key}` has the spoke {spoke} twice"))
-                    .note("each version is converted in one way")
-                    .field("remove one of the two"),
-            );
+            return Err(Rule::SpokeTwice(spoke).at(key));
         }
     }
     Ok(webhooks)
@@ -76,14 +63,11 @@ const PATH: &str = "path";
 /// Takes the path of an external type out of its entry's other fields. In other entries `path` is kubebuilder's, which
 /// means nothing here.
 pub fn take_path(key: &Key, fields: &mut Mapping) -> Result<RustPath, Violation> {
-    let violation = |error: String| {
-        Violation::new(Some(key), error).field("path: cert_manager_crds::v1::Certificate")
-    };
     match fields.remove(PATH) {
-        Some(Value::String(text)) => RustPath::parse(&text)
-            .map_err(|invalid| violation(format!("`{key}` has the path `{text}`: {}", invalid.fault)).note(invalid.rule)),
-        _ => Err(violation(format!("`{key}` is `external` and has no `path`"))
-            .note("the operator needs the Rust type, from a crate that Cargo.toml depends on or from a module of your own")),
+        Some(Value::String(text)) => {
+            RustPath::parse(&text).map_err(|invalid| Rule::InvalidPath(invalid).at(key))
+        }
+        _ => Err(Rule::NoPath.at(key)),
     }
 }
 

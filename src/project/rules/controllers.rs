@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::{Check, Violation, in_order};
+use super::{Check, in_order};
+use crate::project::error::{Rule, Violation};
 use crate::project::{ControllerView, Key, Project};
 
 /// A kind has one default controller, whichever version it watches.
@@ -12,82 +13,44 @@ pub fn defaults(project: &Project, last: Option<&Key>) -> Check {
         .resources()
         .filter(|(_, resource)| resource.controller);
     for (key, _) in in_order(controlled, |(key, _)| key, last) {
-        let first = *kinds
-            .entry((&key.group, &key.domain, &key.kind))
-            .or_insert(key);
+        let kind = (&key.group, &key.domain, &key.kind);
+        let first = *kinds.entry(kind).or_insert(key);
         if first != key {
-            return Err(Violation::new(
-                Some(key),
-                format!("`{}` has a controller already", key.kind),
-            )
-            .note(format!(
-                "it watches version {}; `--controller-name {}-{}` adds another one",
-                first.version,
-                key.kind.singular(),
-                key.version
-            ))
-            .flag("--controller=false")
-            .field(format!(
-                "controllers: [{{name: {}-{}}}]",
-                key.kind.singular(),
-                key.version
-            )));
+            return Err(Rule::TwoDefaults.at(key).beside(first));
         }
     }
     Ok(())
 }
 
-/// Two controllers of a group must not meet in one file.
+/// Two controllers of a group need two files.
 pub fn files(project: &Project, last: Option<&Key>) -> Check {
-    unique(
-        (project, last),
-        |c| (c.group_module.file().to_owned(), c.module.file().to_owned()),
-        |first, second| {
-            format!(
-                "the controllers `{}` and `{}` would both be `src/controllers/{}/{}.rs`",
-                first.name,
-                second.name,
-                second.group_module.file(),
-                second.module.file()
-            )
-        },
-    )
+    let path = |it: &ControllerView<'_>| it.path();
+    unique((project, last), path, |first, second| {
+        let names = [first.name.clone(), second.name.clone()];
+        let path = second.path();
+        Rule::SameControllerFile { names, path }.at(second.key)
+    })
 }
 
 /// Metrics, events and field managers tell controllers apart by their names.
 pub fn names(project: &Project, last: Option<&Key>) -> Check {
-    unique(
-        (project, last),
-        |c| c.name.clone(),
-        |first, second| {
-            format!(
-                "`{}` and `{}` have controllers of one name, `{}`",
-                first.key, second.key, second.name
-            )
-        },
-    )
+    let name = |it: &ControllerView<'_>| it.name.clone();
+    unique((project, last), name, |first, second| {
+        let rule = Rule::SameControllerName(second.name.clone());
+        rule.at(second.key).beside(first.key)
+    })
 }
 
-fn unique<K: Ord>(
+fn unique(
     (project, last): (&Project, Option<&Key>),
-    key: impl Fn(&ControllerView<'_>) -> K,
-    error: impl Fn(&ControllerView<'_>, &ControllerView<'_>) -> String,
+    key: impl Fn(&ControllerView<'_>) -> String,
+    violation: impl Fn(&ControllerView<'_>, &ControllerView<'_>) -> Violation,
 ) -> Check {
-    let mut seen: BTreeMap<K, ControllerView<'_>> = BTreeMap::new();
+    let mut seen: BTreeMap<String, ControllerView<'_>> = BTreeMap::new();
     for controller in in_order(project.controllers(), |it| it.key, last) {
         let key = key(&controller);
         if let Some(first) = seen.get(&key) {
-            let name = format!(
-                "{}-{}",
-                controller.key.kind.singular(),
-                controller.key.version
-            );
-            return Err(
-                Violation::new(Some(controller.key), error(first, &controller))
-                    .note("a controller is named `<group>-<kind>` unless it has a name of its own")
-                    .flag(format!("--controller-name {name}"))
-                    .field(format!("controllers: [{{name: {name}}}]")),
-            );
+            return Err(violation(first, &controller));
         }
         seen.insert(key, controller);
     }

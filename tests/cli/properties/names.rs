@@ -116,7 +116,7 @@ fn parse_or<T>(text: &str, usable: &str, parse: fn(&str) -> Result<T, Invalid>) 
             assert!(
                 parse(suggestion).is_ok(),
                 "{}: `{suggestion}` was suggested for {text:?}",
-                invalid.flag
+                invalid.what
             );
         }
         check_help(text, &invalid.into());
@@ -213,7 +213,7 @@ proptest! {
             domain: parse_or(&domain, "example.com", Domain::parse),
             name: parse_or(&project_name, "project", ProjectName::parse),
             owner: CopyrightHolder::parse(&owner).unwrap_or_else(|failure| {
-                check_help(&owner, &failure);
+                check_help(&owner, &failure.into());
                 CopyrightHolder::default()
             }),
             license: License::Apache2,
@@ -237,7 +237,7 @@ proptest! {
         let mut project = match project.create_api(&create) {
             Ok(project) => project,
             Err(failure) => {
-                check_help(&format!("{create:?}"), &failure);
+                check_help(&format!("{create:?}"), &failure.into());
                 project
             }
         };
@@ -258,7 +258,7 @@ proptest! {
         check_names(&project);
         match project.create_api(&other) {
             Ok(more) => project = more,
-            Err(failure) => check_help(&format!("{other:?}"), &failure),
+            Err(failure) => check_help(&format!("{other:?}"), &failure.into()),
         }
         let hook = CreateWebhook {
             group: other.group,
@@ -277,7 +277,7 @@ proptest! {
         };
         match project.create_webhook(&hook) {
             Ok(more) => project = more,
-            Err(failure) => check_help(&format!("{hook:?}"), &failure),
+            Err(failure) => check_help(&format!("{hook:?}"), &failure.into()),
         }
         check_renders(&project);
     }

@@ -1,0 +1,191 @@
+//! Every refusal of a project: what was found, why, and the advice.
+
+mod command;
+mod rule;
+
+use crate::{
+    advice::{Advice, Flag, Script},
+    error::Failure,
+    name::Version,
+    project::{Error, FILE, Key, LAYOUT, TEMPLATES, Unreadable, Webhooks},
+};
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Broken(violation) => rule::failure(violation),
+            Error::Refused(refused) => command::failure(refused),
+            Error::Unreadable(unreadable) => unreadable_file(unreadable),
+        }
+    }
+}
+
+fn unreadable_file(unreadable: Unreadable) -> Failure {
+    let refused = |what: String| Failure::refused(what);
+    match unreadable {
+        Unreadable::NoDirectory(path) => refused(format!("no directory `{}`", path.display()))
+            .note("`-C DIR` names the directory that the command works in")
+            .advise(Advice::set("--directory", ".")),
+        Unreadable::NoProject(path) => refused(format!("no `{FILE}` in `{}`", path.display()))
+            .note("no directory above it has one either; `-C DIR` names another directory")
+            .advise(Script::forge("init --domain example.com")),
+        Unreadable::NotUtf8 { line } => {
+            refused(format!("`{FILE}:{line}`: the file is not UTF-8 text")).advise(restore())
+        }
+        Unreadable::Empty { comments } => refused(match comments {
+            true => format!("`{FILE}` has nothing but comments"),
+            false => format!("`{FILE}` is empty"),
+        })
+        .note("a command was perhaps stopped, or the disk was full")
+        .advise(restore()),
+        Unreadable::Conflict { line } => refused(format!(
+            "`{FILE}:{line}`: a merge conflict is not resolved"
+        ))
+        .note("entries of `resources` are independent: keep those of both sides, in any order")
+        .advise(edit()),
+        Unreadable::NoVersion => refused(format!("`{FILE}` has no `version`"))
+            .note("it is the last line that operator-forge writes: the file was perhaps cut off")
+            .advise(restore()),
+        Unreadable::OtherVersion(version) => refused(format!("`{FILE}` has version `{version}`"))
+            .note("this operator-forge reads version 3, which every release so far writes")
+            .newer_tool(),
+        Unreadable::NewerLayout(newer) => refused(format!(
+            "`{FILE}` has layout `{newer}`, this operator-forge knows `{LAYOUT}`"
+        ))
+        .note("it was made by a newer release")
+        .newer_tool(),
+        Unreadable::NoLayout => refused(format!("`{FILE}` has no `layout`"))
+            .note(format!(
+                "it says which tool a project belongs to; ours is `{LAYOUT}`"
+            ))
+            .advise(restore()),
+        Unreadable::Foreign {
+            layout,
+            domain,
+            name,
+        } => {
+            let plugin = layout.split('/').next().unwrap_or_default();
+            let kind = match plugin {
+                _ if plugin.split('.').any(|part| part == "go") => {
+                    "a Go project of kubebuilder or operator-sdk"
+                }
+                _ if plugin.starts_with("helm") => "a Helm operator of operator-sdk",
+                _ if plugin.starts_with("ansible") => "an Ansible operator of operator-sdk",
+                _ => "one of another tool",
+            };
+            let domain = domain.unwrap_or_else(|| "example.com".to_owned());
+            let name = name.unwrap_or_else(|| "operator".to_owned());
+            refused(format!("`{FILE}` belongs to another kind of project: {kind} (layout `{layout}`)"))
+                .note("operator-forge makes Rust projects, and never writes into one of another kind")
+                .note("make one beside it, then repeat `create api` for each of its resources; flags are the same")
+                .advise(init(&format!("{name}-rs"), &domain, &name))
+        }
+        Unreadable::NoSettings => refused(format!("`{FILE}`: `plugins` has no `{LAYOUT}`"))
+            .note("that is where the version of the project's templates stands")
+            .note(change(&format!(
+                "plugins: {{{LAYOUT}: {{templates: {TEMPLATES}}}}}"
+            )))
+            .advise(edit()),
+        Unreadable::Value {
+            place,
+            explanation,
+            note,
+        } => {
+            let mut lines = explanation.lines();
+            let what = lines.next().unwrap_or_default();
+            let mut failure = refused(format!("`{place}`: {what}"));
+            let lines: Vec<_> = lines.collect();
+            let of = |prefix| {
+                lines
+                    .iter()
+                    .filter_map(move |line| line.strip_prefix(prefix))
+            };
+            failure.notes.extend(of("note: ").map(str::to_owned));
+            if failure.notes.is_empty() {
+                failure.notes.extend(note.map(str::to_owned));
+            }
+            let fixes: Vec<_> = of("help: ").map(change).collect();
+            let advice = match fixes.is_empty() {
+                true => Script::of("diff .operator-forge/PROJECT PROJECT"),
+                false => edit(),
+            };
+            failure.notes.extend(fixes);
+            failure.advise(advice)
+        }
+    }
+}
+
+/// The note that says what to write at the place that a failure names.
+fn change(field: &str) -> String {
+    format!("change it there: {field}")
+}
+
+/// Opens `PROJECT`, and applies it to the files.
+fn edit() -> Script {
+    Script::edit([FILE]).then(Script::forge("sync"))
+}
+
+/// Puts back the `PROJECT` that was last applied, which needs no git.
+fn restore() -> Script {
+    Script::of("cp .operator-forge/PROJECT PROJECT")
+}
+
+/// Shows the project, where another name has to be found or nothing in it is meant.
+fn status() -> Advice {
+    Script::forge("status").into()
+}
+
+/// Makes a project beside this one.
+fn init(directory: &str, domain: &str, name: &str) -> Script {
+    Script::forge("init")
+        .arg(format!("../{directory}"))
+        .code("--domain")
+        .arg(domain)
+        .code("--project-name")
+        .arg(name)
+}
+
+fn flag(name: &str, value: impl ToString) -> Flag {
+    Flag::new(name, Some(value.to_string()))
+}
+
+/// The flags that name an entry.
+pub fn of(key: &Key) -> Vec<Flag> {
+    vec![
+        flag("--group", &key.group),
+        flag("--version", key.version),
+        flag("--kind", &key.kind),
+    ]
+}
+
+/// The same flags, with another version.
+fn of_version(key: &Key, version: Version) -> Vec<Flag> {
+    of(&Key {
+        version,
+        ..key.clone()
+    })
+}
+
+fn spokes<'a>(versions: impl IntoIterator<Item = &'a Version>) -> Vec<Flag> {
+    let versions = versions.into_iter();
+    versions.map(|version| flag("--spoke", version)).collect()
+}
+
+/// The flags that create webhooks, and delete them.
+fn of_webhooks(webhooks: &Webhooks) -> Vec<Flag> {
+    let kinds = [
+        (webhooks.defaulting.is_some(), "--defaulting"),
+        (webhooks.validation.is_some(), "--validation"),
+        (webhooks.is_hub(), "--conversion"),
+    ];
+    let there = kinds.into_iter().filter(|(there, _)| *there);
+    let mut flags: Vec<_> = there.map(|(_, flag)| Flag::new(flag, None)).collect();
+    flags.extend(spokes(&webhooks.spokes));
+    flags
+}
+
+/// `v1, v2`.
+fn list<T: ToString>(items: impl IntoIterator<Item = T>) -> String {
+    let items = items.into_iter().map(|it| it.to_string());
+    items.collect::<Vec<_>>().join(", ")
+}
