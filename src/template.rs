@@ -1,4 +1,4 @@
-//! The embedded templates, and from a [`Project`] to the desired tree.
+//! The embedded templates: from a [`Project`] to the desired tree.
 //!
 //! Invariant: the tree is a pure function of the project; nothing is read from the disk.
 
@@ -15,16 +15,14 @@ mod vendored;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use rayon::prelude::*;
-
 use self::{
     catalogue::{Scope, Template},
-    context::{Context, SpokeContext},
+    context::SpokeContext,
     subject::Subject,
 };
 use crate::{
+    advice::Script,
     error::{Failure, Result},
-    name::{Version, rust::Module},
     project::{self, ApiView, CreateApi, CreateWebhook, Key, Project, Target},
     syntax::Conversion,
     tree::{File, Owner, RelPath, Tree},
@@ -33,10 +31,10 @@ use crate::{
 /// The number of the template set in this binary.
 pub const SET: u32 = project::TEMPLATES;
 
-/// The kube release that generated projects are made for.
+/// The kube release that generated projects use.
 pub const KUBE: &str = "5.0.0";
 
-/// Everything that the project should consist of, except `PROJECT` and the memory.
+/// The desired tree: every file of the project except `PROJECT` and the memory.
 pub fn tree(project: &Project) -> Result<Tree> {
     let context = context::context(project);
     let every = subject::seen_by_every(&context);
@@ -54,17 +52,17 @@ pub fn tree(project: &Project) -> Result<Tree> {
     Ok(tree)
 }
 
-/// Gets ready for [`tree`], for a thread that has nothing else to do.
+/// Parses the templates, for a thread that has nothing else to do.
 pub fn prepare() {
     render::prepare();
 }
 
-/// The paths of all of it.
+/// The paths of the desired tree.
 pub fn paths(project: &Project) -> Result<BTreeSet<RelPath>> {
     files(project, |_, _| true)
 }
 
-/// The same paths, and whose each is.
+/// The paths of the desired tree and their owners.
 pub fn owners(project: &Project) -> Result<BTreeMap<RelPath, Owner>> {
     let owner =
         |(template, path): (&Template, RelPath)| match project.settings.owned.contains(&path) {
@@ -75,81 +73,60 @@ pub fn owners(project: &Project) -> Result<BTreeMap<RelPath, Owner>> {
     Ok(made.map(owner).collect())
 }
 
-/// The User files that a `create api` is about: its types with their sample, and its controller with its test.
+/// The User files of a `create api`: its types with their sample, and its controller with its test.
 pub fn files_of(project: &Project, create: &CreateApi) -> Result<BTreeSet<RelPath>> {
-    let group = create.group_module(project);
-    let module = create.controller_module();
-    let of_kind = match create.key_in(project) {
-        Some(key) => project.of_kind(&key.group, &key.kind),
-        None => return Ok(BTreeSet::new()),
+    let Some(key) = create.key_in(project) else {
+        return Ok(BTreeSet::new());
     };
+    let group = create.group_module(project).ident;
+    let module = create.controller_module().ident;
+    let of_kind = project.of_kind(&key.group, &key.kind);
     files(&of_kind, |_, subject| match subject {
-        Subject::Api(api) => {
-            create.resource
-                && api.group == create.group.as_str()
-                && api.kind == create.kind.as_str()
-                && api.version == create.version.to_string()
-        }
-        Subject::Controller(controller) => {
-            create.controller
-                && controller.file == module.file()
-                && controller.group_module == group.ident
+        Subject::Api(api) => create.resource && api.names.key.version == create.version,
+        Subject::Controller(it) => {
+            create.controller && (&it.names.group_module, &it.names.module) == (&group, &module)
         }
         _ => false,
     })
 }
 
-/// The User files that a `create webhook` is about, with their tests.
+/// The User files of a `create webhook`, with their tests.
 pub fn files_of_webhook(
     project: &Project,
     create: &CreateWebhook,
     target: &Target,
 ) -> Result<BTreeSet<RelPath>> {
-    let group = Module::of_group(&target.key.group, &target.key.domain);
-    let is = |module: &str, kind: &str, version: &str, wanted: Version| {
-        module == group.ident && kind == target.key.kind.as_str() && version == wanted.to_string()
-    };
     let of_kind = project.of_kind(&target.key.group, &target.key.kind);
     files(&of_kind, |scope, subject| match subject {
         Subject::Webhook(webhook) => {
-            let asked = match scope {
+            let is_wanted = match scope {
                 Scope::Default => create.defaulting,
                 _ => create.validation,
             };
-            let version = target.key.version;
-            asked
-                && is(
-                    &webhook.group_module,
-                    &webhook.kind,
-                    &webhook.version,
-                    version,
-                )
+            is_wanted && webhook.names.key == target.key
         }
-        Subject::Spoke(spoke) => target
-            .spokes
-            .iter()
-            .any(|version| is(&spoke.group_module, &spoke.kind, &spoke.version, *version)),
+        Subject::Spoke(spoke) => target.spokes.contains(&spoke.names.key.version),
         _ => false,
     })
 }
 
-/// The conversion of a version that is a copy of its hub, or the hub of it, with these fields; `None` if it is not converted.
+/// The conversion between a version and its hub, one of which is a copy of the other with these fields; `None` if `spoke` is not
+/// converted.
 pub fn conversion(
     project: &Project,
     spoke: &Key,
     fields: Conversion,
 ) -> Result<Option<(RelPath, File)>> {
     let context = context::context(&project.of_kind(&spoke.group, &spoke.kind));
-    let version = spoke.version.to_string();
-    let Some(spoke) = context.spokes().find(|spoke| spoke.version == version) else {
+    let Some(spoke) = context.spokes().find(|it| it.names.key == *spoke) else {
         return Ok(None);
     };
     let spoke = SpokeContext {
         fields,
         ..spoke.clone()
     };
-    let is_source = |it: &&Template| it.scope == Scope::Convert && it.target.starts_with("src/");
-    let Some(template) = catalogue::all().iter().find(is_source) else {
+    let is_source = |it: &&Template| it.target.starts_with("src/");
+    let Some(template) = catalogue::of(Scope::Convert).find(is_source) else {
         return Ok(None);
     };
     let every = subject::seen_by_every(&context);
@@ -159,70 +136,59 @@ pub fn conversion(
 
 /// The User files of an API that the project defines: its sample and its Rust types, in this order.
 pub fn files_of_api(project: &Project, key: &Key) -> Result<BTreeSet<RelPath>> {
-    let version = key.version.to_string();
-    files(&project.of_kind(&key.group, &key.kind), |_, subject| {
-        matches!(subject, Subject::Api(api)
-            if (&*api.group, &*api.version, &*api.kind) == (key.group.as_str(), &*version, key.kind.as_str()))
-    })
+    let of_kind = project.of_kind(&key.group, &key.kind);
+    files(
+        &of_kind,
+        |_, subject| matches!(subject, Subject::Api(api) if api.names.key == *key),
+    )
 }
 
-/// The one of them with the Rust types.
+/// The file with the Rust types of an API that the project defines.
 pub fn types_of(project: &Project, key: &Key) -> Result<RelPath> {
     let mut files = files_of_api(project, key)?.into_iter();
     let types = files.find(|path| path.extension() == "rs");
     types.ok_or_else(|| {
-        Failure::refused(format!("`{key}` has no types")).advise("operator-forge sync")
+        let failure = Failure::refused(format!("`{key}` has no types"));
+        failure.advise(Script::forge("sync"))
     })
 }
 
 /// The files with the Rust types of all APIs that the project defines.
 pub fn all_types(project: &Project) -> Result<BTreeMap<RelPath, ApiView<'_>>> {
     let context = context::context(project);
-    let key = |api: &ApiView<'_>| {
-        let Key {
-            group,
-            version,
-            kind,
-            ..
-        } = api.key;
-        (group.to_string(), version.to_string(), kind.to_string())
-    };
-    let apis = project.apis().into_iter().map(|api| (key(&api), api));
-    let apis: BTreeMap<_, ApiView<'_>> = apis.collect();
+    let views = project.apis().into_iter().map(|view| (view.key, view));
+    let views: BTreeMap<_, _> = views.collect();
     let mut types = BTreeMap::new();
     for api in context.apis() {
-        let key = (api.group.clone(), api.version.clone(), api.kind.clone());
-        let Some(view) = apis.get(&key) else {
-            continue;
-        };
         let paths = Subject::Api(api).paths(Scope::Api)?.into_iter();
         let of_types = paths.filter(|(template, _)| template.target.ends_with(".rs"));
-        types.extend(of_types.map(|(_, path)| (path, *view)));
+        let view = views.get(&api.names.key);
+        types.extend(of_types.filter_map(|(_, path)| Some((path, *view?))));
     }
     Ok(types)
 }
 
-/// What is made for the subjects that are wanted.
+/// The paths of the subjects that are wanted.
 fn files(
     project: &Project,
-    wanted: impl Fn(Scope, Subject<'_>) -> bool + Sync,
+    wanted: impl Fn(Scope, Subject<'_>) -> bool,
 ) -> Result<BTreeSet<RelPath>> {
     let made = made(project, wanted)?.into_iter();
     Ok(made.map(|(_, path)| path).collect())
 }
 
-/// The same, with the templates that make it. A path depends on its own entry alone, so nobody has to see a whole project
-/// for some of them.
+/// The paths of the subjects that are wanted, each with its template. A path depends on its own entry alone, so the entries of one
+/// kind are enough to find its paths.
 fn made(
     project: &Project,
-    wanted: impl Fn(Scope, Subject<'_>) -> bool + Sync,
+    wanted: impl Fn(Scope, Subject<'_>) -> bool,
 ) -> Result<Vec<(&'static Template, RelPath)>> {
-    let context: Context = context::context(project);
-    let subjects = subject::all(&context).into_par_iter();
-    let subjects = subjects.filter(|(scope, subject)| wanted(*scope, *subject));
-    let made: Vec<Result<_>> = subjects
-        .map(|(scope, subject)| subject.paths(scope))
-        .collect();
-    let made: Result<Vec<_>> = made.into_iter().collect();
-    Ok(made?.into_iter().flatten().collect())
+    let context = context::context(project);
+    let mut made = Vec::new();
+    for (scope, subject) in subject::all(&context) {
+        if wanted(scope, subject) {
+            made.extend(subject.paths(scope)?);
+        }
+    }
+    Ok(made)
 }

@@ -1,28 +1,27 @@
-//! What a Kubernetes name becomes in Rust and Cargo.
+//! Kubernetes names as names in Rust and Cargo.
 //!
-//! Invariants: the results are accepted by rustc, clippy and Cargo for every valid name; a module and its file differ by
-//! `r#` only. Two names can meet in one module (`a-b` and `a.b`): the rules of `project` refuse that.
+//! Invariants: rustc, clippy and Cargo accept the result for every valid name; a module and its file differ by `r#` only.
+//! Two names can give the same module (`a-b` and `a.b`): the rules of `project` refuse that.
 
 use heck::ToSnakeCase as _;
 
 pub use self::taken::is_device;
-use self::taken::{COLLIDING_KINDS, CRATES, KEYWORDS, PACKAGE_RESERVED, WEBHOOK_IMPORTS};
+use self::taken::{COLLIDING_KINDS, CRATES, KEYWORDS, LOCALS, PACKAGE_RESERVED, WEBHOOK_IMPORTS};
 use super::{ControllerName, Domain, Group, Kind, ProjectName};
 
-pub mod order;
 mod taken;
 
 /// A module and the file that holds it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Module {
-    /// The identifier in source text: `cache`, `r#type`, `self_`, `_3scale`.
+    /// The identifier in source code: `cache`, `r#type`, `self_`, `_3scale`.
     pub ident: String,
 }
 
 impl Module {
     fn of(name: &str, taken: &[&str]) -> Self {
         let is_snake = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-        // Most groups are, and each entry of a project asks for its own.
+        // The fast path, which most groups take.
         let snake = match name.bytes().all(is_snake) {
             true => name.to_owned(),
             false => name.to_snake_case(),
@@ -38,14 +37,14 @@ impl Module {
         Self { ident }
     }
 
-    /// The module of an API group. A group without a name of its own takes the domain's.
+    /// The module of an API group; for the empty group, that of the domain.
     pub fn of_group(group: &Group, domain: &Domain) -> Self {
         let name = if group.as_str().is_empty() {
             domain.as_str()
         } else {
             group.as_str()
         };
-        // Nobody imports from the crate `core` by name, and `core` is what Kubernetes calls the group of Pods.
+        // No generated file names the crate `core`, and `core` is Kubernetes' name for the group of Pods.
         match name {
             "core" => Self {
                 ident: name.to_owned(),
@@ -70,8 +69,8 @@ impl Module {
     }
 }
 
-/// The Rust type of a kind: its own name, or with `Resource` behind it where that name would hide one which the
-/// generated code or a derive needs.
+/// The Rust type of a kind: its name, with the suffix `Resource` where it would shadow a name that the generated code or a
+/// derive uses.
 pub fn type_name(kind: &Kind) -> String {
     match kind.as_str() {
         kind if has(COLLIDING_KINDS, kind) => format!("{kind}Resource"),
@@ -79,13 +78,26 @@ pub fn type_name(kind: &Kind) -> String {
     }
 }
 
-/// What a file with a webhook calls the type at `path`, and how it imports it: under its own name, or with `Resource`
-/// behind it where that name would hide one which the file needs.
+/// The longest name of a kind that a variable gets: with a longer one, lines of the templates no longer fit.
+const VARIABLE_MAX: usize = 20;
+
+/// The variable that holds an object of a kind: `memcached`, or `object` where that name is taken or long.
+pub fn variable(kind: &Kind) -> String {
+    let Module { ident } = Module::of_kind(kind);
+    let is_changed = ident.starts_with("r#") || ident.ends_with('_');
+    match is_changed || ident.len() > VARIABLE_MAX || has(LOCALS, &ident) {
+        true => "object".to_owned(),
+        false => ident,
+    }
+}
+
+/// The name of the type at `path` in the file of a webhook, and the path that the file imports: `a::Request as RequestResource`
+/// where the type would shadow a name that the file uses.
 pub fn import_beside_webhooks(path: &str) -> (String, String) {
     import(path, WEBHOOK_IMPORTS)
 }
 
-/// The same for a file with a controller.
+/// The name and the import of the type at `path` in the file of a controller.
 pub fn import_beside_controllers(path: &str) -> (String, String) {
     import(path, &[])
 }
@@ -100,12 +112,12 @@ fn import(path: &str, taken: &[&str]) -> (String, String) {
     (name.to_owned(), path.to_owned())
 }
 
-/// Whether a sorted list has a word.
+/// Whether a sorted list contains a word.
 fn has(list: &[&str], word: &str) -> bool {
     list.binary_search(&word).is_ok()
 }
 
-/// Whether a word can stand in a path: an identifier, raw if it is a keyword.
+/// Whether a word is an identifier that can be in a path; a keyword has to be raw.
 pub fn is_identifier(word: &str) -> bool {
     let bare = word.strip_prefix("r#").unwrap_or(word);
     let first = |c: char| c.is_ascii_alphabetic() || c == '_';
@@ -114,7 +126,7 @@ pub fn is_identifier(word: &str) -> bool {
     bare.starts_with(first) && bare.chars().all(rest) && !unusable && !has(KEYWORDS, word)
 }
 
-/// The Cargo package of a project: its name, unless Cargo or rustc would not take it or a dependency has it already.
+/// The Cargo package of a project: the project's name, changed where Cargo or rustc would refuse it or a dependency has it.
 pub fn package_name(project: &ProjectName) -> String {
     let name = project.as_str();
     let ident = name.replace('-', "_");
@@ -132,7 +144,7 @@ pub fn package_name(project: &ProjectName) -> String {
     }
 }
 
-/// The name that cargo gives the library of a package by default. [`package_name`] avoids the names of dependencies.
+/// Cargo's default name for the library of a package.
 pub fn library_name(package: &str) -> String {
     package.replace('-', "_")
 }
@@ -160,6 +172,22 @@ mod tests {
         check_kind("Nul", "nul_", "Nul");
         check_kind("COM1", "com1_", "COM1");
         check_kind("Com", "com", "Com");
+    }
+
+    #[test]
+    fn variables() {
+        let long = format!("K{}", "k".repeat(VARIABLE_MAX));
+        for (kind, variable) in [
+            ("Memcached", "memcached"),
+            ("HTTPRoute", "http_route"),
+            ("Type", "object"),
+            ("Kube", "object"),
+            ("Status", "object"),
+            (&long[..VARIABLE_MAX], &long[..VARIABLE_MAX].to_lowercase()),
+            (&long, "object"),
+        ] {
+            assert_eq!(super::variable(&Kind::parse(kind).unwrap()), variable);
+        }
     }
 
     #[track_caller]
@@ -215,6 +243,7 @@ mod tests {
             CRATES,
             PACKAGE_RESERVED,
             COLLIDING_KINDS,
+            LOCALS,
             WEBHOOK_IMPORTS,
         ] {
             assert!(list.is_sorted_by(|a, b| a < b), "{list:?}");

@@ -76,6 +76,12 @@ impl Version {
         Reverse((self.stage, self.major, self.minor))
     }
 
+    /// The sort key of the Rust style guide, which compares the text with its numbers by value: v1, v1alpha1, v1beta1, v2.
+    pub fn spelled(self) -> impl Ord {
+        let is_longer = self.stage != Stage::Stable;
+        (self.major, is_longer, self.stage, self.minor)
+    }
+
     /// Which version of a kind is stored: the most stable, and of those the oldest, so that a new version of the same
     /// stability never changes what is in etcd. `None` only for no versions.
     pub fn storage(versions: impl IntoIterator<Item = Self>) -> Option<Self> {

@@ -1,7 +1,7 @@
-//! Which templates there are, how often each is rendered, and who owns what it makes.
+//! The embedded templates, each with its scope and the owner of its files.
 //!
-//! Invariants: every embedded template has a scope and an owner; a User template depends only on its own entry's key and
-//! on settings that never change; nothing optional is Tool.
+//! Invariants: every template has a scope and an owner; a User template depends only on the key of its own entry and on settings
+//! that never change; no optional file is Tool.
 
 use std::sync::LazyLock;
 
@@ -11,40 +11,40 @@ use crate::tree::{Digest, Owner};
 
 static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
 
-/// What the build script takes from `crates/operator-runtime`.
+/// The files that the build script takes from `crates/operator-runtime`.
 static RUNTIME: Dir<'_> = include_dir!("$OUT_DIR/runtime");
 
-/// The digests of the templates that are copied, in the order of their names.
+/// The digests of the templates that are copied, by name.
 static DIGESTS: &[(&str, [u8; 32])] = &include!(concat!(env!("OUT_DIR"), "/digests.rs"));
 
-/// How often a template is rendered.
+/// The subjects that a template is rendered for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// Once.
+    /// Every project.
     Project,
-    /// Once per group and kind whose types the project defines.
+    /// Each kind that the project defines.
     Kind,
-    /// Once per group, version and kind whose types the project defines.
+    /// Each version of a kind that the project defines.
     Api,
-    /// Once per controller.
+    /// Each controller.
     Controller,
-    /// Once in a project with webhooks.
+    /// A project with webhooks.
     Server,
-    /// Once in a project whose webhooks have a certificate that the operator makes.
+    /// A project with webhooks whose certificate the operator makes.
     SelfManaged,
-    /// Once in a project whose webhooks have a certificate that cert-manager makes.
+    /// A project with webhooks whose certificate cert-manager makes.
     CertManager,
-    /// Once per group, version and kind whose objects are defaulted.
+    /// Each defaulting webhook.
     Default,
-    /// Once per group, version and kind whose objects are validated.
+    /// Each validating webhook.
     Validate,
-    /// Once per version that is converted to the hub of its kind.
+    /// Each version that is converted to the hub of its kind.
     Convert,
-    /// Once in a project that has the runtime's source: the files of `crates/operator-runtime`, without its tests.
+    /// A project with a copy of the runtime: the files of `crates/operator-runtime` without its tests.
     Runtime,
 }
 
-/// Scopes by the beginning of the template's path.
+/// The scopes by the start of the template's path.
 const SCOPES: [(&str, Scope); 11] = [
     ("project/", Scope::Project),
     ("kind/", Scope::Kind),
@@ -60,7 +60,7 @@ const SCOPES: [(&str, Scope); 11] = [
 ];
 
 impl Scope {
-    /// All of them.
+    /// All scopes.
     pub fn all() -> impl Iterator<Item = Self> {
         SCOPES.into_iter().map(|(_, scope)| scope)
     }
@@ -69,27 +69,27 @@ impl Scope {
 /// One embedded template.
 #[derive(Clone, Copy, Debug)]
 pub struct Template {
-    /// How often it is rendered.
+    /// Its subjects.
     pub scope: Scope,
-    /// Its own path, which names it in errors: `api/src/api/{group}/{version}/{kind}.rs.tera`.
+    /// The path of the template: `api/src/api/{group}/{version}/{kind}.rs.tera`.
     pub name: &'static str,
-    /// The path of what it makes, with variables: `src/api/{group}/{version}/{kind}.rs`.
+    /// The path of its file, with variables: `src/api/{group}/{version}/{kind}.rs`.
     pub target: &'static str,
-    /// Whether it is rendered; if not, it is copied byte for byte.
+    /// Whether it is rendered; otherwise it is copied byte for byte.
     pub rendered: bool,
-    /// Who owns what it makes.
+    /// The owner of its file.
     pub owner: Owner,
-    /// Whether a Tool file names what it makes, so that the project does not build without it.
+    /// Whether the project does not build without its file, because a Tool file names it.
     pub named: bool,
-    /// The targets that it had in older template sets, the newest first.
+    /// Its targets in older template sets, the newest first.
     pub former: &'static [&'static str],
-    /// Its bytes.
+    /// The bytes of the template.
     pub content: &'static [u8],
-    /// The digest of these, unless it is rendered.
+    /// The digest of the bytes, unless it is rendered.
     pub digest: Option<Digest>,
 }
 
-/// Owners by the beginning of the template's path; the first match counts.
+/// The owners by the start of the template's path; the first match counts.
 const OWNERS: [(&str, Owner); 21] = [
     ("runtime/", Owner::Tool),
     ("project/src/api.rs", Owner::Tool),
@@ -101,7 +101,7 @@ const OWNERS: [(&str, Owner); 21] = [
     ("project/tests/shared/", Owner::User),
     ("project/Cargo.lock", Owner::User),
     ("project/README.md", Owner::User),
-    // Until `make manifests` writes it.
+    // `make manifests` replaces it.
     ("project/config/crd/", Owner::User),
     ("project/", Owner::Shared),
     ("kind/", Owner::Tool),
@@ -115,7 +115,7 @@ const OWNERS: [(&str, Owner); 21] = [
     ("webhook/convert/", Owner::User),
 ];
 
-/// Templates that moved, with the targets that they had before: their files move, with what was edited in them.
+/// The templates that moved, with their former targets: the user's files move with their edits.
 const FORMER: [(&str, &[&str]); 2] = [
     (
         "project/.github/workflows/ci.yml",
@@ -127,7 +127,7 @@ const FORMER: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// All templates, in the order of their paths.
+/// All templates, by path.
 pub fn all() -> &'static [Template] {
     static ALL: LazyLock<Vec<Template>> = LazyLock::new(|| {
         let mut templates = Vec::new();
@@ -139,7 +139,7 @@ pub fn all() -> &'static [Template] {
     &ALL
 }
 
-/// Those of a scope.
+/// The templates of a scope.
 pub fn of(scope: Scope) -> impl Iterator<Item = &'static Template> {
     all().iter().filter(move |template| template.scope == scope)
 }
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_build_script_took_the_digests_of_what_is_copied() {
+    fn the_digests_of_the_build_script_are_right() {
         for template in all() {
             let path = RelPath::parse(template.target).unwrap();
             let digest = (!template.rendered).then(|| Digest::of(&path, template.content));
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_moved_is_there_and_nothing_is_where_it_was() {
+    fn a_moved_template_has_left_its_former_targets() {
         let templates = all();
         for (name, former) in FORMER {
             assert!(
@@ -246,7 +246,7 @@ mod tests {
         assert!(workflow.contains(&format!("\n  RUST: \"{version}\"\n")));
     }
 
-    /// What the others need of it, they take from the controller.
+    /// Tests and printer columns take the condition from the controller.
     #[test]
     fn only_a_controller_names_the_condition_of_its_objects() {
         for template in all().iter().filter(|it| it.scope != Scope::Runtime) {

@@ -1,4 +1,4 @@
-//! The files of one kind, by what they are for: so those of a kind that was renamed are found again.
+//! The files of one kind, by purpose: so `rename` finds the new path of each.
 
 use std::collections::BTreeMap;
 
@@ -10,34 +10,30 @@ use crate::{
     tree::RelPath,
 };
 
-/// What a file is for: its template, and the version or the controller; nothing for what is of all versions.
+/// The purpose of a file: its template, and the version or the controller; neither for a file of all versions.
 pub type Use = (&'static str, String);
 
-/// The files of that kind.
+/// The files of a kind.
 pub fn of_kind(
     project: &Project,
     group: &Group,
     domain: &Domain,
     kind: &Kind,
 ) -> Result<BTreeMap<Use, RelPath>> {
-    let module = Module::of_group(group, domain);
+    let module = Module::of_group(group, domain).ident;
     let context = context::context(&project.of_kind(group, kind));
-    let (mut files, every_version) = (BTreeMap::new(), String::new());
+    let mut files = BTreeMap::new();
     for (scope, subject) in subject::all(&context) {
-        let (of_group, of_kind, what) = match subject {
-            Subject::Api(api) => (&api.group_module, &api.kind, &api.version),
-            Subject::Webhook(webhook) => (&webhook.group_module, &webhook.kind, &webhook.version),
-            Subject::Spoke(spoke) => (&spoke.group_module, &spoke.kind, &spoke.version),
-            Subject::Controller(it) if it.default => (&it.group_module, &it.kind, &it.version),
-            Subject::Controller(it) => (&it.group_module, &it.kind, &it.name),
-            Subject::Kind(kind) => (&kind.group_module, &kind.kind, &every_version),
-            Subject::Project => continue,
-        };
-        if *of_group != module.ident || of_kind != kind.as_str() {
+        let Some(names) = subject.names().filter(|it| it.group_module == module) else {
             continue;
-        }
-        let of_kind = subject.paths(scope)?.into_iter();
-        files.extend(of_kind.map(|(template, path)| ((template.name, what.clone()), path)));
+        };
+        let what = match subject {
+            Subject::Kind(_) => "",
+            Subject::Controller(controller) if !controller.default => &controller.name,
+            _ => &names.version,
+        };
+        let paths = subject.paths(scope)?.into_iter();
+        files.extend(paths.map(|(template, path)| ((template.name, what.to_owned()), path)));
     }
     Ok(files)
 }
@@ -59,10 +55,10 @@ mod tests {
             prop_assert_eq!(owners(&project).unwrap(), rendered);
         }
 
-        /// What two projects do not both ask for is made of the entries in which they differ.
+        /// A path that only one of two projects has comes from the entries in which they differ.
         #[test]
-        fn paths_of_one_alone_depend_on_what_differs(a in projects(), b in projects(), at in any::<usize>()) {
-            // Mostly alike: one entry less, or other settings.
+        fn paths_of_one_project_alone_follow_from_the_difference(a in projects(), b in projects(), at in any::<usize>()) {
+            // Similar projects: one entry less, or other settings.
             let mut keys = a.resources().map(|(key, _)| key);
             let less = keys.nth(at % 8).map(|key| a.unlike(&a.of_kind(&key.group, &key.kind)));
             for other in [Some(&b), less.as_ref()].into_iter().flatten() {
@@ -75,7 +71,7 @@ mod tests {
             }
         }
 
-        /// What the user owns of a kind is made of its own entries, so commands render it without the rest.
+        /// The User files of a kind depend on its own entries alone, so commands render them without the rest.
         #[test]
         fn files_of_a_kind_depend_on_it_alone(project in projects()) {
             let whole = tree(&project).unwrap();

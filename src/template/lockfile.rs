@@ -1,48 +1,23 @@
-//! `Cargo.lock` names the project's own package, in the order of names: the tested lock is renamed and sorted again.
+//! The project's `Cargo.lock`: the tested lock, with the project's own package in its place among the others.
 
-/// The package name that the embedded lock was made for.
+/// The package that the embedded lock was made for.
 const PLACEHOLDER: &str = "operator-forge-package";
 
 /// The lock for a package of this name.
 pub fn for_package(lock: &str, package: &str) -> String {
-    let mut parts = lock.split("\n[[package]]\n");
-    let head = parts.next().unwrap_or_default();
-    let mut packages: Vec<String> = parts
-        .map(|part| {
-            part.trim_end().replacen(
-                &format!("name = \"{PLACEHOLDER}\""),
-                &format!("name = \"{package}\""),
-                1,
-            )
-        })
-        .collect();
-    packages.sort_by(|a, b| key(a).cmp(&key(b)));
-    let mut text = format!("{}\n", head.trim_end());
-    for package in packages {
-        text.push_str("\n[[package]]\n");
-        text.push_str(&package);
-        text.push('\n');
-    }
-    text
+    let paragraphs = lock.trim_end().split("\n\n");
+    let (own, mut others): (Vec<_>, Vec<_>) = paragraphs.partition(|it| name(it) == PLACEHOLDER);
+    let own: String = own.concat().replacen(PLACEHOLDER, package, 1);
+    let at = others.partition_point(|it| name(it) < package);
+    others.insert(at, &own);
+    others.join("\n\n") + "\n"
 }
 
-/// Cargo sorts by name, then by version.
-fn key(package: &str) -> (&str, Vec<u64>) {
-    let value = |field: &str| {
-        package
-            .lines()
-            .find_map(|line| {
-                line.strip_prefix(field)?
-                    .strip_prefix(" = \"")?
-                    .strip_suffix('"')
-            })
-            .unwrap_or_default()
-    };
-    let version = value("version")
-        .split(['.', '-', '+'])
-        .map(|part| part.parse().unwrap_or(0))
-        .collect();
-    (value("name"), version)
+/// The name of the package in a paragraph; empty for the paragraph above all packages.
+fn name(paragraph: &str) -> &str {
+    let name = paragraph.strip_prefix("[[package]]\nname = \"");
+    let name = name.and_then(|rest| rest.split_once('"'));
+    name.map_or("", |(name, _)| name)
 }
 
 #[cfg(test)]
@@ -63,12 +38,16 @@ mod tests {
     /// A project is locked to the versions that this repository's own tests of the runtime run with.
     #[test]
     fn a_project_is_locked_to_what_the_runtime_is_tested_with() {
-        let packages = |lock: &'static str| lock.split("\n[[package]]\n").skip(1).map(key);
+        let packages = |lock: &'static str| {
+            let packages = lock.split("\n\n").filter(|it| !name(it).is_empty());
+            packages.map(|it| (name(it), it.lines().nth(2)))
+        };
         let tested: Vec<_> = packages(include_str!("../../Cargo.lock")).collect();
         let template = include_str!("../../templates/project/Cargo.lock");
         let others: Vec<_> = packages(template)
             .filter(|package| package.0 != PLACEHOLDER && !tested.contains(package))
             .collect();
         assert!(others.is_empty(), "{others:?}");
+        assert!(packages(template).count() > 100);
     }
 }

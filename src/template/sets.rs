@@ -1,9 +1,9 @@
-//! What changed from one template set to the next, as `update` tells it.
+//! The changes from one template set to the next, for `update`.
 
-/// One `## N` for each set after 4, the oldest that `update` knows, oldest first; below it a list.
+/// A list under `## N` for each set after 4, the oldest that `update` knows, in ascending order.
 const TEXT: &str = include_str!("sets.md");
 
-/// The changes that a project meets on the way from set `from` to set `to`: each with the set that brought it.
+/// The changes between the sets `from` and `to`, each with the set that brought it.
 pub fn changes(from: u32, to: u32) -> Vec<(u32, String)> {
     parse(TEXT)
         .into_iter()
@@ -11,7 +11,7 @@ pub fn changes(from: u32, to: u32) -> Vec<(u32, String)> {
         .collect()
 }
 
-/// The entries of the lists below headings that are numbers, each on one line.
+/// The entries of the lists under numeric headings, each on one line.
 fn parse(text: &str) -> Vec<(u32, String)> {
     let mut set = None;
     let mut entries: Vec<(u32, String)> = Vec::new();
@@ -35,7 +35,7 @@ mod tests {
     use crate::project::TEMPLATES;
 
     #[test]
-    fn entries_are_told_by_set() {
+    fn entries_belong_to_a_set() {
         let text = "# Title\n\n- no entry\n\n## 2\n\n- one\n  line\n- two\n\n## 3\n\n- three\n";
         let entries = [(2, "one line"), (2, "two"), (3, "three")];
         assert_eq!(
@@ -45,10 +45,10 @@ mod tests {
     }
 
     #[test]
-    fn every_set_after_the_oldest_says_what_it_changed() {
-        let told: Vec<u32> = changes(4, TEMPLATES).iter().map(|(set, _)| *set).collect();
-        assert!(told.is_sorted());
-        assert!((5..=TEMPLATES).all(|set| told.contains(&set)), "{told:?}");
+    fn every_set_after_the_oldest_lists_its_changes() {
+        let sets: Vec<u32> = changes(4, TEMPLATES).iter().map(|(set, _)| *set).collect();
+        assert!(sets.is_sorted());
+        assert!((5..=TEMPLATES).all(|set| sets.contains(&set)), "{sets:?}");
         assert_eq!(changes(TEMPLATES, TEMPLATES), []);
         assert_eq!(changes(4, u32::MAX), changes(4, TEMPLATES));
     }

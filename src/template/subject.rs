@@ -1,4 +1,4 @@
-//! What the templates of a scope are rendered for, one after another.
+//! What one template is rendered for, and the subjects of each scope.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,9 @@ use tera::Context as TeraContext;
 
 use super::{
     catalogue::{self, Scope, Template},
-    context::{ApiContext, Context, ControllerContext, KindContext, SpokeContext, WebhookContext},
+    context::{
+        ApiContext, Context, ControllerContext, KindContext, Names, SpokeContext, WebhookContext,
+    },
     render::{self, Entry},
 };
 use crate::{
@@ -14,7 +16,7 @@ use crate::{
     tree::RelPath,
 };
 
-/// One of them.
+/// What one template is rendered for.
 #[derive(Clone, Copy, Debug)]
 pub enum Subject<'a> {
     Project,
@@ -25,7 +27,7 @@ pub enum Subject<'a> {
     Spoke(&'a SpokeContext),
 }
 
-/// What every template sees.
+/// The part of the context that every template sees.
 pub fn seen_by_every(context: &Context) -> TeraContext {
     let mut seen = TeraContext::new();
     seen.insert("project", &context.project);
@@ -33,18 +35,18 @@ pub fn seen_by_every(context: &Context) -> TeraContext {
     seen
 }
 
-/// All of a project, with the scope that each is in.
+/// The subjects of a project, each with its scope.
 pub fn all(context: &Context) -> Vec<(Scope, Subject<'_>)> {
-    let with = |scope| of(scope, context).into_iter().map(move |it| (scope, it));
-    Scope::all().flat_map(with).collect()
+    let of_scope = |scope| of(scope, context).into_iter().map(move |it| (scope, it));
+    Scope::all().flat_map(of_scope).collect()
 }
 
-/// All that a scope has in a project.
+/// The subjects of one scope.
 fn of(scope: Scope, context: &Context) -> Vec<Subject<'_>> {
     let server = &context.server;
-    let once = |there: bool| there.then_some(Subject::Project).into_iter().collect();
-    let webhooks = |asked: fn(&&WebhookContext) -> bool| {
-        let webhooks = context.webhooks.iter().filter(asked);
+    let once = |exists: bool| exists.then_some(Subject::Project).into_iter().collect();
+    let webhooks = |wanted: fn(&&WebhookContext) -> bool| {
+        let webhooks = context.webhooks.iter().filter(wanted);
         webhooks.map(Subject::Webhook).collect()
     };
     match scope {
@@ -62,9 +64,21 @@ fn of(scope: Scope, context: &Context) -> Vec<Subject<'_>> {
     }
 }
 
-impl Subject<'_> {
-    /// What a template sees of it, on top of what `every` one sees. The whole project's sees everything; any other sees
-    /// none but its own subject, so it cannot depend on the others.
+impl<'a> Subject<'a> {
+    /// The names of the entry; the project has none.
+    pub fn names(&self) -> Option<&'a Names> {
+        match self {
+            Self::Project => None,
+            Self::Kind(kind) => Some(&kind.names),
+            Self::Api(api) => Some(&api.names),
+            Self::Controller(controller) => Some(&controller.names),
+            Self::Webhook(webhook) => Some(&webhook.names),
+            Self::Spoke(spoke) => Some(&spoke.names),
+        }
+    }
+
+    /// The subject as templates see it, on top of what `every` one sees. The project's templates see everything, any other only its
+    /// own subject, so that it cannot depend on another entry.
     pub fn entry(&self, context: &Context, every: &TeraContext) -> Result<Entry> {
         let mut seen = every.clone();
         match self {
@@ -82,15 +96,7 @@ impl Subject<'_> {
         Ok(self.seeing(seen))
     }
 
-    fn seeing(&self, context: TeraContext) -> Entry {
-        Entry {
-            variables: self.variables(),
-            context,
-            untested: matches!(self, Self::Webhook(webhook) if !webhook.tested),
-        }
-    }
-
-    /// The paths of what the templates of a scope make for it.
+    /// The paths that the templates of a scope make for the subject.
     pub fn paths(&self, scope: Scope) -> Result<Vec<(&'static Template, RelPath)>> {
         let entry = self.seeing(TeraContext::new());
         let path = |template: &'static Template| {
@@ -101,27 +107,19 @@ impl Subject<'_> {
         templates.map(path).collect()
     }
 
-    fn variables(&self) -> BTreeMap<&'static str, String> {
-        let of = |group: &String, version: &String, kind: &String| {
-            [("group", group), ("version", version), ("kind", kind)]
-                .map(|(name, value)| (name, value.clone()))
-                .into()
+    fn seeing(&self, context: TeraContext) -> Entry {
+        let variables = |names: &Names| {
+            BTreeMap::from([
+                ("group", names.group_file.clone()),
+                ("version", names.version.clone()),
+                ("kind", names.file.clone()),
+                ("name", names.file.clone()),
+            ])
         };
-        match self {
-            Self::Project => BTreeMap::new(),
-            Self::Kind(kind) => [
-                ("group", kind.group_file.clone()),
-                ("kind", kind.file.clone()),
-            ]
-            .into(),
-            Self::Api(api) => of(&api.group_file, &api.version, &api.file),
-            Self::Controller(controller) => [
-                ("group", controller.group_file.clone()),
-                ("name", controller.file.clone()),
-            ]
-            .into(),
-            Self::Webhook(webhook) => of(&webhook.group_file, &webhook.version, &webhook.file),
-            Self::Spoke(spoke) => of(&spoke.group_file, &spoke.version, &spoke.file),
+        Entry {
+            variables: self.names().map(variables).unwrap_or_default(),
+            context,
+            untested: matches!(self, Self::Webhook(webhook) if !webhook.tested),
         }
     }
 }
@@ -130,9 +128,9 @@ impl Subject<'_> {
 mod tests {
     use crate::project::testing::{create, empty};
 
-    /// Every path is of lower-case letters where it holds a name, so no two differ by case; and none is a device.
+    /// Names are in lower case in every path, so no two paths differ by case only; and no name is a device of Windows.
     #[test]
-    fn names_in_paths_are_harmless_on_every_system() {
+    fn names_in_paths_work_on_every_system() {
         let created = [
             "cache v1 Nul",
             "cache v1 COM1",

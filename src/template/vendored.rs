@@ -1,9 +1,9 @@
-//! What a project gets of the runtime's crate: its manifest, README, license and sources, without what only its own tests
-//! need. The build script runs this; so does the test that compares.
+//! The files of the runtime's crate for a project's `vendor/`: manifest, README, license and sources, without the crate's own tests.
+//! The build script embeds them; a test compares.
 
 use std::{collections::BTreeMap, error::Error, fs, io, path::Path};
 
-/// The files of the crate in `directory` that a project gets, by their paths below it, with `\n` for line ends.
+/// The files for `vendor/` of the crate in `directory`, by their paths in it, with `\n` for line ends.
 ///
 /// Errors: a file cannot be read.
 pub fn files(directory: &Path) -> Result<BTreeMap<String, String>, Box<dyn Error>> {
@@ -18,13 +18,13 @@ pub fn files(directory: &Path) -> Result<BTreeMap<String, String>, Box<dyn Error
     for path in ["LICENSE", "README.md"] {
         files.insert(path.to_owned(), read(path)?);
     }
-    // From the root of the crate along its `mod`, so that a module of tests is left out with all below it.
+    // Follow `mod` from the root of the crate: a module of tests is left out with all modules below it.
     let mut open = vec!["src/lib.rs".to_owned()];
     while let Some(path) = open.pop() {
         let text = without_tests(&read(&path)?);
         let stem = path.strip_suffix(".rs").unwrap_or(&path);
         let below = match stem.rsplit_once('/') {
-            // A file that an attribute names looks for its modules beside itself.
+            // The modules of a file that a `path` attribute names are beside it.
             Some((directory, "lib" | "mod" | "off")) => directory,
             _ => stem,
         };
@@ -40,7 +40,7 @@ pub fn files(directory: &Path) -> Result<BTreeMap<String, String>, Box<dyn Error
             });
         }
         let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
-        // What stands in the place of a module whose feature is off.
+        // The replacements of modules whose feature is off.
         let attributes = text
             .lines()
             .filter(|line| line.trim_start().starts_with("#[cfg_attr("));
@@ -61,7 +61,7 @@ pub fn files(directory: &Path) -> Result<BTreeMap<String, String>, Box<dyn Error
 fn manifest(text: &str) -> String {
     let mut kept = String::new();
     let mut skips = false;
-    // A comment belongs to what follows it.
+    // A comment belongs to the line below it.
     let mut pending = String::new();
     for line in text.lines() {
         if line.starts_with('[') {
@@ -80,8 +80,8 @@ fn manifest(text: &str) -> String {
     kept.trim_end().to_owned() + "\n"
 }
 
-/// A source without the items that are compiled for tests only. rustfmt has laid it out: an item ends with a line of its
-/// brace, which stands below the first letter of the item.
+/// A source without the items for tests. It is formatted by rustfmt, so an item ends with a line that is its closing brace, at the
+/// indent of its first line.
 fn without_tests(text: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut lines = text.lines();
@@ -106,7 +106,7 @@ fn without_tests(text: &str) -> String {
                 .by_ref()
                 .find(|line| end.iter().any(|end| end == line));
         }
-        // The blank line above goes along.
+        // Drop the blank line above, too.
         while kept.last().is_some_and(|line| line.is_empty())
             && lines.clone().next().is_none_or(str::is_empty)
         {
@@ -116,7 +116,7 @@ fn without_tests(text: &str) -> String {
     kept.join("\n").trim_end().to_owned() + "\n"
 }
 
-/// The modules that a source declares and another file holds.
+/// The modules of a source that are in files of their own.
 fn modules(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter_map(|line| {
         let module = line.trim_start().strip_suffix(';')?;
@@ -137,7 +137,7 @@ fn quoted_after<'a>(text: &'a str, start: &'a str) -> impl Iterator<Item = &'a s
 mod tests {
     use super::*;
 
-    /// What is embedded is the crate as it is now.
+    /// The embedded files are those of the crate now.
     #[test]
     fn the_crate_is_embedded() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("crates/operator-runtime");

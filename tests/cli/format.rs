@@ -1,4 +1,4 @@
-//! Rendered Rust is what rustfmt makes of it, for names of every length: no formatter runs in the tool.
+//! rustfmt changes nothing in rendered Rust, for names of every length: no formatter runs in the tool.
 
 use std::{
     fs,
@@ -15,7 +15,7 @@ use operator_forge::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// The files from which rustfmt finds all others.
+/// The roots of the crates, from which rustfmt finds all other files.
 const ROOTS: [&str; 6] = [
     "examples/control-plane.rs",
     "src/lib.rs",
@@ -25,7 +25,7 @@ const ROOTS: [&str; 6] = [
     "tests/main.rs",
 ];
 
-/// Kinds that are called like something in Rust or in the generated code, and one with many words.
+/// Kinds with names of Rust or of the generated code, and one with many words.
 const KINDS: [&str; 31] = [
     "Action",
     "Api",
@@ -101,7 +101,7 @@ fn api(group: &str, version: &str, kind: &str, domain: &str, namespaced: bool) -
     })
 }
 
-/// `first`, then as much of a filler without further words as gives the length.
+/// `first` and a filler without word boundaries, up to the length.
 fn long(first: char, filler: &str, length: usize) -> String {
     std::iter::once(first)
         .chain(filler.chars().cycle())
@@ -109,7 +109,7 @@ fn long(first: char, filler: &str, length: usize) -> String {
         .collect()
 }
 
-/// Every length of a kind in groups of many lengths: consecutive ones, so that every sum of two lengths occurs.
+/// Kinds of every length in groups of these lengths.
 fn lengths(namespaced: bool, groups: impl Iterator<Item = usize> + Clone) -> Vec<Value> {
     let group = |length: usize| match length {
         // A label has at most 63 characters; dots become one character of the module.
@@ -122,7 +122,7 @@ fn lengths(namespaced: bool, groups: impl Iterator<Item = usize> + Clone) -> Vec
         .collect()
 }
 
-/// One kind after another, each with a default controller and with named ones.
+/// Controllers with names of their own: of core types, and of two kinds with names of every length.
 fn controllers() -> Vec<Value> {
     let mut resources: Vec<Value> = kubernetes::all()
         .map(|core| {
@@ -146,7 +146,7 @@ fn controllers() -> Vec<Value> {
     resources.extend([short, long_kind]);
     let count = resources.len();
     for (at, resource) in resources.iter_mut().enumerate() {
-        // The names of one group must not repeat, and every length is wanted: the longest first for the last kinds.
+        // Names in one group must differ; the last two kinds get every length.
         let lengths = if at + 2 >= count { 1..64 } else { 20..22 };
         let first = if at + 1 == count { 'x' } else { 'y' };
         let names = lengths.map(|length| {
@@ -162,7 +162,7 @@ fn controllers() -> Vec<Value> {
     resources
 }
 
-/// The resources with webhooks of all kinds, and with a second version for each.
+/// The resources with admission webhooks, and with a second version that is the hub.
 fn with_webhooks(resources: Vec<Value>, hub: &str) -> Vec<Value> {
     let asked = json!({ "webhookVersion": "v1", "defaulting": true, "validation": true });
     let both = |mut resource: Value| {
@@ -176,7 +176,7 @@ fn with_webhooks(resources: Vec<Value>, hub: &str) -> Vec<Value> {
     resources.into_iter().flat_map(both).collect()
 }
 
-/// The resources with paths of their own.
+/// The resources, with webhook paths of many lengths.
 fn paths(mut resources: Vec<Value>) -> Vec<Value> {
     for (at, resource) in resources.iter_mut().enumerate() {
         if resource["webhooks"]["defaulting"] == true {
@@ -227,7 +227,7 @@ fn foreign_webhooks() -> Vec<Value> {
     core.chain(external).collect()
 }
 
-/// The resources, whose controllers have finalizers.
+/// The resources that the project defines, with a finalizer for each controller.
 fn with_finalizers(mut resources: Vec<Value>) -> Vec<Value> {
     resources.retain(|resource| resource["api"].is_object());
     for resource in &mut resources {
@@ -348,7 +348,7 @@ fn rendered_rust_is_formatted() {
     check(&roots);
 }
 
-/// The conversions that `create api --from-version` writes, for types with fields of all sorts.
+/// The conversions of `create api --from-version`, for types with many sorts of fields.
 #[test]
 fn conversions_of_copies_are_formatted() {
     let resources = lengths(true, [1, 8, 63].into_iter());
@@ -382,7 +382,7 @@ fn conversions_of_copies_are_formatted() {
     check(&files);
 }
 
-/// Asserts that rustfmt would change none of the files, nor the modules that they declare.
+/// Asserts that rustfmt changes none of the files and of the modules that they declare.
 #[track_caller]
 fn check(files: &[PathBuf]) {
     let output = Command::new("rustfmt")

@@ -34,21 +34,21 @@ const WRITTEN: [(&str, &str, &str); 7] = [
     ),
     (
         "src/controllers/cert_manager/certificate.rs",
-        "_: Arc<Context>) -> Result<Action, Error> {\n    tracing::debug!(name = object.name_any(), \"nothing to do\");",
+        "_: Arc<Context>) -> Result<Action, Error> {\n    tracing::debug!(name = certificate.name_any(), \"nothing to do\");",
         "context: Arc<Context>) -> Result<Action, Error> {
-    let namespace = object.namespace().unwrap_or_default();
+    let namespace = certificate.namespace().unwrap_or_default();
     let api: Api<Certificate> = Api::namespaced(context.client.clone(), &namespace);
     let seen = serde_json::json!({ \"metadata\": { \"annotations\": { \"example.com/seen\": \"yes\" } } });
-    api.patch(&object.name_any(), &PatchParams::default(), &Patch::Merge(seen)).await?;",
+    api.patch(&certificate.name_any(), &PatchParams::default(), &Patch::Merge(seen)).await?;",
     ),
     (
         "src/webhooks/cert_manager/v1/certificate/default.rs",
         "    Ok(())\n",
-        "    let names = || vec![\"example.com\".to_owned()];\n    _object.spec.dns_names.get_or_insert_with(names);\n    Ok(())\n",
+        "    let names = || vec![\"example.com\".to_owned()];\n    _certificate.spec.dns_names.get_or_insert_with(names);\n    Ok(())\n",
     ),
     (
         "tests/webhooks/cert_manager/v1/certificate/default.rs",
-        "assert_eq!(stored.metadata.name, object.metadata.name);",
+        "assert_eq!(stored.metadata.name, certificate.metadata.name);",
         "assert_eq!(stored.spec.dns_names.unwrap(), [\"example.com\"]);",
     ),
     (

@@ -57,7 +57,7 @@ const WRITTEN: [(&str, &str, &str); 11] = [
     (
         "src/webhooks/cache/v1alpha1/memcached/default.rs",
         "    Ok(())\n",
-        "    _object.spec.size.get_or_insert(3);\n    Ok(())\n",
+        "    _memcached.spec.size.get_or_insert(3);\n    Ok(())\n",
     ),
     (
         "src/webhooks/cache/v1alpha1/memcached/validate.rs",
@@ -77,7 +77,7 @@ const WRITTEN: [(&str, &str, &str); 11] = [
     (
         "src/webhooks/cache/v1alpha1/memcached/validate.rs",
         "    // For example",
-        "    if _object.spec.size == Some(0) { _errors.invalid(\"spec.size\", 0, \"must be positive\"); }\n    if _object.spec.image.is_none() { _errors.required(\"spec.image\", \"there is no default\"); }\n    // For example",
+        "    if _memcached.spec.size == Some(0) { _errors.invalid(\"spec.size\", 0, \"must be positive\"); }\n    if _memcached.spec.image.is_none() { _errors.required(\"spec.image\", \"there is no default\"); }\n    // For example",
     ),
 ];
 

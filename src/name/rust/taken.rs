@@ -1,6 +1,6 @@
-//! Names that are taken: by Rust, by crates, by Cargo, by Windows, by the generated code.
+//! Reserved names: of Rust, of crates, of Cargo, of Windows and of the generated code.
 
-/// Keywords of edition 2024, strict and reserved, that can be raw identifiers (Rust reference, "keywords").
+/// The strict and reserved keywords of edition 2024 that can be raw identifiers (Rust reference, "keywords").
 pub const KEYWORDS: &[&str] = &[
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
     "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
@@ -9,9 +9,9 @@ pub const KEYWORDS: &[&str] = &[
     "virtual", "where", "while", "yield",
 ];
 
-/// Crates that code of the generated project names, now or by a later template set: a module of the same name beside a
-/// `use` of the crate is ambiguous (E0659), and a package of the same name cannot depend on it. Frozen with format 1 of
-/// `PROJECT`: a name more would move users' files.
+/// Crates that generated code names, now or in a later template set. A module with such a name is ambiguous beside a `use` of the
+/// crate (E0659), and a package with such a name cannot depend on it. Frozen with format 1 of `PROJECT`: another name would move
+/// users' files.
 pub const CRATES: &[&str] = &[
     "anyhow",
     "axum",
@@ -41,10 +41,10 @@ pub const CRATES: &[&str] = &[
     "tracing_subscriber",
 ];
 
-/// Whether Windows gives this name to a device, so that no file there can have it, whatever its extension (Microsoft,
-/// "Naming Files, Paths, and Namespaces").
+/// Whether the name is a device of Windows, where no file can have it, whatever its extension (Microsoft, "Naming Files, Paths,
+/// and Namespaces").
 pub fn is_device(stem: &str) -> bool {
-    // Every path is asked, and few of their parts are that short.
+    // The fast path: each part of each path is checked.
     if !(3..=4).contains(&stem.len()) {
         return false;
     }
@@ -54,8 +54,8 @@ pub fn is_device(stem: &str) -> bool {
         || numbered.is_some_and(|number| matches!(number.as_bytes(), [b'0'..=b'9']))
 }
 
-/// Package names that Cargo refuses or warns of (built-in crates, directories below `target`, devices of Windows), and
-/// the generated project's other binaries.
+/// Package names that Cargo refuses or warns about (built-in crates, directories in `target`, devices of Windows), and the other
+/// binaries of the generated project.
 pub const PACKAGE_RESERVED: &[&str] = &[
     "alloc",
     "aux",
@@ -72,9 +72,9 @@ pub const PACKAGE_RESERVED: &[&str] = &[
     "test",
 ];
 
-/// Kinds whose name cannot be a type of the generated code: what the templates import, what derives generate (serde's
-/// type parameter `S`), and what a user's own fields and impls need from the prelude. Frozen with format 1 of `PROJECT`: a
-/// name more would rename a type that a User file has.
+/// Kinds whose name cannot be a type in the generated code: imports of the templates, names that derives generate (serde's type
+/// parameter `S`), and names of the prelude that the user's fields and impls need. Frozen with format 1 of `PROJECT`: another name
+/// would rename a type in a User file.
 pub const COLLIDING_KINDS: &[&str] = &[
     "Action",
     "Api",
@@ -147,7 +147,7 @@ pub const COLLIDING_KINDS: &[&str] = &[
     "WatchParams",
 ];
 
-/// What files with webhooks import from the manager.
+/// The names that files of webhooks import from the runtime.
 pub const WEBHOOK_IMPORTS: &[&str] = &[
     "Change",
     "Denied",
@@ -155,4 +155,66 @@ pub const WEBHOOK_IMPORTS: &[&str] = &[
     "FieldErrors",
     "Request",
     "Webhook",
+];
+
+/// Names that an object cannot have in the generated code: its other variables, functions and modules, and the names that clippy
+/// disallows.
+pub const LOCALS: &[&str] = &[
+    "again",
+    "api",
+    "baz",
+    "change",
+    "check",
+    "clean_up",
+    "client",
+    "cluster",
+    "conditions",
+    "context",
+    "controller",
+    "ctx",
+    "default",
+    "deleted",
+    "denied",
+    "ensure",
+    "error",
+    "errors",
+    "event",
+    "eventually",
+    "expected",
+    "fake",
+    "finalizer",
+    "foo",
+    "from_value",
+    "generation",
+    "given",
+    "json",
+    "left",
+    "list",
+    "message",
+    "namespace",
+    "new",
+    "now",
+    "object",
+    "old",
+    "own",
+    "params",
+    "quux",
+    "ready",
+    "reconcile",
+    "request",
+    "result",
+    "second",
+    "spec",
+    "status",
+    "stored",
+    "table",
+    "time",
+    "update",
+    "validate",
+    "version",
+    "wait_for",
+    "wanted",
+    "wanted_status",
+    "webhook",
+    "writes",
 ];

@@ -1,4 +1,4 @@
-//! What templates see of projects with names that need care.
+//! The contexts of projects with names that need care.
 
 use serde_json::{Value, json};
 
@@ -24,6 +24,15 @@ fn check_webhooks(creates: &[&str], webhooks: &[&str]) -> Value {
     serde_json::to_value(context(&project)).unwrap()
 }
 
+/// Both objects in one.
+fn with(names: &Value, more: Value) -> Value {
+    let (Value::Object(mut names), Value::Object(more)) = (names.clone(), more) else {
+        panic!("these are objects");
+    };
+    names.extend(more);
+    names.into()
+}
+
 /// The values of one field over a list.
 fn each(list: &Value, field: &str) -> Vec<String> {
     list.as_array()
@@ -36,23 +45,27 @@ fn each(list: &Value, field: &str) -> Vec<String> {
 #[test]
 fn an_api_in_full() {
     let context = check(&["cache v1alpha1 Memcached short=mc"]);
-    let api = json!({
+    let names = json!({
         "group": "cache", "group_module": "cache", "group_file": "cache", "api_group": "cache.example.com",
-        "version": "v1alpha1", "kind": "Memcached", "type": "Memcached", "root": false,
-        "module": "memcached", "file": "memcached", "plural": "memcacheds", "irregular": false,
-        "namespaced": true, "short_names": ["mc"],
-        "category": "demo-all", "storage": true,
+        "version": "v1alpha1", "kind": "Memcached", "type": "Memcached", "variable": "memcached",
+        "module": "memcached", "file": "memcached", "plural": "memcacheds",
     });
-    let controller = json!({
-        "name": "cache-memcached",
-        "default": true,
-        "condition": "Ready", "finalizer": "", "module": "memcached", "file": "memcached",
-        "group_module": "cache", "group_file": "cache", "kind": "Memcached", "type": "Memcached",
-        "import": "crate::api::cache::v1alpha1::Memcached",
-        "type_module": "crate::api::cache::v1alpha1::memcached",
-        "own": true, "namespaced": true, "api_group": "cache.example.com", "version": "v1alpha1",
-        "plural": "memcacheds",
-    });
+    let api = with(
+        &names,
+        json!({
+            "root": false, "namespaced": true, "short_names": ["mc"], "category": "demo-all", "storage": true,
+        }),
+    );
+    let controller = with(
+        &names,
+        json!({
+            "name": "cache-memcached", "default": true, "condition": "Ready", "finalizer": "",
+            "import": "crate::api::cache::v1alpha1::Memcached",
+            "test_import": "demo::api::cache::v1alpha1::Memcached",
+            "type_module": "crate::api::cache::v1alpha1::memcached",
+            "own": true, "external": false, "namespaced": true,
+        }),
+    );
     assert_eq!(
         context,
         json!({
@@ -64,12 +77,8 @@ fn an_api_in_full() {
                 "license": "Apache-2.0", "owner": "", "owned": [],
             },
             "header": "// SPDX-License-Identifier: Apache-2.0\n\n",
-            "groups": [{"module": "cache", "versions": [{"module": "v1alpha1", "apis": [api], "imports": [api]}]}],
-            "kinds": [{
-                "group": "cache", "group_module": "cache", "group_file": "cache", "api_group": "cache.example.com",
-                "kind": "Memcached", "module": "memcached", "file": "memcached", "plural": "memcacheds",
-                "namespaced": true, "storage": "v1alpha1", "apis": [api],
-            }],
+            "groups": [{"module": "cache", "versions": [{"module": "v1alpha1", "apis": [api]}]}],
+            "kinds": [with(&names, json!({ "apis": [api] }))],
             "controller_groups": [{"module": "cache", "controllers": [controller]}],
             "server": {
                 "exists": false, "defaulting": false, "validation": false, "converted": [],
@@ -128,19 +137,20 @@ fn names_that_rust_has_taken() {
         controllers[0]["type_module"],
         "crate::api::cache::v1::r#type"
     );
+    let variables = controllers.iter().map(|controller| &controller["variable"]);
+    assert_eq!(
+        variables.collect::<Vec<_>>(),
+        ["object", "pod", "object", "option"]
+    );
 }
 
 #[test]
-fn modules_and_imports_have_an_order_each() {
+fn modules_are_in_the_order_of_their_files() {
     let version =
         &check(&["a v1 Foo10", "a v1 Foo2", "a v1 FooBar", "a v1 Foo"])["groups"][0]["versions"][0];
     assert_eq!(
         each(&version["apis"], "module"),
         ["foo", "foo10", "foo2", "foo_bar"]
-    );
-    assert_eq!(
-        each(&version["imports"], "module"),
-        ["foo", "foo_bar", "foo2", "foo10"]
     );
 }
 
@@ -152,7 +162,7 @@ fn a_kind_is_stored_in_its_most_stable_oldest_version() {
         "a v1 Foo controller=false",
     ]);
     let kind = &context["kinds"][0];
-    assert_eq!(kind["storage"], "v1");
+    assert_eq!(kind["version"], "v1");
     assert_eq!(each(&kind["apis"], "version"), ["v1beta1", "v1", "v2"]);
     assert_eq!(
         context["controller_groups"][0]["controllers"][0]["version"],
@@ -205,8 +215,9 @@ fn a_webhook_in_full() {
     assert_eq!(
         context["webhooks"],
         json!([{
-            "group_module": "cache", "group_file": "cache", "version": "v1", "kind": "Foo", "module": "foo",
-            "file": "foo", "api_group": "cache.example.com", "type": "Foo", "import": "crate::api::cache::v1::Foo",
+            "group": "cache", "group_module": "cache", "group_file": "cache", "version": "v1", "kind": "Foo",
+            "module": "foo", "file": "foo", "api_group": "cache.example.com", "type": "Foo", "variable": "object",
+            "plural": "foos", "import": "crate::api::cache::v1::Foo", "test_import": "demo::api::cache::v1::Foo",
             "own": true, "external": false, "sample": "\"spec\": {},", "tested": true, "defaulting": false,
             "validation": true,
         }])
@@ -216,7 +227,8 @@ fn a_webhook_in_full() {
         json!([{"function": "cache::v1::foo::validate::webhook", "path": "/x"}])
     );
     let spoke = json!({
-        "group_module": "cache", "group_file": "cache", "version": "v1alpha1", "hub": "v1", "name": "v1alpha1",
+        "group": "cache", "group_module": "cache", "group_file": "cache", "variable": "object", "plural": "foos",
+        "version": "v1alpha1", "hub": "v1", "name": "v1alpha1",
         "hub_name": "v1", "hub_first": true, "kind": "Foo", "module": "foo", "file": "foo",
         "api_group": "cache.example.com", "type": "Foo", "fields": serde_json::to_value(Conversion::of_new_types()).unwrap(),
     });

@@ -7,18 +7,17 @@ use operator_runtime::Crds;
 pub mod ship {
     pub mod v1 {
         pub mod request;
-
         pub use request::Request;
     }
 
     pub mod v2 {
         pub mod request;
-
         pub use request::Request;
     }
 }
 
-/// The definitions to install, one for each kind with all its versions.
+/// The CRDs to install, one per kind, each with all versions of the kind.
+#[rustfmt::skip]
 pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
     let mut crds = Crds::default();
     crds.add_served::<ship::v1::Request>();

@@ -8,7 +8,8 @@ pub mod ship {
     pub mod request;
 }
 
-/// All controllers. `main` runs them, and `make manifests` derives the permissions from them.
+/// All controllers: `main` runs them, and `make manifests` derives the permissions from them.
+#[rustfmt::skip]
 pub fn all() -> Controllers<Context> {
     let mut all = Controllers::default();
     all.add(ship::request::controller());

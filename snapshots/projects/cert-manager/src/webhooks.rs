@@ -13,7 +13,8 @@ pub mod ship {
     }
 }
 
-/// All webhooks. `main` serves them, and `make manifests` writes their configuration.
+/// All webhooks: `main` serves them, and `make manifests` writes their configuration.
+#[rustfmt::skip]
 pub fn all() -> Webhooks<Context> {
     let mut all = Webhooks::default();
     all.add(ship::v1::request::validate::webhook());

@@ -1,8 +1,7 @@
-//! Integration tests: a real kube-apiserver, and this operator with the permissions that
-//! `make manifests` writes, no more. `make envtest` fetches what they need; CRDs of other projects
-//! are read from `tests/crds`.
+//! Integration tests against a real kube-apiserver, which `make envtest` fetches. The operator runs
+//! with exactly the permissions that `make manifests` writes. CRDs of other projects go into
+//! `tests/crds`.
 
-// What they share, which is yours.
 mod shared;
 
 use self::shared::cluster;

@@ -9,17 +9,17 @@ use operator_runtime::Crds;
 pub mod crew {
     pub mod v1 {
         pub mod admiral;
-        pub mod captain;
-        pub mod first_mate;
-
         pub use admiral::Admiral;
+
+        pub mod captain;
         pub use captain::Captain;
+
+        pub mod first_mate;
         pub use first_mate::FirstMate;
     }
 
     pub mod v2 {
         pub mod first_mate;
-
         pub use first_mate::FirstMate;
     }
 }
@@ -27,7 +27,6 @@ pub mod crew {
 pub mod fiz {
     pub mod v1 {
         pub mod bar;
-
         pub use bar::Bar;
     }
 }
@@ -35,7 +34,6 @@ pub mod fiz {
 pub mod foo {
     pub mod v1 {
         pub mod bar;
-
         pub use bar::Bar;
     }
 }
@@ -43,7 +41,6 @@ pub mod foo {
 pub mod foo_policy {
     pub mod v1 {
         pub mod health_check_policy;
-
         pub use health_check_policy::HealthCheckPolicy;
     }
 }
@@ -51,7 +48,6 @@ pub mod foo_policy {
 pub mod sea_creatures {
     pub mod v1beta1 {
         pub mod kraken;
-
         pub use kraken::Kraken;
     }
 }
@@ -59,13 +55,11 @@ pub mod sea_creatures {
 pub mod ship {
     pub mod v1beta1 {
         pub mod frigate;
-
         pub use frigate::Frigate;
     }
 
     pub mod v2alpha1 {
         pub mod cruiser;
-
         pub use cruiser::Cruiser;
     }
 }
@@ -73,12 +67,12 @@ pub mod ship {
 pub mod testproject_org {
     pub mod v1 {
         pub mod lakers;
-
         pub use lakers::Lakers;
     }
 }
 
-/// The definitions to install, one for each kind with all its versions.
+/// The CRDs to install, one per kind, each with all versions of the kind.
+#[rustfmt::skip]
 pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
     let mut crds = Crds::default();
     crds.add_storage::<crew::v1::Admiral>();

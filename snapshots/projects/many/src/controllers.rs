@@ -46,7 +46,8 @@ pub mod testproject_org {
     pub mod lakers;
 }
 
-/// All controllers. `main` runs them, and `make manifests` derives the permissions from them.
+/// All controllers: `main` runs them, and `make manifests` derives the permissions from them.
+#[rustfmt::skip]
 pub fn all() -> Controllers<Context> {
     let mut all = Controllers::default();
     all.add(apps::deployment::controller());

@@ -6,7 +6,7 @@ use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomRe
 use kube::core::crd::MergeError;
 use operator_runtime::Crds;
 
-/// The definitions to install, one for each kind with all its versions.
+/// The CRDs to install, one per kind, each with all versions of the kind.
 pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
     Crds::default().merge()
 }

@@ -3,23 +3,22 @@
 use kube::Client;
 use operator_runtime::Manager;
 
-/// Flags of this operator's own, beside those of every operator.
+/// This operator's own flags, beside the ones that every operator has.
 #[derive(Debug, clap::Args)]
 #[command(about = None, long_about = None)]
 pub struct OperatorFlags {}
 
-/// What every reconcile and webhook can use: clients, stores of watched objects, settings of your
-/// own.
+/// Shared by all reconciles and webhooks: clients, stores of watched objects, your own settings.
 pub struct Context {
-    /// Talks to the API server; clones are cheap and share its connections.
+    /// Calls the API server. Clones are cheap and share its connections.
     pub client: Client,
 }
 
 impl Context {
-    /// Called once, before the operator starts; tests call it with the defaults of the flags.
+    /// Runs once, before the operator starts; in tests, with the default flags.
     ///
-    /// `manager.store::<Secret>()` holds all Secrets in memory, `manager.store_with(…)` some of them
-    /// or a part of each. `manager.clock()` tells the time, and a unit test sets it.
+    /// `manager.store::<Secret>()` caches all Secrets, `manager.store_with(…)` some of them or a part
+    /// of each. `manager.clock()` is a clock that unit tests can set.
     pub async fn new(manager: &Manager, _flags: OperatorFlags) -> anyhow::Result<Self> {
         Ok(Self {
             client: manager.client(),

@@ -6,7 +6,7 @@ use operator_runtime::Controllers;
 
 use crate::Context;
 
-/// All controllers. `main` runs them, and `make manifests` derives the permissions from them.
+/// All controllers: `main` runs them, and `make manifests` derives the permissions from them.
 pub fn all() -> Controllers<Context> {
     Controllers::default()
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//! Integration tests: a real kube-apiserver, and this operator with the permissions that
-//! `make manifests` writes, no more. `make envtest` fetches what they need; CRDs of other projects
-//! are read from `tests/crds`.
+//! Integration tests against a real kube-apiserver, which `make envtest` fetches. The operator runs
+//! with exactly the permissions that `make manifests` writes. CRDs of other projects go into
+//! `tests/crds`.

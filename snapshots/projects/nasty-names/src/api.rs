@@ -9,9 +9,9 @@ use operator_runtime::Crds;
 pub mod a_b_c {
     pub mod v10 {
         pub mod controller;
-        pub mod error;
-
         pub use controller::ControllerResource;
+
+        pub mod error;
         pub use error::ErrorResource;
     }
 }
@@ -19,9 +19,9 @@ pub mod a_b_c {
 pub mod r#async {
     pub mod v2beta3 {
         pub mod client;
-        pub mod context;
-
         pub use client::ClientResource;
+
+        pub mod context;
         pub use context::ContextResource;
     }
 }
@@ -29,9 +29,9 @@ pub mod r#async {
 pub mod crate_ {
     pub mod v1alpha1 {
         pub mod crate_;
-        pub mod self_;
-
         pub use crate_::Crate;
+
+        pub mod self_;
         pub use self_::SelfResource;
     }
 }
@@ -39,7 +39,6 @@ pub mod crate_ {
 pub mod gaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa {
     pub mod v1 {
         pub mod kaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa;
-
         pub use kaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa::Kaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa;
     }
 }
@@ -47,9 +46,9 @@ pub mod gaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa {
 pub mod main {
     pub mod v1 {
         pub mod http_route;
-        pub mod main;
-
         pub use http_route::HTTPRoute;
+
+        pub mod main;
         pub use main::Main;
     }
 }
@@ -57,9 +56,9 @@ pub mod main {
 pub mod self_ {
     pub mod v1 {
         pub mod api;
-        pub mod condition;
-
         pub use api::ApiResource;
+
+        pub mod condition;
         pub use condition::ConditionResource;
     }
 }
@@ -67,20 +66,24 @@ pub mod self_ {
 pub mod r#type {
     pub mod v1 {
         pub mod option;
-        pub mod result;
-        pub mod string;
-        pub mod r#type;
-        pub mod vec;
-
         pub use option::OptionResource;
+
+        pub mod result;
         pub use result::ResultResource;
+
+        pub mod string;
         pub use string::StringResource;
+
+        pub mod r#type;
         pub use r#type::Type;
+
+        pub mod vec;
         pub use vec::VecResource;
     }
 }
 
-/// The definitions to install, one for each kind with all its versions.
+/// The CRDs to install, one per kind, each with all versions of the kind.
+#[rustfmt::skip]
 pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
     let mut crds = Crds::default();
     crds.add_storage::<a_b_c::v10::ControllerResource>();

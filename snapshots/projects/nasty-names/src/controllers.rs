@@ -44,7 +44,8 @@ pub mod r#type {
     pub mod vec;
 }
 
-/// All controllers. `main` runs them, and `make manifests` derives the permissions from them.
+/// All controllers: `main` runs them, and `make manifests` derives the permissions from them.
+#[rustfmt::skip]
 pub fn all() -> Controllers<Context> {
     let mut all = Controllers::default();
     all.add(a_b_c::controller::controller());

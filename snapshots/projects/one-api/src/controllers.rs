@@ -11,7 +11,8 @@ pub mod cache {
     pub mod memcached;
 }
 
-/// All controllers. `main` runs them, and `make manifests` derives the permissions from them.
+/// All controllers: `main` runs them, and `make manifests` derives the permissions from them.
+#[rustfmt::skip]
 pub fn all() -> Controllers<Context> {
     let mut all = Controllers::default();
     all.add(cache::memcached::controller());

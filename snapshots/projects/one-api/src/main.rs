@@ -4,8 +4,9 @@
 use std::sync::Arc;
 
 use clap::Parser;
-use memcached_operator::{Context, OPTIONS, OperatorFlags, controllers, webhooks};
 use operator_runtime::{Flags, Manager};
+
+use memcached_operator::{Context, OPTIONS, OperatorFlags, controllers, webhooks};
 
 #[derive(Parser)]
 #[command(version)]

@@ -9,24 +9,22 @@ use operator_runtime::Crds;
 pub mod cache {
     pub mod v1 {
         pub mod memcached;
-
         pub use memcached::Memcached;
     }
 
     pub mod v1alpha1 {
         pub mod memcached;
-
         pub use memcached::Memcached;
     }
 
     pub mod v2 {
         pub mod memcached;
-
         pub use memcached::Memcached;
     }
 }
 
-/// The definitions to install, one for each kind with all its versions.
+/// The CRDs to install, one per kind, each with all versions of the kind.
+#[rustfmt::skip]
 pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
     let mut crds = Crds::default();
     crds.add_served::<cache::v1alpha1::Memcached>();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use clap::Parser;
 use operator_runtime::{Flags, Manager};
+
 use project_webhooks::{Context, OPTIONS, OperatorFlags, controllers, webhooks};
 
 #[derive(Parser)]

@@ -32,13 +32,13 @@ pub mod core {
     }
 }
 
-/// All webhooks. `main` serves them, and `make manifests` writes their configuration.
+/// All webhooks: `main` serves them, and `make manifests` writes their configuration.
+#[rustfmt::skip]
 pub fn all() -> Webhooks<Context> {
     let mut all = Webhooks::default();
     all.add(cache::v1alpha1::memcached::default::webhook());
     all.add(cache::v1alpha1::memcached::validate::webhook());
-    let webhook = cache::v2::memcached::validate::webhook();
-    all.add(webhook.path("/check/memcached"));
+    all.add(cache::v2::memcached::validate::webhook().path("/check/memcached"));
     all.add(core::v1::pod::default::webhook());
     all.add(core::v1::pod::validate::webhook());
     let mut conversion = Conversion::to::<crate::api::cache::v1::Memcached>();

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//! What the integration tests share. Yours to change, and the place for functions of your own.
+//! The cluster of the integration tests, and the place for functions that they share. Yours to edit.
 
 use std::sync::LazyLock;
 
-use minimal::{Context, OPTIONS, api, controllers, webhooks};
 use operator_runtime::envtest::Cluster;
 
-/// The cluster and the operator of all tests, started by the first of them.
+use minimal::{Context, OPTIONS, api, controllers, webhooks};
+
+/// The cluster and operator of all tests, started by the first one.
 pub fn cluster() -> anyhow::Result<&'static Cluster> {
     static CLUSTER: LazyLock<anyhow::Result<Cluster>> = LazyLock::new(|| {
-        // `.with_roles("config/rbac/….yaml")?` adds permissions that no controller can declare.
+        // `.with_roles("config/rbac/….yaml")?` adds permissions that no controller declares.
         let cluster = Cluster::start()?;
         let (controllers, webhooks) = (controllers::all(), webhooks::all());
         cluster.with_operator(&OPTIONS, api::crds(), controllers, webhooks, Context::new)

@@ -1,5 +1,4 @@
-//! Writes what follows from the Rust types into `config/`: CRDs, permissions and webhook
-//! configurations.
+//! Writes the CRDs, roles and webhook configurations that follow from the Rust code into `config/`.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Writes every object again in the version that its CRD stores now, after that has changed.
+//! Rewrites every object in the storage version of its CRD, after that version has changed.
 
 use std::process::ExitCode;
 

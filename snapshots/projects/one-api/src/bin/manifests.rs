@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: Example Inc.
 // SPDX-License-Identifier: Apache-2.0
 
-//! Writes what follows from the Rust types into `config/`: CRDs, permissions and webhook
-//! configurations.
+//! Writes the CRDs, roles and webhook configurations that follow from the Rust code into `config/`.
 
 use std::process::ExitCode;
 

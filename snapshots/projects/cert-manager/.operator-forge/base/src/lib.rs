@@ -1,4 +1,4 @@
-//! The operator, as a library that its binaries and tests share.
+//! The operator as a library, for its binaries and tests.
 
 pub mod api;
 mod context;
@@ -8,7 +8,7 @@ pub mod webhooks;
 pub use context::{Context, OperatorFlags};
 use operator_runtime::{ManagerOptions, WatchScope};
 
-/// What the manager, `make manifests` and the tests must agree on.
+/// The options that the manager, `make manifests` and the tests share.
 pub const OPTIONS: ManagerOptions = ManagerOptions {
     name: "project-cert-manager.example.com",
     scope: WatchScope::Namespaces,

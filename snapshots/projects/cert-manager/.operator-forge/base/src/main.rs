@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use clap::Parser;
 use operator_runtime::{Flags, Manager};
+
 use project_cert_manager::{Context, OPTIONS, OperatorFlags, controllers, webhooks};
 
 #[derive(Parser)]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 
-//! The operator, as a library that its binaries and tests share.
+//! The operator as a library, for its binaries and tests.
 
 pub mod api;
 mod context;
@@ -10,7 +10,7 @@ pub mod webhooks;
 pub use context::{Context, OperatorFlags};
 use operator_runtime::{ManagerOptions, WatchScope};
 
-/// What the manager, `make manifests` and the tests must agree on.
+/// The options that the manager, `make manifests` and the tests share.
 pub const OPTIONS: ManagerOptions = ManagerOptions {
     name: "project-many.testproject.org",
     scope: WatchScope::Cluster,

@@ -8,19 +8,18 @@ use operator_runtime::{Action, Controller, ReconcileError};
 
 use crate::Context;
 
-/// What logs, metrics and probes call this controller.
+/// The name of this controller in logs, metrics and probes.
 const NAME: &str = "core-pod";
 
-/// What this controller watches. `make manifests` derives its permissions from the same list.
+/// Declares what this controller watches. `make manifests` derives its permissions from here.
 ///
-/// Name what it creates with `.owns::<Deployment>()`, what else it depends on with
-/// `.watches::<ConfigMap>(map)`, and what it only reads or writes with
-/// `.needs::<Secret>(&[Verb::Get])`.
+/// Add `.owns::<Deployment>()` for what it creates, `.watches::<ConfigMap>(map)` for what else it
+/// depends on, and `.needs::<Secret>(&[Verb::Get])` for what it only reads or writes.
 pub fn controller() -> Controller<Pod, Context> {
     Controller::external(NAME, reconcile)
 }
 
-/// Why reconciling failed. It is tried again, after a longer time each time.
+/// Why a reconcile failed. It is retried with exponential back-off.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("a call to the API server failed")]
@@ -35,8 +34,8 @@ impl ReconcileError for Error {
     }
 }
 
-/// Brings the cluster closer to what `object` wants. Called after every change, so idempotent.
-async fn reconcile(object: Arc<Pod>, _: Arc<Context>) -> Result<Action, Error> {
-    tracing::debug!(name = object.name_any(), "nothing to do");
+/// Drives the cluster toward `pod.spec`. Runs after every change, so it must be idempotent.
+async fn reconcile(pod: Arc<Pod>, _: Arc<Context>) -> Result<Action, Error> {
+    tracing::debug!(name = pod.name_any(), "nothing to do");
     Ok(Action::await_change())
 }

@@ -10,23 +10,22 @@ use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, condi
 use crate::Context;
 use crate::api::crew::v2::first_mate::{FirstMate, FirstMateStatus};
 
-/// What logs, metrics and probes call this controller.
+/// The name of this controller in logs, metrics and probes.
 const NAME: &str = "crew-firstmate";
 
-/// The condition that tells whether an object is as its spec wants it. One whose good status is
-/// `False`, such as `Degraded`, is `ReadyCondition::negative`.
+/// The condition that is `True` when the cluster matches the spec. For one whose good status is
+/// `False`, such as `Degraded`, use `ReadyCondition::negative`.
 pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 
-/// What this controller watches. `make manifests` derives its permissions from the same list.
+/// Declares what this controller watches. `make manifests` derives its permissions from here.
 ///
-/// Name what it creates with `.owns::<Deployment>()`, what else it depends on with
-/// `.watches::<ConfigMap>(map)`, and what it only reads or writes with
-/// `.needs::<Secret>(&[Verb::Get])`.
+/// Add `.owns::<Deployment>()` for what it creates, `.watches::<ConfigMap>(map)` for what else it
+/// depends on, and `.needs::<Secret>(&[Verb::Get])` for what it only reads or writes.
 pub fn controller() -> Controller<FirstMate, Context> {
     Controller::new(NAME, reconcile).condition(READY)
 }
 
-/// Why reconciling failed. It is tried again, after a longer time each time.
+/// Why a reconcile failed. It is retried with exponential back-off.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("a call to the API server failed")]
@@ -41,30 +40,31 @@ impl ReconcileError for Error {
     }
 }
 
-/// Brings the cluster closer to what `object` wants. Called after every change, so idempotent.
-async fn reconcile(object: Arc<FirstMate>, context: Arc<Context>) -> Result<Action, Error> {
-    // What it owns is deleted with it, so nothing new is made.
-    if object.metadata.deletion_timestamp.is_some() {
+/// Drives the cluster toward `first_mate.spec`. Runs after every change, so it must be idempotent.
+async fn reconcile(first_mate: Arc<FirstMate>, context: Arc<Context>) -> Result<Action, Error> {
+    // Its owned objects are being deleted with it: create nothing new.
+    if first_mate.metadata.deletion_timestamp.is_some() {
         return Ok(Action::await_change());
     }
-    let namespace = object.namespace().unwrap_or_default();
+    let namespace = first_mate.namespace().unwrap_or_default();
     let api = Api::namespaced(context.client.clone(), &namespace);
-    // Create here what `object.spec` asks for. Then the status says that it is there.
-    let wanted = wanted_status(&object, Timestamp::now());
-    status::patch(&api, &*object, &wanted).await?;
+    // Apply here what `first_mate.spec` asks for, before the status reports it.
+    let wanted = wanted_status(&first_mate, Timestamp::now());
+    status::patch(&api, &*first_mate, &wanted).await?;
     tracing::debug!("reconciled");
     Ok(Action::await_change())
 }
 
-/// The status that `object` should have.
-fn wanted_status(object: &FirstMate, now: Timestamp) -> FirstMateStatus {
-    let mut status = object.status.clone().unwrap_or_default();
+/// The status that `first_mate` should have.
+fn wanted_status(first_mate: &FirstMate, now: Timestamp) -> FirstMateStatus {
+    let mut status = first_mate.status.clone().unwrap_or_default();
+    let message = "the spec is fulfilled";
     let ready = Condition {
         last_transition_time: Time(now),
-        ..READY.of(object, true, "Reconciled", "the spec is fulfilled")
+        ..READY.of(first_mate, true, "Reconciled", message)
     };
     conditions::set(&mut status.conditions, ready);
-    status.observed_generation = object.metadata.generation;
+    status.observed_generation = first_mate.metadata.generation;
     status
 }
 
@@ -75,41 +75,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn status_follows_the_generation_and_then_stays() {
+    fn status_changes_only_with_the_generation() {
         let time = |second| Timestamp::from_second(second).unwrap();
-        let mut object = FirstMate::default();
+        let mut first_mate = FirstMate::default();
         for (generation, second) in [(1, 10), (1, 20), (2, 30)] {
-            object.metadata.generation = Some(generation);
-            let status = wanted_status(&object, time(second));
+            first_mate.metadata.generation = Some(generation);
+            let status = wanted_status(&first_mate, time(second));
             assert_eq!(status.observed_generation, Some(generation));
             assert_eq!(status.conditions.len(), 1);
             let ready = &status.conditions[0];
             assert_eq!(ready.observed_generation, Some(generation));
-            // It became ready once, and stayed so.
+            // It became ready once and stayed so.
             assert_eq!(ready.last_transition_time, Time(time(10)));
-            object.status = Some(status);
+            first_mate.status = Some(status);
         }
     }
 
     #[tokio::test]
     async fn a_second_reconcile_and_one_of_a_deleted_object_write_nothing() {
         let fake = Fake::default();
-        // What it owns and applies is sent again only after a change.
+        // Owned objects that did not change are not applied again.
         fake.watch(controller());
         let context = Arc::new(fake.context(Context::new).await);
-        let mut object = FirstMate::default();
-        object.metadata.name = Some("test".into());
-        fake.add(object);
-        let object = || fake.get("test").map(Arc::new);
-        reconcile(object().unwrap(), context.clone()).await.unwrap();
+        let mut first_mate = FirstMate::default();
+        first_mate.metadata.name = Some("test".into());
+        fake.add(first_mate);
+        let stored = || fake.get("test").map(Arc::new);
+        reconcile(stored().unwrap(), context.clone()).await.unwrap();
         let writes = fake.writes();
         assert!(!writes.is_empty());
-        reconcile(object().unwrap(), context.clone()).await.unwrap();
+        reconcile(stored().unwrap(), context.clone()).await.unwrap();
         assert_eq!(fake.writes(), writes);
 
-        let mut deleted = (*object().unwrap()).clone();
-        deleted.status = None;
+        let mut deleted = (*stored().unwrap()).clone();
         deleted.metadata.deletion_timestamp = Some(Time(Timestamp::now()));
+        deleted.status = None;
         reconcile(Arc::new(deleted), context).await.unwrap();
         assert_eq!(fake.writes(), writes);
     }

@@ -12,29 +12,28 @@ use operator_runtime::{
 use crate::Context;
 use crate::api::sea_creatures::v1beta1::kraken::{Kraken, KrakenStatus};
 
-/// What logs, metrics and probes call this controller.
+/// The name of this controller in logs, metrics and probes.
 const NAME: &str = "sea-creatures-kraken";
 
-/// The condition that tells whether an object is as its spec wants it. One whose good status is
-/// `False`, such as `Degraded`, is `ReadyCondition::negative`.
+/// The condition that is `True` when the cluster matches the spec. For one whose good status is
+/// `False`, such as `Degraded`, use `ReadyCondition::negative`.
 pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 
-/// Keeps an object that is being deleted until `clean_up` is done. Objects in clusters have it, so
-/// it never changes.
+/// Holds a deleted object until `clean_up` has succeeded. Objects in clusters carry this name, so
+/// it must not change.
 const FINALIZER: &str = "project-many.testproject.org/sea-creatures-kraken";
 
-/// What this controller watches. `make manifests` derives its permissions from the same list.
+/// Declares what this controller watches. `make manifests` derives its permissions from here.
 ///
-/// Name what it creates with `.owns::<Deployment>()`, what else it depends on with
-/// `.watches::<ConfigMap>(map)`, and what it only reads or writes with
-/// `.needs::<Secret>(&[Verb::Get])`.
+/// Add `.owns::<Deployment>()` for what it creates, `.watches::<ConfigMap>(map)` for what else it
+/// depends on, and `.needs::<Secret>(&[Verb::Get])` for what it only reads or writes.
 pub fn controller() -> Controller<Kraken, Context> {
     Controller::new(NAME, reconcile)
         .condition(READY)
         .finalizer()
 }
 
-/// Why reconciling failed. It is tried again, after a longer time each time.
+/// Why a reconcile failed. It is retried with exponential back-off.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("a call to the API server failed")]
@@ -49,44 +48,46 @@ impl ReconcileError for Error {
     }
 }
 
-/// Brings the cluster closer to what `object` wants. Called after every change, so idempotent.
-async fn reconcile(object: Arc<Kraken>, context: Arc<Context>) -> Result<Action, Error> {
-    let namespace = object.namespace().unwrap_or_default();
+/// Drives the cluster toward `kraken.spec`. Runs after every change, so it must be idempotent.
+async fn reconcile(kraken: Arc<Kraken>, context: Arc<Context>) -> Result<Action, Error> {
+    let namespace = kraken.namespace().unwrap_or_default();
     let api = Api::namespaced(context.client.clone(), &namespace);
-    // The finalizer is there before anything that has to be cleaned up.
-    let object = match finalizer::ensure(&api, &*object, FINALIZER).await? {
-        finalizer::Event::Apply(object) => object,
+    // Add the finalizer before creating anything that needs cleanup.
+    let event = finalizer::ensure(&api, &*kraken, FINALIZER).await?;
+    let kraken = match event {
+        finalizer::Event::Apply(kraken) => kraken,
         finalizer::Event::Cleanup => {
-            let object = finalizer::terminating(&api, &*object, READY).await?;
-            clean_up(&object, &context).await?;
-            finalizer::remove(&api, &object, FINALIZER).await?;
+            let deleted = finalizer::terminating(&api, &*kraken, READY).await?;
+            clean_up(&deleted, &context).await?;
+            finalizer::remove(&api, &deleted, FINALIZER).await?;
             return Ok(Action::await_change());
         }
         finalizer::Event::Gone => return Ok(Action::await_change()),
     };
-    // Create here what `object.spec` asks for. Then the status says that it is there.
-    let wanted = wanted_status(&object, Timestamp::now());
-    status::patch(&api, &object, &wanted).await?;
+    // Apply here what `kraken.spec` asks for, before the status reports it.
+    let wanted = wanted_status(&kraken, Timestamp::now());
+    status::patch(&api, &kraken, &wanted).await?;
     tracing::debug!("reconciled");
     Ok(Action::await_change())
 }
 
-/// Deletes what garbage collection does not: what is outside of the cluster, or in another
-/// namespace. It may run twice, so what is gone already is no error.
-async fn clean_up(object: &Kraken, _: &Context) -> Result<(), Error> {
-    tracing::debug!(name = object.name_any(), "nothing to clean up");
+/// Deletes what garbage collection does not reach: resources outside the cluster or in other
+/// namespaces. It may run twice, so a resource that is already gone is no error.
+async fn clean_up(kraken: &Kraken, _: &Context) -> Result<(), Error> {
+    tracing::debug!(name = kraken.name_any(), "no cleanup needed");
     Ok(())
 }
 
-/// The status that `object` should have.
-fn wanted_status(object: &Kraken, now: Timestamp) -> KrakenStatus {
-    let mut status = object.status.clone().unwrap_or_default();
+/// The status that `kraken` should have.
+fn wanted_status(kraken: &Kraken, now: Timestamp) -> KrakenStatus {
+    let mut status = kraken.status.clone().unwrap_or_default();
+    let message = "the spec is fulfilled";
     let ready = Condition {
         last_transition_time: Time(now),
-        ..READY.of(object, true, "Reconciled", "the spec is fulfilled")
+        ..READY.of(kraken, true, "Reconciled", message)
     };
     conditions::set(&mut status.conditions, ready);
-    status.observed_generation = object.metadata.generation;
+    status.observed_generation = kraken.metadata.generation;
     status
 }
 
@@ -97,44 +98,44 @@ mod tests {
     use super::*;
 
     #[test]
-    fn status_follows_the_generation_and_then_stays() {
+    fn status_changes_only_with_the_generation() {
         let time = |second| Timestamp::from_second(second).unwrap();
-        let mut object = Kraken::default();
+        let mut kraken = Kraken::default();
         for (generation, second) in [(1, 10), (1, 20), (2, 30)] {
-            object.metadata.generation = Some(generation);
-            let status = wanted_status(&object, time(second));
+            kraken.metadata.generation = Some(generation);
+            let status = wanted_status(&kraken, time(second));
             assert_eq!(status.observed_generation, Some(generation));
             assert_eq!(status.conditions.len(), 1);
             let ready = &status.conditions[0];
             assert_eq!(ready.observed_generation, Some(generation));
-            // It became ready once, and stayed so.
+            // It became ready once and stayed so.
             assert_eq!(ready.last_transition_time, Time(time(10)));
-            object.status = Some(status);
+            kraken.status = Some(status);
         }
     }
 
     #[tokio::test]
     async fn a_second_reconcile_writes_nothing_and_a_deleted_object_is_cleaned_up() {
         let fake = Fake::default();
-        // What it owns and applies is sent again only after a change.
+        // Owned objects that did not change are not applied again.
         fake.watch(controller());
         let context = Arc::new(fake.context(Context::new).await);
-        let mut object = Kraken::default();
-        object.metadata.name = Some("test".into());
-        fake.add(object);
-        let object = || fake.get("test").map(Arc::new);
-        reconcile(object().unwrap(), context.clone()).await.unwrap();
+        let mut kraken = Kraken::default();
+        kraken.metadata.name = Some("test".into());
+        fake.add(kraken);
+        let stored = || fake.get("test").map(Arc::new);
+        reconcile(stored().unwrap(), context.clone()).await.unwrap();
         let writes = fake.writes();
         assert!(!writes.is_empty());
-        reconcile(object().unwrap(), context.clone()).await.unwrap();
+        reconcile(stored().unwrap(), context.clone()).await.unwrap();
         assert_eq!(fake.writes(), writes);
 
-        let mut deleted = (*object().unwrap()).clone();
+        let mut deleted = (*stored().unwrap()).clone();
         deleted.metadata.deletion_timestamp = Some(Time(Timestamp::now()));
         fake.add(deleted);
-        reconcile(object().unwrap(), context).await.unwrap();
-        // The condition says so, then the finalizer goes, and the object with it.
+        reconcile(stored().unwrap(), context).await.unwrap();
+        // One write for the condition, one for the finalizer; then the object is gone.
         assert_eq!(fake.writes().len(), writes.len() + 2);
-        assert_eq!(object(), None);
+        assert_eq!(stored(), None);
     }
 }

@@ -2,6 +2,7 @@
 
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
+
 use project_many::api::crew::v1::Admiral;
 use project_many::controllers::crew::admiral::READY;
 
@@ -9,16 +10,17 @@ use crate::cluster;
 
 const NAME: &str = "crew-admiral";
 
-/// The operator fulfils a new object.
+/// The operator reconciles a new object.
 #[tokio::test]
 async fn becomes_ready() -> anyhow::Result<()> {
     let cluster = cluster()?;
     let api = cluster.api::<Admiral>()?;
-    // As small as the schema of the CRD allows. Where its rules want more, write one of your own.
-    let object = cluster.smallest(NAME).await?;
-    api.create(&PostParams::default(), &object).await?;
+    // The smallest object that the CRD's schema allows. If its rules want more, write one by hand.
+    let admiral = cluster.smallest(NAME).await?;
+    let params = PostParams::default();
+    api.create(&params, &admiral).await?;
     wait_for(&api, NAME, READY).await?;
-    // What is not declared in `controller()` is refused.
+    // Every call was declared in `controller()`: RBAC refused none.
     assert!(cluster.operator()?.refused().is_empty());
     Ok(())
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use anyhow::ensure;
 use kube::api::{DeleteParams, PostParams};
 use operator_runtime::envtest::{eventually, wait_for};
+
 use project_many::api::sea_creatures::v1beta1::Kraken;
 use project_many::controllers::sea_creatures::kraken::READY;
 
@@ -12,23 +13,24 @@ use crate::cluster;
 
 const NAME: &str = "sea-creatures-kraken";
 
-/// The operator fulfils a new object, and cleans up after it.
+/// The operator reconciles a new object, and cleans up after it.
 #[tokio::test]
-async fn becomes_ready_and_goes() -> anyhow::Result<()> {
+async fn becomes_ready_and_is_deleted() -> anyhow::Result<()> {
     let cluster = cluster()?;
     let api = cluster.api::<Kraken>()?;
-    // As small as the schema of the CRD allows. Where its rules want more, write one of your own.
-    let object = cluster.smallest(NAME).await?;
-    api.create(&PostParams::default(), &object).await?;
+    // The smallest object that the CRD's schema allows. If its rules want more, write one by hand.
+    let kraken = cluster.smallest(NAME).await?;
+    let params = PostParams::default();
+    api.create(&params, &kraken).await?;
     wait_for(&api, NAME, READY).await?;
     api.delete(NAME, &DeleteParams::default()).await?;
     eventually(Duration::from_secs(30), async || {
-        let object = api.get_opt(NAME).await?;
-        ensure!(object.is_none(), "it does not go: {object:?}");
+        let left = api.get_opt(NAME).await?;
+        ensure!(left.is_none(), "still there: {left:?}");
         Ok(())
     })
     .await?;
-    // What is not declared in `controller()` is refused.
+    // Every call was declared in `controller()`: RBAC refused none.
     assert!(cluster.operator()?.refused().is_empty());
     Ok(())
 }

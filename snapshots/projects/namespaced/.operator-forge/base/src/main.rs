@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use clap::Parser;
 use operator_runtime::{Flags, Manager};
+
 use tenant_operator::{Context, OPTIONS, OperatorFlags, controllers, webhooks};
 
 #[derive(Parser)]

@@ -9,7 +9,7 @@ async fn may_watch() -> anyhow::Result<()> {
     let api = cluster()?.operator_api::<Job>()?;
     let list = api.list(&ListParams::default().limit(1)).await?;
     let version = list.metadata.resource_version.unwrap_or_default();
-    // Refused before the first event, if it is.
+    // Without permission, this fails before the first event.
     drop(api.watch(&WatchParams::default(), &version).await?);
     Ok(())
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use clap::Parser;
-use core_operator::{Context, OPTIONS, OperatorFlags, controllers, webhooks};
 use operator_runtime::{Flags, Manager};
+
+use core_operator::{Context, OPTIONS, OperatorFlags, controllers, webhooks};
 
 #[derive(Parser)]
 #[command(version)]

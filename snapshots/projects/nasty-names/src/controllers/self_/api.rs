@@ -10,23 +10,22 @@ use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, condi
 use crate::Context;
 use crate::api::self_::v1::api::{ApiResource, ApiResourceStatus};
 
-/// What logs, metrics and probes call this controller.
+/// The name of this controller in logs, metrics and probes.
 const NAME: &str = "self-api";
 
-/// The condition that tells whether an object is as its spec wants it. One whose good status is
-/// `False`, such as `Degraded`, is `ReadyCondition::negative`.
+/// The condition that is `True` when the cluster matches the spec. For one whose good status is
+/// `False`, such as `Degraded`, use `ReadyCondition::negative`.
 pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 
-/// What this controller watches. `make manifests` derives its permissions from the same list.
+/// Declares what this controller watches. `make manifests` derives its permissions from here.
 ///
-/// Name what it creates with `.owns::<Deployment>()`, what else it depends on with
-/// `.watches::<ConfigMap>(map)`, and what it only reads or writes with
-/// `.needs::<Secret>(&[Verb::Get])`.
+/// Add `.owns::<Deployment>()` for what it creates, `.watches::<ConfigMap>(map)` for what else it
+/// depends on, and `.needs::<Secret>(&[Verb::Get])` for what it only reads or writes.
 pub fn controller() -> Controller<ApiResource, Context> {
     Controller::new(NAME, reconcile).condition(READY)
 }
 
-/// Why reconciling failed. It is tried again, after a longer time each time.
+/// Why a reconcile failed. It is retried with exponential back-off.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("a call to the API server failed")]
@@ -41,15 +40,15 @@ impl ReconcileError for Error {
     }
 }
 
-/// Brings the cluster closer to what `object` wants. Called after every change, so idempotent.
+/// Drives the cluster toward `object.spec`. Runs after every change, so it must be idempotent.
 async fn reconcile(object: Arc<ApiResource>, context: Arc<Context>) -> Result<Action, Error> {
-    // What it owns is deleted with it, so nothing new is made.
+    // Its owned objects are being deleted with it: create nothing new.
     if object.metadata.deletion_timestamp.is_some() {
         return Ok(Action::await_change());
     }
     let namespace = object.namespace().unwrap_or_default();
     let api = Api::namespaced(context.client.clone(), &namespace);
-    // Create here what `object.spec` asks for. Then the status says that it is there.
+    // Apply here what `object.spec` asks for, before the status reports it.
     let wanted = wanted_status(&object, Timestamp::now());
     status::patch(&api, &*object, &wanted).await?;
     tracing::debug!("reconciled");
@@ -59,9 +58,10 @@ async fn reconcile(object: Arc<ApiResource>, context: Arc<Context>) -> Result<Ac
 /// The status that `object` should have.
 fn wanted_status(object: &ApiResource, now: Timestamp) -> ApiResourceStatus {
     let mut status = object.status.clone().unwrap_or_default();
+    let message = "the spec is fulfilled";
     let ready = Condition {
         last_transition_time: Time(now),
-        ..READY.of(object, true, "Reconciled", "the spec is fulfilled")
+        ..READY.of(object, true, "Reconciled", message)
     };
     conditions::set(&mut status.conditions, ready);
     status.observed_generation = object.metadata.generation;
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn status_follows_the_generation_and_then_stays() {
+    fn status_changes_only_with_the_generation() {
         let time = |second| Timestamp::from_second(second).unwrap();
         let mut object = ApiResource::default();
         for (generation, second) in [(1, 10), (1, 20), (2, 30)] {
@@ -85,7 +85,7 @@ mod tests {
             assert_eq!(status.conditions.len(), 1);
             let ready = &status.conditions[0];
             assert_eq!(ready.observed_generation, Some(generation));
-            // It became ready once, and stayed so.
+            // It became ready once and stayed so.
             assert_eq!(ready.last_transition_time, Time(time(10)));
             object.status = Some(status);
         }
@@ -94,22 +94,22 @@ mod tests {
     #[tokio::test]
     async fn a_second_reconcile_and_one_of_a_deleted_object_write_nothing() {
         let fake = Fake::default();
-        // What it owns and applies is sent again only after a change.
+        // Owned objects that did not change are not applied again.
         fake.watch(controller());
         let context = Arc::new(fake.context(Context::new).await);
         let mut object = ApiResource::default();
         object.metadata.name = Some("test".into());
         fake.add(object);
-        let object = || fake.get("test").map(Arc::new);
-        reconcile(object().unwrap(), context.clone()).await.unwrap();
+        let stored = || fake.get("test").map(Arc::new);
+        reconcile(stored().unwrap(), context.clone()).await.unwrap();
         let writes = fake.writes();
         assert!(!writes.is_empty());
-        reconcile(object().unwrap(), context.clone()).await.unwrap();
+        reconcile(stored().unwrap(), context.clone()).await.unwrap();
         assert_eq!(fake.writes(), writes);
 
-        let mut deleted = (*object().unwrap()).clone();
-        deleted.status = None;
+        let mut deleted = (*stored().unwrap()).clone();
         deleted.metadata.deletion_timestamp = Some(Time(Timestamp::now()));
+        deleted.status = None;
         reconcile(Arc::new(deleted), context).await.unwrap();
         assert_eq!(fake.writes(), writes);
     }

@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
 
-use core_operator::api::a_b_c::v10::ControllerResource;
-use core_operator::controllers::a_b_c::controller::READY;
 use kube::api::PostParams;
 use operator_runtime::envtest::wait_for;
+
+use core_operator::api::a_b_c::v10::ControllerResource;
+use core_operator::controllers::a_b_c::controller::READY;
 
 use crate::cluster;
 
 const NAME: &str = "a-b-c-controller";
 
-/// The operator fulfils a new object.
+/// The operator reconciles a new object.
 #[tokio::test]
 async fn becomes_ready() -> anyhow::Result<()> {
     let cluster = cluster()?;
     let api = cluster.api::<ControllerResource>()?;
-    // As small as the schema of the CRD allows. Where its rules want more, write one of your own.
+    // The smallest object that the CRD's schema allows. If its rules want more, write one by hand.
     let object = cluster.smallest(NAME).await?;
-    api.create(&PostParams::default(), &object).await?;
+    let params = PostParams::default();
+    api.create(&params, &object).await?;
     wait_for(&api, NAME, READY).await?;
-    // What is not declared in `controller()` is refused.
+    // Every call was declared in `controller()`: RBAC refused none.
     assert!(cluster.operator()?.refused().is_empty());
     Ok(())
 }

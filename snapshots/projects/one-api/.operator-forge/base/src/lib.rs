@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Example Inc.
 // SPDX-License-Identifier: Apache-2.0
 
-//! The operator, as a library that its binaries and tests share.
+//! The operator as a library, for its binaries and tests.
 
 pub mod api;
 mod context;
@@ -11,7 +11,7 @@ pub mod webhooks;
 pub use context::{Context, OperatorFlags};
 use operator_runtime::{ManagerOptions, WatchScope};
 
-/// What the manager, `make manifests` and the tests must agree on.
+/// The options that the manager, `make manifests` and the tests share.
 pub const OPTIONS: ManagerOptions = ManagerOptions {
     name: "memcached-operator.example.com",
     scope: WatchScope::Cluster,

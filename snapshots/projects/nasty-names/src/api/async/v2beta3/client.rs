@@ -4,7 +4,7 @@ use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
 use kube::{CustomResource, KubeSchema};
 use serde::{Deserialize, Serialize};
 
-/// The spec of Client: its desired state.
+/// The desired state of Client.
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, KubeSchema, Serialize)]
 #[kube(
     group = "async.example.com",
@@ -27,14 +27,14 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "camelCase")]
 pub struct ClientResourceSpec {}
 
-/// The status of Client: its observed state.
+/// The observed state of Client.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, KubeSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClientResourceStatus {
-    /// The generation of the object that the operator last worked on.
+    /// The generation of the object that the operator last reconciled.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub observed_generation: Option<i64>,
-    /// What holds now, such as whether the spec is fulfilled.
+    /// The latest observations, such as whether the object is ready.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,

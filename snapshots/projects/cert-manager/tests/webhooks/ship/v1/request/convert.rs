@@ -1,4 +1,5 @@
 use kube::api::PostParams;
+
 use project_cert_manager::api::ship::v1::Request as Spoke;
 use project_cert_manager::api::ship::v2::Request as Hub;
 
@@ -6,12 +7,12 @@ use crate::cluster;
 
 const NAME: &str = "from-v1";
 
-/// An object that is written in v1 can be read in v2, and is what it was in v1.
+/// An object written in v1 can be read in v2, and comes back unchanged in v1.
 #[tokio::test]
 async fn is_read_in_both_versions() -> anyhow::Result<()> {
     let cluster = cluster()?;
     let (spoke, hub) = (cluster.api::<Spoke>()?, cluster.api::<Hub>()?);
-    // As small as the schema of the CRD allows. Where its rules want more, write one of your own.
+    // The smallest object that the CRD's schema allows. If its rules want more, write one by hand.
     let object = cluster.smallest(NAME).await?;
     let written = spoke.create(&PostParams::default(), &object).await?;
     let converted = hub.get(NAME).await?;

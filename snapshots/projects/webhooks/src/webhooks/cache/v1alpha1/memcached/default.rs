@@ -5,17 +5,17 @@ use operator_runtime::webhook::{Denied, Request, Webhook};
 use crate::Context;
 use crate::api::cache::v1alpha1::Memcached;
 
-/// When the API server asks: before it stores a new or changed object. `make manifests` writes the
-/// configuration from the same value. If every version of the kind has such a webhook, each is asked
-/// about objects of its own version.
+/// Declares this webhook, which the API server calls before it stores a new or changed object.
+/// `make manifests` writes its configuration from here. Each version of the kind that has such a
+/// webhook gets the objects of its own version.
 pub fn webhook() -> Webhook<Memcached, Context> {
-    // What does not decode passes, so that the API server answers with all that the schema finds.
+    // An object that does not decode passes, so that the API server reports every schema error.
     Webhook::defaulting(default).schema_first()
 }
 
-/// Sets what the user left unset. The API server may ask twice, so a second call changes nothing.
+/// Sets the fields that the user left out. The API server may call it twice, so it is idempotent.
 async fn default(
-    _object: &mut Memcached,
+    _memcached: &mut Memcached,
     _request: &Request,
     _context: &Context,
 ) -> Result<(), Denied> {
@@ -29,18 +29,18 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn fills_in_what_is_open() {
+    async fn sets_defaults_once() {
         let context = Fake::default().context(Context::new).await;
-        let object = Memcached::default;
-        // What somebody writes, and what is stored.
-        let table = [(object(), object())];
-        for (mut object, stored) in table {
-            // The second time changes nothing.
+        let memcached = Memcached::default();
+        // Each object as a user writes it, and as it should be stored.
+        let table = [(memcached.clone(), memcached)];
+        for (mut given, stored) in table {
+            // The second call changes nothing.
             for _ in 0..2 {
-                default(&mut object, &Request::default(), &context)
+                default(&mut given, &Request::default(), &context)
                     .await
                     .unwrap();
-                assert_eq!(object, stored);
+                assert_eq!(given, stored);
             }
         }
     }

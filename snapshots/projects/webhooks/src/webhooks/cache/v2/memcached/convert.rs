@@ -5,13 +5,13 @@ use operator_runtime::webhook::Spoke;
 use crate::api::cache::v1::memcached as v1;
 use crate::api::cache::v2::memcached as v2;
 
-/// Converts v2 to the hub, v1, and back, as often as the API server asks.
+/// Converts v2 to the hub, v1, and back, whenever the API server asks.
 pub fn spoke() -> Spoke<v1::Memcached> {
     Spoke::of::<v2::Memcached>()
 }
 
-// Every field is named, so that a new one does not compile until it is converted, too. `spoke()` has
-// `.keep_in_annotation()` for what v2 cannot hold.
+// Every field is named, so a new field does not compile until it is converted. For fields that
+// v2 cannot hold, `Spoke` has `.keep_in_annotation()`.
 
 impl From<v2::Memcached> for v1::Memcached {
     fn from(spoke: v2::Memcached) -> Self {
@@ -65,7 +65,7 @@ impl From<v1::MemcachedStatus> for v2::MemcachedStatus {
 mod tests {
     use super::*;
 
-    /// Objects made from the schema come back from the hub as they went there.
+    /// Objects made from the schema survive the round trip through the hub.
     #[test]
     fn loses_nothing() {
         operator_runtime::fake::round_trip(&spoke());

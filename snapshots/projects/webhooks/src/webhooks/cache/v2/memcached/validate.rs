@@ -5,14 +5,14 @@ use operator_runtime::webhook::{Change, Denied, FieldErrors, Request, Webhook};
 use crate::Context;
 use crate::api::cache::v2::Memcached;
 
-/// When the API server asks: before it stores a new or changed object. `make manifests` writes the
-/// configuration from the same value. If every version of the kind has such a webhook, each is asked
-/// about objects of its own version.
+/// Declares this webhook, which the API server calls before it stores a new or changed object.
+/// `make manifests` writes its configuration from here. Each version of the kind that has such a
+/// webhook gets the objects of its own version.
 pub fn webhook() -> Webhook<Memcached, Context> {
     Webhook::validating(validate)
 }
 
-/// Refuses what is wrong, all of it at once.
+/// Denies an invalid object, with all of its errors at once.
 async fn validate(
     change: &Change<Memcached>,
     _request: &Request,
@@ -21,19 +21,20 @@ async fn validate(
     let mut errors = FieldErrors::default();
     match change {
         Change::Create(new) => check(new, &mut errors),
-        // What is being deleted has to lose its finalizers, so it passes, valid or not.
+        // An object that is being deleted must be able to lose its finalizers, even if invalid.
         Change::Update { new, .. } if new.metadata.deletion_timestamp.is_some() => {}
-        // What may not change is compared here.
+        // Compare immutable fields here.
         Change::Update { old: _, new } => check(new, &mut errors),
-        // Only with `.operations(&[…, Operation::Delete])`.
+        // Only called with `.operations(&[…, Operation::Delete])`.
         Change::Delete(_) => {}
     }
     errors.into_result()
 }
 
-/// What has to be true of every object.
-fn check(_object: &Memcached, _errors: &mut FieldErrors) {
-    // For example, without the underscores above: errors.invalid("spec.size", object.spec.size, "must be odd");
+/// The rules for every object.
+fn check(_memcached: &Memcached, _errors: &mut FieldErrors) {
+    // For example, without the underscores:
+    // errors.invalid("spec.size", memcached.spec.size, "must be odd");
 }
 
 #[cfg(test)]
@@ -43,23 +44,23 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn refuses_what_is_wrong() {
+    async fn denies_invalid_objects() {
         let context = Fake::default().context(Context::new).await;
-        let object = Memcached::default;
+        let memcached = Memcached::default();
         let update = Change::Update {
-            old: object(),
-            new: object(),
+            old: memcached.clone(),
+            new: memcached.clone(),
         };
-        // A change and its error, such as `spec.size: Invalid value: 2: must be odd`; none if it is allowed.
+        // Each change, and the error it should produce: `spec.size: Invalid value: 2: must be odd`.
         let table = [
-            (Change::Create(object()), ""),
+            (Change::Create(memcached.clone()), ""),
             (update, ""),
-            (Change::Delete(object()), ""),
+            (Change::Delete(memcached), ""),
         ];
-        for (change, said) in table {
+        for (change, expected) in table {
             let result = validate(&change, &Request::default(), &context).await;
             let denied = result.err().map(|denied| denied.to_string());
-            assert_eq!(denied.unwrap_or_default(), said, "{change:?}");
+            assert_eq!(denied.unwrap_or_default(), expected, "{change:?}");
         }
     }
 }

@@ -5,14 +5,16 @@ use operator_runtime::webhook::{Denied, Request, Webhook};
 
 use crate::Context;
 
-/// When the API server asks: before it stores a new or changed object. `make manifests` writes the
-/// configuration from the same value. What runs the cluster, and this operator, can always start.
+/// Declares this webhook, which the API server calls before it stores a new or changed object.
+/// `make manifests` writes its configuration from here. The namespaces of the control plane and of
+/// this operator are exempt, so that both can always start.
 pub fn webhook() -> Webhook<Pod, Context> {
-    Webhook::defaulting(default).outside_of(&["kube-system", "project-webhooks-system"])
+    let own = "project-webhooks-system";
+    Webhook::defaulting(default).outside_of(&["kube-system", own])
 }
 
-/// Sets what the user left unset. The API server may ask twice, so a second call changes nothing.
-async fn default(_object: &mut Pod, _request: &Request, _context: &Context) -> Result<(), Denied> {
+/// Sets the fields that the user left out. The API server may call it twice, so it is idempotent.
+async fn default(_pod: &mut Pod, _request: &Request, _context: &Context) -> Result<(), Denied> {
     Ok(())
 }
 
@@ -23,18 +25,18 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn fills_in_what_is_open() {
+    async fn sets_defaults_once() {
         let context = Fake::default().context(Context::new).await;
-        let object = Pod::default;
-        // What somebody writes, and what is stored.
-        let table = [(object(), object())];
-        for (mut object, stored) in table {
-            // The second time changes nothing.
+        let pod = Pod::default();
+        // Each object as a user writes it, and as it should be stored.
+        let table = [(pod.clone(), pod)];
+        for (mut given, stored) in table {
+            // The second call changes nothing.
             for _ in 0..2 {
-                default(&mut object, &Request::default(), &context)
+                default(&mut given, &Request::default(), &context)
                     .await
                     .unwrap();
-                assert_eq!(object, stored);
+                assert_eq!(given, stored);
             }
         }
     }

@@ -5,13 +5,15 @@ use operator_runtime::webhook::{Change, Denied, FieldErrors, Request, Webhook};
 
 use crate::Context;
 
-/// When the API server asks: before it stores a new or changed object. `make manifests` writes the
-/// configuration from the same value. What runs the cluster, and this operator, can always start.
+/// Declares this webhook, which the API server calls before it stores a new or changed object.
+/// `make manifests` writes its configuration from here. The namespaces of the control plane and of
+/// this operator are exempt, so that both can always start.
 pub fn webhook() -> Webhook<Pod, Context> {
-    Webhook::validating(validate).outside_of(&["kube-system", "project-webhooks-system"])
+    let own = "project-webhooks-system";
+    Webhook::validating(validate).outside_of(&["kube-system", own])
 }
 
-/// Refuses what is wrong, all of it at once.
+/// Denies an invalid object, with all of its errors at once.
 async fn validate(
     change: &Change<Pod>,
     _request: &Request,
@@ -20,19 +22,20 @@ async fn validate(
     let mut errors = FieldErrors::default();
     match change {
         Change::Create(new) => check(new, &mut errors),
-        // What is being deleted has to lose its finalizers, so it passes, valid or not.
+        // An object that is being deleted must be able to lose its finalizers, even if invalid.
         Change::Update { new, .. } if new.metadata.deletion_timestamp.is_some() => {}
-        // What may not change is compared here.
+        // Compare immutable fields here.
         Change::Update { old: _, new } => check(new, &mut errors),
-        // Only with `.operations(&[…, Operation::Delete])`.
+        // Only called with `.operations(&[…, Operation::Delete])`.
         Change::Delete(_) => {}
     }
     errors.into_result()
 }
 
-/// What has to be true of every object.
-fn check(_object: &Pod, _errors: &mut FieldErrors) {
-    // For example, without the underscores above: errors.invalid("spec.size", object.spec.size, "must be odd");
+/// The rules for every object.
+fn check(_pod: &Pod, _errors: &mut FieldErrors) {
+    // For example, without the underscores:
+    // errors.invalid("spec.size", pod.spec.size, "must be odd");
 }
 
 #[cfg(test)]
@@ -42,23 +45,23 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn refuses_what_is_wrong() {
+    async fn denies_invalid_objects() {
         let context = Fake::default().context(Context::new).await;
-        let object = Pod::default;
+        let pod = Pod::default();
         let update = Change::Update {
-            old: object(),
-            new: object(),
+            old: pod.clone(),
+            new: pod.clone(),
         };
-        // A change and its error, such as `spec.size: Invalid value: 2: must be odd`; none if it is allowed.
+        // Each change, and the error it should produce: `spec.size: Invalid value: 2: must be odd`.
         let table = [
-            (Change::Create(object()), ""),
+            (Change::Create(pod.clone()), ""),
             (update, ""),
-            (Change::Delete(object()), ""),
+            (Change::Delete(pod), ""),
         ];
-        for (change, said) in table {
+        for (change, expected) in table {
             let result = validate(&change, &Request::default(), &context).await;
             let denied = result.err().map(|denied| denied.to_string());
-            assert_eq!(denied.unwrap_or_default(), said, "{change:?}");
+            assert_eq!(denied.unwrap_or_default(), expected, "{change:?}");
         }
     }
 }

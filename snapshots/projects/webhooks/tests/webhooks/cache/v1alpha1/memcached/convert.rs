@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 use kube::api::PostParams;
+
 use project_webhooks::api::cache::v1::Memcached as Hub;
 use project_webhooks::api::cache::v1alpha1::Memcached as Spoke;
 
@@ -8,12 +9,12 @@ use crate::cluster;
 
 const NAME: &str = "from-v1alpha1";
 
-/// An object that is written in v1alpha1 can be read in v1, and is what it was in v1alpha1.
+/// An object written in v1alpha1 can be read in v1, and comes back unchanged in v1alpha1.
 #[tokio::test]
 async fn is_read_in_both_versions() -> anyhow::Result<()> {
     let cluster = cluster()?;
     let (spoke, hub) = (cluster.api::<Spoke>()?, cluster.api::<Hub>()?);
-    // As small as the schema of the CRD allows. Where its rules want more, write one of your own.
+    // The smallest object that the CRD's schema allows. If its rules want more, write one by hand.
     let object = cluster.smallest(NAME).await?;
     let written = spoke.create(&PostParams::default(), &object).await?;
     let converted = hub.get(NAME).await?;

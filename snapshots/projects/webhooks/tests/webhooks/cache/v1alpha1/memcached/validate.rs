@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 use kube::api::PostParams;
+
 use project_webhooks::api::cache::v1alpha1::Memcached;
 
 use crate::cluster;
 
-/// A new object that is right may be stored. The dry run stores nothing.
+/// A valid new object is admitted. The dry run stores nothing.
 #[tokio::test]
-async fn is_let_through() -> anyhow::Result<()> {
+async fn admits_a_valid_object() -> anyhow::Result<()> {
     let cluster = cluster()?;
     let api = cluster.api::<Memcached>()?;
-    // As small as the schema of the CRD allows. Where its rules want more, write one of your own.
-    let object = cluster.smallest("test").await?;
+    // The smallest object that the CRD's schema allows. If its rules want more, write one by hand.
+    let memcached = cluster.smallest("test").await?;
     let params = PostParams {
         dry_run: true,
         ..PostParams::default()
     };
-    api.create(&params, &object).await?;
-    assert!(cluster.operator()?.asked_to_validate(&object));
+    api.create(&params, &memcached).await?;
+    assert!(cluster.operator()?.asked_to_validate(&memcached));
     Ok(())
 }

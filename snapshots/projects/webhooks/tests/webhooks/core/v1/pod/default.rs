@@ -8,10 +8,10 @@ use crate::cluster;
 
 /// A new object is defaulted before it is stored. The dry run stores nothing.
 #[tokio::test]
-async fn is_defaulted() -> anyhow::Result<()> {
+async fn defaults_an_object() -> anyhow::Result<()> {
     let cluster = cluster()?;
     let api = cluster.api()?;
-    let object: Pod = from_value(json!({
+    let pod: Pod = from_value(json!({
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": { "name": "test" },
@@ -21,8 +21,8 @@ async fn is_defaulted() -> anyhow::Result<()> {
         dry_run: true,
         ..PostParams::default()
     };
-    let stored = api.create(&params, &object).await?;
-    assert!(cluster.operator()?.asked_to_default(&object));
-    assert_eq!(stored.metadata.name, object.metadata.name);
+    let stored = api.create(&params, &pod).await?;
+    assert!(cluster.operator()?.asked_to_default(&pod));
+    assert_eq!(stored.metadata.name, pod.metadata.name);
     Ok(())
 }

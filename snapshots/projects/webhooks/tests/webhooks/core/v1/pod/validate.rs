@@ -6,12 +6,12 @@ use serde_json::{from_value, json};
 
 use crate::cluster;
 
-/// A new object that is right may be stored. The dry run stores nothing.
+/// A valid new object is admitted. The dry run stores nothing.
 #[tokio::test]
-async fn is_let_through() -> anyhow::Result<()> {
+async fn admits_a_valid_object() -> anyhow::Result<()> {
     let cluster = cluster()?;
     let api = cluster.api()?;
-    let object: Pod = from_value(json!({
+    let pod: Pod = from_value(json!({
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": { "name": "test" },
@@ -21,7 +21,7 @@ async fn is_let_through() -> anyhow::Result<()> {
         dry_run: true,
         ..PostParams::default()
     };
-    api.create(&params, &object).await?;
-    assert!(cluster.operator()?.asked_to_validate(&object));
+    api.create(&params, &pod).await?;
+    assert!(cluster.operator()?.asked_to_validate(&pod));
     Ok(())
 }
