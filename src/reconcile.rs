@@ -59,7 +59,7 @@ pub enum Verdict {
     Write,
     /// Edited while nothing new is desired: keep.
     KeepEdited,
-    /// Edited on both sides, Shared, or a Tool file where that is known to succeed: three-way merge.
+    /// Edited on both sides, Shared until now, or a Tool file where that is known to succeed: three-way merge.
     Merge,
     /// Edited on both sides, Tool, and the edits do not merge. Conflict.
     Edited,
@@ -137,7 +137,12 @@ pub fn reconcile<T: PartialEq>(
                 Verdict::Write
             }
         }
-        (Some(_), Some(_)) if desired.owner == Owner::User => Verdict::KeepUser,
+        (Some(last), Some(_)) if desired.owner == Owner::User => {
+            match last.owner == Owner::Shared && is_news(last, desired) {
+                true => Verdict::Merge,
+                false => Verdict::KeepUser,
+            }
+        }
         (Some(last), Some(_)) if is_news(last, desired) => match desired.owner {
             Owner::Shared => Verdict::Merge,
             _ if desired.merges => Verdict::Merge,

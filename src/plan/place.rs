@@ -47,7 +47,7 @@ impl<'a> Place<'a> {
         let text = merged::with_edit(self, merges);
         let desired = Desired {
             owner: self.file.owner,
-            keyed: Driver::of(self.path).is_keyed(self.path),
+            keyed: Driver::of(self.path).is_keyed(),
             merges: text.is_some(),
             content: self.digest,
         };

@@ -10,7 +10,7 @@ use crate::{
     tree::RelPath,
 };
 
-/// What a file is for: its template, and the version or the controller; nothing for what is of all versions.
+/// What a file is for: its template, and the version or the controller.
 pub type Use = (&'static str, String);
 
 /// The files of that kind.
@@ -22,7 +22,7 @@ pub fn of_kind(
 ) -> Result<BTreeMap<Use, RelPath>> {
     let module = Module::of_group(group, domain);
     let context = context::context(&project.of_kind(group, kind));
-    let (mut files, every_version) = (BTreeMap::new(), String::new());
+    let mut files = BTreeMap::new();
     for (scope, subject) in subject::all(&context) {
         let (of_group, of_kind, what) = match subject {
             Subject::Api(api) => (&api.group_module, &api.kind, &api.version),
@@ -30,7 +30,6 @@ pub fn of_kind(
             Subject::Spoke(spoke) => (&spoke.group_module, &spoke.kind, &spoke.version),
             Subject::Controller(it) if it.default => (&it.group_module, &it.kind, &it.version),
             Subject::Controller(it) => (&it.group_module, &it.kind, &it.name),
-            Subject::Kind(kind) => (&kind.group_module, &kind.kind, &every_version),
             Subject::Project => continue,
         };
         if *of_group != module.ident || of_kind != kind.as_str() {

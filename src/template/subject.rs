@@ -6,7 +6,7 @@ use tera::Context as TeraContext;
 
 use super::{
     catalogue::{self, Scope, Template},
-    context::{ApiContext, Context, ControllerContext, KindContext, SpokeContext, WebhookContext},
+    context::{ApiContext, Context, ControllerContext, SpokeContext, WebhookContext},
     render::{self, Entry},
 };
 use crate::{
@@ -18,7 +18,6 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub enum Subject<'a> {
     Project,
-    Kind(&'a KindContext),
     Api(&'a ApiContext),
     Controller(&'a ControllerContext),
     Webhook(&'a WebhookContext),
@@ -49,7 +48,6 @@ fn of(scope: Scope, context: &Context) -> Vec<Subject<'_>> {
     };
     match scope {
         Scope::Project => once(true),
-        Scope::Kind => context.kinds.iter().map(Subject::Kind).collect(),
         Scope::Api => context.apis().map(Subject::Api).collect(),
         Scope::Controller => context.controllers().map(Subject::Controller).collect(),
         Scope::Server => once(server.exists),
@@ -73,7 +71,6 @@ impl Subject<'_> {
                     Failure::refused(format!("cannot serialize a context: {error}"))
                 })?;
             }
-            Self::Kind(kind) => seen.insert("kind", kind),
             Self::Api(api) => seen.insert("api", api),
             Self::Controller(controller) => seen.insert("controller", controller),
             Self::Webhook(webhook) => seen.insert("webhook", webhook),
@@ -109,11 +106,6 @@ impl Subject<'_> {
         };
         match self {
             Self::Project => BTreeMap::new(),
-            Self::Kind(kind) => [
-                ("group", kind.group_file.clone()),
-                ("kind", kind.file.clone()),
-            ]
-            .into(),
             Self::Api(api) => of(&api.group_file, &api.version, &api.file),
             Self::Controller(controller) => [
                 ("group", controller.group_file.clone()),

@@ -141,7 +141,8 @@ pub fn modules(project: &Project, last: Option<&Key>) -> Check {
     Ok(())
 }
 
-/// A group and a kind make one file's name, `<group>_<kind>`, and must be told apart in it: `a-b`, `C` and `a`, `BC` in snake case cannot.
+/// A sample is called `<group>_<version>_<kind>.yaml`, and two of them must not be one file: group `a-v1-ba` with kind `Ca` and
+/// group `a` with kind `BaV1Ca` would be, in version `v1`.
 pub fn files(project: &Project, last: Option<&Key>) -> Check {
     let mut seen: BTreeMap<String, &Key> = BTreeMap::new();
     for (key, resource) in in_order(project.resources(), |(key, _)| key, last) {
@@ -151,20 +152,18 @@ pub fn files(project: &Project, last: Option<&Key>) -> Check {
         let group = Module::of_group(&key.group, &key.domain);
         let kind = Module::of_kind(&key.kind);
         let (group, version, kind) = (group.file(), key.version, kind.file());
-        for file in [
-            format!("config/rbac/{group}_{kind}_roles.yaml"),
-            format!("config/samples/{group}_{version}_{kind}.yaml"),
-        ] {
-            let first = *seen.entry(file.clone()).or_insert(key);
-            if (&first.group, &first.kind) != (&key.group, &key.kind) {
-                return Err(Violation::new(
-                    Some(key),
-                    format!("`{first}` and `{key}` would both be `{file}`"),
-                )
-                .note("group and kind name files together: they have to differ there, too")
-                .flag(STATUS)
-                .field("rename one of the kinds"));
-            }
+        let file = format!("config/samples/{group}_{version}_{kind}.yaml");
+        let first = *seen.entry(file.clone()).or_insert(key);
+        if (&first.group, &first.kind) != (&key.group, &key.kind) {
+            return Err(Violation::new(
+                Some(key),
+                format!("`{first}` and `{key}` would both be `{file}`"),
+            )
+            .note(
+                "group, version and kind name the sample together: they have to differ there, too",
+            )
+            .flag(STATUS)
+            .field("rename one of the kinds"));
         }
     }
     Ok(())
