@@ -3,31 +3,28 @@
 //! Invariants: a merge is a pure function of three texts; one side unchanged gives the other side exactly; the result
 //! of a merge still parses if the user's side parsed, or the merge is a conflict.
 
-mod hunks;
 mod lines;
 pub mod markers;
-mod rust;
 mod text;
 mod toml;
-mod yaml;
 
 use std::collections::BTreeMap;
 
 pub use self::toml::differing_keys;
-use crate::{change::ConflictKind, syntax, tree::RelPath};
+use crate::{change::ConflictKind, syntax, tree::RelPath, yaml};
 
 /// How the texts of one file are merged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Driver {
     /// Line by line, as git does.
     Text,
-    /// Line by line, with `mod` and `use` lines that both sides added in order; the result must still be a Rust file.
+    /// Line by line; the result must still be Rust.
     Rust,
-    /// By key: order, comments and format of the user's file are kept; comments that the user left alone follow the template.
+    /// Line by line where that gives a manifest, otherwise by key.
     Toml,
-    /// Top-level lists by entry, everything else by line, neighbours apart; the result must still be YAML.
+    /// Line by line; the result must still be YAML.
     Yaml,
-    /// A set of lines, as in an ignore file.
+    /// As a set of lines: an ignore file.
     Lines,
 }
 
@@ -43,13 +40,9 @@ impl Driver {
         }
     }
 
-    /// Whether it can merge into a file that was there before the project, where there is no common base.
-    pub fn is_keyed(self, path: &RelPath) -> bool {
-        match self {
-            Self::Toml | Self::Lines => true,
-            Self::Yaml => path.as_str().ends_with("kustomization.yaml"),
-            Self::Text | Self::Rust => false,
-        }
+    /// Whether it can merge into a file that was there before the project, without a base.
+    pub fn is_keyed(self) -> bool {
+        matches!(self, Self::Toml | Self::Lines)
     }
 
     /// Merges what changed from `base` to `theirs` (the new template) into `ours` (the user's file).
@@ -61,10 +54,8 @@ impl Driver {
             return Ok(theirs.to_owned());
         }
         let merged = match self {
-            Self::Text => text::merge(base, ours, theirs),
-            Self::Rust => rust::merge(base, ours, theirs),
+            Self::Text | Self::Rust | Self::Yaml => text::merge(base, ours, theirs),
             Self::Toml => toml::merge(base, ours, theirs),
-            Self::Yaml => yaml::merge(base, ours, theirs),
             Self::Lines => Ok(lines::merge(base, ours, theirs)),
         }?;
         match self.parses(&merged) {
@@ -84,7 +75,9 @@ impl Driver {
                 .parse::<toml_edit::DocumentMut>()
                 .map(drop)
                 .map_err(|error| error.to_string()),
-            Self::Yaml => yaml::parses(text),
+            Self::Yaml => yaml::documents::<serde_yaml::Value>(text)
+                .map(drop)
+                .map_err(|error| error.to_string()),
         }
     }
 }

@@ -136,7 +136,12 @@ pub fn reconcile<T: PartialEq>(
                 Verdict::Write
             }
         }
-        (Some(_), Some(_)) if desired.owner == Owner::User => Verdict::KeepUser,
+        (Some(last), Some(_)) if desired.owner == Owner::User => {
+            match last.owner == Owner::Shared && is_news(last, desired) {
+                true => Verdict::Merge,
+                false => Verdict::KeepUser,
+            }
+        }
         (Some(last), Some(_)) if is_news(last, desired) => match desired.owner {
             Owner::Shared => Verdict::Merge,
             _ if desired.merges => Verdict::Merge,

@@ -1,14 +1,68 @@
-//! Line by line.
+//! Line by line, as git merges.
+
+use diffy::{ConflictStyle, MergeOptions};
 
 use crate::change::ConflictKind;
 
-/// Merges as `diff3` does; lines that both sides changed differently are a conflict.
+/// Longer than a marker in any text that is merged, so that none is taken for one.
+const MARKER: usize = 60;
+
+/// Merges as `diff3` does; lines that both sides changed differently are a conflict. Only declarations of modules and imports that
+/// both added at one place are put in order.
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKind> {
-    diffy::merge(base, ours, theirs).map_err(|_marked| ConflictKind::Overlap)
+    let merged = MergeOptions::new()
+        .set_conflict_marker_length(MARKER)
+        .set_conflict_style(ConflictStyle::Diff3)
+        .merge(base, ours, theirs);
+    merged.or_else(|marked| in_order(&marked).ok_or(ConflictKind::Overlap))
+}
+
+/// The text with the lines of both sides of each conflict, if all of them are additions that have an order.
+fn in_order(marked: &str) -> Option<String> {
+    let [start, base, middle, end] = ["<", "|", "=", ">"].map(|sign| sign.repeat(MARKER));
+    let mut merged = String::new();
+    let mut lines = marked.split_inclusive('\n');
+    while let Some(line) = lines.next() {
+        if !line.starts_with(&start) {
+            merged.push_str(line);
+            continue;
+        }
+        let mut declarations_until = |marker: &str| {
+            let section = lines.by_ref().take_while(|line| !line.starts_with(marker));
+            section
+                .map(|line| Some((declared(line)?, line.trim_end())))
+                .collect::<Option<Vec<_>>>()
+        };
+        let ours = declarations_until(&base)?;
+        let replaced = declarations_until(&middle)?;
+        let mut added = [ours, declarations_until(&end)?].concat();
+        if !replaced.is_empty() {
+            return None;
+        }
+        added.sort();
+        added.dedup();
+        merged.extend(added.iter().flat_map(|(_, line)| [*line, "\n"]));
+    }
+    Some(merged)
+}
+
+/// What a line declares, if it is no more than `mod a;` or `use a::b;`: what rustfmt sorts by.
+fn declared(line: &str) -> Option<&str> {
+    let line = line.trim();
+    let line = match line.split_once(' ') {
+        Some((visibility, rest)) if visibility.starts_with("pub") => rest,
+        _ => line,
+    };
+    let item = line.strip_prefix("mod ").or(line.strip_prefix("use "))?;
+    let plain = |c: char| c.is_alphanumeric() || "_:#*{}, ".contains(c);
+    item.strip_suffix(';')
+        .filter(|item| item.chars().all(plain))
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -16,5 +70,47 @@ mod tests {
         let merged = merge("a\nb\nc\nd\n", "A\nb\nc\nd\n", "a\nb\nc\nD\n");
         assert_eq!(merged, Ok("A\nb\nc\nD\n".to_owned()));
         assert_eq!(merge("a\n", "b\n", "c\n"), Err(ConflictKind::Overlap));
+    }
+
+    #[test]
+    fn changes_of_neighbouring_lines_are_a_conflict() {
+        for [base, ours, theirs] in [
+            ["a\nb\n", "A\nb\n", "a\nB\n"],
+            ["a\nb\n", "a\nx\nb\n", "a\ny\nb\n"],
+            ["a\nb\nc\n", "a\nx\nb\nc\n", "c\n"],
+        ] {
+            assert_eq!(merge(base, ours, theirs), Err(ConflictKind::Overlap));
+        }
+    }
+
+    #[test]
+    fn modules_of_both_sides_are_declared() {
+        let base = "pub mod api;\nmod context;\n\nfn a() {}\n";
+        let ours = "pub mod api;\nmod context;\npub(crate) mod mine;\nmod zoo;\n\nfn a() {}\n";
+        let theirs = "pub mod api;\nmod context;\npub mod webhooks;\n\nfn a() {}\n";
+        let merged = "pub mod api;\nmod context;\npub(crate) mod mine;\npub mod webhooks;\nmod zoo;\n\nfn a() {}\n";
+        assert_eq!(merge(base, ours, theirs), Ok(merged.to_owned()));
+    }
+
+    #[test]
+    fn other_items_at_one_place_are_a_conflict() {
+        for [base, ours, theirs] in [
+            ["mod a;\n", "mod a;\nfn b() {}\n", "mod a;\nfn c() {}\n"],
+            ["mod a;\n", "mod a;\nmod b {}\n", "mod a;\nmod c;\n"],
+            ["mod a;\nmod b;\n", "mod a;\nmod c;\n", "mod a;\nmod d;\n"],
+        ] {
+            assert_eq!(merge(base, ours, theirs), Err(ConflictKind::Overlap));
+        }
+    }
+
+    fn lines() -> impl Strategy<Value = String> {
+        proptest::collection::vec("[a-d]\n?|mod [a-d];\n", 0..8).prop_map(|lines| lines.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn the_sides_may_change_places(base in lines(), ours in lines(), theirs in lines()) {
+            prop_assert_eq!(merge(&base, &ours, &theirs).is_ok(), merge(&base, &theirs, &ours).is_ok());
+        }
     }
 }

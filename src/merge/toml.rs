@@ -1,49 +1,54 @@
-//! TOML by key: `Cargo.toml`, `deny.toml`. Order, comments and format of the user's file are kept.
+//! TOML: by line, and by key where that is no answer. Order, comments and format of the user's file are kept.
 
 mod adopt;
-mod decor;
 mod dependency;
-mod kept;
 mod list;
-mod order;
-mod same;
 
-use toml_edit::{Array, DocumentMut, Item, Table, TableLike, Value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, RawString, Table, TableLike, Value};
 
 pub use self::adopt::differing_keys;
-use self::same::{same, same_value};
+use super::text;
 use crate::change::ConflictKind;
 
-/// Merges what the template changed, key by key. Against an empty base (a file that was there before the project) a key
-/// the user has already is the user's.
+/// Merges what the template changed. Against an empty base (a file that was there before the project) a key that the user has
+/// already is the user's.
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKind> {
     let parse = |text: &str| {
         text.parse::<DocumentMut>()
             .map_err(|error| ConflictKind::Unparsable(error.message().to_owned()))
     };
-    let (base_document, mine, mut theirs) = (parse(base)?, parse(ours)?, parse(theirs)?);
-    let mut merged = mine.clone();
+    let (old, mut merged, mut new) = (parse(base)?, parse(ours)?, parse(theirs)?);
     let adopting = base.trim().is_empty();
     if adopting {
-        adopt::check(&merged, &theirs)?;
-        adopt::leave_out(&merged, &mut theirs);
+        adopt::check(&merged, &new)?;
+        adopt::leave_out(&merged, &mut new);
+    } else if let Ok(merged) = text::merge(base, ours, theirs)
+        && parse(&merged).is_ok()
+    {
+        return Ok(merged);
     }
     merge_table(
-        base_document.as_table(),
+        old.as_table(),
         merged.as_table_mut(),
-        theirs.as_table(),
+        new.as_table(),
         adopting,
         false,
     )?;
-    order::place(mine.as_table(), merged.as_table_mut(), theirs.as_table());
-    if adopting {
-        order::separate(mine.as_table(), merged.as_table_mut());
+    let merged = merged.to_string();
+    // What the user wrote about a key that goes has no other place.
+    let is_lost = |comment: &&str| !base.contains(comment) && !merged.contains(comment);
+    match ours.lines().filter_map(comment).any(|it| is_lost(&it)) {
+        true => Err(ConflictKind::Overlap),
+        false => Ok(merged),
     }
-    decor::merge_end(&base_document, &mut merged, &theirs);
-    Ok(kept::print(&base_document, &mine, merged))
 }
 
-/// `dependencies`: whether the keys of this table are.
+/// The comment in a line. Where the sign is in a string, that counts as one.
+fn comment(line: &str) -> Option<&str> {
+    line.find('#').map(|at| line[at..].trim())
+}
+
+/// Merges a table; `dependencies` says whether its keys are.
 fn merge_table(
     base: &dyn TableLike,
     ours: &mut dyn TableLike,
@@ -66,27 +71,30 @@ fn merge_table(
         }
     }
     for (key, new) in theirs.iter() {
-        decor::merge(key, base, ours, theirs);
         let old = base.get(key);
-        if old.is_some_and(|old| same(old, new)) {
-            merge_inner_decor(old, ours.get_mut(key), new);
-            continue;
-        }
         match (old, ours.get_mut(key)) {
-            (None, None) => order::insert(ours, theirs, key, new),
+            (Some(old), _) if same(old, new) => {}
+            (None, None) => insert(ours, theirs, key, new),
             // The user removed what the template now changes: it stays removed.
             (Some(_), None) => {}
             (_, Some(mine)) if same(mine, new) => {}
-            (Some(old), Some(mine)) if same(mine, old) && !holds_comments(mine) => {
-                decor::replace(old, mine, new);
+            (Some(old), Some(mine)) if is_one_value(mine) && new.is_value() && same(mine, old) => {
+                replace(mine, new);
             }
-            (old, Some(mine)) if dependencies => dependency::merge(old, mine, new, adopting)?,
+            (_, Some(_)) if dependencies && adopting => {}
+            (old, Some(mine)) if dependencies => dependency::merge(old, mine, new)?,
             (old, Some(mine)) => {
-                merge_item(old, mine, new, adopting, dependency::are_below(key))?;
+                let below = dependency::are_below(key);
+                merge_item(old, mine, new, adopting, below)?;
             }
         }
     }
     Ok(())
+}
+
+/// Whether the template's value may stand in its place as a whole.
+fn is_one_value(item: &Item) -> bool {
+    item.is_value() && !item.is_array()
 }
 
 /// Merges what both sides changed.
@@ -98,43 +106,33 @@ fn merge_item(
     dependencies: bool,
 ) -> Result<(), ConflictKind> {
     let empty = Table::new();
-    let inline = order::inlined(new).filter(|_| mine.is_inline_table());
-    let new = inline.as_ref().unwrap_or(new);
     let old_table = old.map_or(Some(&empty as &dyn TableLike), Item::as_table_like);
+    if mine.is_inline_table() && new.is_table() {
+        // No header may stand in braces.
+        return Err(ConflictKind::Overlap);
+    }
     if let (Some(old), Some(mine), Some(new)) =
         (old_table, mine.as_table_like_mut(), new.as_table_like())
     {
-        return merge_table(old, mine, new, adopting, dependencies);
+        merge_table(old, mine, new, adopting, dependencies)?;
+    } else if let (Some(mine), Some(new)) = (mine.as_array_mut(), new.as_array()) {
+        merge_array(old.and_then(Item::as_array), mine, new);
+    } else if !adopting {
+        return Err(ConflictKind::Overlap);
     }
-    match (mine.as_array_mut(), new.as_array()) {
-        (Some(mine), Some(new)) => merge_array(old.and_then(Item::as_array), mine, new),
-        _ if adopting => {}
-        _ => return Err(ConflictKind::Overlap),
-    }
+    tidy(mine);
     Ok(())
 }
 
-/// Whether comments may stand in it, so that it is merged though it says what the template said.
-fn holds_comments(item: &Item) -> bool {
-    let in_list = |list: &Array| list.to_string().contains('#');
-    item.is_table_like() || item.as_array().is_some_and(in_list)
-}
-
-/// Brings the comments inside a table that says the same as before to what the template has.
-fn merge_inner_decor(old: Option<&Item>, mine: Option<&mut Item>, new: &Item) {
-    let (Some(old), Some(mine), Some(new)) = (
-        old.and_then(Item::as_table_like),
-        mine.and_then(Item::as_table_like_mut),
-        new.as_table_like(),
-    ) else {
-        return;
-    };
-    for (key, item) in new.iter() {
-        decor::merge(key, old, mine, new);
-        merge_inner_decor(old.get(key), mine.get_mut(key), item);
+/// Brings the white space in braces on one line to what is usual.
+fn tidy(item: &mut Item) {
+    let is_line = |table: &&mut InlineTable| !table.to_string().contains('\n');
+    if let Some(table) = item.as_inline_table_mut().filter(is_line) {
+        let around = table.decor().clone();
+        table.fmt();
+        *table.decor_mut() = around;
     }
 }
-
 fn merge_array(old: Option<&Array>, mine: &mut Array, new: &Array) {
     let has = |array: &Array, wanted: &Value| array.iter().any(|value| same_value(value, wanted));
     let is_old = |wanted: &Value| old.is_some_and(|old| has(old, wanted));
@@ -144,6 +142,75 @@ fn merge_array(old: Option<&Array>, mine: &mut Array, new: &Array) {
             list::push(mine, value.clone());
         }
     }
+}
+
+/// Adds what the template has at `key`, with the comment above it, behind what is there.
+fn insert(ours: &mut dyn TableLike, theirs: &dyn TableLike, key: &str, new: &Item) {
+    let mut new = new.clone();
+    follow(&mut new);
+    if let Some(table) = new.as_table_mut().filter(|_| !ours.is_empty()) {
+        let above = table.decor().prefix().and_then(RawString::as_str);
+        let above = above.unwrap_or_default().to_owned();
+        if !table.is_dotted() && !above.starts_with('\n') {
+            table.decor_mut().set_prefix(format!("\n{above}"));
+        }
+    }
+    if let Some(key) = theirs.key(key) {
+        ours.entry_format(key).or_insert(new);
+    }
+}
+
+/// Forgets the places that tables had in their file: each follows what is before it.
+fn follow(item: &mut Item) {
+    if let Some(table) = item.as_table_mut() {
+        table.set_position(None);
+        table.iter_mut().for_each(|(_, inner)| follow(inner));
+    }
+}
+
+/// Puts `new` in the place of `mine`, with the white space and the comment around that.
+fn replace(mine: &mut Item, new: &Item) {
+    let around = mine.as_value().map(|value| value.decor().clone());
+    *mine = new.clone();
+    if let (Some(value), Some(around)) = (mine.as_value_mut(), around) {
+        *value.decor_mut() = around;
+    }
+}
+
+/// Whether two items say the same, whatever the white space and comments around and in them. The order of keys says nothing, and
+/// a table is one however it is written.
+fn same(a: &Item, b: &Item) -> bool {
+    if let (Some(a), Some(b)) = (a.as_table_like(), b.as_table_like()) {
+        return same_table(a, b);
+    }
+    match (a, b) {
+        (Item::Value(a), Item::Value(b)) => same_value(a, b),
+        (Item::ArrayOfTables(a), Item::ArrayOfTables(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_table(a, b))
+        }
+        (Item::None, Item::None) => true,
+        _ => false,
+    }
+}
+
+fn same_value(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::String(a), Value::String(b)) => a.value() == b.value(),
+        (Value::Integer(a), Value::Integer(b)) => a.value() == b.value(),
+        (Value::Float(a), Value::Float(b)) => a.value().to_bits() == b.value().to_bits(),
+        (Value::Boolean(a), Value::Boolean(b)) => a.value() == b.value(),
+        (Value::Datetime(a), Value::Datetime(b)) => a.value() == b.value(),
+        (Value::Array(a), Value::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same_value(a, b))
+        }
+        (Value::InlineTable(a), Value::InlineTable(b)) => same_table(a, b),
+        _ => false,
+    }
+}
+
+fn same_table(a: &dyn TableLike, b: &dyn TableLike) -> bool {
+    let in_b = |(key, item)| b.get(key).is_some_and(|other| same(item, other));
+    a.len() == b.len() && a.iter().all(in_b)
 }
 
 #[cfg(test)]

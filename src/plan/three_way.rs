@@ -83,7 +83,7 @@ impl<'a> ThreeWay<'a> {
     fn verdict_if(&self, merges: bool) -> Verdict {
         let desired = Desired {
             owner: self.file.owner,
-            keyed: Driver::of(self.path).is_keyed(self.path),
+            keyed: Driver::of(self.path).is_keyed(),
             merges,
             content: self.digest,
         };

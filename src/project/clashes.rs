@@ -181,12 +181,6 @@ fn names_that_meet() {
 #[test]
 fn groups_and_kinds_that_name_one_file() {
     refused(
-        &["a-bc v1 De"],
-        "a v1 BcDe",
-        "`a-bc/v1, Kind De` and `a/v1, Kind BcDe` would both be `config/rbac/a_bc_de_roles.yaml`",
-        "operator-forge status",
-    );
-    refused(
         &["a-v1-ba v1 Ca"],
         "a v1 BaV1Ca",
         "`a-v1-ba/v1, Kind Ca` and `a/v1, Kind BaV1Ca` would both be `config/samples/a_v1_ba_v1_ca.yaml`",

@@ -22,8 +22,6 @@ static DIGESTS: &[(&str, [u8; 32])] = &include!(concat!(env!("OUT_DIR"), "/diges
 pub enum Scope {
     /// Every project.
     Project,
-    /// Each kind that the project defines.
-    Kind,
     /// Each version of a kind that the project defines.
     Api,
     /// Each controller.
@@ -45,9 +43,8 @@ pub enum Scope {
 }
 
 /// The scopes by the start of the template's path.
-const SCOPES: [(&str, Scope); 11] = [
+const SCOPES: [(&str, Scope); 10] = [
     ("project/", Scope::Project),
-    ("kind/", Scope::Kind),
     ("api/", Scope::Api),
     ("controller/", Scope::Controller),
     ("webhook/server/", Scope::Server),
@@ -90,7 +87,7 @@ pub struct Template {
 }
 
 /// The owners by the start of the template's path; the first match counts.
-const OWNERS: [(&str, Owner); 21] = [
+const OWNERS: [(&str, Owner); 28] = [
     ("runtime/", Owner::Tool),
     ("project/src/api.rs", Owner::Tool),
     ("project/src/controllers.rs", Owner::Tool),
@@ -103,12 +100,26 @@ const OWNERS: [(&str, Owner); 21] = [
     ("project/README.md", Owner::User),
     // `make manifests` replaces it.
     ("project/config/crd/", Owner::User),
+    // What people edit. What follows from the project is in files of the tool's own, which these name.
+    ("project/config/default/kustomization.yaml", Owner::User),
+    ("project/config/rbac/kustomization.yaml", Owner::User),
+    ("project/config/default/replacements.yaml", Owner::Tool),
+    ("project/config/rbac/api_roles.yaml", Owner::Tool),
+    ("project/config/samples/", Owner::Tool),
+    (
+        "project/config/network-policy/kustomization.yaml",
+        Owner::Tool,
+    ),
+    ("project/config/webhook/", Owner::Tool),
     ("project/", Owner::Shared),
-    ("kind/", Owner::Tool),
     ("api/", Owner::User),
     ("controller/", Owner::User),
     ("webhook/server/", Owner::Shared),
     ("webhook/self-managed/", Owner::Shared),
+    (
+        "webhook/cert-manager/config/certmanager/kustomization.yaml",
+        Owner::Tool,
+    ),
     ("webhook/cert-manager/", Owner::Shared),
     ("webhook/default/", Owner::User),
     ("webhook/validate/", Owner::User),

@@ -10,7 +10,7 @@ use crate::{
     tree::RelPath,
 };
 
-/// The purpose of a file: its template, and the version or the controller; neither for a file of all versions.
+/// The purpose of a file: its template, and the version or the controller.
 pub type Use = (&'static str, String);
 
 /// The files of a kind.
@@ -28,7 +28,6 @@ pub fn of_kind(
             continue;
         };
         let what = match subject {
-            Subject::Kind(_) => "",
             Subject::Controller(controller) if !controller.default => &controller.name,
             _ => &names.version,
         };

@@ -6,9 +6,7 @@ use tera::Context as TeraContext;
 
 use super::{
     catalogue::{self, Scope, Template},
-    context::{
-        ApiContext, Context, ControllerContext, KindContext, Names, SpokeContext, WebhookContext,
-    },
+    context::{ApiContext, Context, ControllerContext, Names, SpokeContext, WebhookContext},
     render::{self, Entry},
 };
 use crate::{
@@ -20,7 +18,6 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub enum Subject<'a> {
     Project,
-    Kind(&'a KindContext),
     Api(&'a ApiContext),
     Controller(&'a ControllerContext),
     Webhook(&'a WebhookContext),
@@ -51,7 +48,6 @@ fn of(scope: Scope, context: &Context) -> Vec<Subject<'_>> {
     };
     match scope {
         Scope::Project => once(true),
-        Scope::Kind => context.kinds.iter().map(Subject::Kind).collect(),
         Scope::Api => context.apis().map(Subject::Api).collect(),
         Scope::Controller => context.controllers().map(Subject::Controller).collect(),
         Scope::Server => once(server.exists),
@@ -69,7 +65,6 @@ impl<'a> Subject<'a> {
     pub fn names(&self) -> Option<&'a Names> {
         match self {
             Self::Project => None,
-            Self::Kind(kind) => Some(&kind.names),
             Self::Api(api) => Some(&api.names),
             Self::Controller(controller) => Some(&controller.names),
             Self::Webhook(webhook) => Some(&webhook.names),
@@ -87,7 +82,6 @@ impl<'a> Subject<'a> {
                     Failure::refused(format!("cannot serialize a context: {error}"))
                 })?;
             }
-            Self::Kind(kind) => seen.insert("kind", kind),
             Self::Api(api) => seen.insert("api", api),
             Self::Controller(controller) => seen.insert("controller", controller),
             Self::Webhook(webhook) => seen.insert("webhook", webhook),

@@ -238,12 +238,12 @@ fn edits_of_both_branches_are_kept() {
             &[INIT],
             &format!(
                 "{API} && echo '// first' >> src/controllers/cache/memcached.rs && echo '*.first' >> .gitignore \
-                 && sed -i '/^resources:/a\\  - first.yaml' config/rbac/kustomization.yaml \
+                 && sed -i 's/cpu: 10m/cpu: 20m/' config/manager/manager.yaml \
                  && sed -i '/^\\[dependencies\\]/a first = \"1\"' Cargo.toml"
             ),
             &format!(
                 "{OTHER} && echo '// second' >> src/controllers/cache/redis.rs && echo '*.second' >> .gitignore \
-                 && sed -i '/^resources:/a\\  - second.yaml' config/rbac/kustomization.yaml \
+                 && sed -i 's/cpu: 500m/cpu: 750m/' config/manager/manager.yaml \
                  && sed -i '/^\\[dependencies\\]/a second = \"1\"' Cargo.toml"
             ),
             way,
@@ -254,17 +254,13 @@ fn edits_of_both_branches_are_kept() {
             ("src/controllers/cache/memcached.rs", &["// first"][..]),
             ("src/controllers/cache/redis.rs", &["// second"]),
             (".gitignore", &["*.first", "*.second"]),
-            (
-                "config/rbac/kustomization.yaml",
-                &[
-                    "- first.yaml",
-                    "- second.yaml",
-                    "cache_memcached_roles",
-                    "cache_redis_roles",
-                ],
-            ),
+            ("config/manager/manager.yaml", &["cpu: 20m", "cpu: 750m"]),
             ("Cargo.toml", &["first = \"1\"", "second = \"1\""]),
             ("src/api.rs", &["Memcached", "Redis"]),
+            (
+                "config/rbac/api_roles.yaml",
+                &["cache-memcached-viewer", "cache-redis-viewer"],
+            ),
         ] {
             let text = merged.read(path);
             for wanted in texts {

@@ -2,7 +2,7 @@
 
 use toml_edit::{InlineTable, Item, TableLike, Value};
 
-use super::{decor, merge_table, same::same};
+use super::{merge_table, same, tidy};
 use crate::change::ConflictKind;
 
 /// The keys that say together which package of which place is meant; the others say how it is used.
@@ -25,33 +25,21 @@ pub fn are_below(key: &str) -> bool {
     ["dependencies", "dev-dependencies", "build-dependencies"].contains(&key)
 }
 
-/// Merges what both sides changed. One that was there before the project (`adopting`) is the user's as it is.
+/// Merges what both sides changed.
 ///
 /// Errors: both sides took it from elsewhere.
-pub fn merge(
-    old: Option<&Item>,
-    mine: &mut Item,
-    new: &Item,
-    adopting: bool,
-) -> Result<(), ConflictKind> {
-    if adopting {
-        return Ok(());
-    }
-    let form = |item: &Item| (item.is_str(), item.is_inline_table());
-    if let Some(old) = old.filter(|old| same(old, mine) && form(old) != form(new)) {
-        decor::replace(old, mine, new);
-        return Ok(());
-    }
-    let before = old.map(written_out);
+pub fn merge(old: Option<&Item>, mine: &mut Item, new: &Item) -> Result<(), ConflictKind> {
+    let old = old.map(written_out);
     let new = written_out(new);
     let mut table = written_out(mine);
-    let (Some(wanted), Some(ours)) = (new.as_table_like(), table.as_table_like_mut()) else {
-        return Err(ConflictKind::Overlap);
-    };
     let none = InlineTable::new();
-    let base = match &before {
-        None => &none,
-        Some(before) => before.as_table_like().ok_or(ConflictKind::Overlap)?,
+    let base = old
+        .as_ref()
+        .map_or(Some(&none as &dyn TableLike), Item::as_table_like);
+    let (Some(base), Some(theirs), Some(ours)) =
+        (base, new.as_table_like(), table.as_table_like_mut())
+    else {
+        return Err(ConflictKind::Overlap);
     };
     let is_same = |a: &dyn TableLike, b: &dyn TableLike| {
         SOURCE.iter().all(|key| match (a.get(key), b.get(key)) {
@@ -60,23 +48,16 @@ pub fn merge(
             _ => false,
         })
     };
-    let unchanged = before.is_some() && (is_same(base, ours) || is_same(base, wanted));
-    if !unchanged && !is_same(ours, wanted) {
+    let is_of_one = old.is_some() && (is_same(base, ours) || is_same(base, theirs));
+    if !is_of_one && !is_same(ours, theirs) {
         return Err(ConflictKind::Overlap);
     }
     // One side left the source as it was, so that key by key is source by source.
-    let count = ours.len();
-    merge_table(base, ours, wanted, false, false)?;
-    let grew = ours.len() > count;
-    if same(&table, &written_out(mine)) && mine.is_str() {
-        return Ok(());
+    merge_table(base, ours, theirs, false, false)?;
+    if !same(&table, &written_out(mine)) {
+        tidy(&mut table);
+        *mine = table;
     }
-    if let Some(inline) = table.as_inline_table_mut().filter(|_| grew) {
-        let around = inline.decor().clone();
-        inline.fmt();
-        *inline.decor_mut() = around;
-    }
-    *mine = table;
     Ok(())
 }
 

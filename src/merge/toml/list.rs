@@ -1,8 +1,6 @@
 //! Adding to a list, in the lines that it has.
 
-use toml_edit::{Array, Value};
-
-use super::decor::text;
+use toml_edit::{Array, RawString, Value};
 
 /// Where nothing shows how far the entries of a list of several lines are indented.
 const INDENT: &str = "    ";
@@ -43,6 +41,10 @@ pub fn push(list: &mut Array, value: Value) {
     };
     list.push_formatted(value.decorated(before, suffix));
     list.set_trailing(trailing);
+}
+
+fn text(raw: Option<&RawString>) -> &str {
+    raw.and_then(RawString::as_str).unwrap_or_default()
 }
 
 /// The white space before a value that begins a line.

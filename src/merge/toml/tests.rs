@@ -43,22 +43,50 @@ fn removals_on_either_side_are_kept() {
 }
 
 #[test]
-fn new_keys_go_where_the_template_has_them_with_their_comments() {
+fn new_keys_stand_behind_those_of_the_user_with_their_comments() {
     check(
         "[dependencies]\na = 1\nc = 3\n\n[lints]\nx = 1\n",
         "[dependencies]\na = 1\nmine = 9\nc = 3\n\n[mine]\ny = 2\n\n[lints]\nx = 1\n",
         "[dependencies]\na = 1\n# new\nb = 2\nc = 3\n\n# more\n[features]\nd = []\n\n[lints]\nx = 1\n",
-        "[dependencies]\na = 1\n# new\nb = 2\nmine = 9\nc = 3\n\n# more\n[features]\nd = []\n\n[mine]\ny = 2\n\n[lints]\nx = 1\n",
+        "[dependencies]\na = 1\nmine = 9\nc = 3\n# new\nb = 2\n\n[mine]\ny = 2\n\n[lints]\nx = 1\n\n# more\n[features]\nd = []\n",
     );
 }
 
 #[test]
-fn comments_are_merged_as_what_they_are_about() {
+fn comments_follow_the_template_where_lines_can_be_merged() {
     check(
-        "# old\n[a]\nx = 1\n# one\ny = 2\nz = 3\n",
-        "# old\n[a]\nx = 7\n# mine\ny = 2\nz = 3\n# last\n",
-        "# new\n[a]\nx = 1\n# two\ny = 2\n# three\nz = 3 # why\n",
-        "# new\n[a]\nx = 7\n# mine\ny = 2\n# three\nz = 3 # why\n# last\n",
+        "# old\n[a]\nx = 1\n\n# one\ny = 2\n",
+        "# old\n[a]\nx = 7\n\n# one\ny = 2\n# mine\n",
+        "# new\n[a]\nx = 1\n\n# two\ny = 2\n",
+        "# new\n[a]\nx = 7\n\n# two\ny = 2\n# mine\n",
+    );
+    // Neighbours: by key, and the comments are those of the user's file.
+    check(
+        "# old\nx = 1\n# one\ny = 2\n",
+        "# mine\nx = 7\n# one\ny = 2\n",
+        "# new\nx = 1\n# two\ny = 3\n",
+        "# mine\nx = 7\n# one\ny = 3\n",
+    );
+}
+
+#[test]
+fn a_comment_of_the_user_about_a_key_that_goes_is_a_conflict() {
+    for (base, ours, theirs) in [
+        ("a = 1\n", "# why\na = 1\n", ""),
+        ("a = 1\nb = 1\n", "a = 1 # so\nb = 1\n", "b = 1\n"),
+        (
+            "a = { x = 1 }\n",
+            "a = {\n  # why\n  x = 1,\n}\n",
+            "a = { x = 2 }\n",
+        ),
+    ] {
+        assert_eq!(merge(base, ours, theirs), Err(ConflictKind::Overlap));
+    }
+    check(
+        "# theirs\na = 1 # theirs\nb = 1\n",
+        "# theirs\na = 1 # theirs\nb = 2\n",
+        "b = 1\n",
+        "b = 2\n",
     );
 }
 
@@ -168,21 +196,21 @@ fn keys_of_the_user_keep_their_order() {
         "",
         "[package]\nname = \"k\"\nversion = \"1\"\nedition = \"2024\"\ndescription = \"mine\"\nauthors = [\"me\"]\n",
         "[package]\nname = \"k\"\nversion = \"0\"\nedition = \"2024\"\nrust-version = \"1.89\"\npublish = false\n",
-        "[package]\nname = \"k\"\nversion = \"1\"\nedition = \"2024\"\nrust-version = \"1.89\"\npublish = false\n\
-         description = \"mine\"\nauthors = [\"me\"]\n",
+        "[package]\nname = \"k\"\nversion = \"1\"\nedition = \"2024\"\ndescription = \"mine\"\nauthors = [\"me\"]\n\
+         rust-version = \"1.89\"\npublish = false\n",
     );
     check(
         "",
         "[z]\nx = 1\n[b]\nx = 1\n[a]\ny = { d = 1, c = 1 }\n",
         "[a]\ny = { c = 1, d = 1 }\n[b]\nw = 1\nx = 1\n",
-        "[z]\nx = 1\n[b]\nw = 1\nx = 1\n[a]\ny = { d = 1, c = 1 }\n",
+        "[z]\nx = 1\n[b]\nx = 1\nw = 1\n[a]\ny = { d = 1, c = 1 }\n",
     );
     // Added on both sides.
     check(
         "a = 1\n",
         "c = 1\na = 1\nb = 1\n",
         "a = 1\nb = 1\nc = 1\nd = 1\n",
-        "c = 1\nd = 1\na = 1\nb = 1\n",
+        "c = 1\na = 1\nb = 1\nd = 1\n",
     );
 }
 
@@ -198,7 +226,7 @@ fn an_existing_manifest_is_adopted() {
         "",
         "# mine\n[workspace]\nmembers = []\n",
         "[package]\nname = \"demo\"\n\n[workspace]\nmembers = [\"a\"]\n",
-        "[package]\nname = \"demo\"\n\n# mine\n[workspace]\nmembers = [\"a\"]\n",
+        "# mine\n[workspace]\nmembers = [\"a\"]\n\n[package]\nname = \"demo\"\n",
     );
 }
 
@@ -216,17 +244,9 @@ fn lints_of_a_package_stand_beside_none_of_its_workspace() {
 }
 
 #[test]
-fn a_table_goes_into_braces_where_the_user_has_braces() {
-    check(
-        "",
-        "a = { x = 1 }\n",
-        "# why\n[a]\n# y\ny = 1 # so\n\n[a.b]\nz = 1\n\n[[a.c]]\nw = 1\n",
-        "a = { x = 1, y = 1, b = { z = 1 }, c = [{ w = 1 }] }\n",
-    );
-    check(
-        "[a]\nx = 1\n",
-        "a = { x = 1 }\n",
-        "[a]\nx = 1\n\n[a.b]\nz = 1\n",
-        "a = { x = 1, b = { z = 1 } }\n",
-    );
+fn a_header_beside_the_users_braces_is_a_conflict() {
+    for base in ["", "[a]\nx = 1\n"] {
+        let merged = merge(base, "a = { x = 1 }\n", "[a]\nx = 1\n\n[a.b]\nz = 1\n");
+        assert_eq!(merged, Err(ConflictKind::Overlap));
+    }
 }

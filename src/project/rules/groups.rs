@@ -74,21 +74,18 @@ pub fn modules(project: &Project, last: Option<&Key>) -> Check {
     Ok(())
 }
 
-/// A group and a kind make the name of a file, `<group>_<kind>`. In it, `a-b`, `C` and `a`, `BC` in snake case are the same.
+/// A sample is called `<group>_<version>_<kind>.yaml`, and two of them must not be one file: group `a-v1-ba` with kind `Ca` and
+/// group `a` with kind `BaV1Ca` would be, in version `v1`.
 pub fn files(project: &Project, last: Option<&Key>) -> Check {
     let mut seen: BTreeMap<String, &Key> = BTreeMap::new();
     for key in apis(project, last) {
         let group = Module::of_group(&key.group, &key.domain);
         let kind = Module::of_kind(&key.kind);
         let (group, version, kind) = (group.file(), key.version, kind.file());
-        for file in [
-            format!("config/rbac/{group}_{kind}_roles.yaml"),
-            format!("config/samples/{group}_{version}_{kind}.yaml"),
-        ] {
-            let first = *seen.entry(file.clone()).or_insert(key);
-            if (&first.group, &first.kind) != (&key.group, &key.kind) {
-                return Err(Rule::SameFile(file).at(key).beside(first));
-            }
+        let file = format!("config/samples/{group}_{version}_{kind}.yaml");
+        let first = *seen.entry(file.clone()).or_insert(key);
+        if (&first.group, &first.kind) != (&key.group, &key.kind) {
+            return Err(Rule::SameFile(file).at(key).beside(first));
         }
     }
     Ok(())

@@ -197,7 +197,7 @@ fn words(violation: &Violation) -> Words {
                 .set("--group", "group", &other.group)
         }
         Rule::SameFile(file) => broken(format!("`{other}` and `{key}` would both be `{file}`"))
-            .note("group and kind name files together: they have to differ there, too")
+            .note("group, version and kind name the sample together: they have to differ there, too")
             .rename(),
         Rule::OtherPlural(..) | Rule::OtherScope { .. } | Rule::OtherShortNames(..) => {
             differs(key, other.version, rule)

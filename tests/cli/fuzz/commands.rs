@@ -174,7 +174,7 @@ const READ: [&str; 14] = [
     ".operator-forge/PROJECT",
     ".operator-forge/lock",
     ".operator-forge/base/Cargo.toml",
-    ".operator-forge/base/config/rbac/kustomization.yaml",
+    ".operator-forge/base/config/manager/manager.yaml",
     ".operator-forge/local/lock",
     ".operator-forge/local/undo",
     "Cargo.toml",

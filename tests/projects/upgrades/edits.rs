@@ -28,7 +28,7 @@ const EDITS: [Edit; 12] = [
     }),
     ("config/default/kustomization.yaml", |text| {
         let text = text.replace("  # - ../prometheus\n", "  - ../prometheus\n");
-        after(&text, "  - ../manager\n", "  # ours\n  - quota.yaml\n")
+        after(&text, "  - ../crd\n", "  # ours\n  - quota.yaml\n")
     }),
     ("config/rbac/kustomization.yaml", |text| {
         after(text, "  - service_account.yaml\n", "  - team_role.yaml\n")
