@@ -44,7 +44,7 @@ use crate::{
     syntax,
 };
 
-/// The threads that a command runs on: one a core, eight at most, each with a stack that no text overflows.
+/// The threads that a command runs on: one a core, eight at most, each with a stack that no accepted text overflows.
 ///
 /// Errors: the system gives none.
 pub fn threads() -> std::result::Result<ThreadPool, ThreadPoolBuildError> {

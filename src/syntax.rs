@@ -1,7 +1,7 @@
 //! Edits of a user's own Rust source. What is to change is found by its tokens and changed as text, so that comments and
 //! layout stay as they are.
 //!
-//! Invariants: nothing is changed but what was asked for; a text that no longer parses is never returned; on a thread with
+//! Invariants: nothing changes but what the caller asks for; a text that no longer parses is never returned; on a thread with
 //! [`STACK`] no text overflows it.
 
 mod attribute;

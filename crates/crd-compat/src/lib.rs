@@ -11,10 +11,6 @@ mod schema;
 mod validation;
 
 #[cfg(test)]
-mod properties;
-#[cfg(test)]
-mod real;
-#[cfg(test)]
 mod tests;
 
 use std::{collections::BTreeMap, fmt, sync::Arc};

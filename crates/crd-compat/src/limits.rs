@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
-use super::{Findings, Rule, rule, schema::Schema};
+use super::{Findings, rule, schema::Schema};
 
 /// The formats that the API server checks, and those that say how many bits a number has.
 const FORMATS: [&str; 30] = [
@@ -45,61 +45,30 @@ const FORMATS: [&str; 30] = [
 pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
     values(before, after, findings);
     bounds(before, after, findings);
-    for (rule, what, old, new) in [
-        (
-            &rule::MAX_LENGTH_LOWERED,
-            "maxLength",
-            before.max_length,
-            after.max_length,
-        ),
-        (
-            &rule::MAX_ITEMS_LOWERED,
-            "maxItems",
-            before.max_items,
-            after.max_items,
-        ),
-        (
-            &rule::MAX_PROPERTIES_LOWERED,
-            "maxProperties",
-            before.max_properties,
-            after.max_properties,
-        ),
-    ] {
-        count(
-            findings,
-            rule,
-            what,
-            (old, new),
-            new < old.or(Some(u64::MAX)) && new.is_some(),
-        );
-    }
-    for (rule, what, old, new) in [
-        (
-            &rule::MIN_LENGTH_RAISED,
-            "minLength",
-            before.min_length,
-            after.min_length,
-        ),
-        (
-            &rule::MIN_ITEMS_RAISED,
-            "minItems",
-            before.min_items,
-            after.min_items,
-        ),
-        (
-            &rule::MIN_PROPERTIES_RAISED,
-            "minProperties",
-            before.min_properties,
-            after.min_properties,
-        ),
-    ] {
-        count(
-            findings,
-            rule,
-            what,
-            (old, new),
-            new.unwrap_or(0) > old.unwrap_or(0),
-        );
+    type Count = fn(&Schema) -> Option<u64>;
+    let counts: [(_, _, Count); 6] = [
+        (&rule::MAX_LENGTH_LOWERED, "maxLength", |it| it.max_length),
+        (&rule::MAX_ITEMS_LOWERED, "maxItems", |it| it.max_items),
+        (&rule::MAX_PROPERTIES_LOWERED, "maxProperties", |it| {
+            it.max_properties
+        }),
+        (&rule::MIN_LENGTH_RAISED, "minLength", |it| it.min_length),
+        (&rule::MIN_ITEMS_RAISED, "minItems", |it| it.min_items),
+        (&rule::MIN_PROPERTIES_RAISED, "minProperties", |it| {
+            it.min_properties
+        }),
+    ];
+    for (rule, what, count) in counts {
+        let (old, new) = (count(before), count(after));
+        let is_tighter = match what.starts_with("max") {
+            true => new.is_some_and(|new| old.is_none_or(|old| new < old)),
+            false => new.unwrap_or(0) > old.unwrap_or(0),
+        };
+        if is_tighter {
+            let shown = |limit: Option<u64>| limit.map_or("none".to_owned(), |it| it.to_string());
+            let what = format!("{what} was {}, now {}", shown(old), shown(new));
+            findings.add(rule, what);
+        }
     }
     if let Some(new) = &after.multiple_of {
         let allows = |old: &Number| old == new || is_multiple(old, new);
@@ -108,10 +77,8 @@ pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
             findings.add(&rule::MULTIPLE_OF_CHANGED, what);
         }
     }
-    if let Some(new) = after
-        .pattern
-        .as_ref()
-        .filter(|_| before.pattern != after.pattern)
+    if let Some(new) = &after.pattern
+        && before.pattern != after.pattern
     {
         let what = match &before.pattern {
             Some(old) => format!("pattern was `{old}`, now `{new}`"),
@@ -122,22 +89,6 @@ pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
     format(before, after, findings);
     if after.unique_items && !before.unique_items {
         findings.add(&rule::UNIQUE_ITEMS_ADDED, "may hold no item twice now");
-    }
-}
-
-fn count(
-    findings: &mut Findings,
-    rule: &'static Rule,
-    what: &str,
-    (old, new): (Option<u64>, Option<u64>),
-    tighter: bool,
-) {
-    let shown = |limit: Option<u64>| limit.map_or("none".to_owned(), |limit| limit.to_string());
-    if tighter {
-        findings.add(
-            rule,
-            format!("{what} was {}, now {}", shown(old), shown(new)),
-        );
     }
 }
 
@@ -169,40 +120,37 @@ fn values(before: &Schema, after: &Schema, findings: &mut Findings) {
 }
 
 fn bounds(before: &Schema, after: &Schema, findings: &mut Findings) {
+    let is_whole = before.type_name.as_deref() == Some("integer");
     let maximum = |schema: &Schema| Bound::of(&schema.maximum, schema.exclusive_maximum);
     let minimum = |schema: &Schema| Bound::of(&schema.minimum, schema.exclusive_minimum);
-    let is_whole = before.type_name.as_deref() == Some("integer");
-    let bounds = [
-        (
-            &rule::MAXIMUM_LOWERED,
-            "maximum",
-            maximum(before),
-            maximum(after),
-            Ordering::Less,
-        ),
-        (
-            &rule::MINIMUM_RAISED,
-            "minimum",
-            minimum(before),
-            minimum(after),
-            Ordering::Greater,
-        ),
-    ];
-    for (rule, name, old, new, tighter) in bounds {
-        let Some(new) = new else { continue };
-        let was = old.as_ref().map_or("none".to_owned(), Bound::show);
-        let now = new.show();
-        let reach = |bound: Bound| {
-            if is_whole {
-                bound.of_whole(tighter)
-            } else {
-                bound
-            }
+    let (old, new) = (maximum(before), maximum(after));
+    bound(findings, "maximum", (old, new), Ordering::Less, is_whole);
+    let (old, new) = (minimum(before), minimum(after));
+    bound(findings, "minimum", (old, new), Ordering::Greater, is_whole);
+}
+
+/// `tighter` is the side of the old bound on which a new one refuses more.
+fn bound(
+    findings: &mut Findings,
+    name: &str,
+    (old, new): (Option<Bound>, Option<Bound>),
+    tighter: Ordering,
+    is_whole: bool,
+) {
+    let Some(new) = new else { return };
+    let was = old.as_ref().map_or("none".to_owned(), Bound::show);
+    let what = format!("{name} was {was}, now {}", new.show());
+    let reach = |bound: Bound| match is_whole {
+        true => bound.of_whole(tighter),
+        false => bound,
+    };
+    let new = reach(new);
+    if old.is_none_or(|old| new.is_tighter(&reach(old), tighter)) {
+        let rule = match tighter {
+            Ordering::Less => &rule::MAXIMUM_LOWERED,
+            _ => &rule::MINIMUM_RAISED,
         };
-        let new = reach(new);
-        if old.is_none_or(|old| new.is_tighter(&reach(old), tighter)) {
-            findings.add(rule, format!("{name} was {was}, now {now}"));
-        }
+        findings.add(rule, what);
     }
 }
 
@@ -224,17 +172,12 @@ impl Bound {
             Ordering::Less => number.checked_sub(1),
             _ => number.checked_add(1),
         };
-        match self
-            .number
-            .as_i64()
-            .filter(|_| self.exclusive)
-            .and_then(next)
-        {
-            Some(next) => Self {
+        match self.number.as_i64().and_then(next) {
+            Some(next) if self.exclusive => Self {
                 number: next.into(),
                 exclusive: false,
             },
-            None => self,
+            _ => self,
         }
     }
 

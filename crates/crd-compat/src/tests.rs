@@ -3,6 +3,8 @@
 mod defaults;
 mod fields;
 mod limits;
+mod properties;
+mod real;
 mod versions;
 mod wholes;
 

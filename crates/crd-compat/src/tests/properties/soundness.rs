@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-use super::super::{Finding, Severity, compare};
 use super::{release, schema};
+use crate::{Finding, Severity, compare};
 
 /// Values of the kinds that the schemas speak of.
 fn value() -> impl Strategy<Value = Value> {
