@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    Request, Workspace, create_version, external, reconcile, refuse_keep, type_of::type_of,
+    Request, Workspace, create_version, external, reconcile, refuse_keep,
+    type_of::{flags_of, type_of},
 };
 use crate::{
     advice::{NextStep, Script},
@@ -111,10 +112,10 @@ fn conversion(before: &Project, request: &CreateApi) -> Option<NextStep> {
     };
     Some(NextStep::new(
         format!("convert it to {hub}, the hub of {kind}, and back:"),
-        format!(
-            "operator-forge create webhook {} --conversion --spoke {version}",
-            hub_key.flags()
-        ),
+        Script::forge("create webhook")
+            .flags(&flags_of(&hub_key))
+            .code("--conversion --spoke")
+            .arg(version.to_string()),
     ))
 }
 

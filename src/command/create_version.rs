@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, path::Path};
 
 use super::{Request, Workspace, reconcile};
 use crate::{
-    advice::{NextStep, Script},
+    advice::{Advice, NextStep, Script},
     cli::Global,
     error::{Failure, Result},
     name::{Invalid, Version, rust},
@@ -148,7 +148,7 @@ fn not_copied(path: &RelPath, why: String) -> Failure {
         .note(
             "without `--from-version` the version starts empty, and you copy what you want to keep",
         )
-        .advise("leave out --from-version")
+        .advise(Advice::drop("--from-version"))
 }
 
 fn next(version: &NewVersion, files: &BTreeSet<RelPath>, converted: bool) -> Vec<NextStep> {

@@ -8,11 +8,11 @@ use super::{
     reconcile,
 };
 use crate::{
-    advice::NextStep,
+    advice::{NextStep, Script},
     cli::{Files, Global},
     error::{Failure, Result},
     memory,
-    project::Project,
+    project::{FILE, Project},
     prompt::Prompt,
     report::Report,
     template,
@@ -54,7 +54,7 @@ fn check(path: &RelPath, desired: &BTreeMap<RelPath, Owner>) -> Result<()> {
         Some(Owner::User) => {
             Err(Failure::refused(format!("`{path}` is yours already"))
                 .note("it was written once, and no command rewrites it; `status --all` shows whose each file is")
-                .advise("operator-forge status --all"))
+                .advise(Script::forge("status --all")))
         }
         Some(_) => Ok(()),
     }
@@ -73,7 +73,12 @@ pub fn check_list(project: &Project, applied: &Project) -> Result<()> {
     let desired = template::owners(&without)?;
     for path in added {
         check(path, &desired).map_err(|failure| Failure {
-            advice: vec![format!("diff {} PROJECT", memory::APPLIED_PROJECT).into()],
+            advice: vec![
+                Script::of("diff")
+                    .arg(memory::APPLIED_PROJECT)
+                    .arg(FILE)
+                    .into(),
+            ],
             ..failure.note("`PROJECT` lists it under `owned`")
         })?;
     }

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 
 use super::{Snapshot, Workspace, check, derived, lost};
 use crate::{
+    advice::{Advice, Script},
     change::ChangeSet,
     cli::{Global, Status},
     error::Result,
@@ -17,7 +18,7 @@ use crate::{
     project::Project,
     reconcile::{Last, Verdict},
     report::{FileState, FileStatus, Report, StatusReport},
-    shell, template,
+    template,
     tree::{self, Digest, Found, Owner, RelPath},
 };
 
@@ -35,6 +36,7 @@ pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
         true => Vec::new(),
         false => lost::lines(&project, &snapshot, &lost),
     };
+    let instead: Vec<Advice> = instead.into_iter().map(Advice::from).collect();
     let lost: Vec<FileStatus> = lost
         .iter()
         .filter_map(|path| Some(is_lost(path, snapshot.memory.rows.remove(path)?.owner)))
@@ -94,7 +96,7 @@ fn of_another_set(
         files: &files,
         set: &ChangeSet::default(),
         drifts: &[],
-        instead: &["operator-forge update".to_owned()],
+        instead: &[Script::forge("update").into()],
         all: status.all,
     });
     Ok(0)
@@ -126,12 +128,11 @@ fn files(snapshot: &Snapshot, owned: &BTreeSet<RelPath>, set: &ChangeSet) -> Vec
             _ => Vec::new(),
         };
         let pending = pending.get(path).copied();
-        let word = shell::word(path.as_str());
         let help = match state {
             _ if pending.is_some() => None,
-            FileState::Edited | FileState::Stale => Some(format!("operator-forge diff {word}")),
-            FileState::Deleted if owner == DERIVED => Some("make manifests".into()),
-            FileState::Deleted => Some(format!("operator-forge restore {word}")),
+            FileState::Edited | FileState::Stale => Some(Script::forge("diff").arg(path.as_str())),
+            FileState::Deleted if owner == DERIVED => Some(Script::of("make manifests")),
+            FileState::Deleted => Some(Script::forge("restore").arg(path.as_str())),
             _ => None,
         };
         Some(FileStatus {
