@@ -1,12 +1,13 @@
-//! What a person can do about a failure, or does next: a value that says what, and nothing about how it is written.
+//! Advice: what to do about a failure, or next, as a value.
 //!
-//! Invariant: `report` alone makes text of an [`Advice`]. It quotes every word that comes from a project or a command line, so no
-//! name can turn a line that is there to be pasted into another one.
+//! Invariant: a [`Script`] consists of this program's own words (`&'static str`) and of text, and nothing outside of this module
+//! builds one in another way. Only `report` turns it into a line, and quotes every text, so no name in a project or on a command
+//! line can change what a pasted line does.
 
 /// One thing to do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Advice {
-    /// The same command line again, after something else was put right.
+    /// The same command line again, once something else is in order.
     Again,
     /// The same command line with these flags set.
     Set(Vec<Flag>),
@@ -16,9 +17,9 @@ pub enum Advice {
     Help,
     /// A line for a POSIX shell.
     Run(Script),
-    /// What no line can do.
+    /// Anything that is not a command.
     Sentence(String),
-    /// A line that is made where it is needed. Nothing makes one any more once each room uses the others.
+    /// A finished line: the old way.
     Line(String),
 }
 
@@ -29,10 +30,16 @@ impl Advice {
         Self::Set(vec![Flag::new(flag, Some(value.into()))])
     }
 
-    /// The same command line with a flag that takes no value.
+    /// The same command line with a flag that has no value.
     #[must_use]
     pub fn switch(flag: impl Into<String>) -> Self {
         Self::Set(vec![Flag::new(flag, None)])
+    }
+
+    /// The same command line with these flags.
+    #[must_use]
+    pub fn set_all(flags: impl IntoIterator<Item = Flag>) -> Self {
+        Self::Set(flags.into_iter().collect())
     }
 
     /// The same command line without `flag`.
@@ -69,38 +76,52 @@ impl From<&str> for Advice {
 /// A flag of the command line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flag {
-    /// With its dashes: `--version`.
+    /// The name with its dashes: `--version`.
     pub name: String,
-    /// The value, not quoted; `None` for a flag that takes none.
+    /// The value, not quoted; `None` for a flag without one.
     pub value: Option<String>,
 }
 
 impl Flag {
-    /// A flag, and its value if it takes one.
+    /// A flag, and its value if it has one; `--resource=false` has one.
     #[must_use]
     pub fn new(name: impl Into<String>, value: Option<String>) -> Self {
-        Self {
-            name: name.into(),
-            value,
+        let name = name.into();
+        match (name.split_once('='), value) {
+            (Some((name, inner)), None) => Self {
+                name: name.to_owned(),
+                value: Some(inner.to_owned()),
+            },
+            (_, value) => Self { name, value },
+        }
+    }
+
+    /// The words of the flag: `--version v1`, or `--resource=false` where the next word would not be read as its value.
+    #[must_use]
+    pub fn words(&self) -> Vec<String> {
+        match &self.value {
+            None => vec![self.name.clone()],
+            Some(value) if value.starts_with('-') || value.parse::<bool>().is_ok() => {
+                vec![format!("{}={value}", self.name)]
+            }
+            Some(value) => vec![self.name.clone(), value.clone()],
         }
     }
 }
 
-/// Commands that run one after the other, each if the one before it succeeded.
+/// Shell commands that run one after the other, each if the one before it succeeded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
-    /// In the project's directory; `false` where it does not matter, or where every path is absolute.
-    pub in_project: bool,
-    /// The words of each command.
-    pub commands: Vec<Vec<Word>>,
+    in_project: bool,
+    commands: Vec<Vec<Word>>,
 }
 
 /// A word of a command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Word {
-    /// Text of this program, which the shell reads as it is: programs, flags, redirections.
+    /// Text of this program, which the shell interprets: programs, flags, redirections.
     Code(&'static str),
-    /// Text from anywhere. The shell sees exactly one word.
+    /// Any text, which the shell takes as exactly one word.
     Text(String),
 }
 
@@ -111,7 +132,7 @@ impl Script {
         Self::of("operator-forge").code(words)
     }
 
-    /// A command that works in the project's directory: `git add`.
+    /// A command that runs in the project's directory: `git add`.
     #[must_use]
     pub fn of(words: &'static str) -> Self {
         let empty = Self {
@@ -121,7 +142,7 @@ impl Script {
         empty.code(words)
     }
 
-    /// A command for which the directory does not matter.
+    /// A command that runs in any directory.
     #[must_use]
     pub fn anywhere(words: &'static str) -> Self {
         Self {
@@ -133,7 +154,8 @@ impl Script {
     /// Opens files in the user's editor.
     #[must_use]
     pub fn edit<T: Into<String>>(paths: impl IntoIterator<Item = T>) -> Self {
-        Self::of("${EDITOR:-vi}").args(paths)
+        let editor = Self::of("${EDITOR:-vi}");
+        paths.into_iter().fold(editor, Self::path)
     }
 
     /// Renames `path` so that something else can take its place. It asks before it replaces a file.
@@ -141,7 +163,16 @@ impl Script {
     pub fn put_aside(path: impl Into<String>) -> Self {
         let path = path.into();
         let aside = format!("{path}.former");
-        Self::of("mv -i").arg(path).arg(aside)
+        Self::of("mv -i").path(path).path(aside)
+    }
+
+    /// Adds a path as a word that is no flag.
+    #[must_use]
+    pub fn path(self, path: impl Into<String>) -> Self {
+        match path.into() {
+            flag if flag.starts_with('-') => self.arg(format!("./{flag}")),
+            path => self.arg(path),
+        }
     }
 
     /// Adds one word, whatever it holds.
@@ -156,7 +187,7 @@ impl Script {
         texts.into_iter().fold(self, Self::arg)
     }
 
-    /// Adds words of this program's own: flags, redirections.
+    /// Adds words of this program.
     #[must_use]
     pub fn code(self, words: &'static str) -> Self {
         words
@@ -168,9 +199,7 @@ impl Script {
     /// Adds flags.
     #[must_use]
     pub fn flags(self, flags: &[Flag]) -> Self {
-        flags.iter().fold(self, |script, flag| {
-            script.arg(&flag.name).args(&flag.value)
-        })
+        self.args(flags.iter().flat_map(Flag::words))
     }
 
     /// Adds the commands of `next` behind `&&`.
@@ -181,6 +210,18 @@ impl Script {
         self
     }
 
+    /// The words of each command.
+    #[must_use]
+    pub fn commands(&self) -> &[Vec<Word>] {
+        &self.commands
+    }
+
+    /// Whether the commands run in the project's directory.
+    #[must_use]
+    pub fn is_in_project(&self) -> bool {
+        self.in_project
+    }
+
     fn word(mut self, word: Word) -> Self {
         if let Some(command) = self.commands.last_mut() {
             command.push(word);
@@ -189,17 +230,17 @@ impl Script {
     }
 }
 
-/// What follows a command that succeeded: a sentence, and perhaps a line to paste.
+/// A next step after a command that succeeded: a sentence, and perhaps a line to paste.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextStep {
-    /// `build, and look at what is new:`
+    /// The sentence: `build, and look at what is new:`.
     pub what: String,
-    /// How.
+    /// The line.
     pub how: Option<Advice>,
 }
 
 impl NextStep {
-    /// A step that a person does by hand.
+    /// A step without a line.
     #[must_use]
     pub fn by_hand(what: impl Into<String>) -> Self {
         Self {
@@ -208,7 +249,7 @@ impl NextStep {
         }
     }
 
-    /// A step that is a line to paste.
+    /// A step with a line.
     #[must_use]
     pub fn new(what: impl Into<String>, how: impl Into<Advice>) -> Self {
         Self {

@@ -31,7 +31,7 @@ use clap_complete::engine::ArgValueCandidates;
 pub use self::{
     api::Api,
     check::Check,
-    correction::{corrected, directory, help_of, in_directory, is_init, with_flags, without_flags},
+    correction::{directory, help_of, in_directory, with_flags, without_flags},
     delete::{Delete, DeleteApi, DeleteWebhook},
     edit::{Edit, EditApi, EditWhat},
     external::ExternalFlags,

@@ -1,35 +1,35 @@
-//! What a command says when it cannot do what was asked.
+//! Failures: why a command ends without success, and what to do about it.
 //!
-//! Invariant: every failure a user can cause is a [`Failure`] with a pasteable `help`; anything else is a bug or the
-//! operating system's word, wrapped with the path it was about.
+//! Invariant: every failure that a user can cause has advice; anything else is a bug, or an error of the operating system with
+//! the path that it is about.
 
 use std::fmt;
 
 use crate::advice::{Advice, Script};
 
-/// The result of everything that can refuse.
+/// The result of an operation that can be refused.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// Why a command ends without success; decides the exit code.
+/// The kind of a failure, which decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
     /// Understood and refused, or failed on the way: exit code 1.
     Refused,
     /// The command line itself is wrong: exit code 2.
     Usage,
-    /// Another process is at work in the project, or was since the command read it: exit code 1, if running the command again
-    /// for a while does not help.
+    /// Another process works in the project, or did since the command read it: exit code 1, if running the command again does
+    /// not help for a while.
     Busy,
 }
 
-/// A refusal: what was found, where and why, and what to type instead.
+/// Why a command ends without success: what was found, why it matters, and what to do about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// Decides the exit code.
     pub kind: FailureKind,
     /// A lower-case fragment with the user's own text in backticks.
     pub what: String,
-    /// Reasons and circumstances, one sentence fragment each.
+    /// Reasons and circumstances, a sentence fragment each.
     pub notes: Vec<String>,
     /// What to do about it, the best first.
     pub advice: Vec<Advice>,
@@ -46,7 +46,7 @@ impl Failure {
         }
     }
 
-    /// Another process is at work (exit code 1).
+    /// Another process works in the project (exit code 1).
     pub fn busy(what: impl Into<String>) -> Self {
         Self {
             kind: FailureKind::Busy,
@@ -69,7 +69,7 @@ impl Failure {
         self
     }
 
-    /// Adds what to do about it.
+    /// Adds advice.
     #[must_use]
     pub fn advise(mut self, advice: impl Into<Advice>) -> Self {
         self.advice.push(advice.into());
@@ -87,13 +87,7 @@ impl Failure {
         }
     }
 
-    /// The advice without a command line, for tests.
-    #[cfg(test)]
-    pub fn lines(&self) -> Vec<String> {
-        self.advice.iter().map(crate::shell::plain).collect()
-    }
-
-    /// The exit code of DESIGN §5: 1 refused or failed, 2 usage.
+    /// The exit code: 1 refused or failed, 2 usage.
     pub fn exit_code(&self) -> u8 {
         match self.kind {
             FailureKind::Refused | FailureKind::Busy => 1,

@@ -6,6 +6,7 @@
 use std::io::{IsTerminal, stderr, stdin};
 
 use crate::{
+    advice::Advice,
     change::Policy,
     error::{Failure, Result},
     report::Report,
@@ -45,7 +46,7 @@ impl<'a> Prompt<'a> {
         flag: &str,
         question: &str,
         given: Option<&str>,
-        (why, example): (&str, &str),
+        (why, example): (&str, Advice),
         parse: impl Fn(&str) -> Result<T>,
     ) -> Result<T> {
         if let Some(text) = given {
@@ -54,11 +55,11 @@ impl<'a> Prompt<'a> {
         if !self.allowed {
             return Err(Failure::usage(format!("`{flag}` is missing"))
                 .note(why)
-                .advise(example.to_owned()));
+                .advise(example));
         }
         let question = format!("{question} ({flag}): ");
         let parse = |text: &str| parse(text).map_err(|failure| failure.what);
-        self.ask(&question, example, parse)
+        self.ask(&question, &example, parse)
     }
 
     /// The flag's value, or an answer; `default` without a terminal.
@@ -75,7 +76,7 @@ impl<'a> Prompt<'a> {
             None => {
                 let choice = if default { "Y/n" } else { "y/N" };
                 let question = format!("{question} [{choice}] ({flag}): ");
-                self.ask(&question, flag, |text| {
+                self.ask(&question, &Advice::switch(flag), |text| {
                     yes_or_no(text, default).ok_or_else(|| "y or n".to_owned())
                 })
             }
@@ -92,7 +93,8 @@ impl<'a> Prompt<'a> {
             "`{path}` {reason}. Keep it, take what is generated, write both with conflict markers, or abort? \
              [k/t/m/a{all}] (--on-conflict): "
         );
-        self.ask(&question, "--on-conflict keep", |text| {
+        let keep = Advice::set("--on-conflict", "keep");
+        self.ask(&question, &keep, |text| {
             Answer::parse(text).ok_or_else(|| "k, t, m or a".to_owned())
         })
     }
@@ -104,12 +106,13 @@ impl<'a> Prompt<'a> {
         self,
         question: &str,
         missing: &[&str],
-        help: &str,
+        help: impl Into<Advice>,
         items: &[String],
     ) -> Result<usize> {
         if !self.allowed {
             return Err(none_named(missing, items).advise(help));
         }
+        let help = help.into();
         let flags = missing.join(", ");
         let mut left: Vec<usize> = (0..items.len()).collect();
         loop {
@@ -123,7 +126,7 @@ impl<'a> Prompt<'a> {
                 false => format!("a part of a name; there are {}", left.len()),
             };
             text += &format!("{question} [{how}] ({flags}): ");
-            let found = self.ask(&text, help, |answer| match narrow(items, &left, answer) {
+            let found = self.ask(&text, &help, |answer| match narrow(items, &left, answer) {
                 found if found.is_empty() => Err(format!("none of them is `{}`", answer.trim())),
                 found => Ok(found),
             })?;
@@ -138,14 +141,14 @@ impl<'a> Prompt<'a> {
     fn ask<T>(
         self,
         question: &str,
-        help: &str,
+        help: &Advice,
         parse: impl Fn(&str) -> Result<T, String>,
     ) -> Result<T> {
         let refused = |why: &str| {
             self.report.question("\n");
             Failure::refused(format!("no answer: {why}"))
                 .note("nothing was written; the flag in brackets answers beforehand")
-                .advise(help)
+                .advise(help.clone())
         };
         loop {
             self.report.question(question);

@@ -7,6 +7,7 @@ mod caller;
 mod compat;
 mod drift;
 mod json;
+mod line;
 mod progress;
 mod status;
 mod text;
@@ -24,7 +25,7 @@ pub use self::drift::{Drift, DriftKind};
 pub use self::status::{FileState, FileStatus, StatusReport};
 use self::{caller::Caller, progress::Progress};
 use crate::{
-    advice::NextStep,
+    advice::{Advice, NextStep, Script},
     change::{Change, ChangeSet},
     cli::{Color, Global, Output},
     error::Failure,
@@ -255,14 +256,14 @@ impl Report {
     pub fn status(&self, status: &StatusReport<'_>) {
         let mut lines = status.set.makes_room();
         lines.push("operator-forge sync".to_owned());
-        let instead = status.instead.iter().map(|line| self.caller.line(line));
+        let instead = status.instead.iter().map(|it| self.caller.text(it));
         let sync = match status.instead {
-            [] => self.caller.line(&lines.join(" && ")),
+            [] => self.caller.text(&Advice::Line(lines.join(" && "))),
             // Each is done with something left for the next one, exit code 3.
             _ => instead.collect::<Vec<_>>().join("; "),
         };
         match self.output {
-            Output::Json => self.json(status.json()),
+            Output::Json => self.json(status.json(&self.caller)),
             Output::Text => {
                 self.print(&status.text(&sync, &self.caller, self.quiet, self.output_color));
             }
@@ -318,7 +319,7 @@ impl Report {
         let failure = Failure::refused(format!("cannot write to {why}"))
             .note("the command has run, and what it said is lost in part")
             .note("free some space, or send the words elsewhere")
-            .advise("operator-forge status");
+            .advise(Script::forge("status"));
         self.eprint(&text::failure(&self.caller.explain(&failure), self.color));
         1
     }

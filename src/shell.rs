@@ -1,8 +1,4 @@
-//! Lines to paste into a POSIX shell.
-
-#[cfg(test)]
-use crate::advice::Advice;
-use crate::advice::{Script, Word};
+//! Quoting for the rooms that still build lines as text. It goes with the last of them; `report` has its own.
 
 /// `text` as one word, in quotes if the shell would take it for something else.
 #[must_use]
@@ -19,31 +15,6 @@ pub fn word(text: &str) -> String {
 #[must_use]
 pub fn put_aside(path: &str) -> String {
     format!("mv -i {} {}", word(path), word(&format!("{path}.former")))
-}
-
-/// The line of a script.
-#[must_use]
-pub fn line(script: &Script) -> String {
-    let word = |it: &Word| match it {
-        Word::Code(code) => (*code).to_owned(),
-        Word::Text(text) => word(text),
-    };
-    let command = |words: &Vec<Word>| words.iter().map(word).collect::<Vec<_>>().join(" ");
-    let commands = script.commands.iter().map(command);
-    commands.collect::<Vec<_>>().join(" && ")
-}
-
-/// Advice as a test writes it.
-#[cfg(test)]
-pub fn plain(advice: &Advice) -> String {
-    match advice {
-        Advice::Again => "run the command again".to_owned(),
-        Advice::Set(flags) => line(&Script::anywhere("").flags(flags)),
-        Advice::Drop(flags) => format!("leave out {}", flags.join(" ")),
-        Advice::Help => "--help".to_owned(),
-        Advice::Run(script) => line(script),
-        Advice::Sentence(text) | Advice::Line(text) => text.clone(),
-    }
 }
 
 /// The words of a line, as a shell takes what [`word`] wrote.
@@ -66,16 +37,4 @@ pub fn words(line: &str) -> Vec<String> {
     }
     words.extend(current);
     words
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_are_read_as_they_were_written() {
-        let before = ["a", "", "b c", "it's", "''", "\\", "$x", "--owner=A & B"];
-        let line: Vec<_> = before.iter().map(|text| word(text)).collect();
-        assert_eq!(words(&line.join(" ")), before);
-    }
 }

@@ -2,7 +2,10 @@
 
 use clap::Args;
 
-use crate::error::{Failure, Result};
+use crate::{
+    advice::Advice,
+    error::{Failure, Result},
+};
 
 /// `--external-api-path` and `--external-api-domain`.
 #[derive(Args, Debug, Default)]
@@ -25,7 +28,7 @@ impl ExternalFlags {
             None => Ok(()),
             Some(module) => Err(Failure::usage(format!("`--external-api-module {module}` names a Go module"))
                 .note("a type of another project comes from a crate: its version stands in Cargo.toml, its path in `--external-api-path`")
-                .advise("--external-api-path cert_manager_crds::v1::Certificate")),
+                .advise(Advice::set("--external-api-path", "cert_manager_crds::v1::Certificate"))),
         }
     }
 }

@@ -2,7 +2,10 @@
 
 use clap::Args;
 
-use crate::error::{Failure, Result};
+use crate::{
+    advice::Advice,
+    error::{Failure, Result},
+};
 
 /// kubebuilder's own flags, hidden from `--help`.
 #[derive(Args, Debug, Default)]
@@ -37,7 +40,7 @@ impl Foreign {
         {
             return Err(Failure::usage(format!("`--plugins {plugins}` asks for another kind of project"))
                 .note("operator-forge makes projects of one layout, `rust.operator-forge/v1`, and has no other plugins")
-                .advise("leave out --plugins"));
+                .advise(Advice::drop("--plugins")));
         }
         if let Some(version) = self
             .project_version
@@ -47,7 +50,7 @@ impl Foreign {
             return Err(
                 Failure::usage(format!("`--project-version {version}` is not known"))
                     .note("PROJECT files have version 3")
-                    .advise("--project-version 3"),
+                    .advise(Advice::set("--project-version", "3")),
             );
         }
         let mut notes = Vec::new();

@@ -7,7 +7,7 @@ use clap::{
 
 use super::{
     Cli,
-    correction::{command_of, last_alone, renamed},
+    correction::{Line, renamed},
 };
 use crate::{
     advice::{Advice, Script},
@@ -25,7 +25,7 @@ pub fn refusal(error: &clap::Error, words: &[String]) -> Option<Failure> {
     let name = flag.split([' ', '=']).next().unwrap_or_default();
     let value = of(ContextKind::InvalidValue);
     let subcommand = of(ContextKind::InvalidSubcommand);
-    let command = command_of(words);
+    let command = Line::of(words).command;
     let (failure, corrected) = match error.kind() {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
@@ -74,7 +74,7 @@ pub fn refusal(error: &clap::Error, words: &[String]) -> Option<Failure> {
         }
         ErrorKind::ArgumentConflict => (
             Failure::usage(format!("`{name}` was given twice")),
-            vec![last_alone(words, name)],
+            vec![Line::of(words).with_last(name)],
         ),
         _ => (Failure::usage(first_line(error)), Vec::new()),
     };
@@ -85,7 +85,7 @@ pub fn refusal(error: &clap::Error, words: &[String]) -> Option<Failure> {
     let mut corrected = corrected.into_iter();
     let further = corrected.find_map(|words| brings_further(words, error));
     Some(failure.advise(match further {
-        Some(words) => Script::forge("").args(words).into(),
+        Some(words) => Script::anywhere("operator-forge").args(words).into(),
         None => Advice::Help,
     }))
 }

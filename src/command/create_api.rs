@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{create_version, external, type_of::type_of};
+use super::{
+    create_version, external,
+    type_of::{flags_of, type_of},
+};
 use crate::{
     advice::{NextStep, Script},
     cli::{Api, Global, TypeFlags},
@@ -110,10 +113,10 @@ fn conversion(before: &Project, request: &CreateApi) -> Option<NextStep> {
     };
     Some(NextStep::new(
         format!("convert it to {hub}, the hub of {kind}, and back:"),
-        format!(
-            "operator-forge create webhook {} --conversion --spoke {version}",
-            hub_key.flags()
-        ),
+        Script::forge("create webhook")
+            .flags(&flags_of(&hub_key))
+            .code("--conversion --spoke")
+            .arg(version.to_string()),
     ))
 }
 

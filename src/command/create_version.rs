@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, path::Path};
 
 use crate::{
-    advice::{NextStep, Script},
+    advice::{Advice, NextStep, Script},
     cli::Global,
     engine::{Request, Workspace, reconcile},
     error::{Failure, Result},
@@ -149,7 +149,7 @@ fn not_copied(path: &RelPath, why: String) -> Failure {
         .note(
             "without `--from-version` the version starts empty, and you copy what you want to keep",
         )
-        .advise("leave out --from-version")
+        .advise(Advice::drop("--from-version"))
 }
 
 fn next(version: &NewVersion, files: &BTreeSet<RelPath>, converted: bool) -> Vec<NextStep> {

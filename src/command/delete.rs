@@ -33,19 +33,25 @@ pub fn delete(
     flags: &Global,
     deletion: &Deletion<'_>,
     report: &Report,
-    from: impl FnOnce(&Project, TypeOf, Prompt<'_>) -> Result<(Project, Option<String>)>,
+    from: impl FnOnce(
+        &Project,
+        TypeOf,
+        Prompt<'_>,
+    ) -> Result<(Project, Option<String>, Option<NextStep>)>,
 ) -> Result<u8> {
     let (workspace, before) = Workspace::open(&flags.directory)?;
     let prompt = Prompt::new(report, !flags.no_input);
     let there = (deletion.there)(&before);
     let of = type_there(&before, deletion.of, prompt, &there)?;
-    let (project, remark) = from(&before, of, prompt)?;
+    let (project, remark, step) = from(&before, of, prompt)?;
     let (named, mut remarks) = kept_files(&workspace, &before, &project, deletion.keep_files)?;
     remarks.extend(remark);
+    let mut next = next(&before, &project);
+    next.extend(step);
     let request = Request {
         named,
         remarks,
-        next: next(&before, &project),
+        next,
         ..Request::of(deletion.command, project)
     };
     reconcile(&workspace, &request, flags, report)
@@ -94,7 +100,7 @@ fn next(before: &Project, after: &Project) -> Vec<NextStep> {
         let key = was.apis[0].key;
         let crd = format!("{}.{}", was.apis[0].resource.plural, key.api_group(false));
         match left.get(&of_kind(&was)) {
-            None => next.push(NextStep::new(format!("clusters keep the CRD and every {}; deleting it deletes them all, so that is for you to decide:", key.kind), format!("kubectl delete crd {crd}"))),
+            None => next.push(NextStep::new(format!("clusters keep the CRD and every {}; deleting it deletes them all, so that is for you to decide:", key.kind), Script::anywhere("kubectl delete crd").arg(crd))),
             Some(now) if now.apis.len() < was.apis.len() || now.storage != was.storage => next.push(NextStep::new(format!(
                     "{} is stored in {}{}; no cluster lets go of a version in which objects may be stored:",
                     key.kind,

@@ -4,9 +4,10 @@ use std::collections::BTreeSet;
 
 use super::{
     delete::{Deletion, delete},
-    type_of::TypeOf,
+    type_of::{TypeOf, flags_of},
 };
 use crate::{
+    advice::{NextStep, Script},
     cli::{self, Global},
     error::Result,
     name::{ControllerName, Group, Kind},
@@ -23,8 +24,8 @@ pub fn run(flags: &Global, api: &cli::DeleteApi, report: &Report) -> Result<u8> 
     };
     delete(flags, &deletion, report, |before, of, _| {
         let project = before.delete_api(&request(of, api)?)?;
-        let remark = uncontrolled(before, &project);
-        Ok((project, remark))
+        let next = uncontrolled(before, &project);
+        Ok((project, None, next))
     })
 }
 
@@ -47,7 +48,7 @@ fn request(of: TypeOf, api: &cli::DeleteApi) -> Result<DeleteApi> {
 }
 
 /// A kind that is still defined, but has lost its last controller with a version.
-fn uncontrolled(before: &Project, after: &Project) -> Option<String> {
+fn uncontrolled(before: &Project, after: &Project) -> Option<NextStep> {
     let (was, is) = (before.controllers(), after.controllers());
     let (was, is) = (watched(&was), watched(&is));
     let kinds = after.kinds();
@@ -56,11 +57,14 @@ fn uncontrolled(before: &Project, after: &Project) -> Option<String> {
         was.contains(&kind) && !is.contains(&kind)
     })?;
     let key = lost.apis.iter().find(|api| api.storage)?.key;
-    Some(format!(
-        "no controller watches {} any more; `operator-forge create api {} --resource=false` makes one for {}",
-        key.kind,
-        key.flags(),
-        key.version
+    Some(NextStep::new(
+        format!(
+            "no controller watches {} any more; add one for {}:",
+            key.kind, key.version
+        ),
+        Script::forge("create api")
+            .flags(&flags_of(key))
+            .code("--resource=false"),
     ))
 }
 

@@ -7,6 +7,7 @@ use super::{
     type_of::TypeOf,
 };
 use crate::{
+    advice::Advice,
     cli::{self, Global},
     error::Result,
     name::Version,
@@ -31,7 +32,7 @@ pub fn run(flags: &Global, webhook: &cli::DeleteWebhook, report: &Report) -> Res
         }
         let project = before.delete_webhook(&request)?;
         let remark = unconverted(&project, &request);
-        Ok((project, remark))
+        Ok((project, remark, None))
     })
 }
 
@@ -77,14 +78,11 @@ fn choose(before: &Project, request: &mut DeleteWebhook, prompt: Prompt<'_>) -> 
             .is_some()
             .then(|| "validation".to_owned()),
     );
-    items.extend(
-        webhooks
-            .spokes
-            .iter()
-            .map(|spoke| format!("conversion of {spoke}")),
-    );
+    let spokes = webhooks.spokes.iter();
+    items.extend(spokes.map(|spoke| format!("conversion of {spoke}")));
     let flags = ["--defaulting", "--validation", "--conversion"];
-    let at = prompt.choose("Which webhook?", &flags, webhooks.flags().trim(), &items)?;
+    let help = Advice::Help;
+    let at = prompt.choose("Which webhook?", &flags, help, &items)?;
     match items[at].strip_prefix("conversion of ") {
         Some(version) => {
             request.conversion = true;

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    advice::Advice,
     cli::{Files, Global},
     engine::{
         Request, Workspace,
@@ -37,7 +38,7 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     let project = project.disown(&forced)?;
     let refusal = Failure::refused("nothing was written")
         .note("the files stay yours; with `--no-input` nothing is asked")
-        .advise("--no-input");
+        .advise(Advice::switch("--no-input"));
     let request = Request {
         forced,
         question: Some(("Replace what is yours?", refusal)),

@@ -8,7 +8,6 @@ use crate::{
     error::Result,
     project::{self, CopyrightHolder, EditSettings, License, Project},
     report::Report,
-    shell,
 };
 
 pub fn run(flags: &Global, edit: &cli::Edit, report: &Report) -> Result<u8> {
@@ -85,10 +84,13 @@ fn next(before: &Project, after: &Project) -> Vec<NextStep> {
         next.push(NextStep::new(match after.namespaced {
                 true => "what the operator was allowed in the whole cluster stays in clusters until you take it away:",
                 false => "what it was allowed in single namespaces stays in clusters until you take it away:",
-            }
-            .to_owned(), match after.namespaced {
-                true => format!("kubectl delete clusterrolebinding/{name}-manager-rolebinding clusterrole/{name}-manager-role"),
-                false => format!("kubectl delete -n NAMESPACE rolebinding/{name}-manager-rolebinding role/{name}-manager-role"),
+            }, match after.namespaced {
+                true => Script::anywhere("kubectl delete")
+                    .arg(format!("clusterrolebinding/{name}-manager-rolebinding"))
+                    .arg(format!("clusterrole/{name}-manager-role")),
+                false => Script::anywhere("kubectl delete -n NAMESPACE")
+                    .arg(format!("rolebinding/{name}-manager-rolebinding"))
+                    .arg(format!("role/{name}-manager-role")),
             }));
     }
     next
@@ -96,7 +98,7 @@ fn next(before: &Project, after: &Project) -> Vec<NextStep> {
 
 /// The line that lists source files without the comment of `after`, or where it says less than that of `before`, those that say
 /// more; `None` where both are the same.
-fn with_another_comment(before: &Project, after: &Project) -> Option<String> {
+fn with_another_comment(before: &Project, after: &Project) -> Option<Script> {
     let (old, new) = (
         before.settings.header_comment(),
         after.settings.header_comment(),
@@ -105,11 +107,11 @@ fn with_another_comment(before: &Project, after: &Project) -> Option<String> {
         let says = |line: &&str| line.contains(char::is_alphanumeric);
         let mut lines = one.lines().filter(says);
         let line = lines.find(|line| other.lines().all(|other| other != *line))?;
-        Some(shell::word(line))
+        Some(line.to_owned())
     };
-    let (flag, line) = match only_in(&new, &old) {
-        Some(line) => ('L', line),
-        None => ('l', only_in(&old, &new)?),
+    let (grep, line) = match only_in(&new, &old) {
+        Some(line) => ("grep -rLF --include='*.rs'", line),
+        None => ("grep -rlF --include='*.rs'", only_in(&old, &new)?),
     };
-    Some(format!("grep -r{flag}F --include='*.rs' {line} src tests"))
+    Some(Script::of(grep).arg(line).code("src tests"))
 }

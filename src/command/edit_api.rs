@@ -8,7 +8,7 @@ use crate::{
     error::{Failure, Result},
     name::{Plural, ShortName},
     plan::{NamedFiles, Rewritten},
-    project::{ApiView, EditApi, Key, Project},
+    project::{ApiView, EditApi, FILE, Key, Project},
     prompt::Prompt,
     report::Report,
     syntax::{self, Names},
@@ -114,9 +114,7 @@ fn by_hand(path: &RelPath, names: &Names, why: &str) -> Failure {
             "edit it by hand to hold `#[kube({})]`, and `PROJECT` like it",
             lines.join(", ")
         ))
-        .advise(format!(
-            "${{EDITOR:-vi}} {path} PROJECT && operator-forge sync"
-        ))
+        .advise(Script::edit([path.as_str(), FILE]).then(Script::forge("sync")))
 }
 
 fn next(before: &Project, after: &Project, key: &Key) -> Vec<NextStep> {
@@ -140,11 +138,11 @@ fn next(before: &Project, after: &Project, key: &Key) -> Vec<NextStep> {
                 "the old CRD goes from each cluster that has it, with every {}, when you say so:",
                 key.kind
             ),
-            format!(
-                "kubectl delete crd {}.{}",
+            Script::anywhere("kubectl delete crd").arg(format!(
+                "{}.{}",
                 old.resource.plural,
                 key.api_group(false)
-            ),
+            )),
         ));
     }
     next

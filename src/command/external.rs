@@ -1,7 +1,7 @@
 //! A type of another project: from its flags, and what it takes to use it.
 
 use crate::{
-    advice::NextStep,
+    advice::{Advice, Flag, NextStep, Script},
     cli::ExternalFlags,
     error::{Failure, Result},
     name::{Domain, RustPath},
@@ -20,9 +20,13 @@ pub fn external(flags: &ExternalFlags) -> Result<Option<External>> {
                 "`--external-api-domain {domain}` is given without `--external-api-path`"
             ))
             .note("a domain of its own has only a type of another project")
-            .advise(format!(
-                "--external-api-path cert_manager_crds::v1::Certificate --external-api-domain {domain}"
-            ))),
+            .advise(Advice::set_all([
+                Flag::new(
+                    "--external-api-path=cert_manager_crds::v1::Certificate",
+                    None,
+                ),
+                Flag::new("--external-api-domain", Some(domain.to_owned())),
+            ]))),
         };
     };
     let flag = "--external-api-domain";
@@ -44,13 +48,16 @@ pub fn next(project: &Project, key: &Key, external: Option<&External>) -> Vec<Ne
                 "depend on the crate that has {}, if you do not yet:",
                 key.kind
             ),
-            format!("cargo add {package}"),
+            Script::of("cargo add").arg(package),
         ));
     }
     let crd = format!("{plural}.{}", key.api_group(false));
     next.push(NextStep::new(
         "put its CRD where the integration tests find it; a cluster that has it shows it:",
-        format!("mkdir -p tests/crds && kubectl get crd {crd} -o yaml > tests/crds/{crd}.yaml"),
+        Script::of("mkdir -p tests/crds && kubectl get crd")
+            .arg(&crd)
+            .code("-o yaml >")
+            .arg(format!("tests/crds/{crd}.yaml")),
     ));
     next
 }

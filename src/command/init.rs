@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::{adopt, around::refuse_nested, runtime};
 use crate::{
-    advice::{NextStep, Script},
+    advice::{Advice, NextStep, Script},
     cli::{Global, Init, Vcs},
     engine::{Request, Workspace, reconcile},
     error::{Failure, Result},
@@ -14,7 +14,7 @@ use crate::{
     prompt::Prompt,
     reconcile::Last,
     report::Report,
-    shell, template, tree,
+    template, tree,
 };
 
 pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
@@ -47,10 +47,7 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
     if root != Path::new(".") {
         next.push(NextStep::new(
             "go there:",
-            format!(
-                "cd {}",
-                shell::word(&root.strip_prefix(".").unwrap_or(&root).to_string_lossy())
-            ),
+            Script::anywhere("cd").path(root.strip_prefix(".").unwrap_or(&root).to_string_lossy()),
         ));
     }
     next.push(NextStep::new(
@@ -71,10 +68,11 @@ pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
             Failure::refused(format!(
                 "the project was made, but `git init` failed: {why}"
             ))
-            .advise(format!(
-                "git -C {} init",
-                shell::word(&root.to_string_lossy())
-            ))
+            .advise(
+                Script::anywhere("git -C")
+                    .path(root.to_string_lossy())
+                    .code("init"),
+            )
         })?;
     }
     Ok(code)
@@ -107,7 +105,7 @@ fn domain(given: Option<&str>, prompt: Prompt<'_>) -> Result<Domain> {
     let given = given.or((!prompt.is_allowed()).then_some(default));
     let question =
         format!("Domain, the end of every API group, which cannot change later [{default}]");
-    let missing = ("", "--domain example.com");
+    let missing = ("", Advice::set("--domain", "example.com"));
     prompt.value("--domain", &question, given, missing, |text| match text {
         "" if given.is_none() => Ok(Domain::parse(default)?),
         text => Ok(Domain::parse(text)?),
@@ -145,7 +143,7 @@ pub fn header(
         return Err(
             Failure::usage(format!("`--license {license}` beside `--license-file`"))
                 .note("the file's text is the header, of whatever license it is")
-                .advise("leave out --license"),
+                .advise(Advice::drop("--license")),
         );
     }
     let text = std::fs::read_to_string(flags.directory.join(file)).map_err(|error| {
@@ -154,18 +152,18 @@ pub fn header(
             file.display()
         ))
         .note("it holds the comment that begins every source file")
-        .advise("--license apache2")
+        .advise(Advice::set("--license", "apache2"))
     })?;
     let commented = |invalid: Invalid| {
         let beside = |path: &Path| format!("{}.comment", path.display());
         let from = flags.directory.join(file);
         let from = from.strip_prefix(".").unwrap_or(&from);
-        let words = [from.display().to_string(), beside(from)].map(|path| shell::word(&path));
+        let comment = Script::anywhere("sed 's|^|// |'").path(from.to_string_lossy());
         Failure::refused("the license file is not a Rust comment")
             .note("it goes to the top of each Rust file as it is")
             .note(invalid.rule)
-            .advise(format!("sed 's|^|// |' {}", words.join(" > ")))
-            .advise(format!("--license-file {}", shell::word(&beside(file))))
+            .advise(comment.code(">").path(beside(from)))
+            .advise(Advice::set("--license-file", beside(file)))
     };
     Header::parse(&text).map_err(commented).map(Some)
 }

@@ -5,6 +5,7 @@ use std::{fs, path::Path};
 use clap::CommandFactory;
 
 use crate::{
+    advice::Script,
     cli::{Cli, Global},
     error::{Failure, Result},
 };
@@ -21,7 +22,7 @@ pub fn run(flags: &Global, dir: &Path) -> Result<u8> {
             "cannot write man pages into `{}`: {error}",
             dir.display()
         ))
-        .advise("operator-forge man-pages man/man1")
+        .advise(Script::forge("man-pages man/man1"))
     })?;
     Ok(0)
 }

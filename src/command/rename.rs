@@ -3,7 +3,7 @@
 use std::{collections::BTreeMap, path::Path};
 
 use crate::{
-    advice::{NextStep, Script},
+    advice::{Advice, NextStep, Script},
     change::ConflictKind,
     cli::{self, Global},
     engine::{Request, Workspace, reconcile},
@@ -14,20 +14,17 @@ use crate::{
     prompt::Prompt,
     refusal,
     report::Report,
-    shell,
     syntax::{self, Renamed},
     template::{self, kind_files},
     tree::{self, Digest, Found, Owner, RelPath, Tree},
     yaml,
 };
 
-const HELP: &str = "operator-forge rename --help";
-
 pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> {
     let (workspace, before) = Workspace::open(&flags.directory)?;
     let prompt = Prompt::new(report, !flags.no_input);
     let (group, kind) = kind_of(&before, rename, prompt)?;
-    let missing = ("the kind as it is to be called", HELP);
+    let missing = ("the kind as it is to be called", Advice::Help);
     let to = rename.to.as_deref();
     let to = prompt.value("--to", "New kind", to, missing, |text| {
         let flag = "--to";
@@ -122,9 +119,9 @@ fn kind_of(before: &Project, rename: &cli::Rename, prompt: Prompt<'_>) -> Result
             let failure = Failure::usage("`--kind` is missing");
             return Err(failure
                 .note("the project defines no such kind")
-                .advise(HELP));
+                .advise(Advice::Help));
         }
-        false => prompt.choose("Which kind?", missing, HELP, &names)?,
+        false => prompt.choose("Which kind?", missing, Advice::Help, &names)?,
     };
     Ok((keys[at].group.clone(), keys[at].kind.clone()))
 }
@@ -173,7 +170,7 @@ fn moved(
     (request, old, new): (&Rename, Files, &Files),
     names: &Renamed,
     remarks: &mut Vec<String>,
-) -> Result<(NamedFiles, Vec<String>)> {
+) -> Result<(NamedFiles, Vec<Script>)> {
     // What is made of a kind depends on its own entries alone.
     let made = |project: &Project, kind| template::tree(&project.of_kind(&request.group, kind));
     let both = || (made(before, &request.kind), made(after, &request.to));
@@ -243,7 +240,7 @@ fn in_the_way(from: &RelPath, to: &RelPath) -> Failure {
         "`{from}` cannot move to `{to}`: there is something already"
     ))
     .note("nothing was written")
-    .advise(shell::put_aside(to.as_str()))
+    .advise(Script::put_aside(to.as_str()))
 }
 
 fn no_file(from: &RelPath, to: &RelPath, what: &str) -> Failure {
@@ -264,7 +261,7 @@ fn directory(from: &RelPath, to: &RelPath) -> Option<(String, String)> {
 }
 
 /// Commands that move what no template made in these directories: submodules of the user.
-fn left_behind(root: &Path, directories: &BTreeMap<String, String>, was: &Tree) -> Vec<String> {
+fn left_behind(root: &Path, directories: &BTreeMap<String, String>, was: &Tree) -> Vec<Script> {
     let mut lines = Vec::new();
     for (from, to) in directories {
         let names = tree::names(&root.join(from)).into_iter();
@@ -273,13 +270,10 @@ fn left_behind(root: &Path, directories: &BTreeMap<String, String>, was: &Tree) 
             let mut made = was.keys().map(RelPath::as_str);
             made.any(|made| made == path || made.starts_with(&format!("{path}/")))
         };
-        let own: Vec<String> = paths
-            .filter(|path| !is_made(path))
-            .map(|path| shell::word(&path))
-            .collect();
+        let own: Vec<String> = paths.filter(|path| !is_made(path)).collect();
         if !own.is_empty() {
-            let to = shell::word(to);
-            lines.push(format!("mkdir -p {to} && git mv {} {to}", own.join(" ")));
+            let move_there = Script::of("git mv").args(own).arg(to);
+            lines.push(Script::of("mkdir -p").arg(to).then(move_there));
         }
     }
     lines
@@ -295,7 +289,7 @@ fn edited(
     let refuse = |why: String| {
         Failure::refused(format!("cannot rename `{}` in `{path}`", names.kind.0))
             .note(why)
-            .advise(format!("${{EDITOR:-vi}} {path}"))
+            .advise(Script::edit([path.as_str()]))
     };
     let text = std::str::from_utf8(bytes).map_err(|_| refuse("it is not UTF-8 text".to_owned()))?;
     let text = match path.extension() {

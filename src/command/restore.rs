@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    advice::Script,
     cli::{Files, Global},
     engine::{
         Request, Workspace,
@@ -12,7 +13,7 @@ use crate::{
     error::{Failure, Result},
     prompt::Prompt,
     report::Report,
-    shell, template,
+    template,
     tree::{self, Found, RelPath},
 };
 
@@ -42,7 +43,7 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
                 Found::Obstacle(_) if deleted.keys().all(|file| !file.is_below(&path)) => {
                     Failure::refused(format!("no generated file in `{path}` was deleted"))
                         .note("a file that is there is not replaced: it may hold your edits")
-                        .advise("operator-forge status --all")
+                        .advise(Script::forge("status --all"))
                 }
                 _ => unknown("restore", &path, &deleted),
             });
@@ -52,20 +53,15 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
         {
             return Err(Failure::refused(format!("`{path}` has become `{module}`"))
                 .note("both are the same module, and Rust takes one of them")
-                .advise(format!(
-                    "mv -i {} {}",
-                    shell::word(module.as_str()),
-                    shell::word(path.as_str())
-                )));
+                .advise(Script::of("mv -i").arg(module.as_str()).arg(path.as_str())));
         }
         if is_there(&path)? {
             return Err(Failure::refused(format!("`{path}` was not deleted"))
                 .note("a file that is there is not replaced: it may hold your edits")
-                .advise(format!(
-                    "{} && operator-forge restore {}",
-                    shell::put_aside(path.as_str()),
-                    shell::word(path.as_str())
-                )));
+                .advise(
+                    Script::put_aside(path.as_str())
+                        .then(Script::forge("restore").arg(path.as_str())),
+                ));
         }
         forced.insert(path);
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 use toml_edit::DocumentMut;
 
 use crate::{
+    advice::Advice,
     error::{Failure, Result},
     project::{Project, RUNTIME, Runtime},
     tree,
@@ -26,7 +27,7 @@ pub fn parse(root: &Path, text: &str) -> Result<Runtime> {
             };
             return Err(Failure::usage(format!("`{directory}` of `--runtime` {what}"))
                 .note(format!("`path=` names a directory with the crate `{RUNTIME}`, as `Cargo.toml` of the project would"))
-                .advise("--runtime vendored"));
+                .advise(Advice::set("--runtime", "vendored")));
         }
     }
     Ok(runtime)

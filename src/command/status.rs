@@ -8,6 +8,7 @@ use std::{
 use rayon::prelude::*;
 
 use crate::{
+    advice::{Advice, Script},
     change::ChangeSet,
     cli::{Global, Status},
     engine::{Snapshot, Workspace, derived, drift::drifts},
@@ -16,7 +17,7 @@ use crate::{
     project::Project,
     reconcile::{Last, Verdict},
     report::{FileState, FileStatus, Report, StatusReport},
-    shell, template,
+    template,
     tree::{self, Digest, Found, Owner, RelPath},
 };
 
@@ -29,7 +30,13 @@ pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
         return of_another_set(&workspace, &project, status, report);
     }
     let mut snapshot = Snapshot::of(&workspace, &project)?;
-    let instead: Vec<String> = snapshot.lost.advice.iter().map(shell::line).collect();
+    let instead: Vec<Advice> = snapshot
+        .lost
+        .advice
+        .iter()
+        .cloned()
+        .map(Advice::from)
+        .collect();
     let lost = snapshot.lost.files.iter();
     let lost: Vec<FileStatus> = lost
         .filter_map(|path| Some(is_lost(path, snapshot.memory.rows.remove(path)?.owner)))
@@ -85,7 +92,7 @@ fn of_another_set(
         files: &files,
         set: &ChangeSet::default(),
         drifts: &[],
-        instead: &["operator-forge update".to_owned()],
+        instead: &[Script::forge("update").into()],
         all: status.all,
     });
     Ok(0)
@@ -117,12 +124,11 @@ fn files(snapshot: &Snapshot<'_>, owned: &BTreeSet<RelPath>, set: &ChangeSet) ->
             _ => Vec::new(),
         };
         let pending = pending.get(path).copied();
-        let word = shell::word(path.as_str());
         let help = match state {
             _ if pending.is_some() => None,
-            FileState::Edited | FileState::Stale => Some(format!("operator-forge diff {word}")),
-            FileState::Deleted if owner == DERIVED => Some("make manifests".into()),
-            FileState::Deleted => Some(format!("operator-forge restore {word}")),
+            FileState::Edited | FileState::Stale => Some(Script::forge("diff").arg(path.as_str())),
+            FileState::Deleted if owner == DERIVED => Some(Script::of("make manifests")),
+            FileState::Deleted => Some(Script::forge("restore").arg(path.as_str())),
             _ => None,
         };
         Some(FileStatus {

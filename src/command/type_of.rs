@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    advice::{Advice, Flag, Script},
     cli::TypeFlags,
     error::Result,
     name::{Group, Kind, Version},
@@ -29,28 +30,28 @@ pub fn type_of(
     is_new: bool,
 ) -> Result<TypeOf> {
     let known = (!is_new).then(|| known(project, flags));
-    let missing = |why, new: &'static str| (why, known.clone().unwrap_or(new.to_owned()));
+    let missing = |why, new: Advice| (why, known.clone().unwrap_or(new));
     let group = match &flags.group {
         Some(text) => Group::parse(text)?,
         None if !project.domain.as_str().is_empty() && !prompt.is_allowed() => Group::parse("")?,
         None => {
             let why = "it may only be left out in a project with a domain";
-            let (why, help) = missing(why, "--group cache.example.com");
-            prompt.value("--group", "API group", None, (why, &help), |text| {
+            let missing = missing(why, Advice::set("--group", "cache.example.com"));
+            prompt.value("--group", "API group", None, missing, |text| {
                 Ok(Group::parse(text)?)
             })?
         }
     };
     let why = "every API has a version, such as v1alpha1";
-    let (why, help) = missing(why, "--version v1alpha1");
+    let absent = missing(why, Advice::set("--version", "v1alpha1"));
     let version = flags.version.as_deref();
-    let version = prompt.value("--version", "API version", version, (why, &help), |text| {
+    let version = prompt.value("--version", "API version", version, absent, |text| {
         Ok(Version::parse(text)?)
     })?;
     let why = "it names the type, in CamelCase";
-    let (why, help) = missing(why, "operator-forge create api --help");
+    let absent = missing(why, Script::forge("create api --help").into());
     let kind = flags.kind.as_deref();
-    let kind = prompt.value("--kind", "Kind", kind, (why, &help), |text| {
+    let kind = prompt.value("--kind", "Kind", kind, absent, |text| {
         Ok(Kind::parse(text)?)
     })?;
     Ok(TypeOf {
@@ -61,7 +62,7 @@ pub fn type_of(
 }
 
 /// The flags of the one type of that kind that the project has and the flags leave open, or what shows them all.
-fn known(project: &Project, flags: &TypeFlags) -> String {
+fn known(project: &Project, flags: &TypeFlags) -> Advice {
     let is = |flag: &Option<String>, text: &str| flag.as_deref().is_none_or(|flag| flag == text);
     let meant = |key: &&Key| {
         let version = key.version.to_string();
@@ -70,9 +71,19 @@ fn known(project: &Project, flags: &TypeFlags) -> String {
     let of_kind = |key: &&Key| flags.kind.as_deref() == Some(key.kind.as_str());
     let keys = project.resources().map(|(key, _)| key);
     match keys.filter(of_kind).filter(meant).collect::<Vec<_>>()[..] {
-        [one] => one.flags(),
-        _ => "operator-forge status".to_owned(),
+        [one] => Advice::Set(flags_of(one)),
+        _ => Script::forge("status").into(),
     }
+}
+
+/// The flags that name a type.
+pub fn flags_of(key: &Key) -> Vec<Flag> {
+    let flag = |name, value: String| Flag::new(name, Some(value));
+    vec![
+        flag("--group", key.group.to_string()),
+        flag("--version", key.version.to_string()),
+        flag("--kind", key.kind.to_string()),
+    ]
 }
 
 /// The type that a command is to change: its flags, or on a terminal the one of those `there` that is chosen where flags are
@@ -103,7 +114,7 @@ pub fn type_there(
         return type_of(project, flags, prompt, false);
     }
     let names: Vec<String> = fitting.iter().map(ToString::to_string).collect();
-    let help = "operator-forge status";
+    let help = Script::forge("status");
     let key = fitting[prompt.choose("Which API?", &missing, help, &names)?];
     Ok(TypeOf {
         group: key.group.clone(),

@@ -1,7 +1,7 @@
 //! `update`: the one command that moves a project to the template set of this binary.
 
 use crate::{
-    advice::{NextStep, Script},
+    advice::{Advice, NextStep, Script},
     change::ChangeSet,
     cli::{Global, Update},
     engine::{Request, Workspace, entries, reconcile},
@@ -70,7 +70,7 @@ pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
 
 /// Git is what an update that was not wanted is taken back with, so nothing of the user's may be out of its sight.
 fn refuse_dirty(workspace: &Workspace) -> Result<()> {
-    let allow = "operator-forge update --allow-dirty";
+    let allow = || Advice::switch("--allow-dirty");
     let mut paths: Vec<RelPath> = workspace.memory()?.rows.into_keys().collect();
     for path in [FILE, memory::LOCK, memory::APPLIED_PROJECT] {
         paths.push(RelPath::parse(path)?);
@@ -78,7 +78,7 @@ fn refuse_dirty(workspace: &Workspace) -> Result<()> {
     let dirty = git::uncommitted(&workspace.root, &paths).map_err(|why| {
         Failure::refused("cannot tell whether git has all of the project")
             .note(why.to_string())
-            .advise(allow)
+            .advise(allow())
     })?;
     if dirty.is_empty() {
         return Ok(());
@@ -95,8 +95,8 @@ fn refuse_dirty(workspace: &Workspace) -> Result<()> {
     }
     Err(failure
         .note("an update is easy to look through and to take back where all else is committed")
-        .advise("git add -A && git commit && operator-forge update")
-        .advise(allow))
+        .advise(Script::of("git add -A && git commit").then(Script::forge("update")))
+        .advise(allow()))
 }
 
 /// Whether a manifest asks for other packages than the one that was applied did.

@@ -47,7 +47,7 @@ pub fn paths_or_choice(
             .advise(Script::forge("status")));
     };
     let help = help.replace("PATH", &shell::word(first));
-    let at = prompt.choose("Which file?", &["PATH"], &help, &names)?;
+    let at = prompt.choose("Which file?", &["PATH"], help, &names)?;
     Ok(vec![there.swap_remove(at)])
 }
 

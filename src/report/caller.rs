@@ -1,39 +1,23 @@
-//! Advice as text: the one place that makes lines to paste.
+//! Advice as text: the only code that makes lines to paste, and that quotes.
 
 use std::path::{Path, PathBuf};
 
+use super::text::is_plain;
 use crate::{
     advice::{Advice, Flag, NextStep, Script, Word},
     cli,
     error::Failure,
-    shell,
 };
 
-/// What lines begin with that works in the project's directory. Any other help is a sentence, or names its paths in full.
-const PROGRAMS: [&str; 12] = [
-    "${EDITOR:-vi}",
-    "cargo",
-    "cp",
-    "diff",
-    "git",
-    "grep",
-    "helm",
-    "iconv",
-    "make",
-    "mkdir",
-    "mv",
-    "rm",
-];
-
-/// Who called the program: the command line as it was typed, and the directories that it works in.
+/// The caller of the program: the command line as it was typed, and the directories that it names.
 #[derive(Clone, Debug)]
 pub struct Caller {
     /// The words behind the program's name.
-    words: Vec<String>,
+    pub(super) words: Vec<String>,
     /// The value of `-C`.
-    directory: PathBuf,
+    pub(super) directory: PathBuf,
     /// The project's directory, which `init` may make elsewhere.
-    project: PathBuf,
+    pub(super) project: PathBuf,
 }
 
 /// A next step as text: what to do, and perhaps a line to paste.
@@ -41,7 +25,7 @@ pub type Next = (String, Option<String>);
 
 /// A failure as text.
 pub struct Explained<'a> {
-    /// What it is.
+    /// The failure.
     pub failure: &'a Failure,
     /// Its advice, a line each.
     pub help: Vec<String>,
@@ -95,93 +79,111 @@ impl Caller {
             Advice::Line(line) => return self.line(line),
         };
         match (words, advice) {
-            (Some(words), _) => self.script(&Script::forge("").args(words)),
-            (None, Advice::Drop(flags)) => format!("leave out {}", flags.join(" ")),
-            (None, Advice::Set(flags)) => flags_alone(flags),
-            (None, _) => String::new(),
+            (Some(words), _) => line(Script::anywhere("operator-forge").args(words).commands()),
+            (None, advice) => alone(advice),
         }
     }
 
     /// A script for the directory that the program was called in.
-    pub fn script(&self, script: &Script) -> String {
-        let mut script = script.clone();
-        let is_forge = |words: &Vec<Word>| words.first() == Some(&Word::Code("operator-forge"));
-        let is_init = script.commands.iter().any(|words| is_init(words));
-        let directory = match is_init {
+    fn script(&self, script: &Script) -> String {
+        let is_word = |words: &[Word], at: usize, code| {
+            words.get(at).is_some_and(|it| *it == Word::Code(code))
+        };
+        let any = |code| {
+            script
+                .commands()
+                .iter()
+                .any(|words| is_word(words, 1, code))
+        };
+        let directory = match any("init") {
             true => &self.directory,
             false => &self.project,
         };
-        let directory = directory.strip_prefix(".").unwrap_or(directory);
-        let directory = directory.to_string_lossy().into_owned();
-        if directory.is_empty() || !script.in_project || names_directory(&script) {
-            return shell::line(&script);
+        let directory = named(directory);
+        if directory.is_empty() || !script.is_in_project() || any("-C") {
+            return line(script.commands());
         }
-        if !script.commands.iter().all(is_forge) {
-            let there = Script::of("cd").arg(directory).then(script);
-            return shell::line(&there);
+        let mut commands = script.commands().to_vec();
+        if commands
+            .iter()
+            .all(|words| is_word(words, 0, "operator-forge"))
+        {
+            for words in &mut commands {
+                words.splice(1..1, [Word::Code("-C"), Word::Text(directory.clone())]);
+            }
+        } else {
+            commands.insert(0, vec![Word::Code("cd"), Word::Text(directory)]);
         }
-        for words in &mut script.commands {
-            let place = [Word::Code("-C"), Word::Text(directory.clone())];
-            words.splice(1..1, place);
-        }
-        shell::line(&script)
-    }
-
-    /// `line`, which is meant for the project's directory, for the one that the program was called in.
-    pub fn line(&self, line: &str) -> String {
-        let names_one = |word: &str| {
-            let word = word.trim_start_matches('\'');
-            word.starts_with("-C") || word.starts_with("--directory")
-        };
-        if let Some(words) = cli::corrected(&self.words, line) {
-            return self.script(&Script::forge("").args(words));
-        }
-        let (program, rest) = line.split_once(' ').unwrap_or((line, ""));
-        let is_init = program == "operator-forge" && cli::is_init(&shell::words(rest));
-        let directory = match is_init {
-            true => &self.directory,
-            false => &self.project,
-        };
-        let directory = directory.strip_prefix(".").unwrap_or(directory);
-        let directory = shell::word(&directory.to_string_lossy());
-        let is_about_files = match program {
-            "kubectl" => rest.contains(" -f "),
-            _ => PROGRAMS.contains(&program),
-        };
-        match program {
-            _ if directory == "''" || rest.split(' ').any(names_one) => line.to_owned(),
-            "operator-forge" => format!("{program} -C {directory} {rest}"),
-            _ if is_about_files => format!("cd {directory} && {line}"),
-            _ => line.to_owned(),
-        }
+        line(&commands)
     }
 }
 
-/// Whether a command calls `operator-forge init`.
-fn is_init(words: &[Word]) -> bool {
-    let text = |word: &Word| match word {
+/// A directory as a word that is no flag; empty for the current one.
+pub(super) fn named(directory: &Path) -> String {
+    let directory = directory.strip_prefix(".").unwrap_or(directory);
+    match directory.to_string_lossy() {
+        flag if flag.starts_with('-') => format!("./{flag}"),
+        directory => directory.into_owned(),
+    }
+}
+
+/// Advice that does not fit the command line: it is about another one, which the failure names.
+fn alone(advice: &Advice) -> String {
+    match advice {
+        Advice::Again => "run the command again".to_owned(),
+        Advice::Set(flags) => words(flags.iter().flat_map(Flag::words)),
+        Advice::Drop(flags) => format!("leave out {}", words(flags.iter().cloned())),
+        Advice::Help => "--help".to_owned(),
+        Advice::Run(script) => line(script.commands()),
+        Advice::Sentence(text) | Advice::Line(text) => text.clone(),
+    }
+}
+
+fn words(texts: impl Iterator<Item = String>) -> String {
+    texts.map(|text| word(&text)).collect::<Vec<_>>().join(" ")
+}
+
+/// Commands as a line for a POSIX shell.
+fn line(commands: &[Vec<Word>]) -> String {
+    let text = |it: &Word| match it {
         Word::Code(code) => (*code).to_owned(),
-        Word::Text(text) => text.clone(),
+        Word::Text(text) => word(text),
     };
-    let words: Vec<String> = words.iter().map(text).collect();
-    matches!(&words[..], [program, words @ ..] if program == "operator-forge" && cli::is_init(words))
+    let command = |words: &Vec<Word>| words.iter().map(text).collect::<Vec<_>>().join(" ");
+    commands
+        .iter()
+        .map(command)
+        .collect::<Vec<_>>()
+        .join(" && ")
 }
 
-/// Whether a script says by itself where it works, as a repeated command line does.
-fn names_directory(script: &Script) -> bool {
-    let names = |word: &Word| {
-        let word = match word {
-            Word::Code(code) => code,
-            Word::Text(text) => &**text,
-        };
-        word.starts_with("-C") || word.starts_with("--directory")
+/// `text` as one word of a POSIX shell. `printf` makes what a terminal would obey, hide or break.
+pub(super) fn word(text: &str) -> String {
+    let needs_no_quotes = |c: char| c.is_ascii_alphanumeric() || "-_./=,:@%+".contains(c);
+    let is_shown = |c: char| is_plain(c) && !c.is_control();
+    if !text.is_empty() && text.chars().all(needs_no_quotes) {
+        return text.to_owned();
+    }
+    if text.chars().all(is_shown) {
+        return format!("'{}'", text.replace('\'', r"'\''"));
+    }
+    // A command substitution loses the line ends at its end.
+    let inner = text.trim_end_matches('\n');
+    let octal = |byte: &u8| match byte {
+        b'/' | b'.' | b'_' => char::from(*byte).to_string(),
+        byte if byte.is_ascii_alphanumeric() => char::from(*byte).to_string(),
+        byte => format!("\\{byte:03o}"),
     };
-    script.commands.iter().flatten().any(names)
+    let bytes: String = inner.as_bytes().iter().map(octal).collect();
+    format!("\"$(printf '{bytes}'){}\"", &text[inner.len()..])
 }
 
-/// Flags that the command does not know: they belong to the one that the sentence before names.
-fn flags_alone(flags: &[Flag]) -> String {
-    shell::line(&Script::anywhere("").flags(flags))
+#[cfg(test)]
+impl Failure {
+    /// The advice for no command line.
+    pub fn lines(&self) -> Vec<String> {
+        self.advice.iter().map(alone).collect()
+    }
 }
 
 #[cfg(test)]
@@ -189,76 +191,107 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check(directory: &str, before: &str, after: &str) {
+    fn check(directory: &str, script: Script, expected: &str) {
         let caller = Caller::new(&["status".to_owned()], Path::new(directory));
-        assert_eq!(caller.line(before), after);
+        assert_eq!(caller.text(&script.into()), expected);
     }
 
     #[test]
-    fn a_line_goes_to_the_directory_of_the_project() {
-        check("a", "operator-forge sync", "operator-forge -C a sync");
+    fn a_script_goes_to_the_directory_of_the_project() {
+        let sync = || Script::forge("sync");
+        check("a", sync(), "operator-forge -C a sync");
+        check("./a b", sync(), "operator-forge -C 'a b' sync");
+        check("-a", sync(), "operator-forge -C ./-a sync");
         check(
-            "./a b",
-            "operator-forge sync",
-            "operator-forge -C 'a b' sync",
+            "a",
+            Script::of("git diff PROJECT"),
+            "cd a && git diff PROJECT",
         );
-        check("a", "git diff PROJECT", "cd a && git diff PROJECT");
+        let path = "src/it's.rs";
         check(
             "a b",
-            "rm src/api.rs && operator-forge sync",
-            "cd 'a b' && rm src/api.rs && operator-forge sync",
+            Script::of("rm").arg(path).then(sync()),
+            r"cd 'a b' && rm 'src/it'\''s.rs' && operator-forge sync",
         );
         check(
             "a",
-            "kubectl apply -f b.yaml",
-            "cd a && kubectl apply -f b.yaml",
+            Script::forge("restore").arg(path).then(sync()),
+            r"operator-forge -C a restore 'src/it'\''s.rs' && operator-forge -C a sync",
         );
     }
 
     #[test]
-    fn a_line_for_here_stays() {
-        for (directory, line) in [
-            (".", "operator-forge sync"),
-            ("./", "git diff PROJECT"),
-            ("a", "operator-forge -C b sync"),
-            ("a", "operator-forge --directory=b sync"),
-            ("a", "operator-forge -Cb sync"),
-            ("a", "operator-forge '--directory=b c' sync"),
-            ("a", "sed 's|^|// |' LICENSE-HEADER > header.txt"),
-            ("a", "git -C b init"),
-            ("a", "cd b"),
-            ("a", "chmod u+w a/PROJECT"),
-            ("a", "kubectl delete crd redises.cache.example.com"),
-            ("a", "domain: example.com"),
-            ("a", "wait until it has ended, then run the command again"),
+    fn a_script_for_here_stays() {
+        for (directory, script, expected) in [
+            (".", Script::forge("sync"), "operator-forge sync"),
+            ("./", Script::of("git diff"), "git diff"),
+            ("a", Script::forge("-C b sync"), "operator-forge -C b sync"),
+            ("a", Script::anywhere("cd").arg("$b"), "cd '$b'"),
         ] {
-            check(directory, line, line);
+            check(directory, script, expected);
         }
     }
 
     #[test]
     fn init_is_called_where_it_was() {
         let caller = Caller::new(&[], Path::new("a")).with_project("a/b".into());
-        let check = |before: &str, after: &str| assert_eq!(caller.line(before), after);
+        let check = |script: Script, expected: &str| {
+            assert_eq!(caller.text(&script.into()), expected);
+        };
+        let init = Script::forge("init --vcs git");
+        check(init, "operator-forge -C a init --vcs git");
+        check(Script::forge("status"), "operator-forge -C a/b status");
+    }
+
+    #[test]
+    fn a_command_line_is_repeated_as_it_was_typed() {
+        let words = ["-Ca b", "init", "$(c)", "--owner", "A & B"].map(str::to_owned);
+        let caller = Caller::new(&words, Path::new("a b"));
+        let check = |advice: Advice, expected: &str| assert_eq!(caller.text(&advice), expected);
+        let line = "operator-forge '-Ca b' init '$(c)' --owner";
+        check(Advice::Again, &format!("{line} 'A & B'"));
         check(
-            "operator-forge init --vcs git",
-            "operator-forge -C a init --vcs git",
+            Advice::set("--owner", "-x y"),
+            &format!("{line}='-x y'").replace("--owner='", "'--owner="),
         );
-        check("operator-forge status", "operator-forge -C a/b status");
-        let own = Caller::new(&[], Path::new(".")).with_project("shop".into());
-        for flags in [
-            "-q",
-            "--no-input --dry-run",
-            "--color never",
-            "--color=never --output text",
-            "--on-conflict keep",
+        check(
+            Advice::drop("--owner"),
+            "operator-forge '-Ca b' init '$(c)'",
+        );
+        check(Advice::Help, "operator-forge init --help");
+        check(Advice::set("--plural", "a b"), "--plural 'a b'");
+    }
+
+    #[test]
+    fn a_shell_reads_the_text_back() {
+        for text in [
+            "a",
+            "",
+            "b c",
+            "it's",
+            "''",
+            "\\",
+            "$x",
+            "`x`",
+            "--owner=A & B",
+            "a\nb",
+            "\t",
+            "\x1b[2J",
+            "a\u{202e}b%s\\n",
+            "a\n\n",
+            "-\n",
+            "ü",
         ] {
-            let line = format!("operator-forge {flags} init shop --domain example.com");
-            assert_eq!(own.line(&line), line);
-            let line = format!("operator-forge {flags} create api --group init");
-            let there = line.replace("operator-forge", "operator-forge -C shop");
-            assert_eq!(own.line(&line), there);
+            let script = format!("printf '[%s]' {}", word(text));
+            let output = std::process::Command::new("sh")
+                .args(["-c", &script])
+                .output();
+            let output = output.expect("sh runs").stdout;
+            assert_eq!(
+                String::from_utf8_lossy(&output),
+                format!("[{text}]"),
+                "{script}"
+            );
         }
-        check("mv -i src src.former", "cd a/b && mv -i src src.former");
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::{shell, tree::RelPath};
+use crate::{advice::Script, tree::RelPath};
 
 /// Where it is, and what is the matter there.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,13 +72,11 @@ impl Drift {
         }
     }
 
-    /// What makes it right.
-    pub fn help(&self) -> String {
+    /// The commands that mend it.
+    pub fn help(&self) -> Script {
         match self.what {
-            DriftKind::Differs { .. } => {
-                format!("${{EDITOR:-vi}} {}", shell::word(self.path.as_str()))
-            }
-            DriftKind::Unparsable { .. } => "cargo check".to_owned(),
+            DriftKind::Differs { .. } => Script::edit([self.path.as_str()]),
+            DriftKind::Unparsable { .. } => Script::of("cargo check"),
         }
     }
 

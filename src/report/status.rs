@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{Drift, caller::Caller, json, text};
 use crate::{
+    advice::{Advice, Script},
     change::{ChangeSet, lacking},
     template,
 };
@@ -76,8 +77,8 @@ pub struct FileStatus {
     pub pending: Option<&'static str>,
     /// The generated lines that it lacks, unless it is the user's own.
     pub lacks: Vec<String>,
-    /// The line that shows or settles it, where `sync` does not.
-    pub help: Option<String>,
+    /// The command that shows or settles the difference, where `sync` does not.
+    pub help: Option<Script>,
 }
 
 impl FileStatus {
@@ -116,8 +117,8 @@ pub struct StatusReport<'a> {
     pub set: &'a ChangeSet,
     /// Where types say something else than `PROJECT`.
     pub drifts: &'a [Drift],
-    /// The lines to give instead of it, where it would refuse.
-    pub instead: &'a [String],
+    /// The commands to run instead of `sync`, where it would refuse.
+    pub instead: &'a [Advice],
     /// Whether the text names files that are as one would expect, too.
     pub all: bool,
 }
@@ -153,7 +154,7 @@ impl StatusReport<'_> {
             }
             rest.push(')');
             if let Some(help) = &file.help {
-                let _ = write!(rest, ": {}", caller.line(help));
+                let _ = write!(rest, ": {}", caller.text(&help.clone().into()));
             }
             let style = if file.deserves_a_look() {
                 text::YELLOW
@@ -195,7 +196,7 @@ impl StatusReport<'_> {
                 )
             }
             (0, 0) => match self.drifts.first() {
-                Some(drift) => format!("an edit of yours: {}", caller.line(&drift.help())),
+                Some(drift) => format!("an edit of yours: {}", caller.text(&drift.help().into())),
                 None => "nothing".to_owned(),
             },
             (0, _) => format!("the record in .operator-forge/: {sync}"),
@@ -206,8 +207,18 @@ impl StatusReport<'_> {
     }
 
     /// One object on standard output: every file, the counts, and what `sync` would do.
-    pub(super) fn json(&self) -> Value {
-        let file = |file: &FileStatus| json!({ "path": file.path, "owner": file.owner, "state": file.state.word(), "pending": file.pending, "lacks": file.lacks, "command": file.help });
+    pub(super) fn json(&self, caller: &Caller) -> Value {
+        let file = |file: &FileStatus| {
+            let help = file.help.clone().map(|help| caller.text(&help.into()));
+            json!({
+                "path": file.path,
+                "owner": file.owner,
+                "state": file.state.word(),
+                "pending": file.pending,
+                "lacks": file.lacks,
+                "command": help,
+            })
+        };
         let files: Vec<Value> = self.files.iter().map(file).collect();
         let mut counts = BTreeMap::new();
         for (owner, states) in self.counts() {

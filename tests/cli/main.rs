@@ -20,6 +20,8 @@ mod merges;
 mod modules;
 mod output;
 #[cfg(unix)]
+mod pasted;
+#[cfg(unix)]
 mod properties;
 #[path = "../shared/session.rs"]
 mod session;
