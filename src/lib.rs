@@ -18,6 +18,7 @@ pub mod plan;
 pub mod project;
 pub mod prompt;
 pub mod reconcile;
+mod refusal;
 pub mod report;
 pub mod shell;
 pub mod syntax;

@@ -36,7 +36,7 @@ pub struct Memory {
 
 /// Where the text of a Shared file is kept as it was last applied.
 pub fn base_path(path: &RelPath) -> Result<RelPath> {
-    RelPath::parse(&format!("{BASE}{path}"))
+    Ok(RelPath::parse(&format!("{BASE}{path}"))?)
 }
 
 impl Memory {

@@ -24,7 +24,7 @@ pub use self::drift::{Drift, DriftKind};
 pub use self::status::{FileState, FileStatus, StatusReport};
 use self::{caller::Caller, progress::Progress};
 use crate::{
-    advice::NextStep,
+    advice::{NextStep, Script},
     change::{Change, ChangeSet},
     cli::{Color, Global, Output},
     error::Failure,
@@ -253,11 +253,12 @@ impl Report {
 
     /// Shows what each file is.
     pub fn status(&self, status: &StatusReport<'_>) {
-        let mut lines = status.set.makes_room();
-        lines.push("operator-forge sync".to_owned());
+        let sync = [Script::forge("sync")];
+        let scripts = status.set.makes_room().into_iter().chain(sync);
+        let script = scripts.reduce(Script::then);
         let instead = status.instead.iter().map(|line| self.caller.line(line));
         let sync = match status.instead {
-            [] => self.caller.line(&lines.join(" && ")),
+            [] => script.map_or_else(String::new, |script| self.caller.script(&script)),
             // Each is done with something left for the next one, exit code 3.
             _ => instead.collect::<Vec<_>>().join("; "),
         };

@@ -5,7 +5,6 @@ use std::{collections::BTreeMap, path::Path};
 use super::{Request, Workspace, reconcile};
 use crate::{
     advice::{NextStep, Script},
-    change::ConflictKind,
     cli::{self, Global},
     error::{Failure, Result},
     name::{Group, Invalid, Kind, Plural, rust, rust::Module},
@@ -16,7 +15,7 @@ use crate::{
     shell,
     syntax::{self, Renamed},
     template::{self, kind_files},
-    tree::{self, Digest, Found, Owner, RelPath, Tree},
+    tree::{self, Digest, Found, Obstacle, Owner, RelPath, Tree},
     yaml,
 };
 
@@ -245,11 +244,10 @@ fn in_the_way(from: &RelPath, to: &RelPath) -> Failure {
     .advise(shell::put_aside(to.as_str()))
 }
 
-fn no_file(from: &RelPath, to: &RelPath, what: &str) -> Failure {
-    let failure = Failure::refused(format!("`{from}` cannot move to `{to}`: {what}"))
-        .note("nothing was written");
-    let room = ConflictKind::Obstacle(what.to_owned()).makes_room();
-    room.into_iter().fold(failure, Failure::advise)
+fn no_file(from: &RelPath, to: &RelPath, what: &Obstacle) -> Failure {
+    Failure::refused(format!("`{from}` cannot move to `{to}`: {what}"))
+        .note("nothing was written")
+        .advise(what.makes_room())
 }
 
 /// The directory that is the kind's own beside or around one of its files, before and after.

@@ -22,7 +22,8 @@ impl Serialize for OwnedPath {
 impl<'de> Deserialize<'de> for OwnedPath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let path = RelPath::parse(&text).map_err(|failure| {
+        let path = RelPath::parse(&text).map_err(|error| {
+            let failure = Failure::from(error);
             let lines = failure.notes.iter().map(|note| format!("\nnote: {note}"));
             de::Error::custom(failure.what.clone() + &lines.collect::<String>())
         })?;

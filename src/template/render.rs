@@ -88,7 +88,7 @@ fn parsed() -> Result<&'static Tera> {
 }
 
 fn file(tera: &Tera, template: &Template, entry: &Entry, package: &str) -> Result<(RelPath, File)> {
-    let path = |target| RelPath::parse(&fill(target, &entry.variables));
+    let path = |target| RelPath::parse(&fill(target, &entry.variables)).map_err(Failure::from);
     let (target, content) = (
         path(template.target)?,
         content(tera, template, entry, package)?,
