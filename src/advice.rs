@@ -19,8 +19,6 @@ pub enum Advice {
     Run(Script),
     /// Anything that is not a command.
     Sentence(String),
-    /// A finished line: the old way.
-    Line(String),
 }
 
 impl Advice {
@@ -58,18 +56,6 @@ impl Advice {
 impl From<Script> for Advice {
     fn from(script: Script) -> Self {
         Self::Run(script)
-    }
-}
-
-impl From<String> for Advice {
-    fn from(line: String) -> Self {
-        Self::Line(line)
-    }
-}
-
-impl From<&str> for Advice {
-    fn from(line: &str) -> Self {
-        Self::Line(line.to_owned())
     }
 }
 

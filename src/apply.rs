@@ -1,15 +1,14 @@
-//! Makes a change set true on disk, all of it or nothing; finishes what a killed process began; takes the last one back.
+//! Writes a change set to disk, all of it or nothing; recovers after a killed process; takes the last change set back.
 //!
 //! Invariants: one process at a time; nothing outside of [`LOCAL`] is written before the journal is there, durable and
 //! whole; a file is replaced in one step, and only while it holds what the plan saw; when a step fails, the steps before
 //! it are taken back.
 
 mod disk;
-mod failure;
+mod error;
 mod journal;
 mod recover;
 mod step;
-mod swap;
 mod transaction;
 mod undo;
 
@@ -17,21 +16,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub use self::{
     disk::{Disk, FileType, Held, Lock, Real},
-    recover::{Recovered, pending, settle},
+    error::{Error, Result},
+    recover::{Recovered, pending, recover},
     step::{Side, Step},
     transaction::Transaction,
     undo::{Undo, last},
 };
-use self::{failure::cannot, journal::Journal, step::State, transaction::Made};
-use crate::{
-    advice::Advice,
-    error::{Failure, Result},
-    shell,
-    tree::RelPath,
-};
+use self::{error::cannot, journal::Journal, step::Observed, transaction::Made};
+use crate::tree::RelPath;
 
-/// What is of this copy of the project only: the lock between processes, the journal, the record that `undo` goes by. It
-/// holds a `.gitignore` of its own, so that no project's has to name it.
+/// The directory for this copy of the project only: the lock between processes, the journal, the record for `undo`. It has a
+/// `.gitignore` of its own.
 pub const LOCAL: &str = ".operator-forge/local";
 const STAGE: &str = ".operator-forge/local/stage";
 const JOURNAL: &str = ".operator-forge/local/journal";
@@ -45,37 +40,33 @@ pub fn apply(turn: &mut Transaction<'_>, mut steps: Vec<Step>) -> Result<()> {
     let disk = turn.disk;
     check(disk, &mut steps)?;
     let mut made = Made::default();
-    if let Err(failure) = turn.claim(&mut made) {
+    let reverted = |error: Error, made: &Made| {
         made.take_back(disk);
-        return Err(failure.note("nothing was changed"));
+        Err(Error::Reverted(Box::new(error)))
+    };
+    if let Err(error) = turn.claim(&mut made) {
+        return reverted(error, &made);
     }
     let journal = match commit(turn, steps, &made) {
         Ok(journal) => journal,
-        Err(failure) => {
+        Err(error) => {
             let _ = recover::clear_stage(disk);
-            made.take_back(disk);
-            return Err(failure.note("nothing was changed"));
+            return reverted(error, &made);
         }
     };
-    let Err(failure) = carry_out(disk, &journal) else {
+    let Err(error) = carry_out(disk, &journal) else {
         return Ok(());
     };
-    let left = recover::take_back(disk, &journal);
-    if left.is_empty() {
-        made.take_back(disk);
-        return Err(failure.note("nothing was changed"));
+    match recover::take_back(disk, &journal) {
+        left if left.is_empty() => reverted(error, &made),
+        left => Err(Error::Unfinished(Box::new(error), left)),
     }
-    Err(left
-        .into_iter()
-        .fold(failure, Failure::note)
-        .note("the next command finishes what this one began"))
 }
 
-/// Refuses what [`apply`] refuses before it writes anything, so that a dry run does, too; the steps learn the modes of their
-/// files.
+/// The checks of [`apply`] before it writes anything, for a dry run; the steps get the modes of their files.
 pub fn check(disk: &dyn Disk, steps: &mut [Step]) -> Result<()> {
     refuse_clashes(steps)?;
-    keep_modes(disk, steps).map_err(|failure| failure.note("nothing was changed"))
+    keep_modes(disk, steps).map_err(|error| Error::Reverted(Box::new(error)))
 }
 
 /// Writes the new texts, so that a full disk is found before anything is replaced, and then the journal.
@@ -87,9 +78,9 @@ fn commit(turn: &Transaction<'_>, steps: Vec<Step>, made: &Made) -> Result<Journ
         directories: new_directories(disk, &steps)?,
         steps,
     };
-    swap::make_directory(disk, &RelPath::parse(STAGE)?)?;
+    step::make_directory(disk, &RelPath::parse(STAGE)?)?;
     for (at, step) in journal.steps.iter().enumerate() {
-        swap::stage(disk, at, step, false)?;
+        step.stage(disk, at, false)?;
     }
     publish(disk, &journal)?;
     Ok(journal)
@@ -102,17 +93,20 @@ fn new_directories(disk: &dyn Disk, steps: &[Step]) -> Result<Vec<RelPath>> {
     let mut absent = Vec::new();
     for parent in parents {
         let parent = RelPath::parse(parent)?;
-        let kind = disk
-            .kind(&parent)
-            .map_err(|error| cannot(disk, "read", &parent, &error))?;
-        if kind == FileType::Absent {
+        if kind(disk, &parent)? == FileType::Absent {
             absent.push(parent);
         }
     }
     Ok(absent)
 }
 
-/// From here on the next command finishes what this one does not.
+/// The type of the file at `path`.
+fn kind(disk: &dyn Disk, path: &RelPath) -> Result<FileType> {
+    disk.kind(path)
+        .map_err(|error| cannot(disk, "read", path, &error))
+}
+
+/// Puts the journal in its place: from here on the next command finishes what this one does not.
 fn publish(disk: &dyn Disk, journal: &Journal) -> Result<()> {
     let (draft, path) = (
         RelPath::parse(&format!("{STAGE}/journal"))?,
@@ -121,7 +115,7 @@ fn publish(disk: &dyn Disk, journal: &Journal) -> Result<()> {
     // The one file that has to outlive a power cut: whatever is torn later is written again from it.
     disk.write(&draft, &journal.write(), None, true)
         .and_then(|()| disk.rename(&draft, &path))
-        // A replaced file must not be on disk before the journal that says what it was.
+        // No replaced file may be on disk before the journal with its old text.
         .and_then(|()| disk.sync_directory(&RelPath::parse(LOCAL).expect("a constant")))
         .map_err(|error| {
             let _ = disk.remove(&path);
@@ -132,24 +126,21 @@ fn publish(disk: &dyn Disk, journal: &Journal) -> Result<()> {
 /// Replaces every file.
 fn carry_out(disk: &dyn Disk, journal: &Journal) -> Result<()> {
     for directory in &journal.directories {
-        swap::make_directory(disk, directory)?;
+        step::make_directory(disk, directory)?;
     }
     for (at, step) in journal.steps.iter().enumerate() {
         verify(disk, step)?;
-        swap::forward(disk, at, step)?;
+        step.forward(disk, at)?;
     }
     recover::retire(disk, journal)
 }
 
 /// Refuses if the file is no longer what the plan saw.
 fn verify(disk: &dyn Disk, step: &Step) -> Result<()> {
-    if step.state(&disk.find(&step.path)?) == State::Old {
-        return Ok(());
+    match step.observe(&disk.find(&step.path)?) {
+        Observed::Old => Ok(()),
+        _ => Err(Error::Changed(step.path.clone())),
     }
-    Err(
-        Failure::refused(format!("`{}` changed while the command ran", step.path))
-            .advise(Advice::Again),
-    )
 }
 
 /// A file keeps its mode; one that nobody may write is left alone.
@@ -158,19 +149,13 @@ fn keep_modes(disk: &dyn Disk, steps: &mut [Step]) -> Result<()> {
         let Some(before) = &mut step.before else {
             continue;
         };
-        let kind = disk
-            .kind(&step.path)
-            .map_err(|error| cannot(disk, "read", &step.path, &error))?;
         if let FileType::File {
             mode, read_only, ..
-        } = kind
+        } = kind(disk, &step.path)?
         {
             if read_only {
-                return Err(Failure::refused(format!(
-                    "cannot write `{}`: it is read-only",
-                    step.path
-                ))
-                .advise(format!("chmod u+w {}", shell::word(&disk.show(&step.path)))));
+                let (path, shown) = (step.path.clone(), disk.show(&step.path));
+                return Err(Error::ReadOnly { path, shown });
             }
             before.mode = mode;
             if let Some(after) = &mut step.after {
@@ -181,7 +166,7 @@ fn keep_modes(disk: &dyn Disk, steps: &mut [Step]) -> Result<()> {
     Ok(())
 }
 
-/// A file that moves keeps its mode: `moved` says where it was, by the path where it goes.
+/// A file that moves keeps its mode. `moved` has its former path by the new one.
 pub fn carry_modes(
     disk: &dyn Disk,
     steps: &mut [Step],
@@ -191,29 +176,21 @@ pub fn carry_modes(
         let (Some(from), Some(after)) = (moved.get(&step.path), &mut step.after) else {
             continue;
         };
-        let kind = disk
-            .kind(from)
-            .map_err(|error| cannot(disk, "read", from, &error))?;
-        if let FileType::File { mode, .. } = kind {
+        if let FileType::File { mode, .. } = kind(disk, from)? {
             after.mode = mode;
         }
     }
     Ok(())
 }
 
-/// Refuses two paths that are one where case does not count, as on macOS and Windows.
+/// Refuses two paths that differ by case only: on macOS and Windows they are one file.
 fn refuse_clashes(steps: &[Step]) -> Result<()> {
     let mut seen = BTreeMap::new();
     for step in steps.iter().filter(|step| step.after.is_some()) {
         for path in step.path.parents().chain([step.path.as_str()]) {
             let other = *seen.entry(path.to_lowercase()).or_insert(path);
             if other != path {
-                return Err(Failure::refused(format!(
-                    "`{path}` and `{other}` differ only by case"
-                ))
-                .note("where case does not count, as on macOS and Windows, they are one file")
-                .note("rename the kind or group of one of them")
-                .advise("operator-forge status"));
+                return Err(Error::Case(path.to_owned(), other.to_owned()));
             }
         }
     }

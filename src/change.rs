@@ -1,33 +1,27 @@
-//! A change set: everything a command will do to the tree, as values, before any of it is done.
-
-mod conflict;
+//! A change set: every change of a command as a value, before any is made.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-pub use self::conflict::{Conflict, ConflictKind};
-use crate::{
-    shell,
-    tree::{Content, Owner, RelPath},
-};
+use crate::tree::{Content, Obstacle, Owner, RelPath};
 
-/// What happens to one file. The word is the same in a dry run, in a real one and in JSON.
+/// The change of one file. A dry run, a real one and JSON use the same word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Action {
-    /// A file that was not there.
+    /// A new file.
     Create,
-    /// A file that was deleted comes back: a Tool file, or with `undo` any.
+    /// A deleted file comes back: a Tool file, or with `undo` any.
     Restore,
     /// An unedited file gets its new content.
     Update,
-    /// A file whose template has another path now goes there.
+    /// A file moves, because its template has another path now.
     Move,
     /// A file with edits gets the new content merged in.
     Merge,
     /// A file is replaced because the command line said so.
     Overwrite,
-    /// A file of the user's is changed in the place that the command named.
+    /// A User file changes where the command names it.
     Edit,
-    /// A file goes away.
+    /// A file is deleted.
     Delete,
 }
 
@@ -46,7 +40,7 @@ impl Action {
         }
     }
 
-    /// The word for what has happened, which summaries count.
+    /// The past participle, for summaries.
     pub fn done(self) -> &'static str {
         match self {
             Self::Create => "created",
@@ -61,17 +55,17 @@ impl Action {
     }
 }
 
-/// A change as it is shown: a file that moves is one.
+/// A change as reports show it: a move is one change, not two.
 #[derive(Clone, Copy, Debug)]
 pub struct Shown<'a> {
-    /// What happens, and where.
+    /// The change.
     pub change: &'a Change,
-    /// The file's end where it was, if it moves.
+    /// The change of the former path, if the file moves.
     pub from: Option<&'a Change>,
 }
 
 impl Shown<'_> {
-    /// What happens, as it is reported.
+    /// The action that is reported.
     pub fn action(&self) -> Action {
         self.from.map_or(self.change.action, |_| Action::Move)
     }
@@ -80,39 +74,27 @@ impl Shown<'_> {
 /// One file before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
-    /// Where.
+    /// The file.
     pub path: RelPath,
-    /// What happens, as it is told.
+    /// The action that is reported.
     pub action: Action,
-    /// Who owns the file; `None` for `PROJECT` and the memory, which are the tool's record and no output of a template.
+    /// The file's owner; `None` for `PROJECT` and the memory, which come from no template.
     pub owner: Option<Owner>,
-    /// What was there when the change was planned; applying refuses if it is not there any more.
+    /// The content when the change was planned; applying refuses if the file has changed since.
     pub before: Option<Vec<u8>>,
-    /// What will be there.
+    /// The new content.
     pub after: Option<Content>,
 }
 
-/// Something a human has to look at, though nothing is in the way of the command (exit code 3).
+/// Something for a person to look at; the command goes on and exits with 3.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Note {
     /// The file.
     pub path: RelPath,
-    /// What is the matter with it.
+    /// The kind of the note.
     pub what: NoteKind,
-    /// The generated lines that an edited or kept file lacks.
+    /// The generated lines that an edited or kept file does not have.
     pub lacks: Vec<String>,
-}
-
-impl Note {
-    /// The sentence for a terminal, with the path where something is to be pasted.
-    pub fn sentence(&self) -> String {
-        let mut sentence = self.what.sentence().replace("PATH", self.path.as_str());
-        if let Some(lacks) = lacking(&self.lacks) {
-            let path = shell::word(self.path.as_str());
-            sentence += &format!("; it lacks {lacks}: `operator-forge diff {path}`");
-        }
-        sentence
-    }
 }
 
 /// The generated lines that a file lacks, as words: how many, and the first of them; `None` where it has all.
@@ -148,23 +130,23 @@ pub fn lacking(lines: &[String]) -> Option<String> {
 pub enum NoteKind {
     /// A Tool file was edited by hand; nothing new is desired, so the edit stays for now.
     Edited,
-    /// An edited file is no longer part of the project; it stays and is the user's alone.
+    /// An edited file is no longer part of the project; it stays, and belongs to the user.
     Orphaned,
     /// A file that was taken over is no longer part of the project; it stays.
     Owned,
-    /// The templates write something else now into a file that was taken over; it stays.
+    /// The desired text of a file that was taken over has changed; the file stays.
     Outdated,
     /// A User or Shared file that the build needs is gone.
     Missing,
-    /// A Shared file could not be merged because the text it was made from is lost.
+    /// A Shared file could not be merged because its base is lost.
     BaseLost,
-    /// A file in the way was kept because the command line said so.
+    /// A file in the way was kept, as the command line asks.
     Kept,
-    /// A branch's edit of a Tool file was left out because the command line said so.
+    /// A branch's edit of a Tool file was dropped, as the command line asks.
     LeftOut,
-    /// There are conflict markers in it, and what stands between them is the user's to settle.
+    /// The file has conflict markers for the user to resolve.
     Markers,
-    /// A file that was taken over has two texts in git's index, and that of one branch stands there.
+    /// A file that was taken over is unmerged in git, and holds the text of one branch.
     Unmerged,
 }
 
@@ -184,72 +166,110 @@ impl NoteKind {
             Self::Unmerged => "unmerged",
         }
     }
+}
 
-    /// What settles it at `path`, one way or the other, where the sentence does not say so.
-    pub fn help(self, path: &RelPath) -> Vec<String> {
+/// A decision that a person has to make before anything is written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Conflict {
+    /// The file.
+    pub path: RelPath,
+    /// Why the tool will not write there.
+    pub why: ConflictKind,
+}
+
+/// The kinds of [`Conflict`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ConflictKind {
+    /// A file that is not part of the project stands where one is to be created: it never was, or it was edited and stayed when
+    /// its entry was deleted.
+    Exists,
+    /// A manifest from before the project has something with which the project does not build.
+    Foreign {
+        /// A fragment after the path.
+        what: String,
+        /// The name that the project could have instead, if that is all.
+        name: Option<String>,
+    },
+    /// A Tool file was edited by hand, and has to change.
+    Edited,
+    /// A Tool file has this text on a branch that git merged, and the edit does not merge with the desired text; `None` where both
+    /// branches have an edit.
+    EditedOnBranch(Option<String>),
+    /// Both sides changed the same lines of a Shared file.
+    Overlap,
+    /// The file has conflict markers already, the first in this line; they have to go first.
+    Markers(usize),
+    /// The file cannot be merged, because it is not UTF-8.
+    NoText,
+    /// The merged text would not parse, with the parser's error.
+    Unparsable(String),
+    /// A directory, link or device stands where a file belongs.
+    Obstacle(Obstacle),
+}
+
+impl ConflictKind {
+    /// One word for JSON.
+    pub fn word(&self) -> &'static str {
         match self {
-            Self::Edited => vec![
-                format!("operator-forge own {}", shell::word(path.as_str())),
-                format!("{} && operator-forge sync", shell::put_aside(path.as_str())),
-            ],
-            Self::Unmerged => {
-                let at = |stage| shell::word(&format!(":{stage}:./{path}"));
-                vec![format!("git diff {} {}", at(1), at(3))]
-            }
-            Self::Missing => vec![format!(
-                "operator-forge restore {}",
-                shell::word(path.as_str())
-            )],
-            Self::Markers => vec![format!("${{EDITOR:-vi}} {}", shell::word(path.as_str()))],
-            Self::Orphaned
-            | Self::Owned
-            | Self::Outdated
-            | Self::BaseLost
-            | Self::Kept
-            | Self::LeftOut => Vec::new(),
+            Self::Exists => "exists",
+            Self::Foreign { .. } => "foreign",
+            Self::Edited => "edited",
+            Self::EditedOnBranch(_) => "edited-on-branch",
+            Self::Overlap => "overlap",
+            Self::Markers(_) => "markers",
+            Self::NoText => "no-text",
+            Self::Unparsable(_) => "unparsable",
+            Self::Obstacle(_) => "obstacle",
         }
     }
 
-    /// The sentence; `PATH` stands for the file's path.
-    fn sentence(self) -> &'static str {
+    /// Whether a [`Policy`] can settle it.
+    pub fn can_be_settled(&self) -> bool {
+        !matches!(self, Self::Obstacle(_))
+    }
+
+    /// Whether both texts can be written into the file, as far as is known.
+    pub fn can_be_marked(&self) -> bool {
+        self.can_be_settled() && !matches!(self, Self::Markers(_) | Self::NoText)
+    }
+
+    /// Whether the conflict is an edit of a generated file, into which both sides can be written.
+    pub fn is_edit(&self) -> bool {
+        matches!(self, Self::Edited | Self::EditedOnBranch(_) | Self::Overlap)
+    }
+
+    /// The reason, as a fragment after the path.
+    pub fn reason(&self) -> String {
         match self {
-            Self::Edited => {
-                "is generated, and was edited by hand; later changes are merged into it, unless you take the file over or write it anew"
+            Self::Exists => "exists already and is not part of the project".to_owned(),
+            Self::Foreign { what, .. } => what.clone(),
+            Self::Edited => "is generated, was edited by hand, and has to change now".to_owned(),
+            Self::EditedOnBranch(Some(_)) => {
+                "is generated, and was edited on one of the branches that git merged, in the lines that have to change now"
+                    .to_owned()
             }
-            Self::Orphaned => {
-                "is no longer part of the project, but was edited; it stays and is yours alone: keep it, or `rm PATH`"
+            Self::EditedOnBranch(None) => {
+                "is generated, and was edited on both branches that git merged, in the lines that have to change now"
+                    .to_owned()
             }
-            Self::Owned => {
-                "is no longer part of the project, but was taken over; it stays and is yours alone"
+            Self::Overlap => "was edited in the lines that have to change now".to_owned(),
+            Self::Markers(line) => {
+                format!("has conflict markers (line {line}); choose between their sides first")
             }
-            Self::Outdated => {
-                "was taken over, and would hold something else now: `operator-forge disown PATH --dry-run --diff` shows it"
-            }
-            Self::Missing => {
-                "is gone, and the project does not build without it; `operator-forge restore PATH` writes it again"
-            }
-            Self::BaseLost => {
-                "was edited, and the text it was made from is lost; it is kept as it is"
-            }
-            Self::Kept => "was in the way and was kept as it is",
-            Self::LeftOut => {
-                "was edited on a branch that git merged, and the edit is left out: `git log --all --patch -- PATH` has it"
-            }
-            Self::Markers => "has conflict markers; choose between their sides in an editor",
-            Self::Unmerged => {
-                "is yours, and git left the text of one branch in it: put in what the other one changed, which `git diff :1:./PATH :3:./PATH` shows, and then `git add PATH`"
-            }
+            Self::NoText => "holds no text (it is not UTF-8)".to_owned(),
+            Self::Unparsable(how) => format!("would not parse after merging: {how}"),
+            Self::Obstacle(what) => format!("cannot be written: {what}"),
         }
     }
 }
 
-/// What to do with an existing or edited file in the way.
+/// The decision about a file in the way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
     /// Refuse the command.
     #[default]
     Abort,
-    /// Leave the file as it is and remember what would have been written.
+    /// Leave the file as it is, and remember the desired text as applied.
     Keep,
     /// Replace it.
     Take,
@@ -257,43 +277,34 @@ pub enum Policy {
     Markers,
 }
 
-/// All of a plan.
+/// Every change of a command, before any is made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeSet {
     /// In the order of their paths.
     pub changes: Vec<Change>,
     /// `PROJECT` and the memory, which are written last.
     pub record: Vec<Change>,
-    /// Where files that belong elsewhere were, by the path where they go: they keep their modes.
+    /// The former paths of files that move, by their new ones: they keep their modes.
     pub moved: BTreeMap<RelPath, RelPath>,
-    /// For a human, afterwards.
+    /// For a person, afterwards.
     pub notes: Vec<Note>,
-    /// For a human, before.
+    /// For a person, before anything is written.
     pub conflicts: Vec<Conflict>,
 }
 
 impl ChangeSet {
-    /// The lines that make room for files, each once; with something in the way that no [`Policy`] settles, nothing is written.
-    pub fn makes_room(&self) -> Vec<String> {
-        let conflicts = self.conflicts.iter();
-        let lines: BTreeSet<_> = conflicts
-            .filter_map(|conflict| conflict.why.makes_room())
-            .collect();
-        lines.into_iter().collect()
-    }
-
     /// Every change, in the order in which they are made.
     pub fn all(&self) -> impl Iterator<Item = &Change> {
         self.changes.iter().chain(&self.record)
     }
 
-    /// The changes a user sees: everything but the memory under `.operator-forge/`.
+    /// The changes that a user sees: all but those under `.operator-forge/`.
     pub fn visible(&self) -> impl Iterator<Item = &Change> {
         self.all()
             .filter(|change| !change.path.as_str().starts_with(".operator-forge/"))
     }
 
-    /// The same as they are shown.
+    /// The visible changes as reports show them.
     pub fn shown(&self) -> Vec<Shown<'_>> {
         let at: BTreeMap<&RelPath, &Change> = match self.moved.is_empty() {
             true => BTreeMap::new(),

@@ -91,9 +91,10 @@ fn settle(cli: &Cli, report: &mut Report) -> Result<u8> {
         Command::Check(_) | Command::Diff(_) | Command::Status(_)
     );
     if cli.global.dry_run || reads {
-        return apply::pending(&disk).map(|()| 0);
+        apply::pending(&disk)?;
+        return Ok(0);
     }
-    let Some(recovered) = apply::settle(&disk)? else {
+    let Some(recovered) = apply::recover(&disk)? else {
         return Ok(0);
     };
     report.add_remarks(recovered.sentences());

@@ -3,7 +3,7 @@
 //!
 //! Invariant: a file that cannot be read and may hold a definition is an error.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{collections::HashMap, fmt, sync::Arc};
 
 use crd_compat::{Definition, Release};
 use rayon::prelude::*;
@@ -13,20 +13,83 @@ use serde::{
 };
 use serde_yaml::Value;
 
-use crate::{
-    error::{Failure, Result},
-    yaml,
-};
+use crate::yaml;
 
 const KIND: &str = "CustomResourceDefinition";
-const API_VERSION: &str = "apiextensions.k8s.io/v1";
+/// The only API version of definitions that is read.
+pub const API_VERSION: &str = "apiextensions.k8s.io/v1";
+
+type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why definitions cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// A definition is no valid one.
+    Definition {
+        /// The file.
+        source: String,
+        /// `metadata.name`; empty where it is missing.
+        name: String,
+        /// The cause.
+        why: DefinitionError,
+    },
+    /// A file is no YAML.
+    Yaml {
+        /// The file, and the line if it is known.
+        place: String,
+        /// The parser's error.
+        what: String,
+        /// The cause.
+        why: YamlError,
+    },
+}
+
+/// Why a definition is not valid.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DefinitionError {
+    /// It has this API version instead of [`API_VERSION`].
+    ApiVersion(String),
+    /// A field has the wrong type.
+    Field(String),
+    /// Another definition has the same name.
+    Twice,
+}
+
+/// Why a file is no YAML.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum YamlError {
+    /// It is in UTF-16.
+    Utf16,
+    /// It is a template of Helm.
+    Template,
+    /// A merge key `<<` names no mapping.
+    MergeKey,
+    /// The syntax is wrong.
+    Syntax,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Definition { source, name, .. } if name.is_empty() => {
+                write!(f, "cannot read a definition without a name in `{source}`")
+            }
+            Self::Definition { source, name, .. } => {
+                write!(f, "cannot read `{name}` in `{source}`")
+            }
+            Self::Yaml { place, what, .. } => write!(f, "cannot read `{place}` as YAML: {what}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
 
 /// A file that may hold definitions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// What refusals call it.
+    /// The name in error messages.
     pub source: String,
-    /// What is in it.
+    /// The content.
     pub bytes: Vec<u8>,
 }
 
@@ -35,7 +98,7 @@ pub struct File {
 pub struct Files(Vec<(File, Result<Release>)>);
 
 impl Files {
-    /// Reads the files. A text that is in `others` too is not read again.
+    /// Reads the files in parallel. A text that is in `others` too is not read again.
     pub fn read(files: Vec<File>, others: Option<&Self>) -> Self {
         let known: HashMap<&[u8], &Release> = others
             .into_iter()
@@ -53,9 +116,9 @@ impl Files {
         Self(files.into_par_iter().map(read).collect())
     }
 
-    /// What all of them define.
+    /// The definitions of all files.
     ///
-    /// Errors: that of the first file that could not be read, or that defines what one before it does.
+    /// Errors: that of the first file that could not be read, or that defines a name again.
     pub fn release(self) -> Result<Release> {
         let mut all = Release::default();
         for (file, release) in self.0 {
@@ -73,7 +136,7 @@ impl File {
     }
 }
 
-/// The definitions in `text`, which refusals call `source`.
+/// The definitions in `text`; error messages call it `source`.
 ///
 /// Errors: it is no YAML, a definition is not of `apiextensions.k8s.io/v1` or has a field of the wrong type, or two have one
 /// name. A text that is neither called YAML nor JSON, or is a template, is passed over if it names no definition.
@@ -101,7 +164,7 @@ fn add(release: &mut Release, source: &str, mut value: Value) -> Result<()> {
     if kind == "List" || kind == format!("{KIND}List") {
         if let Some(Value::Sequence(items)) = value.get_mut("items") {
             for mut item in std::mem::take(items) {
-                // What a typed list holds may leave out its kind.
+                // An item of a typed list may leave out its kind.
                 if let (true, Value::Mapping(item)) = (kind != "List", &mut item) {
                     item.entry("kind".into()).or_insert(KIND.into());
                     item.entry("apiVersion".into())
@@ -119,22 +182,15 @@ fn add(release: &mut Release, source: &str, mut value: Value) -> Result<()> {
         .get("metadata")
         .and_then(|metadata| metadata.get("name"));
     let name = name.and_then(Value::as_str).unwrap_or_default();
-    let refuse = |what: String| refusal(source, name, what);
+    let refuse = |why| refusal(source, name, why);
     if api_version != API_VERSION {
-        return Err(refuse(format!(
-            "it is of `{api_version}`, which no Kubernetes since 1.22 serves"
-        ))
-        .note(format!(
-            "compare with a release whose definitions are of {API_VERSION}"
-        ))
-        .advise("operator-forge check --help"));
+        return Err(refuse(DefinitionError::ApiVersion(api_version)));
     }
     let definition = Definition::deserialize(&value)
         // JSON, which the API server gets, has words for all keys: it reads `1: a` as `"1": a`.
         .or_else(|_| serde_json::to_value(&value).and_then(Definition::deserialize));
-    let definition = definition.map_err(|error| {
-        refuse(error.to_string()).advise("kubectl explain customresourcedefinition.spec")
-    })?;
+    let definition =
+        definition.map_err(|error| refuse(DefinitionError::Field(error.to_string())))?;
     insert(release, source, definition)
 }
 
@@ -145,24 +201,19 @@ fn insert(
 ) -> Result<()> {
     match release.insert(definition) {
         None => Ok(()),
-        Some(first) => {
-            let twice = "a definition of that name was read before".to_owned();
-            Err(refusal(source, first.name(), twice)
-                .note("name the file or the directory of one release")
-                .advise("operator-forge check --help"))
-        }
+        Some(first) => Err(refusal(source, first.name(), DefinitionError::Twice)),
     }
 }
 
-fn refusal(source: &str, name: &str, what: String) -> Failure {
-    let named = match name {
-        "" => "a definition without a name".to_owned(),
-        name => format!("`{name}`"),
-    };
-    Failure::refused(format!("cannot read {named} in `{source}`")).note(what)
+fn refusal(source: &str, name: &str, why: DefinitionError) -> Error {
+    Error::Definition {
+        source: source.to_owned(),
+        name: name.to_owned(),
+        why,
+    }
 }
 
-/// Puts what `<<` names in its place, as kubectl does.
+/// Replaces merge keys `<<` by the mappings that they name, as kubectl does.
 fn merge_keys(source: &str, text: &str, value: &mut Value) -> Result<()> {
     let merged = match text.contains("<<") {
         true => value.apply_merge(),
@@ -173,13 +224,12 @@ fn merge_keys(source: &str, text: &str, value: &mut Value) -> Result<()> {
             Some(at) => (at.place(source), at.what),
             None => (source.to_owned(), error.to_string()),
         };
-        Failure::refused(format!("cannot read `{place}` as YAML: {what}"))
-            .note("a merge key `<<` names a mapping, or a list of them")
-            .advise("operator-forge check --help")
+        let why = YamlError::MergeKey;
+        Error::Yaml { place, what, why }
     })
 }
 
-/// Whether there may be definitions in what cannot be parsed and names none, such as one in UTF-16.
+/// Whether a text that does not name the kind may hold definitions all the same, as in UTF-16.
 fn has_to_parse(source: &str, text: &str) -> bool {
     let extension = source.rsplit_once('.').map(|(_, extension)| extension);
     let is_yaml = source == "standard input" || matches!(extension, Some("yaml" | "yml" | "json"));
@@ -192,23 +242,18 @@ fn each<T: DeserializeOwned>(
     text: &str,
     mut read: impl FnMut(T) -> Result<()>,
 ) -> Result<()> {
-    let refuse = |place: &str, why: &str, note: &str| {
-        let error = format!("cannot read `{place}` as YAML: {why}");
-        Failure::refused(error)
-            .note(note)
-            .advise("operator-forge check --help")
+    let refuse = |place: &str, what: &str, why| Error::Yaml {
+        place: place.to_owned(),
+        what: what.to_owned(),
+        why,
     };
-    let missed = "a definition in it would be missed, so nothing was compared: mend it, or name files of definitions alone";
     // In UTF-16, every other byte of English is one.
     if text.matches('\0').count() * 4 > text.len() {
-        let failure = refuse(source, "it is not in UTF-8", missed);
-        return Err(failure.note("`iconv -f UTF-16 -t UTF-8` makes it UTF-8"));
+        return Err(refuse(source, "it is not in UTF-8", YamlError::Utf16));
     }
-    let note = match text.contains("{{") {
-        true => {
-            "it has to hold CustomResourceDefinitions, as they are applied to a cluster: render templates first (`helm template CHART | operator-forge check --crds -`)"
-        }
-        false => missed,
+    let why = match text.contains("{{") {
+        true => YamlError::Template,
+        false => YamlError::Syntax,
     };
     // JSON may escape what YAML may not.
     if text.trim_start().starts_with(['{', '['])
@@ -217,7 +262,7 @@ fn each<T: DeserializeOwned>(
         return read(value);
     }
     yaml::documents(text)
-        .map_err(|error| refuse(&error.place(source), &error.what, note))?
+        .map_err(|error| refuse(&error.place(source), &error.what, why))?
         .into_iter()
         .try_for_each(read)
 }

@@ -22,7 +22,6 @@ pub mod prompt;
 pub mod reconcile;
 pub mod refusal;
 pub mod report;
-pub mod shell;
 pub mod syntax;
 pub mod template;
 pub mod tree;

@@ -10,7 +10,7 @@ use crate::{
     merge,
     project::FILE,
     reconcile::Last,
-    tree::{self, Digest, Found, Owner, RelPath},
+    tree::{self, Digest, Found, Obstacle, Owner, RelPath},
 };
 
 /// The directory, relative to the project's root.
@@ -35,14 +35,14 @@ pub struct Memory {
 
 /// The path of a Shared file's base, its text as it was last applied.
 pub fn base_path(path: &RelPath) -> Result<RelPath> {
-    RelPath::parse(&format!("{BASE}{path}"))
+    Ok(RelPath::parse(&format!("{BASE}{path}"))?)
 }
 
 /// Why a lock cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// Something else than a file is there.
-    Obstacle(String),
+    Obstacle(Obstacle),
     /// A line, from 1, breaks the format.
     Line(usize, &'static str),
     /// A line, from 1, names another format than 1.

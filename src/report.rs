@@ -7,7 +7,7 @@ mod caller;
 mod compat;
 mod drift;
 mod json;
-mod line;
+mod notes;
 mod progress;
 mod status;
 mod text;
@@ -254,11 +254,12 @@ impl Report {
 
     /// Shows what each file is.
     pub fn status(&self, status: &StatusReport<'_>) {
-        let mut lines = status.set.makes_room();
-        lines.push("operator-forge sync".to_owned());
+        let sync = [Script::forge("sync")];
+        let scripts = status.set.makes_room().into_iter().chain(sync);
+        let script = scripts.reduce(Script::then).map(Advice::from);
         let instead = status.instead.iter().map(|it| self.caller.text(it));
         let sync = match status.instead {
-            [] => self.caller.text(&Advice::Line(lines.join(" && "))),
+            [] => script.map_or_else(String::new, |script| self.caller.text(&script)),
             // Each is done with something left for the next one, exit code 3.
             _ => instead.collect::<Vec<_>>().join("; "),
         };

@@ -7,36 +7,61 @@ mod disk;
 mod plain;
 mod rust;
 
-use std::{borrow::Cow, collections::BTreeMap, fmt};
+use std::{borrow::Cow, collections::BTreeMap, fmt, path::PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
 pub use self::{
-    disk::{Found, find, find_all, full, names},
+    disk::{Found, Obstacle, ObstacleKind, find, find_all, full, names},
     plain::unix_line_ends,
 };
-use crate::{
-    error::{Failure, Result},
-    name::rust::is_device,
-};
+use crate::name::rust::is_device;
+
+/// Why a path names no file of a project, or why a file cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// A text that is no [`RelPath`].
+    InvalidPath {
+        /// The text.
+        text: String,
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// The operating system does not let the file be read, or a directory around it.
+    Unreadable {
+        /// The project's directory.
+        root: PathBuf,
+        /// The file or directory below it.
+        path: String,
+        /// What the operating system says.
+        why: String,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::InvalidPath { text, .. } => write!(f, "invalid path `{}`", text.escape_debug()),
+            Self::Unreadable { path, why, .. } => write!(f, "cannot read `{path}`: {why}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
 
 /// A path below the project's root: `/`-separated, without `.`, `..`, empty, absolute or device components.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RelPath(String);
 
 impl RelPath {
-    /// How many bytes one may have, which is what Linux takes.
+    /// The most bytes of a path, as on Linux.
     pub const MAX: usize = 4096;
 
     /// Parses a path; refuses one that could name something outside the root or that another system cannot store.
-    pub fn parse(text: &str) -> Result<Self> {
-        let refuse = |why: &str| {
-            Err(
-                Failure::refused(format!("invalid path `{}`", text.escape_debug()))
-                    .note(why.to_owned())
-                    .note("it is relative, with `/` between its parts")
-                    .advise("operator-forge status --all"),
-            )
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let refuse = |why| {
+            let text = text.to_owned();
+            Err(Error::InvalidPath { text, why })
         };
         if text.is_empty() || text.len() > Self::MAX {
             return refuse("a path has between 1 and 4096 bytes");
@@ -45,7 +70,7 @@ impl RelPath {
             if matches!(part, "" | "." | "..") {
                 return refuse("it must stay below the project's directory");
             }
-            // Every path of a project is asked, and most have nothing but these.
+            // A fast path: most paths have no other characters.
             let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
             let is_odd = |c: char| c.is_control() || is_invisible(c) || "\\:*?\"<>|".contains(c);
             if !part.bytes().all(is_plain) && part.contains(is_odd) || part.ends_with(['.', ' ']) {
@@ -76,14 +101,14 @@ impl RelPath {
             .into_iter()
     }
 
-    /// Whether it is in that directory, at any depth.
+    /// Whether the path leads into `directory`, at any depth.
     #[must_use]
     pub fn is_below(&self, directory: &Self) -> bool {
         let rest = self.0.strip_prefix(&directory.0);
         rest.is_some_and(|rest| rest.starts_with('/'))
     }
 
-    /// Where else Rust looks for the module `a.rs`: `a/mod.rs`. `None` for what is no file of a module, or is `mod.rs` already.
+    /// The other file in which Rust looks for the module `a.rs`: `a/mod.rs`. `None` for `mod.rs` itself and for what is no Rust.
     #[must_use]
     pub fn as_module_directory(&self) -> Option<Self> {
         let stem = self.0.strip_suffix(".rs")?;
@@ -99,7 +124,7 @@ impl RelPath {
     }
 }
 
-/// What macOS leaves out of names: with one of them in it, `.git` is `.git` there.
+/// Whether macOS ignores `c` in names: `.g<c>it` is `.git` there.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
@@ -113,11 +138,11 @@ impl fmt::Display for RelPath {
 /// The bytes of a file: borrowed from the binary for templates that are copied, owned otherwise.
 pub type Content = Cow<'static, [u8]>;
 
-/// Who decides what a generated file holds. DESIGN's fourth owner, Derived, never reaches the engine: those files are
-/// written by the project's own `make manifests`.
+/// Who may change a generated file. The fourth owner, Derived, never reaches the engine: the project's own `make manifests` writes
+/// those files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Owner {
-    /// The tool: rewritten whenever what is desired changes; a hand edit is told, never overwritten silently.
+    /// The tool: rewritten whenever the desired text changes; a hand edit is reported, never overwritten silently.
     Tool,
     /// The user: written once.
     User,
@@ -126,7 +151,7 @@ pub enum Owner {
 }
 
 impl Owner {
-    /// The word used in the lock and in reports.
+    /// The word of the lock and of reports.
     pub fn word(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -148,18 +173,18 @@ impl Owner {
 pub struct File {
     /// Who owns it.
     pub owner: Owner,
-    /// What it should hold if it were written now.
+    /// The desired content.
     pub content: Content,
-    /// The digest of that, where it is known already.
+    /// The digest of the content, where it is known already.
     pub known: Option<Digest>,
-    /// Whether the build needs it, and no command writes it again unasked: other files name it.
+    /// Whether the build needs the file because others name it, and no command writes it again unasked.
     pub named: bool,
-    /// Where older template sets had it, the newest first.
+    /// The paths of older template sets, the newest first.
     pub former: Vec<RelPath>,
 }
 
 impl File {
-    /// The digest of what it should hold at `path`.
+    /// The digest of the content at `path`.
     pub fn digest(&self, path: &RelPath) -> Digest {
         let computed = || Digest::of(path, &self.content);
         self.known.unwrap_or_else(computed)
@@ -169,8 +194,8 @@ impl File {
 /// The desired tree. Sorted, so that output order depends on nothing else.
 pub type Tree = BTreeMap<RelPath, File>;
 
-/// What a file says: SHA-256 of its bytes with CRLF read as LF, or for a Rust file of its tokens and comments. Line ends
-/// and rustfmt settings are the user's, and changing them is no edit.
+/// The SHA-256 of a file with CRLF read as LF, or for a Rust file of its tokens and comments. Line ends and rustfmt settings are
+/// the user's, and changing them is no edit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 

@@ -1,19 +1,15 @@
-//! Every call to the file system that applying makes, as one small interface: the tests fail or stop it at any of them.
+//! The interface for every call to the file system that applying makes: tests fail it or stop it at any call.
 //!
-//! Invariant: a call names a [`RelPath`], so none reaches outside of the project, and none follows a symbolic link that
-//! stands at its end.
+//! Invariant: a call names a [`RelPath`], so none leaves the project, and none follows a symbolic link at the end of its path.
 
 mod real;
 
 use std::{io, time::SystemTime};
 
 pub use self::real::Real;
-use crate::{
-    error::Result,
-    tree::{Found, RelPath},
-};
+use crate::tree::{self, Found, RelPath};
 
-/// What stands at a path, without its contents.
+/// The type of a file, without its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileType {
     /// Nothing.
@@ -33,7 +29,7 @@ pub enum FileType {
     Other,
 }
 
-/// What came of asking for the lock.
+/// The answer to a request for the lock.
 pub enum Lock {
     /// Held until the value is dropped or the process ends, however it ends; with the text of the last holder.
     Ours(Box<dyn Held>, String),
@@ -49,9 +45,9 @@ pub trait Held {
 
 /// The calls. Each does one thing, and an error leaves at most a half-written new file behind.
 pub trait Disk {
-    /// What stands at `path`, with its contents; symbolic links are not followed.
-    fn find(&self, path: &RelPath) -> Result<Found>;
-    /// What stands at `path`.
+    /// Reads `path`; symbolic links are not followed.
+    fn find(&self, path: &RelPath) -> Result<Found, tree::Error>;
+    /// The type of the file at `path`.
     fn kind(&self, path: &RelPath) -> io::Result<FileType>;
     /// Writes a file that must not be there; `durable` outlives a power cut once it returns.
     fn write(

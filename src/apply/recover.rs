@@ -1,24 +1,24 @@
-//! What an interrupted command left: finished if it had begun to replace files, dropped if it had not.
+//! Recovery after a killed command: it is finished if it had replaced a file, and dropped if it had not.
 //!
-//! Invariant: only a file that holds the old text, the new one, or what a power cut left of the new one is written; any
-//! other is somebody's work, and is kept and told.
+//! Invariant: only a file with the old text, the new one, or a part of the new one that a power cut left is written; any other is
+//! somebody's work, and is kept and reported.
 
 use super::{
-    Disk, FileType, JOURNAL, STAGE, Step, Transaction, UNDO, failure::cannot, journal::Journal,
-    step::State, swap, transaction::came_to_nothing,
+    Disk, FileType, JOURNAL, STAGE, Step, Transaction, UNDO,
+    error::{Error, Result, cannot},
+    journal::Journal,
+    kind,
+    step::{Observed, make_directory},
+    transaction::came_to_nothing,
 };
-use crate::{
-    error::{Failure, Result},
-    shell,
-    tree::{Found, RelPath},
-};
+use crate::tree::{Found, RelPath};
 
-/// What was done about an interrupted command.
+/// A command that was killed, and is finished now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recovered {
     /// The command.
     pub command: String,
-    /// Files that were changed since, and were kept as they are.
+    /// Files that somebody changed since, which are kept.
     pub kept: Vec<RelPath>,
 }
 
@@ -39,22 +39,22 @@ impl Recovered {
     }
 }
 
-/// What was found of an interrupted command.
+/// The end of a killed command.
 pub enum Left {
-    /// Nothing.
+    /// There was none.
     Nothing,
-    /// It had replaced no file, or somebody took all of it back: it never was.
+    /// It had replaced no file, or somebody took all of it back.
     Dropped {
-        /// Whether the project's own directory was made for it.
+        /// Whether it made the project's own directory.
         made_root: bool,
     },
-    /// It is done now.
+    /// It is finished.
     Finished(Recovered),
 }
 
-/// For commands that write nothing: refuses where an interrupted command left work.
+/// Refuses a command that only reads where a killed one has to be finished first.
 pub fn pending(disk: &dyn Disk) -> Result<()> {
-    if !stands(disk, JOURNAL)? {
+    if !exists(disk, JOURNAL)? {
         return Ok(());
     }
     let Some(journal) = read(disk, JOURNAL)? else {
@@ -62,17 +62,12 @@ pub fn pending(disk: &dyn Disk) -> Result<()> {
     };
     // A command that is at work has a journal too.
     Transaction::take(disk, "")?;
-    Err(
-        Failure::refused(format!("`{}` was interrupted", journal.command))
-            .note("some files are as they were before it, some as they are after it")
-            .note("the next command that writes finishes it")
-            .advise("operator-forge sync"),
-    )
+    Err(Error::Interrupted(journal.command))
 }
 
-/// Takes a turn to finish what an interrupted command left, if there is something.
-pub fn settle(disk: &dyn Disk) -> Result<Option<Recovered>> {
-    if stands(disk, JOURNAL)? || stands(disk, STAGE)? || came_to_nothing(disk)? {
+/// Finishes or drops a killed command, if there is one, in a transaction of its own.
+pub fn recover(disk: &dyn Disk) -> Result<Option<Recovered>> {
+    if exists(disk, JOURNAL)? || exists(disk, STAGE)? || came_to_nothing(disk)? {
         Ok(Transaction::begin(disk, "recovery")?.recovered)
     } else {
         Ok(None)
@@ -80,44 +75,34 @@ pub fn settle(disk: &dyn Disk) -> Result<Option<Recovered>> {
 }
 
 /// Whether something is at `path`.
-pub fn stands(disk: &dyn Disk, path: &str) -> Result<bool> {
-    let path = RelPath::parse(path)?;
-    disk.kind(&path)
-        .map(|kind| kind != FileType::Absent)
-        .map_err(|error| cannot(disk, "read", &path, &error))
+pub fn exists(disk: &dyn Disk, path: &str) -> Result<bool> {
+    Ok(kind(disk, &RelPath::parse(path)?)? != FileType::Absent)
 }
 
-/// Settles what is there. The lock is held.
-pub fn recover(disk: &dyn Disk) -> Result<Left> {
+/// Finishes or drops a killed command. The lock is held.
+pub fn finish(disk: &dyn Disk) -> Result<Left> {
     clear_stage(disk)?;
     let Some(journal) = read(disk, JOURNAL)? else {
         return Ok(Left::Nothing);
     };
-    let states = journal
-        .steps
-        .iter()
-        .map(|step| Ok(step.state(&disk.find(&step.path)?)))
-        .collect::<Result<Vec<_>>>()?;
-    if !states
-        .iter()
-        .any(|state| matches!(state, State::New | State::Torn))
-    {
+    let observe = |step: &Step| Ok(step.observe(&disk.find(&step.path)?));
+    let observed: Vec<Observed> = journal.steps.iter().map(observe).collect::<Result<_>>()?;
+    let is_ours = |it: &Observed| matches!(it, Observed::New | Observed::Torn);
+    if !observed.iter().any(is_ours) {
         drop_journal(disk, &journal)?;
         let made_root = journal.made_root;
         return Ok(Left::Dropped { made_root });
     }
-    let stage = RelPath::parse(STAGE)?;
-    disk.make_directory(&stage)
-        .map_err(|error| cannot(disk, "create", &stage, &error))?;
+    make_directory(disk, &RelPath::parse(STAGE)?)?;
     let mut kept = Vec::new();
-    for ((at, step), state) in journal.steps.iter().enumerate().zip(states) {
-        match state {
-            State::New => {}
-            State::Other => kept.push(step.path.clone()),
-            State::Old | State::Torn => {
-                swap::stage(disk, at, step, true)?;
-                swap::make_parents(disk, step)?;
-                swap::forward(disk, at, step)?;
+    for ((at, step), observed) in journal.steps.iter().enumerate().zip(observed) {
+        match observed {
+            Observed::New => {}
+            Observed::Other => kept.push(step.path.clone()),
+            Observed::Old | Observed::Torn => {
+                step.stage(disk, at, true)?;
+                step.make_parents(disk)?;
+                step.forward(disk, at)?;
             }
         }
     }
@@ -126,8 +111,8 @@ pub fn recover(disk: &dyn Disk) -> Result<Left> {
     Ok(Left::Finished(Recovered { command, kept }))
 }
 
-/// Writes again what a power cut tore after the last command had ended: new texts are not synced, because that takes as
-/// long as the command itself for every three files. A file that was written since is somebody's, whatever it holds.
+/// Writes the files again that a power cut tore after the last command had ended: new texts are not synced, because that takes as
+/// long as the command itself for every three files. A file that was written since is somebody's work.
 pub fn mend(disk: &dyn Disk) -> Result<()> {
     let Some(record) = read(disk, UNDO)? else {
         return Ok(());
@@ -138,40 +123,38 @@ pub fn mend(disk: &dyn Disk) -> Result<()> {
     };
     let written = modified(&RelPath::parse(UNDO)?);
     for (at, step) in record.steps.iter().enumerate() {
-        let torn = step.state(&disk.find(&step.path)?) == State::Torn;
-        if torn && modified(&step.path) <= written {
-            swap::make_directory(disk, &RelPath::parse(STAGE)?)?;
-            swap::stage(disk, at, step, true)?;
-            swap::forward(disk, at, step)?;
+        let is_torn = step.observe(&disk.find(&step.path)?) == Observed::Torn;
+        if is_torn && modified(&step.path) <= written {
+            make_directory(disk, &RelPath::parse(STAGE)?)?;
+            step.stage(disk, at, true)?;
+            step.forward(disk, at)?;
         }
     }
     clear_stage(disk)
 }
 
-/// Puts everything of `journal` back; says what could not be.
+/// Takes the changes of `journal` back. Returns a sentence for each that stays.
 pub fn take_back(disk: &dyn Disk, journal: &Journal) -> Vec<String> {
     let mut left = Vec::new();
     for (at, step) in journal.steps.iter().enumerate().rev() {
-        let result = disk
-            .find(&step.path)
-            .and_then(|found| match step.state(&found) {
-                State::New | State::Torn => swap::back(disk, at, step),
-                State::Old | State::Other => Ok(()),
-            });
-        if let Err(failure) = result {
-            left.push(format!("`{}` could not be put back: {failure}", step.path));
+        let back = || match step.observe(&disk.find(&step.path)?) {
+            Observed::New | Observed::Torn => step.back(disk, at),
+            Observed::Old | Observed::Other => Ok(()),
+        };
+        if let Err(error) = back() {
+            left.push(format!("`{}` could not be put back: {error}", step.path));
         }
     }
     if left.is_empty()
-        && let Err(failure) = drop_journal(disk, journal)
+        && let Err(error) = drop_journal(disk, journal)
     {
-        left.push(failure.what);
+        left.push(error.to_string());
     }
     left
 }
 
-/// Every file is as it should be: the journal becomes what `undo` goes by. It is not synced: a file system that loses
-/// this rename finds the journal, and every file in its place.
+/// Turns the journal of a finished command into the record for `undo`. It is not synced: a file system that loses this rename
+/// finds the journal, and every file in its place.
 pub fn retire(disk: &dyn Disk, journal: &Journal) -> Result<()> {
     for step in journal.steps.iter().filter(|step| step.after.is_none()) {
         remove_empty_parents(disk, step)?;
@@ -205,7 +188,7 @@ fn remove_empty_parents(disk: &dyn Disk, step: &Step) -> Result<()> {
     Ok(())
 }
 
-/// Removes a directory of the project, and none that a link leads to.
+/// Removes an empty directory of the project, but none behind a link.
 fn remove_if_empty(disk: &dyn Disk, path: &RelPath) -> bool {
     let is_directory = |parent| {
         let kind = RelPath::parse(parent).map(|parent| disk.kind(&parent));
@@ -240,13 +223,9 @@ pub fn read(disk: &dyn Disk, path: &'static str) -> Result<Option<Journal>> {
             Ok(journal) => return Ok(Some(journal)),
             Err(why) => why.to_owned(),
         },
-        Found::Obstacle(what) => what,
+        Found::Obstacle(obstacle) => obstacle.to_string(),
     };
-    Err(Failure::refused(format!("cannot read `{path}`"))
-        .note(why)
-        .note("it holds what the last command replaced")
-        .note("look at what git says has changed before you put it aside")
-        .advise(shell::put_aside(path)))
+    Err(Error::Journal { path, why })
 }
 
 #[cfg(all(test, unix))]
@@ -273,7 +252,7 @@ mod tests {
             fs::write(root.join(file), "").unwrap();
         }
         fs::write(root.join(JOURNAL), journal.write()).unwrap();
-        settle(&Real::new(&root)).unwrap();
+        recover(&Real::new(&root)).unwrap();
         assert!(!root.join(JOURNAL).exists());
         assert!(outside.join("empty").is_dir());
     }

@@ -1,11 +1,15 @@
-//! One file of a change set, with both of its texts, and what is found of it on disk later.
+//! One file of a change set: its texts before and after, which of them is on disk, and the calls that replace one by the other.
 
+use super::{
+    Disk, STAGE,
+    error::{Result, cannot},
+};
 use crate::{
     change::ChangeSet,
     tree::{Found, Owner, RelPath},
 };
 
-/// What a file holds on one side of a change.
+/// The content of a file before or after a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Side {
     /// Its bytes.
@@ -17,26 +21,26 @@ pub struct Side {
 /// One file before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// Where.
+    /// The file.
     pub path: RelPath,
-    /// Who owns it; `None` for the tool's record.
+    /// The file's owner; `None` for the tool's record.
     pub owner: Option<Owner>,
-    /// What was there; `None` if nothing was.
+    /// The old content; `None` for a new file.
     pub before: Option<Side>,
-    /// What will be there; `None` if nothing will.
+    /// The new content; `None` for a file that is deleted.
     pub after: Option<Side>,
 }
 
-/// What is on disk, seen from a step.
+/// The observed state of a step's file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
-    /// What was there before.
+pub enum Observed {
+    /// The content from before the step.
     Old,
-    /// What belongs there after.
+    /// The content from after the step.
     New,
-    /// What a power cut left of the new text: none of it is anybody else's.
+    /// A part of the new content that a power cut left, and nothing else.
     Torn,
-    /// Somebody else's.
+    /// Somebody else's work.
     Other,
 }
 
@@ -60,20 +64,79 @@ impl Step {
             .collect()
     }
 
-    /// Says whose text `found` is.
-    pub fn state(&self, found: &Found) -> State {
+    /// Compares the file on disk with both sides.
+    pub fn observe(&self, found: &Found) -> Observed {
         let is = |side: &Option<Side>| match (found, side) {
             (Found::Absent, None) => true,
             (Found::File(now), Some(side)) => *now == side.bytes,
             _ => false,
         };
         match (found, &self.after) {
-            _ if is(&self.after) => State::New,
-            _ if is(&self.before) => State::Old,
-            (Found::File(now), Some(after)) if is_torn(now, &after.bytes) => State::Torn,
-            _ => State::Other,
+            _ if is(&self.after) => Observed::New,
+            _ if is(&self.before) => Observed::Old,
+            (Found::File(now), Some(after)) if is_torn(now, &after.bytes) => Observed::Torn,
+            _ => Observed::Other,
         }
     }
+
+    /// Writes the new content beside the file, as number `at`; a `durable` one outlives a power cut.
+    pub fn stage(&self, disk: &dyn Disk, at: usize, durable: bool) -> Result<()> {
+        match &self.after {
+            Some(after) => self.write(disk, &staged(at)?, after, durable),
+            None => Ok(()),
+        }
+    }
+
+    /// Replaces the file by its staged content, or deletes it.
+    pub fn forward(&self, disk: &dyn Disk, at: usize) -> Result<()> {
+        match &self.after {
+            Some(_) => self.place(disk, &staged(at)?),
+            None => self.delete(disk),
+        }
+    }
+
+    /// Puts the old content back, or deletes a new file.
+    pub fn back(&self, disk: &dyn Disk, at: usize) -> Result<()> {
+        let Some(before) = &self.before else {
+            return self.delete(disk);
+        };
+        let staged = RelPath::parse(&format!("{STAGE}/back-{at}"))?;
+        self.write(disk, &staged, before, false)?;
+        self.make_parents(disk)?;
+        self.place(disk, &staged)
+    }
+
+    /// Makes the directories that are missing around the file.
+    pub fn make_parents(&self, disk: &dyn Disk) -> Result<()> {
+        let mut parents = self.path.parents();
+        parents.try_for_each(|parent| make_directory(disk, &RelPath::parse(parent)?))
+    }
+
+    fn write(&self, disk: &dyn Disk, staged: &RelPath, side: &Side, durable: bool) -> Result<()> {
+        disk.write(staged, &side.bytes, side.mode, durable)
+            .map_err(|error| cannot(disk, "write", &self.path, &error))
+    }
+
+    fn place(&self, disk: &dyn Disk, staged: &RelPath) -> Result<()> {
+        disk.rename(staged, &self.path)
+            .map_err(|error| cannot(disk, "write", &self.path, &error))
+    }
+
+    fn delete(&self, disk: &dyn Disk) -> Result<()> {
+        disk.remove(&self.path)
+            .map_err(|error| cannot(disk, "delete", &self.path, &error))
+    }
+}
+
+/// Makes one directory, if it is not there.
+pub fn make_directory(disk: &dyn Disk, path: &RelPath) -> Result<()> {
+    disk.make_directory(path)
+        .map(drop)
+        .map_err(|error| cannot(disk, "create", path, &error))
+}
+
+fn staged(at: usize) -> Result<RelPath> {
+    Ok(RelPath::parse(&format!("{STAGE}/{at}"))?)
 }
 
 /// Whether every sector of `now` is the one of `whole` or was never written.
@@ -88,6 +151,7 @@ fn is_torn(now: &[u8], whole: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree;
 
     #[test]
     fn every_text_is_somebodys() {
@@ -107,25 +171,28 @@ mod tests {
         let long = "x".repeat(SECTOR) + "yz";
         let hole = "\0".repeat(SECTOR) + "y";
         for (step, found, expected) in [
-            (step(side("a"), side("b")), file("a"), State::Old),
-            (step(side("a"), side("b")), file("b"), State::New),
-            (step(side("a"), side("b")), file("c"), State::Other),
-            (step(side("a"), side("b")), file(""), State::Torn),
-            (step(side("a"), side("b")), Found::Absent, State::Other),
-            (step(None, side("b")), Found::Absent, State::Old),
-            (step(None, side("")), file(""), State::New),
-            (step(side("a"), None), Found::Absent, State::New),
-            (step(side("a"), None), file(""), State::Other),
-            (step(None, side(&long)), file(&hole), State::Torn),
-            (step(None, side(&long)), file(&long[..9]), State::Torn),
-            (step(None, side(&long)), file("\0x"), State::Other),
+            (step(side("a"), side("b")), file("a"), Observed::Old),
+            (step(side("a"), side("b")), file("b"), Observed::New),
+            (step(side("a"), side("b")), file("c"), Observed::Other),
+            (step(side("a"), side("b")), file(""), Observed::Torn),
+            (step(side("a"), side("b")), Found::Absent, Observed::Other),
+            (step(None, side("b")), Found::Absent, Observed::Old),
+            (step(None, side("")), file(""), Observed::New),
+            (step(side("a"), None), Found::Absent, Observed::New),
+            (step(side("a"), None), file(""), Observed::Other),
+            (step(None, side(&long)), file(&hole), Observed::Torn),
+            (step(None, side(&long)), file(&long[..9]), Observed::Torn),
+            (step(None, side(&long)), file("\0x"), Observed::Other),
             (
                 step(None, side("b")),
-                Found::Obstacle("a link".into()),
-                State::Other,
+                Found::Obstacle(tree::Obstacle {
+                    path: "f".into(),
+                    kind: tree::ObstacleKind::Link,
+                }),
+                Observed::Other,
             ),
         ] {
-            assert_eq!(step.state(&found), expected, "{step:?} {found:?}");
+            assert_eq!(step.observe(&found), expected, "{step:?} {found:?}");
         }
     }
 }

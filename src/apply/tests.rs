@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::memory_disk::{Fault, MemoryDisk};
 use super::*;
-use crate::tree::RelPath;
+use crate::{error::Failure, tree::RelPath};
 
 /// Paths and texts.
 type Files = BTreeMap<String, String>;
@@ -227,7 +227,7 @@ fn an_edit_after_the_death_is_kept() {
 #[track_caller]
 fn refused(disk: &dyn Disk, steps: Vec<Step>) -> Failure {
     let mut turn = Transaction::begin(disk, "sync").unwrap();
-    apply(&mut turn, steps).unwrap_err()
+    apply(&mut turn, steps).unwrap_err().into()
 }
 
 #[test]
@@ -299,7 +299,7 @@ fn a_directory_that_nobody_may_write_to_is_named() {
     let path = |text| RelPath::parse(text).unwrap();
     let help = |verb, text| {
         let denied = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
-        cannot(&MemoryDisk::default(), verb, &path(text), &denied).lines()
+        Failure::from(cannot(&MemoryDisk::default(), verb, &path(text), &denied)).lines()
     };
     let disk = MemoryDisk::default();
     let shown = |text| disk.show(&path(text));

@@ -1,4 +1,4 @@
-//! A process's turn to write: the lock, and whatever a process that died in its turn left behind.
+//! The changes that one process makes while no other one can: the lock, and the recovery after the last holder.
 //!
 //! Invariant: the kernel lets go of the lock when its holder ends, so a lock is never stale; its text only gives a name.
 
@@ -6,15 +6,13 @@ use std::{io, path::Path};
 
 use super::{
     Disk, FileType, Held, LOCAL, Lock, Recovered, UNDO,
-    failure::cannot,
-    recover::{Left, mend, recover, stands},
+    error::{Error, Result, cannot},
+    kind,
+    recover::{Left, exists, finish, mend},
 };
 use crate::{
-    advice::Advice,
-    change::ConflictKind,
-    error::{Failure, Result},
     memory,
-    tree::{Found, RelPath},
+    tree::{Found, Obstacle, ObstacleKind, RelPath},
 };
 
 const LOCK: &str = ".operator-forge/local/lock";
@@ -26,12 +24,13 @@ const IGNORED: &str =
 pub struct Transaction<'a> {
     pub(super) disk: &'a dyn Disk,
     pub(super) command: &'a str,
-    /// What was found and settled when it began.
+    /// The killed command that was finished first.
     pub recovered: Option<Recovered>,
-    state: State,
+    claim: Claim,
 }
 
-enum State {
+/// The claim on the lock file.
+enum Claim {
     Locked {
         held: Box<dyn Held>,
         /// The run of the machine in which the last holder was.
@@ -44,16 +43,16 @@ enum State {
 }
 
 impl<'a> Transaction<'a> {
-    /// Takes the lock where a command has run before, and settles what an interrupted one left. Where none has run,
-    /// nothing is written until there is something to apply.
+    /// Takes the lock where a command has run before, and recovers if one was killed. Where none has run, nothing is written until
+    /// there is something to apply.
     ///
-    /// Errors: another process is at work, and its name; a journal that cannot be settled.
+    /// Errors: another process is at work; a journal that cannot be read.
     pub fn begin(disk: &'a dyn Disk, command: &'a str) -> Result<Self> {
         let mut turn = Self::take(disk, command)?;
         let mut made_root = false;
-        if let State::Locked { held, boot } = &mut turn.state {
+        if let Claim::Locked { held, boot } = &mut turn.claim {
             sign(disk, held.as_mut(), command, boot)?;
-            match recover(disk)? {
+            match finish(disk)? {
                 Left::Nothing => {}
                 Left::Dropped { made_root: made } => made_root = made,
                 Left::Finished(recovered) => turn.recovered = Some(recovered),
@@ -62,9 +61,9 @@ impl<'a> Transaction<'a> {
         if came_to_nothing(disk)? {
             // Only its own directory: no journal may lead out of the project.
             Made::all(usize::from(made_root))?.take_back(disk);
-            turn.state = State::Absent;
+            turn.claim = Claim::Absent;
         }
-        let State::Locked { held, boot } = &mut turn.state else {
+        let Claim::Locked { held, boot } = &mut turn.claim else {
             return Ok(turn);
         };
         let now = disk.boot();
@@ -80,32 +79,29 @@ impl<'a> Transaction<'a> {
     pub(super) fn take(disk: &'a dyn Disk, command: &'a str) -> Result<Self> {
         for directory in [memory::DIRECTORY, LOCAL] {
             let path = RelPath::parse(directory)?;
-            let kind = disk
-                .kind(&path)
-                .map_err(|error| cannot(disk, "read", &path, &error))?;
             // A link could lead out of the project.
-            if !matches!(kind, FileType::Directory | FileType::Absent) {
-                let failure = Failure::refused(format!("`{directory}` is not a directory"))
-                    .note("it is where operator-forge keeps its record");
-                let what = match disk.find(&path)? {
-                    Found::Obstacle(what) => what,
-                    _ => format!("`{directory}` is a file"),
+            if !matches!(kind(disk, &path)?, FileType::Directory | FileType::Absent) {
+                let obstacle = match disk.find(&path)? {
+                    Found::Obstacle(obstacle) => obstacle,
+                    _ => Obstacle {
+                        path: directory.to_owned(),
+                        kind: ObstacleKind::File,
+                    },
                 };
-                let room = ConflictKind::Obstacle(what).makes_room();
-                return Err(room.into_iter().fold(failure, Failure::advise));
+                return Err(Error::NoDirectory(directory, obstacle));
             }
         }
         let lock = RelPath::parse(LOCK)?;
-        let state = match disk.lock(&lock, false) {
-            Ok(Lock::Ours(held, last)) => State::Locked {
+        let claim = match disk.lock(&lock, false) {
+            Ok(Lock::Ours(held, last)) => Claim::Locked {
                 held,
                 boot: last.lines().nth(1).unwrap_or_default().to_owned(),
             },
             Ok(Lock::Theirs(text)) => return Err(busy(&text)),
             Err(error) => match error.kind() {
-                io::ErrorKind::NotFound => State::Absent,
+                io::ErrorKind::NotFound => Claim::Absent,
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                    State::Denied(error)
+                    Claim::Denied(error)
                 }
                 _ => return Err(cannot(disk, "lock", &lock, &error)),
             },
@@ -114,15 +110,14 @@ impl<'a> Transaction<'a> {
             disk,
             command,
             recovered: None,
-            state,
+            claim,
         })
     }
 
-    /// Refuses if another process took the lock of a project that had none when this turn began: what was read since may be
-    /// half of its work.
+    /// Refuses if another process has taken the lock of a project that had none: the files read since may be half of its work.
     pub fn check_alone(&self) -> Result<()> {
-        match self.state {
-            State::Absent if stands(self.disk, LOCK)? => Err(busy("")),
+        match self.claim {
+            Claim::Absent if exists(self.disk, LOCK)? => Err(busy("")),
             _ => Ok(()),
         }
     }
@@ -130,10 +125,10 @@ impl<'a> Transaction<'a> {
     /// Makes sure of the lock before the first write.
     pub(super) fn claim(&mut self, made: &mut Made) -> Result<()> {
         let lock = RelPath::parse(LOCK)?;
-        match &self.state {
-            State::Locked { .. } => return Ok(()),
-            State::Denied(error) => return Err(cannot(self.disk, "write", &lock, error)),
-            State::Absent => {}
+        match &self.claim {
+            Claim::Locked { .. } => return Ok(()),
+            Claim::Denied(error) => return Err(cannot(self.disk, "write", &lock, error)),
+            Claim::Absent => {}
         }
         let disk = self.disk;
         let refused = |path: &RelPath, error: io::Error| cannot(disk, "create", path, &error);
@@ -162,7 +157,7 @@ impl<'a> Transaction<'a> {
                 made.files.push(lock);
                 let boot = disk.boot();
                 sign(disk, held.as_mut(), self.command, &boot)?;
-                self.state = State::Locked { held, boot };
+                self.claim = Claim::Locked { held, boot };
                 Ok(())
             }
             Ok(Lock::Theirs(text)) => Err(busy(&text)),
@@ -173,24 +168,29 @@ impl<'a> Transaction<'a> {
     }
 }
 
-/// Whether what is here is of a first command that did not get far: no project is here, and nothing of ours may stay.
+/// Whether a first command was killed early: there is no project, and nothing of it may stay.
 pub fn came_to_nothing(disk: &dyn Disk) -> Result<bool> {
-    Ok(stands(disk, memory::DIRECTORY)? && !stands(disk, memory::LOCK)? && !stands(disk, UNDO)?)
+    Ok(exists(disk, memory::DIRECTORY)? && !exists(disk, memory::LOCK)? && !exists(disk, UNDO)?)
 }
 
-/// What was made for a first turn, in case it comes to nothing.
+/// The files and directories of a first transaction, in case it comes to nothing.
 #[derive(Default)]
 pub struct Made {
-    /// The project's own directory and those around it: how many.
+    /// The number of directories: the project's own and those around it.
     pub root: usize,
     directories: Vec<RelPath>,
     files: Vec<RelPath>,
 }
 
 impl Made {
-    /// Everything that a first turn makes.
+    /// Everything that a first transaction makes.
     fn all(root: usize) -> Result<Self> {
-        let paths = |paths: [&str; 2]| paths.into_iter().map(RelPath::parse).collect::<Result<_>>();
+        let paths = |paths: [&str; 2]| {
+            paths
+                .iter()
+                .map(|path| Ok(RelPath::parse(path)?))
+                .collect::<Result<_>>()
+        };
         Ok(Self {
             root,
             directories: paths([memory::DIRECTORY, LOCAL])?,
@@ -198,7 +198,7 @@ impl Made {
         })
     }
 
-    /// Removes it again. What cannot be removed is in the way of nobody.
+    /// Removes them again. A rest that cannot be removed is in nobody's way.
     pub fn take_back(&self, disk: &dyn Disk) {
         for file in &self.files {
             let _ = disk.remove(file);
@@ -218,30 +218,22 @@ fn sign(disk: &dyn Disk, held: &mut dyn Held, command: &str, boot: &str) -> Resu
     held.write(&format!("{process} operator-forge {command}\n{boot}\n"))
         .map_err(|error| match RelPath::parse(LOCK) {
             Ok(lock) => cannot(disk, "write", &lock, &error),
-            Err(failure) => failure,
+            Err(error) => error.into(),
         })
 }
 
-/// Whether a process may be there; where the system does not tell, it may. The text of one that has ended says nothing of who
-/// took the lock since.
+/// Whether a process may be alive; where the system does not tell, it may. If it has ended, its text does not name the holder.
 fn may_live(process: u32) -> bool {
     let all = Path::new("/proc");
     !all.join("self").exists() || all.join(process.to_string()).exists()
 }
 
-fn busy(holder: &str) -> Failure {
-    let failure = Failure::busy("another operator-forge is at work in this project");
-    let named = holder
-        .lines()
-        .next()
-        .and_then(|line| line.split_once(' '))
-        .filter(|(process, _)| process.parse().is_ok_and(may_live));
-    match named {
-        Some((process, command)) => {
-            failure.note(format!("process {process}: {}", command.escape_debug()))
-        }
-        None => failure,
-    }
-    .note("wait until it has ended")
-    .advise(Advice::Again)
+/// The error for a lock that another process holds, which wrote `holder` into it.
+fn busy(holder: &str) -> Error {
+    let line = holder.lines().next().and_then(|line| line.split_once(' '));
+    let alive = line.filter(|(process, _)| process.parse().is_ok_and(may_live));
+    Error::Busy(alive.map(|(process, command)| {
+        let command = command.escape_debug().to_string();
+        (process.to_owned(), command)
+    }))
 }

@@ -106,11 +106,11 @@ pub fn explain<'a>(
                     .to_owned(),
             );
             advice.push(Script::of("mv -i src/lib.rs src/former.rs").into());
-        } else if let ConflictKind::Foreign {
-            help: Some(line), ..
-        } = &conflict.why
-        {
-            advice.push(line.clone().into());
+        } else if let ConflictKind::Foreign { name, .. } = &conflict.why {
+            advice.push(match name {
+                Some(name) => Advice::set("--project-name", name),
+                None => Script::edit(["Cargo.toml"]).into(),
+            });
         }
     }
     advice.append(&mut failure.advice);

@@ -65,8 +65,7 @@ fn failure(set: &ChangeSet, drifts: &[Drift]) -> Option<Failure> {
     }
     failure.advice.extend(room.into_iter().map(Advice::from));
     for note in &set.notes {
-        let help = note.what.help(&note.path);
-        failure.advice.extend(help.into_iter().map(Advice::from));
+        failure.advice.extend(note.help());
     }
     for drift in drifts {
         failure = failure.note(drift.note());

@@ -75,12 +75,12 @@ fn request(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<C
 
 fn path(flag: &'static str, given: Option<&str>) -> Result<Option<WebhookPath>> {
     let parse = |text| WebhookPath::parse(text).map_err(|invalid| refusal::of_flag(flag, invalid));
-    Ok(given.map(parse).transpose()?)
+    given.map(parse).transpose()
 }
 
 fn spoke(text: &str) -> Result<Version> {
     let flag = "--spoke";
-    Ok(Version::parse(text).map_err(|invalid| refusal::of_flag(flag, invalid))?)
+    Version::parse(text).map_err(|invalid| refusal::of_flag(flag, invalid))
 }
 
 fn todo(files: &BTreeSet<RelPath>) -> Vec<NextStep> {

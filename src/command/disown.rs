@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     advice::Advice,
+    advice::Script,
     cli::{Files, Global},
     engine::{
         Request, Workspace,
@@ -21,12 +22,9 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     refuse_keep(flags, "disown")?;
     let (workspace, project) = Workspace::open(&flags.directory)?;
     let prompt = Prompt::new(report, !flags.no_input);
-    let lines = (
-        "no file was taken over",
-        "operator-forge disown PATH --dry-run --diff",
-    );
+    let help = |path: &str| Script::forge("disown").arg(path).code("--dry-run --diff");
     let there = project.settings.owned.iter().cloned();
-    let paths = paths_or_choice(files, prompt, there, lines)?;
+    let paths = paths_or_choice(files, prompt, there, "no file was taken over", help)?;
     let forced: BTreeSet<_> = paths.into_iter().collect();
     let desired = template::owners(&project)?;
     let owned = &project.settings.owned;

@@ -1,7 +1,7 @@
 //! `own`: takes generated files over, so that no command rewrites them any more.
 
 use crate::{
-    advice::NextStep,
+    advice::{NextStep, Script},
     cli::{Files, Global},
     engine::{
         Request, Workspace,
@@ -21,12 +21,10 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     let is_theirs =
         |path: &&RelPath| desired[*path] != Owner::User && !project.settings.owned.contains(*path);
     let there: Vec<_> = desired.keys().filter(is_theirs).cloned().collect();
-    let lines = (
-        "every generated file is yours",
-        "operator-forge status --all",
-    );
+    let none = "every generated file is yours";
+    let help = |_: &str| Script::forge("status --all");
     let prompt = Prompt::new(report, !flags.no_input);
-    for path in paths_or_choice(files, prompt, there, lines)? {
+    for path in paths_or_choice(files, prompt, there, none, help)? {
         // What `PROJECT` lists already deserves that answer.
         let owned = project.own(&path);
         if owned.is_ok() || !desired.contains_key(&path) {

@@ -4,7 +4,6 @@ use std::{collections::BTreeMap, path::Path};
 
 use crate::{
     advice::{Advice, NextStep, Script},
-    change::ConflictKind,
     cli::{self, Global},
     engine::{Request, Workspace, reconcile},
     error::{Failure, Result},
@@ -16,7 +15,7 @@ use crate::{
     report::Report,
     syntax::{self, Renamed},
     template::{self, kind_files},
-    tree::{self, Digest, Found, Owner, RelPath, Tree},
+    tree::{self, Digest, Found, Obstacle, Owner, RelPath, Tree},
     yaml,
 };
 
@@ -28,7 +27,7 @@ pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> 
     let to = rename.to.as_deref();
     let to = prompt.value("--to", "New kind", to, missing, |text| {
         let flag = "--to";
-        Ok(Kind::parse(text).map_err(|invalid| refusal::of_flag(flag, invalid))?)
+        Kind::parse(text).map_err(|invalid| refusal::of_flag(flag, invalid))
     })?;
     let request = Rename {
         group,
@@ -243,11 +242,10 @@ fn in_the_way(from: &RelPath, to: &RelPath) -> Failure {
     .advise(Script::put_aside(to.as_str()))
 }
 
-fn no_file(from: &RelPath, to: &RelPath, what: &str) -> Failure {
-    let failure = Failure::refused(format!("`{from}` cannot move to `{to}`: {what}"))
-        .note("nothing was written");
-    let room = ConflictKind::Obstacle(what.to_owned()).makes_room();
-    room.into_iter().fold(failure, Failure::advise)
+fn no_file(from: &RelPath, to: &RelPath, what: &Obstacle) -> Failure {
+    Failure::refused(format!("`{from}` cannot move to `{to}`: {what}"))
+        .note("nothing was written")
+        .advise(what.makes_room())
 }
 
 /// The directory that is the kind's own beside or around one of its files, before and after.

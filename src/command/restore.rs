@@ -30,12 +30,10 @@ pub fn run(flags: &Global, files: &Files, report: &Report) -> Result<u8> {
     };
     let mut forced = BTreeSet::new();
     let there = desired.keys().filter(|path| is_deleted(path)).cloned();
-    let lines = (
-        "no generated file was deleted",
-        "operator-forge restore PATH",
-    );
+    let none = "no generated file was deleted";
+    let help = |path: &str| Script::forge("restore").arg(path);
     let prompt = Prompt::new(report, !flags.no_input);
-    for path in paths_or_choice(files, prompt, there, lines)? {
+    for path in paths_or_choice(files, prompt, there, none, help)? {
         if !desired.contains_key(&path) {
             let mut deleted = desired.clone();
             deleted.retain(|path, _| is_deleted(path));

@@ -1,6 +1,7 @@
 //! What is read as a definition, and what is passed over or refused.
 
 use super::*;
+use crate::error::Failure;
 
 #[test]
 fn lists_and_several_documents_are_read() {
@@ -100,7 +101,7 @@ fn what_cannot_be_parsed_is_passed_over_only_where_it_holds_no_definition() {
             "`helm template CHART",
         ),
     ] {
-        let refusal = read(source, text).unwrap_err();
+        let refusal = Failure::from(read(source, text).unwrap_err());
         assert!(refusal.what.contains(source), "{refusal:?}");
         assert!(refusal.notes.concat().contains(note), "{refusal:?}");
     }

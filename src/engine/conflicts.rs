@@ -7,7 +7,7 @@ use crate::{
     change::{Action, Change, ChangeSet, Conflict, ConflictKind, Policy},
     error::{Failure, Result},
     prompt::Answer,
-    tree::{File, Found, RelPath, Tree},
+    tree::{File, Found, Obstacle, RelPath, Tree},
 };
 
 /// Asks about each conflict, until an answer goes for the rest. Asks nothing if a conflict remains that no policy settles.
@@ -65,7 +65,7 @@ pub fn change(conflict: &Conflict, desired: &Tree, found: &BTreeMap<RelPath, Fou
 pub fn refuse(set: &ChangeSet) -> Result<()> {
     let mut notes: Vec<String> = Vec::new();
     let mut advice: Vec<Advice> = Vec::new();
-    let mut below: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut below: BTreeMap<&Obstacle, usize> = BTreeMap::new();
     for conflict in &set.conflicts {
         if let ConflictKind::Obstacle(what) = &conflict.why {
             *below.entry(what).or_default() += 1;
@@ -76,12 +76,12 @@ pub fn refuse(set: &ChangeSet) -> Result<()> {
             notes.push(format!("`{}` {}", conflict.path, conflict.why.reason()));
             continue;
         };
-        match below.remove(what.as_str()) {
+        match below.remove(what) {
             None => continue,
             Some(1) => notes.push(format!("`{}` {}", conflict.path, conflict.why.reason())),
             Some(files) => notes.push(format!("{what}, and {files} files belong below it")),
         }
-        advice.extend(conflict.why.makes_room().map(Advice::from));
+        advice.push(what.makes_room().into());
     }
     let mut failure = Failure::refused(match notes.len() {
         0 => return Ok(()),
@@ -115,7 +115,7 @@ pub fn refuse(set: &ChangeSet) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tree::Owner;
+    use crate::tree::{ObstacleKind, Owner};
 
     fn conflict(path: &str, why: ConflictKind) -> Conflict {
         Conflict {
@@ -170,7 +170,13 @@ mod tests {
     fn nothing_is_asked_where_no_answer_would_help() {
         let conflicts = [
             conflict("a", ConflictKind::Exists),
-            conflict("b", ConflictKind::Obstacle("`b` is a directory".into())),
+            conflict(
+                "b",
+                ConflictKind::Obstacle(Obstacle {
+                    path: "b".to_owned(),
+                    kind: ObstacleKind::Directory,
+                }),
+            ),
         ];
         let decided = ask(&conflicts, |_, _| unreachable!("asked"));
         assert!(decided.unwrap().is_empty());

@@ -11,7 +11,7 @@ use crate::{
     name::is_near,
     project::{FILE, Project},
     prompt::Prompt,
-    shell, template,
+    template,
     tree::{Owner, RelPath},
 };
 
@@ -29,12 +29,13 @@ pub fn paths_of(texts: &[String]) -> Result<Vec<RelPath>> {
 }
 
 /// The paths on the command line, or a choice among those that are `there`. `none` explains an empty choice; `help` is the
-/// command with the path.
+/// command for one of them.
 pub fn paths_or_choice(
     files: &Files,
     prompt: Prompt<'_>,
     there: impl IntoIterator<Item = RelPath>,
-    (none, help): (&str, &str),
+    none: &str,
+    help: impl FnOnce(&str) -> Script,
 ) -> Result<Vec<RelPath>> {
     if !files.paths.is_empty() {
         return paths_of(&files.paths);
@@ -46,8 +47,7 @@ pub fn paths_or_choice(
             .note(none)
             .advise(Script::forge("status")));
     };
-    let help = help.replace("PATH", &shell::word(first));
-    let at = prompt.choose("Which file?", &["PATH"], help, &names)?;
+    let at = prompt.choose("Which file?", &["PATH"], help(first), &names)?;
     Ok(vec![there.swap_remove(at)])
 }
 

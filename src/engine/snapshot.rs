@@ -12,7 +12,7 @@ use crate::{
     plan::{self, NamedFiles, Resolved, ThreeWay},
     project::Project,
     reconcile::{Last, Verdict, reconcile},
-    shell, template,
+    template,
     tree::{self, Content, Digest, File, Found, Owner, RelPath, Tree},
 };
 
@@ -131,9 +131,8 @@ impl<'a> Snapshot<'a> {
         let (path, lines) = files.next()?;
         Some(match files.count() {
             0 => {
-                let word = shell::word(path.as_str());
                 let lines = lacking(&lines)?;
-                format!("`{path}` lacks {lines}: `operator-forge diff {word}`")
+                format!("`{path}` lacks {lines}: `operator-forge diff`")
             }
             more => format!("`{path}` and {more} more lack generated lines: `operator-forge diff`"),
         })

@@ -309,9 +309,11 @@ fn foreign_files_are_conflicts_unless_they_can_be_merged_by_key() {
     let mut world = World::new();
     world.write("Cargo.toml", "[dependencies]\nmine = \"1\"\n");
     world.write("user", "mine\n");
-    world
-        .disk
-        .insert(path("dir"), Found::Obstacle("`dir` is a directory".into()));
+    let directory = crate::tree::Obstacle {
+        path: "dir".to_owned(),
+        kind: crate::tree::ObstacleKind::Directory,
+    };
+    world.disk.insert(path("dir"), Found::Obstacle(directory));
     let wanted = desired(&[
         (
             "Cargo.toml",

@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::Project;
 use super::error::{Refused, Result};
-use crate::tree::RelPath;
+use crate::tree::{self, RelPath};
 
 /// A path in the list `owned` of our settings.
 pub struct OwnedPath(pub RelPath);
@@ -20,9 +20,14 @@ impl Serialize for OwnedPath {
 impl<'de> Deserialize<'de> for OwnedPath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let path = RelPath::parse(&text).map_err(|failure| {
-            let lines = failure.notes.iter().map(|note| format!("\nnote: {note}"));
-            de::Error::custom(failure.what.clone() + &lines.collect::<String>())
+        let path = RelPath::parse(&text).map_err(|error| {
+            let why = match &error {
+                tree::Error::InvalidPath { why, .. } => format!("\nnote: {why}"),
+                tree::Error::Unreadable { .. } => String::new(),
+            };
+            de::Error::custom(format!(
+                "{error}{why}\nnote: it is relative, with `/` between its parts"
+            ))
         })?;
         Ok(Self(path))
     }

@@ -76,7 +76,6 @@ impl Caller {
             Advice::Help => Some(cli::help_of(&self.words)),
             Advice::Run(script) => return self.script(script),
             Advice::Sentence(text) => return text.clone(),
-            Advice::Line(line) => return self.line(line),
         };
         match (words, advice) {
             (Some(words), _) => line(Script::anywhere("operator-forge").args(words).commands()),
@@ -135,7 +134,7 @@ fn alone(advice: &Advice) -> String {
         Advice::Drop(flags) => format!("leave out {}", words(flags.iter().cloned())),
         Advice::Help => "--help".to_owned(),
         Advice::Run(script) => line(script.commands()),
-        Advice::Sentence(text) | Advice::Line(text) => text.clone(),
+        Advice::Sentence(text) => text.clone(),
     }
 }
 
@@ -144,7 +143,7 @@ fn words(texts: impl Iterator<Item = String>) -> String {
 }
 
 /// Commands as a line for a POSIX shell.
-fn line(commands: &[Vec<Word>]) -> String {
+pub(super) fn line(commands: &[Vec<Word>]) -> String {
     let text = |it: &Word| match it {
         Word::Code(code) => (*code).to_owned(),
         Word::Text(text) => word(text),

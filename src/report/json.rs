@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::{
     Drift, Outcome,
     caller::{Explained, Next},
-    text,
+    notes, text,
 };
 use crate::change::ChangeSet;
 
@@ -84,7 +84,7 @@ pub fn changes(set: &ChangeSet, diffs: bool) -> Vec<Value> {
 pub fn notes(set: &ChangeSet) -> Vec<Value> {
     set.notes
         .iter()
-        .map(|note| json!({ "kind": note.what.word(), "path": note.path.as_str(), "text": note.sentence() }))
+        .map(|note| json!({ "kind": note.what.word(), "path": note.path.as_str(), "text": notes::sentence(note) }))
         .collect()
 }
 

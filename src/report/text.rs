@@ -5,6 +5,7 @@ use std::{borrow::Cow, collections::BTreeMap, fmt::Write};
 use super::{
     Outcome,
     caller::{Explained, Next},
+    notes,
 };
 use crate::{
     change::{Action, Change, ChangeSet, Shown},
@@ -171,7 +172,10 @@ pub fn remarks(remarks: &[String], color: bool) -> String {
 
 /// What needs a human, one line each.
 pub fn attention(set: &ChangeSet, color: bool) -> String {
-    let notes = set.notes.iter().map(|note| (&note.path, note.sentence()));
+    let notes = set
+        .notes
+        .iter()
+        .map(|note| (&note.path, notes::sentence(note)));
     let conflicts = set
         .conflicts
         .iter()

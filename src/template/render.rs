@@ -83,7 +83,7 @@ fn parsed() -> Result<&'static Tera> {
 }
 
 fn file(tera: &Tera, template: &Template, entry: &Entry, package: &str) -> Result<(RelPath, File)> {
-    let path = |target| RelPath::parse(&fill(target, &entry.variables));
+    let path = |target| RelPath::parse(&fill(target, &entry.variables)).map_err(Failure::from);
     let target = path(template.target)?;
     let content = content(tera, template, entry, package)?;
     let is_copied = matches!(content, Content::Borrowed(_));

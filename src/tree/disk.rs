@@ -1,38 +1,81 @@
-//! What is found on disk, without following symbolic links.
+//! Files on disk, read without following symbolic links.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    fs, io,
+    fmt, fs, io,
     path::{Path, PathBuf},
 };
 
 use rayon::prelude::*;
 
-use super::RelPath;
-use crate::{
-    error::{Failure, Result},
-    shell,
-};
+use super::{Error, RelPath};
 
-/// What stands at a path.
+/// The observed state of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
     /// Nothing.
     Absent,
     /// A regular file with these bytes.
     File(Vec<u8>),
-    /// Something a file cannot replace; the text names it ("a directory", "a symbolic link", …) and where it is.
-    Obstacle(String),
+    /// Something that a file cannot replace.
+    Obstacle(Obstacle),
 }
 
-/// Looks at `path` below `root` without following symbolic links, in the path or at its end.
+/// Something that a file cannot replace. Displayed as ``"`src` is a symbolic link"``.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Obstacle {
+    /// The path, or a directory around it.
+    pub path: String,
+    /// The kind of the obstacle.
+    pub kind: ObstacleKind,
+}
+
+/// The kinds of [`Obstacle`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ObstacleKind {
+    /// A directory in the place of a file.
+    Directory,
+    /// A symbolic link, which is never followed.
+    Link,
+    /// A file in the place of a directory.
+    File,
+    /// A device, socket or pipe.
+    Device,
+}
+
+impl Obstacle {
+    fn new(path: &str, meta: &fs::Metadata) -> Self {
+        let kind = match meta.file_type() {
+            it if it.is_dir() => ObstacleKind::Directory,
+            it if it.is_symlink() => ObstacleKind::Link,
+            it if it.is_file() => ObstacleKind::File,
+            _ => ObstacleKind::Device,
+        };
+        let path = path.to_owned();
+        Self { path, kind }
+    }
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match self.kind {
+            ObstacleKind::Directory => "a directory",
+            ObstacleKind::Link => "a symbolic link",
+            ObstacleKind::File => "a file",
+            ObstacleKind::Device => "a device, socket or pipe",
+        };
+        write!(f, "`{}` is {kind}", self.path)
+    }
+}
+
+/// Reads `path` below `root` without following symbolic links, in the path or at its end.
 ///
-/// Errors: what the operating system says when a file is there and cannot be read.
-pub fn find(root: &Path, path: &RelPath) -> Result<Found> {
+/// Errors: the operating system's, when a file is there and cannot be read.
+pub fn find(root: &Path, path: &RelPath) -> Result<Found, Error> {
     find_below(root, path, &mut BTreeSet::new())
 }
 
-/// The path without links and `..` in it, also of what is not there yet.
+/// The path without links and `..`, which need not exist.
 pub fn full(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let there = |it: &&Path| it.exists();
@@ -49,14 +92,14 @@ pub fn full(path: &Path) -> PathBuf {
     full
 }
 
-/// [`find`] for many paths, side by side: each thread looks at a directory once. Of several errors it is the one of the
+/// [`find`] for many paths, in parallel; each thread looks at a directory once. Of several errors it is the one of the
 /// first path.
 pub fn find_all(
     root: &Path,
     paths: impl IntoIterator<Item = RelPath>,
-) -> Result<BTreeMap<RelPath, Found>> {
+) -> Result<BTreeMap<RelPath, Found>, Error> {
     let paths: Vec<RelPath> = paths.into_iter().collect();
-    let found: Vec<Result<_>> = paths
+    let found: Vec<Result<_, Error>> = paths
         .into_par_iter()
         .map_init(BTreeSet::new, |directories, path| {
             let found = find_below(root, &path, directories)?;
@@ -67,16 +110,19 @@ pub fn find_all(
 }
 
 /// `directories` are known to be directories, and grow.
-fn find_below(root: &Path, path: &RelPath, directories: &mut BTreeSet<String>) -> Result<Found> {
-    let unreadable = |at: &str, error: io::Error| {
-        Failure::refused(format!("cannot read `{at}`: {error}")).advise(format!(
-            "chmod -R u+rX {}",
-            shell::word(&root.to_string_lossy())
-        ))
+fn find_below(
+    root: &Path,
+    path: &RelPath,
+    directories: &mut BTreeSet<String>,
+) -> Result<Found, Error> {
+    let unreadable = |path: &str, error: io::Error| Error::Unreadable {
+        root: root.to_owned(),
+        path: path.to_owned(),
+        why: error.to_string(),
     };
-    let known = |parent: &str| directories.contains(parent);
-    let parents = match path.parents().next_back() {
-        Some(parent) if known(parent) => None,
+    let parent = path.parents().next_back();
+    let parents = match parent {
+        Some(parent) if directories.contains(parent) => None,
         _ => Some(path.parents()),
     };
     for parent in parents.into_iter().flatten() {
@@ -85,28 +131,23 @@ fn find_below(root: &Path, path: &RelPath, directories: &mut BTreeSet<String>) -
         }
         match fs::symlink_metadata(root.join(parent)) {
             Ok(meta) if meta.is_dir() => _ = directories.insert(parent.to_owned()),
-            Ok(meta) => {
-                return Ok(Found::Obstacle(format!(
-                    "`{parent}` is {}",
-                    describe(&meta)
-                )));
-            }
+            Ok(meta) => return Ok(Found::Obstacle(Obstacle::new(parent, &meta))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Absent),
             Err(error) => return Err(unreadable(parent, error)),
         }
     }
     let full = root.join(path.as_str());
-    match fs::symlink_metadata(&full) {
-        Ok(meta) if meta.is_file() => fs::read(&full)
-            .map(Found::File)
-            .map_err(|error| unreadable(path.as_str(), error)),
-        Ok(meta) => Ok(Found::Obstacle(format!("`{path}` is {}", describe(&meta)))),
+    let found = fs::symlink_metadata(&full).and_then(|meta| match meta.is_file() {
+        true => fs::read(&full).map(Found::File),
+        false => Ok(Found::Obstacle(Obstacle::new(path.as_str(), &meta))),
+    });
+    match found {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Found::Absent),
-        Err(error) => Err(unreadable(path.as_str(), error)),
+        found => found.map_err(|error| unreadable(path.as_str(), error)),
     }
 }
 
-/// The names in a directory that are text, sorted; none if there is no such directory.
+/// The names in a directory that are UTF-8, sorted; none if there is no such directory.
 pub fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries
@@ -114,16 +155,4 @@ pub fn names(directory: &Path) -> Vec<String> {
         .collect();
     names.sort_unstable();
     names
-}
-
-fn describe(meta: &fs::Metadata) -> &'static str {
-    if meta.is_dir() {
-        "a directory"
-    } else if meta.is_symlink() {
-        "a symbolic link"
-    } else if meta.is_file() {
-        "a file"
-    } else {
-        "a device, socket or pipe"
-    }
 }

@@ -129,7 +129,7 @@ impl Prepared {
         let disk = Faulty::new(Real::new(root), fault);
         let result = Transaction::begin(&disk, "the command")
             .and_then(|mut turn| apply(&mut turn, self.steps.clone()));
-        (result, disk.calls())
+        (result.map_err(Into::into), disk.calls())
     }
 
     fn fresh(&self) -> TempDir {

@@ -15,7 +15,7 @@ use std::{
 };
 
 use clap::{Command, CommandFactory, error::ErrorKind};
-use operator_forge::{cli::Cli, shell};
+use operator_forge::cli::Cli;
 
 /// What the lines of a marked block need.
 const MARKS: [&str; 4] = ["compile", "cluster", "image", "network"];
@@ -373,7 +373,7 @@ fn every_command_in_running_text_parses() {
     for page in pages() {
         for span in page.spans() {
             for command in span.split(['|', '&', ';']) {
-                let words = shell::words(command.trim());
+                let words = shlex::split(command.trim()).unwrap_or_default();
                 let first = words.first().map(String::as_str).unwrap_or_default();
                 let words = match first {
                     "operator-forge" => &words[1..],

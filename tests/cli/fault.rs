@@ -4,7 +4,6 @@ use std::{cell::Cell, io};
 
 use operator_forge::{
     apply::{Disk, FileType, Lock, Real},
-    error::{Failure, Result},
     tree::{Found, RelPath},
 };
 
@@ -45,9 +44,13 @@ impl Faulty {
 }
 
 impl Disk for Faulty {
-    fn find(&self, path: &RelPath) -> Result<Found> {
+    fn find(&self, path: &RelPath) -> Result<Found, operator_forge::tree::Error> {
         self.call()
-            .map_err(|error| Failure::refused(error.to_string()))?;
+            .map_err(|error| operator_forge::tree::Error::Unreadable {
+                root: std::path::PathBuf::new(),
+                path: path.to_string(),
+                why: error.to_string(),
+            })?;
         self.real.find(path)
     }
 

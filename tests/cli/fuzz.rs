@@ -268,7 +268,7 @@ fn definitions() {
             let read = |text: &Bytes| definitions::read("crds.yaml", &text.text());
             let (before, after) = match (read(&texts.0), read(&texts.1)) {
                 (Ok(before), Ok(after)) => (before, after),
-                (Err(failure), _) | (_, Err(failure)) => return is_helpful(&failure),
+                (Err(error), _) | (_, Err(error)) => return is_helpful(&error.into()),
             };
             prop_assert_eq!(crd_compat::compare(&before, &before), []);
             crd_compat::compare(&before, &after);
@@ -384,7 +384,7 @@ fn names() {
             }
             match RelPath::parse(&text) {
                 Ok(path) => stays_inside(&path),
-                Err(failure) => is_helpful(&failure),
+                Err(error) => is_helpful(&error.into()),
             }
         },
     );

@@ -7,10 +7,7 @@ use std::{
 };
 
 use super::{Disk, FileType, Held, Lock};
-use crate::{
-    error::Result,
-    tree::{self, Found, RelPath},
-};
+use crate::tree::{self, Found, RelPath};
 
 /// A directory on it.
 #[derive(Clone, Debug)]
@@ -30,7 +27,7 @@ impl Real {
 }
 
 impl Disk for Real {
-    fn find(&self, path: &RelPath) -> Result<Found> {
+    fn find(&self, path: &RelPath) -> Result<Found, tree::Error> {
         tree::find(&self.root, path)
     }
 

@@ -6,15 +6,13 @@ use std::{
     cell::{Cell, RefCell},
     collections::{BTreeMap, BTreeSet},
     io,
+    path::PathBuf,
     rc::Rc,
     time::{Duration, SystemTime},
 };
 
 use super::super::{Disk, FileType, Held, Lock};
-use crate::{
-    error::{Failure, Result},
-    tree::{Found, RelPath},
-};
+use crate::tree::{self, Found, RelPath};
 
 /// What happens at the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,9 +163,12 @@ impl MemoryDisk {
 }
 
 impl Disk for MemoryDisk {
-    fn find(&self, path: &RelPath) -> Result<Found> {
-        self.call()
-            .map_err(|error| Failure::refused(error.to_string()))?;
+    fn find(&self, path: &RelPath) -> Result<Found, tree::Error> {
+        self.call().map_err(|error| tree::Error::Unreadable {
+            root: PathBuf::new(),
+            path: path.to_string(),
+            why: error.to_string(),
+        })?;
         Ok(match self.files.borrow().get(path.as_str()) {
             Some(file) => Found::File(file.bytes.clone()),
             None => Found::Absent,

@@ -10,14 +10,14 @@ use std::{
 use crd_compat::{Finding, Severity};
 
 use crate::{
-    advice::Advice,
+    advice::{Advice, Flag, Script},
     cli::Global,
     engine::{Workspace, derived::CRDS as BASES},
     error::{Failure, Result},
     name::Version,
     project::Key,
+    refusal,
     report::{Comparison, Report},
-    shell,
 };
 
 pub fn run(flags: &Global, released: &str, allow: &[String], report: &Report) -> Result<u8> {
@@ -98,17 +98,13 @@ fn failure(
         }
     });
     failure.advice.extend(lines.into_iter().map(Advice::from));
-    let allow: Vec<String> = accepted
+    let allow = accepted
         .into_iter()
         .map(str::to_owned)
         .chain(acceptances(&breaking))
-        .map(|text| format!(" --allow {}", shell::word(&text)))
-        .collect();
-    Some(failure.advise(format!(
-        "operator-forge check --crds {}{}",
-        shell::word(released),
-        allow.concat()
-    )))
+        .map(|text| Flag::new("--allow", Some(text)));
+    let check = Script::forge("check --crds").arg(released);
+    Some(failure.advise(check.flags(&allow.collect::<Vec<_>>())))
 }
 
 /// What accepts all that breaks: each rule once, for the one place or the one definition where it is broken.
@@ -140,7 +136,7 @@ const OF_VERSIONS: [&str; 4] = [
 ];
 
 /// The commands that start new versions of what should have stayed as it was released, if `PROJECT` defines it.
-fn new_versions(root: &Path, breaking: &[&Finding]) -> Vec<String> {
+fn new_versions(root: &Path, breaking: &[&Finding]) -> Vec<Script> {
     let in_version = |finding: &&&Finding| {
         !finding.place.version.is_empty() && !OF_VERSIONS.contains(&finding.rule.id)
     };
@@ -176,10 +172,8 @@ fn new_versions(root: &Path, breaking: &[&Finding]) -> Vec<String> {
             version: next(version, |new| keys.iter().any(|key| key.version == *new))?,
             ..(*key).clone()
         };
-        let flags = new.flags();
-        Some(format!(
-            "operator-forge create api {flags} --from-version {version}"
-        ))
+        let create = Script::forge("create api").flags(&refusal::of(&new));
+        Some(create.code("--from-version").arg(version))
     };
     last.into_iter().filter_map(command).collect()
 }
@@ -209,13 +203,13 @@ impl Allowance {
         if place.is_some_and(str::is_empty) {
             return Err(Failure::usage(format!("`--allow {text}` names no place"))
                 .note("without `:` it accepts every break of the rule")
-                .advise(format!("--allow {id}")));
+                .advise(Advice::set("--allow", id)));
         }
         let rule = crd_compat::find(id).ok_or_else(|| {
             let ids: Vec<&str> = crd_compat::ALL.iter().map(|rule| rule.id).collect();
             Failure::usage(format!("unknown rule `{id}` in `--allow`"))
                 .note(format!("the rules are {}", ids.join(", ")))
-                .advise("--allow field-removed")
+                .advise(Advice::set("--allow", "field-removed"))
         })?;
         Ok(Self {
             rule,

@@ -58,7 +58,7 @@ pub fn check(ours: &DocumentMut, theirs: &DocumentMut) -> Result<(), ConflictKin
         return match named {
             true => Err(ConflictKind::Foreign {
                 what,
-                help: Some(format!("--project-name {mine}")),
+                name: Some(mine),
             }),
             false => foreign(what),
         };
@@ -99,10 +99,9 @@ pub fn check(ours: &DocumentMut, theirs: &DocumentMut) -> Result<(), ConflictKin
     Ok(())
 }
 
-/// A person edits the manifest: its names may be anything, and none of them goes into a line to paste.
+/// A person edits the manifest: its names may be anything.
 fn foreign(what: String) -> Result<(), ConflictKind> {
-    let help = Some("${EDITOR:-vi} Cargo.toml".to_owned());
-    Err(ConflictKind::Foreign { what, help })
+    Err(ConflictKind::Foreign { what, name: None })
 }
 
 fn item_at<'a>(document: &'a DocumentMut, path: &[&str]) -> Option<&'a Item> {
@@ -244,15 +243,16 @@ mod tests {
     }
 
     #[test]
-    fn no_name_of_a_manifest_is_part_of_a_line() {
-        let help = |ours: &str| {
+    fn only_a_valid_name_of_a_package_is_proposed() {
+        let name = |ours: &str| {
             let document = |text: &str| text.parse::<DocumentMut>().unwrap();
             match check(&document(ours), &document(THEIRS)) {
-                Err(ConflictKind::Foreign { help, .. }) => help.unwrap(),
+                Err(ConflictKind::Foreign { name, .. }) => name,
                 other => panic!("{other:?}"),
             }
         };
-        assert_eq!(help("[package]\nname = \"mine\"\n"), "--project-name mine");
+        let mine = name("[package]\nname = \"mine\"\n");
+        assert_eq!(mine.as_deref(), Some("mine"));
         let hostile = "'; touch mine; '|/e";
         for ours in [
             "[package]\nname = \"my_op\"\n".to_owned(),
@@ -261,7 +261,7 @@ mod tests {
             format!("[[bin]]\nname = \"{hostile}\"\npath = \"src/main.rs\"\n"),
             format!("[[bin]]\nname = \"demo\"\npath = \"{hostile}\"\n"),
         ] {
-            assert_eq!(help(&ours), "${EDITOR:-vi} Cargo.toml");
+            assert_eq!(name(&ours), None, "{ours}");
         }
     }
 

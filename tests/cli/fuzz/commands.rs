@@ -390,11 +390,11 @@ fn restore_links(root: &Path, before: &Contents, outside: &Path) {
 /// Goes by the journal as the next command would, then by the record as `undo` would.
 fn settled(root: &Path, before: &Contents, outside: &Path, around: &Contents) -> Tested {
     let disk = Real::new(root);
-    if let Err(failure) = apply::pending(&disk) {
-        is_helpful(&failure)?;
+    if let Err(error) = apply::pending(&disk) {
+        is_helpful(&error.into())?;
     }
     prop_assert!(is_intact(root, before), "looking changed something");
-    if let Err(failure) = apply::settle(&disk) {
+    if let Err(failure) = apply::recover(&disk).map_err(Failure::from) {
         is_helpful(&failure)?;
         prop_assert!(
             is_intact(root, before),
@@ -404,12 +404,12 @@ fn settled(root: &Path, before: &Contents, outside: &Path, around: &Contents) ->
     match apply::last(&disk) {
         Ok(undo) => {
             let mut turn = Transaction::begin(&disk, "undo")
-                .map_err(|failure| TestCaseError::fail(failure.what))?;
-            if let Err(failure) = apply::apply(&mut turn, undo.steps) {
-                is_helpful(&failure)?;
+                .map_err(|error| TestCaseError::fail(error.to_string()))?;
+            if let Err(error) = apply::apply(&mut turn, undo.steps) {
+                is_helpful(&error.into())?;
             }
         }
-        Err(failure) => is_helpful(&failure)?,
+        Err(error) => is_helpful(&error.into())?,
     }
     prop_assert_eq!(&contents(outside, |_| true), around);
     let git = contents(&root.join(".git"), |_| true);

@@ -76,7 +76,7 @@ fn undo(world: &World, expected: &Tree) {
 
 fn run(disk: &dyn Disk, steps: &[Step]) -> operator_forge::error::Result<()> {
     let mut turn = Transaction::begin(disk, "the command")?;
-    apply::apply(&mut turn, steps.to_vec())
+    Ok(apply::apply(&mut turn, steps.to_vec())?)
 }
 
 /// A directory that could not be removed is no reason for a command to fail: it stays, and is empty.

@@ -13,6 +13,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use super::BASES;
 use crate::{
+    advice::Script,
     definitions::{File, Files},
     engine::Workspace,
     error::{Failure, Result},
@@ -34,7 +35,7 @@ pub fn both(root: &Path, released: &str) -> Result<(Release, Release)> {
         return Err(
             Failure::refused(format!("no CustomResourceDefinition in `{released}`"))
                 .note("name a file, a directory or a git revision that has some")
-                .advise("operator-forge check --crds HEAD"),
+                .advise(Script::forge("check --crds HEAD")),
         );
     }
     Ok((before, after?.release()?))
@@ -44,7 +45,7 @@ fn before(root: &Path, released: &str) -> Result<Vec<File>> {
     if released.trim().is_empty() {
         return Err(Failure::usage("`--crds` names nothing")
             .note("a `$(…)` that fails leaves nothing, as `git describe` does where there are no tags")
-            .advise("operator-forge check --crds HEAD"));
+            .advise(Script::forge("check --crds HEAD")));
     }
     let path = root.join(released);
     if released == "-" {
@@ -68,8 +69,8 @@ fn before(root: &Path, released: &str) -> Result<Vec<File>> {
             .note(why.to_string())
             .note("a checkout of CI often has neither tags nor history: `fetch-depth: 0` of actions/checkout gets them")
             .advise(match git::is_inside_repository(root) {
-                true => "git fetch --tags",
-                false => "operator-forge check --help",
+                true => Script::of("git fetch --tags"),
+                false => Script::forge("check --help"),
             })
     })?;
     files.retain(|file| holds_definitions(Path::new(&file.path)));
@@ -95,7 +96,7 @@ fn after(root: &Path) -> Result<Vec<File>> {
     if !bases.is_dir() {
         return Err(Failure::refused(format!("no `{BASES}`"))
             .note("the project's own definitions are compared")
-            .advise("make manifests"));
+            .advise(Script::of("make manifests")));
     }
     directory(root, &bases)
 }
@@ -149,5 +150,5 @@ fn holds_definitions(path: &Path) -> bool {
 fn unreadable(what: &str, why: &str) -> Failure {
     Failure::refused(format!("cannot read `{what}`: {why}"))
         .note("it should hold the CustomResourceDefinitions of a release")
-        .advise("operator-forge check --crds HEAD")
+        .advise(Script::forge("check --crds HEAD"))
 }
