@@ -221,11 +221,11 @@ fn desired_changes_wait_for_markers_of_git() {
         assert_eq!(conflicts[0].why, ConflictKind::Markers(3));
         assert!(!conflicts[0].why.can_be_marked());
     }
-    world.write(file, "resources:\n- a\nx: 1\n");
+    world.write(file, "x: 1\nresources:\n- a\n");
     world.apply(&tree("- a\n- b\n"));
     assert_eq!(
         world.read(file).as_deref(),
-        Some("resources:\n- a\n- b\nx: 1\n")
+        Some("x: 1\nresources:\n- a\n- b\n")
     );
 }
 
