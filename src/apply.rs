@@ -17,9 +17,9 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use self::{
     disk::{Disk, FileType, Held, Lock, Real},
     error::{Error, Result},
-    recover::{Recovered, pending, recover},
+    recover::Recovered,
     step::{Side, Step},
-    transaction::Transaction,
+    transaction::{Transaction, pending, recover},
     undo::{Undo, last},
 };
 use self::{error::cannot, journal::Journal, step::Observed, transaction::Made};

@@ -1,28 +1,45 @@
 //! operator-forge: a reconciler of files.
 //!
-//! `PROJECT` is the desired state, the working tree the observed state, `.operator-forge/` what was last applied. The
-//! modules stand in the order of their dependencies; `docs/architecture.md` says what each promises.
+//! `PROJECT` is the desired state, the working tree the observed state, `.operator-forge/` what was last applied. The modules
+//! are listed in the order of their dependencies: each uses only those above it, and `docs/architecture.md` says what each
+//! promises.
 
+// Failures, and the values that everything else is made of.
 pub mod advice;
-pub mod apply;
-pub mod branches;
-pub mod change;
-pub mod cli;
-pub mod command;
-pub mod definitions;
-pub mod engine;
 pub mod error;
-pub mod git;
-pub mod memory;
-pub mod merge;
 pub mod name;
-pub mod plan;
-pub mod project;
-pub mod prompt;
-pub mod reconcile;
-pub mod refusal;
-pub mod report;
-pub mod syntax;
-pub mod template;
 pub mod tree;
 pub mod yaml;
+
+// The desired state, and the texts that it is merged with.
+pub mod project;
+pub mod syntax;
+
+pub mod change;
+pub mod merge;
+pub mod reconcile;
+
+// Last applied, and what git knows.
+pub mod memory;
+
+pub mod git;
+pub mod template;
+
+// From the three states to the disk.
+pub mod plan;
+
+pub mod branches;
+
+pub mod apply;
+pub mod definitions;
+pub mod refusal;
+
+// The command line.
+pub mod cli;
+pub mod report;
+
+pub mod prompt;
+
+pub mod engine;
+
+pub mod command;

@@ -36,8 +36,8 @@ use serde_yaml::Mapping;
 
 pub use self::compare::check_unchanging;
 pub use self::edit::{
-    CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, EditApi, EditSettings, External, Immutable,
-    InitOptions, NewVersion, Rename, Target, domain_stays, name_stays,
+    CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, EditApi, EditSettings, External,
+    InitOptions, NewVersion, Target, domain_stays, name_stays,
 };
 pub use self::error::{
     Error, Meant, Need, Origin, Refused, Result, Rule, Unreadable, Use, Violation,
@@ -215,6 +215,52 @@ impl fmt::Display for Key {
             self.group.as_str()
         };
         write!(f, "{group}/{}, Kind {}", self.version, self.kind)
+    }
+}
+
+/// The flags of `rename`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rename {
+    /// `--group`; may be empty.
+    pub group: Group,
+    /// `--kind`.
+    pub kind: Kind,
+    /// `--to`.
+    pub to: Kind,
+    /// `--plural`; the default is the English one.
+    pub plural: Option<Plural>,
+    /// `--force`: allowed even where the CRD is installed.
+    pub force: bool,
+}
+
+/// A property that cannot change in a CRD that is installed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Immutable {
+    /// The plural, a part of the CRD's name.
+    Plural,
+    /// The scope.
+    Scope,
+}
+
+impl Immutable {
+    /// The property's name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Plural => "plural",
+            Self::Scope => "scope",
+        }
+    }
+
+    /// Why no cluster follows a change.
+    pub fn why(self) -> &'static str {
+        match self {
+            Self::Plural => {
+                "a CRD is named by it: another one is another CRD, without the objects of the first"
+            }
+            Self::Scope => {
+                "the API server refuses another scope: the CRD has to go first, and its objects go with it"
+            }
+        }
     }
 }
 

@@ -14,12 +14,33 @@ mod rename;
 mod tests;
 
 use proc_macro2::{Span, TokenStream, TokenTree};
+use std::ops::Range;
 
 pub use self::attribute::Item;
 pub use self::convert::{Below, Conversion, Members, Variant};
 pub use self::depth::STACK;
-use self::edit::TextEdit;
 pub use self::rename::{Renamed, rename};
+
+/// One change of a text: a range of bytes, and its new text.
+#[derive(Debug)]
+pub struct TextEdit {
+    /// The bytes that go.
+    pub range: Range<usize>,
+    /// What stands there instead.
+    pub text: String,
+}
+
+impl TextEdit {
+    /// The text after it.
+    pub fn apply(&self, text: &str) -> String {
+        [
+            &text[..self.range.start],
+            &self.text,
+            &text[self.range.end..],
+        ]
+        .concat()
+    }
+}
 
 /// What `#[kube(…)]` says of the CRD that several versions share.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,12 +4,11 @@
 //! somebody's work, and is kept and reported.
 
 use super::{
-    Disk, FileType, JOURNAL, STAGE, Step, Transaction, UNDO,
+    Disk, FileType, JOURNAL, STAGE, Step, UNDO,
     error::{Error, Result, cannot},
     journal::Journal,
     kind,
     step::{Observed, make_directory},
-    transaction::came_to_nothing,
 };
 use crate::tree::{Found, RelPath};
 
@@ -50,28 +49,6 @@ pub enum Left {
     },
     /// It is finished.
     Finished(Recovered),
-}
-
-/// Refuses a command that only reads where a killed one has to be finished first.
-pub fn pending(disk: &dyn Disk) -> Result<()> {
-    if !exists(disk, JOURNAL)? {
-        return Ok(());
-    }
-    let Some(journal) = read(disk, JOURNAL)? else {
-        return Ok(());
-    };
-    // A command that is at work has a journal too.
-    Transaction::take(disk, "")?;
-    Err(Error::Interrupted(journal.command))
-}
-
-/// Finishes or drops a killed command, if there is one, in a transaction of its own.
-pub fn recover(disk: &dyn Disk) -> Result<Option<Recovered>> {
-    if exists(disk, JOURNAL)? || exists(disk, STAGE)? || came_to_nothing(disk)? {
-        Ok(Transaction::begin(disk, "recovery")?.recovered)
-    } else {
-        Ok(None)
-    }
 }
 
 /// Whether something is at `path`.
@@ -252,7 +229,7 @@ mod tests {
             fs::write(root.join(file), "").unwrap();
         }
         fs::write(root.join(JOURNAL), journal.write()).unwrap();
-        recover(&Real::new(&root)).unwrap();
+        crate::apply::recover(&Real::new(&root)).unwrap();
         assert!(!root.join(JOURNAL).exists());
         assert!(outside.join("empty").is_dir());
     }

@@ -5,10 +5,10 @@
 use std::{io, path::Path};
 
 use super::{
-    Disk, FileType, Held, LOCAL, Lock, Recovered, UNDO,
+    Disk, FileType, Held, JOURNAL, LOCAL, Lock, Recovered, STAGE, UNDO,
     error::{Error, Result, cannot},
     kind,
-    recover::{Left, exists, finish, mend},
+    recover::{Left, exists, finish, mend, read},
 };
 use crate::{
     memory,
@@ -168,8 +168,30 @@ impl<'a> Transaction<'a> {
     }
 }
 
+/// Refuses a command that only reads where a killed one has to be finished first.
+pub fn pending(disk: &dyn Disk) -> Result<()> {
+    if !exists(disk, JOURNAL)? {
+        return Ok(());
+    }
+    let Some(journal) = read(disk, JOURNAL)? else {
+        return Ok(());
+    };
+    // A command that is at work has a journal too.
+    Transaction::take(disk, "")?;
+    Err(Error::Interrupted(journal.command))
+}
+
+/// Finishes or drops a killed command, if there is one, in a transaction of its own.
+pub fn recover(disk: &dyn Disk) -> Result<Option<Recovered>> {
+    if exists(disk, JOURNAL)? || exists(disk, STAGE)? || came_to_nothing(disk)? {
+        Ok(Transaction::begin(disk, "recovery")?.recovered)
+    } else {
+        Ok(None)
+    }
+}
+
 /// Whether a first command was killed early: there is no project, and nothing of it may stay.
-pub fn came_to_nothing(disk: &dyn Disk) -> Result<bool> {
+fn came_to_nothing(disk: &dyn Disk) -> Result<bool> {
     Ok(exists(disk, memory::DIRECTORY)? && !exists(disk, memory::LOCK)? && !exists(disk, UNDO)?)
 }
 

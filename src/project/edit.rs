@@ -13,7 +13,6 @@ pub use self::create_api::{CreateApi, NewVersion};
 pub use self::create_webhook::{CreateWebhook, Target};
 pub use self::delete_api::DeleteApi;
 pub use self::delete_webhook::DeleteWebhook;
-pub use self::edit_api::{EditApi, Immutable};
+pub use self::edit_api::EditApi;
 pub use self::entry::External;
-pub use self::rename::Rename;
 pub use self::settings::{EditSettings, InitOptions, domain_stays, name_stays};

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use super::text::is_plain;
 use crate::{
     advice::{Advice, Flag, NextStep, Script, Word},
     cli,
@@ -154,6 +153,18 @@ pub(super) fn line(commands: &[Vec<Word>]) -> String {
         .map(command)
         .collect::<Vec<_>>()
         .join(" && ")
+}
+
+/// Whether a terminal shows the character as what it is. It obeys controls, turns text around between those of Unicode's
+/// bidirectional algorithm, and shows nothing where there is a character without a width.
+pub fn is_plain(c: char) -> bool {
+    match c {
+        '\n' | '\t' => true,
+        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}' => false,
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => false,
+        '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => false,
+        c => !c.is_control(),
+    }
 }
 
 /// `text` as one word of a POSIX shell. `printf` makes what a terminal would obey, hide or break.

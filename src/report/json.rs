@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{
     Drift, Outcome,
-    caller::{Explained, Next},
+    caller::{Explained, Next, is_plain},
     notes, text,
 };
 use crate::change::ChangeSet;
@@ -16,7 +16,7 @@ pub const SCHEMA: u32 = 1;
 pub fn line(object: &Value) -> String {
     let mut line = String::new();
     for c in object.to_string().chars() {
-        match text::is_plain(c) {
+        match is_plain(c) {
             true => line.push(c),
             false => {
                 for unit in c.encode_utf16(&mut [0; 2]) {

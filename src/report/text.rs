@@ -4,7 +4,7 @@ use std::{borrow::Cow, collections::BTreeMap, fmt::Write};
 
 use super::{
     Outcome,
-    caller::{Explained, Next},
+    caller::{Explained, Next, is_plain},
     notes,
 };
 use crate::{
@@ -35,18 +35,6 @@ fn paint(text: &str, style: &str, color: bool) -> String {
         format!("{style}{text}{RESET}")
     } else {
         text.to_owned()
-    }
-}
-
-/// Whether a terminal shows the character as what it is. It obeys controls, turns text around between those of Unicode's
-/// bidirectional algorithm, and shows nothing where there is a character without a width.
-pub fn is_plain(c: char) -> bool {
-    match c {
-        '\n' | '\t' => true,
-        '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}' => false,
-        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => false,
-        '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}' => false,
-        c => !c.is_control(),
     }
 }
 

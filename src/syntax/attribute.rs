@@ -5,7 +5,7 @@ use std::ops::Range;
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use syn::Lit;
 
-use super::{Error, edit::TextEdit};
+use super::{Error, TextEdit};
 
 /// `plural = "memcacheds"`, `namespaced` or `printcolumn(…)`.
 #[derive(Debug)]

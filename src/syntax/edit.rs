@@ -1,27 +1,6 @@
-//! Changes of a text: one at a time, each a range of bytes and what stands there afterwards.
+//! Changes of the items of an attribute.
 
-use std::ops::Range;
-
-use super::attribute::Item;
-
-/// One change.
-#[derive(Debug)]
-pub struct TextEdit {
-    pub range: Range<usize>,
-    pub text: String,
-}
-
-impl TextEdit {
-    /// The text after it.
-    pub fn apply(&self, text: &str) -> String {
-        [
-            &text[..self.range.start],
-            &self.text,
-            &text[self.range.end..],
-        ]
-        .concat()
-    }
-}
+use super::{TextEdit, attribute::Item};
 
 /// Adds `new` behind an item: on a line of its own if the item has one, and behind a comment that follows it there.
 pub fn insert_after(text: &str, item: &Item, new: &str) -> TextEdit {

@@ -5,7 +5,7 @@ mod origin;
 use proc_macro2::{TokenStream, TokenTree};
 
 use self::origin::Origins;
-use super::{Error, attribute, edit::TextEdit, parse};
+use super::{Error, TextEdit, attribute, parse};
 
 /// What is called otherwise.
 #[derive(Clone, Debug)]

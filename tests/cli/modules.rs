@@ -202,7 +202,9 @@ fn a_module_uses_only_modules_before_it() {
 #[test]
 fn the_root_lists_the_modules_in_their_order() {
     let text = fs::read_to_string(root().join("src/lib.rs")).unwrap();
-    let listed = text.lines().filter_map(|line| line.strip_prefix("pub mod "));
+    let listed = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub mod "));
     let listed: Vec<_> = listed.map(|line| line.trim_end_matches(';')).collect();
     let order = order("main");
     assert_eq!(listed, order[..order.len() - 1]);

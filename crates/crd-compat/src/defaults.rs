@@ -1,7 +1,7 @@
 //! What else judges an object by a field that has another default: it is set before anything is validated, so that an
 //! object that leaves the field out may be refused by what did not change.
 
-use super::{Findings, cel, fields::step, rule, schema::Schema};
+use super::{Findings, cel, rule, schema::Schema, step};
 
 /// Compares the defaults of the fields of `before` and `after` with the limits, rules and combinations around them. Those
 /// of the combinations and rules here reach further down.

@@ -3,7 +3,7 @@
 use super::{
     Findings, defaults, limits, rule,
     schema::{Schema, Shape},
-    validation,
+    step, validation,
 };
 
 /// Compares two schemas and everything below them.
@@ -259,15 +259,5 @@ fn removed(old: &Schema, before: &Schema, after: &Schema) -> String {
     match (alike.next(), alike.next()) {
         (Some((name, _)), None) => format!("was removed, or renamed to `{name}`"),
         _ => "was removed".to_owned(),
-    }
-}
-
-/// The step of a path that leads to the field `name`.
-pub fn step(name: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-' || c == '$';
-    if !name.is_empty() && name.chars().all(plain) {
-        format!(".{name}")
-    } else {
-        format!("['{}']", name.escape_debug())
     }
 }

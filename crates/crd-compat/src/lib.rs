@@ -10,6 +10,16 @@ mod rule;
 mod schema;
 mod validation;
 
+/// The step of a path that leads to the field `name`.
+fn step(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-' || c == '$';
+    if !name.is_empty() && name.chars().all(plain) {
+        format!(".{name}")
+    } else {
+        format!("['{}']", name.escape_debug())
+    }
+}
+
 #[cfg(test)]
 mod tests;
 

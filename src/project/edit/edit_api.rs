@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use crate::name::{Group, Kind, Plural, ShortName, Version};
 use crate::project::error::{Origin, Refused, Result};
 use crate::project::rules;
-use crate::project::{Key, Project};
+use crate::project::{Immutable, Key, Project};
 
 /// The flags of `edit api`; what is absent stays.
 #[derive(Clone, Debug)]
@@ -26,37 +26,6 @@ pub struct EditApi {
     pub force: bool,
     /// `--finalizer`, which cannot change.
     pub finalizer: Option<bool>,
-}
-
-/// A property that cannot change in a CRD that is installed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Immutable {
-    /// The plural, a part of the CRD's name.
-    Plural,
-    /// The scope.
-    Scope,
-}
-
-impl Immutable {
-    /// The property's name.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Plural => "plural",
-            Self::Scope => "scope",
-        }
-    }
-
-    /// Why no cluster follows a change.
-    pub fn why(self) -> &'static str {
-        match self {
-            Self::Plural => {
-                "a CRD is named by it: another one is another CRD, without the objects of the first"
-            }
-            Self::Scope => {
-                "the API server refuses another scope: the CRD has to go first, and its objects go with it"
-            }
-        }
-    }
 }
 
 impl Project {

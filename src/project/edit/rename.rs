@@ -4,22 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::name::{Group, Kind, Plural};
 use crate::project::error::{Origin, Refused, Result};
-use crate::project::{Key, Project, rules};
-
-/// The flags of `rename`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rename {
-    /// `--group`; may be empty.
-    pub group: Group,
-    /// `--kind`.
-    pub kind: Kind,
-    /// `--to`.
-    pub to: Kind,
-    /// `--plural`; the default is the English one.
-    pub plural: Option<Plural>,
-    /// `--force`: allowed even where the CRD is installed.
-    pub force: bool,
-}
+use crate::project::{Key, Project, Rename, rules};
 
 impl Project {
     /// Renames a kind of the project.

@@ -13,13 +13,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use super::work::{Ages, Unfinished, Work};
-
-#[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, EncodeLabelSet)]
-pub(super) struct Labels {
-    pub(super) name: &'static str,
-    pub(super) controller: &'static str,
-}
+use super::work::{Ages, Labels, Unfinished, Work};
 
 /// The priority is empty, as for controller-runtime's queue without priorities.
 #[derive(Clone, Debug, Hash, PartialEq, Eq, EncodeLabelSet)]

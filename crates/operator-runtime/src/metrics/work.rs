@@ -5,11 +5,15 @@ use std::{collections::BTreeMap, fmt, sync::Arc, time::Instant};
 use parking_lot::Mutex;
 use prometheus_client::{
     collector::Collector,
-    encoding::{DescriptorEncoder, EncodeMetric},
+    encoding::{DescriptorEncoder, EncodeLabelSet, EncodeMetric},
     metrics::{MetricType, gauge::ConstGauge, histogram::Histogram},
 };
 
-use super::queue::Labels;
+#[derive(Clone, Debug, Hash, PartialEq, Eq, PartialOrd, Ord, EncodeLabelSet)]
+pub(super) struct Labels {
+    pub(super) name: &'static str,
+    pub(super) controller: &'static str,
+}
 
 /// The start times of one queue's unfinished work.
 #[derive(Clone, Debug, Default)]

@@ -92,6 +92,19 @@ impl fmt::Display for Denied {
 impl Error for Denied {}
 
 /// Status 422, with every field.
+impl FieldErrors {
+    /// Denies the request if there are errors.
+    ///
+    /// # Errors
+    /// All field errors at once.
+    pub fn into_result(self) -> Result<(), Denied> {
+        match self.is_empty() {
+            true => Ok(()),
+            false => Err(self.into()),
+        }
+    }
+}
+
 impl From<FieldErrors> for Denied {
     fn from(errors: FieldErrors) -> Self {
         Self(Why::Invalid(errors))
@@ -157,5 +170,13 @@ mod tests {
         assert_eq!(denied, Denied::internal("secrets is forbidden"));
         assert!(!Denied::forbidden("no").is_failure());
         assert!(!Denied::from(FieldErrors::default()).is_failure());
+    }
+
+    #[test]
+    fn errors_deny_and_none_allow() {
+        let mut errors = FieldErrors::default();
+        assert_eq!(errors.clone().into_result(), Ok(()));
+        errors.required("a", "");
+        assert_eq!(errors.clone().into_result(), Err(Denied::from(errors)));
     }
 }

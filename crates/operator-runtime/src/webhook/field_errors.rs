@@ -8,8 +8,6 @@ use std::{
 use kube::core::response::StatusCause;
 use serde::Serialize;
 
-use super::Denied;
-
 /// All errors in the fields of an object, like Go's `field.ErrorList`.
 ///
 /// Paths are JSON paths, such as `spec.ports[0].name`.
@@ -87,17 +85,6 @@ impl FieldErrors {
     /// Whether there are no errors.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
-    }
-
-    /// Denies the request if there are errors.
-    ///
-    /// # Errors
-    /// All field errors at once.
-    pub fn into_result(self) -> Result<(), Denied> {
-        match self.is_empty() {
-            true => Ok(()),
-            false => Err(self.into()),
-        }
     }
 
     /// One cause per error, for programs.
@@ -207,7 +194,6 @@ mod tests {
     #[test]
     fn all_are_reported_at_once_and_none_twice() {
         let mut errors = FieldErrors::default();
-        assert_eq!(errors.clone().into_result(), Ok(()));
         errors.required("a", "");
         errors.duplicate("b", 1);
         errors.required("a", "");
@@ -215,6 +201,5 @@ mod tests {
             errors.to_string(),
             "[a: Required value, b: Duplicate value: 1]"
         );
-        assert_eq!(errors.clone().into_result(), Err(Denied::from(errors)));
     }
 }

@@ -4,11 +4,8 @@ use std::time::Duration;
 
 use super::{
     replica::Replica,
-    world::{Event, World},
+    world::{Event, TROUBLE, World},
 };
-
-/// The duration of the faults.
-pub(super) const TROUBLE: Duration = Duration::from_secs(120);
 
 impl World {
     /// Injects a fault now and then, until the time for faults is over.

@@ -4,11 +4,14 @@ use std::{collections::BTreeMap, time::Duration};
 
 use k8s_openapi::api::coordination::v1::Lease;
 
-use super::{Rules, Summary, replica::Replica, server::Server, trouble::TROUBLE};
+use super::{Rules, Summary, replica::Replica, server::Server};
 use crate::leader::{
     Timing,
     elector::{Answer, Call, Step},
 };
+
+/// The duration of the faults.
+pub(super) const TROUBLE: Duration = Duration::from_secs(120);
 
 /// The longest last fault, and the time in which a replica must lead afterwards.
 const RECOVERY: Duration = Duration::from_secs(45 + 35);
