@@ -177,13 +177,13 @@ pub(super) fn word(text: &str) -> String {
     if text.chars().all(is_shown) {
         return format!("'{}'", text.replace('\'', r"'\''"));
     }
-    // A command substitution loses the line ends at its end.
-    let inner = text.trim_end_matches('\n');
     let octal = |byte: &u8| match byte {
         b'/' | b'.' | b'_' => char::from(*byte).to_string(),
         byte if byte.is_ascii_alphanumeric() => char::from(*byte).to_string(),
         byte => format!("\\{byte:03o}"),
     };
+    // A command substitution drops line ends at the end, so those are behind it.
+    let inner = text.trim_end_matches('\n');
     let bytes: String = inner.as_bytes().iter().map(octal).collect();
     format!("\"$(printf '{bytes}'){}\"", &text[inner.len()..])
 }

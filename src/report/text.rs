@@ -74,7 +74,21 @@ fn verb(action: Action) -> &'static str {
 
 /// A line of the verb column.
 pub fn line(verb: &str, style: &str, rest: &str, color: bool) -> String {
-    format!("{} {rest}\n", paint(&format!("{verb:>12}"), style, color))
+    let verb = paint(&format!("{verb:>12}"), style, color);
+    format!("{verb} {}\n", one_line(rest))
+}
+
+/// A message after its title: `help: …`. No text in it begins a line, which would read as another message.
+fn message(title: &str, style: &str, text: &str, color: bool) -> String {
+    format!("{}: {}\n", paint(title, style, color), one_line(text))
+}
+
+/// `text` with its line ends escaped.
+fn one_line(text: &str) -> Cow<'_, str> {
+    match text.contains('\n') {
+        true => text.replace('\n', "\\n").into(),
+        false => text.into(),
+    }
 }
 
 /// The whole text of a command that went well.
@@ -100,9 +114,9 @@ pub fn outcome(
     if !dry_run && !next.is_empty() {
         text += "\nNext:\n";
         for (sentence, paste) in next {
-            let _ = writeln!(text, "  {sentence}");
+            let _ = writeln!(text, "  {}", one_line(sentence));
             if let Some(paste) = paste {
-                let _ = writeln!(text, "    {paste}");
+                let _ = writeln!(text, "    {}", one_line(paste));
             }
         }
     }
@@ -149,13 +163,10 @@ pub fn check(
     text
 }
 
-/// What is worth knowing, one line each.
+/// Remarks, a line each.
 pub fn remarks(remarks: &[String], color: bool) -> String {
-    let note = paint("note", GREEN, color);
-    remarks
-        .iter()
-        .map(|remark| format!("{note}: {remark}\n"))
-        .collect()
+    let note = |remark: &String| message("note", GREEN, remark, color);
+    remarks.iter().map(note).collect()
 }
 
 /// What needs a human, one line each.
@@ -177,10 +188,8 @@ pub fn attention(set: &ChangeSet, color: bool) -> String {
 
 /// What needs attention, a line each.
 pub fn warnings(sentences: &[String], color: bool) -> String {
-    sentences
-        .iter()
-        .map(|sentence| format!("{}: {sentence}\n", paint("warning", YELLOW, color)))
-        .collect()
+    let warning = |sentence: &String| message("warning", YELLOW, sentence, color);
+    sentences.iter().map(warning).collect()
 }
 
 /// One line a file, or a line for a crowd of them.
@@ -315,12 +324,10 @@ fn patch(old: String, new: String, before: &str, after: &str) -> String {
 /// `error:`, then each `note:`, then each `help:`.
 pub fn failure(explained: &Explained<'_>, color: bool) -> String {
     let failure = explained.failure;
-    let mut text = format!("{}: {}\n", paint("error", RED, color), failure.what);
-    for note in &failure.notes {
-        let _ = writeln!(text, "{}: {note}", paint("note", GREEN, color));
-    }
+    let mut text = message("error", RED, &failure.what, color);
+    text += &remarks(&failure.notes, color);
     for help in &explained.help {
-        let _ = writeln!(text, "{}: {help}", paint("help", CYAN, color));
+        text += &message("help", CYAN, help, color);
     }
     text
 }
