@@ -224,7 +224,10 @@ fn paths_are_found_in_code_only() {
 }
 
 /// The files of a crate by module (the root has no name), each with the names that it defines and the paths that it uses.
-struct Files(BTreeMap<Vec<String>, (BTreeSet<String>, Vec<Vec<String>>)>);
+struct Files(BTreeMap<Vec<String>, Names>);
+
+/// The names that a file defines, and the paths that it uses.
+type Names = (BTreeSet<String>, Vec<Vec<String>>);
 
 impl Files {
     fn of(src: &str) -> Self {
