@@ -4,7 +4,7 @@ mod adopt;
 mod dependency;
 mod list;
 
-use toml_edit::{Array, DocumentMut, InlineTable, Item, RawString, Table, TableLike, Value};
+use toml_edit::{Array, Decor, DocumentMut, InlineTable, Item, RawString, Table, TableLike, Value};
 
 pub use self::adopt::differing_keys;
 use super::text;
@@ -72,6 +72,15 @@ fn merge_table(
     }
     for (key, new) in theirs.iter() {
         let old = base.get(key);
+        let is_unedited = match (old, ours.get(key)) {
+            (Some(old), Some(mine)) => dependencies && same(mine, old) && !same(old, new),
+            _ => false,
+        };
+        if is_unedited {
+            // However it was written, it is written as the template has it now.
+            write_anew(base, ours, theirs, key);
+            continue;
+        }
         match (old, ours.get_mut(key)) {
             (Some(old), _) if same(old, new) => {}
             (None, None) => insert(ours, theirs, key, new),
@@ -133,6 +142,7 @@ fn tidy(item: &mut Item) {
         *table.decor_mut() = around;
     }
 }
+
 fn merge_array(old: Option<&Array>, mine: &mut Array, new: &Array) {
     let has = |array: &Array, wanted: &Value| array.iter().any(|value| same_value(value, wanted));
     let is_old = |wanted: &Value| old.is_some_and(|old| has(old, wanted));
@@ -144,7 +154,7 @@ fn merge_array(old: Option<&Array>, mine: &mut Array, new: &Array) {
     }
 }
 
-/// Adds what the template has at `key`, with the comment above it, behind what is there.
+/// Adds what the template has at `key`, with the comment above it.
 fn insert(ours: &mut dyn TableLike, theirs: &dyn TableLike, key: &str, new: &Item) {
     let mut new = new.clone();
     follow(&mut new);
@@ -155,8 +165,51 @@ fn insert(ours: &mut dyn TableLike, theirs: &dyn TableLike, key: &str, new: &Ite
             table.decor_mut().set_prefix(format!("\n{above}"));
         }
     }
-    if let Some(key) = theirs.key(key) {
-        ours.entry_format(key).or_insert(new);
+    let Some(key) = theirs.key(key) else {
+        return;
+    };
+    // A value stands before the next one of the template that is there.
+    let mut next = theirs
+        .iter()
+        .map(|(it, _)| it)
+        .skip_while(|it| *it != key.get())
+        .skip(1);
+    let is_line = |item: &Item| item.as_table().is_none_or(Table::is_dotted);
+    let next = next.find(|it| is_line(&new) && ours.get(it).is_some_and(is_line));
+    let behind = ours
+        .iter()
+        .map(|(it, _)| it.to_owned())
+        .skip_while(|it| Some(&**it) != next);
+    let behind: Vec<String> = behind.collect();
+    let entry =
+        |it: String, ours: &mut dyn TableLike| Some((ours.key(&it)?.clone(), ours.remove(&it)?));
+    let behind: Vec<_> = behind
+        .into_iter()
+        .filter_map(|it| entry(it, ours))
+        .collect();
+    ours.entry_format(key).or_insert(new);
+    for (key, item) in behind {
+        ours.entry_format(&key).or_insert(item);
+    }
+}
+
+/// Replaces what the user did not edit, and the comment above it if that is the template's, too.
+fn write_anew(base: &dyn TableLike, ours: &mut dyn TableLike, theirs: &dyn TableLike, key: &str) {
+    let above = |table: &dyn TableLike| table.key(key).map(|key| key.leaf_decor().clone());
+    let (old, mine, new) = (above(base), above(ours), above(theirs));
+    let (Some(place), Some(item)) = (ours.get_mut(key), theirs.get(key)) else {
+        return;
+    };
+    match place.is_value() && item.is_value() {
+        true => replace(place, item),
+        false => *place = item.clone(),
+    }
+    follow(place);
+    let prefix = |decor: &Option<Decor>| decor.as_ref().and_then(|it| it.prefix().cloned());
+    if let (Some(mut key), Some(new)) = (ours.key_mut(key), new)
+        && prefix(&old) == prefix(&mine)
+    {
+        *key.leaf_decor_mut() = new;
     }
 }
 

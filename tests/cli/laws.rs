@@ -159,8 +159,8 @@ fn inverse_with_edits() {
             let deleted = shell(root, &delete_of(&step.command));
             assert_eq!(deleted.code, if mine.is_empty() { 0 } else { 3 }, "{what}");
             for path in &mine {
-                let told = format!("`rm {path}`");
-                assert!(deleted.output.contains(&told), "{what}\n{}", deleted.output);
+                let note = format!("`{path}` is no longer part of the project, but was edited");
+                assert!(deleted.output.contains(&note), "{what}\n{}", deleted.output);
             }
             assert_same(&what, &before, &tree(root));
             if !mine.is_empty() {

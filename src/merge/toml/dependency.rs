@@ -163,6 +163,16 @@ mod tests {
     }
 
     #[test]
+    fn one_that_nobody_edited_is_written_anew_beside_one_of_the_user() {
+        let base = "[dependencies]\na.workspace = true\n# Two.\nb.workspace = true\n";
+        let ours = base.replace("]\n", "]\n# ours\nmine = \"2\"\n");
+        let theirs =
+            "[dependencies]\na = \"1\"\n# Both.\nb = { version = \"1\", features = [\"x\"] }\n";
+        let merged = merge(base, &ours, theirs).unwrap();
+        assert_eq!(merged, theirs.replace("]\na", "]\n# ours\nmine = \"2\"\na"));
+    }
+
+    #[test]
     fn another_source_on_both_sides_is_a_conflict() {
         let git = "kube = { git = \"https://x/y\" }";
         check("kube.workspace = true", git, "kube = \"5\"", None);

@@ -43,12 +43,12 @@ fn removals_on_either_side_are_kept() {
 }
 
 #[test]
-fn new_keys_stand_behind_those_of_the_user_with_their_comments() {
+fn new_keys_stand_in_the_order_of_the_template_with_their_comments() {
     check(
         "[dependencies]\na = 1\nc = 3\n\n[lints]\nx = 1\n",
         "[dependencies]\na = 1\nmine = 9\nc = 3\n\n[mine]\ny = 2\n\n[lints]\nx = 1\n",
         "[dependencies]\na = 1\n# new\nb = 2\nc = 3\n\n# more\n[features]\nd = []\n\n[lints]\nx = 1\n",
-        "[dependencies]\na = 1\nmine = 9\nc = 3\n# new\nb = 2\n\n[mine]\ny = 2\n\n[lints]\nx = 1\n\n# more\n[features]\nd = []\n",
+        "[dependencies]\na = 1\nmine = 9\n# new\nb = 2\nc = 3\n\n[mine]\ny = 2\n\n[lints]\nx = 1\n\n# more\n[features]\nd = []\n",
     );
 }
 
@@ -203,7 +203,7 @@ fn keys_of_the_user_keep_their_order() {
         "",
         "[z]\nx = 1\n[b]\nx = 1\n[a]\ny = { d = 1, c = 1 }\n",
         "[a]\ny = { c = 1, d = 1 }\n[b]\nw = 1\nx = 1\n",
-        "[z]\nx = 1\n[b]\nx = 1\nw = 1\n[a]\ny = { d = 1, c = 1 }\n",
+        "[z]\nx = 1\n[b]\nw = 1\nx = 1\n[a]\ny = { d = 1, c = 1 }\n",
     );
     // Added on both sides.
     check(
