@@ -78,8 +78,10 @@ fn merge_table(
             // The user removed what the template now changes: it stays removed.
             (Some(_), None) => {}
             (_, Some(mine)) if same(mine, new) => {}
-            (Some(old), Some(mine)) if is_one_value(mine) && new.is_value() && same(mine, old) => {
-                replace(mine, new);
+            (Some(old), Some(mine))
+                if [&*mine, new].into_iter().all(is_one_line) && same(mine, old) =>
+            {
+                replace(ours, theirs, key, new);
             }
             (_, Some(_)) if dependencies && adopting => {}
             (old, Some(mine)) if dependencies => dependency::merge(old, mine, new)?,
@@ -92,9 +94,10 @@ fn merge_table(
     Ok(())
 }
 
-/// Whether the template's value may stand in its place as a whole.
-fn is_one_value(item: &Item) -> bool {
-    item.is_value() && !item.is_array()
+/// Whether it is written as `key = value` or `key.key = value`. A list is merged by entry.
+fn is_one_line(item: &Item) -> bool {
+    let is_dotted = item.as_table().is_some_and(Table::is_dotted);
+    is_dotted || (item.is_value() && !item.is_array())
 }
 
 /// Merges what both sides changed.
@@ -168,8 +171,17 @@ fn follow(item: &mut Item) {
     }
 }
 
-/// Puts `new` in the place of `mine`, with the white space and the comment around that.
-fn replace(mine: &mut Item, new: &Item) {
+/// Puts `new` in the place of what is at `key`, with the white space and the comments around that.
+fn replace(ours: &mut dyn TableLike, theirs: &dyn TableLike, key: &str, new: &Item) {
+    let (Some((mut my_key, mine)), Some(new_key)) = (ours.get_key_value_mut(key), theirs.key(key))
+    else {
+        return;
+    };
+    let above = my_key.leaf_decor().prefix().cloned();
+    *my_key.leaf_decor_mut() = new_key.leaf_decor().clone();
+    if let Some(above) = above {
+        my_key.leaf_decor_mut().set_prefix(above);
+    }
     let around = mine.as_value().map(|value| value.decor().clone());
     *mine = new.clone();
     if let (Some(value), Some(around)) = (mine.as_value_mut(), around) {

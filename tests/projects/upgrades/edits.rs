@@ -27,14 +27,13 @@ const EDITS: [Edit; 12] = [
         text.to_owned() + "\nAsk before you deploy.\n"
     }),
     ("config/default/kustomization.yaml", |text| {
-        let text = text.replace("  # - ../prometheus\n", "  - ../prometheus\n");
-        after(&text, "  - ../crd\n", "  # ours\n  - quota.yaml\n")
+        after(text, "  - ../crd\n", "  # ours\n  - quota.yaml\n")
     }),
     ("config/rbac/kustomization.yaml", |text| {
         after(text, "  - service_account.yaml\n", "  - team_role.yaml\n")
     }),
     ("config/manager/manager.yaml", |text| {
-        text.replace("cpu: 500m", "cpu: 750m")
+        text.replace("cpu: 10m", "cpu: 20m")
     }),
     ("src/main.rs", |text| {
         after(
