@@ -4,7 +4,7 @@ mod adopt;
 mod dependency;
 mod list;
 
-use toml_edit::{Array, Decor, DocumentMut, InlineTable, Item, RawString, Table, TableLike, Value};
+use toml_edit::{Array, DocumentMut, InlineTable, Item, RawString, Table, TableLike, Value};
 
 pub use self::adopt::differing_keys;
 use super::text;
@@ -72,23 +72,16 @@ fn merge_table(
     }
     for (key, new) in theirs.iter() {
         let old = base.get(key);
-        let is_unedited = match (old, ours.get(key)) {
-            (Some(old), Some(mine)) => dependencies && same(mine, old) && !same(old, new),
-            _ => false,
-        };
-        if is_unedited {
-            // However it was written, it is written as the template has it now.
-            write_anew(base, ours, theirs, key);
-            continue;
-        }
         match (old, ours.get_mut(key)) {
             (Some(old), _) if same(old, new) => {}
             (None, None) => insert(ours, theirs, key, new),
             // The user removed what the template now changes: it stays removed.
             (Some(_), None) => {}
             (_, Some(mine)) if same(mine, new) => {}
-            (Some(old), Some(mine)) if is_one_value(mine) && new.is_value() && same(mine, old) => {
-                replace(mine, new);
+            (Some(old), Some(mine))
+                if [&*mine, new].into_iter().all(is_one_line) && same(mine, old) =>
+            {
+                replace(ours, theirs, key, new);
             }
             (_, Some(_)) if dependencies && adopting => {}
             (old, Some(mine)) if dependencies => dependency::merge(old, mine, new)?,
@@ -101,9 +94,10 @@ fn merge_table(
     Ok(())
 }
 
-/// Whether the template's value may stand in its place as a whole.
-fn is_one_value(item: &Item) -> bool {
-    item.is_value() && !item.is_array()
+/// Whether it is written as `key = value` or `key.key = value`. A list is merged by entry.
+fn is_one_line(item: &Item) -> bool {
+    let is_dotted = item.as_table().is_some_and(Table::is_dotted);
+    is_dotted || (item.is_value() && !item.is_array())
 }
 
 /// Merges what both sides changed.
@@ -193,26 +187,6 @@ fn insert(ours: &mut dyn TableLike, theirs: &dyn TableLike, key: &str, new: &Ite
     }
 }
 
-/// Replaces what the user did not edit, and the comment above it if that is the template's, too.
-fn write_anew(base: &dyn TableLike, ours: &mut dyn TableLike, theirs: &dyn TableLike, key: &str) {
-    let above = |table: &dyn TableLike| table.key(key).map(|key| key.leaf_decor().clone());
-    let (old, mine, new) = (above(base), above(ours), above(theirs));
-    let (Some(place), Some(item)) = (ours.get_mut(key), theirs.get(key)) else {
-        return;
-    };
-    match place.is_value() && item.is_value() {
-        true => replace(place, item),
-        false => *place = item.clone(),
-    }
-    follow(place);
-    let prefix = |decor: &Option<Decor>| decor.as_ref().and_then(|it| it.prefix().cloned());
-    if let (Some(mut key), Some(new)) = (ours.key_mut(key), new)
-        && prefix(&old) == prefix(&mine)
-    {
-        *key.leaf_decor_mut() = new;
-    }
-}
-
 /// Forgets the places that tables had in their file: each follows what is before it.
 fn follow(item: &mut Item) {
     if let Some(table) = item.as_table_mut() {
@@ -221,8 +195,17 @@ fn follow(item: &mut Item) {
     }
 }
 
-/// Puts `new` in the place of `mine`, with the white space and the comment around that.
-fn replace(mine: &mut Item, new: &Item) {
+/// Puts `new` in the place of what is at `key`, with the white space and the comments around that.
+fn replace(ours: &mut dyn TableLike, theirs: &dyn TableLike, key: &str, new: &Item) {
+    let (Some((mut my_key, mine)), Some(new_key)) = (ours.get_key_value_mut(key), theirs.key(key))
+    else {
+        return;
+    };
+    let above = my_key.leaf_decor().prefix().cloned();
+    *my_key.leaf_decor_mut() = new_key.leaf_decor().clone();
+    if let Some(above) = above {
+        my_key.leaf_decor_mut().set_prefix(above);
+    }
     let around = mine.as_value().map(|value| value.decor().clone());
     *mine = new.clone();
     if let (Some(value), Some(around)) = (mine.as_value_mut(), around) {

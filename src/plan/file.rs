@@ -190,8 +190,7 @@ fn base<'a>(inputs: &'a Inputs<'_>, sides: &ThreeWay<'_>) -> Option<&'a [u8]> {
     };
     let path = memory::base_path(sides.path).ok()?;
     match inputs.found(&path) {
-        // A file that was Shared until now has its base still.
-        Found::File(base) if sides.file.owner != Owner::Tool => {
+        Found::File(base) if last.owner == Owner::Shared => {
             // With more than one row git merged the base as it merged the file.
             let is_applied =
                 last.any_of.len() > 1 || last.any_of.contains(&Digest::of(sides.path, base));

@@ -17,6 +17,16 @@ fn dependencies_and_comments_of_the_user_stay() {
 }
 
 #[test]
+fn a_dependency_that_nobody_edited_is_written_as_the_template_has_it() {
+    check(
+        "[dependencies]\na.workspace = true\nb.workspace = true\nc = \"1\"\n",
+        "[dependencies]\na.workspace = true\nb.workspace = true\nmine = \"1\"\nc = \"1\"\n",
+        "[dependencies]\na = \"2\"\nb = { version = \"2\", features = [\"x\"] }\nc.workspace = true\n",
+        "[dependencies]\na = \"2\"\nb = { version = \"2\", features = [\"x\"] }\nmine = \"1\"\nc.workspace = true\n",
+    );
+}
+
+#[test]
 fn features_are_merged_by_entry() {
     check(
         "tokio = { version = \"1\", features = [\"rt\"] }\n",
