@@ -19,7 +19,7 @@ pub struct Inputs<'a> {
     pub rows: View<'a, Last<Digest>>,
     /// The desired state.
     pub desired: &'a Tree,
-    /// The observed state, at every path of [`paths`].
+    /// The observed state, at every path that the plan reads.
     pub found: View<'a, Found>,
     /// The text that was last applied, of edited Tool files that have to change.
     pub applied: &'a BTreeMap<RelPath, Content>,

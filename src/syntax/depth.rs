@@ -10,7 +10,7 @@ const DEEPEST: usize = 256;
 /// that is dropped link by link.
 const LEVEL: usize = 64;
 
-/// A stack on which all that [`check`] accepts is parsed and dropped, also in a build without optimization: what the main thread
+/// A stack on which all that `check` accepts is parsed and dropped, also in a build without optimization: what the main thread
 /// has on Linux and macOS.
 pub const STACK: usize = 8 << 20;
 
