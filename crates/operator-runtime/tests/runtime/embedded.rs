@@ -237,7 +237,7 @@ fn attributes_of_a_field_stay() {
     let of = |name: &str| &schema["properties"]["spec"]["properties"][name];
 
     let reference = of("reference");
-    assert_eq!(reference["description"], "Where it is.");
+    assert_eq!(reference["description"], "The location.");
     assert_eq!(reference["nullable"], true);
     assert_eq!(reference["x-kubernetes-map-type"], "granular");
 
