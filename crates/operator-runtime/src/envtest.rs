@@ -282,8 +282,8 @@ impl Cluster {
     /// # Errors
     /// If there is no such CRD, if no fitting value is known for a field, or if the Rust type does not
     /// accept the object.
-    pub async fn smallest<K: TypedObject>(&self, name: &str) -> Result<K> {
-        foreign::smallest(self.client()?, name).await
+    pub async fn minimal_object<K: TypedObject>(&self, name: &str) -> Result<K> {
+        foreign::minimal_object(self.client()?, name).await
     }
 
     /// Like [`api`](Self::api), with the operator's permissions.

@@ -8,7 +8,7 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let fake = Fake::default();
 //! let name = Some("a".to_owned());
-//! fake.add(ConfigMap { metadata: ObjectMeta { name, ..Default::default() }, ..Default::default() });
+//! fake.insert(ConfigMap { metadata: ObjectMeta { name, ..Default::default() }, ..Default::default() });
 //!
 //! // The code under test gets the client.
 //! let api: Api<ConfigMap> = Api::default_namespaced(fake.client());
@@ -156,7 +156,7 @@ impl Fake {
     ///
     /// # Panics
     /// If `object` has no name, or does not deserialize from its own JSON.
-    pub fn add<K: TypedObject>(&self, object: K) -> K {
+    pub fn insert<K: TypedObject>(&self, object: K) -> K {
         let name = object.meta().name.as_deref();
         let id = id::<K>(object.meta().namespace.as_deref(), name.expect("a name"));
         let mut state = self.state();
@@ -303,18 +303,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_added_is_there_without_a_request() {
+    async fn inserted_objects_need_no_request() {
         let fake = Fake::default();
-        let added = fake.add(config_map(json!({ "name": "a", "uid": "given" })));
-        assert_eq!(added.metadata.namespace.as_deref(), Some(NAMESPACE));
-        assert_eq!(added.metadata.uid.as_deref(), Some("given"));
-        assert!(added.metadata.creation_timestamp.is_some());
-        assert_eq!(fake.get("a"), Some(added));
+        let inserted = fake.insert(config_map(json!({ "name": "a", "uid": "given" })));
+        assert_eq!(inserted.metadata.namespace.as_deref(), Some(NAMESPACE));
+        assert_eq!(inserted.metadata.uid.as_deref(), Some("given"));
+        assert!(inserted.metadata.creation_timestamp.is_some());
+        assert_eq!(fake.get("a"), Some(inserted));
         assert_eq!(fake.get::<Event>("a"), None);
         assert!(fake.requests().is_empty());
 
         let node = json!({ "metadata": { "name": "n" }, "spec": {}, "status": { "phase": "x" } });
-        let node: Node = fake.add(serde_json::from_value(node).unwrap());
+        let node: Node = fake.insert(serde_json::from_value(node).unwrap());
         assert_eq!(node.metadata.generation, Some(1));
         let api: Api<Node> = Api::all(fake.client());
         assert_eq!(api.get("n").await.unwrap(), node);
@@ -323,7 +323,7 @@ mod tests {
     #[tokio::test]
     async fn calls_fail_on_request() {
         let fake = Fake::default();
-        fake.add(config_map(json!({ "name": "a" })));
+        fake.insert(config_map(json!({ "name": "a" })));
         let api: Api<ConfigMap> = Api::default_namespaced(fake.client());
         fake.fail_next(409);
         fake.fail_next(403);

@@ -205,7 +205,7 @@ fn lost_fields_are_named() {
   v1alpha1 → v1 → v1alpha1: `spec.parts[0].since` was \"2026-01-02T03:04:16Z\" and came back as nothing
   v1alpha1 → v1 → v1alpha1: `spec.parts[1].since` was \"2026-01-02T03:04:21Z\" and came back as nothing
   v1alpha1 → v1 → v1alpha1: `spec.size` was -2147483648 and came back as 0
-help: convert what is missing in both directions; what a version cannot hold, `.keep_in_annotation()` keeps, and `.loses(&[..])` gives up
+help: convert what is missing in both directions; what a version cannot hold, `.keep_in_annotation()` keeps, and `.drops(&[..])` gives up
 ";
     assert_eq!(lost(&forgotten::spoke()), expected);
 }
@@ -302,7 +302,7 @@ fn a_field_of_another_type_is_compared() {
     ] {
         assert!(lost.contains(line), "{lost}");
     }
-    round_trip(&taken_apart::spoke().loses(&["spec.schedule"]));
+    round_trip(&taken_apart::spoke().drops(&["spec.schedule"]));
 }
 
 /// A string that must be a number, and a version that denies unknown fields.
