@@ -276,8 +276,8 @@ impl Cluster {
         Ok(<K::Scope as ObjectScope>::api(self.client()?, NAMESPACE))
     }
 
-    /// The smallest object of type `K` with this name that the schema of its CRD allows, with a value in
-    /// each required field. CEL rules of the CRD may require more.
+    /// A minimal object of type `K` with this name: it has a value in each field that the schema of its CRD
+    /// requires. CEL rules of the CRD may require more.
     ///
     /// # Errors
     /// If there is no such CRD, if no fitting value is known for a field, or if the Rust type does not

@@ -151,8 +151,8 @@ impl Fake {
         made.unwrap_or_else(|error| panic!("cannot build the context: {error}"))
     }
 
-    /// Adds an object unchanged, including its status, and returns it with the API server's metadata.
-    /// Replaces an object of the same name. This is not a request.
+    /// Inserts an object unchanged, including its status, or replaces the one of the same name. Returns it
+    /// with the API server's metadata. This is not a request.
     ///
     /// # Panics
     /// If `object` has no name, or does not deserialize from its own JSON.

@@ -388,8 +388,8 @@ async fn a_suspended_cron_job_starts_nothing() -> Result<()> {
     Ok(())
 }
 
-/// A run would be due within a minute after the creation. These tests need not wait: the newest Job has an
-/// old due time.
+/// After the creation, the next run is due within a minute. These tests need not wait, because the newest Job
+/// has an old due time.
 #[tokio::test]
 async fn a_policy_forbids_or_replaces_active_jobs() -> Result<()> {
     let jobs = async |prefix: &str| {

@@ -131,7 +131,7 @@ fn version<'a>(
     versions.find(|version| version.name == needed.version)
 }
 
-/// The smallest object of type `K` that the schema of its CRD allows.
+/// A minimal object of type `K` that the schema of its CRD allows.
 pub(super) async fn minimal_object<K: TypedObject>(client: Client, name: &str) -> Result<K> {
     let needed = Needed {
         group: K::group(&()).into_owned(),

@@ -67,12 +67,12 @@ pub fn round_trip<H: TypedObject + CustomResourceExt>(spoke: &Spoke<H>) {
     assert!(
         lines.is_empty(),
         "{count} {} between {} and {hub}:\n{}\n\
-         help: convert what is missing in both directions; \
-         what a version cannot hold, `.keep_in_annotation()` keeps, and `.drops(&[..])` gives up\n",
+         help: convert the missing fields in both directions; to preserve fields that a version \
+         lacks, add `.keep_in_annotation()`, or to drop them, `.drops(&[..])`\n",
         if count == 1 {
-            "value does not come through"
+            "value does not survive the round trip"
         } else {
-            "values do not come through"
+            "values do not survive the round trip"
         },
         spoke.name(),
         lines.join("\n"),

@@ -33,8 +33,8 @@ pub(crate) fn inputs(schema: &JSONSchemaProps) -> Vec<Value> {
     inputs
 }
 
-/// The smallest input: the spec, where there is one, and the required fields; `None` if no fitting value is
-/// known for a field.
+/// The minimal input: the spec, if there is one, and the required fields; `None` if no fitting value is known
+/// for a field.
 #[cfg(feature = "envtest")]
 pub(crate) fn minimal(schema: &JSONSchemaProps) -> Option<Value> {
     const SPEC: &str = "spec";
