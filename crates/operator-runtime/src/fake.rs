@@ -15,7 +15,7 @@
 //! let patch = Patch::Merge(serde_json::json!({ "data": { "key": "value" } }));
 //! api.patch("a", &PatchParams::default(), &patch).await?;
 //!
-//! let object: ConfigMap = fake.get("a").expect("it was added");
+//! let object: ConfigMap = fake.get("a").expect("it was inserted");
 //! assert_eq!(object.data.unwrap()["key"], "value");
 //! assert_eq!(fake.writes()[0].to_string(), "patch configmaps default/a");
 //! # Ok(())
