@@ -502,8 +502,7 @@ fn the_pages_name_the_oldest_rust() {
         runtime
     );
     let page = read("docs/getting-started.md");
-    let sentence =
-        format!("Rust {tool} or newer (the operators that it makes build with {runtime})");
+    let sentence = format!("Rust {tool} or newer (generated operators build with {runtime})");
     assert!(page.contains(&sentence), "{sentence}");
     assert!(read("crates/operator-runtime/README.md").contains(&format!("version is {runtime},")));
 }

@@ -1,9 +1,8 @@
 //! Webhooks: defaulting, validation, and conversion between two versions.
 //!
 //! A `Cache` is stored as `v1`, and `v1alpha1` is served as well. The API server calls the webhooks over
-//! HTTPS, so it must reach this process. `--webhook-host` names the host at which it does: the operator
-//! issues a certificate for that host, points the webhook configurations at it, and restores them when it
-//! stops.
+//! HTTPS, so it must reach this process. `--webhook-host` names the host at which it can: the operator issues
+//! a certificate for that host, points the webhook configurations at it, and restores them when it stops.
 //!
 //! ```sh
 //! cargo run --example webhooks -- --crd | kubectl apply -f -

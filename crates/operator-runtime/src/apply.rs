@@ -148,7 +148,7 @@ struct Record {
 /// The time within which a watch should show an apply.
 const LAG: Duration = Duration::from_secs(60);
 
-/// A counter that grows with every change beyond the status.
+/// A counter that increases with every change, except of the status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Mark {
     Generation(i64),

@@ -276,14 +276,14 @@ impl Cluster {
         Ok(<K::Scope as ObjectScope>::api(self.client()?, NAMESPACE))
     }
 
-    /// The smallest object of type `K` with this name that the schema of its CRD allows, with a value in
-    /// each required field. CEL rules of the CRD may require more.
+    /// A minimal object of type `K` with this name: it has a value in each field that the schema of its CRD
+    /// requires. CEL rules of the CRD may require more.
     ///
     /// # Errors
     /// If there is no such CRD, if no fitting value is known for a field, or if the Rust type does not
     /// accept the object.
-    pub async fn smallest<K: TypedObject>(&self, name: &str) -> Result<K> {
-        foreign::smallest(self.client()?, name).await
+    pub async fn minimal_object<K: TypedObject>(&self, name: &str) -> Result<K> {
+        foreign::minimal_object(self.client()?, name).await
     }
 
     /// Like [`api`](Self::api), with the operator's permissions.

@@ -8,14 +8,14 @@
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let fake = Fake::default();
 //! let name = Some("a".to_owned());
-//! fake.add(ConfigMap { metadata: ObjectMeta { name, ..Default::default() }, ..Default::default() });
+//! fake.insert(ConfigMap { metadata: ObjectMeta { name, ..Default::default() }, ..Default::default() });
 //!
 //! // The code under test gets the client.
 //! let api: Api<ConfigMap> = Api::default_namespaced(fake.client());
 //! let patch = Patch::Merge(serde_json::json!({ "data": { "key": "value" } }));
 //! api.patch("a", &PatchParams::default(), &patch).await?;
 //!
-//! let object: ConfigMap = fake.get("a").expect("it was added");
+//! let object: ConfigMap = fake.get("a").expect("it was inserted");
 //! assert_eq!(object.data.unwrap()["key"], "value");
 //! assert_eq!(fake.writes()[0].to_string(), "patch configmaps default/a");
 //! # Ok(())
@@ -151,12 +151,12 @@ impl Fake {
         made.unwrap_or_else(|error| panic!("cannot build the context: {error}"))
     }
 
-    /// Adds an object unchanged, including its status, and returns it with the API server's metadata.
-    /// Replaces an object of the same name. This is not a request.
+    /// Inserts an object unchanged, including its status, or replaces the one of the same name. Returns it
+    /// with the API server's metadata. This is not a request.
     ///
     /// # Panics
     /// If `object` has no name, or does not deserialize from its own JSON.
-    pub fn add<K: TypedObject>(&self, object: K) -> K {
+    pub fn insert<K: TypedObject>(&self, object: K) -> K {
         let name = object.meta().name.as_deref();
         let id = id::<K>(object.meta().namespace.as_deref(), name.expect("a name"));
         let mut state = self.state();
@@ -303,18 +303,18 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_added_is_there_without_a_request() {
+    async fn inserted_objects_need_no_request() {
         let fake = Fake::default();
-        let added = fake.add(config_map(json!({ "name": "a", "uid": "given" })));
-        assert_eq!(added.metadata.namespace.as_deref(), Some(NAMESPACE));
-        assert_eq!(added.metadata.uid.as_deref(), Some("given"));
-        assert!(added.metadata.creation_timestamp.is_some());
-        assert_eq!(fake.get("a"), Some(added));
+        let inserted = fake.insert(config_map(json!({ "name": "a", "uid": "given" })));
+        assert_eq!(inserted.metadata.namespace.as_deref(), Some(NAMESPACE));
+        assert_eq!(inserted.metadata.uid.as_deref(), Some("given"));
+        assert!(inserted.metadata.creation_timestamp.is_some());
+        assert_eq!(fake.get("a"), Some(inserted));
         assert_eq!(fake.get::<Event>("a"), None);
         assert!(fake.requests().is_empty());
 
         let node = json!({ "metadata": { "name": "n" }, "spec": {}, "status": { "phase": "x" } });
-        let node: Node = fake.add(serde_json::from_value(node).unwrap());
+        let node: Node = fake.insert(serde_json::from_value(node).unwrap());
         assert_eq!(node.metadata.generation, Some(1));
         let api: Api<Node> = Api::all(fake.client());
         assert_eq!(api.get("n").await.unwrap(), node);
@@ -323,7 +323,7 @@ mod tests {
     #[tokio::test]
     async fn calls_fail_on_request() {
         let fake = Fake::default();
-        fake.add(config_map(json!({ "name": "a" })));
+        fake.insert(config_map(json!({ "name": "a" })));
         let api: Api<ConfigMap> = Api::default_namespaced(fake.client());
         fake.fail_next(409);
         fake.fail_next(403);

@@ -1,8 +1,8 @@
 //! Leader election: the replica that holds a Lease is the leader.
 //!
-//! The rules are client-go's ([`decide`]), with a stricter end. A leader may write until the renew
-//! deadline, counted from the moment at which it *sent* the last successful renewal; others wait for a
-//! whole lease duration from then on. The [`Fence`] enforces the deadline, whatever this task does.
+//! The rules are client-go's ([`decide`]), but leadership ends strictly: a leader may write until the renew
+//! deadline, counted from the moment at which it *sent* the last successful renewal; others wait for a whole
+//! lease duration from then on. The [`Fence`] enforces the deadline, whatever this task does.
 
 mod config;
 mod decide;

@@ -51,8 +51,8 @@ use crate::{
     webhook::{Webhooks, server::Site},
 };
 
-/// controller-runtime's default. A resync is for changes outside the cluster, which cause no events; an
-/// interrupted watch loses none.
+/// controller-runtime's default. A resync covers changes outside the cluster, which cause no events; an
+/// interrupted watch loses no event.
 pub(crate) const DEFAULT_RESYNC: Duration = Duration::from_secs(10 * 60 * 60);
 
 /// Runs controllers and webhooks, with probes, metrics and a graceful shutdown.

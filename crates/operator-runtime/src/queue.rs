@@ -41,7 +41,7 @@ struct State {
     queued: Option<Instant>,
     /// Whether it is queued with low priority.
     background: bool,
-    /// Whether it is queued for more than a change of the object itself.
+    /// Whether something other than a change of the object itself has queued it.
     urgent: bool,
     /// Its key in `delayed`.
     due: Option<(Instant, u64)>,
@@ -51,8 +51,8 @@ struct State {
 /// An object that a worker has taken.
 pub(crate) struct Taken<K> {
     pub(crate) object: K,
-    /// Whether there is more than a change of the object itself: a change of another object, or the end of
-    /// a delay.
+    /// Whether something other than a change of the object itself has queued it: a change of another object,
+    /// or the end of a delay.
     pub(crate) urgent: bool,
     waited: Duration,
 }
@@ -69,7 +69,7 @@ impl<K: Clone + Eq + Hash> Line<K> {
         }
     }
 
-    /// Queues an object, unless it is queued; returns whether it was not.
+    /// Queues an object; returns false if it was queued already.
     fn add(&mut self, object: &K, urgent: bool, now: Instant) -> bool {
         let state = self.objects.entry(object.clone()).or_default();
         state.urgent |= urgent;
@@ -87,7 +87,7 @@ impl<K: Clone + Eq + Hash> Line<K> {
         is_new
     }
 
-    /// Queues an object with low priority, unless it is queued; returns whether it was not.
+    /// Queues an object with low priority; returns false if it was queued already.
     fn add_background(&mut self, object: &K, now: Instant) -> bool {
         let state = self.objects.entry(object.clone()).or_default();
         state.urgent = true;
@@ -255,7 +255,7 @@ impl<K: Clone + Eq + Hash> Queue<K> {
         self.delay(object, delay, true);
     }
 
-    /// Checks an object again after a delay, which alone is no reason to reconcile it.
+    /// Checks an object again after a delay. The check alone does not reconcile it.
     pub(crate) fn look_after(&self, object: &K, delay: Duration) {
         self.delay(object, delay, false);
     }

@@ -104,7 +104,7 @@ pub(crate) const CONVERT: &str = "/convert";
 /// webhooks.add(
 ///     Webhook::defaulting(default)
 ///         .operations(&[Operation::Create])
-///         .outside_of(&["kube-system"]),
+///         .exclude_namespaces(&["kube-system"]),
 /// );
 /// ```
 pub struct Webhook<K, C> {
@@ -262,7 +262,7 @@ where
     /// Excludes these namespaces, by the name label of every namespace. Exclude the operator's own
     /// namespace and those that a cluster needs to recover: an unreachable webhook must not block them.
     #[must_use]
-    pub fn outside_of(self, namespaces: &[&str]) -> Self {
+    pub fn exclude_namespaces(self, namespaces: &[&str]) -> Self {
         let requirement = LabelSelectorRequirement {
             key: "kubernetes.io/metadata.name".to_owned(),
             operator: "NotIn".to_owned(),

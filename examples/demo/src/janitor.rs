@@ -1,4 +1,4 @@
-//! Nothing of the demo is left behind, however it ends.
+//! Cleans up after the demo, however it ends.
 
 use std::{
     io::Write,
@@ -10,8 +10,8 @@ use std::{
 
 use anyhow::{Context, Result};
 
-/// Ends what still runs and removes the directory when its standard input closes, as it does when this program is
-/// interrupted.
+/// Ends all running programs and removes the directory when its standard input closes, which also happens if
+/// this program is interrupted.
 const SCRIPT: &str = r#"
 running=
 while read -r change group; do
@@ -29,7 +29,7 @@ for group in $running; do kill -s TERM -- "-$group" 2>/dev/null; done
 until rm -rf "$1" 2>/dev/null; do sleep 0.1; done
 "#;
 
-/// A shell that knows every program that runs.
+/// A shell that tracks every running program.
 pub struct Janitor {
     shell: Mutex<Child>,
 }
@@ -41,7 +41,7 @@ impl Janitor {
             .args(["-c", SCRIPT, "sh"])
             .arg(directory)
             .stdin(Stdio::piped())
-            // Ctrl-C must not reach the one who cleans up after it.
+            // Ctrl-C must not reach the process that cleans up.
             .process_group(0)
             .spawn()
             .context("cannot run sh")?;
@@ -50,28 +50,28 @@ impl Janitor {
         })
     }
 
-    /// Runs `command` in a process group of its own, which ends with this program at the latest.
+    /// Runs `command` in its own process group, which ends with this program at the latest.
     pub fn spawn(&self, command: &mut Command) -> Result<Child> {
         let child = command.process_group(0).spawn();
         let child = child.with_context(|| format!("cannot run {command:?}"))?;
-        self.tell("start", &child);
+        self.notify("start", &child);
         Ok(child)
     }
 
     /// `child` has ended.
     pub fn forget(&self, child: &Child) {
-        self.tell("end", child);
+        self.notify("end", child);
     }
 
-    fn tell(&self, change: &str, child: &Child) {
+    fn notify(&self, change: &str, child: &Child) {
         let mut shell = self.shell.lock().expect("nobody panics with the lock");
         if let Some(stdin) = &mut shell.stdin {
-            // An error means that the shell is gone, and that nobody can be told.
+            // An error means that the shell is gone: there is nothing to notify.
             _ = writeln!(stdin, "{change} {}", child.id());
         }
     }
 
-    /// Ends what still runs, and waits until everything is removed.
+    /// Ends all running programs, and waits until everything is removed.
     pub fn clean_up(&self) {
         let mut shell = self.shell.lock().expect("nobody panics with the lock");
         drop(shell.stdin.take());

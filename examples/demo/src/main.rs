@@ -1,6 +1,6 @@
 //! `make demo`: from an empty directory to an operator that runs against a real kube-apiserver.
 //!
-//! Every step is a command that a user would type; this program shows them and cleans up.
+//! Every step is a command that a user would type. This program runs and shows them, and cleans up.
 
 use std::{
     env,
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// What `kubectl get` shows in the end.
+/// The final output of `kubectl get`.
 fn demo() -> Result<String> {
     let directory = tempfile::Builder::new()
         .prefix("operator-forge-demo-")
@@ -60,7 +60,7 @@ fn demo() -> Result<String> {
     table
 }
 
-/// Where everything is, and how it is run.
+/// The directories of the demo, and its steps.
 #[derive(Clone)]
 struct Demo {
     steps: Steps,
@@ -68,7 +68,7 @@ struct Demo {
     target: PathBuf,
 }
 
-/// What has to be there before the operator can run; the two take minutes the first time, at the same time.
+/// The prerequisites of the operator. They take minutes the first time, and are built in parallel.
 enum Made {
     Binaries(PathBuf),
     Project,
@@ -83,7 +83,7 @@ impl Demo {
         thread::spawn(move || made.send(demo.project().map(|()| Made::Project)));
         let mut binaries = PathBuf::new();
         for one in both {
-            // Where one fails, the other is not waited for: the janitor ends it.
+            // If one fails, do not wait for the other: the janitor ends it.
             if let Made::Binaries(found) = one? {
                 binaries = found;
             }
@@ -138,7 +138,7 @@ impl Demo {
         let mut build = Command::new(repository().join(script));
         build.arg("demo");
         let title = format!("etcd, kube-apiserver and kubectl: {script} demo");
-        let printed = self.steps.run_told("Preparing", &title, &mut build)?;
+        let printed = self.steps.run_verbose("Preparing", &title, &mut build)?;
         Ok(PathBuf::from(printed.trim()))
     }
 
@@ -166,7 +166,7 @@ impl Demo {
         Ok(())
     }
 
-    /// The project is built beside the tool: the crates that both depend on are compiled once.
+    /// Builds the project in the tool's target directory, so that shared dependencies are compiled once.
     fn in_project(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         command
@@ -180,7 +180,7 @@ fn repository() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
 }
 
-/// The target directory in which this program is, as `debug/demo`.
+/// The target directory, which contains this program as `debug/demo`.
 fn target_directory() -> Result<PathBuf> {
     let demo = env::current_exe()?;
     let target = demo.ancestors().nth(2);

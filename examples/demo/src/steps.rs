@@ -1,4 +1,4 @@
-//! The steps as they are shown: a spinner each on a terminal, plain lines elsewhere.
+//! Shows steps: with a spinner each on a terminal, as plain lines elsewhere.
 
 use std::{
     io::{BufRead, BufReader, IsTerminal, Read},
@@ -13,10 +13,10 @@ use indicatif::{MultiProgress, ProgressBar, ProgressStyle};
 
 use crate::janitor::Janitor;
 
-/// Lines of a failed command's output that are shown.
+/// The number of lines that are shown of a failed command's output.
 const TAIL: usize = 30;
 
-/// Runs steps, several at a time.
+/// Runs steps, possibly in parallel.
 #[derive(Clone)]
 pub struct Steps {
     pub janitor: Arc<Janitor>,
@@ -33,7 +33,7 @@ impl Steps {
         }
     }
 
-    /// Shows a step that runs until it is done.
+    /// Shows a running step.
     pub fn start(&self, verb: &'static str, title: &str) -> Step {
         let bar = ProgressBar::new_spinner().with_prefix(verb);
         let bar = self.bars.add(bar.with_message(title.to_owned()));
@@ -50,13 +50,13 @@ impl Steps {
         }
     }
 
-    /// Runs one step to its end and returns what it printed; on failure the end of its output is shown.
+    /// Runs one step to its end and returns its output. On failure, shows the end of the output.
     pub fn run(&self, verb: &'static str, title: &str, command: &mut Command) -> Result<String> {
         self.run_with(verb, title, command, false)
     }
 
-    /// Like [`run`](Self::run), for a command whose progress is worth its lines where there is no terminal.
-    pub fn run_told(
+    /// Like [`run`](Self::run), but also prints the progress without a terminal.
+    pub fn run_verbose(
         &self,
         verb: &'static str,
         title: &str,
@@ -70,7 +70,7 @@ impl Steps {
         verb: &'static str,
         title: &str,
         command: &mut Command,
-        told: bool,
+        verbose: bool,
     ) -> Result<String> {
         let step = self.start(verb, title);
         command
@@ -86,7 +86,7 @@ impl Steps {
         let mut stderr = String::new();
         for line in BufReader::new(child.stderr.take().context("it is piped")?).split(b'\n') {
             let line = String::from_utf8_lossy(&line?).into_owned();
-            step.tell(line.trim(), told);
+            step.progress(line.trim(), verbose);
             stderr.push_str(&line);
             stderr.push('\n');
         }
@@ -115,11 +115,11 @@ pub struct Step {
 
 impl Step {
     /// Shows the last line that the command printed.
-    fn tell(&self, line: &str, told: bool) {
+    fn progress(&self, line: &str, verbose: bool) {
         if line.is_empty() {
         } else if self.terminal {
             self.bar.set_message(format!("{}: {line:.60}", self.title));
-        } else if told {
+        } else if verbose {
             eprintln!("{:>12} {line}", "");
         }
     }

@@ -4,7 +4,7 @@
 async fn is_marked() -> anyhow::Result<()> {
     let cluster = cluster()?;
     let api = cluster.api::<Certificate>()?;
-    let object = cluster.smallest("marked").await?;
+    let object = cluster.minimal_object("marked").await?;
     api.create(&PostParams::default(), &object).await?;
     let is_marked = |found: Option<&Certificate>| {
         found.is_some_and(|found| found.annotations().contains_key("example.com/seen"))

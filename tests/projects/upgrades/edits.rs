@@ -105,6 +105,24 @@ pub fn make(project: &mut Tree) {
     }
 }
 
+/// Names of the runtime that have changed since the recorded sets, as users replace them by hand: before and after.
+const RENAMED: [(&str, &str); 2] = [
+    ("fake.add(", "fake.insert("),
+    (".outside_of(", ".exclude_namespaces("),
+];
+
+/// Applies the `by hand:` entries of `src/template/sets.md` to an updated project.
+pub fn by_hand(project: &mut Tree) {
+    let is_users = |path: &str| path.ends_with(".rs") && !path.starts_with("vendor/");
+    for (_, file) in project.iter_mut().filter(|(path, _)| is_users(path)) {
+        let text = String::from_utf8(file.clone()).unwrap();
+        let renamed = RENAMED
+            .iter()
+            .fold(text, |text, (old, new)| text.replace(old, new));
+        *file = renamed.into();
+    }
+}
+
 #[track_caller]
 fn change(project: &mut Tree, path: &str, edit: impl Fn(&str) -> String) {
     let file = project

@@ -335,7 +335,7 @@ async fn a_run_that_is_due_starts_one_job() -> Result<()> {
     let fake = Fake::default();
     let mut wanted = cron_job("due", "*/10 * * * *")?;
     wanted.metadata.creation_timestamp = from_value(json!(time("10:00:00")?))?;
-    let wanted = fake.add(wanted);
+    let wanted = fake.insert(wanted);
     let context = Context::new(&fake.manager());
 
     let early = controller::reconcile_at(&wanted, &context, time("10:09:00")?).await?;
@@ -378,7 +378,7 @@ async fn a_suspended_cron_job_starts_nothing() -> Result<()> {
     let mut wanted = cron_job("asleep", "* * * * *")?;
     wanted.spec.suspend = Some(true);
     wanted.metadata.creation_timestamp = from_value(json!("2030-01-01T10:00:00Z"))?;
-    let wanted = fake.add(wanted);
+    let wanted = fake.insert(wanted);
     let now = "2030-01-01T10:30:00Z".parse()?;
     let context = Context::new(&fake.manager());
     let asleep = controller::reconcile_at(&wanted, &context, now).await?;
@@ -388,8 +388,8 @@ async fn a_suspended_cron_job_starts_nothing() -> Result<()> {
     Ok(())
 }
 
-/// A run would be due within a minute after the creation. These tests need not wait: the newest Job has an
-/// old due time.
+/// After the creation, the next run is due within a minute. These tests need not wait, because the newest Job
+/// has an old due time.
 #[tokio::test]
 async fn a_policy_forbids_or_replaces_active_jobs() -> Result<()> {
     let jobs = async |prefix: &str| {

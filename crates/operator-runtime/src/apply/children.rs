@@ -83,7 +83,7 @@ impl<O: TypedObject> Children<'_, O> {
     }
 
     /// Like [`apply`](Self::apply), but recreates a child whose update the API server refuses because of an
-    /// immutable field. Recreating loses the child's data: mind volume claims.
+    /// immutable field. A recreated child loses its data: consider its volume claims.
     pub fn apply_or_recreate<T: TypedObject>(&mut self, child: T) {
         self.want(How::Recreate, child);
     }

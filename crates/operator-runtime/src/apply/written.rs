@@ -1,4 +1,4 @@
-//! Tracks an operator's own writes, so that the next reconcile does not see the object from before them.
+//! Tracks an operator's own writes, so that the next reconcile does not see an outdated object.
 
 use std::{
     cell::Cell,

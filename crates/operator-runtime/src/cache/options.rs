@@ -10,7 +10,7 @@ use crate::object::{Selector, TypedObject};
 /// The selection of a [`Store`](crate::Store), and the form of its objects. Default: whole objects, in all
 /// namespaces that the operator watches. controller-runtime's name is `cache.Options.ByObject`.
 ///
-/// Stores with the same options share a watch; other options make another watch.
+/// Stores with equal options share a watch; a store with other options has its own.
 ///
 /// ```
 /// use k8s_openapi::api::core::v1::Secret;

@@ -12,7 +12,7 @@ use kube::Resource;
 use super::{Key, Source};
 use crate::{error::panic_message, object::TypedObject};
 
-/// The cached objects of type `K`, kept up to date by a watch, as of a moment ago. Clones are cheap.
+/// The cached objects of type `K`. A watch keeps them up to date, with a short delay. Clones are cheap.
 ///
 /// The store is filled before the first reconcile, and before a webhook receives a request; a task waits
 /// for [`synced`](Self::synced). A write appears when its watch event arrives, so a new object may be

@@ -22,7 +22,7 @@ impl<C> Default for Controllers<C> {
     }
 }
 
-/// The controllers of an operator that has one.
+/// The controllers of an operator with a single one.
 impl<K, C> From<Controller<K, C>> for Controllers<C> {
     fn from(controller: Controller<K, C>) -> Self {
         Self(vec![controller.definition])

@@ -131,8 +131,8 @@ fn version<'a>(
     versions.find(|version| version.name == needed.version)
 }
 
-/// The smallest object of type `K` that the schema of its CRD allows.
-pub(super) async fn smallest<K: TypedObject>(client: Client, name: &str) -> Result<K> {
+/// A minimal object of type `K` that the schema of its CRD allows.
+pub(super) async fn minimal_object<K: TypedObject>(client: Client, name: &str) -> Result<K> {
     let needed = Needed {
         group: K::group(&()).into_owned(),
         version: K::version(&()).into_owned(),
@@ -144,7 +144,7 @@ pub(super) async fn smallest<K: TypedObject>(client: Client, name: &str) -> Resu
     let schema = version(&definition, &needed)
         .and_then(|version| version.schema.as_ref()?.open_api_v3_schema.as_ref())
         .with_context(|| format!("{crd} has no schema of {}", needed.version))?;
-    let mut object = schema::smallest(schema)
+    let mut object = schema::minimal(schema)
         .with_context(|| format!("no object is known that fits the schema of {crd}"))?;
     object["apiVersion"] = K::api_version(&()).into();
     object["kind"] = K::kind(&()).into();

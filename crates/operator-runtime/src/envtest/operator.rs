@@ -55,18 +55,18 @@ impl Operator {
 
     /// Whether the API server has called a defaulting webhook of this operator for an object of this type
     /// and name. If not, the defaults came from the schema, or there are none.
-    pub fn asked_to_default<K: Resource<DynamicType = ()>>(&self, object: &K) -> bool {
+    pub fn defaulted<K: Resource<DynamicType = ()>>(&self, object: &K) -> bool {
         self.asked.has(Task::Default, object)
     }
 
-    /// Like [`asked_to_default`](Self::asked_to_default), for a validating webhook.
-    pub fn asked_to_validate<K: Resource<DynamicType = ()>>(&self, object: &K) -> bool {
+    /// Like [`defaulted`](Self::defaulted), for a validating webhook.
+    pub fn validated<K: Resource<DynamicType = ()>>(&self, object: &K) -> bool {
         self.asked.has(Task::Validate, object)
     }
 
     /// Whether the API server has called this operator to convert an object of this name to the version of
     /// `K`.
-    pub fn asked_to_convert<K: Resource<DynamicType = ()>>(&self, object: &K) -> bool {
+    pub fn converted<K: Resource<DynamicType = ()>>(&self, object: &K) -> bool {
         self.asked.has(Task::Convert, object)
     }
 

@@ -36,7 +36,7 @@ pub fn convert(conversion: &Conversion, review: &[u8]) -> Result<Vec<u8>, Status
 ///
 /// An object of the spoke must come back unchanged. So must an object of the hub if the spoke has
 /// [`keep_in_annotation`](Spoke::keep_in_annotation); otherwise, the fields that the spoke has must come
-/// back, also those that have another type there. Fields that [`Spoke::loses`] names are exempt. A field
+/// back, also those that have another type there. Fields that [`Spoke::drops`] names are exempt. A field
 /// that the types do not know must be preserved. For a [fallible](Spoke::fallible) spoke, objects that do
 /// not convert are skipped. The inputs are the same in every run.
 ///
@@ -67,12 +67,12 @@ pub fn round_trip<H: TypedObject + CustomResourceExt>(spoke: &Spoke<H>) {
     assert!(
         lines.is_empty(),
         "{count} {} between {} and {hub}:\n{}\n\
-         help: convert what is missing in both directions; \
-         what a version cannot hold, `.keep_in_annotation()` keeps, and `.loses(&[..])` gives up\n",
+         help: convert the missing fields in both directions; to preserve fields that a version \
+         lacks, add `.keep_in_annotation()`, or to drop them, `.drops(&[..])`\n",
         if count == 1 {
-            "value does not come through"
+            "value does not survive the round trip"
         } else {
-            "values do not come through"
+            "values do not survive the round trip"
         },
         spoke.name(),
         lines.join("\n"),

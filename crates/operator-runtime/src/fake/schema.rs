@@ -7,4 +7,4 @@ mod scalar;
 
 pub(crate) use inputs::inputs;
 #[cfg(feature = "envtest")]
-pub(crate) use inputs::smallest;
+pub(crate) use inputs::minimal;

@@ -131,8 +131,8 @@ mod tests {
     #[tokio::test]
     async fn stores_and_indexes_follow_each_change() -> kube::Result<()> {
         let fake = Fake::default();
-        fake.add(labelled::<ConfigMap>("a", "web"));
-        fake.add(named::<Secret>("s"));
+        fake.insert(labelled::<ConfigMap>("a", "web"));
+        fake.insert(named::<Secret>("s"));
         let store = fake.manager().store::<ConfigMap>();
         store.synced().await;
         let app = |object: &ConfigMap| vec![object.labels()["app"].clone()];
@@ -187,7 +187,7 @@ mod tests {
             let mut secret = labelled::<Secret>(name, app);
             secret.metadata.namespace = Some(namespace.into());
             secret.type_ = Some(type_.into());
-            fake.add(secret);
+            fake.insert(secret);
         }
         let found = stores.each_ref().map(|store| names(store).join(""));
         // Sorted by namespace and name.
@@ -196,7 +196,7 @@ mod tests {
             |store: &Store<Secret>| store.list().iter().filter(|s| s.type_.is_some()).count();
         assert_eq!(stores.each_ref().map(types), [3, 2, 2, 2, 0]);
         // The object no longer matches.
-        fake.add(labelled::<Secret>("a", "api"));
+        fake.insert(labelled::<Secret>("a", "api"));
         assert_eq!(names(&stores[1]), ["b"]);
     }
 
@@ -222,7 +222,7 @@ mod tests {
     #[tokio::test]
     async fn an_owned_object_is_sent_when_it_has_changed() -> kube::Result<()> {
         let fake = Fake::default();
-        let owner = fake.add(named::<ConfigMap>("owner"));
+        let owner = fake.insert(named::<ConfigMap>("owner"));
         let applier = fake.manager().applier();
         for _ in 0..2 {
             assert!(apply(&applier, &owner).await?, "the type is not watched");
@@ -259,7 +259,10 @@ mod tests {
         fake.clock().set("2030-01-01T00:00:00Z".parse().unwrap());
         fake.clock().advance(Duration::from_secs(90));
         assert_eq!(clock.now().to_string(), "2030-01-01T00:01:30Z");
-        let created = fake.add(named::<Secret>("a")).metadata.creation_timestamp;
+        let created = fake
+            .insert(named::<Secret>("a"))
+            .metadata
+            .creation_timestamp;
         assert_eq!(created.unwrap().0, clock.now());
     }
 }

@@ -88,7 +88,7 @@ impl<H: TypedObject> Hub<H> {
         let (name, (spoke_group, spoke_kind)) = (&spoke.name, &spoke.group_kind);
         assert!(
             same,
-            "{spoke_kind} in {spoke_group}/{name} is no version of {kind} in {group}"
+            "{spoke_kind} in {spoke_group}/{name} is not a version of {kind} in {group}"
         );
         let there = *name == H::version(&()) || self.spokes.contains_key(name);
         assert!(!there, "{kind} in {group} has {name} twice");

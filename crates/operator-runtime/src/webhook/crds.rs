@@ -20,7 +20,7 @@ pub(crate) fn convert(
         let crd = crds
             .iter_mut()
             .find(|crd| crd.spec.group == group && crd.spec.names.kind == kind);
-        let missing = || format!("{kind} in {group} has a conversion and no CRD");
+        let missing = || format!("{kind} in {group} has a conversion, but no CRD");
         let crd = crd.ok_or_else(missing)?;
         let mut versions = crd.spec.versions.iter().map(|version| &version.name);
         if let Some(version) = versions.find(|version| !conversion.has(version)) {
@@ -76,7 +76,7 @@ mod tests {
         assert_eq!(converted(&["v1", "v3"]).err().as_deref(), Some(lacks));
 
         let none = convert(&mut [], &[all().into()], &WebhookClientConfig::default());
-        let missing = "Widget in test.example.com has a conversion and no CRD";
+        let missing = "Widget in test.example.com has a conversion, but no CRD";
         assert_eq!(none, Err(missing.to_owned()));
     }
 }

@@ -456,10 +456,10 @@ fn two_controllers_do_not_prune_each_others_children() {
 #[tokio::test]
 async fn the_fake_prunes_as_well() -> Result<()> {
     let fake = Fake::default();
-    let owner = fake.add(Widget::new("faked", WidgetSpec { size: 2 }));
+    let owner = fake.insert(Widget::new("faked", WidgetSpec { size: 2 }));
     let mut by_hand = config("by-hand");
     by_hand.metadata.owner_references = Some(Vec::from_iter(owner.controller_owner_ref(&())));
-    fake.add(by_hand);
+    fake.insert(by_hand);
     let context = Arc::new(Context::of(&fake.manager()));
     reconcile(Arc::new(owner.clone()), context.clone()).await?;
     let mut smaller = owner.clone();

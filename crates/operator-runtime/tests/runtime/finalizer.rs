@@ -23,7 +23,7 @@ fn is_conflict<T>(result: kube::Result<T>) -> bool {
 async fn an_object_is_deleted_after_its_cleanup() {
     let fake = Fake::default();
     let api = Api::default_namespaced(fake.client());
-    let object = fake.add(config_map(&["another/one"]));
+    let object = fake.insert(config_map(&["another/one"]));
 
     let added = ensure(&api, &object, NAME).await.unwrap();
     let Event::Apply(object) = added else {
@@ -52,7 +52,7 @@ async fn an_object_is_deleted_after_its_cleanup() {
 async fn finalizers_of_others_stay() {
     let fake = Fake::default();
     let api = Api::default_namespaced(fake.client());
-    let object = fake.add(config_map(&[]));
+    let object = fake.insert(config_map(&[]));
     ensure(&api, &object, "another/one").await.unwrap();
     assert!(is_conflict(ensure(&api, &object, NAME).await));
     let newest: ConfigMap = fake.get("a").unwrap();

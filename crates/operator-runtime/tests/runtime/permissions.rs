@@ -215,16 +215,16 @@ async fn a_type_that_is_not_served_is_named() -> Result<()> {
 
 /// The object has the required fields of its CRD's schema, so the API server accepts it.
 #[tokio::test]
-async fn a_smallest_object_is_valid() -> Result<()> {
+async fn a_minimal_object_is_valid() -> Result<()> {
     let cluster = cluster()?;
     cluster.install(crate::widget::crds()).await?;
-    let widget: Widget = cluster.smallest("smallest").await?;
+    let widget: Widget = cluster.minimal_object("minimal").await?;
     let params = PostParams {
         dry_run: true,
         ..PostParams::default()
     };
     cluster.api()?.create(&params, &widget).await?;
-    let error = cluster.smallest::<ConfigMap>("smallest").await.err();
+    let error = cluster.minimal_object::<ConfigMap>("minimal").await.err();
     ensure!(error.is_some(), "a ConfigMap has no CRD");
     Ok(())
 }

@@ -196,7 +196,7 @@ versions!(
 #[test]
 fn lost_fields_are_named() {
     let expected = "\
-8 values do not come through between v1alpha1 and v1:
+8 values do not survive the round trip between v1alpha1 and v1:
   v1 → v1alpha1 → v1: `spec.name` was \"text-1\" and came back as nothing
   v1 → v1alpha1 → v1: `spec.parts[0].since` was \"2026-01-02T03:04:16Z\" and came back as nothing
   v1 → v1alpha1 → v1: `spec.parts[1].since` was \"2026-01-02T03:04:21Z\" and came back as nothing
@@ -205,7 +205,7 @@ fn lost_fields_are_named() {
   v1alpha1 → v1 → v1alpha1: `spec.parts[0].since` was \"2026-01-02T03:04:16Z\" and came back as nothing
   v1alpha1 → v1 → v1alpha1: `spec.parts[1].since` was \"2026-01-02T03:04:21Z\" and came back as nothing
   v1alpha1 → v1 → v1alpha1: `spec.size` was -2147483648 and came back as 0
-help: convert what is missing in both directions; what a version cannot hold, `.keep_in_annotation()` keeps, and `.loses(&[..])` gives up
+help: convert the missing fields in both directions; to preserve fields that a version lacks, add `.keep_in_annotation()`, or to drop them, `.drops(&[..])`
 ";
     assert_eq!(lost(&forgotten::spoke()), expected);
 }
@@ -260,7 +260,7 @@ versions!(
 fn a_type_with_pod_templates_is_tried_field_by_field() {
     let lost = lost(&templated::spoke());
     let expected = "\
-2 values do not come through between v1alpha1 and v1:
+2 values do not survive the round trip between v1alpha1 and v1:
   v1 → v1alpha1 → v1: `spec.job.spec.suspend` was true and came back as nothing
   v1alpha1 → v1 → v1alpha1: `spec.job.spec.suspend` was true and came back as nothing
 ";
@@ -302,7 +302,7 @@ fn a_field_of_another_type_is_compared() {
     ] {
         assert!(lost.contains(line), "{lost}");
     }
-    round_trip(&taken_apart::spoke().loses(&["spec.schedule"]));
+    round_trip(&taken_apart::spoke().drops(&["spec.schedule"]));
 }
 
 /// A string that must be a number, and a version that denies unknown fields.
@@ -367,7 +367,7 @@ mod narrow {
 #[test]
 fn failing_conversions_and_denied_unknown_fields_are_reported() {
     let expected = "\
-2 values do not come through between v2 and v1:
+2 values do not survive the round trip between v2 and v1:
   v1 → v2: a field that the type does not know: spec: unknown field `fieldOfANewerVersion`, expected `number`
   v2 → v1 → v2: none of 4 objects converts
 ";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-//! Integration tests against a real kube-apiserver, which `make envtest` fetches. The operator runs
-//! with exactly the permissions that `make manifests` writes. CRDs of other projects go into
+//! Integration tests against a real kube-apiserver, which `make envtest` downloads. The operator
+//! runs with exactly the permissions that `make manifests` writes. Put CRDs of other projects into
 //! `tests/crds`.

@@ -33,10 +33,10 @@ pub(crate) fn inputs(schema: &JSONSchemaProps) -> Vec<Value> {
     inputs
 }
 
-/// The smallest input: the spec, where there is one, and the required fields; `None` if no fitting value is
-/// known for a field.
+/// The minimal input: the spec, if there is one, and the required fields; `None` if no fitting value is known
+/// for a field.
 #[cfg(feature = "envtest")]
-pub(crate) fn smallest(schema: &JSONSchemaProps) -> Option<Value> {
+pub(crate) fn minimal(schema: &JSONSchemaProps) -> Option<Value> {
     const SPEC: &str = "spec";
     let mut schema = without_head(schema);
     let properties = schema.properties.as_ref();
@@ -283,7 +283,7 @@ mod tests {
     fn the_smallest_input_has_a_spec_and_the_required_fields() {
         let check = |schema: Value, expected: Value| {
             let schema = serde_json::from_value(schema).unwrap();
-            assert_eq!(smallest(&schema), Some(expected));
+            assert_eq!(minimal(&schema), Some(expected));
         };
         let text = json!({ "type": "string" });
         let spec = json!({

@@ -5,7 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// The maximum number of entries. More tokens than scrapers have are guesses.
+/// The maximum number of entries. Scrapers have few tokens; further ones are guesses.
 const CAPACITY: usize = 1024;
 
 /// A hash: the cache contains no token.

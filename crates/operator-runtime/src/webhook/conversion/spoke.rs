@@ -54,7 +54,7 @@ pub struct Spoke<H> {
     pub(super) fallible: bool,
     /// Only read by trials.
     #[cfg_attr(not(feature = "testing"), expect(dead_code))]
-    pub(super) loses: Vec<String>,
+    pub(super) drops: Vec<String>,
 }
 
 impl<H: TypedObject> Spoke<H> {
@@ -99,12 +99,12 @@ impl<H: TypedObject> Spoke<H> {
             version: Box::new(Functions::new(up, down)),
             keeps: false,
             fallible,
-            loses: Vec::new(),
+            drops: Vec::new(),
         }
     }
 
     /// Keeps the fields of the hub that this version cannot hold in an annotation, so that a client that
-    /// reads and writes this version loses nothing.
+    /// reads and writes this version drops nothing.
     ///
     /// The kept fields are found by a round trip of the hub through this version. They are restored when
     /// the object becomes the hub again, unless a user has changed the matching fields of this version. The
@@ -128,9 +128,9 @@ impl<H: TypedObject> Spoke<H> {
     /// the test `round_trip` skips them. Their values change when a user applies the same object in another
     /// version.
     #[must_use]
-    pub fn loses(self, fields: &[&str]) -> Self {
+    pub fn drops(self, fields: &[&str]) -> Self {
         Self {
-            loses: fields.iter().map(ToString::to_string).collect(),
+            drops: fields.iter().map(ToString::to_string).collect(),
             ..self
         }
     }

@@ -23,12 +23,12 @@ impl<H: TypedObject> Spoke<H> {
         self.fallible
     }
 
-    /// Whether [`Spoke::loses`] names the field at `path`, or a parent of it.
+    /// Whether [`Spoke::drops`] names the field at `path`, or a parent of it.
     pub(crate) fn may_lose(&self, path: &[String]) -> bool {
         // List items have no names of their own.
         let keys = path.iter().filter(|key| key.parse::<usize>().is_err());
         let path = keys.fold(String::new(), |path, key| path + "." + key) + ".";
-        let mut fields = self.loses.iter();
+        let mut fields = self.drops.iter();
         fields.any(|field| path.starts_with(&format!(".{field}.")))
     }
 

@@ -82,9 +82,9 @@ async fn all_errors_are_reported_at_once() -> Result<()> {
         },
     };
     let operator = operator()?;
-    ensure!(operator.asked_to_default(&named("good")));
-    ensure!(!operator.asked_to_default(&named("other")));
-    ensure!(!operator.asked_to_validate(&named("good")));
+    ensure!(operator.defaulted(&named("good")));
+    ensure!(!operator.defaulted(&named("other")));
+    ensure!(!operator.validated(&named("good")));
 
     let bad = gauge("bad", json!({"unit": "Mile", "width": 0, "label": 3}))?;
     let refused = api.create(&params, &bad).await;

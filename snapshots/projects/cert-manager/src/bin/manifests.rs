@@ -1,4 +1,4 @@
-//! Writes the CRDs, roles and webhook configurations that follow from the Rust code into `config/`.
+//! Generates the CRDs, roles and webhook configurations in `config/` from the Rust code.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! The cluster of the integration tests, and the place for functions that they share. Yours to edit.
+//! The cluster of the integration tests, and functions that they share. Yours to edit.
 
 use std::sync::LazyLock;
 
@@ -6,10 +6,10 @@ use operator_runtime::envtest::Cluster;
 
 use project_cert_manager::{Context, OPTIONS, api, controllers, webhooks};
 
-/// The cluster and operator of all tests, started by the first one.
+/// The cluster and the operator of all tests. The first test starts them.
 pub fn cluster() -> anyhow::Result<&'static Cluster> {
     static CLUSTER: LazyLock<anyhow::Result<Cluster>> = LazyLock::new(|| {
-        // `.with_roles("config/rbac/….yaml")?` adds permissions that no controller declares.
+        // `.with_roles("config/rbac/….yaml")?` adds permissions from a role of your own.
         let cluster = Cluster::start()?;
         let (controllers, webhooks) = (controllers::all(), webhooks::all());
         cluster.with_operator(&OPTIONS, api::crds(), controllers, webhooks, Context::new)

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: Example Inc.
 // SPDX-License-Identifier: Apache-2.0
 
-//! Writes the CRDs, roles and webhook configurations that follow from the Rust code into `config/`.
+//! Generates the CRDs, roles and webhook configurations in `config/` from the Rust code.
 
 use std::process::ExitCode;
 

@@ -11,15 +11,15 @@ use crate::Context;
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "apps-deployment";
 
-/// Declares what this controller watches. `make manifests` derives its permissions from here.
+/// Declares the types that this controller uses. `make manifests` derives its permissions from here.
 ///
-/// Add `.owns::<Deployment>()` for what it creates, `.watches::<ConfigMap>(map)` for what else it
-/// depends on, and `.needs::<Secret>(&[Verb::Get])` for what it only reads or writes.
+/// Add `.owns::<Deployment>()` for types that it creates, `.watches::<ConfigMap>(map)` for other
+/// types that it depends on, and `.needs::<Secret>(&[Verb::Get])` for types that it only calls.
 pub fn controller() -> Controller<Deployment, Context> {
     Controller::external(NAME, reconcile)
 }
 
-/// Why a reconcile failed. It is retried with exponential back-off.
+/// The errors of `reconcile`, which is then retried with exponential back-off.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("a call to the API server failed")]

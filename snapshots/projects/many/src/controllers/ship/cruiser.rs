@@ -15,25 +15,25 @@ use crate::api::ship::v2alpha1::cruiser::{Cruiser, CruiserStatus};
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "ship-cruiser";
 
-/// The condition that is `True` when the cluster matches the spec. For one whose good status is
-/// `False`, such as `Degraded`, use `ReadyCondition::negative`.
+/// The condition that reports readiness: `True` when the cluster matches the spec. For a condition
+/// whose good status is `False`, such as `Degraded`, use `ReadyCondition::negative`.
 pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 
-/// Holds a deleted object until `clean_up` has succeeded. Objects in clusters carry this name, so
-/// it must not change.
+/// Keeps a deleted object until `clean_up` has succeeded. Objects in clusters contain this name, so
+/// do not change it.
 const FINALIZER: &str = "project-many.testproject.org/ship-cruiser";
 
-/// Declares what this controller watches. `make manifests` derives its permissions from here.
+/// Declares the types that this controller uses. `make manifests` derives its permissions from here.
 ///
-/// Add `.owns::<Deployment>()` for what it creates, `.watches::<ConfigMap>(map)` for what else it
-/// depends on, and `.needs::<Secret>(&[Verb::Get])` for what it only reads or writes.
+/// Add `.owns::<Deployment>()` for types that it creates, `.watches::<ConfigMap>(map)` for other
+/// types that it depends on, and `.needs::<Secret>(&[Verb::Get])` for types that it only calls.
 pub fn controller() -> Controller<Cruiser, Context> {
     Controller::new(NAME, reconcile)
         .condition(READY)
         .finalizer()
 }
 
-/// Why a reconcile failed. It is retried with exponential back-off.
+/// The errors of `reconcile`, which is then retried with exponential back-off.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("a call to the API server failed")]
@@ -63,15 +63,15 @@ async fn reconcile(cruiser: Arc<Cruiser>, context: Arc<Context>) -> Result<Actio
         }
         finalizer::Event::Gone => return Ok(Action::await_change()),
     };
-    // Apply here what `cruiser.spec` asks for, before the status reports it.
+    // Here, apply the objects that `cruiser.spec` asks for, before the status reports them.
     let wanted = wanted_status(&cruiser, Timestamp::now());
     status::patch(&api, &cruiser, &wanted).await?;
     tracing::debug!("reconciled");
     Ok(Action::await_change())
 }
 
-/// Deletes what garbage collection does not reach: resources outside the cluster or in other
-/// namespaces. It may run twice, so a resource that is already gone is no error.
+/// Deletes resources that garbage collection cannot: outside the cluster, or in other namespaces.
+/// It may run twice, so a missing resource is not an error.
 async fn clean_up(cruiser: &Cruiser, _: &Context) -> Result<(), Error> {
     tracing::debug!(name = cruiser.name_any(), "no cleanup needed");
     Ok(())
@@ -107,21 +107,21 @@ mod tests {
             assert_eq!(status.conditions.len(), 1);
             let ready = &status.conditions[0];
             assert_eq!(ready.observed_generation, Some(generation));
-            // It became ready once and stayed so.
+            // It became ready once, and stayed ready.
             assert_eq!(ready.last_transition_time, Time(time(10)));
             cruiser.status = Some(status);
         }
     }
 
     #[tokio::test]
-    async fn a_second_reconcile_writes_nothing_and_a_deleted_object_is_cleaned_up() {
+    async fn skips_unchanged_objects_and_cleans_up_deleted_ones() {
         let fake = Fake::default();
-        // Owned objects that did not change are not applied again.
+        // Unchanged owned objects are not applied again.
         fake.watch(controller());
         let context = Arc::new(fake.context(Context::new).await);
         let mut cruiser = Cruiser::default();
         cruiser.metadata.name = Some("test".into());
-        fake.add(cruiser);
+        fake.insert(cruiser);
         let stored = || fake.get("test").map(Arc::new);
         reconcile(stored().unwrap(), context.clone()).await.unwrap();
         let writes = fake.writes();
@@ -131,7 +131,7 @@ mod tests {
 
         let mut deleted = (*stored().unwrap()).clone();
         deleted.metadata.deletion_timestamp = Some(Time(Timestamp::now()));
-        fake.add(deleted);
+        fake.insert(deleted);
         reconcile(stored().unwrap(), context).await.unwrap();
         // One write for the condition, one for the finalizer; then the object is gone.
         assert_eq!(fake.writes().len(), writes.len() + 2);

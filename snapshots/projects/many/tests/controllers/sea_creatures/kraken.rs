@@ -18,8 +18,8 @@ const NAME: &str = "sea-creatures-kraken";
 async fn becomes_ready_and_is_deleted() -> anyhow::Result<()> {
     let cluster = cluster()?;
     let api = cluster.api::<Kraken>()?;
-    // The smallest object that the CRD's schema allows. If its rules want more, write one by hand.
-    let kraken = cluster.smallest(NAME).await?;
+    // A minimal object that the CRD's schema allows. If CEL rules require more, write one by hand.
+    let kraken = cluster.minimal_object(NAME).await?;
     let params = PostParams::default();
     api.create(&params, &kraken).await?;
     wait_for(&api, NAME, READY).await?;
@@ -30,7 +30,7 @@ async fn becomes_ready_and_is_deleted() -> anyhow::Result<()> {
         Ok(())
     })
     .await?;
-    // Every call was declared in `controller()`: RBAC refused none.
+    // RBAC refused no call, because `controller()` declares all of them.
     assert!(cluster.operator()?.refused().is_empty());
     Ok(())
 }

@@ -3,7 +3,8 @@ use kube::api::{ListParams, WatchParams};
 
 use crate::cluster;
 
-/// The operator may read what it watches. Create an object here, and check what came of it.
+/// The operator may list and watch this type. To test `reconcile`, create an object here, and check
+/// the result.
 #[tokio::test]
 async fn may_watch() -> anyhow::Result<()> {
     let api = cluster()?.operator_api::<Job>()?;

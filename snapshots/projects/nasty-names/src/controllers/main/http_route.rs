@@ -13,19 +13,19 @@ use crate::api::main::v1::http_route::{HTTPRoute, HTTPRouteStatus};
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "main-httproute";
 
-/// The condition that is `True` when the cluster matches the spec. For one whose good status is
-/// `False`, such as `Degraded`, use `ReadyCondition::negative`.
+/// The condition that reports readiness: `True` when the cluster matches the spec. For a condition
+/// whose good status is `False`, such as `Degraded`, use `ReadyCondition::negative`.
 pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 
-/// Declares what this controller watches. `make manifests` derives its permissions from here.
+/// Declares the types that this controller uses. `make manifests` derives its permissions from here.
 ///
-/// Add `.owns::<Deployment>()` for what it creates, `.watches::<ConfigMap>(map)` for what else it
-/// depends on, and `.needs::<Secret>(&[Verb::Get])` for what it only reads or writes.
+/// Add `.owns::<Deployment>()` for types that it creates, `.watches::<ConfigMap>(map)` for other
+/// types that it depends on, and `.needs::<Secret>(&[Verb::Get])` for types that it only calls.
 pub fn controller() -> Controller<HTTPRoute, Context> {
     Controller::new(NAME, reconcile).condition(READY)
 }
 
-/// Why a reconcile failed. It is retried with exponential back-off.
+/// The errors of `reconcile`, which is then retried with exponential back-off.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("a call to the API server failed")]
@@ -42,13 +42,13 @@ impl ReconcileError for Error {
 
 /// Drives the cluster toward `http_route.spec`. Runs after every change, so it must be idempotent.
 async fn reconcile(http_route: Arc<HTTPRoute>, context: Arc<Context>) -> Result<Action, Error> {
-    // Its owned objects are being deleted with it: create nothing new.
+    // The object and its owned objects are being deleted: do not create new ones.
     if http_route.metadata.deletion_timestamp.is_some() {
         return Ok(Action::await_change());
     }
     let namespace = http_route.namespace().unwrap_or_default();
     let api = Api::namespaced(context.client.clone(), &namespace);
-    // Apply here what `http_route.spec` asks for, before the status reports it.
+    // Here, apply the objects that `http_route.spec` asks for, before the status reports them.
     let wanted = wanted_status(&http_route, Timestamp::now());
     status::patch(&api, &*http_route, &wanted).await?;
     tracing::debug!("reconciled");
@@ -85,21 +85,21 @@ mod tests {
             assert_eq!(status.conditions.len(), 1);
             let ready = &status.conditions[0];
             assert_eq!(ready.observed_generation, Some(generation));
-            // It became ready once and stayed so.
+            // It became ready once, and stayed ready.
             assert_eq!(ready.last_transition_time, Time(time(10)));
             http_route.status = Some(status);
         }
     }
 
     #[tokio::test]
-    async fn a_second_reconcile_and_one_of_a_deleted_object_write_nothing() {
+    async fn writes_no_unchanged_or_deleted_object() {
         let fake = Fake::default();
-        // Owned objects that did not change are not applied again.
+        // Unchanged owned objects are not applied again.
         fake.watch(controller());
         let context = Arc::new(fake.context(Context::new).await);
         let mut http_route = HTTPRoute::default();
         http_route.metadata.name = Some("test".into());
-        fake.add(http_route);
+        fake.insert(http_route);
         let stored = || fake.get("test").map(Arc::new);
         reconcile(stored().unwrap(), context.clone()).await.unwrap();
         let writes = fake.writes();

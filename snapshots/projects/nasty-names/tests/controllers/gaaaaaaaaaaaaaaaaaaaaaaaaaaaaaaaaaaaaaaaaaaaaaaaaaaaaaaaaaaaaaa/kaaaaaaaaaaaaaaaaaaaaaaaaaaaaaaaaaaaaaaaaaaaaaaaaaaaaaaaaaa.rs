@@ -15,12 +15,12 @@ const NAME: &str = "gaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa-7299e
 async fn becomes_ready() -> anyhow::Result<()> {
     let cluster = cluster()?;
     let api = cluster.api::<Kaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa>()?;
-    // The smallest object that the CRD's schema allows. If its rules want more, write one by hand.
-    let object = cluster.smallest(NAME).await?;
+    // A minimal object that the CRD's schema allows. If CEL rules require more, write one by hand.
+    let object = cluster.minimal_object(NAME).await?;
     let params = PostParams::default();
     api.create(&params, &object).await?;
     wait_for(&api, NAME, READY).await?;
-    // Every call was declared in `controller()`: RBAC refused none.
+    // RBAC refused no call, because `controller()` declares all of them.
     assert!(cluster.operator()?.refused().is_empty());
     Ok(())
 }

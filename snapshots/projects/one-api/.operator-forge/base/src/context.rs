@@ -4,12 +4,12 @@
 use kube::Client;
 use operator_runtime::Manager;
 
-/// This operator's own flags, beside the ones that every operator has.
+/// The operator's own flags, in addition to the manager's.
 #[derive(Debug, clap::Args)]
 #[command(about = None, long_about = None)]
 pub struct OperatorFlags {}
 
-/// Shared by all reconciles and webhooks: clients, stores of watched objects, your own settings.
+/// The state that reconciles and webhooks share: clients, stores of watched objects, your settings.
 pub struct Context {
     /// Calls the API server. Clones are cheap and share its connections.
     pub client: Client,
@@ -18,8 +18,8 @@ pub struct Context {
 impl Context {
     /// Runs once, before the operator starts; in tests, with the default flags.
     ///
-    /// `manager.store::<Secret>()` caches all Secrets, `manager.store_with(…)` some of them or a part
-    /// of each. `manager.clock()` is a clock that unit tests can set.
+    /// `manager.store::<Secret>()` caches all Secrets, `manager.store_with(…)` some of them, or a
+    /// part of each. `manager.clock()` is a clock that unit tests can set.
     pub async fn new(manager: &Manager, _flags: OperatorFlags) -> anyhow::Result<Self> {
         Ok(Self {
             client: manager.client(),

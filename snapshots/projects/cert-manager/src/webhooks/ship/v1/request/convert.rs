@@ -3,13 +3,13 @@ use operator_runtime::webhook::Spoke;
 use crate::api::ship::v1::request as v1;
 use crate::api::ship::v2::request as v2;
 
-/// Converts v1 to the hub, v2, and back, whenever the API server asks.
+/// Declares the conversion of v1 to the hub, v2, and back.
 pub fn spoke() -> Spoke<v2::Request> {
     Spoke::of::<v1::Request>()
 }
 
-// Every field is named, so a new field does not compile until it is converted. For fields that
-// v1 cannot hold, `Spoke` has `.keep_in_annotation()`.
+// Every field is named, so after you add one, this code compiles only once it is converted. To
+// preserve fields of the hub that v1 lacks, add `.keep_in_annotation()` to the `Spoke`.
 
 impl From<v1::Request> for v2::Request {
     fn from(spoke: v1::Request) -> Self {
@@ -63,7 +63,7 @@ impl From<v2::RequestStatus> for v1::RequestStatus {
 mod tests {
     use super::*;
 
-    /// Objects made from the schema survive the round trip through the hub.
+    /// Objects generated from the schemas survive the conversion there and back.
     #[test]
     fn loses_nothing() {
         operator_runtime::fake::round_trip(&spoke());

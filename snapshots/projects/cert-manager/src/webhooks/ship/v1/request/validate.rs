@@ -4,13 +4,13 @@ use crate::Context;
 use crate::api::ship::v1::Request as RequestResource;
 
 /// Declares this webhook, which the API server calls before it stores a new or changed object.
-/// `make manifests` writes its configuration from here. Each version of the kind that has such a
-/// webhook gets the objects of its own version.
+/// `make manifests` writes its configuration from here. If several versions of the kind have
+/// such a webhook, each one handles the objects written in its version.
 pub fn webhook() -> Webhook<RequestResource, Context> {
     Webhook::validating(validate)
 }
 
-/// Denies an invalid object, with all of its errors at once.
+/// Denies an invalid object, and reports all of its errors at once.
 async fn validate(
     change: &Change<RequestResource>,
     _request: &Request,
@@ -19,7 +19,7 @@ async fn validate(
     let mut errors = FieldErrors::default();
     match change {
         Change::Create(new) => check(new, &mut errors),
-        // An object that is being deleted must be able to lose its finalizers, even if invalid.
+        // Even an invalid object can be deleted: admit updates that remove its finalizers.
         Change::Update { new, .. } if new.metadata.deletion_timestamp.is_some() => {}
         // Compare immutable fields here.
         Change::Update { old: _, new } => check(new, &mut errors),
@@ -29,7 +29,7 @@ async fn validate(
     errors.into_result()
 }
 
-/// The rules for every object.
+/// Checks the rules for all objects, new and updated.
 fn check(_object: &RequestResource, _errors: &mut FieldErrors) {
     // For example, without the underscores:
     // errors.invalid("spec.size", object.spec.size, "must be odd");

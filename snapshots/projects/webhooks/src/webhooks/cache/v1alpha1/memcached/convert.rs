@@ -5,13 +5,13 @@ use operator_runtime::webhook::Spoke;
 use crate::api::cache::v1::memcached as v1;
 use crate::api::cache::v1alpha1::memcached as v1alpha1;
 
-/// Converts v1alpha1 to the hub, v1, and back, whenever the API server asks.
+/// Declares the conversion of v1alpha1 to the hub, v1, and back.
 pub fn spoke() -> Spoke<v1::Memcached> {
     Spoke::of::<v1alpha1::Memcached>()
 }
 
-// Every field is named, so a new field does not compile until it is converted. For fields that
-// v1alpha1 cannot hold, `Spoke` has `.keep_in_annotation()`.
+// Every field is named, so after you add one, this code compiles only once it is converted. To
+// preserve fields of the hub that v1alpha1 lacks, add `.keep_in_annotation()` to the `Spoke`.
 
 impl From<v1alpha1::Memcached> for v1::Memcached {
     fn from(spoke: v1alpha1::Memcached) -> Self {
@@ -65,7 +65,7 @@ impl From<v1::MemcachedStatus> for v1alpha1::MemcachedStatus {
 mod tests {
     use super::*;
 
-    /// Objects made from the schema survive the round trip through the hub.
+    /// Objects generated from the schemas survive the conversion there and back.
     #[test]
     fn loses_nothing() {
         operator_runtime::fake::round_trip(&spoke());

@@ -6,14 +6,14 @@ use crate::Context;
 use crate::api::cache::v1alpha1::Memcached;
 
 /// Declares this webhook, which the API server calls before it stores a new or changed object.
-/// `make manifests` writes its configuration from here. Each version of the kind that has such a
-/// webhook gets the objects of its own version.
+/// `make manifests` writes its configuration from here. If several versions of the kind have
+/// such a webhook, each one handles the objects written in its version.
 pub fn webhook() -> Webhook<Memcached, Context> {
-    // An object that does not decode passes, so that the API server reports every schema error.
+    // Admits undecodable objects, so that the API server reports all of their schema errors.
     Webhook::defaulting(default).schema_first()
 }
 
-/// Sets the fields that the user left out. The API server may call it twice, so it is idempotent.
+/// Sets defaults for omitted fields. The API server may call it twice, so it must be idempotent.
 async fn default(
     _memcached: &mut Memcached,
     _request: &Request,

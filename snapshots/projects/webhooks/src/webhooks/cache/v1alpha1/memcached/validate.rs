@@ -6,13 +6,13 @@ use crate::Context;
 use crate::api::cache::v1alpha1::Memcached;
 
 /// Declares this webhook, which the API server calls before it stores a new or changed object.
-/// `make manifests` writes its configuration from here. Each version of the kind that has such a
-/// webhook gets the objects of its own version.
+/// `make manifests` writes its configuration from here. If several versions of the kind have
+/// such a webhook, each one handles the objects written in its version.
 pub fn webhook() -> Webhook<Memcached, Context> {
     Webhook::validating(validate)
 }
 
-/// Denies an invalid object, with all of its errors at once.
+/// Denies an invalid object, and reports all of its errors at once.
 async fn validate(
     change: &Change<Memcached>,
     _request: &Request,
@@ -21,7 +21,7 @@ async fn validate(
     let mut errors = FieldErrors::default();
     match change {
         Change::Create(new) => check(new, &mut errors),
-        // An object that is being deleted must be able to lose its finalizers, even if invalid.
+        // Even an invalid object can be deleted: admit updates that remove its finalizers.
         Change::Update { new, .. } if new.metadata.deletion_timestamp.is_some() => {}
         // Compare immutable fields here.
         Change::Update { old: _, new } => check(new, &mut errors),
@@ -31,7 +31,7 @@ async fn validate(
     errors.into_result()
 }
 
-/// The rules for every object.
+/// Checks the rules for all objects, new and updated.
 fn check(_memcached: &Memcached, _errors: &mut FieldErrors) {
     // For example, without the underscores:
     // errors.invalid("spec.size", memcached.spec.size, "must be odd");

@@ -10,10 +10,10 @@ use crate::Context;
 /// this operator are exempt, so that both can always start.
 pub fn webhook() -> Webhook<Pod, Context> {
     let own = "project-webhooks-system";
-    Webhook::defaulting(default).outside_of(&["kube-system", own])
+    Webhook::defaulting(default).exclude_namespaces(&["kube-system", own])
 }
 
-/// Sets the fields that the user left out. The API server may call it twice, so it is idempotent.
+/// Sets defaults for omitted fields. The API server may call it twice, so it must be idempotent.
 async fn default(_pod: &mut Pod, _request: &Request, _context: &Context) -> Result<(), Denied> {
     Ok(())
 }

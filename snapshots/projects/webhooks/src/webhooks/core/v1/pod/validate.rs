@@ -10,10 +10,10 @@ use crate::Context;
 /// this operator are exempt, so that both can always start.
 pub fn webhook() -> Webhook<Pod, Context> {
     let own = "project-webhooks-system";
-    Webhook::validating(validate).outside_of(&["kube-system", own])
+    Webhook::validating(validate).exclude_namespaces(&["kube-system", own])
 }
 
-/// Denies an invalid object, with all of its errors at once.
+/// Denies an invalid object, and reports all of its errors at once.
 async fn validate(
     change: &Change<Pod>,
     _request: &Request,
@@ -22,7 +22,7 @@ async fn validate(
     let mut errors = FieldErrors::default();
     match change {
         Change::Create(new) => check(new, &mut errors),
-        // An object that is being deleted must be able to lose its finalizers, even if invalid.
+        // Even an invalid object can be deleted: admit updates that remove its finalizers.
         Change::Update { new, .. } if new.metadata.deletion_timestamp.is_some() => {}
         // Compare immutable fields here.
         Change::Update { old: _, new } => check(new, &mut errors),
@@ -32,7 +32,7 @@ async fn validate(
     errors.into_result()
 }
 
-/// The rules for every object.
+/// Checks the rules for all objects, new and updated.
 fn check(_pod: &Pod, _errors: &mut FieldErrors) {
     // For example, without the underscores:
     // errors.invalid("spec.size", pod.spec.size, "must be odd");

@@ -6,20 +6,20 @@ use project_webhooks::api::cache::v1alpha1::Memcached;
 
 use crate::cluster;
 
-/// A new object is defaulted before it is stored, and a second time changes nothing. The dry run
-/// stores nothing.
+/// A new object is defaulted before it is stored, and defaulting it again changes nothing. The dry
+/// run stores nothing.
 #[tokio::test]
 async fn defaults_an_object() -> anyhow::Result<()> {
     let cluster = cluster()?;
     let api = cluster.api::<Memcached>()?;
-    // The smallest object that the CRD's schema allows. If its rules want more, write one by hand.
-    let memcached = cluster.smallest("test").await?;
+    // A minimal object that the CRD's schema allows. If CEL rules require more, write one by hand.
+    let memcached = cluster.minimal_object("test").await?;
     let params = PostParams {
         dry_run: true,
         ..PostParams::default()
     };
     let stored = api.create(&params, &memcached).await?;
-    assert!(cluster.operator()?.asked_to_default(&memcached));
+    assert!(cluster.operator()?.defaulted(&memcached));
     let again = Memcached {
         metadata: memcached.metadata,
         ..stored.clone()

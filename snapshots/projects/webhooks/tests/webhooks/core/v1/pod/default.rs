@@ -22,7 +22,7 @@ async fn defaults_an_object() -> anyhow::Result<()> {
         ..PostParams::default()
     };
     let stored = api.create(&params, &pod).await?;
-    assert!(cluster.operator()?.asked_to_default(&pod));
+    assert!(cluster.operator()?.defaulted(&pod));
     assert_eq!(stored.metadata.name, pod.metadata.name);
     Ok(())
 }

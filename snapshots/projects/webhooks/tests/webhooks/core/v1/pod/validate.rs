@@ -22,6 +22,6 @@ async fn admits_a_valid_object() -> anyhow::Result<()> {
         ..PostParams::default()
     };
     api.create(&params, &pod).await?;
-    assert!(cluster.operator()?.asked_to_validate(&pod));
+    assert!(cluster.operator()?.validated(&pod));
     Ok(())
 }
