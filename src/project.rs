@@ -16,8 +16,6 @@ mod view;
 mod webhooks;
 
 #[cfg(test)]
-mod clashes;
-#[cfg(test)]
 pub mod laws;
 #[cfg(test)]
 pub mod testing;
@@ -39,15 +37,9 @@ pub use self::edit::{
     CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, EditApi, EditSettings, External,
     InitOptions, NewVersion, Target, domain_stays, name_stays,
 };
-pub use self::error::{
-    Error, Meant, Need, Origin, Refused, Result, Rule, Unreadable, Use, Violation,
-};
+pub use self::error::{Error, Need, Origin, Refused, Remedy, Result, Unreadable, Use, Violation};
 pub use self::file::{FILE, above, missing};
 pub use self::license::{CopyrightHolder, Header, License};
-pub use self::rules::{
-    CRD_MAX, FILE_MAX,
-    webhooks::{LABEL_MAX, NAME_MAX},
-};
 pub use self::runtime::{PACKAGE as RUNTIME, Runtime};
 pub use self::view::{ApiView, ControllerView, KindView, WebhookView};
 pub use self::webhooks::{Admission, Certificates, Webhooks};

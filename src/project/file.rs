@@ -21,9 +21,9 @@ use serde_yaml::{Mapping, Value};
 
 pub use self::refuse::{missing, text};
 use self::shape::{Entry, File, Plugins};
-use super::error::{Origin, Result, Rule, Unreadable, Violation};
+use super::error::{Origin, Result, Unreadable, Violation};
 use super::rules;
-use super::{Api, Key, Project, Resource, Settings};
+use super::{Api, Key, LAYOUT, Project, Resource, Settings};
 use crate::name::{Plural, kubernetes};
 use crate::yaml;
 
@@ -49,7 +49,7 @@ impl Project {
         let here = entries_of_one(here, merged);
         // Of two entries that clash, the one that stands in `here` can be changed there.
         let clash = |project: &Self, key: &Key| {
-            let violation = rules::webhooks::paths(project, Some(key)).err();
+            let violation = rules::check(project, Some(key)).err();
             violation.filter(|violation| violation.at == *key)
         };
         let check = |project: &Self| {
@@ -145,7 +145,9 @@ fn from_file(file: File) -> Result<Project, Violation> {
         let key = key_of(&entry);
         let resource = from_entry(&key, entry)?;
         if project.resources.insert(key.clone(), resource).is_some() {
-            return Err(Rule::TwoEntries.at(&key));
+            return Err(Violation::of(&key, format!("`{key}` has two entries"))
+                .note("one group, version and kind has one entry, with its API and its controllers")
+                .in_file("remove one of the two"));
         }
     }
     for entry in ours.resources {
@@ -156,14 +158,22 @@ fn from_file(file: File) -> Result<Project, Violation> {
             version: entry.version,
         };
         let Some(resource) = project.resources.get_mut(&key) else {
-            return Err(Rule::OptionsWithoutEntry.at(&key));
+            let what = format!("there are options for `{key}`, which is not in `resources`");
+            return Err(Violation::of(&key, what)
+                .note(format!("they stand in `plugins`, `{LAYOUT}`, `resources`"))
+                .in_file("remove that entry"));
         };
         (resource.options, resource.options_entry) = (entry.options.extra, entry.extra);
         resource.put_finalizers(&key, entry.options.finalizers)?;
         match &mut resource.api {
             Some(api) => api.short_names = entry.options.short_names,
             None if entry.options.short_names.is_empty() => (),
-            None => return Err(Rule::ShortNamesWithoutApi.at(&key)),
+            None => {
+                let what = format!("`{key}` has short names but no `api`");
+                return Err(Violation::of(&key, what)
+                    .note("short names belong to the CRD of an API that the project defines")
+                    .in_file("remove `shortNames`"));
+            }
         }
     }
     project.forget_certificates();

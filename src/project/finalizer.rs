@@ -2,7 +2,8 @@
 //!
 //! Their files are the user's from then on. So this changes with a new controller, or with `--force`, and not by itself.
 
-use super::error::{Refused, Result, Rule, Violation};
+use super::error::{Refused, Result, Violation};
+use super::rules;
 use super::view::default_name;
 use super::{ControllerView, Key, Project, Resource};
 
@@ -31,10 +32,14 @@ impl Resource {
             } else if let Some(named) = named {
                 self.finalizers.insert(named.clone());
             } else {
-                return Err(Rule::UnknownFinalizer(name).at(key));
+                let what =
+                    format!("`finalizers` names `{name}`, which is no controller of `{key}`");
+                return Err(Violation::of(key, what)
+                    .note("the default controller is named `<group>-<kind>`, another one by its `name`")
+                    .in_file(format!("remove `{name}` from `finalizers`")));
             }
             if self.api.is_none() {
-                return Err(Rule::ForeignFinalizer.at(key));
+                return Err(rules::foreign_finalizer(key));
             }
         }
         Ok(())

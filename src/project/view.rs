@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::rules::{self, is_namespaced};
+use super::rules::is_namespaced;
 use super::{Api, Key, Project, Resource, Webhooks};
 use crate::name::rust::Module;
 use crate::name::{Group, Kind, Plural, Version};
@@ -129,7 +129,16 @@ impl Project {
 
     /// The version to which the others of a kind are converted, if they are.
     pub fn hub_of(&self, key: &Key) -> Option<Version> {
-        rules::webhooks::hub_of(self, key)
+        let mut hubs = self.webhooks().into_iter();
+        let hub = hubs.find(|it| it.webhooks.is_hub() && it.key.is_same_kind(key));
+        hub.map(|it| it.key.version)
+    }
+
+    /// The versions of a kind that the project defines.
+    pub fn versions_of(&self, key: &Key) -> BTreeSet<Version> {
+        let apis = self.resources().filter(|(_, it)| it.api.is_some());
+        let same = apis.filter(|(other, _)| other.is_same_kind(key));
+        same.map(|(other, _)| other.version).collect()
     }
 
     /// The APIs that the project defines, in the order of `PROJECT`.
@@ -156,33 +165,58 @@ impl Project {
 
     /// The controllers, in the order of `PROJECT`; of one kind the default first.
     pub fn controllers(&self) -> Vec<ControllerView<'_>> {
-        let mut controllers = Vec::new();
-        for (key, resource) in self.resources() {
-            let view = |name, default, module, finalizer| ControllerView {
-                name,
-                default,
-                module,
-                group_module: Module::of_group(&key.group, &key.domain),
-                key,
-                resource,
-                namespaced: is_namespaced(key, resource),
+        let entries = self.resources();
+        entries
+            .flat_map(|(key, it)| it.controllers_of(key))
+            .collect()
+    }
+}
+
+impl Resource {
+    /// The controllers of the entry, whose key is `key`; the default first.
+    pub(super) fn controllers_of<'a>(&'a self, key: &'a Key) -> Vec<ControllerView<'a>> {
+        let view = |name, default, module, finalizer| ControllerView {
+            name,
+            default,
+            module,
+            group_module: Module::of_group(&key.group, &key.domain),
+            key,
+            resource: self,
+            namespaced: is_namespaced(key, self),
+            finalizer,
+        };
+        let default = self.controller.then(|| {
+            let (name, module) = (
+                default_name(&key.group, &key.kind),
+                Module::of_kind(&key.kind),
+            );
+            view(name, true, module, self.finalizer)
+        });
+        let named = self.controllers.keys().map(|name| {
+            let finalizer = self.finalizers.contains(name);
+            view(
+                name.to_string(),
+                false,
+                Module::of_controller(name),
                 finalizer,
-            };
-            if resource.controller {
-                controllers.push(view(
-                    default_name(&key.group, &key.kind),
-                    true,
-                    Module::of_kind(&key.kind),
-                    resource.finalizer,
-                ));
-            }
-            for name in resource.controllers.keys() {
-                let module = Module::of_controller(name);
-                let finalizer = resource.finalizers.contains(name);
-                controllers.push(view(name.to_string(), false, module, finalizer));
-            }
-        }
-        controllers
+            )
+        });
+        default.into_iter().chain(named).collect()
+    }
+
+    /// Whether any controller watches this very entry.
+    pub fn has_controllers(&self) -> bool {
+        self.controller || !self.controllers.is_empty()
+    }
+
+    /// Whether the operator watches or defines it.
+    pub(super) fn is_watched(&self) -> bool {
+        self.api.is_some() || self.has_controllers()
+    }
+
+    /// Whether the entry has no API, no controller and no webhook left.
+    pub fn holds_nothing(&self) -> bool {
+        !self.is_watched() && self.webhooks.is_none()
     }
 }
 

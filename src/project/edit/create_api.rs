@@ -5,8 +5,8 @@ use super::{CreateWebhook, External, Target};
 use crate::name::{
     ControllerName, Group, Kind, Plural, ShortName, Version, kubernetes, rust::Module,
 };
-use crate::project::error::{Refused, Result, Rule, Use};
-use crate::project::rules::{self, webhooks as rule};
+use crate::project::error::{Refused, Result, Use};
+use crate::project::rules;
 use crate::project::{Api, Key, Project, Resource};
 
 /// The flags of `create api`.
@@ -87,8 +87,8 @@ impl Project {
             version: create.version,
             ..from.clone()
         };
-        let versions = rule::versions_of(&project, &to);
-        let (hub, spokes) = match rule::hub_of(self, &to) {
+        let versions = project.versions_of(&to);
+        let (hub, spokes) = match self.hub_of(&to) {
             Some(hub) => (hub, vec![to.version]),
             None => {
                 let hub = Version::storage(versions.iter().copied()).unwrap_or(to.version);
@@ -195,7 +195,7 @@ impl Project {
         let resource = self.resources.get_mut(key);
         let resource = resource.expect("the entry was just found or made");
         if create.finalizer == Some(true) && resource.api.is_none() {
-            return Err(Rule::ForeignFinalizer.at(key).into());
+            return Err(rules::foreign_finalizer(key).into());
         }
         let Some(name) = &create.controller_name else {
             if resource.controller && !create.force {

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::entry::{External, Given};
 use crate::name::{Domain, Group, Kind, Plural, Version, WebhookPath};
-use crate::project::error::{Refused, Result, Rule, Use};
-use crate::project::rules::{self, webhooks as rule};
+use crate::project::error::{Refused, Result, Use};
+use crate::project::rules;
 use crate::project::{Admission, Certificates, Key, Project};
 
 /// The flags of `create webhook`.
@@ -166,14 +166,14 @@ impl CreateWebhook {
         if !self.conversion {
             return Ok(BTreeSet::new());
         }
-        let versions = rule::versions_of(project, key);
+        let versions = project.versions_of(key);
         if !versions.contains(&key.version) {
             let alone = !self.defaulting && !self.validation;
-            return Err(Rule::NotConverted { alone }.at(key).into());
+            return Err(rules::not_converted(key, alone).into());
         }
-        let hub = rule::hub_of(project, key);
+        let hub = project.hub_of(key);
         if let Some(hub) = hub.filter(|hub| *hub != key.version) {
-            return Err(Rule::TwoHubs(hub, key.version).at(key).into());
+            return Err(rules::two_hubs(key, hub).into());
         }
         let entry = project.resources.get(key);
         let webhooks = entry.and_then(|entry| entry.webhooks.as_ref());
@@ -189,7 +189,7 @@ impl CreateWebhook {
         let open: Vec<_> = open.filter(|version| *version != key.version).collect();
         match open[..] {
             [only] => Ok([only].into()),
-            [] if done.is_empty() => Err(Rule::OneVersion.at(key).into()),
+            [] if done.is_empty() => Err(rules::one_version(key).into()),
             [] if self.force => Ok(done),
             [] => Err(Refused::Converted(key.clone(), None).into()),
             [..] => Err(Refused::OpenSpokes(key.kind.clone(), open).into()),

@@ -2,7 +2,7 @@
 
 use crate::name::{ControllerName, Group, Kind, Version, is_near};
 use crate::project::error::{Need, Refused, Result};
-use crate::project::rules::{self, webhooks as rule};
+use crate::project::rules;
 use crate::project::{Key, Project, Resource};
 
 /// The flags of `delete api`.
@@ -118,7 +118,7 @@ fn needs(project: &Project, key: &Key, left: &Resource) -> Vec<Need> {
     let names = left.controllers.keys().cloned();
     needs.extend(names.map(|name| Need::Controller(Some(name))));
     needs.extend(left.webhooks.clone().map(Need::Webhooks));
-    if let Some(version) = rule::hub_of(project, key).filter(|hub| *hub != key.version) {
+    if let Some(version) = project.hub_of(key).filter(|hub| *hub != key.version) {
         let hub = Key {
             version,
             ..key.clone()

@@ -67,7 +67,7 @@ impl Project {
         }
         let checked = rules::check(&project, Some(&key));
         checked.map_err(|violation| match what {
-            None => violation.by(Origin::EditApi),
+            None => violation.by(Origin::Edit),
             Some(_) => violation,
         })?;
         Ok((project, key))

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_yaml::Mapping;
 
 use crate::name::{Domain, Group, Kind, Plural, RustPath, Version, kubernetes};
-use crate::project::error::{Refused, Result, Rule};
-use crate::project::rules::may_be_meant;
+use crate::project::error::{Refused, Result};
+use crate::project::rules::{may_be_meant, not_external};
 use crate::project::{Key, Project, Resource};
 
 /// A type that neither the project nor Kubernetes defines.
@@ -145,7 +145,7 @@ impl Given<'_> {
                 given: external.path.clone(),
             }
             .into()),
-            (Some(_), None) => Err(Rule::NotExternal { core }.at(key).into()),
+            (Some(_), None) => Err(not_external(key, core).into()),
             _ => Ok(()),
         }
     }

@@ -41,7 +41,7 @@ impl Project {
             project.resources.insert(key, entry);
         }
         let key = project.resources.keys().find(|key| own(key, to));
-        rules::check(&project, key).map_err(|violation| violation.by(Origin::Rename))?;
+        rules::check(&project, key).map_err(|violation| violation.by(Origin::Edit))?;
         match self.crd_that_stays(rename) {
             Some(crd) if !force => Err(Refused::CrdStays(rename.clone(), crd).into()),
             _ => Ok(project),

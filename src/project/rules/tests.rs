@@ -1,8 +1,8 @@
 //! Names that Kubernetes, Rust or a file system would not hold beside each other.
 
-use super::testing::{create, empty};
-use super::tests::{project, refused, refused_in};
 use crate::error::Failure;
+use crate::project::testing::{create, empty};
+use crate::project::tests::{project, refused, refused_in};
 
 #[test]
 fn groups_that_the_api_server_refuses() {
