@@ -171,7 +171,7 @@ impl Project {
                 true => short_names,
                 false => create.short_names.clone(),
             },
-            extra: entry.api.take().map(|api| api.extra).unwrap_or_default(),
+            ..entry.api.take().unwrap_or_default()
         });
         Ok(key)
     }

@@ -1,9 +1,5 @@
 //! The entry that a command names: one that exists, or one of a type that the project does not define.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde_yaml::Mapping;
-
 use crate::name::{Domain, Group, Kind, Plural, RustPath, Version, kubernetes};
 use crate::project::error::{Refused, Result, Rule};
 use crate::project::rules::may_be_meant;
@@ -147,26 +143,6 @@ impl Given<'_> {
             .into()),
             (Some(_), None) => Err(Rule::NotExternal { core }.at(key).into()),
             _ => Ok(()),
-        }
-    }
-}
-
-impl Resource {
-    /// An entry that holds nothing yet.
-    pub(super) fn new(plural: Plural, core: bool) -> Self {
-        Self {
-            plural,
-            api: None,
-            controller: false,
-            finalizer: false,
-            core,
-            external: None,
-            webhooks: None,
-            controllers: BTreeMap::new(),
-            finalizers: BTreeSet::new(),
-            options: Mapping::new(),
-            options_entry: Mapping::new(),
-            extra: Mapping::new(),
         }
     }
 }

@@ -68,6 +68,7 @@ impl Project {
                 runtime: options.runtime,
                 library: None,
                 owned: Default::default(),
+                options: Vec::new(),
                 extra: Mapping::new(),
             },
             layout: vec![LAYOUT.to_owned()],
