@@ -85,7 +85,7 @@ pub struct Project {
 }
 
 /// Our settings under `plugins`.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(expecting = "the settings of operator-forge")]
 pub struct Settings {
     /// The version of the templates that made the project.
@@ -270,6 +270,14 @@ pub struct Rename {
     pub plural: Option<Plural>,
     /// `--force`: allowed even where the CRD is installed.
     pub force: bool,
+}
+
+impl Rename {
+    /// The plural of the renamed kind.
+    fn new_plural(&self) -> Plural {
+        let plural = self.plural.clone();
+        plural.unwrap_or_else(|| Plural::of(&self.to))
+    }
 }
 
 /// A property that cannot change in a CRD that is installed.
