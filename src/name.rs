@@ -11,7 +11,7 @@ pub mod rust;
 mod version;
 
 #[cfg(test)]
-mod cases;
+mod case_tests;
 #[cfg(test)]
 mod tests;
 
@@ -126,11 +126,13 @@ pub(crate) use text_serde;
 
 names! {
     /// The suffix of the project's API groups, such as `example.com`; may be empty if every group is a full name.
+    #[derive(Default)]
     Domain("domain", rule::SUBDOMAIN) = |text| match text {
         "" => Ok(()),
         _ => rule::subdomain(text),
     };
     /// What stands before the domain in an API group, such as `cache`; may be empty if the domain is not.
+    #[derive(Default)]
     Group("group", rule::SUBDOMAIN) = |text| match text {
         "" => Ok(()),
         _ => rule::subdomain(text),

@@ -39,6 +39,7 @@ pub use self::edit::{
 };
 pub use self::error::{Error, Need, Origin, Refused, Remedy, Result, Unreadable, Use, Violation};
 pub use self::file::{FILE, above, missing};
+use self::file::{FormatVersion, OptionsEntry, is_default, owned_paths};
 pub use self::license::{CopyrightHolder, Header, License};
 pub use self::runtime::{PACKAGE as RUNTIME, Runtime};
 pub use self::view::{ApiView, ControllerView, KindView, WebhookView};
@@ -76,25 +77,37 @@ pub struct Project {
 }
 
 /// Our settings under `plugins`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(expecting = "the settings of operator-forge")]
 pub struct Settings {
     /// The version of the templates that made the project.
     pub templates: u32,
     /// The license of generated Rust files.
+    #[serde(default)]
     pub license: License,
     /// The copyright holder; may be empty.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub owner: CopyrightHolder,
     /// The text of `--license-file`, if the license is [`License::Custom`].
+    #[serde(default, skip_serializing_if = "is_default")]
     pub header: Option<Header>,
-    /// Where the certificate of webhooks comes from; `None` until somebody says so, which means the default.
+    /// Where the certificate of webhooks comes from; `None` until a command sets it, which means the default.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub certificates: Option<Certificates>,
     /// Where the crate `operator-runtime` comes from.
+    #[serde(default)]
     pub runtime: Runtime,
-    /// What the library is called in a project made by a template set before 5; in others it has the name of the package.
-    /// It never changes: files of the user's name it.
+    /// The library's name in a project made by a template set before 5; in others it has the name of the package.
+    /// It never changes: files of the user name it.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub library: Option<Library>,
     /// Generated files that the user took over.
+    #[serde(default, skip_serializing_if = "is_default", with = "owned_paths")]
     pub owned: BTreeSet<RelPath>,
+    /// Our options of entries, in the file; a project in memory has them in its resources.
+    #[serde(default, rename = "resources", skip_serializing_if = "is_default")]
+    options: Vec<OptionsEntry>,
+    #[serde(flatten)]
     extra: Extra,
 }
 
@@ -161,14 +174,40 @@ pub struct Resource {
     extra: Extra,
 }
 
-/// What is particular to an API that the project defines.
-#[derive(Clone, Debug, PartialEq)]
+/// The part of an entry that only an API of the project has.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", expecting = "an API")]
 pub struct Api {
-    /// Whether its objects live in namespaces.
+    /// Whether its objects live in namespaces. As in kubebuilder's file, absent is cluster-scoped.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub namespaced: bool,
-    /// Short names for kubectl, in the user's order.
+    /// Short names for kubectl, in the user's order. The file has them among our options.
+    #[serde(skip)]
     pub short_names: Vec<ShortName>,
+    #[serde(default)]
+    crd_version: FormatVersion,
+    #[serde(flatten)]
     extra: Extra,
+}
+
+impl Resource {
+    /// An entry without any part.
+    fn new(plural: Plural, core: bool) -> Self {
+        Self {
+            plural,
+            api: None,
+            controller: false,
+            finalizer: false,
+            core,
+            external: None,
+            webhooks: None,
+            controllers: BTreeMap::new(),
+            finalizers: BTreeSet::new(),
+            options: Extra::new(),
+            options_entry: Extra::new(),
+            extra: Extra::new(),
+        }
+    }
 }
 
 impl Key {
@@ -223,6 +262,14 @@ pub struct Rename {
     pub plural: Option<Plural>,
     /// `--force`: allowed even where the CRD is installed.
     pub force: bool,
+}
+
+impl Rename {
+    /// The plural of the renamed kind.
+    fn new_plural(&self) -> Plural {
+        let plural = self.plural.clone();
+        plural.unwrap_or_else(|| Plural::of(&self.to))
+    }
 }
 
 /// A property that cannot change in a CRD that is installed.

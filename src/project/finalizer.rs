@@ -2,7 +2,7 @@
 //!
 //! Their files are the user's from then on. So this changes with a new controller, or with `--force`, and not by itself.
 
-use super::error::{Refused, Result, Violation};
+use super::error::{Refused, Result, Violation, violation};
 use super::rules;
 use super::view::default_name;
 use super::{ControllerView, Key, Project, Resource};
@@ -32,11 +32,9 @@ impl Resource {
             } else if let Some(named) = named {
                 self.finalizers.insert(named.clone());
             } else {
-                let what =
-                    format!("`finalizers` names `{name}`, which is no controller of `{key}`");
-                return Err(Violation::of(key, what)
-                    .note("the default controller is named `<group>-<kind>`, another one by its `name`")
-                    .in_file(format!("remove `{name}` from `finalizers`")));
+                let broken = violation!(key => "`finalizers` names `{name}`, which is no controller of `{key}`",
+                    "the default controller is named `<group>-<kind>`, another one by its `name`");
+                return Err(broken.in_file(format!("remove `{name}` from `finalizers`")));
             }
             if self.api.is_none() {
                 return Err(rules::foreign_finalizer(key));

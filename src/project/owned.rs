@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, de};
 
 use super::Project;
 use super::error::{Refused, Result};
@@ -10,12 +10,6 @@ use crate::tree::{self, RelPath};
 
 /// A path in the list `owned` of our settings.
 pub struct OwnedPath(pub RelPath);
-
-impl Serialize for OwnedPath {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
-}
 
 impl<'de> Deserialize<'de> for OwnedPath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {

@@ -1,9 +1,9 @@
-//! `create webhook`: defaulting, validation and conversion, each added to an entry that may have the others.
+//! `create webhook`: adds defaulting, validation or conversion to an entry, which may have the others.
 
 use std::collections::BTreeSet;
 
-use super::entry::{External, Given};
-use crate::name::{Domain, Group, Kind, Plural, Version, WebhookPath};
+use super::External;
+use crate::name::{Group, Kind, Plural, Version, WebhookPath};
 use crate::project::error::{Refused, Result, Use};
 use crate::project::rules;
 use crate::project::{Admission, Certificates, Key, Project};
@@ -13,11 +13,11 @@ use crate::project::{Admission, Certificates, Key, Project};
 pub struct CreateWebhook {
     /// `--group`; may be empty.
     pub group: Group,
-    /// `--version`; for conversion that of the hub.
+    /// `--version`; for conversion, the hub.
     pub version: Version,
     /// `--kind`.
     pub kind: Kind,
-    /// `--plural`. A known kind has its plural already.
+    /// `--plural`. Only a new external type takes it.
     pub plural: Option<Plural>,
     /// `--defaulting`.
     pub defaulting: bool,
@@ -35,22 +35,24 @@ pub struct CreateWebhook {
     pub external: Option<External>,
     /// `--certificates`.
     pub certificates: Option<Certificates>,
-    /// `--force`: create again what exists.
+    /// `--force`: allowed even where it exists.
     pub force: bool,
 }
 
-/// The entry and the versions that a `create webhook` is about.
+/// The entry and the versions that get webhooks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The entry that gets the webhooks.
+    /// The entry that gets the webhooks; for conversion, the hub.
     pub key: Key,
     /// The versions to convert to it; empty without `--conversion`.
     pub spokes: BTreeSet<Version>,
 }
 
 impl Project {
-    /// Adds webhooks for an API of the project, a type of Kubernetes or one of another project. Refuses what exists already,
-    /// unless forced, and whatever breaks a rule. Two creates that are each allowed in either order give the same project.
+    /// Adds webhooks for an API of the project, a type of Kubernetes or a type of another project. Two creates that are each
+    /// allowed in either order give the same project.
+    ///
+    /// Errors: the flags contradict each other; a webhook exists, unless forced; a rule is broken.
     pub fn create_webhook(&self, create: &CreateWebhook) -> Result<Self> {
         let Target { key, spokes } = create.target(self)?;
         let mut project = self.clone();
@@ -61,34 +63,31 @@ impl Project {
             }
             (now, wanted) => project.settings.certificates = wanted.or(now),
         }
-        let given = Given {
-            plural: create.plural.as_ref(),
-            external: create.external.as_ref(),
-        };
-        let entry = project.entry_of(&key, given)?;
+        let entry = project.entry_of(&key, create.plural.as_ref(), create.external.as_ref())?;
         let webhooks = entry.webhooks.get_or_insert_default();
-        let (defaulting, validation) = (&mut webhooks.defaulting, &mut webhooks.validation);
-        for (asked, path, slot, what) in [
-            (
-                create.defaulting,
+        let add = |admission: &mut Option<Admission>, path: &Option<WebhookPath>, what| {
+            if admission.is_some() && !create.force {
+                return Err(Refused::WebhookExists(key.clone(), what));
+            }
+            let known = admission.take().and_then(|it| it.path);
+            *admission = Some(Admission {
+                path: path.clone().or(known),
+            });
+            Ok(())
+        };
+        if create.defaulting {
+            add(
+                &mut webhooks.defaulting,
                 &create.defaulting_path,
-                defaulting,
                 "defaulting",
-            ),
-            (
-                create.validation,
+            )?;
+        }
+        if create.validation {
+            add(
+                &mut webhooks.validation,
                 &create.validation_path,
-                validation,
                 "validation",
-            ),
-        ] {
-            if asked && slot.is_some() && !create.force {
-                return Err(Refused::WebhookExists(key, what).into());
-            }
-            if asked {
-                let admission = slot.get_or_insert_with(Admission::default);
-                admission.path = path.clone().or(admission.path.take());
-            }
+            )?;
         }
         webhooks.spokes.extend(spokes);
         rules::check(&project, Some(&key))?;
@@ -96,76 +95,52 @@ impl Project {
     }
 }
 
+/// Refuses a flag with a value where the flag that it belongs to is absent.
+pub fn check_belongs(
+    flag: &'static str,
+    value: Option<impl ToString>,
+    (of, is_given): (&'static str, bool),
+) -> Result<(), Refused> {
+    match value {
+        Some(value) if !is_given => Err(Refused::MoreAboutNothing {
+            flag,
+            value: value.to_string(),
+            of,
+        }),
+        _ => Ok(()),
+    }
+}
+
 impl CreateWebhook {
-    /// The entry and the spokes that it is about, in the project that it is applied to.
+    /// The entry that gets the webhooks, and the versions that get conversions.
     ///
-    /// Errors: flags that contradict each other, a kind that nobody defines, versions that are converted already.
+    /// Errors: the flags contradict each other; nobody defines the kind; a version is converted already.
     pub fn target(&self, project: &Project) -> Result<Target> {
-        self.check()?;
-        let Some(key) = self.key_in(project) else {
-            let key = self.key(&project.domain);
-            return Err(rules::unknown_kind(project, &key, Use::Webhook).into());
+        if !self.defaulting && !self.validation && !self.conversion {
+            return Err(Refused::NoWebhookAsked.into());
+        }
+        let (defaulting, validation) = (&self.defaulting_path, &self.validation_path);
+        let of_defaulting = ("--defaulting", self.defaulting);
+        let of_validation = ("--validation", self.validation);
+        let of_conversion = ("--conversion", self.conversion);
+        check_belongs("--defaulting-path", defaulting.as_ref(), of_defaulting)?;
+        check_belongs("--validation-path", validation.as_ref(), of_validation)?;
+        check_belongs("--spoke", self.spokes.first(), of_conversion)?;
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = self.spokes.iter().find(|spoke| !seen.insert(**spoke)) {
+            return Err(Refused::SpokeGivenTwice(*twice).into());
+        }
+        let own = project.own_key(&self.group, self.version, &self.kind);
+        let key = project.known_key(&own, self.external.as_ref(), Use::Webhook)?;
+        let spokes = match self.conversion {
+            true => self.spokes_in(project, &key)?,
+            false => BTreeSet::new(),
         };
-        let spokes = self.spokes_in(project, &key)?;
         Ok(Target { key, spokes })
     }
 
-    /// Refuses flags that contradict each other.
-    fn check(&self) -> Result<(), Refused> {
-        if !self.defaulting && !self.validation && !self.conversion {
-            return Err(Refused::NoWebhookAsked);
-        }
-        let path = |path: &Option<WebhookPath>| path.as_ref().map(ToString::to_string);
-        let spoke = self.spokes.first().map(ToString::to_string);
-        let (defaulting, validation) = (path(&self.defaulting_path), path(&self.validation_path));
-        for (flag, value, asked, of) in [
-            (
-                "--defaulting-path",
-                defaulting,
-                self.defaulting,
-                "--defaulting",
-            ),
-            (
-                "--validation-path",
-                validation,
-                self.validation,
-                "--validation",
-            ),
-            ("--spoke", spoke, self.conversion, "--conversion"),
-        ] {
-            if let (Some(value), false) = (value, asked) {
-                return Err(Refused::MoreAboutNothing { flag, value, of });
-            }
-        }
-        let mut seen = BTreeSet::new();
-        match self.spokes.iter().find(|spoke| !seen.insert(**spoke)) {
-            Some(twice) => Err(Refused::SpokeGivenTwice(*twice)),
-            None => Ok(()),
-        }
-    }
-
-    fn key(&self, domain: &Domain) -> Key {
-        Key {
-            group: self.group.clone(),
-            kind: self.kind.clone(),
-            domain: domain.clone(),
-            version: self.version,
-        }
-    }
-
-    /// The entry: of the type whose path was given, or of a known one.
-    fn key_in(&self, project: &Project) -> Option<Key> {
-        if let Some(external) = &self.external {
-            return Some(self.key(&external.domain));
-        }
-        project.meaning_of(&self.key(&project.domain))
-    }
-
-    /// The versions to convert.
+    /// The versions to convert to the hub `key`.
     fn spokes_in(&self, project: &Project, key: &Key) -> Result<BTreeSet<Version>> {
-        if !self.conversion {
-            return Ok(BTreeSet::new());
-        }
         let versions = project.versions_of(key);
         if !versions.contains(&key.version) {
             let alone = !self.defaulting && !self.validation;
