@@ -35,7 +35,7 @@ use serde_yaml::Mapping;
 pub use self::compare::check_unchanging;
 pub use self::edit::{
     CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, EditApi, EditSettings, External,
-    InitOptions, NewVersion, Target, domain_stays, name_stays,
+    InitOptions, NewVersion, Target, fixed,
 };
 pub use self::error::{Error, Need, Origin, Refused, Remedy, Result, Unreadable, Use, Violation};
 pub use self::file::{FILE, above, missing};
@@ -217,18 +217,6 @@ impl Key {
             "core" if core => String::new(),
             _ => api_group(&self.group, &self.domain),
         }
-    }
-
-    /// The flags that name it on a command line: `--group cache --version v1alpha1 --kind Memcached`.
-    pub fn flags(&self) -> String {
-        let group = match self.group.as_str() {
-            "" => "''",
-            group => group,
-        };
-        format!(
-            "--group {group} --version {} --kind {}",
-            self.version, self.kind
-        )
     }
 
     /// Whether both are versions of one kind.

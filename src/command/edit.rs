@@ -13,10 +13,10 @@ use crate::{
 pub fn run(flags: &Global, edit: &cli::Edit, report: &Report) -> Result<u8> {
     let (workspace, before) = Workspace::open(&flags.directory)?;
     if let Some(domain) = &edit.domain {
-        return Err(project::domain_stays(&before, domain).into());
+        return Err(project::fixed(&before, "domain", domain).into());
     }
     if let Some(name) = &edit.project_name {
-        return Err(project::name_stays(&before, name).into());
+        return Err(project::fixed(&before, "projectName", name).into());
     }
     let settings = EditSettings {
         namespaced: edit.namespaced,

@@ -161,7 +161,6 @@ impl Workspace {
             false => read?,
         };
         if let Some(applied) = &applied {
-            project.check_unchanged(applied, merged)?;
             if of_this_set(applied) && of_this_set(&project) {
                 check_list(&project, applied)?;
                 // A branch brings the code of its controllers along.

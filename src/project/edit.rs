@@ -12,4 +12,4 @@ pub use self::create_webhook::{CreateWebhook, Target};
 pub use self::delete::{DeleteApi, DeleteWebhook};
 pub use self::entry::External;
 pub use self::kind::EditApi;
-pub use self::settings::{EditSettings, InitOptions, domain_stays, name_stays};
+pub use self::settings::{EditSettings, InitOptions, fixed};

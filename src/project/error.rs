@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::{Certificates, Immutable, Key, Rename, Webhooks};
-use crate::name::{ControllerName, Domain, Group, Kind, Plural, ProjectName, RustPath, Version};
+use super::{Certificates, Immutable, Key, Webhooks};
+use crate::name::{ControllerName, Domain, Group, Kind, ProjectName, RustPath, Version};
 use crate::tree::RelPath;
 
 /// The result of reading or changing a project.
@@ -186,7 +186,7 @@ impl Violation {
     }
 }
 
-/// A command that the project does not allow.
+/// A command that the project does not allow. Fields of entries have their names in `PROJECT`.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "`refusal::project` has the words of each")]
 pub enum Refused {
@@ -196,6 +196,13 @@ pub enum Refused {
         field: &'static str,
         now: String,
         then: String,
+    },
+    /// A field cannot change to the value that `edit` was given.
+    Fixed {
+        field: &'static str,
+        domain: Domain,
+        name: ProjectName,
+        wanted: String,
     },
     FinalizerChanged {
         controller: String,
@@ -207,28 +214,32 @@ pub enum Refused {
         known: Vec<Key>,
         meant: Option<Key>,
     },
-    OtherPlural {
+    /// The entry has another value of a field that belongs to its type.
+    OtherType {
         key: Key,
-        known: Plural,
-        given: Plural,
+        field: &'static str,
+        known: String,
+        given: String,
     },
-    OtherPath {
-        key: Key,
-        known: RustPath,
-        given: RustPath,
+    /// A field that has no effect where another one is false.
+    NoEffect {
+        field: &'static str,
+        without: &'static str,
+    },
+    /// A field with a value, which has no effect where another one is absent.
+    NotAsked {
+        field: &'static str,
+        value: String,
+        of: &'static str,
     },
     // `create api`
     NothingToCreate {
         elsewhere: bool,
     },
-    NameWithoutController,
-    FinalizerWithoutController,
     PathWithResource(RustPath),
-    FlagWithoutResource(&'static str),
     ApiExists(Key),
     ControllerExists(Key),
     NameExists(Key, ControllerName),
-    VersionWithoutResource,
     NoSource {
         key: Key,
         known: Vec<Key>,
@@ -237,20 +248,16 @@ pub enum Refused {
     NotCopied(Key),
     // `create webhook`
     NoWebhookAsked,
-    MoreAboutNothing {
-        flag: &'static str,
-        value: String,
-        of: &'static str,
-    },
     SpokeGivenTwice(Version),
     WebhookExists(Key, &'static str),
     Converted(Key, Option<Version>),
-    OpenSpokes(Kind, Vec<Version>),
     OtherCertificates {
         now: Certificates,
         wanted: Certificates,
     },
-    // `edit api`
+    /// There are several spokes, and none was named.
+    SpokeMissing(Vec<Version>),
+    // `edit api` and `rename`
     NotEditable(Key),
     NoApiEdit,
     Stored {
@@ -264,6 +271,18 @@ pub enum Refused {
         path: String,
         wanted: bool,
     },
+    SameKind(Kind),
+    KindExists(Kind),
+    NoKind {
+        kind: Kind,
+        known: Vec<String>,
+        meant: Option<(Group, Kind)>,
+    },
+    CrdStays {
+        kind: Kind,
+        to: Kind,
+        crd: String,
+    },
     // `edit`
     NoEdit,
     NothingCertified {
@@ -273,16 +292,6 @@ pub enum Refused {
     WideEntry {
         key: Key,
         own: bool,
-    },
-    DomainStays {
-        domain: Domain,
-        name: ProjectName,
-        wanted: String,
-    },
-    NameStays {
-        domain: Domain,
-        name: ProjectName,
-        wanted: String,
     },
     // `delete api`
     NothingToDelete,
@@ -313,24 +322,16 @@ pub enum Refused {
         version: Version,
         there: BTreeSet<Version>,
     },
-    SpokeMissing {
-        hub: Version,
-        there: BTreeSet<Version>,
-    },
-    // `rename`
-    SameKind(Kind),
-    KindExists(Kind),
-    NoKind {
-        group: Group,
-        kind: Kind,
-        domain: Domain,
-        known: Vec<(Group, Kind)>,
-        meant: Option<(Group, Kind)>,
-    },
-    CrdStays(Rename, String),
     // `own` and `disown`
     Owned(RelPath),
     NotOwned(RelPath, BTreeSet<RelPath>),
+}
+
+impl Refused {
+    /// A field that has no effect where another one is false.
+    pub fn no_effect(field: &'static str, without: &'static str) -> Self {
+        Self::NoEffect { field, without }
+    }
 }
 
 /// What needs an API.

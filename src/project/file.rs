@@ -16,7 +16,8 @@ use std::{cmp::Ordering, collections::BTreeMap, mem, path::Path};
 
 use serde_yaml::Value;
 
-use self::shape::{Entry, File, Plugins, Probe};
+pub use self::shape::File;
+use self::shape::{Entry, Plugins, Probe};
 pub use self::shape::{FormatVersion, OptionsEntry, is_default, owned_paths};
 use super::error::{Error, Origin, Result, Unreadable, Violation, violation};
 use super::{Key, LAYOUT, Project, rules};
@@ -112,7 +113,8 @@ pub fn text(bytes: &[u8]) -> Result<&str, Unreadable> {
     }
 }
 
-fn parse(text: &str) -> Result<File, Unreadable> {
+/// The fields of the file. Refuses a file of another tool, and values that are not valid.
+pub fn parse(text: &str) -> Result<File, Unreadable> {
     // A file of another tool deserves that answer before one about a field.
     if let Ok(probe) = yaml::read(text) {
         check_tool(probe)?;

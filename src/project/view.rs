@@ -74,17 +74,15 @@ impl ControllerView<'_> {
 impl Project {
     /// The entries with webhooks, in the order of `PROJECT`.
     pub fn webhooks(&self) -> Vec<WebhookView<'_>> {
-        let mut views = Vec::new();
-        for (key, resource) in self.resources() {
-            if let Some(webhooks) = &resource.webhooks {
-                views.push(WebhookView {
-                    key,
-                    resource,
-                    webhooks,
-                });
-            }
-        }
-        views
+        let views = self.resources().filter_map(|(key, resource)| {
+            let webhooks = resource.webhooks.as_ref()?;
+            Some(WebhookView {
+                key,
+                resource,
+                webhooks,
+            })
+        });
+        views.collect()
     }
 
     /// The project with the entries of one kind alone.
@@ -107,19 +105,9 @@ impl Project {
 
     /// The project with some of its entries.
     fn of_those(&self, wanted: impl Fn(&Key) -> bool) -> Self {
-        let entries = self.resources().filter(|(key, _)| wanted(key));
-        Self {
-            domain: self.domain.clone(),
-            name: self.name.clone(),
-            namespaced: self.namespaced,
-            settings: self.settings.clone(),
-            layout: self.layout.clone(),
-            resources: entries
-                .map(|(key, resource)| (key.clone(), resource.clone()))
-                .collect(),
-            plugins: self.plugins.clone(),
-            extra: self.extra.clone(),
-        }
+        let mut project = self.clone();
+        project.resources.retain(|key, _| wanted(key));
+        project
     }
 
     /// The resource name of an entry's type.
@@ -136,8 +124,8 @@ impl Project {
 
     /// The versions of a kind that the project defines.
     pub fn versions_of(&self, key: &Key) -> BTreeSet<Version> {
-        let apis = self.resources().filter(|(_, it)| it.api.is_some());
-        let same = apis.filter(|(other, _)| other.is_same_kind(key));
+        let apis = self.apis_of(&key.group, &key.kind);
+        let same = apis.filter(|(other, _)| other.domain == key.domain);
         same.map(|(other, _)| other.version).collect()
     }
 
@@ -154,13 +142,11 @@ impl Project {
         let mut kinds: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (key, resource) in self.resources() {
             if let Some(api) = &resource.api {
-                kinds
-                    .entry((&key.group, &key.kind))
-                    .or_default()
-                    .push((key, resource, api));
+                let kind = kinds.entry((&key.group, &key.kind)).or_default();
+                kind.push((key, resource, api));
             }
         }
-        kinds.into_values().filter_map(kind).collect()
+        kinds.into_values().map(KindView::of).collect()
     }
 
     /// The controllers, in the order of `PROJECT`; of one kind the default first.
@@ -220,30 +206,29 @@ impl Resource {
     }
 }
 
-fn kind<'a>(entries: Vec<(&'a Key, &'a Resource, &'a Api)>) -> Option<KindView<'a>> {
-    let hub = |(key, resource, _): &(&'a Key, &'a Resource, _)| {
-        let webhooks = resource
-            .webhooks
-            .as_ref()
-            .filter(|webhooks| webhooks.is_hub());
-        webhooks.map(|webhooks| (key.version, webhooks.spokes.iter().copied().collect()))
-    };
-    let by_stability = || {
-        let storage = Version::storage(entries.iter().map(|(key, ..)| key.version))?;
-        Some((storage, Vec::new()))
-    };
-    let (storage, spokes) = entries.iter().find_map(hub).or_else(by_stability)?;
-    let view = |(key, resource, api): (&'a Key, _, _)| ApiView {
-        key,
-        resource,
-        api,
-        storage: key.version == storage,
-    };
-    Some(KindView {
-        storage,
-        spokes,
-        apis: entries.into_iter().map(view).collect(),
-    })
+impl<'a> KindView<'a> {
+    fn of(versions: Vec<(&'a Key, &'a Resource, &'a Api)>) -> Self {
+        let mut hubs = versions.iter().filter_map(|(key, resource, _)| {
+            let webhooks = resource.webhooks.as_ref().filter(|it| it.is_hub())?;
+            Some((key.version, webhooks.spokes.iter().copied().collect()))
+        });
+        let (storage, spokes) = hubs.next().unwrap_or_else(|| {
+            let storage = Version::storage(versions.iter().map(|(key, ..)| key.version));
+            (storage.expect("a kind has a version"), Vec::new())
+        });
+        drop(hubs);
+        let view = |(key, resource, api): (&'a Key, _, _)| ApiView {
+            key,
+            resource,
+            api,
+            storage: key.version == storage,
+        };
+        Self {
+            storage,
+            spokes,
+            apis: versions.into_iter().map(view).collect(),
+        }
+    }
 }
 
 /// The name of a kind's default controller. Events carry it as a label-like name, so it has 63 characters at most: a

@@ -3,6 +3,8 @@
 mod command;
 mod rule;
 
+use heck::ToKebabCase as _;
+
 use crate::{
     advice::{Advice, Flag, Script},
     error::Failure,
@@ -145,7 +147,21 @@ fn init(directory: &str, domain: &str, name: &str) -> Script {
         .arg(name)
 }
 
-fn flag(name: &str, value: impl ToString) -> Flag {
+/// The flag that sets a field of an entry.
+fn flag_of(field: &str) -> String {
+    let name = match field {
+        "api" => "resource",
+        "controllers" => "controller-name",
+        "finalizers" => "finalizer",
+        "shortNames" => "short-name",
+        "domain" => "external-api-domain",
+        "path" => "external-api-path",
+        other => return format!("--{}", other.to_kebab_case()),
+    };
+    format!("--{name}")
+}
+
+fn flag(name: impl Into<String>, value: impl ToString) -> Flag {
     Flag::new(name, Some(value.to_string()))
 }
 
@@ -178,10 +194,9 @@ fn of_webhooks(webhooks: &Webhooks) -> Vec<Flag> {
         (webhooks.validation.is_some(), "--validation"),
         (webhooks.is_hub(), "--conversion"),
     ];
-    let there = kinds.into_iter().filter(|(there, _)| *there);
-    let mut flags: Vec<_> = there.map(|(_, flag)| Flag::new(flag, None)).collect();
-    flags.extend(spokes(&webhooks.spokes));
-    flags
+    let kinds = kinds.into_iter().filter(|(is_there, _)| *is_there);
+    let kinds = kinds.map(|(_, flag)| Flag::new(flag, None));
+    kinds.chain(spokes(&webhooks.spokes)).collect()
 }
 
 /// `v1, v2`.

@@ -82,7 +82,7 @@ impl Project {
     /// kind is converted to the version that becomes the stored one.
     pub fn create_version(&self, create: &CreateApi, from: Version) -> Result<NewVersion> {
         if !create.resource {
-            return Err(Refused::VersionWithoutResource.into());
+            return Err(Refused::no_effect("fromVersion", "api").into());
         }
         let (group, kind) = (&create.group, &create.kind);
         let named = self.named(group, from, kind).map_err(|refused| {
@@ -199,10 +199,10 @@ impl CreateApi {
                 return Err(Refused::NothingToCreate { elsewhere });
             }
             if self.controller_name.is_some() {
-                return Err(Refused::NameWithoutController);
+                return Err(Refused::no_effect("controllers", "controller"));
             }
             if self.finalizer == Some(true) {
-                return Err(Refused::FinalizerWithoutController);
+                return Err(Refused::no_effect("finalizers", "controller"));
             }
         }
         if let (true, Some(External { path, .. })) = (self.resource, &self.external) {
@@ -210,12 +210,12 @@ impl CreateApi {
         }
         let own_plural = self.external.is_none() && self.plural.is_some();
         let given = [
-            ("--plural", own_plural),
-            ("--namespaced", self.namespaced.is_some()),
-            ("--short-name", !self.short_names.is_empty()),
+            ("plural", own_plural),
+            ("namespaced", self.namespaced.is_some()),
+            ("shortNames", !self.short_names.is_empty()),
         ];
         match given.into_iter().find(|(_, given)| *given) {
-            Some((flag, _)) if !self.resource => Err(Refused::FlagWithoutResource(flag)),
+            Some((field, _)) if !self.resource => Err(Refused::no_effect(field, "api")),
             _ => Ok(()),
         }
     }

@@ -95,18 +95,14 @@ impl Project {
     }
 }
 
-/// Refuses a flag with a value where the flag that it belongs to is absent.
+/// Refuses a field with a value where the field that it belongs to is absent.
 pub fn check_belongs(
-    flag: &'static str,
+    field: &'static str,
     value: Option<impl ToString>,
     (of, is_given): (&'static str, bool),
 ) -> Result<(), Refused> {
-    match value {
-        Some(value) if !is_given => Err(Refused::MoreAboutNothing {
-            flag,
-            value: value.to_string(),
-            of,
-        }),
+    match value.map(|value| value.to_string()) {
+        Some(value) if !is_given => Err(Refused::NotAsked { field, value, of }),
         _ => Ok(()),
     }
 }
@@ -120,12 +116,12 @@ impl CreateWebhook {
             return Err(Refused::NoWebhookAsked.into());
         }
         let (defaulting, validation) = (&self.defaulting_path, &self.validation_path);
-        let of_defaulting = ("--defaulting", self.defaulting);
-        let of_validation = ("--validation", self.validation);
-        let of_conversion = ("--conversion", self.conversion);
-        check_belongs("--defaulting-path", defaulting.as_ref(), of_defaulting)?;
-        check_belongs("--validation-path", validation.as_ref(), of_validation)?;
-        check_belongs("--spoke", self.spokes.first(), of_conversion)?;
+        let of_defaulting = ("defaulting", self.defaulting);
+        let of_validation = ("validation", self.validation);
+        let of_conversion = ("conversion", self.conversion);
+        check_belongs("defaultingPath", defaulting.as_ref(), of_defaulting)?;
+        check_belongs("validationPath", validation.as_ref(), of_validation)?;
+        check_belongs("spoke", self.spokes.first(), of_conversion)?;
         let mut seen = BTreeSet::new();
         if let Some(twice) = self.spokes.iter().find(|spoke| !seen.insert(**spoke)) {
             return Err(Refused::SpokeGivenTwice(*twice).into());
@@ -167,7 +163,7 @@ impl CreateWebhook {
             [] if done.is_empty() => Err(rules::one_version(key).into()),
             [] if self.force => Ok(done),
             [] => Err(Refused::Converted(key.clone(), None).into()),
-            [..] => Err(Refused::OpenSpokes(key.kind.clone(), open).into()),
+            [..] => Err(Refused::SpokeMissing(open).into()),
         }
     }
 }

@@ -51,7 +51,9 @@ impl Project {
     pub fn delete_api(&self, delete: &DeleteApi) -> Result<Self> {
         match (delete.controller, delete.resource, &delete.controller_name) {
             (Some(false), Some(false), _) => return Err(Refused::NothingToDelete.into()),
-            (Some(false), _, Some(_)) => return Err(Refused::NameWithoutController.into()),
+            (Some(false), _, Some(_)) => {
+                return Err(Refused::no_effect("controllers", "controller").into());
+            }
             _ => {}
         }
         let (key, mut left) = self.named(&delete.group, delete.version, &delete.kind)?;
@@ -102,9 +104,9 @@ impl Project {
         };
         let selected = [delete.defaulting, delete.validation, delete.conversion];
         check_belongs(
-            "--spoke",
+            "spoke",
             delete.spokes.first(),
-            ("--conversion", delete.conversion),
+            ("conversion", delete.conversion),
         )?;
         if selected == [false; 3] {
             return Err(Refused::NoWebhookSelected(there).into());
@@ -195,7 +197,7 @@ impl Project {
 impl DeleteWebhook {
     /// The versions that are no longer converted to the hub `key`, of those that are `there`.
     fn spokes_of(&self, key: &Key, there: BTreeSet<Version>) -> Result<BTreeSet<Version>, Refused> {
-        let (key, hub) = (key.clone(), key.version);
+        let key = key.clone();
         if there.is_empty() {
             return Err(Refused::NoHub(key));
         }
@@ -209,7 +211,7 @@ impl DeleteWebhook {
         match (self.spokes.is_empty(), there.len()) {
             (false, _) => Ok(self.spokes.iter().copied().collect()),
             (true, 1) => Ok(there),
-            (true, _) => Err(Refused::SpokeMissing { hub, there }),
+            (true, _) => Err(Refused::SpokeMissing(there.into_iter().collect())),
         }
     }
 }

@@ -26,7 +26,7 @@ impl Project {
     }
 
     /// The versions of a kind that the project defines, with their entries.
-    pub(super) fn apis_of(
+    pub(in crate::project) fn apis_of(
         &self,
         group: &Group,
         kind: &Kind,
@@ -139,22 +139,20 @@ impl Project {
                 },
             }
         });
+        let other = |field, known: String, given: String| Refused::OtherType {
+            key: key.clone(),
+            field,
+            known,
+            given,
+        };
         if let Some(given) = plural.filter(|plural| **plural != entry.plural) {
-            return Err(Refused::OtherPlural {
-                key: key.clone(),
-                known: entry.plural.clone(),
-                given: given.clone(),
-            }
-            .into());
+            return Err(other("plural", entry.plural.to_string(), given.to_string()).into());
         }
         let core = entry.core;
         match (external, &entry.external) {
-            (Some(external), Some(known)) if external.path != *known => Err(Refused::OtherPath {
-                key: key.clone(),
-                known: known.clone(),
-                given: external.path.clone(),
+            (Some(External { path, .. }), Some(known)) if path != known => {
+                Err(other("path", known.to_string(), path.to_string()).into())
             }
-            .into()),
             (Some(_), None) => Err(not_external(key, core).into()),
             _ => Ok(entry),
         }

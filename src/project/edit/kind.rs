@@ -126,7 +126,10 @@ impl Project {
         let key = project.resources.keys().find(|key| is(key, to));
         rules::check(&project, key).map_err(|violation| violation.by(Origin::Edit))?;
         match self.crd_that_stays(rename) {
-            Some(crd) if !rename.force => Err(Refused::CrdStays(rename.clone(), crd).into()),
+            Some(crd) if !rename.force => {
+                let (kind, to) = (kind.clone(), to.clone());
+                Err(Refused::CrdStays { kind, to, crd }.into())
+            }
             _ => Ok(project),
         }
     }
@@ -140,17 +143,20 @@ impl Project {
         let may_be =
             |(own, other): &&(Group, Kind)| rules::may_be_meant((group, kind), (own, other));
         let near: Vec<_> = kinds.iter().filter(may_be).cloned().collect();
+        let known = match near.is_empty() {
+            true => kinds.clone(),
+            false => near.iter().cloned().collect(),
+        };
+        let known = known.iter().map(|(group, kind)| match group.as_str() {
+            "" => format!("{}, Kind {kind}", self.domain),
+            group => format!("{group}, Kind {kind}"),
+        });
         Refused::NoKind {
-            group: group.clone(),
             kind: kind.clone(),
-            domain: self.domain.clone(),
+            known: known.collect(),
             meant: match &near[..] {
                 [one] => Some(one.clone()),
                 _ => None,
-            },
-            known: match near.is_empty() {
-                true => kinds.into_iter().collect(),
-                false => near,
             },
         }
     }

@@ -113,19 +113,10 @@ impl Project {
     }
 }
 
-/// The refusal of `edit --domain`.
-pub fn domain_stays(project: &Project, wanted: &str) -> Error {
-    Refused::DomainStays {
-        domain: project.domain.clone(),
-        name: project.name.clone(),
-        wanted: wanted.to_owned(),
-    }
-    .into()
-}
-
-/// The refusal of `edit --project-name`.
-pub fn name_stays(project: &Project, wanted: &str) -> Error {
-    Refused::NameStays {
+/// The refusal of another value for a field that cannot change: `domain` or `projectName`.
+pub fn fixed(project: &Project, field: &'static str, wanted: &str) -> Error {
+    Refused::Fixed {
+        field,
         domain: project.domain.clone(),
         name: project.name.clone(),
         wanted: wanted.to_owned(),

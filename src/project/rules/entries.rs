@@ -145,12 +145,14 @@ pub fn may_be_meant(
 pub fn unknown_kind(project: &Project, key: &Key, to_be: Use) -> Violation {
     let broken = violation!(key => "`{key}` is defined neither by this project nor by Kubernetes");
     let broken = broken.note(match to_be {
-        Use::Controller => "a controller needs a Rust type to watch",
-        Use::Webhook => "a webhook needs a Rust type",
+        Use::Controller => {
+            "a controller watches a Rust type: of this project, of Kubernetes or of another crate"
+        }
+        Use::Webhook => {
+            "a webhook takes a Rust type: of this project, of Kubernetes or of another crate"
+        }
     });
-    let mut apis = project.resources().filter(|(_, it)| it.api.is_some());
-    let is_kind = |other: &Key| (&other.group, &other.kind) == (&key.group, &key.kind);
-    if let Some((Key { version, .. }, _)) = apis.find(|(other, _)| is_kind(other)) {
+    if let Some((Key { version, .. }, _)) = project.apis_of(&key.group, &key.kind).next() {
         let broken = broken.note(format!("this project defines it in version {version}"));
         return broken.set("version", version);
     }

@@ -1,6 +1,6 @@
 //! Broken rules: commands get the flags to change, a `PROJECT` edited by hand the line.
 
-use super::{change, edit, flag, of, status};
+use super::{change, edit, flag, flag_of, of, status};
 use crate::{
     advice::{Advice, Script},
     error::Failure,
@@ -69,7 +69,7 @@ fn follow(remedy: Remedy, origin: &Origin, failure: Failure) -> Failure {
             failure.advise(Advice::set_all(flags))
         }
         (Remedy::Drop(fields), _) => {
-            let flags = fields.into_iter().map(|field| flag_of(field).to_owned());
+            let flags = fields.into_iter().map(|field| flag_of(field));
             failure.advise(Advice::Drop(flags.collect()))
         }
         (Remedy::Define { key, controller }, _) => {
@@ -86,27 +86,5 @@ fn follow(remedy: Remedy, origin: &Origin, failure: Failure) -> Failure {
         (Remedy::ClusterWide, _) => {
             failure.advise(Script::forge("edit --namespaced=false --dry-run --diff"))
         }
-    }
-}
-
-/// The flag that sets a field of an entry.
-fn flag_of(field: &'static str) -> &'static str {
-    match field {
-        "group" => "--group",
-        "version" => "--version",
-        "kind" => "--kind",
-        "plural" => "--plural",
-        "namespaced" => "--namespaced",
-        "shortNames" => "--short-name",
-        "api" => "--resource",
-        "controller" => "--controller",
-        "controllers" => "--controller-name",
-        "finalizers" => "--finalizer",
-        "domain" => "--external-api-domain",
-        "path" => "--external-api-path",
-        "defaultingPath" => "--defaulting-path",
-        "validationPath" => "--validation-path",
-        "conversion" => "--conversion",
-        _ => "--spoke",
     }
 }
