@@ -192,7 +192,7 @@ impl Entry {
         let external = match self.external.then(|| extra.remove("path")) {
             None => None,
             Some(Some(Value::String(path))) => {
-                let path = crate::name::RustPath::parse(&path);
+                let path = path.parse();
                 Some(path.map_err(|invalid| Rule::InvalidPath(invalid).at(key))?)
             }
             Some(_) => return Err(Rule::NoPath.at(key)),
