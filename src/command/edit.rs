@@ -6,7 +6,7 @@ use crate::{
     cli::{self, Global},
     engine::{Request, Workspace, reconcile},
     error::Result,
-    project::{self, CopyrightHolder, EditSettings, License, Project},
+    project::{self, EditSettings, Project},
     report::Report,
 };
 
@@ -20,12 +20,8 @@ pub fn run(flags: &Global, edit: &cli::Edit, report: &Report) -> Result<u8> {
     }
     let settings = EditSettings {
         namespaced: edit.namespaced,
-        owner: edit
-            .owner
-            .as_deref()
-            .map(CopyrightHolder::parse)
-            .transpose()?,
-        license: edit.license.as_deref().map(License::parse).transpose()?,
+        owner: edit.owner.as_deref().map(str::parse).transpose()?,
+        license: edit.license.as_deref().map(str::parse).transpose()?,
         header: init::header(flags, edit.license.as_deref(), edit.license_file.as_deref())?,
         certificates: edit.certificates.map(Into::into),
         runtime: match &edit.runtime {

@@ -125,10 +125,7 @@ mod tests {
 
     #[test]
     fn short_and_full_group_names_find_the_same_type() {
-        let (version, kind) = (
-            Version::parse("v1").unwrap(),
-            Kind::parse("Ingress").unwrap(),
-        );
+        let (version, kind) = ("v1".parse().unwrap(), "Ingress".parse().unwrap());
         let short = find("networking", version, &kind).unwrap();
         assert_eq!(find("networking.k8s.io", version, &kind), Some(short));
         assert_eq!(short.path(), "k8s_openapi::api::networking::v1::Ingress");
@@ -144,7 +141,7 @@ mod tests {
     #[test]
     fn nearest_types() {
         let check = |group: &str, kind: &str, expected: Option<&str>| {
-            let nearest = nearest(group, &Kind::parse(kind).unwrap());
+            let nearest = nearest(group, &kind.parse().unwrap());
             assert_eq!(nearest.map(|core| core.path()).as_deref(), expected);
         };
         check(
@@ -170,9 +167,9 @@ mod tests {
     #[test]
     fn every_row_is_made_of_valid_names() {
         for core in all() {
-            Version::parse(core.version).unwrap();
-            Kind::parse(core.kind).unwrap();
-            Plural::parse(core.plural).unwrap();
+            core.version.parse::<Version>().unwrap();
+            core.kind.parse::<Kind>().unwrap();
+            core.plural.parse::<Plural>().unwrap();
         }
         assert!(all().count() > 80);
     }

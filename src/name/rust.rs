@@ -155,7 +155,7 @@ mod tests {
 
     #[track_caller]
     fn check_kind(kind: &str, ident: &str, type_name: &str) {
-        let kind = Kind::parse(kind).unwrap();
+        let kind = kind.parse().unwrap();
         assert_eq!(Module::of_kind(&kind).ident, ident);
         assert_eq!(super::type_name(&kind), type_name);
     }
@@ -186,16 +186,13 @@ mod tests {
             (&long[..VARIABLE_MAX], &long[..VARIABLE_MAX].to_lowercase()),
             (&long, "object"),
         ] {
-            assert_eq!(super::variable(&Kind::parse(kind).unwrap()), variable);
+            assert_eq!(super::variable(&kind.parse().unwrap()), variable);
         }
     }
 
     #[track_caller]
     fn check_group(group: &str, domain: &str, ident: &str, file: &str) {
-        let module = Module::of_group(
-            &Group::parse(group).unwrap(),
-            &Domain::parse(domain).unwrap(),
-        );
+        let module = Module::of_group(&group.parse().unwrap(), &domain.parse().unwrap());
         assert_eq!((module.ident.as_str(), module.file()), (ident, file));
     }
 
@@ -216,7 +213,7 @@ mod tests {
 
     #[track_caller]
     fn check_package(project: &str, package: &str) {
-        assert_eq!(package_name(&ProjectName::parse(project).unwrap()), package);
+        assert_eq!(package_name(&project.parse().unwrap()), package);
     }
 
     #[test]

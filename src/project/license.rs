@@ -1,6 +1,6 @@
 //! Licenses, owners and the header of generated Rust files.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
@@ -21,9 +21,11 @@ pub enum License {
     Custom,
 }
 
-impl License {
+impl FromStr for License {
+    type Err = Invalid;
+
     /// Parses `apache2`, `mit` or `none`.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
+    fn from_str(text: &str) -> Result<Self, Invalid> {
         let lower = text.to_ascii_lowercase();
         let nearest = ["apache", "mit"].into_iter().find(|it| lower.contains(it));
         match text {
@@ -39,7 +41,9 @@ impl License {
             }),
         }
     }
+}
 
+impl License {
     /// The SPDX identifier; empty for none and for one that only its user knows.
     pub fn spdx(self) -> &'static str {
         match self {
@@ -54,9 +58,11 @@ impl License {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyrightHolder(String);
 
-impl CopyrightHolder {
+impl FromStr for CopyrightHolder {
+    type Err = Invalid;
+
     /// Parses one line of text.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
+    fn from_str(text: &str) -> Result<Self, Invalid> {
         let text = text.trim();
         if !text.chars().any(is_odd) {
             return Ok(Self(text.to_owned()));
@@ -70,7 +76,9 @@ impl CopyrightHolder {
             suggestion: lines.find(|it| !it.is_empty()).map(str::to_owned),
         })
     }
+}
 
+impl CopyrightHolder {
     /// The owner's name.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -81,10 +89,12 @@ impl CopyrightHolder {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header(String);
 
-impl Header {
+impl FromStr for Header {
+    type Err = Invalid;
+
     /// Parses a comment: `//` lines or one `/* */` block. Line ends, space at line ends, tabs and the
     /// stars of a block become what rustfmt would make of them.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
+    fn from_str(text: &str) -> Result<Self, Invalid> {
         let text = text.trim_start_matches('\u{feff}').replace('\t', "    ");
         let lines: Vec<_> = text.lines().map(str::trim_end).collect();
         let starred = |line: &&str| line.trim_start().starts_with('*');
@@ -116,7 +126,9 @@ impl Header {
             suggestion: None,
         })
     }
+}
 
+impl Header {
     /// The text of the comment, without a line end behind it.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -193,9 +205,9 @@ mod tests {
     /// The header that is kept, which the real rustfmt leaves alone above a file.
     #[track_caller]
     fn check(text: &str, kept: &str) {
-        let header = Header::parse(text).unwrap();
+        let header: Header = text.parse().unwrap();
         assert_eq!(header.as_str(), kept);
-        assert_eq!(Header::parse(kept).unwrap(), header);
+        assert_eq!(kept.parse::<Header>().unwrap(), header);
         let source = format!(
             "{}use std::fmt;\n",
             super::header(License::Custom, &CopyrightHolder::default(), Some(&header))
@@ -233,7 +245,7 @@ mod tests {
             super::header(
                 License::Custom,
                 &CopyrightHolder::default(),
-                Some(&Header::parse("\n").unwrap())
+                Some(&"\n".parse().unwrap())
             ),
             ""
         );
@@ -252,15 +264,15 @@ mod tests {
             "/* open",
             "// a\nb",
         ] {
-            let invalid = Header::parse(text).unwrap_err();
+            let invalid = text.parse::<Header>().unwrap_err();
             assert_eq!(invalid.fault, "it is not a Rust comment", "{text}");
         }
     }
 
     #[test]
     fn licenses() {
-        let help = |text| License::parse(text).unwrap_err().suggestion;
-        assert_eq!(License::parse("mit").unwrap().spdx(), "MIT");
+        let help = |text: &str| text.parse::<License>().unwrap_err().suggestion;
+        assert_eq!("mit".parse::<License>().unwrap().spdx(), "MIT");
         assert_eq!(help("Apache-2.0").as_deref(), Some("apache2"));
         assert_eq!(help("MIT").as_deref(), Some("mit"));
         assert_eq!(help("gpl"), None);
@@ -269,13 +281,13 @@ mod tests {
 
     #[test]
     fn the_header_of_a_license() {
-        let owner = CopyrightHolder::parse(" Example Inc. ").unwrap();
+        let owner = " Example Inc. ".parse().unwrap();
         assert_eq!(
             header(License::Mit, &owner, None),
             "// SPDX-FileCopyrightText: Example Inc.\n// SPDX-License-Identifier: MIT\n\n"
         );
         assert_eq!(header(License::None, &CopyrightHolder::default(), None), "");
-        let help = |text| CopyrightHolder::parse(text).unwrap_err().suggestion;
+        let help = |text: &str| text.parse::<CopyrightHolder>().unwrap_err().suggestion;
         assert_eq!(help("two\nlines").as_deref(), Some("two"));
         assert_eq!(help("Acme Inc\nX").as_deref(), Some("Acme Inc"));
         assert_eq!(help("\u{1b}"), None);

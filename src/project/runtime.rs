@@ -1,6 +1,6 @@
 //! Where a project gets the crate `operator-runtime` from: one line of its `Cargo.toml`.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use toml_edit::{InlineTable, Value};
@@ -48,9 +48,13 @@ impl Runtime {
             _ => Self::Vendored,
         }
     }
+}
+
+impl FromStr for Runtime {
+    type Err = Invalid;
 
     /// Parses `registry`, `vendored`, `path=DIR` or `git=URL#REV`.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
+    fn from_str(text: &str) -> Result<Self, Invalid> {
         let invalid = |fault: &str| Invalid {
             what: "runtime",
             found: text.escape_debug().to_string(),
@@ -79,7 +83,9 @@ impl Runtime {
             _ => Err(invalid("there is no such source")),
         }
     }
+}
 
+impl Runtime {
     /// The dependency in `Cargo.toml`: what follows `operator-runtime =`.
     pub fn dependency(&self) -> String {
         match self {
@@ -174,19 +180,19 @@ mod tests {
             ),
         ];
         for (text, line, tested) in cases {
-            let runtime = Runtime::parse(text).unwrap();
+            let runtime: Runtime = text.parse().unwrap();
             assert_eq!(runtime.dependency(), line);
             assert_eq!(
                 runtime.dev_dependency(),
                 format!(r#"{tested}features = ["envtest", "testing"] }}"#)
             );
-            assert_eq!(Runtime::parse(&runtime.to_string()).unwrap(), runtime);
+            assert_eq!(runtime.to_string().parse::<Runtime>().unwrap(), runtime);
         }
     }
 
     #[test]
     fn quotes_cannot_leave_their_string() {
-        let runtime = Runtime::parse(r#"path=a" }, b = { path = "c"#).unwrap();
+        let runtime: Runtime = r#"path=a" }, b = { path = "c"#.parse().unwrap();
         let text = format!("a = {}", runtime.dependency());
         let manifest: toml_edit::DocumentMut = text.parse().unwrap();
         assert_eq!(manifest.len(), 1, "{text}");
@@ -211,7 +217,7 @@ mod tests {
             "svn=a",
             "path=a\nb",
         ] {
-            let invalid = Runtime::parse(text).unwrap_err();
+            let invalid = text.parse::<Runtime>().unwrap_err();
             assert_eq!(invalid.suggestion.as_deref(), Some("vendored"));
         }
     }

@@ -104,8 +104,8 @@ impl Project {
         if let Some(core) = kubernetes::find(own.group.as_str(), own.version, &own.kind) {
             let valid = "the table of Kubernetes' types has valid names";
             return Some(Key {
-                group: Group::parse(core.group).expect(valid),
-                domain: Domain::parse(core.domain()).expect(valid),
+                group: core.group.parse().expect(valid),
+                domain: core.domain().parse().expect(valid),
                 ..own.clone()
             });
         }
@@ -161,7 +161,6 @@ impl Project {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::error::Failure;
     use crate::project::Error;
     use crate::project::testing::{create, empty};
@@ -176,9 +175,9 @@ mod tests {
         });
         let words: Vec<_> = wanted.split(' ').collect();
         let found = project.named(
-            &Group::parse(words[0]).unwrap(),
-            Version::parse(words[1]).unwrap(),
-            &Kind::parse(words[2]).unwrap(),
+            &words[0].parse().unwrap(),
+            words[1].parse().unwrap(),
+            &words[2].parse().unwrap(),
         );
         let failure = Failure::from(Error::from(found.unwrap_err()));
         assert_eq!(failure.notes, [note]);

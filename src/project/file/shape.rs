@@ -195,15 +195,12 @@ impl Entry {
         let external = match self.external.then(|| extra.remove("path")) {
             None => None,
             Some(Some(Value::String(path))) => {
-                let path = crate::name::RustPath::parse(&path);
-                Some(path.map_err(
-                    |Invalid {
-                         found, fault, rule, ..
-                     }| {
-                        let broken = violation!(key => "`{key}` has the path `{found}`: {fault}");
-                        broken.note(rule).in_file(PATH)
-                    },
-                )?)
+                let broken = |invalid: Invalid| {
+                    let (found, fault) = (invalid.found, invalid.fault);
+                    let broken = violation!(key => "`{key}` has the path `{found}`: {fault}");
+                    broken.note(invalid.rule).in_file(PATH)
+                };
+                Some(path.parse().map_err(broken)?)
             }
             Some(_) => {
                 let broken = violation!(key => "`{key}` is `external` and has no `path`",
