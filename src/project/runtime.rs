@@ -1,4 +1,4 @@
-//! Where a project gets the crate `operator-runtime` from: one line of its `Cargo.toml`.
+//! The source of the crate `operator-runtime`: one line of `Cargo.toml`.
 
 use std::{fmt, str::FromStr};
 
@@ -10,27 +10,30 @@ use crate::name::{Invalid, text_serde};
 /// The package that every project depends on.
 pub const PACKAGE: &str = "operator-runtime";
 
-/// The release of it that the templates are written for.
+/// Its release that the templates are written for.
 pub const VERSION: &str = "0.1.0";
+
+/// The directory of the copy in a project.
+const VENDORED: &str = "vendor/operator-runtime";
 
 /// The features that a project's tests need.
 const TESTED_WITH: [&str; 2] = ["envtest", "testing"];
 
-/// Where the crate comes from. The default is what a `PROJECT` without the field means, whoever reads it.
+/// The source of the crate. The default is the meaning of a `PROJECT` without the field, in every release.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Runtime {
-    /// The registry that cargo asks.
+    /// cargo's registry.
     Registry,
-    /// The project's own directory `vendor/operator-runtime`, which operator-forge writes.
+    /// `vendor/operator-runtime` in the project, which operator-forge writes.
     #[default]
     Vendored,
-    /// A directory, as cargo has it: absolute, or relative to `Cargo.toml`.
+    /// A directory: absolute, or relative to `Cargo.toml`, as for cargo.
     Path(String),
-    /// A git repository, at a branch, tag or commit if one is given.
+    /// A git repository.
     Git {
         /// Its URL.
         url: String,
-        /// What follows `#`.
+        /// The branch, tag or commit: the text after `#`.
         revision: Option<String>,
     },
 }
@@ -73,7 +76,7 @@ impl FromStr for Runtime {
             Some(("git", url)) => {
                 let (url, revision) = match url.split_once('#') {
                     Some((_, "")) => return Err(invalid("nothing follows the `#`")),
-                    Some(("", _)) => return Err(invalid("nothing stands before the `#`")),
+                    Some(("", _)) => return Err(invalid("nothing precedes the `#`")),
                     Some((url, revision)) => (url, Some(revision.to_owned())),
                     None => (url, None),
                 };
@@ -86,7 +89,7 @@ impl FromStr for Runtime {
 }
 
 impl Runtime {
-    /// The dependency in `Cargo.toml`: what follows `operator-runtime =`.
+    /// The value of `operator-runtime` under `dependencies` in `Cargo.toml`.
     pub fn dependency(&self) -> String {
         match self {
             Self::Registry => Value::from(VERSION).to_string(),
@@ -94,14 +97,14 @@ impl Runtime {
         }
     }
 
-    /// The same for tests, which need more of its features.
+    /// The value under `dev-dependencies`: tests need more features.
     pub fn dev_dependency(&self) -> String {
         let mut table = self.source();
         table.insert("features", TESTED_WITH.into_iter().collect());
         inline(table)
     }
 
-    /// The URL of the git repository that it comes from, as a string of TOML.
+    /// The URL of the git repository, as a string of TOML.
     pub fn repository(&self) -> Option<String> {
         match self {
             Self::Git { url, .. } => Some(Value::from(url).to_string()),
@@ -110,40 +113,38 @@ impl Runtime {
     }
 
     fn source(&self) -> InlineTable {
-        let mut table = InlineTable::new();
-        let mut put = |key: &str, value: &str| _ = table.insert(key, value.into());
-        match self {
-            Self::Registry => put("version", VERSION),
-            Self::Vendored => put("path", &format!("vendor/{PACKAGE}")),
-            Self::Path(directory) => put("path", directory),
-            Self::Git { url, revision } => {
-                put("git", url);
-                if let Some(revision) = revision {
-                    put("rev", revision);
-                }
-            }
+        let (key, value) = match self {
+            Self::Registry => ("version", VERSION),
+            Self::Vendored => ("path", VENDORED),
+            Self::Path(directory) => ("path", &**directory),
+            Self::Git { url, .. } => ("git", &**url),
+        };
+        let mut table = InlineTable::from_iter([(key, value)]);
+        if let Self::Git { revision, .. } = self {
+            table.extend(revision.as_ref().map(|revision| ("rev", revision)));
         }
         table
     }
 }
 
-/// A table in one line, with the spaces that Cargo's own manifests have.
+/// A table in one line, with the spaces of cargo's own manifests.
 fn inline(mut table: InlineTable) -> String {
     table.fmt();
     Value::from(table).decorated("", "").to_string()
 }
 
 impl fmt::Display for Runtime {
-    /// As `--runtime` takes it and `PROJECT` has it.
+    /// The value of `--runtime`, and of the field in `PROJECT`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Registry => f.write_str("registry"),
             Self::Vendored => f.write_str("vendored"),
             Self::Path(directory) => write!(f, "path={directory}"),
-            Self::Git { url, revision } => match revision {
-                Some(revision) => write!(f, "git={url}#{revision}"),
-                None => write!(f, "git={url}"),
-            },
+            Self::Git { url, revision } => {
+                write!(f, "git={url}")?;
+                let mut revision = revision.iter();
+                revision.try_for_each(|revision| write!(f, "#{revision}"))
+            }
         }
     }
 }
