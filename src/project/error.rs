@@ -1,4 +1,4 @@
-//! Why a project, or a change of one, is refused. Flags and commands are in `refusal::project`.
+//! The reasons that a project, or a change of it, is refused. Flags and commands are in `refusal::project`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -10,14 +10,14 @@ use crate::tree::RelPath;
 /// The result of reading or changing a project.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a project, or a change of one, is refused.
+/// The reason that a project, or a change of it, is refused.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
     /// The project would break a rule.
     Broken(Violation),
     /// The project does not allow a command.
     Refused(Refused),
-    /// The text of `PROJECT` is no project.
+    /// The text of `PROJECT` is not a project.
     Unreadable(Unreadable),
 }
 
@@ -39,14 +39,14 @@ impl From<Unreadable> for Error {
     }
 }
 
-/// A broken rule in words that hold for commands and for `PROJECT`, and the correction of each.
+/// A broken rule, in words that fit a command and a hand-edited `PROJECT`, with a correction for each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violation {
-    /// Who broke it.
+    /// The origin of the broken entry.
     pub origin: Origin,
-    /// The entry of `resources` that breaks it, the later one of two.
+    /// The entry of `resources` that breaks the rule; of two, the later one.
     pub at: Key,
-    /// The entry that it clashes with.
+    /// The entry with which it clashes.
     pub other: Option<Key>,
     /// The violation, a fragment with the user's text in backticks.
     pub what: String,
@@ -72,7 +72,7 @@ pub enum Remedy {
         /// Whether it gets a controller.
         controller: bool,
     },
-    /// A name that a person has to choose, or to find in the project.
+    /// A name that a person has to choose or to find.
     Inspect,
     /// A project of its own.
     OwnProject,
@@ -108,25 +108,25 @@ impl Remedy {
     }
 }
 
-/// What a kind is needed for.
+/// The purpose of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// A controller watches it.
+    /// A controller watches its objects.
     Controller,
-    /// A webhook is called for it.
+    /// A webhook is called for its objects.
     Webhook,
 }
 
-/// Who broke a rule: this decides whether flags or fields have to change.
+/// The origin of an entry that breaks a rule. It decides whether flags or fields have to change.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Origin {
     /// A command.
     Command,
-    /// A command that changes a kind; it has not the flags of the command that created it.
+    /// A command that changes a kind, and lacks flags of the command that created it.
     Edit,
     /// `PROJECT`, edited by hand, at the line of the entry.
     File(Option<usize>),
-    /// Two branches together. The user sees the entries of one, with their lines.
+    /// The merge of two branches. The user sees the entries of one branch, at these lines.
     Branches(Vec<(Key, Option<usize>)>),
 }
 
@@ -191,13 +191,13 @@ impl Violation {
 #[expect(missing_docs, reason = "`refusal::project` has the words of each")]
 pub enum Refused {
     OtherTemplates(u32),
-    /// A field that cannot change was changed by hand.
+    /// The user changed a field that cannot change.
     Changed {
         field: &'static str,
         now: String,
         then: String,
     },
-    /// A field cannot change to the value that `edit` was given.
+    /// `edit` names a field that cannot change.
     Fixed {
         field: &'static str,
         domain: Domain,
@@ -214,7 +214,7 @@ pub enum Refused {
         known: Vec<Key>,
         meant: Option<Key>,
     },
-    /// The entry has another value of a field that belongs to its type.
+    /// The entry has another value in a field that belongs to its type.
     OtherType {
         key: Key,
         field: &'static str,
@@ -255,7 +255,7 @@ pub enum Refused {
         now: Certificates,
         wanted: Certificates,
     },
-    /// There are several spokes, and none was named.
+    /// The command has to name one of these versions.
     SpokeMissing(Vec<Version>),
     // `edit api` and `rename`
     NotEditable(Key),
@@ -334,18 +334,18 @@ impl Refused {
     }
 }
 
-/// What needs an API.
+/// A part of the project that needs an API.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Need {
     /// The default controller, or one with a name of its own.
     Controller(Option<ControllerName>),
     /// Its webhooks.
     Webhooks(Webhooks),
-    /// The hub that it is converted to.
+    /// The hub, to which the API is converted.
     Hub(Version),
 }
 
-/// A text that is no project.
+/// The reason that a text is no project.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "`refusal::project` has the words of each")]
 pub enum Unreadable {
@@ -370,7 +370,7 @@ pub enum Unreadable {
         name: Option<String>,
     },
     NoSettings,
-    /// A value that the reader does not take. An explanation has lines of its own, as [`Invalid`] writes them.
+    /// A value that is not valid. The explanation may have lines of its own, as [`Invalid`](crate::name::Invalid) writes them.
     Value {
         place: String,
         explanation: String,

@@ -1,4 +1,4 @@
-//! The project as rendering sees it: APIs, kinds and controllers.
+//! Views of a project: its APIs, kinds, controllers and webhooks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,16 +16,16 @@ pub struct ApiView<'a> {
     pub resource: &'a Resource,
     /// Its scope and short names.
     pub api: &'a Api,
-    /// Whether it is the version that etcd holds.
+    /// Whether it is the storage version.
     pub storage: bool,
 }
 
 /// A kind that the project defines: one CRD.
 #[derive(Clone, Debug)]
 pub struct KindView<'a> {
-    /// The stored version: the hub of conversion, or without one the most stable, then the oldest.
+    /// The storage version: the hub, or without conversion the most stable version, then the oldest.
     pub storage: Version,
-    /// The versions that are converted to the stored one, by age.
+    /// The versions that are converted to the hub, by age.
     pub spokes: Vec<Version>,
     /// All versions, by age; never empty.
     pub apis: Vec<ApiView<'a>>,
@@ -42,9 +42,9 @@ pub struct ControllerView<'a> {
     pub module: Module,
     /// The module of its group.
     pub group_module: Module,
-    /// What it watches.
+    /// The key of the kind that it watches.
     pub key: &'a Key,
-    /// The entry of what it watches.
+    /// The entry of that kind.
     pub resource: &'a Resource,
     /// Whether the objects it watches live in namespaces.
     pub namespaced: bool,
@@ -55,9 +55,9 @@ pub struct ControllerView<'a> {
 /// An entry with webhooks.
 #[derive(Clone, Copy, Debug)]
 pub struct WebhookView<'a> {
-    /// What they are asked about.
+    /// The key of the kind.
     pub key: &'a Key,
-    /// The entry of that.
+    /// The entry.
     pub resource: &'a Resource,
     /// The webhooks.
     pub webhooks: &'a Webhooks,
@@ -85,12 +85,12 @@ impl Project {
         views.collect()
     }
 
-    /// The project with the entries of one kind alone.
+    /// The project with only the entries of one kind.
     pub fn of_kind(&self, group: &Group, kind: &Kind) -> Self {
         self.of_those(|key| (&key.group, &key.kind) == (group, kind))
     }
 
-    /// The project with the kinds alone of which the other one does not say the same; the whole of it if they differ in more
+    /// The project with only the kinds that differ from those of the `other` one; the whole project if the two differ in more
     /// than their entries.
     pub fn unlike(&self, other: &Self) -> Self {
         if self.of_those(|_| false) != other.of_those(|_| false) {
@@ -115,7 +115,7 @@ impl Project {
         self.resources.get(key).map(|resource| &resource.plural)
     }
 
-    /// The version to which the others of a kind are converted, if they are.
+    /// The hub of a kind, if its versions are converted.
     pub fn hub_of(&self, key: &Key) -> Option<Version> {
         let mut hubs = self.webhooks().into_iter();
         let hub = hubs.find(|it| it.webhooks.is_hub() && it.key.is_same_kind(key));
@@ -190,7 +190,7 @@ impl Resource {
         default.into_iter().chain(named).collect()
     }
 
-    /// Whether any controller watches this very entry.
+    /// Whether a controller watches the version of the entry.
     pub fn has_controllers(&self) -> bool {
         self.controller || !self.controllers.is_empty()
     }
@@ -231,8 +231,8 @@ impl<'a> KindView<'a> {
     }
 }
 
-/// The name of a kind's default controller. Events carry it as a label-like name, so it has 63 characters at most: a
-/// longer one keeps its start and gets a hash of the whole.
+/// The name of a kind's default controller. Events limit it to 63 characters: a longer name keeps its start and gets a hash of the
+/// whole.
 pub(super) fn default_name(group: &Group, kind: &Kind) -> String {
     let name = match group.as_str() {
         "" => kind.singular(),
@@ -241,7 +241,7 @@ pub(super) fn default_name(group: &Group, kind: &Kind) -> String {
     if name.len() <= 63 {
         return name;
     }
-    // FNV-1a: no more than a stable way to keep long names apart.
+    // FNV-1a, because the hash only has to be stable.
     let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     });

@@ -1,4 +1,4 @@
-//! Every refusal of a project: what was found, why, and the advice.
+//! The refusals of a project.
 
 mod command;
 mod rule;
@@ -38,7 +38,7 @@ fn unreadable_file(unreadable: Unreadable) -> Failure {
             true => format!("`{FILE}` has nothing but comments"),
             false => format!("`{FILE}` is empty"),
         })
-        .note("a command was perhaps stopped, or the disk was full")
+        .note("perhaps a command was stopped, or the disk was full")
         .advise(restore()),
         Unreadable::Conflict { line } => refused(format!(
             "`{FILE}:{line}`: a merge conflict is not resolved"
@@ -58,7 +58,7 @@ fn unreadable_file(unreadable: Unreadable) -> Failure {
         .newer_tool(),
         Unreadable::NoLayout => refused(format!("`{FILE}` has no `layout`"))
             .note(format!(
-                "it says which tool a project belongs to; ours is `{LAYOUT}`"
+                "it names the tool of a project; for operator-forge, it is `{LAYOUT}`"
             ))
             .advise(restore()),
         Unreadable::Foreign {
@@ -78,12 +78,12 @@ fn unreadable_file(unreadable: Unreadable) -> Failure {
             let domain = domain.unwrap_or_else(|| "example.com".to_owned());
             let name = name.unwrap_or_else(|| "operator".to_owned());
             refused(format!("`{FILE}` belongs to another kind of project: {kind} (layout `{layout}`)"))
-                .note("operator-forge makes Rust projects, and never writes into one of another kind")
-                .note("make one beside it, then repeat `create api` for each of its resources; flags are the same")
+                .note("operator-forge makes Rust projects, and writes only into its own")
+                .note("init a project beside it, then repeat `create api` for each resource; the flags are the same")
                 .advise(init(&format!("{name}-rs"), &domain, &name))
         }
         Unreadable::NoSettings => refused(format!("`{FILE}`: `plugins` has no `{LAYOUT}`"))
-            .note("that is where the version of the project's templates stands")
+            .note("it records the template set of the project")
             .note(change(&format!(
                 "plugins: {{{LAYOUT}: {{templates: {TEMPLATES}}}}}"
             )))
@@ -117,27 +117,27 @@ fn unreadable_file(unreadable: Unreadable) -> Failure {
     }
 }
 
-/// The note that says what to write at the place that a failure names.
+/// The note with the corrected line of `PROJECT`.
 fn change(field: &str) -> String {
     format!("change it there: {field}")
 }
 
-/// Opens `PROJECT`, and applies it to the files.
+/// An edit of `PROJECT`, then `sync`.
 fn edit() -> Script {
     Script::edit([FILE]).then(Script::forge("sync"))
 }
 
-/// Puts back the `PROJECT` that was last applied, which needs no git.
+/// Restores the last applied `PROJECT`, which needs no git.
 fn restore() -> Script {
     Script::of("cp .operator-forge/PROJECT PROJECT")
 }
 
-/// Shows the project, where another name has to be found or nothing in it is meant.
+/// The status of the project, which lists its names.
 fn status() -> Advice {
     Script::forge("status").into()
 }
 
-/// Makes a project beside this one.
+/// Another project beside this one.
 fn init(directory: &str, domain: &str, name: &str) -> Script {
     Script::forge("init")
         .arg(format!("../{directory}"))

@@ -27,7 +27,7 @@ pub fn failure(violation: Violation) -> Failure {
             .advise(edit()),
         Origin::Branches(here) => {
             let mut failure = failure(format!(
-                "`{FILE}`: the two branches do not go together: {what}"
+                "`{FILE}`: the two branches contradict each other: {what}"
             ));
             for (key, line) in &here {
                 let place = place(*line);
@@ -40,7 +40,7 @@ pub fn failure(violation: Violation) -> Failure {
             }
             if !here.is_empty() {
                 failure = failure.note(format!(
-                    "`{FILE}` has the text of one branch; `sync` puts in what the other one has"
+                    "`{FILE}` has the text of one branch; `sync` adds the changes of the other branch"
                 ));
             }
             failure.advise(edit())
