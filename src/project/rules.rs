@@ -1,8 +1,7 @@
-//! The rules between the parts of a project. Commands and a `PROJECT` edited by hand meet the same ones.
+//! The rules between the parts of a project. Commands and a `PROJECT` edited by hand have to keep the same rules.
 //!
-//! Most are the API server's: a CRD that it would refuse is refused here, before anything is written. The others keep two
-//! entries out of one Rust module, type or file. Each check returns
-//! its first violation, in words of its own.
+//! Most are rules of the API server: a CRD that it would refuse is refused here, before anything is written. The others keep two
+//! entries out of one Rust module, type or file. Each check returns its first violation, in words of its own.
 
 mod controllers;
 mod entries;
@@ -34,8 +33,8 @@ struct Defined<'a> {
     api: &'a Api,
 }
 
-/// Checks every rule, and returns the first violation. Of two entries that clash, `last` is the one to blame: a command has
-/// just made it.
+/// Checks every rule. The error is the first violation. Of two entries that clash, the violation is by `last`, which a command
+/// has just made.
 pub fn check(project: &Project, last: Option<&Key>) -> Result<(), Violation> {
     let entries = in_order(project, last);
     let apis = entries.iter().filter_map(|&(key, resource)| {
@@ -59,7 +58,7 @@ pub fn check(project: &Project, last: Option<&Key>) -> Result<(), Violation> {
     first.map_or(Ok(()), Err)
 }
 
-/// The entries in the order of `PROJECT`, but those of the kind of `last` behind all others, and `last` itself at the end.
+/// The entries in the order of `PROJECT`, but those of the kind of `last` after all others, and `last` itself at the end.
 fn in_order<'a>(project: &'a Project, last: Option<&Key>) -> Vec<Entry<'a>> {
     let mut entries: Vec<_> = project.resources().collect();
     if let Some(last) = last {
@@ -68,7 +67,7 @@ fn in_order<'a>(project: &'a Project, last: Option<&Key>) -> Vec<Entry<'a>> {
     entries
 }
 
-/// The first item that has the `name` of an earlier one but another identity, behind the earlier one, with the name.
+/// The first two items with the same `name` and different identities, and the name.
 fn clash<'a, T, N: Ord + Clone, I: PartialEq>(
     items: &'a [T],
     name: impl Fn(&'a T) -> N,

@@ -1,10 +1,10 @@
-//! The rules of one entry alone: one of the project's APIs, a type of Kubernetes, or one of another project.
+//! Rules of a single entry: an API of the project, a type of Kubernetes, or a type of another project.
 
 use crate::name::{Group, Kind, is_near, kubernetes};
 use crate::project::error::{Remedy, Use, Violation, violation};
 use crate::project::{Key, Project, Resource};
 
-/// The rules of one entry alone.
+/// The first violation by the entry itself.
 pub fn check(project: &Project, key: &Key, resource: &Resource) -> Option<Violation> {
     let of_type = match resource.external {
         _ if resource.core => core_entry(key, resource),
@@ -12,12 +12,12 @@ pub fn check(project: &Project, key: &Key, resource: &Resource) -> Option<Violat
         None => own_entry(project, key, resource),
     };
     of_type.or_else(|| {
-        let is_wide = resource.is_watched() && !is_namespaced(key, resource);
+        let is_wide = || resource.is_watched() && !is_namespaced(key, resource);
         if resource.holds_nothing() {
             let broken = violation!(key => "`{key}` has neither an API, a controller nor webhooks",
                 "an entry without `api`, `controller`, `controllers` and `webhooks` asks for nothing");
             Some(broken.in_file("remove that entry"))
-        } else if project.namespaced && is_wide {
+        } else if project.namespaced && is_wide() {
             Some(cluster_scoped(key, resource.core))
         } else {
             None
@@ -170,12 +170,17 @@ pub fn unknown_kind(project: &Project, key: &Key, to_be: Use) -> Violation {
         let broken = broken.by_command(Remedy::Define { key, controller });
         return broken.in_file("api: {crdVersion: v1, namespaced: true}");
     };
-    let mut remedy = Remedy::entry(core.group, core.version, core.kind);
-    if let (Remedy::Set(fields), Use::Controller) = (&mut remedy, to_be) {
-        fields.push(("api", "false".to_owned()));
-    }
-    let correction = format!("core: true, group: {}, kind: {}", core.group, core.kind);
-    broken.by_command(remedy).in_file(correction)
+    let (group, version, kind) = (core.group, core.version, core.kind);
+    let broken = broken.in_file(format!("core: true, group: {group}, kind: {kind}"));
+    broken.by_command(match to_be {
+        Use::Controller => Remedy::set([
+            ("group", group),
+            ("version", version),
+            ("kind", kind),
+            ("api", "false"),
+        ]),
+        Use::Webhook => Remedy::entry(group, version, kind),
+    })
 }
 
 /// An entry of a kind or group with a similar name, and whether it is the only one.

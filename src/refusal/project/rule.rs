@@ -69,7 +69,7 @@ fn follow(remedy: Remedy, origin: &Origin, failure: Failure) -> Failure {
             failure.advise(Advice::set_all(flags))
         }
         (Remedy::Drop(fields), _) => {
-            let flags = fields.into_iter().map(|field| flag_of(field));
+            let flags = fields.into_iter().map(flag_of);
             failure.advise(Advice::Drop(flags.collect()))
         }
         (Remedy::Define { key, controller }, _) => {
