@@ -65,20 +65,4 @@ impl Webhooks {
     pub fn is_empty(&self) -> bool {
         !self.is_asked() && !self.is_hub() && self.extra.is_empty()
     }
-
-    /// The flags that create them, and delete them: ` --validation --conversion --spoke v1alpha1`, each after a space.
-    pub fn flags(&self) -> String {
-        let mut flags = String::new();
-        for (there, flag) in [
-            (self.defaulting.is_some(), " --defaulting"),
-            (self.validation.is_some(), " --validation"),
-            (self.is_hub(), " --conversion"),
-        ] {
-            flags += if there { flag } else { "" };
-        }
-        for spoke in &self.spokes {
-            flags += &format!(" --spoke {spoke}");
-        }
-        flags
-    }
 }
