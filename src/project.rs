@@ -1,7 +1,7 @@
-//! The spec of a project: what `PROJECT` says, typed, and the rules that hold between its parts.
+//! The desired state: `PROJECT` as types, the rules between its parts, and its edits by commands.
 //!
-//! Invariants: a [`Project`] outside this module keeps every rule, whether it came from a command or from a file edited
-//! by hand; edits are pure functions; equal projects are written as equal bytes.
+//! Invariants: a [`Project`] outside this module keeps every rule, whether a command made it or a person edited the file; edits
+//! are pure functions; equal projects are written as equal bytes.
 
 mod compare;
 mod edit;
@@ -53,10 +53,10 @@ use crate::tree::RelPath;
 /// The layout that `PROJECT` names, and the key of our settings under `plugins`.
 pub const LAYOUT: &str = "rust.operator-forge/v1";
 
-/// The version of the templates in this binary. A project made by another one is for `operator-forge update`.
+/// The template set of this binary. `operator-forge update` updates a project of an older set.
 pub const TEMPLATES: u32 = 5;
 
-/// Fields that this version does not know. They are kept and written back.
+/// Unknown fields, which are written back as they were read.
 type Extra = Mapping;
 
 /// A project: the desired state that every command edits or reconciles.
@@ -66,7 +66,7 @@ pub struct Project {
     pub domain: Domain,
     /// The prefix of the objects in its manifests.
     pub name: ProjectName,
-    /// Whether the operator watches the namespaces it is told (a Role each) instead of the cluster.
+    /// Whether the operator watches the namespaces in `WATCH_NAMESPACE` (with a Role in each) instead of the cluster.
     pub namespaced: bool,
     /// Our own settings.
     pub settings: Settings,
@@ -80,7 +80,7 @@ pub struct Project {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 #[serde(expecting = "the settings of operator-forge")]
 pub struct Settings {
-    /// The version of the templates that made the project.
+    /// The template set of the project.
     pub templates: u32,
     /// The license of generated Rust files.
     #[serde(default)]
@@ -111,11 +111,11 @@ pub struct Settings {
     extra: Extra,
 }
 
-/// The names that a library can have beside that of its package.
+/// The name of a library, other than the name of its package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Library {
-    /// That of all libraries up to template set 4, whose projects knew the runtime as the crate `manager`.
+    /// The library's name up to template set 4.
     Operator,
 }
 
@@ -129,13 +129,13 @@ impl Library {
 }
 
 impl Settings {
-    /// The comment at the top of generated Rust files with the blank line below it; empty if there is nothing to say.
+    /// The comment at the top of generated Rust files, with a blank line below it; empty without a license and an owner.
     pub fn header_comment(&self) -> String {
         license::header(self.license, &self.owner, self.header.as_ref())
     }
 }
 
-/// What a resource is known by; `PROJECT` is sorted by it: group, kind, domain, then version by age.
+/// The identity of an entry. `PROJECT` is sorted by it: group, kind, domain, then version by age.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// The group without the domain.
@@ -163,11 +163,11 @@ pub struct Resource {
     pub core: bool,
     /// The path of a type that another project defines.
     pub external: Option<RustPath>,
-    /// What is asked before an object of this version is stored, and which versions are converted to it.
+    /// Defaulting and validation of objects of this version, and the versions that are converted to it.
     pub webhooks: Option<Webhooks>,
-    /// The names of further controllers, with fields we do not know.
+    /// The names of further controllers, with their unknown fields.
     controllers: BTreeMap<ControllerName, Extra>,
-    /// Those of them that were generated with a finalizer.
+    /// The further controllers that were generated with a finalizer.
     finalizers: BTreeSet<ControllerName>,
     options: Extra,
     options_entry: Extra,
@@ -278,7 +278,7 @@ impl Immutable {
         }
     }
 
-    /// Why no cluster follows a change.
+    /// The reason that a cluster cannot follow a change.
     pub fn why(self) -> &'static str {
         match self {
             Self::Plural => {
@@ -300,7 +300,7 @@ impl Project {
         }
     }
 
-    /// The project as `update` makes it: of this binary's templates, and otherwise the same.
+    /// The result of `update`: the same project, with the template set of this binary.
     pub fn with_newest_templates(&self) -> Self {
         let mut project = self.clone();
         if project.settings.templates < 5 {
@@ -310,7 +310,7 @@ impl Project {
         project
     }
 
-    /// The library, as code names it.
+    /// The name of the library in code.
     pub fn library(&self) -> String {
         match self.settings.library {
             Some(library) => library.word().to_owned(),
@@ -318,7 +318,7 @@ impl Project {
         }
     }
 
-    /// Where certificates come from is said as long as there are webhooks.
+    /// Drops the setting of certificates with the last webhook.
     fn forget_certificates(&mut self) {
         if self.resources.values().all(|it| it.webhooks.is_none()) {
             self.settings.certificates = None;

@@ -1,4 +1,4 @@
-//! The names that Kubernetes' and kubebuilder's own tests accept and refuse, against ours.
+//! Our rules against the names that the tests of Kubernetes and kubebuilder accept and refuse.
 
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ struct Case {
     valid: bool,
 }
 
-/// Ours is stricter, with the reason.
+/// Differences on purpose, each with the reason.
 const DELIBERATE: &[(&str, &str, &str)] = &[
     (
         "k8s:IsDNS1123Label",

@@ -22,7 +22,7 @@ pub const CRATES: &[&str] = &[
 /// Whether the name is a device of Windows, where no file can have it, whatever its extension (Microsoft, "Naming Files, Paths,
 /// and Namespaces").
 pub fn is_device(stem: &str) -> bool {
-    // The fast path: each part of each path is checked.
+    // Most names have another length, and this checks each part of each path.
     if !(3..=4).contains(&stem.len()) {
         return false;
     }

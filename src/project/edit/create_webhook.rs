@@ -65,30 +65,21 @@ impl Project {
         }
         let entry = project.entry_of(&key, create.plural.as_ref(), create.external.as_ref())?;
         let webhooks = entry.webhooks.get_or_insert_default();
-        let add = |admission: &mut Option<Admission>, path: &Option<WebhookPath>, what| {
-            if admission.is_some() && !create.force {
+        let add = |asked, admission: &mut Option<Admission>, path: &Option<WebhookPath>, what| {
+            if asked && admission.is_some() && !create.force {
                 return Err(Refused::WebhookExists(key.clone(), what));
             }
-            let known = admission.take().and_then(|it| it.path);
-            *admission = Some(Admission {
-                path: path.clone().or(known),
-            });
+            if asked {
+                let known = admission.take().and_then(|it| it.path);
+                let path = path.clone().or(known);
+                *admission = Some(Admission { path });
+            }
             Ok(())
         };
-        if create.defaulting {
-            add(
-                &mut webhooks.defaulting,
-                &create.defaulting_path,
-                "defaulting",
-            )?;
-        }
-        if create.validation {
-            add(
-                &mut webhooks.validation,
-                &create.validation_path,
-                "validation",
-            )?;
-        }
+        let (defaulting, validation) = (&mut webhooks.defaulting, &mut webhooks.validation);
+        let (mutate, validate) = (&create.defaulting_path, &create.validation_path);
+        add(create.defaulting, defaulting, mutate, "defaulting")?;
+        add(create.validation, validation, validate, "validation")?;
         webhooks.spokes.extend(spokes);
         rules::check(&project, Some(&key))?;
         Ok(project)

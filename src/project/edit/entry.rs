@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn another_entry_is_not() {
+    fn another_entry_is_not_suggested() {
         let base = ["base v1 Base"];
         let has = "it has `base/v1, Kind Base`";
         for other in [
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_versions_that_there_are_come_alone() {
+    fn only_versions_of_the_kind_are_listed() {
         let entries = [
             "base v1 Base",
             "base v2 Base controller=false",

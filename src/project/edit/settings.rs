@@ -1,4 +1,4 @@
-//! `init` and `edit`: the settings of the whole project.
+//! `init` and `edit`: the settings of the project.
 
 use crate::name::{Domain, ProjectName};
 use crate::project::error::{Refused, Result};
@@ -45,7 +45,7 @@ pub struct EditSettings {
 }
 
 impl Project {
-    /// A new project without resources. Total: its parts were checked when they were parsed.
+    /// Makes a project without resources. Total, because parsing has checked its parts.
     pub fn init(options: InitOptions) -> Self {
         let license = match options.header {
             Some(_) => License::Custom,

@@ -2,8 +2,9 @@
 //! stand apart from it, under `plugins`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_yaml::{Mapping, Value};
 
 use crate::name::{
@@ -337,16 +338,23 @@ impl OptionsEntry {
 
 /// Reads a list of plugins, or a single plugin without a list, which kubebuilder takes, too.
 fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
-    #[derive(Deserialize)]
-    #[serde(untagged, expecting = "expected a plugin key or a list of plugin keys")]
-    enum Layout {
-        One(String),
-        More(Vec<String>),
+    struct Visitor;
+    impl<'de> de::Visitor<'de> for Visitor {
+        type Value = Vec<String>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a plugin key or a list of plugin keys")
+        }
+
+        fn visit_str<E: de::Error>(self, plugin: &str) -> Result<Vec<String>, E> {
+            Ok(vec![plugin.to_owned()])
+        }
+
+        fn visit_seq<A: de::SeqAccess<'de>>(self, plugins: A) -> Result<Vec<String>, A::Error> {
+            Vec::deserialize(de::value::SeqAccessDeserializer::new(plugins))
+        }
     }
-    Ok(match Layout::deserialize(deserializer)? {
-        Layout::One(plugin) => vec![plugin],
-        Layout::More(plugins) => plugins,
-    })
+    deserializer.deserialize_any(Visitor)
 }
 
 /// The paths of owned files, as a list.
