@@ -174,14 +174,6 @@ pub fn of(key: &Key) -> Vec<Flag> {
     ]
 }
 
-/// The same flags, with another version.
-fn of_version(key: &Key, version: Version) -> Vec<Flag> {
-    of(&Key {
-        version,
-        ..key.clone()
-    })
-}
-
 fn spokes<'a>(versions: impl IntoIterator<Item = &'a Version>) -> Vec<Flag> {
     let versions = versions.into_iter();
     versions.map(|version| flag("--spoke", version)).collect()

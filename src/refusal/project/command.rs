@@ -1,6 +1,6 @@
 //! Commands that a project does not allow.
 
-use super::{edit, flag, flag_of, init, list, of, of_version, of_webhooks, spokes, status};
+use super::{edit, flag, flag_of, init, list, of, of_webhooks, spokes, status};
 use crate::{
     advice::{Advice, Flag, Script},
     error::Failure,
@@ -257,7 +257,7 @@ pub fn failure(refused: Refused) -> Failure {
         Refused::NoWebhooks(key, versions) => no(format!("`{key}` has no webhooks"))
             .note(match versions.is_empty() {
                 true => "no version of the kind has webhooks".to_owned(),
-                false => format!("the versions with webhooks are {}", list(&versions)),
+                false => format!("the versions with webhooks: {}", list(&versions)),
             })
             .advise(status()),
         Refused::NoSuchWebhook {
@@ -266,10 +266,10 @@ pub fn failure(refused: Refused) -> Failure {
             there,
             alone,
         } => {
-            let there = of_webhooks(&there).into_iter();
-            let there = there.flat_map(|flag| [Some(flag.name), flag.value]).flatten();
+            let there = of_webhooks(&there);
+            let there: Vec<_> = there.iter().flat_map(Flag::words).collect();
             no(format!("`{key}` has no {what} webhook"))
-                .note(format!("it has {}", there.collect::<Vec<_>>().join(" ")))
+                .note(format!("it has {}", there.join(" ")))
                 .advise(match alone {
                     true => status(),
                     false => Advice::drop(format!("--{what}")),
@@ -376,9 +376,12 @@ fn need_of(key: &Key, need: Need) -> (String, Script) {
         ),
         Need::Hub(hub) => (
             format!("{version} is converted to the hub {hub} and back"),
-            webhook(&of_version(key, hub))
-                .code("--conversion --spoke")
-                .arg(version.to_string()),
+            webhook(&of(&Key {
+                version: hub,
+                ..key.clone()
+            }))
+            .code("--conversion --spoke")
+            .arg(version.to_string()),
         ),
     }
 }
@@ -388,16 +391,11 @@ const NAMED: usize = 8;
 
 /// The note that lists the entries of a project.
 fn listed<T: ToString>(names: &[T]) -> String {
-    let more = names.len().saturating_sub(NAMED);
-    let names = list(
-        names
-            .iter()
-            .take(NAMED)
-            .map(|name| format!("`{}`", name.to_string())),
-    );
-    match (names.is_empty(), more) {
-        (true, _) => "it has no APIs, controllers or webhooks yet".to_owned(),
-        (false, 0) => format!("it has {names}"),
-        (false, more) => format!("it has {names} and {more} more"),
+    let shown = names.iter().take(NAMED).map(T::to_string);
+    let shown = list(shown.map(|name| format!("`{name}`")));
+    match names.len() {
+        0 => "it has no APIs, controllers or webhooks yet".to_owned(),
+        1..=NAMED => format!("it has {shown}"),
+        all => format!("it has {shown} and {} more", all - NAMED),
     }
 }
