@@ -19,7 +19,7 @@ fn defaults(controllers: &[ControllerView<'_>]) -> Option<Violation> {
     let (first, it, _) = clash(&defaults, |it| kind(it.key), |it| it.key)?;
     let (kind, version, name) = (&it.key.kind, first.key.version, own_name(it.key));
     let broken = violation!(it.key => "`{kind}` has a controller already",
-        "it watches version {version}; another one needs a name of its own")
+        "it watches version {version}; another controller needs a name of its own")
     .set("controller", false)
     .in_file(format!("controllers: [{{name: {name}}}]"));
     Some(broken.beside(first.key))

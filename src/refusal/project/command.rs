@@ -85,7 +85,7 @@ pub fn failure(refused: Refused) -> Failure {
         Refused::NotAsked { field, value, of } => {
             let (name, of) = (flag_of(field), flag_of(of));
             usage(format!("`{name} {value}` is given without `{of}`"))
-                .note(format!("`{name}` configures the webhook of `{of}`"))
+                .note(format!("`{name}` belongs to `{of}`"))
                 .advise(Advice::Set(vec![Flag::new(of, None), flag(name, value)]))
         }
         Refused::NothingToCreate { elsewhere } => {
@@ -331,7 +331,7 @@ fn why_fixed(field: &str) -> &'static str {
 /// How a cluster follows a change that the API server refuses in a CRD.
 fn reinstall(crd: &str) -> String {
     format!(
-        "in each cluster that has it: save the objects, `kubectl delete crd {crd}`, which deletes them, install, restore; `--force` changes the project"
+        "in each cluster that has it: save the objects, delete them with `kubectl delete crd {crd}`, then install and restore; `--force` changes the project"
     )
 }
 
