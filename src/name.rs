@@ -1,7 +1,8 @@
-//! Names: each newtype is a text that Kubernetes, Cargo and rustc all accept, or an [`Invalid`] that says why not.
+//! Names: each newtype is a text that Kubernetes, Cargo and rustc all accept. Parsing any other text gives an [`Invalid`], which
+//! explains why, and suggests a valid text.
 //!
-//! Invariants: a value of these types never needs another check; every suggestion in a `help:` would be accepted; what
-//! a name becomes in Rust (modules, types, packages) is decided in [`rust`], never in templates.
+//! Invariants: a value of these types never needs another check; every suggestion is accepted; [`rust`] decides the names of
+//! modules, types and packages, never a template.
 
 pub mod kubernetes;
 mod path;
@@ -11,32 +12,30 @@ pub mod rust;
 mod version;
 
 #[cfg(test)]
-mod cases;
+mod case_tests;
 #[cfg(test)]
 mod tests;
 
-use std::borrow::Borrow;
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-pub use self::version::{Stage, Version};
-use crate::name::rule::Fault;
+pub use self::version::Version;
 
-/// Why a text is not the name it was meant to be.
+/// Why a text is not a valid name.
 ///
-/// As text it is about a field of `PROJECT`, in the lines of a refusal: the only way for an explanation through serde.
+/// Displayed as the lines of a refusal of a field of `PROJECT`, because serde passes nothing but text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid {
-    /// What the text was meant to be: `kind`.
+    /// The kind of name: `kind`.
     pub what: &'static str,
-    /// The text that was found.
+    /// The text.
     pub found: String,
     /// What is wrong with it: a lower-case fragment.
     pub fault: String,
-    /// The rule and where it comes from.
+    /// The rule and its source.
     pub rule: &'static str,
-    /// A text that would have been accepted.
+    /// A valid text that is near.
     pub suggestion: Option<String>,
 }
 
@@ -59,24 +58,48 @@ impl fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
-/// Declares a newtype over a checked text: the field, its rule as a sentence, and the check itself.
+impl Invalid {
+    /// A fault with a suggestion, which is dropped if it is empty.
+    fn new(
+        what: &'static str,
+        rule: &'static str,
+        found: &str,
+        fault: String,
+        suggestion: String,
+    ) -> Self {
+        Self {
+            what,
+            found: found.to_owned(),
+            fault,
+            rule,
+            suggestion: Some(suggestion).filter(|text| !text.is_empty()),
+        }
+    }
+}
+
+/// Declares a newtype over a checked text: the field, its rule as a sentence, and the functions for the fault of a text and for
+/// the nearest valid text.
 macro_rules! names {
-    ($($(#[$doc:meta])* $name:ident($what:literal, $rule:expr) = $check:expr;)+) => {$(
+    ($($(#[$doc:meta])* $name:ident($what:literal, $rule:expr, $fault:path, $like:path);)+) => {$(
         $(#[$doc])*
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $name(String);
 
         impl $name {
-            #[doc = concat!("Parses a ", $what, "; [`Invalid`] explains what is wrong and suggests a fix.")]
-            pub fn parse(text: &str) -> Result<Self, Invalid> {
-                let check: fn(&str) -> Result<(), Fault> = $check;
-                check(text).map_err(|fault| fault.of($what, $rule, text))?;
-                Ok(Self(text.to_owned()))
-            }
-
             /// The text as it was given.
             pub fn as_str(&self) -> &str {
                 &self.0
+            }
+        }
+
+        impl FromStr for $name {
+            type Err = Invalid;
+
+            fn from_str(text: &str) -> Result<Self, Invalid> {
+                match $fault(text) {
+                    Some(fault) => Err(Invalid::new($what, $rule, text, fault, $like(text))),
+                    None => Ok(Self(text.to_owned())),
+                }
             }
         }
 
@@ -86,17 +109,11 @@ macro_rules! names {
             }
         }
 
-        impl Borrow<str> for $name {
-            fn borrow(&self) -> &str {
-                &self.0
-            }
-        }
         text_serde!($name, $what);
     )+};
 }
 
-/// Reads and writes a checked name as a string. The check runs inside the visitor, so that the format's error points
-/// at the value itself.
+/// Reads and writes a type that parses as a string. The visitor parses, so that errors of the format point at the value.
 macro_rules! text_serde {
     ($name:ident, $what:literal) => {
         impl Serialize for $name {
@@ -114,7 +131,7 @@ macro_rules! text_serde {
                         f.write_str(concat!("a ", $what))
                     }
                     fn visit_str<E: de::Error>(self, text: &str) -> Result<$name, E> {
-                        $name::parse(text).map_err(E::custom)
+                        text.parse().map_err(E::custom)
                     }
                 }
                 deserializer.deserialize_str(Visitor)
@@ -126,34 +143,29 @@ pub(crate) use text_serde;
 
 names! {
     /// The suffix of the project's API groups, such as `example.com`; may be empty if every group is a full name.
-    Domain("domain", rule::SUBDOMAIN) = |text| match text {
-        "" => Ok(()),
-        _ => rule::subdomain(text),
-    };
-    /// What stands before the domain in an API group, such as `cache`; may be empty if the domain is not.
-    Group("group", rule::SUBDOMAIN) = |text| match text {
-        "" => Ok(()),
-        _ => rule::subdomain(text),
-    };
+    #[derive(Default)]
+    Domain("domain", rule::SUBDOMAIN, rule::optional_subdomain_fault, rule::subdomain_like);
+    /// The part of an API group before the domain, such as `cache`; may be empty if the domain is not.
+    #[derive(Default)]
+    Group("group", rule::SUBDOMAIN, rule::optional_subdomain_fault, rule::subdomain_like);
     /// The kind of a custom resource, such as `Memcached`: a Rust type and, in lower case, a DNS label.
-    Kind("kind", rule::KIND) = rule::kind;
+    Kind("kind", rule::KIND, rule::kind_fault, rule::kind_like);
     /// The resource name of a kind in URLs and RBAC rules, such as `memcacheds`.
-    Plural("plural", rule::LABEL_1035) = |text| rule::label(text, rule::Start::Letter, 63);
+    Plural("plural", rule::LABEL, rule::label_fault, rule::label_like);
     /// A short name for kubectl, such as `mc`.
-    ShortName("shortName", rule::LABEL_1035) = |text| rule::label(text, rule::Start::Letter, 63);
+    ShortName("shortName", rule::LABEL, rule::label_fault, rule::label_like);
     /// The name of a controller other than the default one of its kind.
-    ControllerName("name", rule::LABEL_1035) = |text| rule::label(text, rule::Start::Letter, 63);
-    /// The project's name: the prefix of every object that its manifests create.
-    ProjectName("projectName", rule::PROJECT_NAME) =
-        |text| rule::label(text, rule::Start::Any, ProjectName::MAX);
-    /// Where the API server calls a webhook, such as `/mutate-cache-example-com-v1-memcached`.
-    WebhookPath("path", path::WEBHOOK) = path::webhook;
-    /// Where a type is found that the project does not define, such as `cert_manager_crds::v1::Certificate`.
-    RustPath("type", path::RUST) = path::rust;
+    ControllerName("name", rule::LABEL, rule::label_fault, rule::label_like);
+    /// The project's name: the prefix of every object in its manifests.
+    ProjectName("projectName", rule::PROJECT_NAME, rule::project_name_fault, rule::project_name_like);
+    /// The path at which the API server calls a webhook, such as `/mutate-cache-example-com-v1-memcached`.
+    WebhookPath("path", path::WEBHOOK, path::webhook_fault, path::webhook_like);
+    /// The Rust path of an external type, such as `cert_manager_crds::v1::Certificate`.
+    RustPath("type", path::RUST, path::rust_fault, path::rust_like);
 }
 
 impl Domain {
-    /// What kubebuilder and we take when nothing is said.
+    /// The default, as in kubebuilder.
     pub const DEFAULT: &str = "my.domain";
 }
 
@@ -179,8 +191,8 @@ impl Plural {
     }
 }
 
-/// Whether two names differ by case, or by a letter that is missing, wrong or in the wrong place. Two such letters count in
-/// a long name alone: `Pod` is no `Job`.
+/// Whether two names differ only by case, or by a letter that is missing, wrong or in the wrong place; a name of six letters
+/// may differ by two: `Pod` is not near `Job`.
 pub fn is_near(name: &str, other: &str) -> bool {
     let letters = letters_between(name, other);
     letters <= 2 && letters * 3 <= name.chars().count()

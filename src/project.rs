@@ -1,7 +1,7 @@
-//! The spec of a project: what `PROJECT` says, typed, and the rules that hold between its parts.
+//! The desired state: `PROJECT` as types, the rules between its parts, and its edits by commands.
 //!
-//! Invariants: a [`Project`] outside this module keeps every rule, whether it came from a command or from a file edited
-//! by hand; edits are pure functions; equal projects are written as equal bytes.
+//! Invariants: a [`Project`] outside this module keeps every rule, whether a command made it or a person edited the file; edits
+//! are pure functions; equal projects are written as equal bytes.
 
 mod compare;
 mod edit;
@@ -15,8 +15,6 @@ mod runtime;
 mod view;
 mod webhooks;
 
-#[cfg(test)]
-mod clashes;
 #[cfg(test)]
 pub mod laws;
 #[cfg(test)]
@@ -37,17 +35,12 @@ use serde_yaml::Mapping;
 pub use self::compare::check_unchanging;
 pub use self::edit::{
     CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, EditApi, EditSettings, External,
-    InitOptions, NewVersion, Target, domain_stays, name_stays,
+    InitOptions, NewVersion, Target, fixed,
 };
-pub use self::error::{
-    Error, Meant, Need, Origin, Refused, Result, Rule, Unreadable, Use, Violation,
-};
+pub use self::error::{Error, Need, Origin, Refused, Remedy, Result, Unreadable, Use, Violation};
 pub use self::file::{FILE, above, missing};
+use self::file::{FormatVersion, OptionsEntry, is_default, owned_paths};
 pub use self::license::{CopyrightHolder, Header, License};
-pub use self::rules::{
-    CRD_MAX, FILE_MAX,
-    webhooks::{LABEL_MAX, NAME_MAX},
-};
 pub use self::runtime::{PACKAGE as RUNTIME, Runtime};
 pub use self::view::{ApiView, ControllerView, KindView, WebhookView};
 pub use self::webhooks::{Admission, Certificates, Webhooks};
@@ -60,10 +53,10 @@ use crate::tree::RelPath;
 /// The layout that `PROJECT` names, and the key of our settings under `plugins`.
 pub const LAYOUT: &str = "rust.operator-forge/v1";
 
-/// The version of the templates in this binary. A project made by another one is for `operator-forge update`.
+/// The template set of this binary. `operator-forge update` updates a project of an older set.
 pub const TEMPLATES: u32 = 5;
 
-/// Fields that this version does not know. They are kept and written back.
+/// Unknown fields, which are written back as they were read.
 type Extra = Mapping;
 
 /// A project: the desired state that every command edits or reconciles.
@@ -73,7 +66,7 @@ pub struct Project {
     pub domain: Domain,
     /// The prefix of the objects in its manifests.
     pub name: ProjectName,
-    /// Whether the operator watches the namespaces it is told (a Role each) instead of the cluster.
+    /// Whether the operator watches the namespaces in `WATCH_NAMESPACE` (with a Role in each) instead of the cluster.
     pub namespaced: bool,
     /// Our own settings.
     pub settings: Settings,
@@ -84,33 +77,45 @@ pub struct Project {
 }
 
 /// Our settings under `plugins`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(expecting = "the settings of operator-forge")]
 pub struct Settings {
-    /// The version of the templates that made the project.
+    /// The template set of the project.
     pub templates: u32,
     /// The license of generated Rust files.
+    #[serde(default)]
     pub license: License,
     /// The copyright holder; may be empty.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub owner: CopyrightHolder,
     /// The text of `--license-file`, if the license is [`License::Custom`].
+    #[serde(default, skip_serializing_if = "is_default")]
     pub header: Option<Header>,
-    /// Where the certificate of webhooks comes from; `None` until somebody says so, which means the default.
+    /// Where the certificate of webhooks comes from; `None` until a command sets it, which means the default.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub certificates: Option<Certificates>,
     /// Where the crate `operator-runtime` comes from.
+    #[serde(default)]
     pub runtime: Runtime,
-    /// What the library is called in a project made by a template set before 5; in others it has the name of the package.
-    /// It never changes: files of the user's name it.
+    /// The library's name in a project made by a template set before 5; in others it has the name of the package.
+    /// It never changes: files of the user name it.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub library: Option<Library>,
     /// Generated files that the user took over.
+    #[serde(default, skip_serializing_if = "is_default", with = "owned_paths")]
     pub owned: BTreeSet<RelPath>,
+    /// Our options of entries, in the file; a project in memory has them in its resources.
+    #[serde(default, rename = "resources", skip_serializing_if = "is_default")]
+    options: Vec<OptionsEntry>,
+    #[serde(flatten)]
     extra: Extra,
 }
 
-/// The names that a library can have beside that of its package.
+/// The name of a library, other than the name of its package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Library {
-    /// That of all libraries up to template set 4, whose projects knew the runtime as the crate `manager`.
+    /// The library's name up to template set 4.
     Operator,
 }
 
@@ -124,20 +129,20 @@ impl Library {
 }
 
 impl Settings {
-    /// The comment at the top of generated Rust files with the blank line below it; empty if there is nothing to say.
+    /// The comment at the top of generated Rust files, with a blank line below it; empty without a license and an owner.
     pub fn header_comment(&self) -> String {
         license::header(self.license, &self.owner, self.header.as_ref())
     }
 }
 
-/// What a resource is known by; `PROJECT` is sorted by it: group, kind, domain, then version by age.
+/// The identity of an entry. `PROJECT` is sorted by it: group, kind, domain, then version by age.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key {
     /// The group without the domain.
     pub group: Group,
     /// The kind.
     pub kind: Kind,
-    /// The domain: the project's for its own APIs, `k8s.io` or empty for Kubernetes' types, any for external ones.
+    /// The domain: the project's for its own APIs, `k8s.io` or empty for core types, any for external types.
     pub domain: Domain,
     /// The version.
     pub version: Version,
@@ -154,29 +159,55 @@ pub struct Resource {
     pub controller: bool,
     /// Whether that controller was generated with a finalizer.
     pub finalizer: bool,
-    /// A type of Kubernetes itself.
+    /// Whether it is a core type.
     pub core: bool,
-    /// The path of a type that another project defines.
+    /// The Rust path of an external type.
     pub external: Option<RustPath>,
-    /// What is asked before an object of this version is stored, and which versions are converted to it.
+    /// Defaulting and validation of objects of this version, and the versions that are converted to it.
     pub webhooks: Option<Webhooks>,
-    /// The names of further controllers, with fields we do not know.
+    /// The names of further controllers, with their unknown fields.
     controllers: BTreeMap<ControllerName, Extra>,
-    /// Those of them that were generated with a finalizer.
+    /// The further controllers that were generated with a finalizer.
     finalizers: BTreeSet<ControllerName>,
     options: Extra,
     options_entry: Extra,
     extra: Extra,
 }
 
-/// What is particular to an API that the project defines.
-#[derive(Clone, Debug, PartialEq)]
+/// The part of an entry that only an API of the project has.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", expecting = "an API")]
 pub struct Api {
-    /// Whether its objects live in namespaces.
+    /// Whether its objects live in namespaces. As in kubebuilder's file, absent is cluster-scoped.
+    #[serde(default, skip_serializing_if = "is_default")]
     pub namespaced: bool,
-    /// Short names for kubectl, in the user's order.
+    /// Short names for kubectl, in the user's order. The file has them among our options.
+    #[serde(skip)]
     pub short_names: Vec<ShortName>,
+    #[serde(default)]
+    crd_version: FormatVersion,
+    #[serde(flatten)]
     extra: Extra,
+}
+
+impl Resource {
+    /// An entry without any part.
+    fn new(plural: Plural, core: bool) -> Self {
+        Self {
+            plural,
+            api: None,
+            controller: false,
+            finalizer: false,
+            core,
+            external: None,
+            webhooks: None,
+            controllers: BTreeMap::new(),
+            finalizers: BTreeSet::new(),
+            options: Extra::new(),
+            options_entry: Extra::new(),
+            extra: Extra::new(),
+        }
+    }
 }
 
 impl Key {
@@ -188,18 +219,6 @@ impl Key {
         }
     }
 
-    /// The flags that name it on a command line: `--group cache --version v1alpha1 --kind Memcached`.
-    pub fn flags(&self) -> String {
-        let group = match self.group.as_str() {
-            "" => "''",
-            group => group,
-        };
-        format!(
-            "--group {group} --version {} --kind {}",
-            self.version, self.kind
-        )
-    }
-
     /// Whether both are versions of one kind.
     pub fn is_same_kind(&self, other: &Self) -> bool {
         (&self.group, &self.kind, &self.domain) == (&other.group, &other.kind, &other.domain)
@@ -209,10 +228,9 @@ impl Key {
 impl fmt::Display for Key {
     /// `cache/v1alpha1, Kind Memcached`, as kubectl and kubebuilder write it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let group = if self.group.as_str().is_empty() {
-            self.domain.as_str()
-        } else {
-            self.group.as_str()
+        let group = match self.group.as_str() {
+            "" => self.domain.as_str(),
+            group => group,
         };
         write!(f, "{group}/{}, Kind {}", self.version, self.kind)
     }
@@ -233,6 +251,14 @@ pub struct Rename {
     pub force: bool,
 }
 
+impl Rename {
+    /// The plural of the renamed kind.
+    fn new_plural(&self) -> Plural {
+        let plural = self.plural.clone();
+        plural.unwrap_or_else(|| Plural::of(&self.to))
+    }
+}
+
 /// A property that cannot change in a CRD that is installed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Immutable {
@@ -251,7 +277,7 @@ impl Immutable {
         }
     }
 
-    /// Why no cluster follows a change.
+    /// The reason that a cluster cannot follow a change.
     pub fn why(self) -> &'static str {
         match self {
             Self::Plural => {
@@ -273,7 +299,7 @@ impl Project {
         }
     }
 
-    /// The project as `update` makes it: of this binary's templates, and otherwise the same.
+    /// The result of `update`: the same project, with the template set of this binary.
     pub fn with_newest_templates(&self) -> Self {
         let mut project = self.clone();
         if project.settings.templates < 5 {
@@ -283,7 +309,7 @@ impl Project {
         project
     }
 
-    /// The library, as code names it.
+    /// The name of the library in code.
     pub fn library(&self) -> String {
         match self.settings.library {
             Some(library) => library.word().to_owned(),
@@ -291,7 +317,7 @@ impl Project {
         }
     }
 
-    /// Where certificates come from is said as long as there are webhooks.
+    /// Drops the setting of certificates with the last webhook.
     fn forget_certificates(&mut self) {
         if self.resources.values().all(|it| it.webhooks.is_none()) {
             self.settings.certificates = None;

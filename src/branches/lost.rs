@@ -204,16 +204,16 @@ impl Type {
             domain => text("group")?.strip_suffix(domain)?.strip_suffix('.')?,
         };
         // A file of the user's may say anything.
-        let group = Group::parse(group).ok()?;
-        let version = Version::parse(text("version")?).ok()?;
-        let kind = Kind::parse(text("kind")?).ok()?;
+        let group = group.parse().ok()?;
+        let version = text("version")?.parse().ok()?;
+        let kind = text("kind")?.parse().ok()?;
         let mut create = create("create api", &group, version, &kind);
-        let plural = text("plural").map(Plural::parse).transpose().ok()?;
+        let plural: Option<Plural> = text("plural").map(str::parse).transpose().ok()?;
         if let Some(plural) = plural.filter(|plural| *plural != Plural::of(&kind)) {
             create = create.code("--plural").arg(plural.as_str());
         }
         let short = all("shortname").filter_map(Item::text);
-        let short: Result<Vec<_>, _> = short.map(ShortName::parse).collect();
+        let short: Result<Vec<ShortName>, _> = short.map(str::parse).collect();
         let short: Vec<String> = short.ok()?.iter().map(ToString::to_string).collect();
         if !short.is_empty() {
             create = create.code("--short-name").arg(short.join(","));

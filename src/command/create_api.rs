@@ -11,7 +11,6 @@ use crate::{
     cli::{Api, Global, TypeFlags},
     engine::{Request, Workspace, reconcile, refuse_keep},
     error::Result,
-    name::{ControllerName, Plural, ShortName},
     project::{CreateApi, Key, Project},
     prompt::Prompt,
     report::Report,
@@ -65,16 +64,12 @@ fn request(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi
         true => Ok(given.unwrap_or(default)),
         false => prompt.yes(flag, question, given, default),
     };
-    let plural = api.plural.as_deref().map(Plural::parse).transpose()?;
-    let controller_name = api
-        .controller_name
-        .as_deref()
-        .map(ControllerName::parse)
-        .transpose()?;
+    let plural = api.plural.as_deref().map(str::parse).transpose()?;
+    let controller_name = api.controller_name.as_deref().map(str::parse).transpose()?;
     let short_names = api
         .short_name
         .iter()
-        .map(|text| ShortName::parse(text))
+        .map(|text| text.parse())
         .collect::<Result<Vec<_>, _>>()?;
     let external = external::external(&api.external)?;
     // Whoever names a type of another project has said that it is not defined here.

@@ -7,7 +7,7 @@ use crate::{
     cli::Global,
     engine::{Request, Workspace, reconcile},
     error::{Failure, Result},
-    name::{Version, rust},
+    name::rust,
     plan::NamedFiles,
     project::{CreateApi, Key, NewVersion, Project},
     refusal,
@@ -26,7 +26,9 @@ pub fn run(
     report: &Report,
 ) -> Result<u8> {
     let flag = "--from-version";
-    let from = Version::parse(from).map_err(|invalid| refusal::of_flag(flag, invalid))?;
+    let from = from
+        .parse()
+        .map_err(|invalid| refusal::of_flag(flag, invalid))?;
     let version = before.create_version(request, from)?;
     let copies = copies(&workspace.root, &version, &mut remarks)?;
     let conversion = conversion(&version, &copies)?;

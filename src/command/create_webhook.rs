@@ -8,7 +8,7 @@ use crate::{
     cli::{Global, Webhook},
     engine::{Request, Workspace, reconcile, refuse_keep},
     error::Result,
-    name::{Plural, Version, WebhookPath},
+    name::{Version, WebhookPath},
     project::{CreateWebhook, Project},
     prompt::Prompt,
     refusal,
@@ -56,7 +56,7 @@ fn request(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<C
         group: of.group,
         version: of.version,
         kind: of.kind,
-        plural: webhook.plural.as_deref().map(Plural::parse).transpose()?,
+        plural: webhook.plural.as_deref().map(str::parse).transpose()?,
         defaulting: ask("--defaulting", "Fill in defaults?", webhook.defaulting)?,
         defaulting_path: path("--defaulting-path", webhook.defaulting_path.as_deref())?,
         validation: ask("--validation", "Validate?", webhook.validation)?,
@@ -74,13 +74,17 @@ fn request(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<C
 }
 
 fn path(flag: &'static str, given: Option<&str>) -> Result<Option<WebhookPath>> {
-    let parse = |text| WebhookPath::parse(text).map_err(|invalid| refusal::of_flag(flag, invalid));
+    let parse = |text: &str| {
+        text.parse()
+            .map_err(|invalid| refusal::of_flag(flag, invalid))
+    };
     given.map(parse).transpose()
 }
 
 fn spoke(text: &str) -> Result<Version> {
     let flag = "--spoke";
-    Version::parse(text).map_err(|invalid| refusal::of_flag(flag, invalid))
+    text.parse()
+        .map_err(|invalid| refusal::of_flag(flag, invalid))
 }
 
 fn todo(files: &BTreeSet<RelPath>) -> Vec<NextStep> {

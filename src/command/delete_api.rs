@@ -10,7 +10,7 @@ use crate::{
     advice::{NextStep, Script},
     cli::{self, Global},
     error::Result,
-    name::{ControllerName, Group, Kind},
+    name::{Group, Kind},
     project::{ControllerView, DeleteApi, Key, Project},
     report::Report,
 };
@@ -43,7 +43,7 @@ fn request(of: TypeOf, api: &cli::DeleteApi) -> Result<DeleteApi> {
         kind: of.kind,
         resource: api.resource,
         controller: api.controller,
-        controller_name: name.map(ControllerName::parse).transpose()?,
+        controller_name: name.map(str::parse).transpose()?,
     })
 }
 

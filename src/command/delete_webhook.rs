@@ -10,7 +10,6 @@ use crate::{
     advice::Advice,
     cli::{self, Global},
     error::Result,
-    name::Version,
     project::{DeleteWebhook, Key, Project},
     prompt::Prompt,
     refusal,
@@ -43,7 +42,8 @@ fn there(project: &Project) -> BTreeSet<&Key> {
 fn request(of: TypeOf, webhook: &cli::DeleteWebhook) -> Result<DeleteWebhook> {
     let spoke = |text: &String| {
         let flag = "--spoke";
-        Version::parse(text).map_err(|invalid| refusal::of_flag(flag, invalid))
+        text.parse()
+            .map_err(|invalid| refusal::of_flag(flag, invalid))
     };
     Ok(DeleteWebhook {
         group: of.group,
@@ -86,7 +86,7 @@ fn choose(before: &Project, request: &mut DeleteWebhook, prompt: Prompt<'_>) -> 
     match items[at].strip_prefix("conversion of ") {
         Some(version) => {
             request.conversion = true;
-            request.spokes = vec![Version::parse(version)?];
+            request.spokes = vec![version.parse()?];
         }
         None => {
             request.defaulting = items[at] == "defaulting";

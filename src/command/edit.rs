@@ -6,26 +6,22 @@ use crate::{
     cli::{self, Global},
     engine::{Request, Workspace, reconcile},
     error::Result,
-    project::{self, CopyrightHolder, EditSettings, License, Project},
+    project::{self, EditSettings, Project},
     report::Report,
 };
 
 pub fn run(flags: &Global, edit: &cli::Edit, report: &Report) -> Result<u8> {
     let (workspace, before) = Workspace::open(&flags.directory)?;
     if let Some(domain) = &edit.domain {
-        return Err(project::domain_stays(&before, domain).into());
+        return Err(project::fixed(&before, "domain", domain).into());
     }
     if let Some(name) = &edit.project_name {
-        return Err(project::name_stays(&before, name).into());
+        return Err(project::fixed(&before, "projectName", name).into());
     }
     let settings = EditSettings {
         namespaced: edit.namespaced,
-        owner: edit
-            .owner
-            .as_deref()
-            .map(CopyrightHolder::parse)
-            .transpose()?,
-        license: edit.license.as_deref().map(License::parse).transpose()?,
+        owner: edit.owner.as_deref().map(str::parse).transpose()?,
+        license: edit.license.as_deref().map(str::parse).transpose()?,
         header: init::header(flags, edit.license.as_deref(), edit.license_file.as_deref())?,
         certificates: edit.certificates.map(Into::into),
         runtime: match &edit.runtime {

@@ -6,7 +6,7 @@ use crate::{
     cli::{self, Global},
     engine::{Request, Workspace, reconcile},
     error::{Failure, Result},
-    name::{Plural, ShortName},
+    name::ShortName,
     plan::{NamedFiles, Rewritten},
     project::{ApiView, EditApi, FILE, Key, Project},
     prompt::Prompt,
@@ -26,7 +26,7 @@ pub fn run(flags: &Global, api: &cli::EditApi, report: &Report) -> Result<u8> {
         group: of.group,
         version: of.version,
         kind: of.kind,
-        plural: api.plural.as_deref().map(Plural::parse).transpose()?,
+        plural: api.plural.as_deref().map(str::parse).transpose()?,
         namespaced: api.namespaced,
         short_names: api.short_name.as_deref().map(short_names).transpose()?,
         force: api.force,
@@ -45,9 +45,7 @@ pub fn run(flags: &Global, api: &cli::EditApi, report: &Report) -> Result<u8> {
 /// An empty word is no name: `--short-name ''` leaves none.
 fn short_names(given: &[String]) -> Result<Vec<ShortName>> {
     let words = given.iter().filter(|word| !word.is_empty());
-    Ok(words
-        .map(|word| ShortName::parse(word))
-        .collect::<Result<_, _>>()?)
+    Ok(words.map(|word| word.parse()).collect::<Result<_, _>>()?)
 }
 
 /// The versions of a kind.

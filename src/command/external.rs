@@ -4,7 +4,6 @@ use crate::{
     advice::{Advice, Flag, NextStep, Script},
     cli::ExternalFlags,
     error::{Failure, Result},
-    name::{Domain, RustPath},
     project::{External, Key, Project},
     refusal,
 };
@@ -30,8 +29,8 @@ pub fn external(flags: &ExternalFlags) -> Result<Option<External>> {
         };
     };
     let flag = "--external-api-domain";
-    let path = RustPath::parse(path)?;
-    let domain = Domain::parse(domain.unwrap_or_default());
+    let path = path.parse()?;
+    let domain = domain.unwrap_or_default().parse();
     let domain = domain.map_err(|invalid| refusal::of_flag(flag, invalid))?;
     Ok(Some(External { path, domain }))
 }

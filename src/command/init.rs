@@ -10,7 +10,7 @@ use crate::{
     error::{Failure, Result},
     git,
     name::{Domain, Invalid, ProjectName},
-    project::{CopyrightHolder, Header, InitOptions, License, Project, Runtime},
+    project::{Header, InitOptions, Project, Runtime},
     prompt::Prompt,
     reconcile::Last,
     report::Report,
@@ -82,14 +82,14 @@ fn options(flags: &Global, root: &Path, init: &Init, prompt: Prompt<'_>) -> Resu
     Ok(InitOptions {
         domain: domain(init.domain.as_deref(), prompt)?,
         name: match &init.project_name {
-            Some(name) => ProjectName::parse(name)?,
+            Some(name) => name.parse()?,
             None => match package_name(root) {
                 Some(name) => name,
                 None => directory_name(root)?,
             },
         },
-        owner: CopyrightHolder::parse(init.owner.as_deref().unwrap_or_default())?,
-        license: License::parse(init.license.as_deref().unwrap_or("apache2"))?,
+        owner: init.owner.as_deref().unwrap_or_default().parse()?,
+        license: init.license.as_deref().unwrap_or("apache2").parse()?,
         header: header(flags, init.license.as_deref(), init.license_file.as_deref())?,
         namespaced: init.namespaced.unwrap_or(false),
         runtime: match &init.runtime {
@@ -107,8 +107,8 @@ fn domain(given: Option<&str>, prompt: Prompt<'_>) -> Result<Domain> {
         format!("Domain, the end of every API group, which cannot change later [{default}]");
     let missing = ("", Advice::set("--domain", "example.com"));
     prompt.value("--domain", &question, given, missing, |text| match text {
-        "" if given.is_none() => Ok(Domain::parse(default)?),
-        text => Ok(Domain::parse(text)?),
+        "" if given.is_none() => Ok(default.parse()?),
+        text => Ok(text.parse()?),
     })
 }
 
@@ -117,8 +117,8 @@ fn package_name(root: &Path) -> Option<ProjectName> {
     let text = std::fs::read_to_string(root.join("Cargo.toml")).ok()?;
     let manifest = text.parse::<toml_edit::DocumentMut>().ok()?;
     let name = manifest.get("package")?.get("name")?.as_str()?;
-    let nearest = |invalid: Invalid| ProjectName::parse(&invalid.suggestion?).ok();
-    ProjectName::parse(name).map_or_else(nearest, Some)
+    let nearest = |invalid: Invalid| invalid.suggestion?.parse().ok();
+    name.parse().map_or_else(nearest, Some)
 }
 
 /// The directory's own name in lower case, as kubebuilder takes it.
@@ -127,7 +127,7 @@ fn directory_name(root: &Path) -> Result<ProjectName> {
         .file_name()
         .map(|name| name.to_string_lossy().to_lowercase())
         .unwrap_or_default();
-    ProjectName::parse(&name).map_err(|invalid| {
+    name.parse().map_err(|invalid| {
         Failure::from(invalid).note("without `--project-name` it is what the directory is called")
     })
 }
@@ -165,5 +165,5 @@ pub fn header(
             .advise(comment.code(">").path(beside(from)))
             .advise(Advice::set("--license-file", beside(file)))
     };
-    Header::parse(&text).map_err(commented).map(Some)
+    text.parse().map_err(commented).map(Some)
 }

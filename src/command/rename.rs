@@ -7,7 +7,7 @@ use crate::{
     cli::{self, Global},
     engine::{Request, Workspace, reconcile},
     error::{Failure, Result},
-    name::{Group, Kind, Plural, rust, rust::Module},
+    name::{Group, Kind, rust, rust::Module},
     plan::{NamedFiles, Rewritten},
     project::{Project, Rename},
     prompt::Prompt,
@@ -27,13 +27,14 @@ pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> 
     let to = rename.to.as_deref();
     let to = prompt.value("--to", "New kind", to, missing, |text| {
         let flag = "--to";
-        Kind::parse(text).map_err(|invalid| refusal::of_flag(flag, invalid))
+        text.parse()
+            .map_err(|invalid| refusal::of_flag(flag, invalid))
     })?;
     let request = Rename {
         group,
         kind,
         to,
-        plural: rename.plural.as_deref().map(Plural::parse).transpose()?,
+        plural: rename.plural.as_deref().map(str::parse).transpose()?,
         force: rename.force,
     };
     let mut project = before.rename(&request)?;
@@ -98,7 +99,7 @@ pub fn run(flags: &Global, rename: &cli::Rename, report: &Report) -> Result<u8> 
 fn kind_of(before: &Project, rename: &cli::Rename, prompt: Prompt<'_>) -> Result<(Group, Kind)> {
     let group = rename.group.as_deref();
     if let Some(kind) = &rename.kind {
-        return Ok((Group::parse(group.unwrap_or_default())?, Kind::parse(kind)?));
+        return Ok((group.unwrap_or_default().parse()?, kind.parse()?));
     }
     let kinds = before.kinds();
     let keys = kinds.iter().map(|kind| kind.apis[0].key);

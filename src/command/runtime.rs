@@ -14,7 +14,7 @@ use crate::{
 /// Parses the value of `--runtime` for the project in `root`. A directory has to hold the crate; whether cargo can reach the
 /// others, it says itself.
 pub fn parse(root: &Path, text: &str) -> Result<Runtime> {
-    let runtime = Runtime::parse(text)?;
+    let runtime = text.parse()?;
     if let Runtime::Path(directory) = &runtime {
         let found = manifest(&root.join(directory));
         let name = found

@@ -32,13 +32,13 @@ pub fn type_of(
     let known = (!is_new).then(|| known(project, flags));
     let missing = |why, new: Advice| (why, known.clone().unwrap_or(new));
     let group = match &flags.group {
-        Some(text) => Group::parse(text)?,
-        None if !project.domain.as_str().is_empty() && !prompt.is_allowed() => Group::parse("")?,
+        Some(text) => text.parse()?,
+        None if !project.domain.as_str().is_empty() && !prompt.is_allowed() => "".parse()?,
         None => {
             let why = "it may only be left out in a project with a domain";
             let missing = missing(why, Advice::set("--group", "cache.example.com"));
             prompt.value("--group", "API group", None, missing, |text| {
-                Ok(Group::parse(text)?)
+                Ok(text.parse()?)
             })?
         }
     };
@@ -46,14 +46,12 @@ pub fn type_of(
     let absent = missing(why, Advice::set("--version", "v1alpha1"));
     let version = flags.version.as_deref();
     let version = prompt.value("--version", "API version", version, absent, |text| {
-        Ok(Version::parse(text)?)
+        Ok(text.parse()?)
     })?;
     let why = "it names the type, in CamelCase";
     let absent = missing(why, Script::forge("create api --help").into());
     let kind = flags.kind.as_deref();
-    let kind = prompt.value("--kind", "Kind", kind, absent, |text| {
-        Ok(Kind::parse(text)?)
-    })?;
+    let kind = prompt.value("--kind", "Kind", kind, absent, |text| Ok(text.parse()?))?;
     Ok(TypeOf {
         group,
         version,

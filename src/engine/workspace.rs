@@ -160,14 +160,14 @@ impl Workspace {
             true => Project::read(&mended)?,
             false => read?,
         };
-        if let Some(applied) = &applied {
-            project.check_unchanged(applied, merged)?;
-            if of_this_set(applied) && of_this_set(&project) {
-                check_list(&project, applied)?;
-                // A branch brings the code of its controllers along.
-                if !merged {
-                    project.check_finalizers(applied)?;
-                }
+        if let Some(applied) = &applied
+            && of_this_set(applied)
+            && of_this_set(&project)
+        {
+            check_list(&project, applied)?;
+            // A branch brings the code of its controllers along.
+            if !merged {
+                project.check_finalizers(applied)?;
             }
         }
         let workspace = Self {

@@ -1,9 +1,8 @@
-//! Kubernetes' own types: which there are, and where k8s-openapi keeps them.
+//! The core types, with their paths in k8s-openapi.
 //!
-//! A controller for one of them needs no CRD: `create api --group apps --version v1 --kind Deployment
-//! --resource=false`. The table holds every type of k8s-openapi 0.29 (feature `v1_37`) that can be listed and watched. It
-//! was read from the `impl Resource` blocks beside an `impl ListableResource` in that crate's source, and a
-//! controller for each row was generated and compiled.
+//! A controller for a core type needs no CRD: `create api --group apps --version v1 --kind Deployment --resource=false`. The
+//! table holds every type of k8s-openapi 0.29 (feature `v1_37`) that can be listed and watched: the `impl Resource` blocks in
+//! the crate's source that have an `impl ListableResource` beside them. A controller for each row was generated and compiled.
 
 mod sample;
 mod table;
@@ -11,14 +10,14 @@ mod table;
 use self::table::GROUPS;
 use super::{Kind, Plural, Version};
 
-/// One of Kubernetes' own types.
+/// A type that Kubernetes itself serves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoreType {
-    /// What `--group` says, kubebuilder's way: `core`, `apps`, `networking`, `rbac.authorization`.
+    /// The value of `--group`, as in kubebuilder: `core`, `apps`, `networking`, `rbac.authorization`.
     pub group: &'static str,
     /// The API group in RBAC rules: empty for `core`, otherwise `apps` or `networking.k8s.io`.
     pub api_group: &'static str,
-    /// The module of k8s-openapi that holds the group: `api::apps`.
+    /// The group's module in k8s-openapi: `api::apps`.
     pub module: &'static str,
     /// The API version, also the module below.
     pub version: &'static str,
@@ -31,16 +30,15 @@ pub struct CoreType {
 }
 
 impl CoreType {
-    /// What `PROJECT` records as the domain beside the group: `k8s.io`, or nothing for the groups without one.
+    /// The domain in `PROJECT`: `k8s.io`, or empty for groups such as `apps`.
     pub fn domain(&self) -> &'static str {
-        if self.api_group.ends_with(".k8s.io") {
-            "k8s.io"
-        } else {
-            ""
+        match self.api_group.ends_with(".k8s.io") {
+            true => "k8s.io",
+            false => "",
         }
     }
 
-    /// The fields beside `metadata` of a smallest valid object, as Rust's `json!` reads them, if they are known.
+    /// The fields beside `metadata` of a minimal valid object, in the syntax of `json!`, if they are known.
     pub fn sample(&self) -> Option<&'static str> {
         sample::fields(self.api_group, self.kind)
     }
@@ -54,7 +52,7 @@ impl CoreType {
     }
 }
 
-/// All of them, by group, version and kind.
+/// All core types, by group, version and kind.
 pub fn all() -> impl Iterator<Item = CoreType> {
     GROUPS
         .iter()
@@ -75,11 +73,9 @@ pub fn all() -> impl Iterator<Item = CoreType> {
 
 /// The group that `--group` means, under its short name (`networking`) or its full one (`networking.k8s.io`).
 pub fn group(flag: &str) -> Option<&'static str> {
-    GROUPS
-        .iter()
-        .map(|row| (row.0, row.1))
-        .find(|(group, api)| flag == *group || flag == *api && !api.is_empty())
-        .map(|row| row.0)
+    let is =
+        |(group, api, ..): &&(&str, &str, _, _)| flag == *group || flag == *api && !api.is_empty();
+    GROUPS.iter().find(is).map(|row| row.0)
 }
 
 /// The type of a group (short or full name), version and kind.
@@ -88,8 +84,8 @@ pub fn find(group: &str, version: Version, kind: &Kind) -> Option<CoreType> {
     all().find(|t| t.group == group && t.version == version && t.kind == kind.as_str())
 }
 
-/// The type that was probably meant in one of Kubernetes' groups (or, if the group is empty, anywhere): the same kind in
-/// another version, the kind that starts most like this one, or the same kind in another of these groups.
+/// The core type that was probably meant in a group of Kubernetes (or, if the group is empty, in any): the same kind in another
+/// version, the kind with the longest common start, or the same kind in another group.
 pub fn nearest(group: &str, kind: &Kind) -> Option<CoreType> {
     let kind = kind.as_str();
     let anywhere = || all().find(|t| t.kind == kind);
@@ -107,7 +103,7 @@ pub fn nearest(group: &str, kind: &Kind) -> Option<CoreType> {
     all()
         .filter(|t| t.group == group && alike(t) >= 3)
         .max_by_key(|t| {
-            // Of several versions the first, which is the stable one.
+            // Of several versions, the first is the stable one.
             (t.kind == kind, alike(t), std::cmp::Reverse(t.version))
         })
         .or_else(anywhere)
@@ -125,10 +121,7 @@ mod tests {
 
     #[test]
     fn short_and_full_group_names_find_the_same_type() {
-        let (version, kind) = (
-            Version::parse("v1").unwrap(),
-            Kind::parse("Ingress").unwrap(),
-        );
+        let (version, kind) = ("v1".parse().unwrap(), "Ingress".parse().unwrap());
         let short = find("networking", version, &kind).unwrap();
         assert_eq!(find("networking.k8s.io", version, &kind), Some(short));
         assert_eq!(short.path(), "k8s_openapi::api::networking::v1::Ingress");
@@ -144,7 +137,7 @@ mod tests {
     #[test]
     fn nearest_types() {
         let check = |group: &str, kind: &str, expected: Option<&str>| {
-            let nearest = nearest(group, &Kind::parse(kind).unwrap());
+            let nearest = nearest(group, &kind.parse().unwrap());
             assert_eq!(nearest.map(|core| core.path()).as_deref(), expected);
         };
         check(
@@ -170,9 +163,9 @@ mod tests {
     #[test]
     fn every_row_is_made_of_valid_names() {
         for core in all() {
-            Version::parse(core.version).unwrap();
-            Kind::parse(core.kind).unwrap();
-            Plural::parse(core.plural).unwrap();
+            core.version.parse::<Version>().unwrap();
+            core.kind.parse::<Kind>().unwrap();
+            core.plural.parse::<Plural>().unwrap();
         }
         assert!(all().count() > 80);
     }

@@ -1,6 +1,6 @@
 //! Paths: where the API server calls a webhook, and where a Rust type is found.
 
-use super::rule::{self, Fault};
+use super::rule;
 use super::rust::is_identifier;
 use super::{RustPath, WebhookPath};
 
@@ -9,106 +9,77 @@ pub const WEBHOOK: &str = "a path is `/` and DNS subdomains (RFC 1123) between f
 /// The rule for paths of Rust types.
 pub const RUST: &str = "the path of a type begins with its crate, or with `crate` and a module for one of your own, and ends with the type: `cert_manager_crds::v1::Certificate`";
 
-/// The path that conversion has.
+/// The path of conversion.
 const CONVERT: &str = "/convert";
 
-/// Checks the path of a webhook.
-pub fn webhook(text: &str) -> Result<(), Fault> {
-    let fault = |fault: String| Fault::new(fault, webhook_like(text));
+/// The fault of a webhook's path.
+pub fn webhook_fault(text: &str) -> Option<String> {
     let Some(rest) = text.strip_prefix('/') else {
-        return Err(fault(match text {
-            "" => "it is empty".into(),
-            _ => "it does not start with `/`".into(),
-        }));
+        return Some(match text {
+            "" => "it is empty".to_owned(),
+            _ => "it does not start with `/`".to_owned(),
+        });
     };
-    if text == CONVERT {
-        return Err(fault("conversion has it".into()));
-    }
-    if rest.is_empty() {
-        return Err(fault("nothing follows the `/`".into()));
-    }
-    match rest.split('/').find_map(segment_fault) {
-        Some(why) => Err(fault(why)),
-        None => Ok(()),
-    }
-}
-
-fn segment_fault(segment: &str) -> Option<String> {
-    match segment {
-        "" => Some("there is nothing between or after two `/`".into()),
-        _ => rule::subdomain(segment).err().map(Fault::text),
+    let segment_fault = |segment: &str| match segment {
+        "" => Some("there is nothing between or after two `/`".to_owned()),
+        _ => rule::subdomain_fault(segment),
+    };
+    match rest {
+        "" => Some("nothing follows the `/`".to_owned()),
+        _ if text == CONVERT => Some("conversion has it".to_owned()),
+        _ => rest.split('/').find_map(segment_fault),
     }
 }
 
-/// The nearest path that can be a webhook's; empty if nothing is left.
-fn webhook_like(text: &str) -> String {
-    let segments: Vec<_> = text
-        .split('/')
-        .map(rule::subdomain_like)
-        .filter(|segment| !segment.is_empty())
-        .collect();
+/// The nearest path of a webhook; empty if nothing is left.
+pub fn webhook_like(text: &str) -> String {
+    let segments = text.split('/').map(rule::subdomain_like);
+    let segments: Vec<_> = segments.filter(|segment| !segment.is_empty()).collect();
     match format!("/{}", segments.join("/")).as_str() {
         "/" => String::new(),
-        CONVERT => "/convert-defaults".into(),
+        CONVERT => "/convert-defaults".to_owned(),
         path => path.to_owned(),
     }
 }
 
-/// Checks the path of a type.
-pub fn rust(text: &str) -> Result<(), Fault> {
-    let fault = |fault: &str| Fault::new(fault, rust_like(text));
-    if text.is_empty() {
-        return Err(fault("it is empty"));
-    }
-    if text.contains('/') {
-        // No path of Rust follows from one of Go.
-        return Err(Fault::new("it is a package of Go", String::new()));
-    }
+/// The fault of a type's path.
+pub fn rust_fault(text: &str) -> Option<String> {
     let segments: Vec<&str> = text.split("::").collect();
-    let own = segments[0] == "crate";
-    let names = if own { &segments[1..] } else { &segments[..] };
-    if let Some(word) = names.iter().find(|word| !is_identifier(word)) {
-        return Err(fault(&match *word {
-            "" => "a name is missing".to_owned(),
-            word => format!("`{word}` is no name in Rust"),
-        }));
-    }
-    if segments.len() < if own { 3 } else { 2 } {
-        return Err(fault(match own {
-            true => "the module is missing",
-            false => "the crate is missing",
-        }));
-    }
-    let last = segments[segments.len() - 1];
-    if !last.starts_with(|c: char| c.is_ascii_uppercase()) {
-        return Err(fault(&format!(
-            "`{last}` is a module, and the type is missing"
-        )));
-    }
-    Ok(())
+    let (is_own, last) = (segments[0] == "crate", segments[segments.len() - 1]);
+    let names = &segments[usize::from(is_own)..];
+    let odd = names.iter().find(|word| !is_identifier(word));
+    Some(match odd {
+        _ if text.is_empty() => "it is empty".to_owned(),
+        _ if text.contains('/') => "it is a package of Go".to_owned(),
+        Some(&"") => "a name is missing".to_owned(),
+        Some(word) => format!("`{word}` is no name in Rust"),
+        None if is_own && names.len() < 2 => "the module is missing".to_owned(),
+        None if names.len() < 2 => "the crate is missing".to_owned(),
+        None if last.starts_with(|c: char| c.is_ascii_uppercase()) => return None,
+        None => format!("`{last}` is a module, and the type is missing"),
+    })
 }
 
-/// The path with a crate's name as Rust spells it, and with a type; empty where that is no path either.
-fn rust_like(text: &str) -> String {
+/// The path with a crate's name as Rust spells it, and with a type; empty where that is no path either, such as a path in Go.
+pub fn rust_like(text: &str) -> String {
     let path = text.replace('-', "_");
     let path = match path.rsplit("::").next() {
         Some(last) if last.starts_with(|c: char| c.is_ascii_lowercase()) => path + "::Kind",
         _ => path,
     };
-    if path != text && rust(&path).is_ok() {
-        path
-    } else {
-        String::new()
+    match rust_fault(&path) {
+        None => path,
+        Some(_) => String::new(),
     }
 }
 
 impl RustPath {
-    /// The type's own name, the last of the path.
+    /// The name of the type, the last of the path.
     pub fn type_name(&self) -> &str {
         self.0.rsplit("::").next().unwrap_or_default()
     }
 
-    /// The package to depend on, as crates.io mostly spells it; `None` for a type of the project's own.
+    /// The package of the type, as crates.io mostly spells it; `None` for a type of the project.
     pub fn package(&self) -> Option<String> {
         let first = self.0.split("::").next().unwrap_or_default();
         (first != "crate").then(|| first.trim_start_matches("r#").replace('_', "-"))
@@ -116,7 +87,7 @@ impl RustPath {
 }
 
 impl WebhookPath {
-    /// Where a webhook is called that names no path of its own: `/mutate-cache-example-com-v1-memcached`.
+    /// The path of a webhook for which none was given: `/mutate-cache-example-com-v1-memcached`.
     pub fn of(verb: &str, api_group: &str, version: super::Version, kind: &super::Kind) -> String {
         let group = api_group.replace('.', "-");
         format!("/{verb}-{group}-{version}-{}", kind.singular())
@@ -129,7 +100,7 @@ mod tests {
 
     #[track_caller]
     fn check_webhook(text: &str, expected: Result<(), (&str, Option<&str>)>) {
-        let found = WebhookPath::parse(text).map(drop);
+        let found = text.parse::<WebhookPath>().map(drop);
         let found = found.map_err(|invalid| (invalid.fault, invalid.suggestion));
         let expected =
             expected.map_err(|(fault, like)| (fault.to_owned(), like.map(str::to_owned)));
@@ -162,7 +133,7 @@ mod tests {
 
     #[track_caller]
     fn check_rust(text: &str, expected: Result<Parts, Parts>) {
-        match (RustPath::parse(text), expected) {
+        match (text.parse::<RustPath>(), expected) {
             (Ok(path), Ok((name, package))) => {
                 assert_eq!(path.type_name(), name);
                 assert_eq!(path.package().as_deref(), package);

@@ -1,12 +1,12 @@
 //! The English plural of a kind in lower case.
 //!
-//! A part of format 1 of `PROJECT` (an absent `plural` means this function's answer), so it is frozen: a change would
-//! rename users' CRDs. It agrees with kubebuilder's inflector (gobuffalo/flect) and with kube-rs's wherever those agree
-//! and English does; `cases` lists where not.
+//! Part of format 1 of `PROJECT`, where an entry without `plural` has this one, so it is frozen: a change would rename users'
+//! CRDs. It agrees with the inflectors of kubebuilder (gobuffalo/flect) and kube-rs wherever both agree with English;
+//! `case_tests` lists the exceptions.
 
 /// `memcached` is `memcacheds`, `policy` is `policies`, `ingress` is `ingresses`, `redis` stays.
 ///
-/// Expects lower-case ASCII; any text has some answer.
+/// Expects lower-case ASCII; total.
 pub fn pluralize(singular: &str) -> String {
     if let Ok(row) = WORDS.binary_search_by_key(&singular, |row| row.0) {
         return WORDS[row].1.to_owned();
@@ -25,7 +25,7 @@ pub fn pluralize(singular: &str) -> String {
     }
 }
 
-/// What kube-rs's derive would take if no `plural` were given: where it differs, the attribute is needed.
+/// The plural that the derive of kube-rs assumes without the attribute `plural`.
 pub fn by_kube(singular: &str) -> String {
     let stem = singular
         .strip_suffix('y')
@@ -42,35 +42,17 @@ pub fn by_kube(singular: &str) -> String {
     }
 }
 
-/// Endings, the first that fits.
+/// Endings, of which the first that fits counts.
+#[rustfmt::skip]
 const ENDINGS: &[(&str, &str)] = &[
-    ("alias", "aliases"),
-    ("child", "children"),
-    ("criterion", "criteria"),
-    ("data", "data"),
-    ("datum", "data"),
-    ("human", "humans"),
-    ("index", "indices"),
-    ("matrix", "matrices"),
-    ("media", "media"),
-    ("person", "people"),
-    ("quiz", "quizzes"),
-    ("vertex", "vertices"),
-    ("man", "men"),
-    ("eaf", "eaves"),
-    ("oaf", "oaves"),
-    ("lf", "lves"),
-    ("ife", "ives"),
-    ("sis", "ses"),
-    ("ss", "sses"),
-    ("us", "uses"),
-    ("x", "xes"),
-    ("z", "zes"),
-    ("ch", "ches"),
-    ("sh", "shes"),
+    ("alias", "aliases"), ("child", "children"), ("criterion", "criteria"), ("data", "data"), ("datum", "data"),
+    ("human", "humans"), ("index", "indices"), ("matrix", "matrices"), ("media", "media"), ("person", "people"),
+    ("quiz", "quizzes"), ("vertex", "vertices"), ("man", "men"), ("eaf", "eaves"), ("oaf", "oaves"),
+    ("lf", "lves"), ("ife", "ives"), ("sis", "ses"), ("ss", "sses"), ("us", "uses"), ("x", "xes"), ("z", "zes"),
+    ("ch", "ches"), ("sh", "shes"),
 ];
 
-/// Words with a plural of their own, alone only: `axis`, but not `praxis`.
+/// Irregular plurals of whole words: `axis`, but not `praxis`.
 #[rustfmt::skip]
 const WORDS: &[(&str, &str)] = &[
     ("adieu", "adieux"), ("aircraft", "aircraft"), ("alumna", "alumnae"), ("alumnus", "alumni"),
@@ -128,7 +110,7 @@ mod tests {
         assert!(WORDS.is_sorted_by(|a, b| a.0 < b.0));
     }
 
-    /// Kubernetes' own resources, which its authors named by hand.
+    /// The authors of Kubernetes named their resources by hand.
     #[test]
     fn agrees_with_kubernetes() {
         for core in crate::name::kubernetes::all() {

@@ -1,7 +1,7 @@
 //! Kubernetes names as names in Rust and Cargo.
 //!
-//! Invariants: rustc, clippy and Cargo accept the result for every valid name; a module and its file differ by `r#` only.
-//! Two names can give the same module (`a-b` and `a.b`): the rules of `project` refuse that.
+//! Invariants: rustc, clippy and Cargo accept the result for every valid name; a module and its file differ by `r#` only. Two
+//! names can give the same module (`a-b` and `a.b`), which the rules of `project` refuse.
 
 use heck::ToSnakeCase as _;
 
@@ -19,9 +19,9 @@ pub struct Module {
 }
 
 impl Module {
-    fn of(name: &str, taken: &[&str]) -> Self {
+    fn of(name: &str) -> Self {
         let is_snake = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
-        // The fast path, which most groups take.
+        // Most groups are snake case already.
         let snake = match name.bytes().all(is_snake) {
             true => name.to_owned(),
             false => name.to_snake_case(),
@@ -30,7 +30,7 @@ impl Module {
             // These cannot be raw identifiers.
             "crate" | "self" | "super" => format!("{snake}_"),
             word if has(KEYWORDS, word) => format!("r#{word}"),
-            word if has(taken, word) || is_device(word) => format!("{snake}_"),
+            word if has(CRATES, word) || is_device(word) => format!("{snake}_"),
             word if word.starts_with(|c: char| c.is_ascii_digit()) => format!("_{snake}"),
             _ => snake,
         };
@@ -39,28 +39,24 @@ impl Module {
 
     /// The module of an API group; for the empty group, that of the domain.
     pub fn of_group(group: &Group, domain: &Domain) -> Self {
-        let name = if group.as_str().is_empty() {
-            domain.as_str()
-        } else {
-            group.as_str()
-        };
-        // No generated file names the crate `core`, and `core` is Kubernetes' name for the group of Pods.
-        match name {
-            "core" => Self {
-                ident: name.to_owned(),
+        match (group.as_str(), domain.as_str()) {
+            // `core` is Kubernetes' name for the group of Pods, and no generated file names the crate.
+            ("core", _) | ("", "core") => Self {
+                ident: "core".to_owned(),
             },
-            _ => Self::of(name, CRATES),
+            ("", domain) => Self::of(domain),
+            (group, _) => Self::of(group),
         }
     }
 
     /// The module of a kind's types and of its default controller.
     pub fn of_kind(kind: &Kind) -> Self {
-        Self::of(kind.as_str(), CRATES)
+        Self::of(kind.as_str())
     }
 
     /// The module of a controller with a name of its own.
     pub fn of_controller(name: &ControllerName) -> Self {
-        Self::of(name.as_str(), CRATES)
+        Self::of(name.as_str())
     }
 
     /// The file's name without `.rs`: the identifier without `r#`.
@@ -78,7 +74,7 @@ pub fn type_name(kind: &Kind) -> String {
     }
 }
 
-/// The longest name of a kind that a variable gets: with a longer one, lines of the templates no longer fit.
+/// The longest variable: with a longer name, lines of the templates no longer fit.
 const VARIABLE_MAX: usize = 20;
 
 /// The variable that holds an object of a kind: `memcached`, or `object` where that name is taken or long.
@@ -117,7 +113,7 @@ fn has(list: &[&str], word: &str) -> bool {
     list.binary_search(&word).is_ok()
 }
 
-/// Whether a word is an identifier that can be in a path; a keyword has to be raw.
+/// Whether a word can be an identifier in a path; a keyword has to be raw.
 pub fn is_identifier(word: &str) -> bool {
     let bare = word.strip_prefix("r#").unwrap_or(word);
     let first = |c: char| c.is_ascii_alphabetic() || c == '_';
@@ -129,18 +125,14 @@ pub fn is_identifier(word: &str) -> bool {
 /// The Cargo package of a project: the project's name, changed where Cargo or rustc would refuse it or a dependency has it.
 pub fn package_name(project: &ProjectName) -> String {
     let name = project.as_str();
-    let ident = name.replace('-', "_");
-    if name.starts_with(|c: char| c.is_ascii_digit()) {
-        return format!("operator-{name}");
-    }
-    let reserved = has(KEYWORDS, &ident)
-        || has(PACKAGE_RESERVED, name)
-        || has(CRATES, &ident)
-        || ["crate", "self", "super"].contains(&name);
-    if reserved {
-        format!("{name}-operator")
-    } else {
-        name.to_owned()
+    let ident = library_name(name);
+    match name {
+        _ if name.starts_with(|c: char| c.is_ascii_digit()) => format!("operator-{name}"),
+        "crate" | "self" | "super" => format!("{name}-operator"),
+        _ if has(PACKAGE_RESERVED, name) || has(KEYWORDS, &ident) || has(CRATES, &ident) => {
+            format!("{name}-operator")
+        }
+        _ => name.to_owned(),
     }
 }
 
@@ -155,7 +147,7 @@ mod tests {
 
     #[track_caller]
     fn check_kind(kind: &str, ident: &str, type_name: &str) {
-        let kind = Kind::parse(kind).unwrap();
+        let kind = kind.parse().unwrap();
         assert_eq!(Module::of_kind(&kind).ident, ident);
         assert_eq!(super::type_name(&kind), type_name);
     }
@@ -186,16 +178,13 @@ mod tests {
             (&long[..VARIABLE_MAX], &long[..VARIABLE_MAX].to_lowercase()),
             (&long, "object"),
         ] {
-            assert_eq!(super::variable(&Kind::parse(kind).unwrap()), variable);
+            assert_eq!(super::variable(&kind.parse().unwrap()), variable);
         }
     }
 
     #[track_caller]
     fn check_group(group: &str, domain: &str, ident: &str, file: &str) {
-        let module = Module::of_group(
-            &Group::parse(group).unwrap(),
-            &Domain::parse(domain).unwrap(),
-        );
+        let module = Module::of_group(&group.parse().unwrap(), &domain.parse().unwrap());
         assert_eq!((module.ident.as_str(), module.file()), (ident, file));
     }
 
@@ -216,7 +205,7 @@ mod tests {
 
     #[track_caller]
     fn check_package(project: &str, package: &str) {
-        assert_eq!(package_name(&ProjectName::parse(project).unwrap()), package);
+        assert_eq!(package_name(&project.parse().unwrap()), package);
     }
 
     #[test]

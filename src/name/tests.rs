@@ -1,4 +1,4 @@
-//! Every kind of wrong name: what is said, and that following the help would be accepted.
+//! The refusal of each kind of wrong name, and that each suggestion is accepted.
 
 use crate::error::Failure;
 use proptest::prelude::*;
@@ -6,13 +6,8 @@ use proptest::prelude::*;
 use super::*;
 
 #[track_caller]
-fn check<T: fmt::Debug>(
-    parse: fn(&str) -> Result<T, Invalid>,
-    text: &str,
-    error: &str,
-    help: &str,
-) {
-    let failure = Failure::from(parse(text).unwrap_err());
+fn check<T: FromStr<Err = Invalid> + fmt::Debug>(text: &str, error: &str, help: &str) {
+    let failure = Failure::from(text.parse::<T>().unwrap_err());
     assert_eq!(failure.what, error);
     assert_eq!(failure.lines(), [help]);
     assert_eq!(failure.notes.len(), 1);
@@ -21,7 +16,7 @@ fn check<T: fmt::Debug>(
 
 #[test]
 fn kinds() {
-    let check = |text, error, help| check(Kind::parse, text, error, help);
+    let check = check::<Kind>;
     check(
         "foo",
         "invalid value `foo` for `--kind`: it starts with a lower-case letter",
@@ -58,7 +53,7 @@ fn kinds() {
 
 #[test]
 fn versions() {
-    let check = |text, error, help| check(Version::parse, text, error, help);
+    let check = check::<Version>;
     check(
         "1.0",
         "invalid value `1.0` for `--version`: it does not start with `v`",
@@ -103,76 +98,65 @@ fn versions() {
 
 #[test]
 fn groups_and_domains() {
-    check(
-        Group::parse,
+    check::<Group>(
         "Cache",
         "invalid value `Cache` for `--group`: `C` is upper case",
         "--group cache",
     );
-    check(
-        Group::parse,
+    check::<Group>(
         "a_b",
         "invalid value `a_b` for `--group`: `_` is not allowed",
         "--group a-b",
     );
-    check(
-        Domain::parse,
+    check::<Domain>(
         "example..com",
         "invalid value `example..com` for `--domain`: it contains `..`",
         "--domain example.com",
     );
-    check(
-        Domain::parse,
+    check::<Domain>(
         "example.com.",
         "invalid value `example.com.` for `--domain`: it ends with `.`",
         "--domain example.com",
     );
-    check(
-        Domain::parse,
+    check::<Domain>(
         "example.-com",
         "invalid value `example.-com` for `--domain`: in `-com`: it starts with `-`",
         "--domain example.com",
     );
-    check(
-        Domain::parse,
+    check::<Domain>(
         "https://example.com",
         "invalid value `https://example.com` for `--domain`: in `https://example`: `:` is not allowed",
         "--domain example.com",
     );
-    assert!(Group::parse("").is_ok() && Domain::parse("").is_ok());
+    assert!("".parse::<Group>().is_ok() && "".parse::<Domain>().is_ok());
 }
 
 #[test]
 fn labels() {
-    check(
-        ProjectName::parse,
+    check::<ProjectName>(
         "My_Project",
         "invalid value `My_Project` for `--project-name`: `M` is upper case",
         "--project-name my-project",
     );
     let long = "p".repeat(56);
-    check(
-        ProjectName::parse,
+    check::<ProjectName>(
         &long,
         &format!(
             "invalid value `{long}` for `--project-name`: it has 56 characters, 55 are allowed"
         ),
         &format!("--project-name {}", &long[..55]),
     );
-    check(
-        Plural::parse,
+    check::<Plural>(
         "2foos",
         "invalid value `2foos` for `--plural`: it starts with a digit",
         "--plural foos",
     );
-    check(
-        ShortName::parse,
+    check::<ShortName>(
         "mc-",
         "invalid value `mc-` for `--short-name`: it ends with `-`",
         "--short-name mc",
     );
-    check(
-        ControllerName::parse,
+    check::<ControllerName>(
         "Backup Controller",
         "invalid value `Backup Controller` for `--controller-name`: `B` is upper case",
         "--controller-name backup-controller",
@@ -181,8 +165,7 @@ fn labels() {
 
 #[test]
 fn a_flag_is_no_value() {
-    check(
-        Group::parse,
+    check::<Group>(
         "--version",
         "invalid value `--version` for `--group`: it starts with `-`",
         "--group version",
@@ -191,8 +174,7 @@ fn a_flag_is_no_value() {
 
 #[test]
 fn nothing_to_suggest_still_helps() {
-    check(
-        Kind::parse,
+    check::<Kind>(
         "数据",
         "invalid value `数据` for `--kind`: `数` is not allowed",
         "--help",
@@ -200,7 +182,7 @@ fn nothing_to_suggest_still_helps() {
 }
 
 #[test]
-fn versions_by_age_priority_and_storage() {
+fn versions_by_age_and_storage() {
     let mut versions: Vec<Version> = [
         "v10",
         "v2",
@@ -211,7 +193,7 @@ fn versions_by_age_priority_and_storage() {
         "v1alpha10",
         "v2alpha1",
     ]
-    .map(|text| Version::parse(text).unwrap())
+    .map(|text| text.parse().unwrap())
     .into();
     let texts = |versions: &[Version]| versions.iter().map(ToString::to_string).collect::<Vec<_>>();
     versions.sort();
@@ -228,23 +210,8 @@ fn versions_by_age_priority_and_storage() {
             "v10"
         ]
     );
-    versions.sort_by_key(|version| version.priority());
-    assert_eq!(
-        texts(&versions),
-        [
-            "v10",
-            "v2",
-            "v1",
-            "v2beta3",
-            "v1beta1",
-            "v2alpha1",
-            "v1alpha10",
-            "v1alpha2"
-        ]
-    );
 
-    let storage =
-        |texts: &[&str]| Version::storage(texts.iter().map(|text| Version::parse(text).unwrap()));
+    let storage = |texts: &[&str]| Version::storage(texts.iter().map(|text| text.parse().unwrap()));
     assert_eq!(
         storage(&["v1alpha1", "v1beta2", "v1beta1"])
             .unwrap()
@@ -268,32 +235,32 @@ fn texts() -> impl Strategy<Value = String> {
     ]
 }
 
-fn check_suggestion<T: fmt::Display>(parse: fn(&str) -> Result<T, Invalid>, text: &str) {
-    match parse(text) {
+fn check_suggestion<T: FromStr<Err = Invalid> + fmt::Display>(text: &str) {
+    match text.parse::<T>() {
         Ok(name) => assert_eq!(name.to_string(), text),
         Err(Invalid {
             suggestion: Some(suggestion),
             ..
-        }) => assert!(parse(&suggestion).is_ok(), "{suggestion:?}"),
+        }) => assert!(suggestion.parse::<T>().is_ok(), "{suggestion:?}"),
         Err(_) => (),
     }
 }
 
 proptest! {
     #[test]
-    fn what_is_suggested_is_accepted(text in texts()) {
-        check_suggestion(Domain::parse, &text);
-        check_suggestion(Group::parse, &text);
-        check_suggestion(Version::parse, &text);
-        check_suggestion(Kind::parse, &text);
-        check_suggestion(Plural::parse, &text);
-        check_suggestion(ProjectName::parse, &text);
+    fn suggestions_are_accepted(text in texts()) {
+        check_suggestion::<Domain>(&text);
+        check_suggestion::<Group>(&text);
+        check_suggestion::<Version>(&text);
+        check_suggestion::<Kind>(&text);
+        check_suggestion::<Plural>(&text);
+        check_suggestion::<ProjectName>(&text);
     }
 
     #[test]
     fn every_kind_has_a_plural_a_module_and_a_type(text in "[A-Z][a-zA-Z0-9]{0,58}") {
-        let kind = Kind::parse(&text).unwrap();
-        prop_assert!(Plural::parse(Plural::of(&kind).as_str()).is_ok());
+        let kind = text.parse().unwrap();
+        prop_assert!(Plural::of(&kind).as_str().parse::<Plural>().is_ok());
         let module = rust::Module::of_kind(&kind);
         let file = module.file();
         let plain = file.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');

@@ -1,21 +1,16 @@
 //! API versions and their order.
 
-use std::cmp::Reverse;
-use std::fmt;
+use std::{cmp::Reverse, fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::rule::{self, Fault};
-use super::{Invalid, text_serde};
+use super::{Invalid, rule, text_serde};
 
-/// How stable a version says it is.
+/// The stability of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Stage {
-    /// May change or go away without notice.
+enum Stage {
     Alpha,
-    /// Well tested; changes come with a migration.
     Beta,
-    /// Stays.
     Stable,
 }
 
@@ -27,53 +22,55 @@ pub struct Version {
     minor: u32,
 }
 
-impl Version {
-    /// Parses a version; [`Invalid`] explains what is wrong and suggests a fix.
-    ///
-    /// Stricter than the API server, which takes any DNS label: only these versions have an order there.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
-        let fault =
-            |fault: &str| Fault::new(fault, nearest(text)).of("version", rule::VERSION, text);
-        let Some(rest) = text.strip_prefix('v') else {
-            return Err(fault(match text.chars().next() {
-                None => "it is empty",
-                Some('V') => "the `V` is upper case",
-                Some(_) => "it does not start with `v`",
-            }));
-        };
-        let (major, rest) =
-            number(rest).ok_or_else(|| fault("no number from 1 to 4294967295 follows the `v`"))?;
-        let (stage, rest) = match (rest.strip_prefix("alpha"), rest.strip_prefix("beta")) {
-            (Some(rest), _) => (Stage::Alpha, rest),
-            (_, Some(rest)) => (Stage::Beta, rest),
-            _ if rest.is_empty() => {
-                return Ok(Self {
-                    major,
-                    stage: Stage::Stable,
-                    minor: 0,
-                });
-            }
-            _ => {
-                return Err(fault(&format!(
-                    "`{rest}` after the number is not `alpha` or `beta`"
-                )));
-            }
-        };
-        match number(rest) {
-            Some((minor, "")) => Ok(Self {
-                major,
-                stage,
-                minor,
-            }),
-            Some((_, rest)) => Err(fault(&format!("`{rest}` is too much"))),
-            None => Err(fault("no number from 1 to 4294967295 follows the stage")),
-        }
-    }
+impl FromStr for Version {
+    type Err = Invalid;
 
-    /// The sort key of Kubernetes' version priority: stable before beta before alpha, then the higher number first.
-    /// The smallest key is what `kubectl get` shows when no version is named.
-    pub fn priority(self) -> impl Ord {
-        Reverse((self.stage, self.major, self.minor))
+    /// Stricter than the API server, which takes any DNS label: only these versions have an order there.
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let invalid = |fault| Invalid::new("version", rule::VERSION, text, fault, nearest(text));
+        parse(text).map_err(invalid)
+    }
+}
+
+fn parse(text: &str) -> Result<Version, String> {
+    let no_number = |place| format!("no number from 1 to 4294967295 follows the {place}");
+    let Some(rest) = text.strip_prefix('v') else {
+        let fault = match text.chars().next() {
+            None => "it is empty",
+            Some('V') => "the `V` is upper case",
+            Some(_) => "it does not start with `v`",
+        };
+        return Err(fault.to_owned());
+    };
+    let (major, rest) = number(rest).ok_or_else(|| no_number("`v`"))?;
+    let (stage, rest) = match (rest.strip_prefix("alpha"), rest.strip_prefix("beta")) {
+        (Some(rest), _) => (Stage::Alpha, rest),
+        (_, Some(rest)) => (Stage::Beta, rest),
+        _ if rest.is_empty() => return Ok(Version::stable(major)),
+        _ => {
+            return Err(format!(
+                "`{rest}` after the number is not `alpha` or `beta`"
+            ));
+        }
+    };
+    match number(rest) {
+        Some((minor, "")) => Ok(Version {
+            major,
+            stage,
+            minor,
+        }),
+        Some((_, rest)) => Err(format!("`{rest}` is too much")),
+        None => Err(no_number("stage")),
+    }
+}
+
+impl Version {
+    fn stable(major: u32) -> Self {
+        Self {
+            major,
+            stage: Stage::Stable,
+            minor: 0,
+        }
     }
 
     /// The sort key of the Rust style guide, which compares the text with its numbers by value: v1, v1alpha1, v1beta1, v2.
@@ -82,36 +79,21 @@ impl Version {
         (self.major, is_longer, self.stage, self.minor)
     }
 
-    /// Which version of a kind is stored: the most stable, and of those the oldest, so that a new version of the same
-    /// stability never changes what is in etcd. `None` only for no versions.
+    /// The stored version of a kind: the most stable, and of those the oldest, so that a new version of the same stability never
+    /// changes what is in etcd. `None` only for no versions.
     pub fn storage(versions: impl IntoIterator<Item = Self>) -> Option<Self> {
         versions
             .into_iter()
             .min_by_key(|version| (Reverse(version.stage), version.major, version.minor))
     }
 
-    /// The stable version after this one's number.
-    pub fn next(self) -> Self {
-        Self {
-            major: self.major.saturating_add(1),
-            stage: Stage::Stable,
-            minor: 0,
-        }
-    }
-
-    /// The version that probably follows: v1 after what is older, otherwise the next stable one.
+    /// The version that probably follows: v1 after older versions, otherwise the next stable one.
     pub fn following(self) -> Self {
-        let first = Self {
-            major: 1,
-            stage: Stage::Stable,
-            minor: 0,
-        };
-        if self < first { first } else { self.next() }
-    }
-
-    /// How stable it is.
-    pub fn stage(self) -> Stage {
-        self.stage
+        let first = Self::stable(1);
+        match self < first {
+            true => first,
+            false => Self::stable(self.major.saturating_add(1)),
+        }
     }
 }
 

@@ -1,110 +1,44 @@
 //! The fields that may not change once a project was applied.
 
-use serde::Deserialize;
-use serde_yaml::Mapping;
-
 use super::error::{Refused, Result};
-use super::{LAYOUT, Library, Project, file};
-use crate::yaml;
+use super::file::{self, File};
+use super::{Library, Project};
 
-/// These fields, whatever else is wrong with the file.
-#[derive(Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Unchanging {
-    domain: Option<String>,
-    version: Option<serde_yaml::Value>,
-    project_name: Option<String>,
-    #[serde(default)]
-    plugins: Mapping,
-}
-
-impl Unchanging {
-    /// The template set, if it is a number.
-    fn templates(&self) -> Option<String> {
-        let set = self.plugins.get(LAYOUT)?.get("templates")?.as_u64()?;
-        Some(set.to_string())
-    }
-
-    /// The field `library`, if it is there.
-    fn library(&self) -> Option<&str> {
-        self.plugins.get(LAYOUT)?.get("library")?.as_str()
-    }
-}
-
-/// Refuses the text of a `PROJECT` whose domain, name or template set is not that of the project that was last applied.
+/// Refuses the text of a `PROJECT` whose domain, name, template set or library is not that of the project that was last applied.
 ///
-/// The domain is part of every stored object's API group, and the name of every object in a cluster, so changing one
-/// would not rename what exists but leave it behind. The template set is what `update` counts from. It is checked before
-/// everything else, because other rules would advise to make the rest of the file agree. Where `merged`, two branches were
-/// put together, and one of them may have been updated.
+/// The domain is part of every stored object's API group, and the name of every object in a cluster, so a change would not
+/// rename what exists but leave it behind. `update` counts from the template set. The check comes before the rules, because
+/// those would advise to make the rest of the file agree. A text that is no project passes. If two branches were `merged`,
+/// one of them may have been updated.
 pub fn check_unchanging(text: &[u8], applied: &Project, merged: bool) -> Result<()> {
-    let text = file::text(text).ok();
-    let Some(now) = text.and_then(|text| yaml::read::<Unchanging>(text).ok()) else {
+    let Ok(File {
+        domain,
+        project_name,
+        plugins,
+        ..
+    }) = file::text(text).and_then(file::parse)
+    else {
         return Ok(());
     };
-    // Its last line: a file that was cut off deserves that answer.
-    if now.version.is_none() {
-        return Ok(());
-    }
-    let fields = Fields {
-        domain: now.domain.as_deref().unwrap_or_default(),
-        name: now.project_name.as_deref(),
-        templates: now.templates(),
-        library: now.library(),
-    };
-    fields.check(applied, merged)
-}
-
-impl Project {
-    /// The same check of a text that was read. YAML has many ways to write a value, and this one is what commands use.
-    ///
-    /// Errors: those of [`check_unchanging`].
-    pub fn check_unchanged(&self, applied: &Self, merged: bool) -> Result<()> {
-        let fields = Fields {
-            domain: self.domain.as_str(),
-            name: Some(self.name.as_str()),
-            templates: Some(self.settings.templates.to_string()),
-            library: self.settings.library.map(Library::word),
-        };
-        fields.check(applied, merged)
-    }
-}
-
-/// The fields that may not change, as they are now.
-struct Fields<'a> {
-    domain: &'a str,
-    name: Option<&'a str>,
-    templates: Option<String>,
-    library: Option<&'a str>,
-}
-
-impl Fields<'_> {
-    fn check(self, applied: &Project, merged: bool) -> Result<()> {
-        let name = applied.name.as_str();
-        let set = applied.settings.templates.to_string();
-        let set_now = self.templates.filter(|_| !merged);
-        let library = applied.settings.library.map_or("", Library::word);
-        // A branch that was updated says so, and another one does not yet.
-        let library_now = match merged {
-            true => library,
-            false => self.library.unwrap_or_default(),
-        };
-        let fields = [
-            ("domain", self.domain, applied.domain.as_str()),
-            ("projectName", self.name.unwrap_or(name), name),
-            ("templates", set_now.as_deref().unwrap_or(&set), &set),
-            ("library", library_now, library),
-        ];
-        let changed = fields.into_iter().find(|(_, now, then)| now != then);
-        match changed {
-            None => Ok(()),
-            Some((field, now, then)) => Err(Refused::Changed {
-                field,
-                now: now.to_owned(),
-                then: then.to_owned(),
-            }
-            .into()),
-        }
+    let (then, now) = (&applied.settings, plugins.ours.as_ref());
+    let (now, library) = (now.unwrap_or(then), |library: Option<Library>| {
+        library.map_or("", Library::word).to_owned()
+    });
+    let (name, templates) = (&applied.name, then.templates);
+    let fields = [
+        ("domain", domain.to_string(), applied.domain.to_string()),
+        ("projectName", project_name.to_string(), name.to_string()),
+        (
+            "templates",
+            now.templates.to_string(),
+            templates.to_string(),
+        ),
+        ("library", library(now.library), library(then.library)),
+    ];
+    let mut fields = fields.into_iter().take(if merged { 2 } else { 4 });
+    match fields.find(|(_, now, then)| now != then) {
+        Some((field, now, then)) => Err(Refused::Changed { field, now, then }.into()),
+        None => Ok(()),
     }
 }
 
@@ -113,6 +47,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::project::LAYOUT;
 
     const TEXT: &str = "domain: example.com\nlayout:\n- LAYOUT\nplugins:\n  LAYOUT:\n    library: operator\n    templates: 5\n\
                         projectName: demo\nversion: \"3\"\n";
@@ -124,13 +59,8 @@ mod tests {
     /// Whether a command refuses `text` for a project that was applied as `TEXT`; `None` where it is no project.
     fn refused(text: &str) -> Option<bool> {
         let applied = Project::read(of(TEXT).as_bytes()).unwrap();
-        let now = Project::read(text.as_bytes()).ok()?;
-        let first = check_unchanging(text.as_bytes(), &applied, false);
-        Some(
-            first
-                .and_then(|()| now.check_unchanged(&applied, false))
-                .is_err(),
-        )
+        Project::read(text.as_bytes()).ok()?;
+        Some(check_unchanging(text.as_bytes(), &applied, false).is_err())
     }
 
     #[test]

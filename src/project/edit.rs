@@ -2,17 +2,14 @@
 
 mod create_api;
 mod create_webhook;
-mod delete_api;
-mod delete_webhook;
-mod edit_api;
+mod delete;
 mod entry;
-mod rename;
+mod kind;
 mod settings;
 
 pub use self::create_api::{CreateApi, NewVersion};
 pub use self::create_webhook::{CreateWebhook, Target};
-pub use self::delete_api::DeleteApi;
-pub use self::delete_webhook::DeleteWebhook;
-pub use self::edit_api::EditApi;
+pub use self::delete::{DeleteApi, DeleteWebhook};
 pub use self::entry::External;
-pub use self::settings::{EditSettings, InitOptions, domain_stays, name_stays};
+pub use self::kind::EditApi;
+pub use self::settings::{EditSettings, InitOptions, fixed};

@@ -1,26 +1,23 @@
-//! Why a project, or a change of one, is refused: data alone. The words and the advice are in `refusal::project`.
+//! The reasons that a project, or a change of it, is refused. Flags and commands are in `refusal::project`.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use super::{Certificates, Immutable, Key, Rename, Webhooks};
-use crate::name::kubernetes::CoreType;
-use crate::name::{
-    ControllerName, Domain, Group, Invalid, Kind, Plural, ProjectName, RustPath, ShortName, Version,
-};
+use super::{Certificates, Immutable, Key, Webhooks};
+use crate::name::{ControllerName, Domain, Group, Kind, ProjectName, RustPath, Version};
 use crate::tree::RelPath;
 
 /// The result of reading or changing a project.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a project, or a change of one, is refused.
+/// The reason that a project, or a change of it, is refused.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
     /// The project would break a rule.
     Broken(Violation),
     /// The project does not allow a command.
     Refused(Refused),
-    /// The text of `PROJECT` is no project.
+    /// The text of `PROJECT` is not a project.
     Unreadable(Unreadable),
 }
 
@@ -42,188 +39,170 @@ impl From<Unreadable> for Error {
     }
 }
 
-/// A broken rule.
+/// A broken rule, in words that fit a command and a hand-edited `PROJECT`, with a correction for each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Violation {
-    /// Who broke it.
+    /// The origin of the broken entry.
     pub origin: Origin,
-    /// The entry of `resources` that breaks it, the later one of two.
+    /// The entry of `resources` that breaks the rule; of two, the later one.
     pub at: Key,
-    /// The entry that it clashes with.
+    /// The entry with which it clashes.
     pub other: Option<Key>,
-    /// The rule.
-    pub rule: Rule,
+    /// The violation, a fragment with the user's text in backticks.
+    pub what: String,
+    /// The reasons.
+    pub notes: Vec<String>,
+    /// The correction of a command; `None` if only `PROJECT` can break the rule, or if no other value is obvious.
+    pub remedy: Option<Remedy>,
+    /// The correction in `PROJECT`: a line, or the change in words.
+    pub correction: String,
 }
 
-/// Who broke a rule: it decides whether flags or fields have to change.
+/// The correction of a command that breaks a rule. Fields have their names in `PROJECT`.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Remedy {
+    /// Other values of these fields.
+    Set(Vec<(&'static str, String)>),
+    /// A command without these fields.
+    Drop(Vec<&'static str>),
+    /// An API that has to be defined first.
+    Define {
+        /// The entry of the API.
+        key: Key,
+        /// Whether it gets a controller.
+        controller: bool,
+    },
+    /// A name that a person has to choose or to find.
+    Inspect,
+    /// A project of its own.
+    OwnProject,
+    /// A project that is not namespaced.
+    ClusterWide,
+}
+
+/// A violation by the entry at a key: `violation!(key => "what", "note", …)`. The texts are those of [`format!`].
+macro_rules! violation {
+    ($at:expr => $what:literal $(, $note:literal)*) => {
+        $crate::project::Violation::of($at, format!($what))$(.note(format!($note)))*
+    };
+}
+pub(super) use violation;
+
+impl Remedy {
+    /// Other values of `fields`.
+    pub fn set<T: ToString, const N: usize>(fields: [(&'static str, T); N]) -> Self {
+        Self::Set(
+            fields
+                .map(|(field, value)| (field, value.to_string()))
+                .into(),
+        )
+    }
+
+    /// Another entry.
+    pub fn entry(group: impl ToString, version: impl ToString, kind: impl ToString) -> Self {
+        Self::Set(vec![
+            ("group", group.to_string()),
+            ("version", version.to_string()),
+            ("kind", kind.to_string()),
+        ])
+    }
+}
+
+/// The purpose of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Use {
+    /// A controller watches its objects.
+    Controller,
+    /// A webhook is called for its objects.
+    Webhook,
+}
+
+/// The origin of an entry that breaks a rule. It decides whether flags or fields have to change.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Origin {
     /// A command.
     Command,
-    /// `edit api`, whose flags hold for all versions of a kind.
-    EditApi,
-    /// `rename`, which is about one kind and no other.
-    Rename,
+    /// A command that changes a kind, and lacks flags of the command that created it.
+    Edit,
     /// `PROJECT`, edited by hand, at the line of the entry.
     File(Option<usize>),
-    /// Two branches together. The user sees the entries of one, with their lines.
+    /// The merge of two branches. The user sees the entries of one branch, at these lines.
     Branches(Vec<(Key, Option<usize>)>),
 }
 
 impl Violation {
+    /// A violation by the entry `at`.
+    pub fn of(at: &Key, what: String) -> Self {
+        Self {
+            origin: Origin::Command,
+            at: at.clone(),
+            other: None,
+            what,
+            notes: Vec::new(),
+            remedy: None,
+            correction: String::new(),
+        }
+    }
+
+    /// Adds a reason.
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Corrects a command and `PROJECT` by the same value of a field.
+    pub fn set(self, field: &'static str, value: impl ToString) -> Self {
+        let line = format!("{field}: {}", value.to_string());
+        self.by_command(Remedy::set([(field, value)])).in_file(line)
+    }
+
+    /// Corrects both by another kind, which a person has to name.
+    pub fn another_kind(self) -> Self {
+        self.by_command(Remedy::Inspect)
+            .in_file("rename one of the kinds")
+    }
+
+    /// The correction of a command.
+    pub fn by_command(self, remedy: Remedy) -> Self {
+        let remedy = Some(remedy);
+        Self { remedy, ..self }
+    }
+
+    /// The correction in `PROJECT`.
+    pub fn in_file(self, correction: impl Into<String>) -> Self {
+        let correction = correction.into();
+        Self { correction, ..self }
+    }
+
     /// The same violation, between two entries.
     pub fn beside(self, other: &Key) -> Self {
         let other = Some(other.clone());
         Self { other, ..self }
     }
 
-    /// The same violation, by somebody else than a command.
+    /// The same violation from another origin than a command.
     pub fn by(self, origin: Origin) -> Self {
         Self { origin, ..self }
     }
 }
 
-/// A rule between the parts of a project.
-#[derive(Clone, Debug, PartialEq)]
-#[expect(missing_docs, reason = "`refusal::project` has the words of each")]
-pub enum Rule {
-    // What a type is.
-    Unknown(Use, Meant),
-    NotCore,
-    UnlikeCore(CoreType),
-    CoreApi,
-    NotExternal {
-        core: bool,
-    },
-    NoPath,
-    InvalidPath(Invalid),
-    OtherDomain(Domain),
-    TwoTypes {
-        core: bool,
-        defined: bool,
-    },
-    ClusterScoped {
-        core: bool,
-    },
-    // What an entry holds.
-    Idle,
-    TwoEntries,
-    OptionsWithoutEntry,
-    ShortNamesWithoutApi,
-    // API groups.
-    NoGroup,
-    NoDot,
-    NoDotElsewhere,
-    Reserved(&'static str),
-    Device(String),
-    LongCrd(String),
-    LongFile(usize),
-    SameModule(String),
-    SameFile(String),
-    // Kinds.
-    OtherPlural(Plural, Plural),
-    OtherScope {
-        namespaced: bool,
-    },
-    OtherShortNames(Vec<ShortName>, Vec<ShortName>),
-    SameList(String),
-    SameLetters,
-    SameType(String),
-    ShortNameTwice(ShortName, Vec<ShortName>),
-    SingularInUse {
-        as_what: &'static str,
-    },
-    PluralInUse {
-        plural: Plural,
-        as_what: &'static str,
-    },
-    ShortNameInUse {
-        name: ShortName,
-        as_what: &'static str,
-        left: Vec<ShortName>,
-    },
-    // Controllers.
-    TwoDefaults,
-    SameControllerFile {
-        names: [String; 2],
-        path: String,
-    },
-    SameControllerName(String),
-    UnknownFinalizer(String),
-    ForeignFinalizer,
-    // Webhooks.
-    NotConverted {
-        alone: bool,
-    },
-    OneVersion,
-    TwoHubs(Version, Version),
-    HubAsSpoke(Option<Version>),
-    NoSpoke {
-        spoke: Version,
-        versions: BTreeSet<Version>,
-        other: Option<Version>,
-    },
-    SpokeTwice(Version),
-    HalfConversion {
-        has: &'static str,
-        lacks: &'static str,
-    },
-    PathWithoutWebhook {
-        what: &'static str,
-        path: String,
-    },
-    SamePath {
-        path: String,
-        what: [&'static str; 2],
-    },
-    SameDirectory(String),
-    LongService(String),
-    LongWebhook(String),
-}
-
-impl Rule {
-    /// Broken by the entry at `key`.
-    pub fn at(self, key: &Key) -> Violation {
-        Violation {
-            origin: Origin::Command,
-            at: key.clone(),
-            other: None,
-            rule: self,
-        }
-    }
-}
-
-/// What a kind is needed for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(missing_docs, reason = "there is no more to say")]
-pub enum Use {
-    Controller,
-    Webhook,
-}
-
-/// The type that was probably meant by one that nobody defines.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Meant {
-    /// The same kind in a version that the project defines.
-    Version(Version),
-    /// An entry of a kind or group with a similar name, and whether there is one such entry.
-    Entry(Key, bool),
-    /// A type of Kubernetes.
-    Core(CoreType),
-    /// Nothing is near.
-    Nothing,
-}
-
-/// A command that the project does not allow.
+/// A command that the project does not allow. Fields of entries have their names in `PROJECT`.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "`refusal::project` has the words of each")]
 pub enum Refused {
     OtherTemplates(u32),
-    /// A field that cannot change was changed by hand.
+    /// The user changed a field that cannot change.
     Changed {
         field: &'static str,
         now: String,
         then: String,
+    },
+    /// `edit` names a field that cannot change.
+    Fixed {
+        field: &'static str,
+        domain: Domain,
+        name: ProjectName,
+        wanted: String,
     },
     FinalizerChanged {
         controller: String,
@@ -235,28 +214,32 @@ pub enum Refused {
         known: Vec<Key>,
         meant: Option<Key>,
     },
-    OtherPlural {
+    /// The entry has another value in a field that belongs to its type.
+    OtherType {
         key: Key,
-        known: Plural,
-        given: Plural,
+        field: &'static str,
+        known: String,
+        given: String,
     },
-    OtherPath {
-        key: Key,
-        known: RustPath,
-        given: RustPath,
+    /// A field that has no effect where another one is false.
+    NoEffect {
+        field: &'static str,
+        without: &'static str,
+    },
+    /// A field with a value, which has no effect where another one is absent.
+    NotAsked {
+        field: &'static str,
+        value: String,
+        of: &'static str,
     },
     // `create api`
     NothingToCreate {
         elsewhere: bool,
     },
-    NameWithoutController,
-    FinalizerWithoutController,
     PathWithResource(RustPath),
-    FlagWithoutResource(&'static str),
     ApiExists(Key),
     ControllerExists(Key),
     NameExists(Key, ControllerName),
-    VersionWithoutResource,
     NoSource {
         key: Key,
         known: Vec<Key>,
@@ -265,20 +248,16 @@ pub enum Refused {
     NotCopied(Key),
     // `create webhook`
     NoWebhookAsked,
-    MoreAboutNothing {
-        flag: &'static str,
-        value: String,
-        of: &'static str,
-    },
     SpokeGivenTwice(Version),
     WebhookExists(Key, &'static str),
     Converted(Key, Option<Version>),
-    OpenSpokes(Kind, Vec<Version>),
     OtherCertificates {
         now: Certificates,
         wanted: Certificates,
     },
-    // `edit api`
+    /// The command has to name one of these versions.
+    SpokeMissing(Vec<Version>),
+    // `edit api` and `rename`
     NotEditable(Key),
     NoApiEdit,
     Stored {
@@ -292,6 +271,18 @@ pub enum Refused {
         path: String,
         wanted: bool,
     },
+    SameKind(Kind),
+    KindExists(Kind),
+    NoKind {
+        kind: Kind,
+        known: Vec<String>,
+        meant: Option<(Group, Kind)>,
+    },
+    CrdStays {
+        kind: Kind,
+        to: Kind,
+        crd: String,
+    },
     // `edit`
     NoEdit,
     NothingCertified {
@@ -301,16 +292,6 @@ pub enum Refused {
     WideEntry {
         key: Key,
         own: bool,
-    },
-    DomainStays {
-        domain: Domain,
-        name: ProjectName,
-        wanted: String,
-    },
-    NameStays {
-        domain: Domain,
-        name: ProjectName,
-        wanted: String,
     },
     // `delete api`
     NothingToDelete,
@@ -341,38 +322,30 @@ pub enum Refused {
         version: Version,
         there: BTreeSet<Version>,
     },
-    SpokeMissing {
-        hub: Version,
-        there: BTreeSet<Version>,
-    },
-    // `rename`
-    SameKind(Kind),
-    KindExists(Kind),
-    NoKind {
-        group: Group,
-        kind: Kind,
-        domain: Domain,
-        known: Vec<(Group, Kind)>,
-        meant: Option<(Group, Kind)>,
-    },
-    CrdStays(Rename, String),
     // `own` and `disown`
     Owned(RelPath),
     NotOwned(RelPath, BTreeSet<RelPath>),
 }
 
-/// What needs an API.
+impl Refused {
+    /// A field that has no effect where another one is false.
+    pub fn no_effect(field: &'static str, without: &'static str) -> Self {
+        Self::NoEffect { field, without }
+    }
+}
+
+/// A part of the project that needs an API.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Need {
     /// The default controller, or one with a name of its own.
     Controller(Option<ControllerName>),
     /// Its webhooks.
     Webhooks(Webhooks),
-    /// The hub that it is converted to.
+    /// The hub, to which the API is converted.
     Hub(Version),
 }
 
-/// A text that is no project.
+/// The reason that a text is no project.
 #[derive(Clone, Debug, PartialEq)]
 #[expect(missing_docs, reason = "`refusal::project` has the words of each")]
 pub enum Unreadable {
@@ -397,7 +370,7 @@ pub enum Unreadable {
         name: Option<String>,
     },
     NoSettings,
-    /// A value that the reader does not take. An explanation has lines of its own, as [`Invalid`] writes them.
+    /// A value that is not valid. The explanation may have lines of its own, as [`Invalid`](crate::name::Invalid) writes them.
     Value {
         place: String,
         explanation: String,

@@ -3,32 +3,33 @@
 //! The format is documented, and frozen, in `docs/project-file.md`. Reading keeps every field that it does not know;
 //! writing sorts keys as kubebuilder does and resources by [`Key`], so that equal projects are equal bytes.
 
-mod refuse;
 mod shape;
-mod webhooks;
-mod write;
 
 #[cfg(test)]
-mod refusals;
+mod refusal_tests;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod webhook_tests;
 
-use std::{collections::BTreeMap, mem, path::Path};
+use std::{cmp::Ordering, collections::BTreeMap, mem, path::Path};
 
-use serde_yaml::{Mapping, Value};
+use serde_yaml::Value;
 
-pub use self::refuse::{missing, text};
-use self::shape::{Entry, File, Plugins};
-use super::error::{Origin, Result, Rule, Unreadable, Violation};
-use super::rules;
-use super::{Api, Key, Project, Resource, Settings};
-use crate::name::{Plural, kubernetes};
+pub use self::shape::File;
+use self::shape::{Entry, Plugins, Probe};
+pub use self::shape::{FormatVersion, OptionsEntry, is_default, owned_paths};
+use super::error::{Error, Origin, Result, Unreadable, Violation, violation};
+use super::{Key, LAYOUT, Project, rules};
 use crate::yaml;
 
 /// The file's name, at the root of every project.
 pub const FILE: &str = "PROJECT";
+
+const HEADER: &str = "\
+# The desired state of this project. `operator-forge` edits this file, and so may you: run `operator-forge sync` after.
+# It is kubebuilder's project file, version 3; comments below this line are not kept.
+";
 
 /// The nearest directory above `directory`, which is a full path, that has a `PROJECT`.
 pub fn above(directory: &Path) -> Option<&Path> {
@@ -36,185 +37,222 @@ pub fn above(directory: &Path) -> Option<&Path> {
     above.find(|it| it.join(FILE).is_file())
 }
 
-impl Project {
-    /// Reads `PROJECT`. The rules between its parts are those that commands meet.
-    pub fn read(bytes: &[u8]) -> Result<Self> {
-        let text = refuse::text(bytes)?;
-        let check = |project: &Self| rules::check(project, None);
-        Self::read_with(text, check, |keys, it| refuse::broken(text, keys, it))
-    }
-
-    /// Reads the merge of two branches, of which the user sees the text of one: `here`. A refusal says what to change there.
-    pub fn read_merged(merged: &str, here: &[u8]) -> Result<Self> {
-        let here = entries_of_one(here, merged);
-        // Of two entries that clash, the one that stands in `here` can be changed there.
-        let clash = |project: &Self, key: &Key| {
-            let violation = rules::webhooks::paths(project, Some(key)).err();
-            violation.filter(|violation| violation.at == *key)
-        };
-        let check = |project: &Self| {
-            rules::check(project, None).map_err(|first| {
-                let mut here = here.iter();
-                here.find_map(|(key, _)| clash(project, key))
-                    .unwrap_or(first)
-            })
-        };
-        let origin = Origin::Branches(here.clone());
-        Self::read_with(merged, check, |_, violation| violation.by(origin))
-    }
-
-    fn read_with(
-        text: &str,
-        check: impl Fn(&Self) -> Result<(), Violation>,
-        place: impl FnOnce(&[Key], Violation) -> Violation,
-    ) -> Result<Self> {
-        let file: File = match yaml::read(text) {
-            Ok(file) => file,
-            Err(error) => {
-                // A file of another kind deserves that answer before one about a field.
-                yaml::read(text).map_or(Ok(()), refuse::foreign)?;
-                return Err(refuse::unreadable(text, error).into());
-            }
-        };
-        if let Some(error) = refuse::odd_key(text) {
-            return Err(Unreadable::Value {
-                place: error.place(FILE),
-                explanation: error.what,
-                note: Some("the file could not be written again"),
-            }
-            .into());
-        }
-        refuse::foreign(refuse::Probe {
-            version: file.version.clone(),
-            layout: file.layout.clone(),
-            domain: Some(file.domain.to_string()),
-            project_name: Some(file.project_name.to_string()),
-        })?;
-        if file.plugins.ours.is_none() {
-            return Err(Unreadable::NoSettings.into());
-        }
-        let keys: Vec<_> = file.resources.iter().map(key_of).collect();
-        let project = from_file(file).and_then(|project| check(&project).map(|()| project));
-        Ok(project.map_err(|violation| place(&keys, violation))?)
+/// The refusal of a directory without `PROJECT`.
+pub fn missing(directory: &Path) -> Error {
+    match directory.exists() {
+        true => Unreadable::NoProject(directory.to_owned()).into(),
+        false => Unreadable::NoDirectory(directory.to_owned()).into(),
     }
 }
 
-/// The entries of one branch that are the same in what both make together, with the lines where they start.
-fn entries_of_one(branch: &[u8], merged: &str) -> Vec<(Key, Option<usize>)> {
+impl Project {
+    /// Reads `PROJECT`, and checks the rules that commands are checked against.
+    pub fn read(bytes: &[u8]) -> Result<Self> {
+        let text = text(bytes)?;
+        let file = parse(text)?;
+        let keys: Vec<_> = file.resources.iter().map(Entry::key).collect();
+        let project = from_file(file).and_then(|project| {
+            rules::check(&project, None)?;
+            Ok(project)
+        });
+        Ok(project.map_err(|violation| {
+            let entry = keys.iter().rposition(|key| *key == violation.at);
+            let line = entry.and_then(|entry| line_of_entry(text, entry));
+            violation.by(Origin::File(line))
+        })?)
+    }
+
+    /// Reads the merge of two branches. The user sees the text of one, `here`; a refusal names the lines to change there.
+    pub fn read_merged(merged: &str, here: &[u8]) -> Result<Self> {
+        let file = parse(merged)?;
+        let here = entries_of_one(here, &file.resources);
+        let project = from_file(file).and_then(|project| {
+            let Err(first) = rules::check(&project, None) else {
+                return Ok(project);
+            };
+            // Of two entries that clash, the entry that `here` has can be changed there.
+            let clash = here.iter().find_map(|(key, _)| {
+                let violation = rules::check(&project, Some(key)).err();
+                violation.filter(|violation| violation.at == *key)
+            });
+            Err(clash.unwrap_or(first))
+        });
+        Ok(project.map_err(|violation| violation.by(Origin::Branches(here)))?)
+    }
+
+    /// The text of `PROJECT`.
+    pub fn write(&self) -> String {
+        let mut value =
+            serde_yaml::to_value(to_file(self)).expect("a project has only strings for keys");
+        sort(&mut value);
+        let text = serde_yaml::to_string(&value).expect("a value is valid YAML");
+        // The quotes that kubebuilder writes. No other line of the file can look like this one.
+        let text = text.replace("\nversion: '3'\n", "\nversion: \"3\"\n");
+        format!("{HEADER}{text}")
+    }
+}
+
+/// The file as text. Refuses other bytes, an empty file and conflict markers.
+pub fn text(bytes: &[u8]) -> Result<&str, Unreadable> {
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let before = &bytes[..error.valid_up_to()];
+        let line = 1 + before.iter().filter(|byte| **byte == b'\n').count();
+        Unreadable::NotUtf8 { line }
+    })?;
+    let is_empty = |line: &str| matches!(line.trim(), "" | "---") || line.trim().starts_with('#');
+    if text.lines().all(is_empty) {
+        let comments = !text.trim().is_empty();
+        return Err(Unreadable::Empty { comments });
+    }
+    let is_marker = |line: &str| {
+        line.starts_with("<<<<<<< ") || line.starts_with(">>>>>>> ") || line == "======="
+    };
+    match text.lines().position(is_marker) {
+        Some(before) => Err(Unreadable::Conflict { line: before + 1 }),
+        None => Ok(text),
+    }
+}
+
+/// The fields of the file. Refuses a file of another tool, and values that are not valid.
+pub fn parse(text: &str) -> Result<File, Unreadable> {
+    // A file of another tool deserves that answer before one about a field.
+    if let Ok(probe) = yaml::read(text) {
+        check_tool(probe)?;
+    }
+    let value = |error: yaml::Error, note| Unreadable::Value {
+        place: error.place(FILE),
+        explanation: error.what,
+        note,
+    };
+    let file: File = yaml::read(text).map_err(|error| {
+        let end = text.lines().count();
+        let is_late = |error: yaml::Error| error.at.is_none_or(|(line, _)| line >= end);
+        let is_cut_off = yaml::broken(text).is_some_and(is_late);
+        let note = "this is not YAML: the file was perhaps cut off";
+        value(error, is_cut_off.then_some(note))
+    })?;
+    // Only a text with one of these characters can have a key that holds others or merges them, so few are read again.
+    if text.contains(['?', '*', '{', '[', '<'])
+        && let Some(error) = yaml::odd_key(text, false)
+    {
+        return Err(value(error, Some("the file could not be written again")));
+    }
+    match file.plugins.ours {
+        Some(_) => Ok(file),
+        None => Err(Unreadable::NoSettings),
+    }
+}
+
+/// Refuses a file of another tool, or in another format.
+fn check_tool(probe: Probe) -> Result<(), Unreadable> {
+    let tool = |layout: &str| layout.split('/').next().map(str::to_owned);
+    if probe.layout.iter().any(|plugin| plugin == LAYOUT) {
+        return match probe.version.as_deref() {
+            Some("3") => Ok(()),
+            Some(version) => Err(Unreadable::OtherVersion(version.to_owned())),
+            None => Err(Unreadable::NoVersion),
+        };
+    }
+    let mut layout = probe.layout.iter();
+    if let Some(newer) = layout.find(|plugin| tool(plugin) == tool(LAYOUT)) {
+        return Err(Unreadable::NewerLayout(newer.clone()));
+    }
+    Err(match probe.layout.into_iter().next() {
+        // Version 2 of kubebuilder's file had no layout; nor has a file that lost its lines.
+        None => Unreadable::NoLayout,
+        Some(layout) => Unreadable::Foreign {
+            layout,
+            domain: probe.domain,
+            name: probe.project_name,
+        },
+    })
+}
+
+/// The entries of one branch that its merge with another one kept as they are, with the lines where they start.
+fn entries_of_one(branch: &[u8], merged: &[Entry]) -> Vec<(Key, Option<usize>)> {
     let text = String::from_utf8_lossy(branch);
-    let values = |text: &str| match yaml::read::<Value>(text).ok()?.get_mut("resources")? {
-        Value::Sequence(entries) => Some(mem::take(entries)),
-        _ => None,
-    };
-    let (Some(ours), Some(all), Ok(file)) =
-        (values(&text), values(merged), yaml::read::<File>(&text))
-    else {
-        return Vec::new();
-    };
-    let entries = ours.iter().zip(&file.resources).enumerate();
-    entries
-        .filter(|(_, (value, _))| all.contains(value))
-        .map(|(at, (_, entry))| (key_of(entry), refuse::line_of_entry(&text, at)))
+    let entries = yaml::read(&text).map_or_else(|_| Vec::new(), |file: File| file.resources);
+    let kept = entries.iter().enumerate();
+    kept.filter(|(_, entry)| merged.contains(entry))
+        .map(|(at, entry)| (entry.key(), line_of_entry(&text, at)))
         .collect()
 }
 
+/// The line where the n-th item of `resources` starts, if the list is written as a block.
+fn line_of_entry(text: &str, entry: usize) -> Option<usize> {
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let mut lines = text.lines().zip(1..);
+    lines.find(|(line, _)| line.trim_end() == "resources:")?;
+    let mut lines = lines.peekable();
+    let of_list = indent(lines.peek()?.0);
+    let mut items =
+        lines.filter(|(line, _)| indent(line) == of_list && line.trim_start().starts_with('-'));
+    items.nth(entry).map(|(_, number)| number)
+}
+
 fn from_file(file: File) -> Result<Project, Violation> {
-    let Plugins { ours, others } = file.plugins;
-    let ours = ours.expect("a file without settings is refused");
+    let settings = file.plugins.ours;
+    let mut settings = settings.expect("a file without settings is refused");
+    let mut resources = BTreeMap::new();
+    for entry in file.resources {
+        let key = entry.key();
+        let resource = entry.resource(&key)?;
+        if resources.insert(key.clone(), resource).is_some() {
+            let broken = violation!(&key => "`{key}` has two entries",
+                "one group, version and kind has one entry, with its API and its controllers");
+            return Err(broken.in_file("remove one of the two"));
+        }
+    }
+    for options in mem::take(&mut settings.options) {
+        options.put(&mut resources)?;
+    }
     let mut project = Project {
         domain: file.domain,
         name: file.project_name,
         namespaced: file.namespaced,
-        settings: Settings {
-            templates: ours.templates,
-            license: ours.license,
-            owner: ours.owner,
-            header: ours.header,
-            certificates: ours.certificates,
-            runtime: ours.runtime,
-            library: ours.library,
-            owned: ours.owned.into_iter().map(|path| path.0).collect(),
-            extra: ours.extra,
-        },
+        settings,
         layout: file.layout,
-        resources: BTreeMap::new(),
-        plugins: others,
+        resources,
+        plugins: file.plugins.others,
         extra: file.extra,
     };
-    for entry in file.resources {
-        let key = key_of(&entry);
-        let resource = from_entry(&key, entry)?;
-        if project.resources.insert(key.clone(), resource).is_some() {
-            return Err(Rule::TwoEntries.at(&key));
-        }
-    }
-    for entry in ours.resources {
-        let key = Key {
-            group: entry.group,
-            kind: entry.kind,
-            domain: entry.domain,
-            version: entry.version,
-        };
-        let Some(resource) = project.resources.get_mut(&key) else {
-            return Err(Rule::OptionsWithoutEntry.at(&key));
-        };
-        (resource.options, resource.options_entry) = (entry.options.extra, entry.extra);
-        resource.put_finalizers(&key, entry.options.finalizers)?;
-        match &mut resource.api {
-            Some(api) => api.short_names = entry.options.short_names,
-            None if entry.options.short_names.is_empty() => (),
-            None => return Err(Rule::ShortNamesWithoutApi.at(&key)),
-        }
-    }
     project.forget_certificates();
     Ok(project)
 }
 
-fn key_of(entry: &Entry) -> Key {
-    Key {
-        group: entry.group.clone(),
-        kind: entry.kind.clone(),
-        domain: entry.domain.clone(),
-        version: entry.version,
+fn to_file(project: &Project) -> File {
+    let mut project = project.clone();
+    let options = project.resources.iter();
+    project.settings.options = options
+        .filter_map(|(key, resource)| OptionsEntry::of(key, resource))
+        .collect();
+    let entries = project.resources.into_iter();
+    File {
+        domain: project.domain,
+        layout: project.layout,
+        plugins: Plugins {
+            ours: Some(project.settings),
+            others: project.plugins,
+        },
+        project_name: project.name,
+        namespaced: project.namespaced,
+        resources: entries.map(|(key, it)| Entry::of(key, it)).collect(),
+        version: Some("3".to_owned()),
+        extra: project.extra,
     }
 }
 
-fn from_entry(key: &Key, entry: Entry) -> Result<Resource, Violation> {
-    let core = entry
-        .core
-        .then(|| kubernetes::find(key.group.as_str(), key.version, &key.kind))
-        .flatten();
-    let plural = entry
-        .plural
-        .or(core.map(Plural::from))
-        .unwrap_or_else(|| Plural::of(&key.kind));
-    let mut extra = entry.extra;
-    let external = match entry.external {
-        true => Some(webhooks::take_path(key, &mut extra)?),
-        false => None,
-    };
-    let webhooks = entry.webhooks.map(|entry| webhooks::from_file(key, entry));
-    let webhooks = webhooks.transpose()?.filter(|all| !all.is_empty());
-    Ok(Resource {
-        plural,
-        api: entry.api.map(|api| Api {
-            namespaced: api.namespaced,
-            short_names: Vec::new(),
-            extra: api.extra,
-        }),
-        controller: entry.controller,
-        finalizer: false,
-        finalizers: Default::default(),
-        core: entry.core,
-        external,
-        webhooks,
-        controllers: entry
-            .controllers
-            .into_iter()
-            .map(|entry| (entry.name, entry.extra))
-            .collect(),
-        options: Mapping::new(),
-        options_entry: Mapping::new(),
-        extra,
-    })
+/// Sorts the keys of every mapping; lists keep their order.
+fn sort(value: &mut Value) {
+    match value {
+        Value::Mapping(mapping) => {
+            let mut entries: Vec<_> = mem::take(mapping).into_iter().collect();
+            entries.sort_by(|(a, _), (b, _)| a.partial_cmp(b).unwrap_or(Ordering::Equal));
+            entries.iter_mut().for_each(|(_, value)| sort(value));
+            mapping.extend(entries);
+        }
+        Value::Sequence(items) => items.iter_mut().for_each(sort),
+        Value::Tagged(tagged) => sort(&mut tagged.value),
+        _ => (),
+    }
 }

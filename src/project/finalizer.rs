@@ -1,13 +1,14 @@
-//! Finalizers: which controllers were generated to clean up before an object is deleted.
+//! Finalizers: the controllers that were generated with cleanup before an object is deleted.
 //!
-//! Their files are the user's from then on. So this changes with a new controller, or with `--force`, and not by itself.
+//! The file of a controller belongs to the user, so the setting is fixed when the controller is generated.
 
-use super::error::{Refused, Result, Rule, Violation};
+use super::error::{Refused, Result, Violation, violation};
+use super::rules;
 use super::view::default_name;
 use super::{ControllerView, Key, Project, Resource};
 
 impl Resource {
-    /// The names of its controllers with a finalizer, as `PROJECT` has them.
+    /// The names of its controllers with a finalizer, as in `PROJECT`.
     pub(super) fn names_of_finalizers(&self, key: &Key) -> Vec<String> {
         let default = self.finalizer.then(|| default_name(&key.group, &key.kind));
         let named = self.finalizers.iter().map(ToString::to_string);
@@ -16,9 +17,9 @@ impl Resource {
         names
     }
 
-    /// Gives a finalizer to the controllers of these names.
+    /// Sets the finalizer of the named controllers.
     ///
-    /// Errors: it has no such controller, or the project does not define the type.
+    /// Errors: the entry has no controller of that name, or the project does not define the type.
     pub(super) fn put_finalizers(
         &mut self,
         key: &Key,
@@ -31,10 +32,12 @@ impl Resource {
             } else if let Some(named) = named {
                 self.finalizers.insert(named.clone());
             } else {
-                return Err(Rule::UnknownFinalizer(name).at(key));
+                let broken = violation!(key => "`finalizers` names `{name}`, which is no controller of `{key}`",
+                    "the default controller is named `<group>-<kind>`, another one by its `name`");
+                return Err(broken.in_file(format!("remove `{name}` from `finalizers`")));
             }
             if self.api.is_none() {
-                return Err(Rule::ForeignFinalizer.at(key));
+                return Err(rules::foreign_finalizer(key));
             }
         }
         Ok(())
@@ -42,7 +45,7 @@ impl Resource {
 }
 
 impl Project {
-    /// Refuses a finalizer that was added to or taken from a controller in `PROJECT` since that was applied.
+    /// Refuses a change of `finalizers` in `PROJECT` since the last command.
     pub fn check_finalizers(&self, applied: &Self) -> Result<()> {
         let before = applied.controllers();
         let is_other = |now: &&ControllerView<'_>| {

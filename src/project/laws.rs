@@ -253,8 +253,8 @@ proptest! {
     #[test]
     fn owners_and_headers_survive(owner in "[^\\p{Cc}]{0,40}", header in headers()) {
         let mut project = empty("example.com", false);
-        let Ok(parsed) = Header::parse(&header) else { return Ok(()) };
-        project.settings.owner = CopyrightHolder::parse(&owner).unwrap_or_default();
+        let Ok(parsed) = header.parse() else { return Ok(()) };
+        project.settings.owner = owner.parse().unwrap_or_default();
         (project.settings.license, project.settings.header) = (License::Custom, Some(parsed));
         prop_assert_eq!(Project::read(project.write().as_bytes()).unwrap(), project);
     }

@@ -1,12 +1,12 @@
 //! Licenses, owners and the header of generated Rust files.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::name::{Invalid, text_serde};
 
-/// What `--license` takes, and `custom` for the text of `--license-file`.
+/// The license of generated Rust files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum License {
@@ -17,13 +17,15 @@ pub enum License {
     Mit,
     /// No license.
     None,
-    /// A header of the user's own.
+    /// The license of a header that the user wrote.
     Custom,
 }
 
-impl License {
+impl FromStr for License {
+    type Err = Invalid;
+
     /// Parses `apache2`, `mit` or `none`.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
+    fn from_str(text: &str) -> Result<Self, Invalid> {
         let lower = text.to_ascii_lowercase();
         let nearest = ["apache", "mit"].into_iter().find(|it| lower.contains(it));
         match text {
@@ -34,13 +36,15 @@ impl License {
                 what: "license",
                 found: text.to_owned(),
                 fault: "there is no such license".to_owned(),
-                rule: "it is `apache2`, `mit` or `none`; any other license comes as a file with the header's text",
+                rule: "it is `apache2`, `mit` or `none`; the header of any other license is read from a file",
                 suggestion: nearest.map(|it| it.replace("apache", "apache2")),
             }),
         }
     }
+}
 
-    /// The SPDX identifier; empty for none and for one that only its user knows.
+impl License {
+    /// The SPDX identifier; empty for no license and for a custom one.
     pub fn spdx(self) -> &'static str {
         match self {
             Self::Apache2 => "Apache-2.0",
@@ -54,9 +58,11 @@ impl License {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CopyrightHolder(String);
 
-impl CopyrightHolder {
+impl FromStr for CopyrightHolder {
+    type Err = Invalid;
+
     /// Parses one line of text.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
+    fn from_str(text: &str) -> Result<Self, Invalid> {
         let text = text.trim();
         if !text.chars().any(is_odd) {
             return Ok(Self(text.to_owned()));
@@ -66,11 +72,13 @@ impl CopyrightHolder {
             what: "owner",
             found: text.escape_debug().to_string(),
             fault: "it has a second line or a control character".to_owned(),
-            rule: "the owner stands in one comment line at the top of each Rust file",
+            rule: "the owner is one comment line at the top of each Rust file",
             suggestion: lines.find(|it| !it.is_empty()).map(str::to_owned),
         })
     }
+}
 
+impl CopyrightHolder {
     /// The owner's name.
     pub fn as_str(&self) -> &str {
         &self.0
@@ -81,45 +89,36 @@ impl CopyrightHolder {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header(String);
 
-impl Header {
-    /// Parses a comment: `//` lines or one `/* */` block. Line ends, space at line ends, tabs and the
-    /// stars of a block become what rustfmt would make of them.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
+impl FromStr for Header {
+    type Err = Invalid;
+
+    /// Parses a comment: `//` lines or one `/* */` block. Line ends, space at line ends, tabs and the stars of a block become
+    /// what rustfmt would make of them.
+    fn from_str(text: &str) -> Result<Self, Invalid> {
         let text = text.trim_start_matches('\u{feff}').replace('\t', "    ");
         let lines: Vec<_> = text.lines().map(str::trim_end).collect();
-        let starred = |line: &&str| line.trim_start().starts_with('*');
-        let text = match lines.join("\n").trim_matches('\n') {
-            block
-                if block.starts_with("/*") && block.lines().skip(1).all(|line| starred(&line)) =>
-            {
-                block
-                    .lines()
-                    .map(str::trim_start)
-                    .collect::<Vec<_>>()
-                    .join("\n ")
-            }
-            other => other.to_owned(),
+        let text = lines.join("\n");
+        let text = text.trim_matches('\n');
+        let mut rest = text.lines().skip(1);
+        let is_starred = rest.all(|line| line.trim_start().starts_with('*'));
+        let text = match text.starts_with("/*") && is_starred {
+            true => text
+                .split('\n')
+                .map(str::trim_start)
+                .collect::<Vec<_>>()
+                .join("\n "),
+            false => text.to_owned(),
         };
         if text.is_empty() || is_comment(&text) {
             return Ok(Self(text));
         }
         Err(Invalid {
             what: "header",
-            found: text
-                .lines()
-                .next()
-                .unwrap_or_default()
-                .escape_debug()
-                .to_string(),
+            found: text.lines().take(1).flat_map(str::escape_debug).collect(),
             fault: "it is not a Rust comment".to_owned(),
             rule: "a header is lines that start with `//`, or one `/* … */` block; doc comments (`///`, `//!`, `/**`, `/*!`) would become documentation of the code below",
             suggestion: None,
         })
-    }
-
-    /// The text of the comment, without a line end behind it.
-    pub fn as_str(&self) -> &str {
-        &self.0
     }
 }
 
@@ -132,40 +131,35 @@ fn is_comment(text: &str) -> bool {
         return !block.starts_with(['*', '!'])
             && inner.is_some_and(|t| !t.contains("*/") && !t.contains("/*"));
     }
-    text.lines().all(|line| {
-        line.is_empty()
-            || line
-                .strip_prefix("//")
-                .is_some_and(|rest| !rest.starts_with(['/', '!']))
+    text.lines().all(|line| match line.strip_prefix("//") {
+        Some(rest) => !rest.starts_with(['/', '!']),
+        None => line.is_empty(),
     })
 }
 
-/// Control characters, and those that turn the direction of text, which rustc denies in comments.
+/// Control characters, and characters that change the direction of text, which rustc denies in comments.
 fn is_odd(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The comment at the top of generated Rust files, with the blank line below it; empty if there is nothing to say. No
-/// year: it would need a clock, and SPDX does not ask for one.
+/// The comment at the top of generated Rust files, with the blank line below it; empty without a license and an owner. It has no
+/// year, which would need a clock; SPDX does not ask for one.
 pub fn header(license: License, owner: &CopyrightHolder, custom: Option<&Header>) -> String {
-    if let Some(Header(text)) = custom {
-        return if text.is_empty() {
-            String::new()
-        } else {
-            format!("{text}\n\n")
-        };
+    let line = |tag, text: &str| match text {
+        "" => String::new(),
+        text => format!("// {tag}: {text}\n"),
+    };
+    let text = match custom {
+        Some(Header(text)) => text.clone(),
+        None => {
+            line("SPDX-FileCopyrightText", &owner.0)
+                + &line("SPDX-License-Identifier", license.spdx())
+        }
+    };
+    match text.trim_end_matches('\n') {
+        "" => String::new(),
+        text => format!("{text}\n\n"),
     }
-    let mut lines = String::new();
-    if !owner.0.is_empty() {
-        lines += &format!("// SPDX-FileCopyrightText: {}\n", owner.0);
-    }
-    if !license.spdx().is_empty() {
-        lines += &format!("// SPDX-License-Identifier: {}\n", license.spdx());
-    }
-    if !lines.is_empty() {
-        lines.push('\n');
-    }
-    lines
 }
 
 impl fmt::Display for CopyrightHolder {
@@ -190,12 +184,12 @@ mod tests {
 
     use super::*;
 
-    /// The header that is kept, which the real rustfmt leaves alone above a file.
+    /// Parses a header. rustfmt leaves it alone at the top of a file.
     #[track_caller]
     fn check(text: &str, kept: &str) {
-        let header = Header::parse(text).unwrap();
-        assert_eq!(header.as_str(), kept);
-        assert_eq!(Header::parse(kept).unwrap(), header);
+        let header: Header = text.parse().unwrap();
+        assert_eq!(header.to_string(), kept);
+        assert_eq!(kept.parse::<Header>().unwrap(), header);
         let source = format!(
             "{}use std::fmt;\n",
             super::header(License::Custom, &CopyrightHolder::default(), Some(&header))
@@ -215,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn headers_are_kept_as_rustfmt_would_have_them() {
+    fn headers_have_the_layout_of_rustfmt() {
         check(
             "// Copyright Example Inc.\r\n//  All rights reserved.  \r\n\r\n",
             "// Copyright Example Inc.\n//  All rights reserved.",
@@ -233,14 +227,14 @@ mod tests {
             super::header(
                 License::Custom,
                 &CopyrightHolder::default(),
-                Some(&Header::parse("\n").unwrap())
+                Some(&"\n".parse().unwrap())
             ),
             ""
         );
     }
 
     #[test]
-    fn what_is_no_comment_is_refused() {
+    fn other_text_is_refused() {
         for text in [
             "Copyright",
             "/// doc",
@@ -252,15 +246,15 @@ mod tests {
             "/* open",
             "// a\nb",
         ] {
-            let invalid = Header::parse(text).unwrap_err();
+            let invalid = text.parse::<Header>().unwrap_err();
             assert_eq!(invalid.fault, "it is not a Rust comment", "{text}");
         }
     }
 
     #[test]
     fn licenses() {
-        let help = |text| License::parse(text).unwrap_err().suggestion;
-        assert_eq!(License::parse("mit").unwrap().spdx(), "MIT");
+        let help = |text: &str| text.parse::<License>().unwrap_err().suggestion;
+        assert_eq!("mit".parse::<License>().unwrap().spdx(), "MIT");
         assert_eq!(help("Apache-2.0").as_deref(), Some("apache2"));
         assert_eq!(help("MIT").as_deref(), Some("mit"));
         assert_eq!(help("gpl"), None);
@@ -269,13 +263,13 @@ mod tests {
 
     #[test]
     fn the_header_of_a_license() {
-        let owner = CopyrightHolder::parse(" Example Inc. ").unwrap();
+        let owner = " Example Inc. ".parse().unwrap();
         assert_eq!(
             header(License::Mit, &owner, None),
             "// SPDX-FileCopyrightText: Example Inc.\n// SPDX-License-Identifier: MIT\n\n"
         );
         assert_eq!(header(License::None, &CopyrightHolder::default(), None), "");
-        let help = |text| CopyrightHolder::parse(text).unwrap_err().suggestion;
+        let help = |text: &str| text.parse::<CopyrightHolder>().unwrap_err().suggestion;
         assert_eq!(help("two\nlines").as_deref(), Some("two"));
         assert_eq!(help("Acme Inc\nX").as_deref(), Some("Acme Inc"));
         assert_eq!(help("\u{1b}"), None);

@@ -1,8 +1,8 @@
-//! The generated files that the user took over: what would be rewritten is theirs from then on.
+//! Owned files: generated files that the user took over, which no command rewrites.
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, de};
 
 use super::Project;
 use super::error::{Refused, Result};
@@ -10,12 +10,6 @@ use crate::tree::{self, RelPath};
 
 /// A path in the list `owned` of our settings.
 pub struct OwnedPath(pub RelPath);
-
-impl Serialize for OwnedPath {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(&self.0)
-    }
-}
 
 impl<'de> Deserialize<'de> for OwnedPath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -34,7 +28,7 @@ impl<'de> Deserialize<'de> for OwnedPath {
 }
 
 impl Project {
-    /// Hands the file at `path` over to the user.
+    /// Makes the file at `path` an owned file.
     pub fn own(&self, path: &RelPath) -> Result<Self> {
         let mut project = self.clone();
         match project.settings.owned.insert(path.clone()) {
@@ -43,7 +37,7 @@ impl Project {
         }
     }
 
-    /// Takes the files at `paths` back from the user.
+    /// Makes the owned files at `paths` generated files again.
     pub fn disown(&self, paths: &BTreeSet<RelPath>) -> Result<Self> {
         let owned = &self.settings.owned;
         if let Some(path) = paths.difference(owned).next() {
@@ -62,7 +56,7 @@ mod tests {
     use crate::project::testing::empty;
 
     #[test]
-    fn owning_and_disowning_are_each_others_inverse() {
+    fn disown_is_the_inverse_of_own() {
         let before = empty("example.com", false);
         let path = |text| RelPath::parse(text).unwrap();
         let owned = before.own(&path("src/controllers.rs")).unwrap();
@@ -81,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_not_taken_over_is_told_beside_those_that_were() {
+    fn the_refusal_of_a_file_that_is_not_owned_lists_the_owned_files() {
         let path = |text| RelPath::parse(text).unwrap();
         let project = empty("example.com", false).own(&path("Makefile")).unwrap();
         let failure = project.disown(&[path("Makefile"), path("deny.toml")].into());
@@ -94,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_leaves_the_project_is_refused_with_its_place() {
+    fn a_path_out_of_the_project_is_refused_with_its_line() {
         let text = empty("example.com", false)
             .own(&RelPath::parse("src/api.rs").unwrap())
             .unwrap()

@@ -1,6 +1,6 @@
-//! Where a project gets the crate `operator-runtime` from: one line of its `Cargo.toml`.
+//! The source of the crate `operator-runtime`: one line of `Cargo.toml`.
 
-use std::fmt;
+use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use toml_edit::{InlineTable, Value};
@@ -10,27 +10,30 @@ use crate::name::{Invalid, text_serde};
 /// The package that every project depends on.
 pub const PACKAGE: &str = "operator-runtime";
 
-/// The release of it that the templates are written for.
+/// Its release that the templates are written for.
 pub const VERSION: &str = "0.1.0";
+
+/// The directory of the copy in a project.
+const VENDORED: &str = "vendor/operator-runtime";
 
 /// The features that a project's tests need.
 const TESTED_WITH: [&str; 2] = ["envtest", "testing"];
 
-/// Where the crate comes from. The default is what a `PROJECT` without the field means, whoever reads it.
+/// The source of the crate. The default is the meaning of a `PROJECT` without the field, in every release.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Runtime {
-    /// The registry that cargo asks.
+    /// cargo's registry.
     Registry,
-    /// The project's own directory `vendor/operator-runtime`, which operator-forge writes.
+    /// `vendor/operator-runtime` in the project, which operator-forge writes.
     #[default]
     Vendored,
-    /// A directory, as cargo has it: absolute, or relative to `Cargo.toml`.
+    /// A directory: absolute, or relative to `Cargo.toml`, as for cargo.
     Path(String),
-    /// A git repository, at a branch, tag or commit if one is given.
+    /// A git repository.
     Git {
         /// Its URL.
         url: String,
-        /// What follows `#`.
+        /// The branch, tag or commit: the text after `#`.
         revision: Option<String>,
     },
 }
@@ -48,9 +51,13 @@ impl Runtime {
             _ => Self::Vendored,
         }
     }
+}
+
+impl FromStr for Runtime {
+    type Err = Invalid;
 
     /// Parses `registry`, `vendored`, `path=DIR` or `git=URL#REV`.
-    pub fn parse(text: &str) -> Result<Self, Invalid> {
+    fn from_str(text: &str) -> Result<Self, Invalid> {
         let invalid = |fault: &str| Invalid {
             what: "runtime",
             found: text.escape_debug().to_string(),
@@ -69,7 +76,7 @@ impl Runtime {
             Some(("git", url)) => {
                 let (url, revision) = match url.split_once('#') {
                     Some((_, "")) => return Err(invalid("nothing follows the `#`")),
-                    Some(("", _)) => return Err(invalid("nothing stands before the `#`")),
+                    Some(("", _)) => return Err(invalid("nothing precedes the `#`")),
                     Some((url, revision)) => (url, Some(revision.to_owned())),
                     None => (url, None),
                 };
@@ -79,8 +86,10 @@ impl Runtime {
             _ => Err(invalid("there is no such source")),
         }
     }
+}
 
-    /// The dependency in `Cargo.toml`: what follows `operator-runtime =`.
+impl Runtime {
+    /// The value of `operator-runtime` under `dependencies` in `Cargo.toml`.
     pub fn dependency(&self) -> String {
         match self {
             Self::Registry => Value::from(VERSION).to_string(),
@@ -88,14 +97,14 @@ impl Runtime {
         }
     }
 
-    /// The same for tests, which need more of its features.
+    /// The value under `dev-dependencies`: tests need more features.
     pub fn dev_dependency(&self) -> String {
         let mut table = self.source();
         table.insert("features", TESTED_WITH.into_iter().collect());
         inline(table)
     }
 
-    /// The URL of the git repository that it comes from, as a string of TOML.
+    /// The URL of the git repository, as a string of TOML.
     pub fn repository(&self) -> Option<String> {
         match self {
             Self::Git { url, .. } => Some(Value::from(url).to_string()),
@@ -104,40 +113,38 @@ impl Runtime {
     }
 
     fn source(&self) -> InlineTable {
-        let mut table = InlineTable::new();
-        let mut put = |key: &str, value: &str| _ = table.insert(key, value.into());
-        match self {
-            Self::Registry => put("version", VERSION),
-            Self::Vendored => put("path", &format!("vendor/{PACKAGE}")),
-            Self::Path(directory) => put("path", directory),
-            Self::Git { url, revision } => {
-                put("git", url);
-                if let Some(revision) = revision {
-                    put("rev", revision);
-                }
-            }
+        let (key, value) = match self {
+            Self::Registry => ("version", VERSION),
+            Self::Vendored => ("path", VENDORED),
+            Self::Path(directory) => ("path", &**directory),
+            Self::Git { url, .. } => ("git", &**url),
+        };
+        let mut table = InlineTable::from_iter([(key, value)]);
+        if let Self::Git { revision, .. } = self {
+            table.extend(revision.as_ref().map(|revision| ("rev", revision)));
         }
         table
     }
 }
 
-/// A table in one line, with the spaces that Cargo's own manifests have.
+/// A table in one line, with the spaces of cargo's own manifests.
 fn inline(mut table: InlineTable) -> String {
     table.fmt();
     Value::from(table).decorated("", "").to_string()
 }
 
 impl fmt::Display for Runtime {
-    /// As `--runtime` takes it and `PROJECT` has it.
+    /// The value of `--runtime`, and of the field in `PROJECT`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Registry => f.write_str("registry"),
             Self::Vendored => f.write_str("vendored"),
             Self::Path(directory) => write!(f, "path={directory}"),
-            Self::Git { url, revision } => match revision {
-                Some(revision) => write!(f, "git={url}#{revision}"),
-                None => write!(f, "git={url}"),
-            },
+            Self::Git { url, revision } => {
+                write!(f, "git={url}")?;
+                let mut revision = revision.iter();
+                revision.try_for_each(|revision| write!(f, "#{revision}"))
+            }
         }
     }
 }
@@ -174,19 +181,19 @@ mod tests {
             ),
         ];
         for (text, line, tested) in cases {
-            let runtime = Runtime::parse(text).unwrap();
+            let runtime: Runtime = text.parse().unwrap();
             assert_eq!(runtime.dependency(), line);
             assert_eq!(
                 runtime.dev_dependency(),
                 format!(r#"{tested}features = ["envtest", "testing"] }}"#)
             );
-            assert_eq!(Runtime::parse(&runtime.to_string()).unwrap(), runtime);
+            assert_eq!(runtime.to_string().parse::<Runtime>().unwrap(), runtime);
         }
     }
 
     #[test]
     fn quotes_cannot_leave_their_string() {
-        let runtime = Runtime::parse(r#"path=a" }, b = { path = "c"#).unwrap();
+        let runtime: Runtime = r#"path=a" }, b = { path = "c"#.parse().unwrap();
         let text = format!("a = {}", runtime.dependency());
         let manifest: toml_edit::DocumentMut = text.parse().unwrap();
         assert_eq!(manifest.len(), 1, "{text}");
@@ -211,7 +218,7 @@ mod tests {
             "svn=a",
             "path=a\nb",
         ] {
-            let invalid = Runtime::parse(text).unwrap_err();
+            let invalid = text.parse::<Runtime>().unwrap_err();
             assert_eq!(invalid.suggestion.as_deref(), Some("vendored"));
         }
     }

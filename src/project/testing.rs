@@ -1,7 +1,6 @@
 //! Projects for tests.
 
 use super::*;
-use crate::name::WebhookPath;
 
 /// The flags of a `create api`, as a line of text.
 pub fn create(flags: &str) -> CreateApi {
@@ -9,9 +8,9 @@ pub fn create(flags: &str) -> CreateApi {
     let mut next = || words.next();
     let (group, version, kind) = (next().unwrap(), next().unwrap(), next().unwrap());
     let mut create = CreateApi {
-        group: Group::parse(group.trim_matches('-')).unwrap(),
-        version: Version::parse(version).unwrap(),
-        kind: Kind::parse(kind).unwrap(),
+        group: group.trim_matches('-').parse().unwrap(),
+        version: version.parse().unwrap(),
+        kind: kind.parse().unwrap(),
         plural: None,
         namespaced: None,
         resource: true,
@@ -22,22 +21,19 @@ pub fn create(flags: &str) -> CreateApi {
         external: None,
         force: false,
     };
-    let mut domain = Domain::parse("").unwrap();
+    let mut domain = "".parse().unwrap();
     for word in words {
         match word.split_once('=').unwrap_or((word, "true")) {
-            ("plural", value) => create.plural = Some(Plural::parse(value).unwrap()),
+            ("plural", value) => create.plural = Some(value.parse().unwrap()),
             ("namespaced", value) => create.namespaced = Some(value == "true"),
             ("short", value) => {
-                create.short_names = value
-                    .split(',')
-                    .map(|s| ShortName::parse(s).unwrap())
-                    .collect()
+                create.short_names = value.split(',').map(|s| s.parse().unwrap()).collect()
             }
             ("resource", value) => create.resource = value == "true",
             ("controller", value) => create.controller = value == "true",
-            ("name", value) => create.controller_name = Some(ControllerName::parse(value).unwrap()),
+            ("name", value) => create.controller_name = Some(value.parse().unwrap()),
             ("finalizer", value) => create.finalizer = Some(value == "true"),
-            ("domain", value) => domain = Domain::parse(value).unwrap(),
+            ("domain", value) => domain = value.parse().unwrap(),
             ("path", value) => create.external = Some(external(value, &domain)),
             ("force", _) => create.force = true,
             other => panic!("{other:?}"),
@@ -48,7 +44,7 @@ pub fn create(flags: &str) -> CreateApi {
 
 fn external(path: &str, domain: &Domain) -> External {
     External {
-        path: RustPath::parse(path).unwrap(),
+        path: path.parse().unwrap(),
         domain: domain.clone(),
     }
 }
@@ -59,9 +55,9 @@ pub fn webhook(flags: &str) -> CreateWebhook {
     let mut next = || words.next();
     let (group, version, kind) = (next().unwrap(), next().unwrap(), next().unwrap());
     let mut create = CreateWebhook {
-        group: Group::parse(group.trim_matches('-')).unwrap(),
-        version: Version::parse(version).unwrap(),
-        kind: Kind::parse(kind).unwrap(),
+        group: group.trim_matches('-').parse().unwrap(),
+        version: version.parse().unwrap(),
+        kind: kind.parse().unwrap(),
         plural: None,
         defaulting: false,
         defaulting_path: None,
@@ -73,19 +69,19 @@ pub fn webhook(flags: &str) -> CreateWebhook {
         certificates: None,
         force: false,
     };
-    let mut domain = Domain::parse("").unwrap();
-    let path = |value| Some(WebhookPath::parse(value).unwrap());
+    let mut domain = "".parse().unwrap();
+    let path = |value: &str| Some(value.parse().unwrap());
     for word in words {
         match word.split_once('=').unwrap_or((word, "")) {
             ("defaulting", _) => create.defaulting = true,
             ("validation", _) => create.validation = true,
             ("conversion", _) => create.conversion = true,
             ("force", _) => create.force = true,
-            ("plural", value) => create.plural = Some(Plural::parse(value).unwrap()),
+            ("plural", value) => create.plural = Some(value.parse().unwrap()),
             ("defaulting-path", value) => create.defaulting_path = path(value),
             ("validation-path", value) => create.validation_path = path(value),
-            ("spoke", value) => create.spokes.push(Version::parse(value).unwrap()),
-            ("domain", value) => domain = Domain::parse(value).unwrap(),
+            ("spoke", value) => create.spokes.push(value.parse().unwrap()),
+            ("domain", value) => domain = value.parse().unwrap(),
             ("path", value) => create.external = Some(external(value, &domain)),
             ("certificates", value) => create.certificates = serde_yaml::from_str(value).ok(),
             other => panic!("{other:?}"),
@@ -98,8 +94,8 @@ pub fn webhook(flags: &str) -> CreateWebhook {
 pub fn empty(domain: &str, namespaced: bool) -> Project {
     let mut project = Project::init(InitOptions {
         runtime: Runtime::default(),
-        domain: Domain::parse(domain).unwrap(),
-        name: ProjectName::parse("demo").unwrap(),
+        domain: domain.parse().unwrap(),
+        name: "demo".parse().unwrap(),
         owner: CopyrightHolder::default(),
         license: License::Apache2,
         header: None,

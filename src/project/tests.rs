@@ -75,13 +75,13 @@ fn flags_that_contradict() {
     refused(
         &[],
         "cache v1 Memcached controller=false name=backup",
-        "`--controller-name` names no controller with `--controller=false`",
+        "`--controller-name` has no effect with `--controller=false`",
         "--controller=true",
     );
     refused(
         &[],
         "apps v1 Deployment resource=false plural=foos",
-        "`--plural` says how an API is defined, but `--resource=false` defines none",
+        "`--plural` has no effect with `--resource=false`",
         "leave out --plural",
     );
 }

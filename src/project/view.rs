@@ -1,8 +1,8 @@
-//! The project as rendering sees it: APIs, kinds and controllers.
+//! Views of a project: its APIs, kinds, controllers and webhooks.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::rules::{self, is_namespaced};
+use super::rules::is_namespaced;
 use super::{Api, Key, Project, Resource, Webhooks};
 use crate::name::rust::Module;
 use crate::name::{Group, Kind, Plural, Version};
@@ -16,16 +16,16 @@ pub struct ApiView<'a> {
     pub resource: &'a Resource,
     /// Its scope and short names.
     pub api: &'a Api,
-    /// Whether it is the version that etcd holds.
+    /// Whether it is the storage version.
     pub storage: bool,
 }
 
 /// A kind that the project defines: one CRD.
 #[derive(Clone, Debug)]
 pub struct KindView<'a> {
-    /// The stored version: the hub of conversion, or without one the most stable, then the oldest.
+    /// The storage version: the hub, or without conversion the most stable version, then the oldest.
     pub storage: Version,
-    /// The versions that are converted to the stored one, by age.
+    /// The versions that are converted to the hub, by age.
     pub spokes: Vec<Version>,
     /// All versions, by age; never empty.
     pub apis: Vec<ApiView<'a>>,
@@ -42,9 +42,9 @@ pub struct ControllerView<'a> {
     pub module: Module,
     /// The module of its group.
     pub group_module: Module,
-    /// What it watches.
+    /// The key of the kind that it watches.
     pub key: &'a Key,
-    /// The entry of what it watches.
+    /// The entry of that kind.
     pub resource: &'a Resource,
     /// Whether the objects it watches live in namespaces.
     pub namespaced: bool,
@@ -55,9 +55,9 @@ pub struct ControllerView<'a> {
 /// An entry with webhooks.
 #[derive(Clone, Copy, Debug)]
 pub struct WebhookView<'a> {
-    /// What they are asked about.
+    /// The key of the kind.
     pub key: &'a Key,
-    /// The entry of that.
+    /// The entry.
     pub resource: &'a Resource,
     /// The webhooks.
     pub webhooks: &'a Webhooks,
@@ -74,25 +74,23 @@ impl ControllerView<'_> {
 impl Project {
     /// The entries with webhooks, in the order of `PROJECT`.
     pub fn webhooks(&self) -> Vec<WebhookView<'_>> {
-        let mut views = Vec::new();
-        for (key, resource) in self.resources() {
-            if let Some(webhooks) = &resource.webhooks {
-                views.push(WebhookView {
-                    key,
-                    resource,
-                    webhooks,
-                });
-            }
-        }
-        views
+        let views = self.resources().filter_map(|(key, resource)| {
+            let webhooks = resource.webhooks.as_ref()?;
+            Some(WebhookView {
+                key,
+                resource,
+                webhooks,
+            })
+        });
+        views.collect()
     }
 
-    /// The project with the entries of one kind alone.
+    /// The project with only the entries of one kind.
     pub fn of_kind(&self, group: &Group, kind: &Kind) -> Self {
         self.of_those(|key| (&key.group, &key.kind) == (group, kind))
     }
 
-    /// The project with the kinds alone of which the other one does not say the same; the whole of it if they differ in more
+    /// The project with only the kinds that differ from those of the `other` one; the whole project if the two differ in more
     /// than their entries.
     pub fn unlike(&self, other: &Self) -> Self {
         if self.of_those(|_| false) != other.of_those(|_| false) {
@@ -107,19 +105,9 @@ impl Project {
 
     /// The project with some of its entries.
     fn of_those(&self, wanted: impl Fn(&Key) -> bool) -> Self {
-        let entries = self.resources().filter(|(key, _)| wanted(key));
-        Self {
-            domain: self.domain.clone(),
-            name: self.name.clone(),
-            namespaced: self.namespaced,
-            settings: self.settings.clone(),
-            layout: self.layout.clone(),
-            resources: entries
-                .map(|(key, resource)| (key.clone(), resource.clone()))
-                .collect(),
-            plugins: self.plugins.clone(),
-            extra: self.extra.clone(),
-        }
+        let mut project = self.clone();
+        project.resources.retain(|key, _| wanted(key));
+        project
     }
 
     /// The resource name of an entry's type.
@@ -127,9 +115,18 @@ impl Project {
         self.resources.get(key).map(|resource| &resource.plural)
     }
 
-    /// The version to which the others of a kind are converted, if they are.
+    /// The hub of a kind, if its versions are converted.
     pub fn hub_of(&self, key: &Key) -> Option<Version> {
-        rules::webhooks::hub_of(self, key)
+        let mut hubs = self.webhooks().into_iter();
+        let hub = hubs.find(|it| it.webhooks.is_hub() && it.key.is_same_kind(key));
+        hub.map(|it| it.key.version)
+    }
+
+    /// The versions of a kind that the project defines.
+    pub fn versions_of(&self, key: &Key) -> BTreeSet<Version> {
+        let apis = self.apis_of(&key.group, &key.kind);
+        let same = apis.filter(|(other, _)| other.domain == key.domain);
+        same.map(|(other, _)| other.version).collect()
     }
 
     /// The APIs that the project defines, in the order of `PROJECT`.
@@ -145,75 +142,97 @@ impl Project {
         let mut kinds: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for (key, resource) in self.resources() {
             if let Some(api) = &resource.api {
-                kinds
-                    .entry((&key.group, &key.kind))
-                    .or_default()
-                    .push((key, resource, api));
+                let kind = kinds.entry((&key.group, &key.kind)).or_default();
+                kind.push((key, resource, api));
             }
         }
-        kinds.into_values().filter_map(kind).collect()
+        kinds.into_values().map(KindView::of).collect()
     }
 
     /// The controllers, in the order of `PROJECT`; of one kind the default first.
     pub fn controllers(&self) -> Vec<ControllerView<'_>> {
-        let mut controllers = Vec::new();
-        for (key, resource) in self.resources() {
-            let view = |name, default, module, finalizer| ControllerView {
-                name,
-                default,
-                module,
-                group_module: Module::of_group(&key.group, &key.domain),
-                key,
-                resource,
-                namespaced: is_namespaced(key, resource),
-                finalizer,
-            };
-            if resource.controller {
-                controllers.push(view(
-                    default_name(&key.group, &key.kind),
-                    true,
-                    Module::of_kind(&key.kind),
-                    resource.finalizer,
-                ));
-            }
-            for name in resource.controllers.keys() {
-                let module = Module::of_controller(name);
-                let finalizer = resource.finalizers.contains(name);
-                controllers.push(view(name.to_string(), false, module, finalizer));
-            }
-        }
-        controllers
+        let entries = self.resources();
+        entries
+            .flat_map(|(key, it)| it.controllers_of(key))
+            .collect()
     }
 }
 
-fn kind<'a>(entries: Vec<(&'a Key, &'a Resource, &'a Api)>) -> Option<KindView<'a>> {
-    let hub = |(key, resource, _): &(&'a Key, &'a Resource, _)| {
-        let webhooks = resource
-            .webhooks
-            .as_ref()
-            .filter(|webhooks| webhooks.is_hub());
-        webhooks.map(|webhooks| (key.version, webhooks.spokes.iter().copied().collect()))
-    };
-    let by_stability = || {
-        let storage = Version::storage(entries.iter().map(|(key, ..)| key.version))?;
-        Some((storage, Vec::new()))
-    };
-    let (storage, spokes) = entries.iter().find_map(hub).or_else(by_stability)?;
-    let view = |(key, resource, api): (&'a Key, _, _)| ApiView {
-        key,
-        resource,
-        api,
-        storage: key.version == storage,
-    };
-    Some(KindView {
-        storage,
-        spokes,
-        apis: entries.into_iter().map(view).collect(),
-    })
+impl Resource {
+    /// The controllers of the entry, whose key is `key`; the default first.
+    pub(super) fn controllers_of<'a>(&'a self, key: &'a Key) -> Vec<ControllerView<'a>> {
+        let view = |name, default, module, finalizer| ControllerView {
+            name,
+            default,
+            module,
+            group_module: Module::of_group(&key.group, &key.domain),
+            key,
+            resource: self,
+            namespaced: is_namespaced(key, self),
+            finalizer,
+        };
+        let default = self.controller.then(|| {
+            let (name, module) = (
+                default_name(&key.group, &key.kind),
+                Module::of_kind(&key.kind),
+            );
+            view(name, true, module, self.finalizer)
+        });
+        let named = self.controllers.keys().map(|name| {
+            let finalizer = self.finalizers.contains(name);
+            view(
+                name.to_string(),
+                false,
+                Module::of_controller(name),
+                finalizer,
+            )
+        });
+        default.into_iter().chain(named).collect()
+    }
+
+    /// Whether a controller watches the version of the entry.
+    pub fn has_controllers(&self) -> bool {
+        self.controller || !self.controllers.is_empty()
+    }
+
+    /// Whether the operator watches or defines it.
+    pub(super) fn is_watched(&self) -> bool {
+        self.api.is_some() || self.has_controllers()
+    }
+
+    /// Whether the entry has no API, no controller and no webhook left.
+    pub fn holds_nothing(&self) -> bool {
+        !self.is_watched() && self.webhooks.is_none()
+    }
 }
 
-/// The name of a kind's default controller. Events carry it as a label-like name, so it has 63 characters at most: a
-/// longer one keeps its start and gets a hash of the whole.
+impl<'a> KindView<'a> {
+    fn of(versions: Vec<(&'a Key, &'a Resource, &'a Api)>) -> Self {
+        let mut hubs = versions.iter().filter_map(|(key, resource, _)| {
+            let webhooks = resource.webhooks.as_ref().filter(|it| it.is_hub())?;
+            Some((key.version, webhooks.spokes.iter().copied().collect()))
+        });
+        let (storage, spokes) = hubs.next().unwrap_or_else(|| {
+            let storage = Version::storage(versions.iter().map(|(key, ..)| key.version));
+            (storage.expect("a kind has a version"), Vec::new())
+        });
+        drop(hubs);
+        let view = |(key, resource, api): (&'a Key, _, _)| ApiView {
+            key,
+            resource,
+            api,
+            storage: key.version == storage,
+        };
+        Self {
+            storage,
+            spokes,
+            apis: versions.into_iter().map(view).collect(),
+        }
+    }
+}
+
+/// The name of a kind's default controller. Events limit it to 63 characters: a longer name keeps its start and gets a hash of the
+/// whole.
 pub(super) fn default_name(group: &Group, kind: &Kind) -> String {
     let name = match group.as_str() {
         "" => kind.singular(),
@@ -222,7 +241,7 @@ pub(super) fn default_name(group: &Group, kind: &Kind) -> String {
     if name.len() <= 63 {
         return name;
     }
-    // FNV-1a: no more than a stable way to keep long names apart.
+    // FNV-1a, because the hash only has to be stable.
     let hash = name.bytes().fold(0x811c_9dc5_u32, |hash, byte| {
         (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193)
     });

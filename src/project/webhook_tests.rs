@@ -168,7 +168,7 @@ fn names_have_an_end() {
 fn the_service_is_named_by_the_project() {
     let with_name = |length: usize| {
         let mut project = empty("example.com", false);
-        project.name = ProjectName::parse(&"p".repeat(length)).unwrap();
+        project.name = "p".repeat(length).parse().unwrap();
         project.create_webhook(&webhook("core v1 Pod defaulting"))
     };
     assert!(with_name(47).is_ok());

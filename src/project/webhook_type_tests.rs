@@ -49,13 +49,13 @@ fn types_of_other_projects() {
     refused(
         &[&first],
         "cert-manager v1 Certificate domain=io path=other::Certificate validation",
-        "`cert-manager/v1, Kind Certificate` is `cert_manager_crds::v1::Certificate`, not `other::Certificate`",
+        "the path of `cert-manager/v1, Kind Certificate` is `cert_manager_crds::v1::Certificate`, not `other::Certificate`",
         "--external-api-path cert_manager_crds::v1::Certificate",
     );
     refused(
         &[&first],
         "cert-manager v1 Certificate plural=certs validation",
-        "`cert-manager/v1, Kind Certificate` has the plural `certificates`, not `certs`",
+        "the plural of `cert-manager/v1, Kind Certificate` is `certificates`, not `certs`",
         "--plural certificates",
     );
     refused(

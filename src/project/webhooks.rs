@@ -1,4 +1,4 @@
-//! What an entry says of its webhooks, and where the certificate of the server that answers them comes from.
+//! The webhooks of an entry, and the source of the certificate of their server.
 
 use std::collections::BTreeSet;
 
@@ -10,32 +10,32 @@ use crate::name::{Version, WebhookPath};
 /// The webhooks of one group, version and kind.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Webhooks {
-    /// Set where new and changed objects are defaulted.
+    /// The webhook that sets defaults of new and changed objects.
     pub defaulting: Option<Admission>,
-    /// Set where new and changed objects are validated.
+    /// The webhook that validates new and changed objects.
     pub validation: Option<Admission>,
-    /// The versions that are converted to this one, which is then the hub and the stored version.
+    /// The versions that are converted to this version, which is then the hub and the storage version.
     pub spokes: BTreeSet<Version>,
     pub(super) extra: Extra,
 }
 
-/// A webhook that is asked before an object is stored.
+/// An admission webhook.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Admission {
-    /// Where the API server calls it; without one, where kubebuilder would.
+    /// The path at which the API server calls it; the default is that of kubebuilder.
     pub path: Option<WebhookPath>,
 }
 
-/// Where the certificate of the webhook server comes from.
+/// The source of the certificate of the webhook server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Certificates {
-    /// The operator makes it and keeps it in a Secret.
+    /// The operator issues it, and stores it in a Secret.
     #[default]
     SelfManaged,
-    /// cert-manager makes it.
+    /// cert-manager issues it.
     CertManager,
-    /// Somebody else puts it into a Secret that is mounted.
+    /// The cluster administrator provides a Secret, which is mounted.
     Mounted,
 }
 
@@ -51,7 +51,7 @@ impl Certificates {
 }
 
 impl Webhooks {
-    /// Whether the API server asks before it stores an object.
+    /// Whether there is an admission webhook.
     pub fn is_asked(&self) -> bool {
         self.defaulting.is_some() || self.validation.is_some()
     }
@@ -61,24 +61,8 @@ impl Webhooks {
         !self.spokes.is_empty()
     }
 
-    /// Whether nothing is asked, and nothing else is known of it either.
+    /// Whether there is no webhook, and no unknown field.
     pub fn is_empty(&self) -> bool {
         !self.is_asked() && !self.is_hub() && self.extra.is_empty()
-    }
-
-    /// The flags that create them, and delete them: ` --validation --conversion --spoke v1alpha1`, each after a space.
-    pub fn flags(&self) -> String {
-        let mut flags = String::new();
-        for (there, flag) in [
-            (self.defaulting.is_some(), " --defaulting"),
-            (self.validation.is_some(), " --validation"),
-            (self.is_hub(), " --conversion"),
-        ] {
-            flags += if there { flag } else { "" };
-        }
-        for spoke in &self.spokes {
-            flags += &format!(" --spoke {spoke}");
-        }
-        flags
     }
 }

@@ -1,7 +1,9 @@
-//! Every refusal of a project: what was found, why, and the advice.
+//! The refusals of a project.
 
 mod command;
 mod rule;
+
+use heck::ToKebabCase as _;
 
 use crate::{
     advice::{Advice, Flag, Script},
@@ -36,7 +38,7 @@ fn unreadable_file(unreadable: Unreadable) -> Failure {
             true => format!("`{FILE}` has nothing but comments"),
             false => format!("`{FILE}` is empty"),
         })
-        .note("a command was perhaps stopped, or the disk was full")
+        .note("perhaps a command was stopped, or the disk was full")
         .advise(restore()),
         Unreadable::Conflict { line } => refused(format!(
             "`{FILE}:{line}`: a merge conflict is not resolved"
@@ -56,7 +58,7 @@ fn unreadable_file(unreadable: Unreadable) -> Failure {
         .newer_tool(),
         Unreadable::NoLayout => refused(format!("`{FILE}` has no `layout`"))
             .note(format!(
-                "it says which tool a project belongs to; ours is `{LAYOUT}`"
+                "it names the tool of a project; for operator-forge, it is `{LAYOUT}`"
             ))
             .advise(restore()),
         Unreadable::Foreign {
@@ -76,12 +78,12 @@ fn unreadable_file(unreadable: Unreadable) -> Failure {
             let domain = domain.unwrap_or_else(|| "example.com".to_owned());
             let name = name.unwrap_or_else(|| "operator".to_owned());
             refused(format!("`{FILE}` belongs to another kind of project: {kind} (layout `{layout}`)"))
-                .note("operator-forge makes Rust projects, and never writes into one of another kind")
-                .note("make one beside it, then repeat `create api` for each of its resources; flags are the same")
+                .note("operator-forge makes Rust projects, and writes only into its own")
+                .note("init a project beside it, then repeat `create api` for each resource; the flags are the same")
                 .advise(init(&format!("{name}-rs"), &domain, &name))
         }
         Unreadable::NoSettings => refused(format!("`{FILE}`: `plugins` has no `{LAYOUT}`"))
-            .note("that is where the version of the project's templates stands")
+            .note("it records the template set of the project")
             .note(change(&format!(
                 "plugins: {{{LAYOUT}: {{templates: {TEMPLATES}}}}}"
             )))
@@ -115,27 +117,27 @@ fn unreadable_file(unreadable: Unreadable) -> Failure {
     }
 }
 
-/// The note that says what to write at the place that a failure names.
+/// The note with the corrected line of `PROJECT`.
 fn change(field: &str) -> String {
     format!("change it there: {field}")
 }
 
-/// Opens `PROJECT`, and applies it to the files.
+/// An edit of `PROJECT`, then `sync`.
 fn edit() -> Script {
     Script::edit([FILE]).then(Script::forge("sync"))
 }
 
-/// Puts back the `PROJECT` that was last applied, which needs no git.
+/// Restores the last applied `PROJECT`, which needs no git.
 fn restore() -> Script {
     Script::of("cp .operator-forge/PROJECT PROJECT")
 }
 
-/// Shows the project, where another name has to be found or nothing in it is meant.
+/// The status of the project, which lists its names.
 fn status() -> Advice {
     Script::forge("status").into()
 }
 
-/// Makes a project beside this one.
+/// Another project beside this one.
 fn init(directory: &str, domain: &str, name: &str) -> Script {
     Script::forge("init")
         .arg(format!("../{directory}"))
@@ -145,7 +147,21 @@ fn init(directory: &str, domain: &str, name: &str) -> Script {
         .arg(name)
 }
 
-fn flag(name: &str, value: impl ToString) -> Flag {
+/// The flag that sets a field of an entry.
+fn flag_of(field: &str) -> String {
+    let name = match field {
+        "api" => "resource",
+        "controllers" => "controller-name",
+        "finalizers" => "finalizer",
+        "shortNames" => "short-name",
+        "domain" => "external-api-domain",
+        "path" => "external-api-path",
+        other => return format!("--{}", other.to_kebab_case()),
+    };
+    format!("--{name}")
+}
+
+fn flag(name: impl Into<String>, value: impl ToString) -> Flag {
     Flag::new(name, Some(value.to_string()))
 }
 
@@ -156,14 +172,6 @@ pub fn of(key: &Key) -> Vec<Flag> {
         flag("--version", key.version),
         flag("--kind", &key.kind),
     ]
-}
-
-/// The same flags, with another version.
-fn of_version(key: &Key, version: Version) -> Vec<Flag> {
-    of(&Key {
-        version,
-        ..key.clone()
-    })
 }
 
 fn spokes<'a>(versions: impl IntoIterator<Item = &'a Version>) -> Vec<Flag> {
@@ -178,10 +186,9 @@ fn of_webhooks(webhooks: &Webhooks) -> Vec<Flag> {
         (webhooks.validation.is_some(), "--validation"),
         (webhooks.is_hub(), "--conversion"),
     ];
-    let there = kinds.into_iter().filter(|(there, _)| *there);
-    let mut flags: Vec<_> = there.map(|(_, flag)| Flag::new(flag, None)).collect();
-    flags.extend(spokes(&webhooks.spokes));
-    flags
+    let kinds = kinds.into_iter().filter(|(is_there, _)| *is_there);
+    let kinds = kinds.map(|(_, flag)| Flag::new(flag, None));
+    kinds.chain(spokes(&webhooks.spokes)).collect()
 }
 
 /// `v1, v2`.

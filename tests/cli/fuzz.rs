@@ -8,7 +8,10 @@ mod mutation;
 mod run;
 mod seeds;
 
-use std::path::{Component, Path};
+use std::{
+    path::{Component, Path},
+    str::FromStr,
+};
 
 use mutation::{Bytes, mutated, three};
 use operator_forge::{
@@ -321,12 +324,12 @@ fn edits_of_rust() {
 }
 
 /// What is accepted is the text that was given; what is not has a suggestion that is.
-fn named<T: ToString>(parse: fn(&str) -> Result<T, Invalid>, text: &str) -> Tested {
-    match parse(text) {
+fn named<T: FromStr<Err = Invalid> + ToString>(text: &str) -> Tested {
+    match text.parse::<T>() {
         Ok(name) => prop_assert_eq!(name.to_string(), text),
         Err(invalid) => {
             if let Some(like) = &invalid.suggestion {
-                prop_assert!(parse(like).is_ok(), "{:?}", invalid);
+                prop_assert!(like.parse::<T>().is_ok(), "{:?}", invalid);
             }
             is_helpful(&Failure::from(invalid))?;
         }
@@ -362,19 +365,19 @@ fn names() {
         || mutated(seeds),
         |input| {
             let text = input.text();
-            named(Domain::parse, &text)?;
-            named(Group::parse, &text)?;
-            named(Kind::parse, &text)?;
-            named(Version::parse, &text)?;
-            named(Plural::parse, &text)?;
-            named(ShortName::parse, &text)?;
-            named(ControllerName::parse, &text)?;
-            named(ProjectName::parse, &text)?;
-            named(WebhookPath::parse, &text)?;
-            named(RustPath::parse, &text)?;
-            if let Ok(kind) = Kind::parse(&text) {
+            named::<Domain>(&text)?;
+            named::<Group>(&text)?;
+            named::<Kind>(&text)?;
+            named::<Version>(&text)?;
+            named::<Plural>(&text)?;
+            named::<ShortName>(&text)?;
+            named::<ControllerName>(&text)?;
+            named::<ProjectName>(&text)?;
+            named::<WebhookPath>(&text)?;
+            named::<RustPath>(&text)?;
+            if let Ok(kind) = text.parse() {
                 let plural = Plural::of(&kind);
-                named(Plural::parse, plural.as_str())?;
+                named::<Plural>(plural.as_str())?;
                 prop_assert!(
                     rust::is_identifier(&rust::type_name(&kind)),
                     "{}",

@@ -153,7 +153,7 @@ fn new_versions(root: &Path, breaking: &[&Finding]) -> Vec<Script> {
     let mut last = BTreeMap::<_, &String>::new();
     for (definition, version) in places {
         let latest = last.entry(definition).or_insert(version);
-        if Version::parse(latest).ok() < Version::parse(version).ok() {
+        if latest.parse::<Version>().ok() < version.parse().ok() {
             *latest = version;
         }
     }
@@ -184,7 +184,7 @@ fn next(version: &str, is_there: impl Fn(&Version) -> bool) -> Option<Version> {
     let number: u32 = version[stem.len()..].parse().ok()?;
     (number..=u32::MAX)
         .skip(1)
-        .map_while(|number| Version::parse(&format!("{stem}{number}")).ok())
+        .map_while(|number| format!("{stem}{number}").parse().ok())
         .find(|version| !is_there(version))
 }
 

@@ -3,10 +3,7 @@
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
 use super::{dependency, same};
-use crate::{
-    change::ConflictKind,
-    name::{ProjectName, rust},
-};
+use crate::{change::ConflictKind, name::rust};
 
 /// What the generated code is written for: paths of the manifest, what cargo takes where neither says it, and why there is
 /// no way around it.
@@ -53,7 +50,7 @@ pub fn check(ours: &DocumentMut, theirs: &DocumentMut) -> Result<(), ConflictKin
         && mine != new
     {
         let what = format!("is of the package `{mine}`, and this project's is called `{new}`");
-        let named = ProjectName::parse(&mine);
+        let named = mine.parse();
         let named = named.is_ok_and(|name| rust::package_name(&name) == mine);
         return match named {
             true => Err(ConflictKind::Foreign {

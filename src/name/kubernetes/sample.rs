@@ -1,7 +1,7 @@
-//! Smallest objects of Kubernetes' types that the API server accepts, for tests of webhooks.
+//! Minimal objects of core types that the API server accepts, for tests of webhooks.
 
-/// The fields beside `metadata` of a kind of this API group, as Rust's `json!` reads them; `None` where nobody wrote
-/// them down yet. A kind without any has an empty text.
+/// The fields beside `metadata` of a kind of this API group, in the syntax of `json!`; empty for a kind that needs none, `None`
+/// for kinds that this list does not have.
 pub fn fields(api_group: &str, kind: &str) -> Option<&'static str> {
     Some(match (api_group, kind) {
         ("", "ConfigMap" | "Namespace" | "Secret" | "ServiceAccount") => "",
@@ -74,9 +74,9 @@ mod tests {
     use super::super::all;
     use super::*;
 
-    /// The tests parse what templates make of them; here it is enough that each is somebody's.
+    /// Other tests parse the rendered samples.
     #[test]
-    fn samples_are_of_types_that_there_are() {
+    fn every_sample_has_a_type() {
         let with_sample = all().filter(|core| core.sample().is_some());
         let kinds: Vec<_> = with_sample.map(|core| core.kind).collect();
         assert_eq!(kinds.len(), 15, "{kinds:?}");

@@ -1,12 +1,11 @@
 //! `create api`: an API, a controller, or both; and `--from-version`, a new version that starts as a copy of another one.
 
-use super::entry::Given;
 use super::{CreateWebhook, External, Target};
 use crate::name::{
     ControllerName, Group, Kind, Plural, ShortName, Version, kubernetes, rust::Module,
 };
-use crate::project::error::{Refused, Result, Rule, Use};
-use crate::project::rules::{self, webhooks as rule};
+use crate::project::error::{Refused, Result, Use};
+use crate::project::rules;
 use crate::project::{Api, Key, Project, Resource};
 
 /// The flags of `create api`.
@@ -18,51 +17,59 @@ pub struct CreateApi {
     pub version: Version,
     /// `--kind`.
     pub kind: Kind,
-    /// `--plural`; the default is that of the kind's other versions, or the English one. A known kind has its plural already.
+    /// `--plural`; the default is that of the kind's other versions, or the English one. Only an API or a new external type takes
+    /// it.
     pub plural: Option<Plural>,
     /// `--namespaced`; the default is that of the kind's other versions, or true.
     pub namespaced: Option<bool>,
     /// `--short-name`; the default is those of the kind's other versions.
     pub short_names: Vec<ShortName>,
-    /// `--resource`: define the API here.
+    /// `--resource`: the project defines the API.
     pub resource: bool,
-    /// `--external-api-path` and `--external-api-domain`: a type of another project, for a controller alone.
+    /// `--external-api-path` and `--external-api-domain`: an external type, which gets only a controller.
     pub external: Option<External>,
     /// `--controller`: add a controller.
     pub controller: bool,
     /// `--controller-name`; without it the controller is the kind's default one.
     pub controller_name: Option<ControllerName>,
-    /// `--finalizer`: the controller runs cleanup before an object is deleted. The default is what an existing controller has,
-    /// or false.
+    /// `--finalizer`: the controller runs cleanup before an object is deleted. The default is the setting of the existing
+    /// controller, or false.
     pub finalizer: Option<bool>,
-    /// `--force`: create again what exists.
+    /// `--force`: allowed even where it exists.
     pub force: bool,
 }
 
-/// What `--from-version` adds beside the API.
+/// The result of `create api --from-version`.
 #[derive(Clone, Debug)]
 pub struct NewVersion {
-    /// The project with both.
+    /// The project with the new version and its conversions.
     pub project: Project,
-    /// The version that is copied.
+    /// The version to copy.
     pub from: Key,
     /// The new version.
     pub to: Key,
-    /// The conversions, as a `create webhook` of their own.
+    /// The `create webhook` that adds the conversions.
     pub conversion: CreateWebhook,
-    /// The entry and the versions that this `create webhook` is about.
+    /// The entry and the versions that get the conversions.
     pub target: Target,
 }
 
 impl Project {
-    /// Adds an API, a controller, or both. Refuses what exists already, unless forced, and whatever breaks a rule. Two creates
-    /// that are each allowed in either order give the same project.
+    /// Adds an API, a controller, or both. Two creates that are each allowed in either order give the same project.
+    ///
+    /// Errors: the flags contradict each other; the API or controller exists, unless forced; a rule is broken.
     pub fn create_api(&self, create: &CreateApi) -> Result<Self> {
         create.check()?;
         let mut project = self.clone();
         let key = match create.resource {
             true => project.define(create)?,
-            false => project.find(create)?,
+            false => {
+                let own = create.own_key(self);
+                let external = create.external.as_ref();
+                let key = self.known_key(&own, external, Use::Controller)?;
+                project.entry_of(&key, create.plural.as_ref(), external)?;
+                key
+            }
         };
         if create.controller {
             project.control(&key, create)?;
@@ -71,24 +78,29 @@ impl Project {
         Ok(project)
     }
 
-    /// Adds a version of a kind, and conversions: to the kind's hub, or from all its versions to the one that is stored from
-    /// now on.
+    /// Adds a version of a kind, and its conversions: from and to the kind's hub if it has one; otherwise every version of the
+    /// kind is converted to the version that becomes the stored one.
     pub fn create_version(&self, create: &CreateApi, from: Version) -> Result<NewVersion> {
         if !create.resource {
-            return Err(Refused::VersionWithoutResource.into());
+            return Err(Refused::no_effect("fromVersion", "api").into());
         }
-        let found = self.named(&create.group, from, &create.kind);
-        let (from, entry) = found.map_err(|refused| self.no_source(create, refused))?;
+        let (group, kind) = (&create.group, &create.kind);
+        let named = self.named(group, from, kind).map_err(|refused| {
+            let Refused::NotThere { key, known, .. } = refused else {
+                return refused;
+            };
+            let mut others = self.apis_of(group, kind).map(|(key, _)| key.version);
+            let other = others.find(|version| *version != create.version);
+            Refused::NoSource { key, known, other }
+        });
+        let (from, entry) = named?;
         if entry.api.is_none() {
             return Err(Refused::NotCopied(from).into());
         }
         let project = self.create_api(create)?;
-        let to = Key {
-            version: create.version,
-            ..from.clone()
-        };
-        let versions = rule::versions_of(&project, &to);
-        let (hub, spokes) = match rule::hub_of(self, &to) {
+        let to = create.own_key(self);
+        let versions = project.versions_of(&to);
+        let (hub, spokes) = match self.hub_of(&to) {
             Some(hub) => (hub, vec![to.version]),
             None => {
                 let hub = Version::storage(versions.iter().copied()).unwrap_or(to.version);
@@ -97,9 +109,9 @@ impl Project {
             }
         };
         let conversion = CreateWebhook {
-            group: create.group.clone(),
+            group: group.clone(),
             version: hub,
-            kind: create.kind.clone(),
+            kind: kind.clone(),
             plural: None,
             defaulting: false,
             defaulting_path: None,
@@ -120,82 +132,41 @@ impl Project {
         })
     }
 
-    /// Names another version that could be copied.
-    fn no_source(&self, create: &CreateApi, refused: Refused) -> Refused {
-        let mut apis = self.apis().into_iter().map(|api| api.key);
-        let other = apis.find(|key| {
-            (&key.group, &key.kind) == (&create.group, &create.kind)
-                && key.version != create.version
-        });
-        match refused {
-            Refused::NotThere { key, known, .. } => Refused::NoSource {
-                key,
-                known,
-                other: other.map(|key| key.version),
-            },
-            refused => refused,
-        }
-    }
-
-    /// Adds the API, or with `--force` sets it again.
+    /// Adds the API, or with `--force` sets it again. The entry itself has the defaults, or another version of the kind.
     fn define(&mut self, create: &CreateApi) -> Result<Key> {
         let key = create.own_key(self);
-        let existing = self.resources.get(&key);
-        if existing.is_some_and(|resource| resource.api.is_some()) && !create.force {
+        let existing = self.resources.get(&key).filter(|it| it.api.is_some());
+        if existing.is_some() && !create.force {
             return Err(Refused::ApiExists(key).into());
         }
-        let known = |(_, resource): (&Key, &Resource)| {
-            let api = resource.api.as_ref()?;
-            Some((
-                resource.plural.clone(),
-                api.namespaced,
-                api.short_names.clone(),
-            ))
+        let mut versions = self.apis_of(&create.group, &create.kind);
+        let like = existing.or_else(|| versions.next().map(|(_, entry)| entry));
+        let plural = like.map_or_else(|| Plural::of(&key.kind), |like| like.plural.clone());
+        let api = like.and_then(|like| like.api.as_ref());
+        let namespaced = api.is_none_or(|api| api.namespaced);
+        let short_names = match create.short_names.is_empty() {
+            true => api.map_or_else(Vec::new, |api| api.short_names.clone()),
+            false => create.short_names.clone(),
         };
-        let mut others = self
-            .resources()
-            .filter(|(other, _)| other.is_same_kind(&key));
-        let known = existing
-            .and_then(|existing| known((&key, existing)))
-            .or_else(|| others.find_map(known));
-        drop(others);
-        let (plural, namespaced, short_names) =
-            known.unwrap_or_else(|| (Plural::of(&key.kind), true, Vec::new()));
         let plural = create.plural.clone().unwrap_or(plural);
+        drop(versions);
         let entry = self.resources.entry(key.clone());
         let entry = entry.or_insert_with(|| Resource::new(plural.clone(), false));
         entry.plural = plural;
         entry.api = Some(Api {
             namespaced: create.namespaced.unwrap_or(namespaced),
-            short_names: match create.short_names.is_empty() {
-                true => short_names,
-                false => create.short_names.clone(),
-            },
-            extra: entry.api.take().map(|api| api.extra).unwrap_or_default(),
+            short_names,
+            ..entry.api.take().unwrap_or_default()
         });
         Ok(key)
     }
 
-    /// The type that `--resource=false` names: an API of this project, a type of Kubernetes, or one of another project.
-    fn find(&mut self, create: &CreateApi) -> Result<Key> {
-        let Some(key) = create.key_in(self) else {
-            let key = create.own_key(self);
-            return Err(rules::unknown_kind(self, &key, Use::Controller).into());
-        };
-        let given = Given {
-            plural: create.plural.as_ref(),
-            external: create.external.as_ref(),
-        };
-        self.entry_of(&key, given)?;
-        Ok(key)
-    }
-
-    /// Adds the controller.
+    /// Adds the controller to the entry at `key`.
     fn control(&mut self, key: &Key, create: &CreateApi) -> Result<()> {
         let resource = self.resources.get_mut(key);
         let resource = resource.expect("the entry was just found or made");
         if create.finalizer == Some(true) && resource.api.is_none() {
-            return Err(Rule::ForeignFinalizer.at(key).into());
+            return Err(rules::foreign_finalizer(key).into());
         }
         let Some(name) = &create.controller_name else {
             if resource.controller && !create.force {
@@ -228,49 +199,38 @@ impl CreateApi {
                 return Err(Refused::NothingToCreate { elsewhere });
             }
             if self.controller_name.is_some() {
-                return Err(Refused::NameWithoutController);
+                return Err(Refused::no_effect("controllers", "controller"));
             }
             if self.finalizer == Some(true) {
-                return Err(Refused::FinalizerWithoutController);
+                return Err(Refused::no_effect("finalizers", "controller"));
             }
         }
-        if self.resource {
-            return match &self.external {
-                Some(External { path, .. }) => Err(Refused::PathWithResource(path.clone())),
-                None => Ok(()),
-            };
+        if let (true, Some(External { path, .. })) = (self.resource, &self.external) {
+            return Err(Refused::PathWithResource(path.clone()));
         }
         let own_plural = self.external.is_none() && self.plural.is_some();
         let given = [
-            ("--plural", own_plural),
-            ("--namespaced", self.namespaced.is_some()),
-            ("--short-name", !self.short_names.is_empty()),
+            ("plural", own_plural),
+            ("namespaced", self.namespaced.is_some()),
+            ("shortNames", !self.short_names.is_empty()),
         ];
         match given.into_iter().find(|(_, given)| *given) {
-            Some((flag, _)) => Err(Refused::FlagWithoutResource(flag)),
-            None => Ok(()),
+            Some((field, _)) if !self.resource => Err(Refused::no_effect(field, "api")),
+            _ => Ok(()),
         }
     }
 
     fn own_key(&self, project: &Project) -> Key {
-        Key {
-            group: self.group.clone(),
-            kind: self.kind.clone(),
-            domain: project.domain.clone(),
-            version: self.version,
-        }
+        project.own_key(&self.group, self.version, &self.kind)
     }
 
-    /// The entry that it is about: an API that it defines, or a known type.
+    /// The key of the entry that it creates or changes: an API that it defines, or a known type.
     pub fn key_in(&self, project: &Project) -> Option<Key> {
         let own = self.own_key(project);
-        match &self.external {
-            _ if self.resource => Some(own),
-            Some(External { domain, .. }) => Some(Key {
-                domain: domain.clone(),
-                ..own
-            }),
-            None => project.meaning_of(&own),
+        let external = self.external.as_ref();
+        match self.resource {
+            true => Some(own),
+            false => project.known_key(&own, external, Use::Controller).ok(),
         }
     }
 
@@ -284,9 +244,8 @@ impl CreateApi {
 
     /// The module of its group, in the project that it was applied to.
     pub fn group_module(&self, project: &Project) -> Module {
-        match self.key_in(project) {
-            Some(key) => Module::of_group(&key.group, &key.domain),
-            None => Module::of_group(&self.group, &project.domain),
-        }
+        let key = self.key_in(project);
+        let key = key.unwrap_or_else(|| self.own_key(project));
+        Module::of_group(&key.group, &key.domain)
     }
 }

@@ -1,11 +1,11 @@
-//! `create webhook`: defaulting, validation and conversion, each added to an entry that may have the others.
+//! `create webhook`: adds defaulting, validation or conversion to an entry, which may have the others.
 
 use std::collections::BTreeSet;
 
-use super::entry::{External, Given};
-use crate::name::{Domain, Group, Kind, Plural, Version, WebhookPath};
-use crate::project::error::{Refused, Result, Rule, Use};
-use crate::project::rules::{self, webhooks as rule};
+use super::External;
+use crate::name::{Group, Kind, Plural, Version, WebhookPath};
+use crate::project::error::{Refused, Result, Use};
+use crate::project::rules;
 use crate::project::{Admission, Certificates, Key, Project};
 
 /// The flags of `create webhook`.
@@ -13,11 +13,11 @@ use crate::project::{Admission, Certificates, Key, Project};
 pub struct CreateWebhook {
     /// `--group`; may be empty.
     pub group: Group,
-    /// `--version`; for conversion that of the hub.
+    /// `--version`; for conversion, the hub.
     pub version: Version,
     /// `--kind`.
     pub kind: Kind,
-    /// `--plural`. A known kind has its plural already.
+    /// `--plural`. Only a new external type takes it.
     pub plural: Option<Plural>,
     /// `--defaulting`.
     pub defaulting: bool,
@@ -35,145 +35,107 @@ pub struct CreateWebhook {
     pub external: Option<External>,
     /// `--certificates`.
     pub certificates: Option<Certificates>,
-    /// `--force`: create again what exists.
+    /// `--force`: allowed even where it exists.
     pub force: bool,
 }
 
-/// The entry and the versions that a `create webhook` is about.
+/// The entry and the versions that get webhooks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
-    /// The entry that gets the webhooks.
+    /// The entry that gets the webhooks; for conversion, the hub.
     pub key: Key,
     /// The versions to convert to it; empty without `--conversion`.
     pub spokes: BTreeSet<Version>,
 }
 
 impl Project {
-    /// Adds webhooks for an API of the project, a type of Kubernetes or one of another project. Refuses what exists already,
-    /// unless forced, and whatever breaks a rule. Two creates that are each allowed in either order give the same project.
+    /// Adds webhooks for an API of the project, a core type or an external type. Two creates that are each allowed in either
+    /// order give the same project.
+    ///
+    /// Errors: the flags contradict each other; a webhook exists, unless forced; a rule is broken.
     pub fn create_webhook(&self, create: &CreateWebhook) -> Result<Self> {
         let Target { key, spokes } = create.target(self)?;
         let mut project = self.clone();
-        // The setting is the whole project's: after the first webhook only `edit` changes it.
+        // The setting holds for the whole project, so only `edit` changes it after the first webhook.
         match (self.settings.certificates, create.certificates) {
             (Some(now), Some(wanted)) if now != wanted => {
                 return Err(Refused::OtherCertificates { now, wanted }.into());
             }
             (now, wanted) => project.settings.certificates = wanted.or(now),
         }
-        let given = Given {
-            plural: create.plural.as_ref(),
-            external: create.external.as_ref(),
-        };
-        let entry = project.entry_of(&key, given)?;
+        let entry = project.entry_of(&key, create.plural.as_ref(), create.external.as_ref())?;
         let webhooks = entry.webhooks.get_or_insert_default();
-        let (defaulting, validation) = (&mut webhooks.defaulting, &mut webhooks.validation);
-        for (asked, path, slot, what) in [
-            (
-                create.defaulting,
-                &create.defaulting_path,
-                defaulting,
-                "defaulting",
-            ),
-            (
-                create.validation,
-                &create.validation_path,
-                validation,
-                "validation",
-            ),
-        ] {
-            if asked && slot.is_some() && !create.force {
-                return Err(Refused::WebhookExists(key, what).into());
+        let add = |asked, admission: &mut Option<Admission>, path: &Option<WebhookPath>, what| {
+            if asked && admission.is_some() && !create.force {
+                return Err(Refused::WebhookExists(key.clone(), what));
             }
             if asked {
-                let admission = slot.get_or_insert_with(Admission::default);
-                admission.path = path.clone().or(admission.path.take());
+                let known = admission.take().and_then(|it| it.path);
+                let path = path.clone().or(known);
+                *admission = Some(Admission { path });
             }
-        }
+            Ok(())
+        };
+        let (defaulting, validation) = (&mut webhooks.defaulting, &mut webhooks.validation);
+        let (mutate, validate) = (&create.defaulting_path, &create.validation_path);
+        add(create.defaulting, defaulting, mutate, "defaulting")?;
+        add(create.validation, validation, validate, "validation")?;
         webhooks.spokes.extend(spokes);
         rules::check(&project, Some(&key))?;
         Ok(project)
     }
 }
 
+/// Refuses a field with a value where the field that it belongs to is absent.
+pub fn check_belongs(
+    field: &'static str,
+    value: Option<impl ToString>,
+    (of, is_given): (&'static str, bool),
+) -> Result<(), Refused> {
+    match value.map(|value| value.to_string()) {
+        Some(value) if !is_given => Err(Refused::NotAsked { field, value, of }),
+        _ => Ok(()),
+    }
+}
+
 impl CreateWebhook {
-    /// The entry and the spokes that it is about, in the project that it is applied to.
+    /// The entry that gets the webhooks, and the versions that get conversions.
     ///
-    /// Errors: flags that contradict each other, a kind that nobody defines, versions that are converted already.
+    /// Errors: the flags contradict each other; nobody defines the kind; a version is converted already.
     pub fn target(&self, project: &Project) -> Result<Target> {
-        self.check()?;
-        let Some(key) = self.key_in(project) else {
-            let key = self.key(&project.domain);
-            return Err(rules::unknown_kind(project, &key, Use::Webhook).into());
+        if !self.defaulting && !self.validation && !self.conversion {
+            return Err(Refused::NoWebhookAsked.into());
+        }
+        let (defaulting, validation) = (&self.defaulting_path, &self.validation_path);
+        let of_defaulting = ("defaulting", self.defaulting);
+        let of_validation = ("validation", self.validation);
+        let of_conversion = ("conversion", self.conversion);
+        check_belongs("defaultingPath", defaulting.as_ref(), of_defaulting)?;
+        check_belongs("validationPath", validation.as_ref(), of_validation)?;
+        check_belongs("spoke", self.spokes.first(), of_conversion)?;
+        let mut seen = BTreeSet::new();
+        if let Some(twice) = self.spokes.iter().find(|spoke| !seen.insert(**spoke)) {
+            return Err(Refused::SpokeGivenTwice(*twice).into());
+        }
+        let own = project.own_key(&self.group, self.version, &self.kind);
+        let key = project.known_key(&own, self.external.as_ref(), Use::Webhook)?;
+        let spokes = match self.conversion {
+            true => self.spokes_in(project, &key)?,
+            false => BTreeSet::new(),
         };
-        let spokes = self.spokes_in(project, &key)?;
         Ok(Target { key, spokes })
     }
 
-    /// Refuses flags that contradict each other.
-    fn check(&self) -> Result<(), Refused> {
-        if !self.defaulting && !self.validation && !self.conversion {
-            return Err(Refused::NoWebhookAsked);
-        }
-        let path = |path: &Option<WebhookPath>| path.as_ref().map(ToString::to_string);
-        let spoke = self.spokes.first().map(ToString::to_string);
-        let (defaulting, validation) = (path(&self.defaulting_path), path(&self.validation_path));
-        for (flag, value, asked, of) in [
-            (
-                "--defaulting-path",
-                defaulting,
-                self.defaulting,
-                "--defaulting",
-            ),
-            (
-                "--validation-path",
-                validation,
-                self.validation,
-                "--validation",
-            ),
-            ("--spoke", spoke, self.conversion, "--conversion"),
-        ] {
-            if let (Some(value), false) = (value, asked) {
-                return Err(Refused::MoreAboutNothing { flag, value, of });
-            }
-        }
-        let mut seen = BTreeSet::new();
-        match self.spokes.iter().find(|spoke| !seen.insert(**spoke)) {
-            Some(twice) => Err(Refused::SpokeGivenTwice(*twice)),
-            None => Ok(()),
-        }
-    }
-
-    fn key(&self, domain: &Domain) -> Key {
-        Key {
-            group: self.group.clone(),
-            kind: self.kind.clone(),
-            domain: domain.clone(),
-            version: self.version,
-        }
-    }
-
-    /// The entry: of the type whose path was given, or of a known one.
-    fn key_in(&self, project: &Project) -> Option<Key> {
-        if let Some(external) = &self.external {
-            return Some(self.key(&external.domain));
-        }
-        project.meaning_of(&self.key(&project.domain))
-    }
-
-    /// The versions to convert.
+    /// The versions to convert to the hub `key`.
     fn spokes_in(&self, project: &Project, key: &Key) -> Result<BTreeSet<Version>> {
-        if !self.conversion {
-            return Ok(BTreeSet::new());
-        }
-        let versions = rule::versions_of(project, key);
+        let versions = project.versions_of(key);
         if !versions.contains(&key.version) {
             let alone = !self.defaulting && !self.validation;
-            return Err(Rule::NotConverted { alone }.at(key).into());
+            return Err(rules::not_converted(key, alone).into());
         }
-        let hub = rule::hub_of(project, key);
+        let hub = project.hub_of(key);
         if let Some(hub) = hub.filter(|hub| *hub != key.version) {
-            return Err(Rule::TwoHubs(hub, key.version).at(key).into());
+            return Err(rules::two_hubs(key, hub).into());
         }
         let entry = project.resources.get(key);
         let webhooks = entry.and_then(|entry| entry.webhooks.as_ref());
@@ -189,10 +151,10 @@ impl CreateWebhook {
         let open: Vec<_> = open.filter(|version| *version != key.version).collect();
         match open[..] {
             [only] => Ok([only].into()),
-            [] if done.is_empty() => Err(Rule::OneVersion.at(key).into()),
+            [] if done.is_empty() => Err(rules::one_version(key).into()),
             [] if self.force => Ok(done),
             [] => Err(Refused::Converted(key.clone(), None).into()),
-            [..] => Err(Refused::OpenSpokes(key.kind.clone(), open).into()),
+            [..] => Err(Refused::SpokeMissing(open).into()),
         }
     }
 }

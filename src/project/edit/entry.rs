@@ -1,15 +1,11 @@
-//! The entry that a command names: one that exists, or one of a type that the project does not define.
-
-use std::collections::{BTreeMap, BTreeSet};
-
-use serde_yaml::Mapping;
+//! The entry that flags name: an entry that exists, or a new entry of a type that the project does not define.
 
 use crate::name::{Domain, Group, Kind, Plural, RustPath, Version, kubernetes};
-use crate::project::error::{Refused, Result, Rule};
-use crate::project::rules::may_be_meant;
+use crate::project::error::{Refused, Result, Use, Violation};
+use crate::project::rules::{may_be_meant, not_external, unknown_kind};
 use crate::project::{Key, Project, Resource};
 
-/// A type that neither the project nor Kubernetes defines.
+/// An external type.
 #[derive(Clone, Debug)]
 pub struct External {
     /// Its path in Rust.
@@ -18,42 +14,38 @@ pub struct External {
     pub domain: Domain,
 }
 
-/// What the flags say about a type beside its key.
-#[derive(Clone, Copy, Debug)]
-pub struct Given<'a> {
-    /// `--plural`. A known kind has its plural already.
-    pub plural: Option<&'a Plural>,
-    /// `--external-api-path` and `--external-api-domain`.
-    pub external: Option<&'a External>,
-}
-
 impl Project {
-    /// The entry at `key`, made if there is none.
-    ///
-    /// Errors: the flags contradict the entry.
-    pub(super) fn entry_of(&mut self, key: &Key, given: Given<'_>) -> Result<&mut Resource> {
-        let entry = self.resources.entry(key.clone());
-        let entry = entry.or_insert_with(|| given.new_entry(key));
-        given.check(key, entry)?;
-        Ok(entry)
+    /// The key of a type in the domain of the project.
+    pub(super) fn own_key(&self, group: &Group, version: Version, kind: &Kind) -> Key {
+        Key {
+            group: group.clone(),
+            kind: kind.clone(),
+            domain: self.domain.clone(),
+            version,
+        }
     }
 
-    /// A copy of the entry of this group, version and kind. The rules make sure that there is at most one.
+    /// The versions of a kind that the project defines, with their entries.
+    pub(in crate::project) fn apis_of(
+        &self,
+        group: &Group,
+        kind: &Kind,
+    ) -> impl Iterator<Item = (&Key, &Resource)> {
+        let apis = self.resources().filter(|(_, entry)| entry.api.is_some());
+        apis.filter(move |(key, _)| (&key.group, &key.kind) == (group, kind))
+    }
+
+    /// A copy of the entry of this group, version and kind, with its key. The rules allow one.
     pub(super) fn named(
         &self,
         group: &Group,
         version: Version,
         kind: &Kind,
     ) -> Result<(Key, Resource), Refused> {
-        let own = Key {
-            group: group.clone(),
-            kind: kind.clone(),
-            domain: self.domain.clone(),
-            version,
-        };
+        let own = self.own_key(group, version, kind);
         let is = |key: &&Key| (&key.group, key.version, &key.kind) == (group, version, kind);
         let key = self.resources.keys().find(is).cloned();
-        // Kubernetes' groups have several names.
+        // Some groups of Kubernetes have two names, such as `networking` and `networking.k8s.io`.
         let key = key.or_else(|| self.meaning_of(&own)).unwrap_or(own);
         match self.resources.get(&key) {
             Some(entry) => Ok((key, entry.clone())),
@@ -61,8 +53,8 @@ impl Project {
         }
     }
 
-    /// There is no entry `key`. Lines that change or delete are pasted without much thought, so they name another entry only
-    /// where it is clear that it was meant.
+    /// The refusal of a key without an entry. People paste commands that change or delete without much thought, so it suggests
+    /// another entry only where that entry was clearly meant.
     fn not_there(&self, key: Key) -> Refused {
         let wanted = (&key.group, &key.kind);
         let of_kind = |other: &&Key| (&other.group, &other.kind) == wanted;
@@ -83,18 +75,37 @@ impl Project {
         Refused::NotThere { key, known, meant }
     }
 
-    /// What a group, version and kind mean where no type is defined: an API of the project, a type of Kubernetes, or a type of
-    /// another project that has an entry. `own` has the project's domain.
-    pub(super) fn meaning_of(&self, own: &Key) -> Option<Key> {
+    /// The key of a type that exists: the `external` type, or the type that `own`, a key in the project's domain, means.
+    ///
+    /// Errors: nobody defines the type.
+    pub(super) fn known_key(
+        &self,
+        own: &Key,
+        external: Option<&External>,
+        to_be: Use,
+    ) -> Result<Key, Violation> {
+        let key = match external {
+            Some(External { domain, .. }) => Some(Key {
+                domain: domain.clone(),
+                ..own.clone()
+            }),
+            None => self.meaning_of(own),
+        };
+        key.ok_or_else(|| unknown_kind(self, own, to_be))
+    }
+
+    /// The key of the type that `own`, a key in the project's domain, means: an API of the project, a core type, or an external
+    /// type that has an entry.
+    fn meaning_of(&self, own: &Key) -> Option<Key> {
         let existing = self.resources.get(own);
         if existing.is_some_and(|resource| resource.api.is_some()) {
             return Some(own.clone());
         }
         if let Some(core) = kubernetes::find(own.group.as_str(), own.version, &own.kind) {
-            let valid = "the table of Kubernetes' types has valid names";
+            let valid = "the table of core types has valid names";
             return Some(Key {
-                group: Group::parse(core.group).expect(valid),
-                domain: Domain::parse(core.domain()).expect(valid),
+                group: core.group.parse().expect(valid),
+                domain: core.domain().parse().expect(valid),
                 ..own.clone()
             });
         }
@@ -102,78 +113,54 @@ impl Project {
             let same = (&key.group, &key.kind, key.version) == (&own.group, &own.kind, own.version);
             same && resource.external.is_some()
         };
-        // The rules make sure that no two entries have one meaning.
+        // The rules allow one entry for each group, version and kind.
         self.resources().find(is).map(|(key, _)| key.clone())
     }
 
-    /// Puts the entry, or removes it if it holds nothing.
-    pub(super) fn put(&mut self, key: Key, entry: Resource) {
-        match entry.holds_nothing() {
-            true => self.resources.remove(&key),
-            false => self.resources.insert(key, entry),
-        };
-    }
-}
-
-impl Given<'_> {
-    fn new_entry(self, key: &Key) -> Resource {
-        let core = kubernetes::find(key.group.as_str(), key.version, &key.kind);
-        if let (None, Some(core)) = (self.external, core) {
-            return Resource::new(core.into(), true);
-        }
-        let plural = self.plural.cloned();
-        Resource {
-            external: self.external.map(|external| external.path.clone()),
-            ..Resource::new(plural.unwrap_or_else(|| Plural::of(&key.kind)), false)
-        }
-    }
-
-    fn check(self, key: &Key, entry: &Resource) -> Result<()> {
-        if let Some(given) = self.plural.filter(|plural| **plural != entry.plural) {
-            return Err(Refused::OtherPlural {
-                key: key.clone(),
-                known: entry.plural.clone(),
-                given: given.clone(),
+    /// The entry at `key`, made if there is none.
+    ///
+    /// Errors: the flags contradict the entry.
+    pub(super) fn entry_of(
+        &mut self,
+        key: &Key,
+        plural: Option<&Plural>,
+        external: Option<&External>,
+    ) -> Result<&mut Resource> {
+        let entry = self.resources.entry(key.clone());
+        let entry = entry.or_insert_with(|| {
+            match kubernetes::find(key.group.as_str(), key.version, &key.kind) {
+                Some(core) if external.is_none() => Resource::new(core.into(), true),
+                _ => Resource {
+                    external: external.map(|external| external.path.clone()),
+                    ..Resource::new(
+                        plural.cloned().unwrap_or_else(|| Plural::of(&key.kind)),
+                        false,
+                    )
+                },
             }
-            .into());
+        });
+        let other = |field, known: String, given: String| Refused::OtherType {
+            key: key.clone(),
+            field,
+            known,
+            given,
+        };
+        if let Some(given) = plural.filter(|plural| **plural != entry.plural) {
+            return Err(other("plural", entry.plural.to_string(), given.to_string()).into());
         }
         let core = entry.core;
-        match (self.external, &entry.external) {
-            (Some(external), Some(known)) if external.path != *known => Err(Refused::OtherPath {
-                key: key.clone(),
-                known: known.clone(),
-                given: external.path.clone(),
+        match (external, &entry.external) {
+            (Some(External { path, .. }), Some(known)) if path != known => {
+                Err(other("path", known.to_string(), path.to_string()).into())
             }
-            .into()),
-            (Some(_), None) => Err(Rule::NotExternal { core }.at(key).into()),
-            _ => Ok(()),
-        }
-    }
-}
-
-impl Resource {
-    /// An entry that holds nothing yet.
-    pub(super) fn new(plural: Plural, core: bool) -> Self {
-        Self {
-            plural,
-            api: None,
-            controller: false,
-            finalizer: false,
-            core,
-            external: None,
-            webhooks: None,
-            controllers: BTreeMap::new(),
-            finalizers: BTreeSet::new(),
-            options: Mapping::new(),
-            options_entry: Mapping::new(),
-            extra: Mapping::new(),
+            (Some(_), None) => Err(not_external(key, core).into()),
+            _ => Ok(entry),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::error::Failure;
     use crate::project::Error;
     use crate::project::testing::{create, empty};
@@ -188,9 +175,9 @@ mod tests {
         });
         let words: Vec<_> = wanted.split(' ').collect();
         let found = project.named(
-            &Group::parse(words[0]).unwrap(),
-            Version::parse(words[1]).unwrap(),
-            &Kind::parse(words[2]).unwrap(),
+            &words[0].parse().unwrap(),
+            words[1].parse().unwrap(),
+            &words[2].parse().unwrap(),
         );
         let failure = Failure::from(Error::from(found.unwrap_err()));
         assert_eq!(failure.notes, [note]);
@@ -220,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn another_entry_is_not() {
+    fn another_entry_is_not_suggested() {
         let base = ["base v1 Base"];
         let has = "it has `base/v1, Kind Base`";
         for other in [
@@ -241,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn the_versions_that_there_are_come_alone() {
+    fn only_versions_of_the_kind_are_listed() {
         let entries = [
             "base v1 Base",
             "base v2 Base controller=false",

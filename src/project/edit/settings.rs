@@ -1,14 +1,10 @@
-//! `init` and `edit`: the settings of the whole project.
-
-use std::collections::BTreeMap;
-
-use serde_yaml::Mapping;
+//! `init` and `edit`: the settings of the project.
 
 use crate::name::{Domain, ProjectName};
 use crate::project::error::{Refused, Result};
 use crate::project::rules::{self, is_namespaced};
 use crate::project::{
-    Certificates, CopyrightHolder, Error, Header, Key, LAYOUT, License, Project, Resource, Runtime,
+    Certificates, CopyrightHolder, Error, Extra, Header, LAYOUT, License, Project, Runtime,
     Settings, TEMPLATES,
 };
 
@@ -49,7 +45,7 @@ pub struct EditSettings {
 }
 
 impl Project {
-    /// A new project without resources. Total: its parts were checked when they were parsed.
+    /// Makes a project without resources. Total, because parsing has checked its parts.
     pub fn init(options: InitOptions) -> Self {
         let license = match options.header {
             Some(_) => License::Custom,
@@ -64,16 +60,13 @@ impl Project {
                 license,
                 owner: options.owner,
                 header: options.header,
-                certificates: None,
                 runtime: options.runtime,
-                library: None,
-                owned: Default::default(),
-                extra: Mapping::new(),
+                ..Settings::default()
             },
             layout: vec![LAYOUT.to_owned()],
-            resources: BTreeMap::new(),
-            plugins: Mapping::new(),
-            extra: Mapping::new(),
+            resources: Default::default(),
+            plugins: Extra::new(),
+            extra: Extra::new(),
         }
     }
 
@@ -81,32 +74,32 @@ impl Project {
     ///
     /// Errors: no change is given, or an entry contradicts it.
     pub fn edit(&self, edit: &EditSettings) -> Result<Self> {
-        let mut project = self.clone();
-        let EditSettings {
-            namespaced,
-            owner,
-            license,
-            header,
-            certificates,
-            runtime,
-        } = edit.clone();
         if *edit == EditSettings::default() {
             return Err(Refused::NoEdit.into());
         }
-        if namespaced == Some(true) {
-            self.check_namespaced()?;
+        let mut project = self.clone();
+        let edit = edit.clone();
+        if edit.namespaced == Some(true) {
+            let mut entries = self.resources();
+            let wide = entries.find(|(key, it)| it.is_watched() && !is_namespaced(key, it));
+            if let Some((key, entry)) = wide {
+                let (key, own) = (key.clone(), entry.api.is_some());
+                return Err(Refused::WideEntry { key, own }.into());
+            }
         }
-        project.namespaced = namespaced.unwrap_or(self.namespaced);
+        project.namespaced = edit.namespaced.unwrap_or(self.namespaced);
         let settings = &mut project.settings;
-        settings.owner = owner.unwrap_or_else(|| self.settings.owner.clone());
-        settings.runtime = runtime.unwrap_or_else(|| self.settings.runtime.clone());
-        if let Some(license) = license {
+        settings.owner = edit.owner.unwrap_or_else(|| self.settings.owner.clone());
+        settings.runtime = edit
+            .runtime
+            .unwrap_or_else(|| self.settings.runtime.clone());
+        if let Some(license) = edit.license {
             (settings.license, settings.header) = (license, None);
         }
-        if let Some(header) = header {
+        if let Some(header) = edit.header {
             (settings.license, settings.header) = (License::Custom, Some(header));
         }
-        if let Some(wanted) = certificates {
+        if let Some(wanted) = edit.certificates {
             if self.webhooks().is_empty() {
                 let api = self.apis().first().map(|api| api.key.clone());
                 return Err(Refused::NothingCertified { api, wanted }.into());
@@ -118,41 +111,15 @@ impl Project {
         rules::check(&project, None)?;
         Ok(project)
     }
-
-    /// Refuses a cluster-scoped type that is watched or defined.
-    fn check_namespaced(&self) -> Result<(), Refused> {
-        let wide =
-            |(key, entry): &(&Key, &Resource)| entry.is_watched() && !is_namespaced(key, entry);
-        match self.resources().find(wide) {
-            Some((key, entry)) => Err(Refused::WideEntry {
-                key: key.clone(),
-                own: entry.api.is_some(),
-            }),
-            None => Ok(()),
-        }
-    }
 }
 
-/// The answer to `edit --domain`.
-pub fn domain_stays(project: &Project, wanted: &str) -> Error {
-    let (domain, name) = (project.domain.clone(), project.name.clone());
-    let wanted = wanted.to_owned();
-    Refused::DomainStays {
-        domain,
-        name,
-        wanted,
-    }
-    .into()
-}
-
-/// The answer to `edit --project-name`.
-pub fn name_stays(project: &Project, wanted: &str) -> Error {
-    let (domain, name) = (project.domain.clone(), project.name.clone());
-    let wanted = wanted.to_owned();
-    Refused::NameStays {
-        domain,
-        name,
-        wanted,
+/// The refusal of another value for a field that cannot change: `domain` or `projectName`.
+pub fn fixed(project: &Project, field: &'static str, wanted: &str) -> Error {
+    Refused::Fixed {
+        field,
+        domain: project.domain.clone(),
+        name: project.name.clone(),
+        wanted: wanted.to_owned(),
     }
     .into()
 }

@@ -1,30 +1,39 @@
-//! The fields of `PROJECT`, as they stand in the file.
+//! The YAML of `PROJECT`, where it differs from the project in memory: entries carry their key, and our options of an entry
+//! stand apart from it, under `plugins`.
 
-use serde::{Deserialize, Deserializer, Serialize, de};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_yaml::{Mapping, Value};
 
 use crate::name::{
-    ControllerName, Domain, Group, Kind, Plural, ProjectName, ShortName, Version, WebhookPath,
+    ControllerName, Domain, Group, Invalid, Kind, Plural, ProjectName, ShortName, Version,
+    WebhookPath, kubernetes,
 };
-use crate::project::license::{CopyrightHolder, Header, License};
+use crate::project::error::{Violation, violation};
 use crate::project::owned::OwnedPath;
-use crate::project::{Certificates, Library, Runtime};
+use crate::project::{Admission, Api, Key, LAYOUT, Resource, Settings, Webhooks};
+use crate::tree::RelPath;
 
+/// An example of an external type.
+const PATH: &str = "path: cert_manager_crds::v1::Certificate";
+
+/// The whole file.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase", expecting = "the fields of a project")]
 pub struct File {
-    #[serde(default = "no_domain", skip_serializing_if = "is_no_domain")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub domain: Domain,
     #[serde(default, deserialize_with = "one_or_more")]
     pub layout: Vec<String>,
     pub plugins: Plugins,
     pub project_name: ProjectName,
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub namespaced: bool,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub resources: Vec<Entry>,
-    #[serde(default)]
-    pub version: Option<Value>,
+    pub version: Option<String>,
     #[serde(flatten)]
     pub extra: Mapping,
 }
@@ -36,178 +45,333 @@ pub struct Plugins {
         rename = "rust.operator-forge/v1",
         skip_serializing_if = "Option::is_none"
     )]
-    pub ours: Option<Ours>,
+    pub ours: Option<Settings>,
     #[serde(flatten)]
     pub others: Mapping,
 }
 
-#[derive(Deserialize, Serialize)]
-#[serde(expecting = "the settings of operator-forge")]
-pub struct Ours {
-    pub templates: u32,
-    #[serde(default)]
-    pub license: License,
-    #[serde(default, skip_serializing_if = "is_empty_owner")]
-    pub owner: CopyrightHolder,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub header: Option<Header>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub certificates: Option<Certificates>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub library: Option<Library>,
-    #[serde(default)]
-    pub runtime: Runtime,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub owned: Vec<OwnedPath>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub resources: Vec<OptionsEntry>,
-    #[serde(flatten)]
-    pub extra: Mapping,
+/// The fields that tell which tool a file belongs to, whatever else is wrong with it.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Probe {
+    pub version: Option<String>,
+    #[serde(default, deserialize_with = "one_or_more")]
+    pub layout: Vec<String>,
+    pub domain: Option<String>,
+    pub project_name: Option<String>,
 }
 
-#[derive(Deserialize, Serialize)]
-#[serde(expecting = "the options of a resource")]
-pub struct OptionsEntry {
-    #[serde(default = "no_group", skip_serializing_if = "is_no_group")]
-    pub group: Group,
-    #[serde(default = "no_domain", skip_serializing_if = "is_no_domain")]
-    pub domain: Domain,
-    pub kind: Kind,
-    pub version: Version,
-    pub options: Options,
-    #[serde(flatten)]
-    pub extra: Mapping,
-}
-
-#[derive(Deserialize, Serialize)]
-#[serde(rename_all = "camelCase", expecting = "the options of a resource")]
-pub struct Options {
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub short_names: Vec<ShortName>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub finalizers: Vec<String>,
-    #[serde(flatten)]
-    pub extra: Mapping,
-}
-
-#[derive(Deserialize, Serialize)]
+/// An item of `resources`.
+#[derive(Deserialize, PartialEq, Serialize)]
 #[serde(expecting = "a resource")]
 pub struct Entry {
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub api: Option<ApiEntry>,
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub controller: bool,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub controllers: Vec<ControllerEntry>,
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub core: bool,
-    #[serde(default = "no_domain", skip_serializing_if = "is_no_domain")]
-    pub domain: Domain,
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub external: bool,
-    #[serde(default = "no_group", skip_serializing_if = "is_no_group")]
-    pub group: Group,
-    pub kind: Kind,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub plural: Option<Plural>,
-    pub version: Version,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub webhooks: Option<WebhooksEntry>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    api: Option<Api>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    controller: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    controllers: Vec<Controller>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    core: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    domain: Domain,
+    #[serde(default, skip_serializing_if = "is_default")]
+    external: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    group: Group,
+    kind: Kind,
+    #[serde(default, skip_serializing_if = "is_default")]
+    plural: Option<Plural>,
+    version: Version,
+    #[serde(default, skip_serializing_if = "is_default")]
+    webhooks: Option<WebhookFields>,
     #[serde(flatten)]
-    pub extra: Mapping,
+    extra: Mapping,
 }
 
-#[derive(Default, Deserialize, Serialize)]
+#[derive(Deserialize, PartialEq, Serialize)]
+#[serde(expecting = "a controller with its name")]
+struct Controller {
+    name: ControllerName,
+    #[serde(flatten)]
+    extra: Mapping,
+}
+
+#[derive(Default, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", expecting = "the webhooks of a resource")]
-pub struct WebhooksEntry {
+struct WebhookFields {
     #[serde(default)]
-    pub webhook_version: FormatVersion,
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub defaulting: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub defaulting_path: Option<WebhookPath>,
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub validation: bool,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub validation_path: Option<WebhookPath>,
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub conversion: bool,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub spoke: Vec<Version>,
+    webhook_version: FormatVersion,
+    #[serde(default, skip_serializing_if = "is_default")]
+    defaulting: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    defaulting_path: Option<WebhookPath>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    validation: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    validation_path: Option<WebhookPath>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    conversion: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    spoke: Vec<Version>,
     #[serde(flatten)]
-    pub extra: Mapping,
-}
-
-#[derive(Default, Deserialize, Serialize)]
-#[serde(rename_all = "camelCase", expecting = "an API")]
-pub struct ApiEntry {
-    #[serde(default)]
-    pub crd_version: FormatVersion,
-    /// As in kubebuilder's file, absent is cluster-scoped.
-    #[serde(default, skip_serializing_if = "is_false")]
-    pub namespaced: bool,
-    #[serde(flatten)]
-    pub extra: Mapping,
+    extra: Mapping,
 }
 
 /// The only version of CRDs and of webhook configurations that Kubernetes still serves.
-#[derive(Default, Deserialize, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 pub enum FormatVersion {
     #[default]
     #[serde(rename = "v1")]
     V1,
 }
 
-#[derive(Deserialize, Serialize)]
-#[serde(expecting = "a controller with its name")]
-pub struct ControllerEntry {
-    pub name: ControllerName,
+/// Our options of an entry, which kubebuilder has no fields for.
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(expecting = "the options of a resource")]
+pub struct OptionsEntry {
+    #[serde(default, skip_serializing_if = "is_default")]
+    group: Group,
+    #[serde(default, skip_serializing_if = "is_default")]
+    domain: Domain,
+    kind: Kind,
+    version: Version,
+    options: Options,
     #[serde(flatten)]
-    pub extra: Mapping,
+    extra: Mapping,
 }
 
-/// kubebuilder reads a single plugin without a list, too.
-pub fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
+#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase", expecting = "the options of a resource")]
+struct Options {
+    #[serde(default, skip_serializing_if = "is_default")]
+    short_names: Vec<ShortName>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    finalizers: Vec<String>,
+    #[serde(flatten)]
+    extra: Mapping,
+}
+
+impl Entry {
+    /// The entry of `resource` in the file.
+    pub fn of(key: Key, resource: Resource) -> Self {
+        let mut extra = resource.extra;
+        if let Some(path) = &resource.external {
+            extra.insert("path".into(), path.as_str().into());
+        }
+        let usual = usual_plural(&key, resource.core);
+        let controllers = resource.controllers.into_iter();
+        Self {
+            plural: Some(resource.plural).filter(|plural| *plural != usual),
+            api: resource.api,
+            controller: resource.controller,
+            controllers: controllers
+                .map(|(name, extra)| Controller { name, extra })
+                .collect(),
+            core: resource.core,
+            external: resource.external.is_some(),
+            domain: key.domain,
+            group: key.group,
+            kind: key.kind,
+            version: key.version,
+            webhooks: resource.webhooks.map(WebhookFields::of),
+            extra,
+        }
+    }
+
+    /// The entry's key.
+    pub fn key(&self) -> Key {
+        Key {
+            group: self.group.clone(),
+            kind: self.kind.clone(),
+            domain: self.domain.clone(),
+            version: self.version,
+        }
+    }
+
+    /// The resource of the entry, still without our options.
+    pub fn resource(self, key: &Key) -> Result<Resource, Violation> {
+        let mut extra = self.extra;
+        // The `path` of other entries is kubebuilder's, and means nothing here.
+        let external = match self.external.then(|| extra.remove("path")) {
+            None => None,
+            Some(Some(Value::String(path))) => {
+                let broken = |invalid: Invalid| {
+                    let (found, fault) = (invalid.found, invalid.fault);
+                    let broken = violation!(key => "`{key}` has the path `{found}`: {fault}");
+                    broken.note(invalid.rule).in_file(PATH)
+                };
+                Some(path.parse().map_err(broken)?)
+            }
+            Some(_) => {
+                let broken = violation!(key => "`{key}` is `external` and has no `path`",
+                    "the operator needs the Rust type, from a crate that Cargo.toml depends on or from a module of your own");
+                return Err(broken.in_file(PATH));
+            }
+        };
+        let webhooks = self.webhooks.map(|fields| fields.webhooks(key));
+        let controllers = self.controllers.into_iter();
+        let plural = self.plural;
+        Ok(Resource {
+            api: self.api,
+            controller: self.controller,
+            external,
+            webhooks: webhooks.transpose()?.filter(|all| !all.is_empty()),
+            controllers: controllers.map(|it| (it.name, it.extra)).collect(),
+            extra,
+            ..Resource::new(
+                plural.unwrap_or_else(|| usual_plural(key, self.core)),
+                self.core,
+            )
+        })
+    }
+}
+
+/// The plural that an entry without the field has.
+fn usual_plural(key: &Key, core: bool) -> Plural {
+    let core = core.then(|| kubernetes::find(key.group.as_str(), key.version, &key.kind));
+    core.flatten()
+        .map_or_else(|| Plural::of(&key.kind), Plural::from)
+}
+
+impl WebhookFields {
+    fn of(webhooks: Webhooks) -> Self {
+        Self {
+            webhook_version: FormatVersion::V1,
+            defaulting: webhooks.defaulting.is_some(),
+            defaulting_path: webhooks.defaulting.and_then(|it| it.path),
+            validation: webhooks.validation.is_some(),
+            validation_path: webhooks.validation.and_then(|it| it.path),
+            conversion: !webhooks.spokes.is_empty(),
+            spoke: webhooks.spokes.into_iter().collect(),
+            extra: webhooks.extra,
+        }
+    }
+
+    fn webhooks(self, key: &Key) -> Result<Webhooks, Violation> {
+        let admission = |asked: bool, path: Option<WebhookPath>, what| match (asked, path) {
+            (true, path) => Ok(Some(Admission { path })),
+            (false, None) => Ok(None),
+            (false, Some(path)) => {
+                let broken = violation!(key => "`{key}` has the {what}Path `{path}` without `{what}`",
+                    "a path without its webhook is called by nobody");
+                Err(broken.in_file(format!("{what}: true, or remove `{what}Path`")))
+            }
+        };
+        let (has, lacks, value) = match self.conversion {
+            true => ("conversion", "spoke", "[v1alpha1]"),
+            false => ("spoke", "conversion", "true"),
+        };
+        if self.conversion == self.spoke.is_empty() {
+            let broken = violation!(key => "`{key}` has `{has}` without `{lacks}`",
+                "the version with `conversion` is the hub, and `spoke` lists the versions that are converted to it");
+            return Err(broken.in_file(format!("{lacks}: {value}, or remove `{has}`")));
+        }
+        let mut webhooks = Webhooks {
+            defaulting: admission(self.defaulting, self.defaulting_path, "defaulting")?,
+            validation: admission(self.validation, self.validation_path, "validation")?,
+            spokes: Default::default(),
+            extra: self.extra,
+        };
+        for spoke in self.spoke {
+            if !webhooks.spokes.insert(spoke) {
+                let broken = violation!(key => "`{key}` has the spoke {spoke} twice",
+                    "each version is converted in one way");
+                return Err(broken.in_file("remove one of the two"));
+            }
+        }
+        Ok(webhooks)
+    }
+}
+
+impl OptionsEntry {
+    /// Our options of `resource`, if it has any.
+    pub fn of(key: &Key, resource: &Resource) -> Option<Self> {
+        let api = resource.api.as_ref();
+        let options = Options {
+            short_names: api.map_or_else(Vec::new, |api| api.short_names.clone()),
+            finalizers: resource.names_of_finalizers(key),
+            extra: resource.options.clone(),
+        };
+        let is_empty = options.short_names.is_empty()
+            && options.finalizers.is_empty()
+            && options.extra.is_empty()
+            && resource.options_entry.is_empty();
+        let key = key.clone();
+        (!is_empty).then(|| Self {
+            group: key.group,
+            domain: key.domain,
+            kind: key.kind,
+            version: key.version,
+            options,
+            extra: resource.options_entry.clone(),
+        })
+    }
+
+    /// Puts the options into the resource of their key.
+    pub fn put(self, resources: &mut BTreeMap<Key, Resource>) -> Result<(), Violation> {
+        let key = Key {
+            group: self.group,
+            kind: self.kind,
+            domain: self.domain,
+            version: self.version,
+        };
+        let Some(resource) = resources.get_mut(&key) else {
+            let broken = violation!(&key => "there are options for `{key}`, which is not in `resources`",
+                "they stand in `plugins`, `{LAYOUT}`, `resources`");
+            return Err(broken.in_file("remove that entry"));
+        };
+        (resource.options, resource.options_entry) = (self.options.extra, self.extra);
+        resource.put_finalizers(&key, self.options.finalizers)?;
+        match &mut resource.api {
+            Some(api) => api.short_names = self.options.short_names,
+            None if self.options.short_names.is_empty() => (),
+            None => {
+                let broken = violation!(&key => "`{key}` has short names but no `api`",
+                    "short names belong to the CRD of an API that the project defines");
+                return Err(broken.in_file("remove `shortNames`"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads a list of plugins, or a single plugin without a list, which kubebuilder takes, too.
+fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     struct Visitor;
     impl<'de> de::Visitor<'de> for Visitor {
         type Value = Vec<String>;
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
             f.write_str("a plugin key or a list of plugin keys")
         }
-        fn visit_str<E: de::Error>(self, text: &str) -> Result<Vec<String>, E> {
-            Ok(vec![text.to_owned()])
+
+        fn visit_str<E: de::Error>(self, plugin: &str) -> Result<Vec<String>, E> {
+            Ok(vec![plugin.to_owned()])
         }
-        fn visit_seq<A: de::SeqAccess<'de>>(self, mut items: A) -> Result<Vec<String>, A::Error> {
-            let mut keys = Vec::new();
-            while let Some(key) = items.next_element()? {
-                keys.push(key);
-            }
-            Ok(keys)
+
+        fn visit_seq<A: de::SeqAccess<'de>>(self, plugins: A) -> Result<Vec<String>, A::Error> {
+            Vec::deserialize(de::value::SeqAccessDeserializer::new(plugins))
         }
     }
     deserializer.deserialize_any(Visitor)
 }
 
-fn no_domain() -> Domain {
-    Domain::parse("").expect("a domain may be empty")
+/// The paths of owned files, as a list.
+pub mod owned_paths {
+    use super::*;
+
+    pub fn serialize<S: Serializer>(paths: &BTreeSet<RelPath>, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(paths.iter().map(RelPath::to_string))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeSet<RelPath>, D::Error> {
+        let paths = Vec::<OwnedPath>::deserialize(from)?;
+        Ok(paths.into_iter().map(|path| path.0).collect())
+    }
 }
 
-fn is_no_domain(domain: &Domain) -> bool {
-    domain.as_str().is_empty()
-}
-
-fn no_group() -> Group {
-    Group::parse("").expect("a group may be empty")
-}
-
-fn is_no_group(group: &Group) -> bool {
-    group.as_str().is_empty()
-}
-
-fn is_empty_owner(owner: &CopyrightHolder) -> bool {
-    owner.as_str().is_empty()
-}
-
-fn is_false(value: &bool) -> bool {
-    !value
+/// Whether a field has the value of an absent one.
+pub fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }

@@ -1,4 +1,4 @@
-//! `PROJECT` as it is written, and what reading it keeps.
+//! The text of `PROJECT`, and the fields that reading keeps.
 
 use super::*;
 use crate::project::testing::{create, empty};

@@ -1,4 +1,4 @@
-//! Webhooks in `PROJECT`: as they are written, and everything that can be wrong with them in a file edited by hand.
+//! Webhooks in `PROJECT`: their text, and the refusals in a file that a person edited.
 
 use crate::error::Failure;
 
@@ -51,7 +51,7 @@ fn check(from: &str, to: &str, error: &str, help: &str) {
     assert!(text.contains(from), "{from}");
     let failure = Failure::from(Project::read(text.replacen(from, to, 1).as_bytes()).unwrap_err());
     assert_eq!(failure.what, error);
-    // What is to be written is the last note, and the line opens the file.
+    // The last note has the field to write, and the advice opens the file.
     match failure.lines()[0].as_str() {
         EDIT => {
             let last = failure.notes.last().map(String::as_str);

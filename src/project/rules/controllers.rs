@@ -1,58 +1,62 @@
 //! Rules of controllers: one default for each kind, one name and one file for each.
 
-use std::collections::BTreeMap;
+use super::{Entry, clash};
+use crate::project::error::{Violation, violation};
+use crate::project::{ControllerView, Key};
 
-use super::{Check, in_order};
-use crate::project::error::{Rule, Violation};
-use crate::project::{ControllerView, Key, Project};
+pub fn check(entries: &[Entry<'_>]) -> Option<Violation> {
+    let views = entries.iter().flat_map(|(key, it)| it.controllers_of(key));
+    let controllers: Vec<_> = views.collect();
+    defaults(&controllers)
+        .or_else(|| files(&controllers))
+        .or_else(|| names(&controllers))
+}
 
 /// A kind has one default controller, whichever version it watches.
-pub fn defaults(project: &Project, last: Option<&Key>) -> Check {
-    let mut kinds = BTreeMap::new();
-    let controlled = project
-        .resources()
-        .filter(|(_, resource)| resource.controller);
-    for (key, _) in in_order(controlled, |(key, _)| key, last) {
-        let kind = (&key.group, &key.domain, &key.kind);
-        let first = *kinds.entry(kind).or_insert(key);
-        if first != key {
-            return Err(Rule::TwoDefaults.at(key).beside(first));
-        }
-    }
-    Ok(())
+fn defaults(controllers: &[ControllerView<'_>]) -> Option<Violation> {
+    let kind = |key: &Key| (key.group.clone(), key.domain.clone(), key.kind.clone());
+    let defaults: Vec<_> = controllers.iter().filter(|it| it.default).collect();
+    let (first, it, _) = clash(&defaults, |it| kind(it.key), |it| it.key)?;
+    let (kind, version, name) = (&it.key.kind, first.key.version, own_name(it.key));
+    let broken = violation!(it.key => "`{kind}` has a controller already",
+        "it watches version {version}; another controller needs a name of its own")
+    .set("controller", false)
+    .in_file(format!("controllers: [{{name: {name}}}]"));
+    Some(broken.beside(first.key))
 }
 
 /// Two controllers of a group need two files.
-pub fn files(project: &Project, last: Option<&Key>) -> Check {
-    let path = |it: &ControllerView<'_>| it.path();
-    unique((project, last), path, |first, second| {
-        let names = [first.name.clone(), second.name.clone()];
-        let path = second.path();
-        Rule::SameControllerFile { names, path }.at(second.key)
-    })
+fn files(controllers: &[ControllerView<'_>]) -> Option<Violation> {
+    let (first, it, path) = clash(controllers, ControllerView::path, identity)?;
+    let names = format!("the controllers `{}` and `{}`", first.name, it.name);
+    Some(named(first, it, format!("{names} would both be `{path}`")))
 }
 
 /// Metrics, events and field managers tell controllers apart by their names.
-pub fn names(project: &Project, last: Option<&Key>) -> Check {
-    let name = |it: &ControllerView<'_>| it.name.clone();
-    unique((project, last), name, |first, second| {
-        let rule = Rule::SameControllerName(second.name.clone());
-        rule.at(second.key).beside(first.key)
-    })
+fn names(controllers: &[ControllerView<'_>]) -> Option<Violation> {
+    let (first, it, name) = clash(controllers, |it| &it.name, identity)?;
+    let entries = format!("`{}` and `{}`", first.key, it.key);
+    Some(named(
+        first,
+        it,
+        format!("{entries} have controllers of one name, `{name}`"),
+    ))
 }
 
-fn unique(
-    (project, last): (&Project, Option<&Key>),
-    key: impl Fn(&ControllerView<'_>) -> String,
-    violation: impl Fn(&ControllerView<'_>, &ControllerView<'_>) -> Violation,
-) -> Check {
-    let mut seen: BTreeMap<String, ControllerView<'_>> = BTreeMap::new();
-    for controller in in_order(project.controllers(), |it| it.key, last) {
-        let key = key(&controller);
-        if let Some(first) = seen.get(&key) {
-            return Err(violation(first, &controller));
-        }
-        seen.insert(key, controller);
-    }
-    Ok(())
+fn identity<'a>(it: &'a ControllerView<'_>) -> (&'a Key, bool, &'a str) {
+    (it.key, it.default, &it.name)
+}
+
+fn named(first: &ControllerView<'_>, it: &ControllerView<'_>, what: String) -> Violation {
+    let name = own_name(it.key);
+    Violation::of(it.key, what)
+        .note("a controller is named `<group>-<kind>` unless it has a name of its own")
+        .set("controllers", &name)
+        .in_file(format!("controllers: [{{name: {name}}}]"))
+        .beside(first.key)
+}
+
+/// A name for another controller of the kind.
+fn own_name(key: &Key) -> String {
+    format!("{}-{}", key.kind.singular(), key.version)
 }

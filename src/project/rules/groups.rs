@@ -1,97 +1,118 @@
 //! Rules of API groups.
 
-use std::collections::BTreeMap;
-
-use super::{Check, in_order};
+use super::{Defined, Entry, clash, path_of};
 use crate::name::kubernetes;
 use crate::name::rust::{Module, is_device};
-use crate::project::error::Rule;
-use crate::project::{Key, Project, Resource};
+use crate::project::error::{Remedy, Violation, violation};
+use crate::project::{Key, Resource};
+
+/// An object's name may have 253 characters, a file's 255 bytes; `.yaml` takes five of them.
+const CRD_MAX: usize = 250;
+
+/// What a file's name of 255 bytes leaves beside a version and words such as `_editor_role.yaml`.
+const FILE_MAX: usize = 200;
 
 /// The API server's rules for the group of a CRD, and the limits of file systems.
-pub fn of_api(key: &Key, resource: &Resource) -> Check {
-    if resource.api.is_none() {
-        return Ok(());
-    }
-    let group = key.api_group(false);
+pub fn of_api(key: &Key, resource: &Resource) -> Option<Violation> {
+    resource.api.as_ref()?;
+    let (kind, group, domain) = (&key.kind, key.api_group(false), key.domain.as_str());
     if group.is_empty() {
-        return Err(Rule::NoGroup.at(key));
+        let broken =
+            violation!(key => "`{kind}` has no API group: group and domain are both empty",
+            "the group may be empty when the domain is not")
+            .set("group", "cache.example.com");
+        return Some(broken);
     }
     if !group.contains('.') {
-        return Err(Rule::NoDot.at(key));
+        let broken = violation!(key => "the API group `{group}` has no dot",
+            "the API server takes a CRD only in a group that is a domain with at least one dot");
+        let broken = match domain.is_empty() {
+            true => broken
+                .note("the project has no domain, so the group must bring one")
+                .set("group", format!("{group}.example.com")),
+            false => broken
+                .note("the group is empty, and the project's domain is one word")
+                .set("group", format!("{}.{domain}", kind.singular())),
+        };
+        return Some(broken.in_file(format!("group: {group}.example.com")));
     }
     let is_in = |suffix: &&str| group == *suffix || group.ends_with(&format!(".{suffix}"));
     if let Some(suffix) = ["k8s.io", "kubernetes.io"].into_iter().find(is_in) {
-        return Err(Rule::Reserved(suffix).at(key));
+        let broken = violation!(key => "the API group `{group}` is reserved for Kubernetes",
+            "the API server refuses CRDs in `{suffix}` that the community has not approved",
+            "a controller can watch Kubernetes' own types without defining them");
+        return Some(broken.set("api", false).in_file("core: true"));
     }
     // `make manifests` writes `<group>_<plural>.yaml`, of which Windows reads what is before the first dot.
     if let Some(first) = group.split('.').next().filter(|first| is_device(first)) {
-        return Err(Rule::Device(first.to_owned()).at(key));
+        let broken = violation!(key => "the API group `{group}` begins with a device of Windows",
+            "its CRDs would be `config/crd/bases/{group}_….yaml`, and no file there can be called `{first}`");
+        return Some(broken.set("group", format!("{first}-group")));
     }
     let crd = format!("{}.{group}", resource.plural);
-    if crd.len() > CRD_MAX {
-        return Err(Rule::LongCrd(crd).at(key));
+    let length = crd.len();
+    if length > CRD_MAX {
+        let broken = violation!(key => "the name of the CRD, `{crd}`, has {length} characters",
+            "it is `<plural>.<group>`; {CRD_MAX} characters are allowed, because it names a file, too")
+            .set("plural", kind.singular().chars().take(8).collect::<String>());
+        return Some(broken.in_file("shorten `plural`, `group` or `domain`"));
     }
-    let file = Module::of_group(&key.group, &key.domain).file().len()
-        + Module::of_kind(&key.kind).file().len();
-    match file > FILE_MAX {
-        true => Err(Rule::LongFile(file).at(key)),
-        false => Ok(()),
+    let length =
+        Module::of_group(&key.group, &key.domain).file().len() + Module::of_kind(kind).file().len();
+    if length > FILE_MAX {
+        let broken = violation!(key => "group and kind of `{key}` have {length} characters together",
+            "they name files such as `<group>_<version>_<kind>.yaml`; {FILE_MAX} characters are allowed");
+        return Some(broken.in_file("shorten `group` or `kind`"));
     }
+    None
 }
 
-/// An object's name may have 253 characters, a file's 255 bytes; `.yaml` takes five of them.
-pub const CRD_MAX: usize = 250;
-
-/// What a file's name of 255 bytes leaves beside a version and words such as `_editor_role.yaml`.
-pub const FILE_MAX: usize = 200;
-
 /// A group, version and kind on the command line means one entry, whatever domains there are.
-pub fn meanings(project: &Project, last: Option<&Key>) -> Check {
-    let mut seen: BTreeMap<_, &Key> = BTreeMap::new();
-    for (key, resource) in in_order(project.resources(), |(key, _)| key, last) {
-        // Kubernetes' types are found by the full names of their groups, too.
+pub fn meanings(entries: &[Entry<'_>]) -> Option<Violation> {
+    // Kubernetes' types are found by the full names of their groups, too.
+    let group = |key: &Key| {
         let core = kubernetes::find(key.group.as_str(), key.version, &key.kind);
-        let group = core.map_or(key.group.as_str(), |core| core.group);
-        if let Some(other) = seen.insert((group, key.version, &key.kind), key) {
-            let (core, defined) = (resource.core, resource.api.is_some());
-            return Err(Rule::TwoTypes { core, defined }.at(key).beside(other));
-        }
-    }
-    Ok(())
+        core.map_or(key.group.to_string(), |core| core.group.to_owned())
+    };
+    let meaning = |(key, _): &Entry<'_>| (group(key), key.version, key.kind.clone());
+    let ((other, _), (key, resource), _) = clash(entries, meaning, |it| it.0)?;
+    let (theirs, ours) = (other.api_group(false), key.api_group(resource.core));
+    let broken = violation!(key => "`{key}` would mean two types",
+        "one is in the API group `{theirs}`, the other in `{ours}`",
+        "another kind or another group is another type")
+    .beside(other);
+    let broken = match resource.api {
+        Some(_) => broken.set("api", false),
+        None => broken.by_command(Remedy::Inspect),
+    };
+    Some(broken.in_file("remove one of the two"))
 }
 
 /// Two groups need two Rust modules, or they would share a directory.
-pub fn modules(project: &Project, last: Option<&Key>) -> Check {
-    let mut modules = BTreeMap::new();
-    for key in apis(project, last) {
-        let module = Module::of_group(&key.group, &key.domain).file().to_owned();
-        let first: &Key = modules.entry(module.clone()).or_insert(key);
-        if first.group != key.group {
-            return Err(Rule::SameModule(module).at(key).beside(first));
-        }
-    }
-    Ok(())
+pub fn modules(apis: &[Defined<'_>]) -> Option<Violation> {
+    let module = |it: &Defined<'_>| {
+        let module = Module::of_group(&it.key.group, &it.key.domain);
+        module.file().to_owned()
+    };
+    let (first, it, module) = clash(apis, module, |it| &it.key.group)?;
+    let name = |key: &Key| match key.group.as_str() {
+        "" => format!("`{}` (the empty group)", key.domain),
+        group => format!("`{group}`"),
+    };
+    let groups = format!("the groups {} and {}", name(first.key), name(it.key));
+    let broken = violation!(it.key => "{groups} would both be the Rust module `{module}`",
+        "a group's types are in `src/api/<module>`: the names have to differ in letters or digits")
+    .set("group", &first.key.group);
+    Some(broken.beside(first.key))
 }
 
 /// A sample is called `<group>_<version>_<kind>.yaml`, and two of them must not be one file: group `a-v1-ba` with kind `Ca` and
 /// group `a` with kind `BaV1Ca` would be, in version `v1`.
-pub fn files(project: &Project, last: Option<&Key>) -> Check {
-    let mut seen: BTreeMap<String, &Key> = BTreeMap::new();
-    for key in apis(project, last) {
-        let group = Module::of_group(&key.group, &key.domain);
-        let kind = Module::of_kind(&key.kind);
-        let (group, version, kind) = (group.file(), key.version, kind.file());
-        let file = format!("config/samples/{group}_{version}_{kind}.yaml");
-        let first = *seen.entry(file.clone()).or_insert(key);
-        if (&first.group, &first.kind) != (&key.group, &key.kind) {
-            return Err(Rule::SameFile(file).at(key).beside(first));
-        }
-    }
-    Ok(())
-}
-
-fn apis<'a>(project: &'a Project, last: Option<&Key>) -> Vec<&'a Key> {
-    let apis = project.resources().filter(|(_, it)| it.api.is_some());
-    in_order(apis.map(|(key, _)| key), |key| key, last)
+pub fn samples(apis: &[Defined<'_>]) -> Option<Violation> {
+    let path = |it: &Defined<'_>| format!("config/samples/{}.yaml", path_of(it.key, '_'));
+    let (first, it, file) = clash(apis, path, |it| it.key)?;
+    let (other, key) = (first.key, it.key);
+    let broken = violation!(key => "`{other}` and `{key}` would both be `{file}`",
+        "group, version and kind name the sample together: they have to differ there, too");
+    Some(broken.another_kind().beside(other))
 }

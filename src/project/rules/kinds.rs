@@ -1,112 +1,166 @@
 //! Rules of kinds: their versions, their names in the API group, their Rust types.
 
-use std::collections::BTreeMap;
-
-use super::{Check, in_order};
-use crate::name::{ShortName, rust};
-use crate::project::error::Rule;
-use crate::project::{Api, Key, Project, Resource};
-
-fn apis<'a>(project: &'a Project, last: Option<&Key>) -> Vec<(&'a Key, &'a Resource, &'a Api)> {
-    let all = project.resources();
-    let apis = all.filter_map(|(key, resource)| Some((key, resource, resource.api.as_ref()?)));
-    in_order(apis, |(key, ..)| key, last)
-}
+use super::{Defined, clash};
+use crate::name::{Kind, Plural, ShortName, rust};
+use crate::project::error::{Remedy, Violation, violation};
 
 /// A CRD has one scope and one set of names for all its versions.
-pub fn versions(project: &Project, last: Option<&Key>) -> Check {
-    let mut kinds = BTreeMap::new();
-    for (key, resource, api) in apis(project, last) {
-        let (first, other, first_api) = *kinds
-            .entry((&key.group, &key.kind))
-            .or_insert((key, resource, api));
-        let rule = if resource.plural != other.plural {
-            Rule::OtherPlural(resource.plural.clone(), other.plural.clone())
-        } else if api.namespaced != first_api.namespaced {
-            let namespaced = first_api.namespaced;
-            Rule::OtherScope { namespaced }
-        } else if api.short_names != first_api.short_names {
-            Rule::OtherShortNames(api.short_names.clone(), first_api.short_names.clone())
-        } else {
-            continue;
+pub fn versions(apis: &[Defined<'_>]) -> Option<Violation> {
+    let (first, it, _) = clash(apis, |it| (&it.key.group, &it.key.kind), Defined::shared)?;
+    let (plural, namespaced, shorts) = first.shared();
+    let [ours, theirs] = [it, first].map(|it| {
+        let (plural, namespaced, shorts) = it.shared();
+        let scope = match namespaced {
+            true => "namespaced",
+            false => "cluster-wide",
         };
-        return Err(rule.at(key).beside(first));
-    }
-    Ok(())
+        let shorts = match shorts {
+            [] => "(none)".to_owned(),
+            names => format!("`{}`", list(names)),
+        };
+        [format!("`{plural}`"), scope.to_owned(), shorts]
+    });
+    let different = (0..3).find(|&at| ours[at] != theirs[at])?;
+    let what = ["plural", "scope", "short names"][different];
+    let (ours, theirs) = (&ours[different], &theirs[different]);
+    let (kind, version, other) = (&it.key.kind, it.key.version, first.key.version);
+    let broken =
+        violation!(it.key => "`{kind}` has the {what} {ours} in {version} and {theirs} in {other}",
+        "all versions of a kind are one CRD, which has one scope and one set of names")
+        .beside(first.key);
+    Some(match different {
+        0 => broken.set("plural", plural),
+        1 => broken.set("namespaced", namespaced),
+        _ => broken
+            .note("to change them, edit the kind: that changes all versions")
+            .short_names(shorts),
+    })
 }
 
-/// In one API group every plural, singular and short name means one kind, and so does every kind and list kind: the API
-/// server would not establish the second CRD.
-pub fn names(project: &Project, last: Option<&Key>) -> Check {
-    let mut resources: BTreeMap<(&str, String), (&Key, &str)> = BTreeMap::new();
-    let mut kinds: BTreeMap<(&str, String), &Key> = BTreeMap::new();
-    for (key, resource, api) in apis(project, last) {
-        let group = key.group.as_str();
-        for kind in [key.kind.to_string(), format!("{}List", key.kind)] {
-            let first = *kinds.entry((group, kind.clone())).or_insert(key);
-            if first.kind != key.kind {
-                return Err(Rule::SameList(kind).at(key).beside(first));
-            }
-        }
-        let without = |name: &ShortName| {
-            let left = api.short_names.iter().filter(|other| *other != name);
-            left.cloned().collect::<Vec<_>>()
-        };
-        for (at, short) in api.short_names.iter().enumerate() {
-            if api.short_names[..at].contains(short) {
-                let mut once = without(short);
-                once.push(short.clone());
-                once.sort();
-                once.dedup();
-                return Err(Rule::ShortNameTwice(short.clone(), once).at(key));
-            }
-        }
-        let singular = key.kind.singular();
-        let shorts = api.short_names.iter().map(|it| (it.as_str(), "short name"));
-        let names = [
-            (singular.as_str(), "singular"),
-            (resource.plural.as_str(), "plural"),
-        ];
-        for (at, (name, what)) in names.into_iter().chain(shorts).enumerate() {
-            let name = (group, name.to_owned());
-            let (first, as_what) = *resources.entry(name).or_insert((key, what));
-            if first.kind == key.kind {
-                continue;
-            }
-            let rule = match at {
-                _ if first.kind.singular() == singular => Rule::SameLetters,
-                0 => Rule::SingularInUse { as_what },
-                1 => Rule::PluralInUse {
-                    plural: resource.plural.clone(),
-                    as_what,
-                },
-                _ => {
-                    let name = api.short_names[at - 2].clone();
-                    let left = without(&name);
-                    Rule::ShortNameInUse {
-                        name,
-                        as_what,
-                        left,
-                    }
-                }
-            };
-            return Err(rule.at(key).beside(first));
-        }
+/// In one API group, every kind and every kind of a list is unique.
+pub fn lists(apis: &[Defined<'_>]) -> Option<Violation> {
+    let names = |it: &Defined<'_>| [it.key.kind.to_string(), format!("{}List", it.key.kind)];
+    let names = apis
+        .iter()
+        .flat_map(|it| names(it).map(|name| (it.key, name)));
+    let names: Vec<_> = names.collect();
+    let ((first, _), (key, list), _) =
+        clash(&names, |(key, it)| (&key.group, it), |it| &it.0.kind)?;
+    let (other, kind) = (&first.kind, &key.kind);
+    let broken = violation!(key => "the kinds `{other}` and `{kind}` clash",
+        "a list of `{other}` or `{kind}` is of kind `{list}`");
+    Some(broken.another_kind().beside(first))
+}
+
+/// A kind has each of its short names once.
+pub fn short_names(apis: &[Defined<'_>]) -> Option<Violation> {
+    apis.iter().find_map(|it| {
+        let (kind, names) = (&it.key.kind, &it.api.short_names);
+        let twice = |at: &usize| names[..*at].contains(&names[*at]);
+        let short = &names[(1..names.len()).find(twice)?];
+        let mut once = names.clone();
+        once.sort();
+        once.dedup();
+        let broken = violation!(it.key => "`{kind}` has the short name `{short}` twice");
+        Some(broken.short_names(&once))
+    })
+}
+
+/// In one API group, every plural, singular and short name means one kind: the API server would not establish the second CRD.
+pub fn names(apis: &[Defined<'_>]) -> Option<Violation> {
+    let names = |it: &Defined<'_>| {
+        let shorts = it.api.short_names.iter().map(ShortName::to_string);
+        let shorts = shorts.map(|name| (name, "short name"));
+        let singular = (it.key.kind.singular(), "singular");
+        let plural = (it.resource.plural.to_string(), "plural");
+        [singular, plural]
+            .into_iter()
+            .chain(shorts)
+            .collect::<Vec<_>>()
+    };
+    let names = apis
+        .iter()
+        .flat_map(|it| names(it).into_iter().map(move |name| (it, name)));
+    let names: Vec<_> = names.collect();
+    let ((first, (_, as_what)), (it, (name, what)), _) = clash(
+        &names,
+        |(it, name)| (&it.key.group, &name.0),
+        |it| &it.0.key.kind,
+    )?;
+    let (other, kind, singular) = (&first.key.kind, &it.key.kind, it.key.kind.singular());
+    if other.singular() == singular {
+        let broken = violation!(it.key => "the kinds `{other}` and `{kind}` differ only by upper and lower case",
+            "in lower case a kind is the CRD's singular and, with `_`, a Rust module: both have to be unique")
+            .beside(first.key);
+        return Some(broken.other_kind(other));
     }
-    Ok(())
+    let broken = violation!(it.key => "`{name}`, the {what} of `{kind}`, is already the {as_what} of `{other}`",
+        "plurals, singulars and short names share one space in an API group")
+    .beside(first.key);
+    Some(match *what {
+        "singular" => broken.other_kind(other),
+        "plural" => match Plural::of(kind) {
+            regular if regular.as_str() != name => broken.set("plural", regular),
+            _ => broken.set("plural", format!("{singular}-resources")),
+        },
+        _ => {
+            let mut left = it.api.short_names.clone();
+            left.retain(|short| short.as_str() != name);
+            broken
+                .short_names(&left)
+                .in_file(format!("remove {name} from `shortNames`"))
+        }
+    })
 }
 
 /// The types of one version are re-exported side by side.
-pub fn types(project: &Project, last: Option<&Key>) -> Check {
-    let mut types = BTreeMap::new();
-    for (key, _, _) in apis(project, last) {
-        let name = rust::type_name(&key.kind);
-        let first: &Key = types
-            .entry((&key.group, key.version, name.clone()))
-            .or_insert(key);
-        if first != key {
-            return Err(Rule::SameType(name).at(key).beside(first));
-        }
+pub fn types(apis: &[Defined<'_>]) -> Option<Violation> {
+    let types: Vec<_> = apis
+        .iter()
+        .map(|it| (it.key, rust::type_name(&it.key.kind)))
+        .collect();
+    let ((first, _), (key, name), _) = clash(
+        &types,
+        |(key, name)| (&key.group, key.version, name),
+        |it| it.0,
+    )?;
+    let (other, kind) = (&first.kind, &key.kind);
+    let broken = violation!(key => "`{other}` and `{kind}` would both be the Rust type `{name}`",
+        "a kind whose name Rust or the generated code uses already gets `Resource` behind it");
+    Some(broken.another_kind().beside(first))
+}
+
+impl Defined<'_> {
+    /// What all versions of a kind share.
+    fn shared(&self) -> (&Plural, bool, &[ShortName]) {
+        (
+            &self.resource.plural,
+            self.api.namespaced,
+            &self.api.short_names,
+        )
     }
-    Ok(())
+}
+
+impl Violation {
+    /// Corrects a command by the kind that is there.
+    fn other_kind(self, kind: &Kind) -> Self {
+        let remedy = Remedy::set([("kind", kind)]);
+        self.another_kind().by_command(remedy)
+    }
+
+    /// Corrects a command by these short names, or by none.
+    fn short_names(self, names: &[ShortName]) -> Self {
+        let remedy = match names {
+            [] => Remedy::Drop(vec!["shortNames"]),
+            names => Remedy::set([("shortNames", list(names).replace(", ", ","))]),
+        };
+        self.by_command(remedy)
+            .in_file(format!("shortNames: [{}]", list(names)))
+    }
+}
+
+/// `a, b`.
+fn list(names: &[ShortName]) -> String {
+    let names: Vec<_> = names.iter().map(ShortName::as_str).collect();
+    names.join(", ")
 }

@@ -1,146 +1,177 @@
-//! Rules of webhooks: what can be converted, one path and one directory for each.
+//! Rules of webhooks: the versions that can be converted, one path and one directory for each entry.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use super::Check;
-use crate::name::rust::Module;
+use super::{Entry, clash, path_of};
 use crate::name::{Version, WebhookPath};
-use crate::project::error::Rule;
+use crate::project::error::{Remedy, Violation, violation};
 use crate::project::{Admission, Key, Project, Webhooks};
 
-fn all(project: &Project) -> impl Iterator<Item = (&Key, bool, &Webhooks)> {
-    let all = project.resources();
-    all.filter_map(|(key, resource)| Some((key, resource.core, resource.webhooks.as_ref()?)))
-}
+/// The longest DNS label.
+const LABEL_MAX: usize = 63;
 
-/// The versions of a kind that the project defines.
-pub fn versions_of(project: &Project, key: &Key) -> BTreeSet<Version> {
-    let apis = project.resources().filter(|(_, it)| it.api.is_some());
-    let same = apis.filter(|(other, _)| other.is_same_kind(key));
-    same.map(|(other, _)| other.version).collect()
-}
+/// The longest name of a webhook.
+const NAME_MAX: usize = 253;
 
-/// The version of a kind that the others are converted to.
-pub fn hub_of(project: &Project, key: &Key) -> Option<Version> {
-    let mut hubs = all(project).filter(|(_, _, webhooks)| webhooks.is_hub());
-    let hub = hubs.find(|(other, ..)| other.is_same_kind(key));
-    hub.map(|(other, ..)| other.version)
-}
+/// An entry with webhooks, and whether its type is one of Kubernetes.
+type Called<'a> = (&'a Key, bool, &'a Webhooks);
 
-/// Hubs and spokes are versions of one kind that the project defines, and a kind has one hub.
-pub fn conversions(project: &Project) -> Check {
-    let mut hubs: BTreeMap<_, Version> = BTreeMap::new();
-    for (key, _, webhooks) in all(project).filter(|(_, _, webhooks)| webhooks.is_hub()) {
-        let versions = versions_of(project, key);
-        if !versions.contains(&key.version) {
-            return Err(Rule::NotConverted { alone: true }.at(key));
-        }
-        if versions.len() == 1 {
-            return Err(Rule::OneVersion.at(key));
-        }
-        let mut open = versions.difference(&webhooks.spokes);
-        let other = open.find(|version| **version != key.version).copied();
-        for &spoke in &webhooks.spokes {
-            if spoke == key.version {
-                return Err(Rule::HubAsSpoke(other).at(key));
-            }
-            if !versions.contains(&spoke) {
-                let rule = Rule::NoSpoke {
-                    spoke,
-                    versions,
-                    other,
-                };
-                return Err(rule.at(key));
-            }
-        }
-        let kind = (&key.group, &key.domain, &key.kind);
-        let first = *hubs.entry(kind).or_insert(key.version);
-        if first != key.version {
-            return Err(Rule::TwoHubs(first, key.version).at(key));
-        }
-    }
-    Ok(())
-}
-
-/// Each webhook has a path of its own. Of two that meet, the one of the entry `last` is refused.
-pub fn paths(project: &Project, last: Option<&Key>) -> Check {
-    let mut asked: Vec<_> = all(project)
-        .flat_map(|(key, core, webhooks)| paths_of(key, core, webhooks))
-        .collect();
-    asked.sort_by_key(|(key, ..)| Some(*key) == last);
-    let mut seen = BTreeMap::new();
-    for (key, what, path) in asked {
-        if let Some((other, other_what)) = seen.insert(path.clone(), (key, what)) {
-            let what = [what, other_what];
-            return Err(Rule::SamePath { path, what }.at(key).beside(other));
-        }
-    }
-    Ok(())
-}
-
-/// The paths of an entry's webhooks.
-fn paths_of<'a>(
-    key: &'a Key,
-    core: bool,
-    webhooks: &'a Webhooks,
-) -> impl Iterator<Item = (&'a Key, &'static str, String)> {
-    let path = move |admission: &Option<Admission>, what, verb| {
-        let Admission { path } = admission.as_ref()?;
-        let path = match path {
-            Some(path) => path.to_string(),
-            None => WebhookPath::of(verb, &key.api_group(core), key.version, &key.kind),
-        };
-        Some((key, what, path))
+pub fn check(project: &Project, entries: &[Entry<'_>]) -> Option<Violation> {
+    let called = entries.iter();
+    let called = called.filter_map(|&(key, it)| Some((key, it.core, it.webhooks.as_ref()?)));
+    let called: Vec<Called<'_>> = called.collect();
+    let those = |wanted: fn(&Webhooks) -> bool| -> Vec<_> {
+        let all = called.iter().copied();
+        all.filter(|it| wanted(it.2)).collect()
     };
-    let both = [
-        path(&webhooks.defaulting, "defaulting", "mutate"),
-        path(&webhooks.validation, "validation", "validate"),
-    ];
-    both.into_iter().flatten()
+    let (hubs, asked) = (those(Webhooks::is_hub), those(Webhooks::is_asked));
+    hubs.iter()
+        .find_map(|(key, _, webhooks)| conversion(project, key, webhooks))
+        .or_else(|| one_hub(&hubs))
+        .or_else(|| paths(&asked))
+        .or_else(|| directories(&asked))
+        .or_else(|| names(&asked))
+        .or_else(|| service(project, called.first()?.0))
+}
+
+/// Hub and spokes are versions of one kind that the project defines.
+fn conversion(project: &Project, key: &Key, webhooks: &Webhooks) -> Option<Violation> {
+    let (kind, hub, versions) = (&key.kind, key.version, project.versions_of(key));
+    if !versions.contains(&hub) {
+        return Some(not_converted(key, true));
+    }
+    if versions.len() == 1 {
+        return Some(one_version(key));
+    }
+    let wrong = |spoke: &&Version| **spoke == hub || !versions.contains(spoke);
+    let spoke = *webhooks.spokes.iter().find(wrong)?;
+    let mut open = versions
+        .difference(&webhooks.spokes)
+        .filter(|it| **it != hub);
+    let other = open.next().map(|open| Remedy::set([("spoke", open)]));
+    if spoke == hub {
+        let broken = violation!(key => "{hub} is the hub of `{kind}`, so it is no spoke",
+            "spokes are the other versions, which are converted to the hub and from it")
+        .by_command(other.unwrap_or(Remedy::Drop(vec!["spoke"])));
+        return Some(broken.in_file(format!("remove {hub} from `spoke`")));
+    }
+    let versions: Vec<_> = versions.iter().map(Version::to_string).collect();
+    let broken = violation!(key => "`{kind}` has no version {spoke} to convert")
+        .note(format!("its versions are {}", versions.join(", ")))
+        .by_command(other.unwrap_or_else(|| another_version(key, spoke)));
+    Some(broken.in_file(format!(
+        "remove {spoke} from `spoke`, or add that version with `api`"
+    )))
+}
+
+/// A kind has one hub.
+fn one_hub(hubs: &[Called<'_>]) -> Option<Violation> {
+    let kind = |(key, ..): &Called<'_>| (key.group.clone(), key.domain.clone(), key.kind.clone());
+    let ((first, ..), (key, ..), _) = clash(hubs, kind, |it| it.0)?;
+    Some(two_hubs(key, first.version))
+}
+
+/// The violation by a conversion of a kind that the project does not define; `alone` if no other webhook is asked for.
+pub fn not_converted(key: &Key, alone: bool) -> Violation {
+    violation!(key => "`{key}` is not defined by this project, so its versions are not converted here",
+        "only the project that defines a kind may convert its versions: its CRD names the conversion webhook")
+        .by_command(match alone {
+            true => Remedy::Inspect,
+            false => Remedy::Drop(vec!["conversion", "spoke"]),
+        })
+        .in_file("remove `conversion` and `spoke`")
+}
+
+/// The violation by a conversion where there is one version.
+pub fn one_version(key: &Key) -> Violation {
+    let (kind, version) = (&key.kind, key.version);
+    violation!(key => "`{kind}` has one version, {version}: there is nothing to convert",
+        "conversion serves each object in every version of its kind")
+    .by_command(another_version(key, version.following()))
+    .in_file("remove `conversion` and `spoke`")
+}
+
+/// The violation by a second hub, the version of `key`.
+pub fn two_hubs(key: &Key, hub: Version) -> Violation {
+    let (kind, second) = (&key.kind, key.version);
+    violation!(key => "`{kind}` has the hub {hub} already, and cannot have {second}, too",
+        "every version is converted to the hub and from it, and the hub is what is stored")
+    .by_command(Remedy::set([("version", hub), ("spoke", second)]))
+    .in_file("remove `conversion` and `spoke` of one of the two")
+}
+
+fn another_version(key: &Key, version: Version) -> Remedy {
+    let mut key = key.clone();
+    key.version = version;
+    Remedy::Define {
+        key,
+        controller: false,
+    }
+}
+
+/// Each webhook has a path of its own.
+fn paths(asked: &[Called<'_>]) -> Option<Violation> {
+    let path = |(key, core, _): &Called<'_>, admission: &Option<Admission>, verb| {
+        let path = admission.as_ref()?.path.as_ref().map(ToString::to_string);
+        let default = || WebhookPath::of(verb, &key.api_group(*core), key.version, &key.kind);
+        Some(path.unwrap_or_else(default))
+    };
+    let of_entry = |it: &Called<'_>| {
+        let defaulting = path(it, &it.2.defaulting, "mutate").map(|path| ("defaulting", path));
+        let validation = path(it, &it.2.validation, "validate").map(|path| ("validation", path));
+        defaulting.into_iter().chain(validation)
+    };
+    let paths = asked
+        .iter()
+        .flat_map(|it| of_entry(it).map(|(what, path)| (it.0, what, path)));
+    let paths: Vec<_> = paths.collect();
+    let ((other, first, _), (key, what, path), _) = clash(&paths, |it| &it.2, |it| (it.0, it.1))?;
+    let field = match *what {
+        "defaulting" => "defaultingPath",
+        _ => "validationPath",
+    };
+    let broken = violation!(key => "the {what} webhook of `{key}` has the path `{path}`, which the {first} webhook of `{other}` has",
+        "the API server tells webhooks apart by their paths")
+        .set(field, format!("{path}-2"));
+    Some(broken.beside(other))
 }
 
 /// The webhooks of two entries need two directories.
-pub fn directories(project: &Project) -> Check {
-    let mut directories: BTreeMap<_, &Key> = BTreeMap::new();
-    for (key, _, _) in all(project).filter(|(_, _, webhooks)| webhooks.is_asked()) {
-        let group = Module::of_group(&key.group, &key.domain);
-        let kind = Module::of_kind(&key.kind);
-        let (group, version, kind) = (group.file(), key.version, kind.file());
-        let directory = format!("src/webhooks/{group}/{version}/{kind}/");
-        if let Some(other) = directories.insert(directory.clone(), key) {
-            return Err(Rule::SameDirectory(directory).at(key).beside(other));
-        }
-    }
-    Ok(())
+fn directories(asked: &[Called<'_>]) -> Option<Violation> {
+    let directory = |(key, ..): &Called<'_>| format!("src/webhooks/{}/", path_of(key, '/'));
+    let ((other, ..), (key, ..), directory) = clash(asked, directory, |it| it.0)?;
+    let (theirs, ours) = (other.api_group(false), key.api_group(false));
+    let broken =
+        violation!(key => "the webhooks of `{other}` and `{key}` would both be in `{directory}`",
+        "their API groups are `{theirs}` and `{ours}`",
+        "one of them goes into a project of its own")
+        .by_command(Remedy::OwnProject)
+        .in_file("remove `webhooks` of one of the two");
+    Some(broken.beside(other))
 }
-
-/// The Service of the webhooks, which is a DNS label, is named by the project.
-pub fn service(project: &Project) -> Check {
-    let name = format!("{}-webhook-service", project.name);
-    match all(project).next() {
-        Some((key, ..)) if name.len() > LABEL_MAX => Err(Rule::LongService(name).at(key)),
-        _ => Ok(()),
-    }
-}
-
-/// The longest DNS label.
-pub const LABEL_MAX: usize = 63;
-
-/// The longest name of a webhook.
-pub const NAME_MAX: usize = 253;
 
 /// The API server takes the name of a webhook, `validate.<kind>.<version>.<group>`, as a DNS subdomain.
-pub fn names(project: &Project) -> Check {
-    for (key, core, webhooks) in all(project).filter(|(_, _, webhooks)| webhooks.is_asked()) {
+fn names(asked: &[Called<'_>]) -> Option<Violation> {
+    asked.iter().find_map(|(key, core, webhooks)| {
         let verb = match webhooks.validation {
             Some(_) => "validate",
             None => "default",
         };
-        let (kind, group) = (key.kind.singular(), key.api_group(core));
+        let (kind, group) = (key.kind.singular(), key.api_group(*core));
         let name = format!("{verb}.{kind}.{}.{group}", key.version);
-        if name.len() > NAME_MAX {
-            return Err(Rule::LongWebhook(name).at(key));
-        }
-    }
-    Ok(())
+        let length = Some(name.len()).filter(|length| *length > NAME_MAX)?;
+        let broken = violation!(key => "the name of the webhook, `{name}`, has {length} characters",
+            "{NAME_MAX} characters are allowed");
+        Some(broken.in_file("shorten `group` or `kind`"))
+    })
+}
+
+/// The Service of the webhooks, which is a DNS label, is named by the project.
+fn service(project: &Project, key: &Key) -> Option<Violation> {
+    let name = format!("{}-webhook-service", project.name);
+    let length = Some(name.len()).filter(|length| *length > LABEL_MAX)?;
+    let most = LABEL_MAX - "-webhook-service".len();
+    let broken = violation!(key => "the Service of the webhooks, `{name}`, would have {length} characters",
+        "{LABEL_MAX} are allowed (RFC 1035), so a project with webhooks has a name of at most {most}",
+        "the name of a project cannot change: another project can have a shorter one");
+    let broken = broken.by_command(Remedy::OwnProject);
+    Some(broken.in_file("remove `webhooks` everywhere"))
 }

@@ -1,15 +1,14 @@
 //! Commands that a project does not allow.
 
-use super::{edit, flag, init, list, of, of_version, of_webhooks, spokes, status};
+use super::{edit, flag, flag_of, init, list, of, of_webhooks, spokes, status};
 use crate::{
     advice::{Advice, Flag, Script},
     error::Failure,
     project::{FILE, Key, Need, Refused, TEMPLATES},
 };
 
-const AGAIN: &str = "`--force` writes its files again and loses what was changed in them";
-const YOURS: &str = "the controller is yours since it was generated, and no command changes it";
-const OWN_PROJECT: &str = "a project of its own may have it";
+const AGAIN: &str = "`--force` writes its files again, without your changes";
+const YOURS: &str = "the file of the controller is yours, and no command changes it";
 
 pub fn failure(refused: Refused) -> Failure {
     let no = |what: String| Failure::refused(what);
@@ -21,31 +20,38 @@ pub fn failure(refused: Refused) -> Failure {
             ));
             match theirs < TEMPLATES {
                 true => failure
-                    .note("only `update` moves a project to newer templates, so that a new binary changes nothing unasked")
+                    .note("only `update` moves a project to newer templates, so a new binary alone changes nothing")
                     .advise(Script::forge("update")),
                 false => failure
-                    .note("an older binary cannot tell what a newer one meant")
+                    .note("it was made by a newer release")
                     .newer_tool(),
             }
         }
-        Refused::Changed { field, now, then } => {
-            let why = match field {
-                "domain" => "the API group of every stored object ends with it",
-                "projectName" => "every object in a cluster is named by it",
-                "templates" => "it says which templates made the files, and only `operator-forge update` makes them anew",
-                _ => "your tests name the library by it",
+        Refused::Changed { field, now, then } => no(match (&*now, &*then) {
+            ("", _) => format!("`{FILE}` has no `{field}`, which was `{then}`"),
+            (_, "") => format!("`{field}: {now}` was added to `{FILE}`"),
+            _ => format!("`{field}` was changed from `{then}` to `{now}` in `{FILE}`"),
+        })
+        .note(format!("it cannot change in a project that exists: {}", why_fixed(field)))
+        .note(match &*then {
+            "" => format!("take the line out again: `{field}: {now}`"),
+            _ => format!("put the line back: `{field}: {then}`"),
+        })
+        .advise(edit()),
+        Refused::Fixed {
+            field,
+            domain,
+            name,
+            wanted,
+        } => {
+            let (what, now, advice) = match field {
+                "domain" => ("domain", domain.as_str(), init(&wanted, &wanted, name.as_str())),
+                _ => ("name", name.as_str(), init(&wanted, domain.as_str(), &wanted)),
             };
-            no(match (&*now, &*then) {
-                ("", _) => format!("`{FILE}` has no `{field}`, which was `{then}`"),
-                (_, "") => format!("`{field}: {now}` was added to `{FILE}`"),
-                _ => format!("`{field}` was changed from `{then}` to `{now}` in `{FILE}`"),
-            })
-            .note(format!("it cannot change in a project that exists: {why}"))
-            .note(match &*then {
-                "" => format!("take the line out again: `{field}: {now}`"),
-                _ => format!("put the line back: `{field}: {then}`"),
-            })
-            .advise(edit())
+            no(format!("the {what} of a project cannot change from `{now}` to `{wanted}`"))
+                .note(format!("{}, so another one would leave all of them behind", why_fixed(field)))
+                .note("a project of its own may have it")
+                .advise(advice)
         }
         Refused::FinalizerChanged { controller, added } => {
             let (done, back) = match added {
@@ -61,14 +67,27 @@ pub fn failure(refused: Refused) -> Failure {
         Refused::NotThere { key, known, meant } => no(format!("`{key}` is not in this project"))
             .note(listed(&known))
             .advise(meant.map_or_else(status, |meant| Advice::Set(of(&meant)))),
-        Refused::OtherPlural { key, known, given } => {
-            no(format!("`{key}` has the plural `{known}`, not `{given}`"))
-                .note("it is part of every rule about the type")
-                .advise(Advice::set("--plural", known.as_str()))
-        }
-        Refused::OtherPath { key, known, given } => no(format!("`{key}` is `{known}`, not `{given}`"))
+        Refused::OtherType {
+            key,
+            field,
+            known,
+            given,
+        } => no(format!("the {field} of `{key}` is `{known}`, not `{given}`"))
             .note("one group, version and kind is one type")
-            .advise(Advice::set("--external-api-path", known.as_str())),
+            .advise(Advice::set(flag_of(field), known)),
+        Refused::NoEffect { field, without } => {
+            let (name, without) = (flag_of(field), flag_of(without));
+            usage(format!("`{name}` has no effect with `{without}=false`")).advise(match field {
+                "plural" | "namespaced" | "shortNames" => Advice::drop(name),
+                _ => Advice::switch(format!("{without}=true")),
+            })
+        }
+        Refused::NotAsked { field, value, of } => {
+            let (name, of) = (flag_of(field), flag_of(of));
+            usage(format!("`{name} {value}` is given without `{of}`"))
+                .note(format!("`{name}` belongs to `{of}`"))
+                .advise(Advice::Set(vec![Flag::new(of, None), flag(name, value)]))
+        }
         Refused::NothingToCreate { elsewhere } => {
             let mut flags = vec!["--controller=false".to_owned()];
             if !elsewhere {
@@ -77,22 +96,10 @@ pub fn failure(refused: Refused) -> Failure {
             Failure::usage("there is nothing to create with `--resource=false` and `--controller=false`")
                 .advise(Advice::Drop(flags))
         }
-        Refused::NameWithoutController => {
-            Failure::usage("`--controller-name` names no controller with `--controller=false`")
-                .advise(Advice::switch("--controller=true"))
-        }
-        Refused::FinalizerWithoutController => {
-            Failure::usage("`--finalizer` is about a controller, and none is made")
-                .advise(Advice::switch("--controller"))
-        }
         Refused::PathWithResource(path) => {
             usage(format!("`--external-api-path {path}` is given with `--resource`"))
-                .note("the CRD of a type of another project is that project's; here it can have a controller")
+                .note("only the project that defines a type makes its CRD; this project can have a controller for it")
                 .advise(Advice::switch("--resource=false"))
-        }
-        Refused::FlagWithoutResource(flag) => {
-            usage(format!("`{flag}` says how an API is defined, but `--resource=false` defines none"))
-                .advise(Advice::drop(flag))
         }
         Refused::ApiExists(key) => no(format!("`{key}` exists already"))
             .note(AGAIN)
@@ -100,16 +107,12 @@ pub fn failure(refused: Refused) -> Failure {
         Refused::ControllerExists(key) => {
             let name = format!("{}-{}", key.kind.singular(), key.version);
             no(format!("`{}` has a controller already", key.kind))
-                .note("another one needs a name of its own")
+                .note("another controller needs a name of its own")
                 .advise(Advice::set("--controller-name", name))
         }
         Refused::NameExists(key, name) => {
             no(format!("`{}` has a controller `{name}` already", key.kind))
                 .advise(Advice::set("--controller-name", format!("{name}-2")))
-        }
-        Refused::VersionWithoutResource => {
-            Failure::usage("`--from-version` defines a version, but `--resource=false` defines none")
-                .advise(Advice::drop("--resource=false"))
         }
         Refused::NoSource { key, known, other } => no(format!("`{key}` is not in this project"))
             .note(listed(&known))
@@ -117,19 +120,12 @@ pub fn failure(refused: Refused) -> Failure {
                 Advice::set("--from-version", other.to_string())
             })),
         Refused::NotCopied(key) => not_defined(&key)
-            .note("its types are not here, so they cannot be copied")
+            .note("only the types of this project can be copied")
             .advise(Advice::drop("--from-version")),
         Refused::NoWebhookAsked => Failure::usage("no kind of webhook was asked for")
-            .note("defaulting fills in what an object leaves open, validation refuses what is wrong, conversion serves several versions of a kind")
-            .note("it is `--defaulting`, `--validation`, `--conversion` or several of them")
+            .note("defaulting sets fields, validation refuses objects, conversion serves several versions of a kind")
+            .note("the flags are `--defaulting`, `--validation` and `--conversion`")
             .advise(Advice::Set(vec![Flag::new("--defaulting", None), Flag::new("--validation", None)])),
-        Refused::MoreAboutNothing {
-            flag: name,
-            value,
-            of,
-        } => usage(format!("`{name} {value}` is given without `{of}`"))
-            .note("it says more about a webhook that is not asked for")
-            .advise(Advice::Set(vec![Flag::new(of, None), flag(name, value)])),
         Refused::SpokeGivenTwice(version) => usage(format!("`--spoke {version}` is given twice"))
             .note("each version is converted in one way")
             .advise(Advice::Set(spokes([&version]))),
@@ -139,37 +135,42 @@ pub fn failure(refused: Refused) -> Failure {
         Refused::Converted(key, again) => {
             let again = again.map_or("every other version".to_owned(), |it| it.to_string());
             no(format!("`{}` converts {again} already", key.kind))
-                .note("`--force` writes the files of its conversion again and loses what was changed in them")
+                .note("`--force` writes the files of its conversion again, without your changes")
                 .note("`--spoke` takes another version")
                 .advise(forced())
         }
-        Refused::OpenSpokes(kind, open) => Failure::usage("`--spoke` is missing")
-            .note(format!("`{kind}` has several versions that are not converted yet"))
-            .advise(Advice::Set(spokes(&open))),
+        Refused::SpokeMissing(there) => usage("`--spoke` is missing".to_owned())
+            .note(format!("there are several versions: {}", list(&there)))
+            .advise(Advice::Set(spokes(&there))),
         Refused::OtherCertificates { now, wanted } => {
             let (now, wanted) = (now.word(), wanted.word());
             no(format!("the certificates of this project are `{now}`, not `{wanted}`"))
-                .note("all webhooks of a project have one server, and that has one certificate")
+                .note("all webhooks of a project share one server and its certificate")
                 .advise(Script::forge("edit --certificates").arg(wanted))
         }
         Refused::NotEditable(key) => not_defined(&key)
-            .note("its plural, scope and short names are in a CRD that is not made here, or in Kubernetes")
+            .note("its plural, scope and short names are in the CRD of another project, or in Kubernetes")
             .advise(status()),
         Refused::NoApiEdit => Failure::usage("there is nothing to edit")
-            .note("`edit api` changes how a kind is called by others, and where its objects live")
-            .note("it takes `--plural`, `--namespaced` and `--short-name`")
+            .note("`edit api` changes the names and the scope of a kind")
+            .note("the flags are `--plural`, `--namespaced` and `--short-name`")
             .advise(Advice::Help),
         Refused::Stored { key, what, crd } => {
-            let word = what.word();
-            no(format!("the {word} of `{}` cannot change where the CRD is installed", key.kind))
+            let (kind, word) = (&key.kind, what.word());
+            no(format!("the {word} of `{kind}` cannot change where the CRD is installed"))
                 .note(what.why())
-                .note(format!("in each cluster that has it: save the objects, `kubectl delete crd {crd}`, then install and restore"))
-                .note("`--force` is for who will do that, or has no such cluster")
+                .note(reinstall(&crd))
+                .advise(Advice::switch("--force"))
+        }
+        Refused::CrdStays { kind, to, crd } => {
+            no(format!("`{kind}` cannot become `{to}` where the CRD is installed"))
+                .note(format!("both are kinds of `{crd}`, and the API server refuses another kind in a CRD that exists"))
+                .note(reinstall(&crd))
                 .advise(Advice::switch("--force"))
         }
         Refused::NoDefaultController(key) => {
             no(format!("`{}` has no default controller", key.kind))
-                .note("a finalizer is code of a controller, and comes with it")
+                .note("a finalizer is part of the code of a controller")
                 .advise(Script::forge("create api").flags(&of(&key)).code("--resource=false --finalizer"))
         }
         Refused::FinalizerStays {
@@ -185,12 +186,12 @@ pub fn failure(refused: Refused) -> Failure {
         .advise(Script::edit([path])),
         Refused::NoEdit => Failure::usage("there is nothing to edit")
             .note("`edit` changes settings of the project, `edit api` those of one kind")
-            .note("they are `--namespaced`, `--owner`, `--license`, `--license-file`, `--certificates` and `--runtime`")
+            .note("the flags are `--namespaced`, `--owner`, `--license`, `--license-file`, `--certificates` and `--runtime`")
             .advise(Advice::Help),
         Refused::NothingCertified { api, wanted } => {
             let wanted = wanted.word();
-            no("the project has no webhooks, and nothing else has a certificate of its own".to_owned())
-                .note("the first webhook brings the setting, the last one takes it along")
+            no("the project has no webhooks, so it has no certificates".to_owned())
+                .note("the first webhook adds the setting, and the last one removes it")
                 .advise(match api {
                     Some(key) => Script::forge("create webhook")
                         .flags(&of(&key))
@@ -205,32 +206,16 @@ pub fn failure(refused: Refused) -> Failure {
             match own {
                 true => failure.advise(Script::forge("edit api").flags(&of(&key)).code("--namespaced --force")),
                 false => failure
-                    .note("it has to go from the project first")
+                    .note("delete it from the project first")
                     .advise(Script::forge("delete api").flags(&of(&key)).code("--dry-run")),
             }
         }
-        Refused::DomainStays {
-            domain,
-            name,
-            wanted,
-        } => no(format!("the domain of a project cannot change from `{domain}` to `{wanted}`"))
-            .note("the API group of every stored object ends with it, so another one would leave all of them behind")
-            .note(OWN_PROJECT)
-            .advise(init(&wanted, &wanted, name.as_str())),
-        Refused::NameStays {
-            domain,
-            name,
-            wanted,
-        } => no(format!("the name of a project cannot change from `{name}` to `{wanted}`"))
-            .note("every object in a cluster is named by it, so another one would leave all of them behind")
-            .note(OWN_PROJECT)
-            .advise(init(&wanted, domain.as_str(), &wanted)),
         Refused::NothingToDelete => {
             Failure::usage("there is nothing to delete with `--resource=false` and `--controller=false`")
                 .advise(Advice::Help)
         }
         Refused::NotDefined(key) => not_defined(&key)
-            .note("what the project has of it is what watches it or is asked about it")
+            .note("the project has only controllers or webhooks of it")
             .advise(Advice::switch("--resource=false")),
         Refused::NoController {
             key,
@@ -271,8 +256,8 @@ pub fn failure(refused: Refused) -> Failure {
             .advise(Advice::Set(of_webhooks(&webhooks))),
         Refused::NoWebhooks(key, versions) => no(format!("`{key}` has no webhooks"))
             .note(match versions.is_empty() {
-                true => "nothing is defaulted, validated or converted there".to_owned(),
-                false => format!("of its versions, {} has", list(&versions)),
+                true => "no version of the kind has webhooks".to_owned(),
+                false => format!("the versions with webhooks: {}", list(&versions)),
             })
             .advise(status()),
         Refused::NoSuchWebhook {
@@ -281,10 +266,10 @@ pub fn failure(refused: Refused) -> Failure {
             there,
             alone,
         } => {
-            let there = of_webhooks(&there).into_iter();
-            let there = there.flat_map(|flag| [Some(flag.name), flag.value]).flatten();
+            let there = of_webhooks(&there);
+            let there: Vec<_> = there.iter().flat_map(Flag::words).collect();
             no(format!("`{key}` has no {what} webhook"))
-                .note(format!("it has {}", there.collect::<Vec<_>>().join(" ")))
+                .note(format!("it has {}", there.join(" ")))
                 .advise(match alone {
                     true => status(),
                     false => Advice::drop(format!("--{what}")),
@@ -298,44 +283,21 @@ pub fn failure(refused: Refused) -> Failure {
             version,
             there,
         } => no(format!("{version} of `{}` is not converted to {}", key.kind, key.version))
-            .note(format!("these versions are: {}", list(&there)))
+            .note(format!("the versions that are: {}", list(&there)))
             .advise(status()),
-        Refused::SpokeMissing { hub, there } => Failure::usage("`--spoke` is missing")
-            .note(format!("several versions are converted to {hub}"))
-            .advise(Advice::Set(spokes(&there))),
-        Refused::SameKind(kind) => usage(format!("`{kind}` is called so already"))
-            .note("`--to` takes the name that it gets")
+        Refused::SameKind(kind) => usage(format!("`{kind}` has that name already"))
+            .note("`--to` takes the new name")
             .advise(Advice::Help),
-        Refused::KindExists(kind) => no(format!("there is a `{kind}` in that group already"))
-            .note("two kinds do not become one")
+        Refused::KindExists(kind) => no(format!("the group has a `{kind}` already"))
+            .note("a rename never merges two kinds")
             .note("`--to` takes a name that is not in use")
             .advise(Advice::Help),
-        Refused::NoKind {
-            kind,
-            domain,
-            known,
-            meant,
-            ..
-        } => {
-            let known: Vec<_> = known
-                .iter()
-                .map(|(group, kind)| match group.as_str() {
-                    "" => format!("{domain}, Kind {kind}"),
-                    group => format!("{group}, Kind {kind}"),
-                })
-                .collect();
+        Refused::NoKind { kind, known, meant } => {
             no(format!("`{kind}` is not defined by this project in that group"))
                 .note(listed(&known))
                 .advise(meant.map_or_else(status, |(group, kind)| {
                     Advice::Set(vec![flag("--group", group), flag("--kind", kind)])
                 }))
-        }
-        Refused::CrdStays(rename, crd) => {
-            let (kind, to) = (&rename.kind, &rename.to);
-            no(format!("`{kind}` cannot become `{to}` where the CRD is installed"))
-                .note(format!("both are kinds of `{crd}`, and the API server refuses another kind in a CRD that exists"))
-                .note("in each cluster that has it: save the objects, delete the CRD, which deletes them, then install and restore")
-                .advise(Advice::switch("--force"))
         }
         Refused::Owned(path) => no(format!("`{path}` is yours already"))
             .note("`PROJECT` lists it under `owned`, and no command rewrites it")
@@ -354,7 +316,26 @@ pub fn failure(refused: Refused) -> Failure {
     }
 }
 
-/// Shows the changes of a command that writes again what exists.
+/// The reason that a field of a project cannot change.
+fn why_fixed(field: &str) -> &'static str {
+    match field {
+        "domain" => "the API group of every stored object ends with it",
+        "projectName" => "every object in a cluster is named by it",
+        "templates" => {
+            "it says which templates made the files, and only `operator-forge update` makes them anew"
+        }
+        _ => "your tests name the library by it",
+    }
+}
+
+/// How a cluster follows a change that the API server refuses in a CRD.
+fn reinstall(crd: &str) -> String {
+    format!(
+        "in each cluster that has it: save the objects, delete them with `kubectl delete crd {crd}`, then install and restore; `--force` changes the project"
+    )
+}
+
+/// The dry run of a command that writes existing files again.
 fn forced() -> Advice {
     let flags = ["--force", "--dry-run", "--diff"];
     Advice::Set(flags.map(|flag| Flag::new(flag, None)).to_vec())
@@ -395,9 +376,12 @@ fn need_of(key: &Key, need: Need) -> (String, Script) {
         ),
         Need::Hub(hub) => (
             format!("{version} is converted to the hub {hub} and back"),
-            webhook(&of_version(key, hub))
-                .code("--conversion --spoke")
-                .arg(version.to_string()),
+            webhook(&of(&Key {
+                version: hub,
+                ..key.clone()
+            }))
+            .code("--conversion --spoke")
+            .arg(version.to_string()),
         ),
     }
 }
@@ -405,18 +389,13 @@ fn need_of(key: &Key, need: Need) -> (String, Script) {
 /// The number of entries that a note names.
 const NAMED: usize = 8;
 
-/// The entries of a project, in a note.
+/// The note that lists the entries of a project.
 fn listed<T: ToString>(names: &[T]) -> String {
-    let more = names.len().saturating_sub(NAMED);
-    let names = list(
-        names
-            .iter()
-            .take(NAMED)
-            .map(|name| format!("`{}`", name.to_string())),
-    );
-    match (names.is_empty(), more) {
-        (true, _) => "it has no APIs, controllers or webhooks yet".to_owned(),
-        (false, 0) => format!("it has {names}"),
-        (false, more) => format!("it has {names} and {more} more"),
+    let shown = names.iter().take(NAMED).map(T::to_string);
+    let shown = list(shown.map(|name| format!("`{name}`")));
+    match names.len() {
+        0 => "it has no APIs, controllers or webhooks yet".to_owned(),
+        1..=NAMED => format!("it has {shown}"),
+        all => format!("it has {shown} and {} more", all - NAMED),
     }
 }

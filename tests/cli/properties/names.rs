@@ -1,11 +1,10 @@
 //! Any text as any name is refused with help, or the project renders.
 
+use std::str::FromStr;
+
 use operator_forge::{
     error::Failure,
-    name::{
-        ControllerName, Domain, Group, Invalid, Kind, Plural, ProjectName, RustPath, ShortName,
-        Version, WebhookPath,
-    },
+    name::Invalid,
     project::{
         CopyrightHolder, CreateApi, CreateWebhook, EditApi, External, InitOptions, License,
         Project, Runtime,
@@ -110,17 +109,17 @@ fn name() -> impl Strategy<Value = String> {
 }
 
 /// The parsed text, or without it a usable one; a refusal has to help, and what it suggests has to be accepted.
-fn parse_or<T>(text: &str, usable: &str, parse: fn(&str) -> Result<T, Invalid>) -> T {
-    parse(text).unwrap_or_else(|invalid| {
+fn parse_or<T: FromStr<Err = Invalid>>(text: &str, usable: &str) -> T {
+    text.parse().unwrap_or_else(|invalid: Invalid| {
         if let Some(suggestion) = &invalid.suggestion {
             assert!(
-                parse(suggestion).is_ok(),
+                suggestion.parse::<T>().is_ok(),
                 "{}: `{suggestion}` was suggested for {text:?}",
                 invalid.what
             );
         }
         check_help(text, &invalid.into());
-        parse(usable).unwrap()
+        usable.parse().unwrap()
     })
 }
 
@@ -143,13 +142,13 @@ fn check_names(project: &Project) {
         group: key.group.clone(),
         version: key.version,
         kind: key.kind.clone(),
-        plural: Some(Plural::parse(&wanted.plural).unwrap()),
+        plural: Some(wanted.plural.parse().unwrap()),
         namespaced: Some(true),
         short_names: Some(
             wanted
                 .short_names
                 .iter()
-                .map(|name| ShortName::parse(name).unwrap())
+                .map(|name| name.parse().unwrap())
                 .collect(),
         ),
         force: true,
@@ -210,9 +209,9 @@ proptest! {
     ) {
         let project = Project::init(InitOptions {
             runtime: Runtime::default(),
-            domain: parse_or(&domain, "example.com", Domain::parse),
-            name: parse_or(&project_name, "project", ProjectName::parse),
-            owner: CopyrightHolder::parse(&owner).unwrap_or_else(|failure| {
+            domain: parse_or(&domain, "example.com"),
+            name: parse_or(&project_name, "project"),
+            owner: owner.parse::<CopyrightHolder>().unwrap_or_else(|failure| {
                 check_help(&owner, &failure.into());
                 CopyrightHolder::default()
             }),
@@ -221,17 +220,17 @@ proptest! {
             namespaced,
         });
         let create = CreateApi {
-            group: parse_or(&group, "cache", Group::parse),
-            version: parse_or(&version, "v1", Version::parse),
-            kind: parse_or(&kind, "Memcached", Kind::parse),
-            plural: with_plural.then(|| parse_or(&plural, "memcachedes", Plural::parse)),
+            group: parse_or(&group, "cache"),
+            version: parse_or(&version, "v1"),
+            kind: parse_or(&kind, "Memcached"),
+            plural: with_plural.then(|| parse_or(&plural, "memcachedes")),
             namespaced: None,
             resource: true,
             external: None,
             controller: true,
             controller_name: None,
             finalizer: Some(with_plural),
-            short_names: vec![parse_or(&short, "mc", ShortName::parse)],
+            short_names: vec![parse_or(&short, "mc")],
             force: false,
         };
         let mut project = match project.create_api(&create) {
@@ -242,17 +241,17 @@ proptest! {
             }
         };
         let external = (!resource && namespaced).then(|| External {
-            path: parse_or(&controller, "a::B", RustPath::parse),
-            domain: parse_or(&short, "example.org", Domain::parse),
+            path: parse_or(&controller, "a::B"),
+            domain: parse_or(&short, "example.org"),
         });
         let other = CreateApi {
             external: external.clone(),
-            controller_name: with_name.then(|| parse_or(&controller, "other", ControllerName::parse)),
+            controller_name: with_name.then(|| parse_or(&controller, "other")),
             resource,
             finalizer: None,
             plural: None,
             short_names: Vec::new(),
-            version: Version::parse("v2").unwrap(),
+            version: "v2".parse().unwrap(),
             ..create
         };
         check_names(&project);
@@ -266,7 +265,7 @@ proptest! {
             kind: other.kind,
             plural: None,
             defaulting: true,
-            defaulting_path: with_plural.then(|| parse_or(&plural, "/default", WebhookPath::parse)),
+            defaulting_path: with_plural.then(|| parse_or(&plural, "/default")),
             validation: true,
             validation_path: None,
             conversion: resource,

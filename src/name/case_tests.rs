@@ -1,4 +1,4 @@
-//! The names that Kubernetes' and kubebuilder's own tests accept and refuse, against ours.
+//! Our rules against the names that the tests of Kubernetes and kubebuilder accept and refuse.
 
 use serde::Deserialize;
 
@@ -11,7 +11,7 @@ struct Case {
     valid: bool,
 }
 
-/// Ours is stricter, with the reason.
+/// Differences on purpose, each with the reason.
 const DELIBERATE: &[(&str, &str, &str)] = &[
     (
         "k8s:IsDNS1123Label",
@@ -38,17 +38,17 @@ fn agrees_with_the_cases_of_kubernetes_and_kubebuilder() {
     for case in &cases {
         let text = case.value.as_str().unwrap_or_default();
         let (text, same) = match case.field.as_str() {
-            "k8s:IsDNS1123Label" => (text, ProjectName::parse(text).is_ok() == case.valid),
+            "k8s:IsDNS1123Label" => (text, text.parse::<ProjectName>().is_ok() == case.valid),
             // An empty group is a group without a name of its own.
             "k8s:IsDNS1123Subdomain" => (
                 text,
-                (Group::parse(text).is_ok() && !text.is_empty()) == case.valid,
+                (text.parse::<Group>().is_ok() && !text.is_empty()) == case.valid,
             ),
             "k8s:IsDNS1035Label" => {
                 let all = [
-                    Plural::parse(text).is_ok(),
-                    ShortName::parse(text).is_ok(),
-                    ControllerName::parse(text).is_ok(),
+                    text.parse::<Plural>().is_ok(),
+                    text.parse::<ShortName>().is_ok(),
+                    text.parse::<ControllerName>().is_ok(),
                 ];
                 (text, all == [case.valid; 3])
             }

@@ -1,8 +1,8 @@
-//! Names that Kubernetes, Rust or a file system would not hold beside each other.
+//! Names that clash in Kubernetes, in Rust or in a file system.
 
-use super::testing::{create, empty};
-use super::tests::{project, refused, refused_in};
 use crate::error::Failure;
+use crate::project::testing::{create, empty};
+use crate::project::tests::{project, refused, refused_in};
 
 #[test]
 fn groups_that_the_api_server_refuses() {
@@ -96,7 +96,7 @@ fn one_crd_has_one_set_of_names_and_one_scope() {
 }
 
 #[test]
-fn names_that_meet() {
+fn names_that_clash() {
     refused(
         &["net v1 HTTPRoute"],
         "net v1 HttpRoute",
@@ -115,7 +115,7 @@ fn names_that_meet() {
         "`rt`, the short name of `Rule`, is already the short name of `Route`",
         "leave out --short-name",
     );
-    // The new one is wrong, whichever comes first in the alphabet.
+    // The violation is by the new kind, in any order of the names.
     refused(
         &["net v1 Route short=rt,way"],
         "net v1 Any short=a,rt,b",

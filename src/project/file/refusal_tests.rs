@@ -1,4 +1,4 @@
-//! Everything that can be wrong with a `PROJECT` edited by hand.
+//! The refusals of a `PROJECT` that a person edited.
 
 use super::tests::GOOD;
 use super::*;
@@ -17,7 +17,7 @@ fn check(from: &str, to: &str, error: &str, help: &str) {
 fn refused(text: &[u8], error: &str, help: &str) {
     let failure = Failure::from(Project::read(text).unwrap_err());
     assert_eq!(failure.what, error);
-    // What is to be written is the last note, and the line opens the file.
+    // The last note has the field to write, and the advice opens the file.
     match failure.lines()[0].as_str() {
         EDIT if help != EDIT => {
             let last = failure.notes.last().map(String::as_str);
@@ -88,6 +88,12 @@ fn types_of_fields() {
         "diff .operator-forge/PROJECT PROJECT",
     );
     check(
+        "layout:\n- rust.operator-forge/v1",
+        "layout: {a: b}",
+        "`PROJECT:4:9`: layout: invalid type: map, expected a plugin key or a list of plugin keys",
+        "diff .operator-forge/PROJECT PROJECT",
+    );
+    check(
         "templates: 1",
         "templates: one",
         "`PROJECT:18:16`: plugins.rust.operator-forge/v1.templates: invalid type: string \"one\", expected u32",
@@ -102,7 +108,7 @@ fn types_of_fields() {
 }
 
 #[test]
-fn what_is_no_file_of_ours() {
+fn files_that_are_no_project() {
     refused(
         b"",
         "`PROJECT` is empty",
@@ -165,7 +171,7 @@ fn what_is_no_file_of_ours() {
 }
 
 #[test]
-fn keys_that_hold_others() {
+fn keys_that_are_not_words() {
     for (key, place, what) in [
         ("x:\n  ? {a: b}\n  : c\n", "2:5", "x: invalid type: map"),
         ("x: {[a]: b}\n", "1:5", "x: invalid type: sequence"),
@@ -233,7 +239,7 @@ fn a_truncated_file_is_never_read_as_a_smaller_project() {
     }
 }
 
-/// The same rules as for commands, each at the line of its entry, with a field to write instead of a flag.
+/// The rules of commands, each with the line of the entry, and with a field to write instead of a flag.
 #[test]
 fn the_rules_of_commands() {
     check(

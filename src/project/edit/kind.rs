@@ -1,0 +1,171 @@
+//! `edit api` and `rename`: change the properties of a kind that all its versions share, because they are one CRD.
+
+use std::collections::BTreeSet;
+
+use crate::name::{Group, Kind, Plural, ShortName, Version};
+use crate::project::error::{Origin, Refused, Result};
+use crate::project::{Immutable, Key, Project, Rename, rules};
+
+/// The flags of `edit api`; what is absent stays.
+#[derive(Clone, Debug)]
+pub struct EditApi {
+    /// `--group`; may be empty.
+    pub group: Group,
+    /// `--version`: any version of the kind.
+    pub version: Version,
+    /// `--kind`.
+    pub kind: Kind,
+    /// `--plural`.
+    pub plural: Option<Plural>,
+    /// `--namespaced`.
+    pub namespaced: Option<bool>,
+    /// `--short-name`: all of them.
+    pub short_names: Option<Vec<ShortName>>,
+    /// `--force`: allowed even where the CRD is installed.
+    pub force: bool,
+    /// `--finalizer`, which cannot change.
+    pub finalizer: Option<bool>,
+}
+
+impl Project {
+    /// Changes the plural, scope or short names of a kind. The key is that of the version that the flags name.
+    ///
+    /// Errors: the project does not define the kind; no change is given; stored objects would be lost, unless forced.
+    pub fn edit_api(&self, edit: &EditApi) -> Result<(Self, Key)> {
+        let (key, entry) = self.named(&edit.group, edit.version, &edit.kind)?;
+        let Some(api) = &entry.api else {
+            return Err(Refused::NotEditable(key).into());
+        };
+        if let Some(wanted) = edit.finalizer {
+            return Err(self.finalizer_stays(&key, wanted).into());
+        }
+        if (&edit.plural, edit.namespaced, &edit.short_names) == (&None, None, &None) {
+            return Err(Refused::NoApiEdit.into());
+        }
+        let plural = edit.plural.as_ref();
+        let plural = plural.filter(|plural| **plural != entry.plural);
+        let scope = edit.namespaced.filter(|scope| *scope != api.namespaced);
+        let what = match (plural, scope) {
+            (Some(_), _) => Some(Immutable::Plural),
+            (None, Some(_)) => Some(Immutable::Scope),
+            (None, None) => None,
+        };
+        if let Some(what) = what.filter(|_| !edit.force) {
+            let crd = format!("{}.{}", entry.plural, key.api_group(false));
+            return Err(Refused::Stored { key, what, crd }.into());
+        }
+        let mut project = self.clone();
+        for (other, entry) in &mut project.resources {
+            if let Some(api) = entry.api.as_mut().filter(|_| other.is_same_kind(&key)) {
+                entry.plural = plural.unwrap_or(&entry.plural).clone();
+                api.namespaced = scope.unwrap_or(api.namespaced);
+                if let Some(short_names) = &edit.short_names {
+                    api.short_names.clone_from(short_names);
+                }
+            }
+        }
+        let checked = rules::check(&project, Some(&key));
+        checked.map_err(|violation| match what {
+            None => violation.by(Origin::Edit),
+            Some(_) => violation,
+        })?;
+        Ok((project, key))
+    }
+
+    /// One sentence for each kind whose plural or scope is not that of the project that was last applied: a change in `PROJECT`
+    /// that `edit api` would have refused.
+    pub fn not_followed(&self, applied: &Self) -> Vec<String> {
+        let mut sentences = BTreeSet::new();
+        for (key, now) in &self.resources {
+            let Some(then) = applied.resources.get(key) else {
+                continue;
+            };
+            let (Some(api), Some(api_then)) = (&now.api, &then.api) else {
+                continue;
+            };
+            for (is_other, what) in [
+                (now.plural != then.plural, Immutable::Plural),
+                (api.namespaced != api_then.namespaced, Immutable::Scope),
+            ] {
+                let (word, kind, why) = (what.word(), &key.kind, what.why());
+                let text = format!("the {word} of `{kind}` was changed in `PROJECT`, and {why}");
+                sentences.extend(is_other.then_some(text));
+            }
+        }
+        sentences.into_iter().collect()
+    }
+
+    /// Renames a kind in all its versions.
+    ///
+    /// Errors: the project does not define it; it has the new name already; the new names break a rule; stored objects would be
+    /// lost, unless forced.
+    pub fn rename(&self, rename: &Rename) -> Result<Self> {
+        let Rename {
+            group, kind, to, ..
+        } = rename;
+        if kind == to {
+            return Err(Refused::SameKind(kind.clone()).into());
+        }
+        if self.apis_of(group, kind).next().is_none() {
+            return Err(self.no_kind(group, kind).into());
+        }
+        let is = |key: &Key, kind: &Kind| {
+            (&key.group, &key.kind, &key.domain) == (group, kind, &self.domain)
+        };
+        if self.resources.keys().any(|key| is(key, to)) {
+            return Err(Refused::KindExists(to.clone()).into());
+        }
+        let mut project = self.clone();
+        for (mut key, mut entry) in std::mem::take(&mut project.resources) {
+            if is(&key, kind) {
+                key.kind = to.clone();
+                entry.plural = rename.new_plural();
+            }
+            project.resources.insert(key, entry);
+        }
+        let key = project.resources.keys().find(|key| is(key, to));
+        rules::check(&project, key).map_err(|violation| violation.by(Origin::Edit))?;
+        match self.crd_that_stays(rename) {
+            Some(crd) if !rename.force => {
+                let (kind, to) = (kind.clone(), to.clone());
+                Err(Refused::CrdStays { kind, to, crd }.into())
+            }
+            _ => Ok(project),
+        }
+    }
+
+    /// The refusal of a kind that the project does not define, with the kinds that it does.
+    fn no_kind(&self, group: &Group, kind: &Kind) -> Refused {
+        let apis = self.apis().into_iter();
+        let kinds: BTreeSet<_> = apis
+            .map(|api| (api.key.group.clone(), api.key.kind.clone()))
+            .collect();
+        let may_be =
+            |(own, other): &&(Group, Kind)| rules::may_be_meant((group, kind), (own, other));
+        let near: Vec<_> = kinds.iter().filter(may_be).cloned().collect();
+        let known = match near.is_empty() {
+            true => kinds.clone(),
+            false => near.iter().cloned().collect(),
+        };
+        let known = known.iter().map(|(group, kind)| match group.as_str() {
+            "" => format!("{}, Kind {kind}", self.domain),
+            group => format!("{group}, Kind {kind}"),
+        });
+        Refused::NoKind {
+            kind: kind.clone(),
+            known: known.collect(),
+            meant: match &near[..] {
+                [one] => Some(one.clone()),
+                _ => None,
+            },
+        }
+    }
+
+    /// The name of the CRD, if it is the same after the rename.
+    pub fn crd_that_stays(&self, rename: &Rename) -> Option<String> {
+        let plural = rename.new_plural();
+        let mut versions = self.apis_of(&rename.group, &rename.kind);
+        let (key, _) = versions.find(|(_, entry)| entry.plural == plural)?;
+        Some(format!("{plural}.{}", key.api_group(false)))
+    }
+}
