@@ -25,50 +25,50 @@ pub fn all() -> Vec<Fields> {
     let goes = |around, found| change(json!("x"), json!(null), around, found);
     let differs = |around, found| change(json!("x"), json!("y"), around, found);
     let either = || json!([{ "required": ["a"] }, { "required": ["b"] }]);
-    const APPEARED: &str = "default-changed v1 .spec.a: has the default `\"x\"` now";
-    const GONE: &str = "default-changed v1 .spec.a: has no default any more; it was `\"x\"`";
+    const APPEARED: &str = "default-changed v1 .spec.a: now has the default `\"x\"`";
+    const GONE: &str = "default-changed v1 .spec.a: no longer has a default; it was `\"x\"`";
     const DIFFERS: &str = "default-changed v1 .spec.a: default was `\"x\"`, now `\"y\"`";
     vec![
         // A field that is there now may be one too many, or have a value that is refused.
         appears(
             json!({ "oneOf": either() }),
             &[
-                "combination-tightened v1 .spec.a: has a default now, and `oneOf` judges by it",
+                "combination-tightened v1 .spec.a: now has a default, which `oneOf` checks",
                 APPEARED,
             ],
         ),
         appears(
             json!({ "allOf": [{ "not": { "anyOf": [{ "required": ["a", "b"] }] } }] }),
             &[
-                "combination-tightened v1 .spec.a: has a default now, and `allOf` judges by it",
+                "combination-tightened v1 .spec.a: now has a default, which `allOf` checks",
                 APPEARED,
             ],
         ),
         appears(
             json!({ "oneOf": [{ "required": ["b"] }, { "maxProperties": 1 }] }),
             &[
-                "combination-tightened v1 .spec.a: has a default now, and `oneOf` judges by it",
+                "combination-tightened v1 .spec.a: now has a default, which `oneOf` checks",
                 APPEARED,
             ],
         ),
         appears(
             json!({ "anyOf": [{ "not": { "required": ["a"] } }, { "properties": { "a": { "enum": ["y"] } } }] }),
             &[
-                "combination-tightened v1 .spec.a: has a default now, and `anyOf` judges by it",
+                "combination-tightened v1 .spec.a: now has a default, which `anyOf` checks",
                 APPEARED,
             ],
         ),
         appears(
             json!({ "anyOf": [{ "properties": { "a": { "enum": ["y"] } } }, { "required": ["b"] }] }),
             &[
-                "combination-tightened v1 .spec.a: has a default now, and `anyOf` judges by it",
+                "combination-tightened v1 .spec.a: now has a default, which `anyOf` checks",
                 APPEARED,
             ],
         ),
         appears(
             json!({ "maxProperties": 1 }),
             &[
-                "max-properties-lowered v1 .spec.a: has a default now, and counts for `maxProperties`",
+                "max-properties-lowered v1 .spec.a: now has a default, and counts toward `maxProperties`",
                 APPEARED,
             ],
         ),
@@ -90,35 +90,35 @@ pub fn all() -> Vec<Fields> {
         goes(
             json!({ "anyOf": either() }),
             &[
-                "combination-tightened v1 .spec.a: has no default any more, and `anyOf` judges by it",
+                "combination-tightened v1 .spec.a: no longer has a default, which `anyOf` checks",
                 GONE,
             ],
         ),
         goes(
             json!({ "allOf": [{ "required": ["a"] }] }),
             &[
-                "combination-tightened v1 .spec.a: has no default any more, and `allOf` judges by it",
+                "combination-tightened v1 .spec.a: no longer has a default, which `allOf` checks",
                 GONE,
             ],
         ),
         goes(
             json!({ "oneOf": either() }),
             &[
-                "combination-tightened v1 .spec.a: has no default any more, and `oneOf` judges by it",
+                "combination-tightened v1 .spec.a: no longer has a default, which `oneOf` checks",
                 GONE,
             ],
         ),
         goes(
             json!({ "not": { "properties": { "a": { "enum": ["y"] } } } }),
             &[
-                "combination-tightened v1 .spec.a: has no default any more, and `not` judges by it",
+                "combination-tightened v1 .spec.a: no longer has a default, which `not` checks",
                 GONE,
             ],
         ),
         goes(
             json!({ "minProperties": 1 }),
             &[
-                "min-properties-raised v1 .spec.a: has no default any more, and counts for `minProperties`",
+                "min-properties-raised v1 .spec.a: no longer has a default, and counts toward `minProperties`",
                 GONE,
             ],
         ),
@@ -129,14 +129,14 @@ pub fn all() -> Vec<Fields> {
         goes(
             json!({ "required": ["a"], "anyOf": either() }),
             &[
-                "required-added v1 .spec.a: is required, and has no default any more",
+                "required-added v1 .spec.a: is required, and no longer has a default",
                 GONE,
             ],
         ),
         goes(
             json!({ "x-kubernetes-validations": [{ "rule": "has(self.b)" }, { "rule": "self.a != ''" }] }),
             &[
-                "required-added v1 .spec.a: has no default any more, and `self.a != ''` names it",
+                "required-added v1 .spec.a: no longer has a default, and `self.a != ''` names it",
                 GONE,
             ],
         ),
@@ -144,7 +144,7 @@ pub fn all() -> Vec<Fields> {
         differs(
             json!({ "anyOf": [{ "properties": { "a": { "enum": ["x"] } } }, { "required": ["b"] }] }),
             &[
-                "combination-tightened v1 .spec.a: has another default now, and `anyOf` judges by it",
+                "combination-tightened v1 .spec.a: now has another default, which `anyOf` checks",
                 DIFFERS,
             ],
         ),
@@ -165,9 +165,9 @@ pub fn all() -> Vec<Fields> {
                 "x-kubernetes-validations": [{ "rule": "self.c.all(one, one.a != '') && self.b" }],
             }),
             &[
-                "combination-tightened v1 .spec.c[].a: has no default any more, and `anyOf` judges by it",
-                "required-added v1 .spec.c[].a: has no default any more, and `self.c.all(one, one.a != '') && self.b` names it",
-                "default-changed v1 .spec.c[].a: has no default any more; it was `\"x\"`",
+                "combination-tightened v1 .spec.c[].a: no longer has a default, which `anyOf` checks",
+                "required-added v1 .spec.c[].a: no longer has a default, and `self.c.all(one, one.a != '') && self.b` names it",
+                "default-changed v1 .spec.c[].a: no longer has a default; it was `\"x\"`",
             ],
         ),
     ]

@@ -51,7 +51,7 @@ pub fn all() -> Vec<Whole> {
         Whole(
             nothing,
             |d| versions(d)[0]["deprecated"] = json!(true),
-            &["version-deprecated v1: is deprecated now"],
+            &["version-deprecated v1: is now deprecated"],
         ),
         Whole(
             two,
@@ -65,7 +65,7 @@ pub fn all() -> Vec<Whole> {
             nothing,
             |d| second(d)["schema"] = json!({ "openAPIV3Schema": { "type": "object" } }),
             &[
-                "version-unconverted v2 .spec: differs from the stored version `v1`, and nothing converts",
+                "version-unconverted v2 .spec: differs from the storage version `v1`, and there is no conversion",
             ],
         ),
         Whole(
@@ -84,7 +84,7 @@ pub fn all() -> Vec<Whole> {
                 schema["properties"]["spec"]["properties"]["a"] = json!({ "type": "string" });
             },
             &[
-                "version-unconverted v2 .spec.a: differs from the stored version `v1`, and nothing converts",
+                "version-unconverted v2 .spec.a: differs from the storage version `v1`, and there is no conversion",
             ],
         ),
         Whole(
@@ -101,7 +101,7 @@ pub fn all() -> Vec<Whole> {
             },
             |d| second(d)["schema"] = json!({ "openAPIV3Schema": { "type": "object" } }),
             &[
-                "version-unconverted v2 .spec: differs from the stored version `v1`, and nothing converts",
+                "version-unconverted v2 .spec: differs from the storage version `v1`, and there is no conversion",
             ],
         ),
         // A field that only one of two versions gets, the served or the stored one, and one that both get.
@@ -109,7 +109,7 @@ pub fn all() -> Vec<Whole> {
             two,
             |d| spec(second(d))["a"] = json!({ "type": "string" }),
             &[
-                "version-unconverted v2 .spec.a: differs from the stored version `v1`, and nothing converts",
+                "version-unconverted v2 .spec.a: differs from the storage version `v1`, and there is no conversion",
             ],
         ),
         Whole(
@@ -119,7 +119,7 @@ pub fn all() -> Vec<Whole> {
                 spec(&mut versions(d)[0])["a"] = json!({ "type": "string" });
             },
             &[
-                "version-unconverted v2 .spec.a: differs from the stored version `v1`, and nothing converts",
+                "version-unconverted v2 .spec.a: differs from the storage version `v1`, and there is no conversion",
             ],
         ),
         Whole(
@@ -152,7 +152,7 @@ pub fn all() -> Vec<Whole> {
                 spec(second(d))["a"] = json!({ "type": "string" });
             },
             &[
-                "version-unconverted v2 .spec.a: differs from the stored version `v1`, and nothing converts",
+                "version-unconverted v2 .spec.a: differs from the storage version `v1`, and there is no conversion",
             ],
         ),
         // A new version that takes less than the stored one, or makes something else of an object.
@@ -169,10 +169,10 @@ pub fn all() -> Vec<Whole> {
                 *spec(new) = json!({ "a": { "maxLength": 8 }, "b": { "enum": [1] }, "c": {}, "d": { "default": 2 }, "e": {} });
             },
             &[
-                "version-unconverted v2 .spec.a: differs from the stored version `v1`, and nothing converts",
-                "version-unconverted v2 .spec.b: differs from the stored version `v1`, and nothing converts",
-                "version-unconverted v2 .spec.c: differs from the stored version `v1`, and nothing converts",
-                "version-unconverted v2 .spec.d: differs from the stored version `v1`, and nothing converts",
+                "version-unconverted v2 .spec.a: differs from the storage version `v1`, and there is no conversion",
+                "version-unconverted v2 .spec.b: differs from the storage version `v1`, and there is no conversion",
+                "version-unconverted v2 .spec.c: differs from the storage version `v1`, and there is no conversion",
+                "version-unconverted v2 .spec.d: differs from the storage version `v1`, and there is no conversion",
             ],
         ),
         // Nothing is written through a stored version that is not served, so it refuses nothing.

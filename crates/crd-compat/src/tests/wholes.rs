@@ -130,8 +130,8 @@ pub fn all() -> Vec<Whole> {
             },
             nothing,
             &[
-                "status-subresource-removed v1: has no `/status` any more",
-                "scale-subresource-removed v1: has no `/scale` any more",
+                "status-subresource-removed v1: no longer has `/status`",
+                "scale-subresource-removed v1: no longer has `/scale`",
             ],
         ),
         Whole(
@@ -144,8 +144,8 @@ pub fn all() -> Vec<Whole> {
                     json!({ "status": {}, "scale": { "specReplicasPath": ".spec.b" } })
             },
             &[
-                "status-subresource-added v1: has `/status` now",
-                "scale-subresource-changed v1: `/scale` uses other fields",
+                "status-subresource-added v1: now has `/status`",
+                "scale-subresource-changed v1: `/scale` now uses different fields",
             ],
         ),
         Whole(
@@ -164,17 +164,17 @@ pub fn all() -> Vec<Whole> {
                 )
             },
             |d| versions(d)[0]["subresources"] = scale(json!({ "specReplicasPath": ".spec.a" })),
-            &["scale-subresource-changed v1: `/scale` uses other fields"],
+            &["scale-subresource-changed v1: `/scale` now uses different fields"],
         ),
         Whole(
             |d| versions(d)[0]["selectableFields"] = json!([{ "jsonPath": ".spec.a" }]),
             nothing,
-            &["selectable-field-removed v1: `.spec.a` cannot be selected by any more"],
+            &["selectable-field-removed v1: `.spec.a` is no longer a selectable field"],
         ),
         Whole(
             nothing,
             |d| versions(d)[0]["additionalPrinterColumns"] = json!([{ "name": "A" }]),
-            &["printer-columns-changed v1: has other columns in `kubectl get`"],
+            &["printer-columns-changed v1: has different columns in `kubectl get`"],
         ),
     ]
 }
