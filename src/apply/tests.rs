@@ -299,7 +299,7 @@ fn a_directory_that_nobody_may_write_to_is_named() {
     let path = |text| RelPath::parse(text).unwrap();
     let help = |verb, text| {
         let denied = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
-        Failure::from(cannot(&MemoryDisk::default(), verb, &path(text), &denied)).lines()
+        Failure::from(cannot(&MemoryDisk::default(), verb, &path(text))(denied)).lines()
     };
     let disk = MemoryDisk::default();
     let shown = |text| disk.show(&path(text));
