@@ -1,6 +1,6 @@
 //! The embedded templates: from a [`Project`] to the desired tree.
 //!
-//! Invariant: the tree is a pure function of the project; nothing is read from the disk.
+//! Invariant: the tree is a pure function of the project, and nothing is read from the disk.
 
 pub mod catalogue;
 pub mod context;
@@ -31,7 +31,7 @@ use crate::{
 /// The number of the template set in this binary.
 pub const SET: u32 = project::TEMPLATES;
 
-/// The kube release that generated projects use.
+/// The kube version of generated projects.
 pub const KUBE: &str = "5.0.0";
 
 /// The desired tree: every file of the project except `PROJECT` and the memory.
@@ -102,8 +102,8 @@ pub fn files_of_webhook(
     })
 }
 
-/// The conversion between a version and its hub, one of which is a copy of the other with these fields; `None` if `spoke` is not
-/// converted.
+/// The conversion between a version and its hub where one is a copy of the other with these fields; `None` if `spoke` has no
+/// conversion.
 pub fn conversion(
     project: &Project,
     spoke: &Key,
@@ -153,13 +153,13 @@ pub fn all_types(project: &Project) -> Result<BTreeMap<RelPath, ApiView<'_>>> {
     Ok(types.collect())
 }
 
-/// The paths of the subjects that are wanted; not those of the project itself.
+/// The paths of the wanted subjects, without the project itself.
 fn of_subjects(project: &Project, wanted: impl Fn(&Subject) -> bool) -> Result<BTreeSet<RelPath>> {
     files(project, |subject| subject.is_some_and(&wanted))
 }
 
-/// The paths of the files that are wanted. A path depends on its own entry alone, so the entries of one kind are enough to find
-/// its paths.
+/// The paths of the wanted files. A path depends only on its own entry, so a project with a single kind has the right paths of
+/// that kind.
 fn files(
     project: &Project,
     wanted: impl Fn(Option<&Subject>) -> bool,
@@ -173,7 +173,7 @@ fn files(
 mod tests {
     use crate::project::testing::{create, empty};
 
-    /// Names are in lower case in every path, so no two paths differ by case only; and no name is a device of Windows.
+    /// Paths are in lower case, so no two differ only by case; and no name is a Windows device.
     #[test]
     fn names_in_paths_work_on_every_system() {
         let created = [

@@ -38,54 +38,44 @@ impl Recovered {
     }
 }
 
-/// The outcome of a recovery.
-pub enum Left {
-    /// No command had been killed.
-    Nothing,
-    /// The command had replaced no file, or somebody reverted all of it.
-    Dropped {
-        /// Whether it had created the project's own directory.
-        made_root: bool,
-    },
-    /// The command was completed.
-    Finished(Recovered),
-}
-
 /// Whether any file is at `path`.
 pub fn exists(disk: &dyn Disk, path: &RelPath) -> Result<bool> {
     Ok(kind(disk, path)? != FileType::Absent)
 }
 
-/// Completes or drops a killed command. The caller holds the lock.
-pub fn finish(disk: &dyn Disk) -> Result<Left> {
+/// Completes a killed command, or drops it if it had replaced no file or somebody reverted all of it. The caller holds the lock.
+/// Returns the completed command, and whether a dropped one had created the project's own directory.
+pub fn finish(disk: &dyn Disk) -> Result<(Option<Recovered>, bool)> {
     clear_stage(disk)?;
     let Some(journal) = read(disk, &JOURNAL)? else {
-        return Ok(Left::Nothing);
+        return Ok((None, false));
     };
     let observe = |step: &Step| Ok(step.observe(&disk.find(&step.path)?));
     let observed: Vec<Observed> = journal.steps.iter().map(observe).collect::<Result<_>>()?;
     let is_ours = |it: &Observed| matches!(it, Observed::New | Observed::Torn);
     if !observed.iter().any(is_ours) {
         drop_journal(disk, &journal)?;
-        let made_root = journal.made_root;
-        return Ok(Left::Dropped { made_root });
+        return Ok((None, journal.made_root));
     }
-    make_directory(disk, &STAGE)?;
     let mut kept = Vec::new();
     for ((at, step), observed) in journal.steps.iter().enumerate().zip(observed) {
         match observed {
             Observed::New => {}
             Observed::Other => kept.push(step.path.clone()),
-            Observed::Old | Observed::Torn => {
-                step.stage(disk, at, true)?;
-                step.make_parents(disk)?;
-                step.forward(disk, at)?;
-            }
+            Observed::Old | Observed::Torn => redo(disk, step, at)?,
         }
     }
     retire(disk, &journal)?;
     let command = journal.command;
-    Ok(Left::Finished(Recovered { command, kept }))
+    Ok((Some(Recovered { command, kept }), false))
+}
+
+/// Replaces the file of a step, durably.
+fn redo(disk: &dyn Disk, step: &Step, at: usize) -> Result<()> {
+    make_directory(disk, &STAGE)?;
+    step.stage(disk, at, true)?;
+    step.make_parents(disk)?;
+    step.forward(disk, at)
 }
 
 /// Rewrites files that a power cut tore after the last command had ended. New contents are not synced, because syncing three files
@@ -102,9 +92,7 @@ pub fn mend(disk: &dyn Disk) -> Result<()> {
     for (at, step) in record.steps.iter().enumerate() {
         let is_torn = step.observe(&disk.find(&step.path)?) == Observed::Torn;
         if is_torn && modified(&step.path) <= written {
-            make_directory(disk, &STAGE)?;
-            step.stage(disk, at, true)?;
-            step.forward(disk, at)?;
+            redo(disk, step, at)?;
         }
     }
     clear_stage(disk)

@@ -8,7 +8,7 @@ use super::{
     Disk, FileType, Held, JOURNAL, LOCAL, Lock, Recovered, STAGE, UNDO,
     error::{Error, Result, cannot},
     kind,
-    recover::{Left, exists, finish, mend, read},
+    recover::{exists, finish, mend, read},
 };
 use crate::{
     memory,
@@ -54,11 +54,7 @@ impl<'a> Transaction<'a> {
         let mut made_root = false;
         if let Claim::Locked { held, boot } = &mut transaction.claim {
             sign(disk, held.as_mut(), command, boot)?;
-            match finish(disk)? {
-                Left::Nothing => {}
-                Left::Dropped { made_root: made } => made_root = made,
-                Left::Finished(recovered) => transaction.recovered = Some(recovered),
-            }
+            (transaction.recovered, made_root) = finish(disk)?;
         }
         if came_to_nothing(disk)? {
             // At most the project's own directory: no journal may lead out of the project.

@@ -11,10 +11,10 @@ use crate::tree::{Digest, Owner};
 
 static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
 
-/// The files that the build script takes from `crates/operator-runtime`.
+/// The files of `crates/operator-runtime`, from the build script.
 static RUNTIME: Dir<'_> = include_dir!("$OUT_DIR/runtime");
 
-/// The digests of the templates that are copied, by name.
+/// The digests of the copied templates, by name.
 static DIGESTS: &[(&str, [u8; 32])] = &include!(concat!(env!("OUT_DIR"), "/digests.rs"));
 
 /// The subjects that a template is rendered for.
@@ -55,7 +55,7 @@ pub struct Template {
     pub rendered: bool,
     /// The owner of its file.
     pub owner: Owner,
-    /// Whether the project does not build without its file, because a Tool file names it.
+    /// Whether the build needs its file, because a Tool file names it.
     pub named: bool,
     /// Its targets in older template sets, the newest first.
     pub former: &'static [&'static str],
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moved_template_has_left_its_former_targets() {
+    fn no_template_has_the_former_target_of_another() {
         let templates = all();
         for (name, former) in FORMER {
             assert!(
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_workflow_has_the_compiler_of_the_image() {
+    fn the_workflow_uses_the_rust_version_of_the_image() {
         let text = |target: &str| {
             let is = |template: &&Template| template.target == target;
             std::str::from_utf8(all().iter().find(is).unwrap().content).unwrap()
@@ -242,9 +242,9 @@ mod tests {
         assert!(workflow.contains(&format!("\n  RUST: \"{version}\"\n")));
     }
 
-    /// Tests and printer columns take the condition from the controller.
+    /// Tests and printer columns must use the condition of the controller.
     #[test]
-    fn only_a_controller_names_the_condition_of_its_objects() {
+    fn only_controllers_name_their_conditions() {
         for template in all().iter().filter(|it| it.scope != Scope::Runtime) {
             let text = std::str::from_utf8(template.content).unwrap();
             let names = |word| text.contains(word) || text.contains("controller.condition");

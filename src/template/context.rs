@@ -78,6 +78,24 @@ pub struct Names {
     pub plural: String,
 }
 
+impl Subject {
+    /// A subject with an integration test. Its value has the names and `more`.
+    fn new(scope: Scope, names: Names, more: Value) -> Self {
+        Self {
+            scope,
+            value: with(&names, more),
+            variable: match scope {
+                Scope::Api => "api",
+                Scope::Controller => "controller",
+                Scope::Convert => "spoke",
+                _ => "webhook",
+            },
+            names,
+            tested: true,
+        }
+    }
+}
+
 impl Names {
     fn of(key: &Key, resource: &Resource) -> Self {
         let group = Module::of_group(&key.group, &key.domain);
@@ -114,10 +132,8 @@ pub fn context(project: &Project) -> Context {
     let webhooks = webhooks::webhooks(project, &library);
     let conversions = webhooks::conversions(project);
     let server = webhooks::server(project);
-    let package = rust::package_name(&project.name);
-
     let exists = server["exists"] == true;
-
+    let package = rust::package_name(&project.name);
     let kind = |apis: &Vec<Subject>| {
         let is_stored = |api: &&Subject| api.value["storage"] == true;
         let stored = apis.iter().find(is_stored).unwrap_or(&apis[0]);
@@ -202,8 +218,7 @@ fn with(names: &Names, more: Value) -> Value {
     value
 }
 
-/// The modules that contain the files of `subjects`, as a tree in the order of the files. A leaf is the value of its subject, with its
-/// module.
+/// The modules with the files of `subjects`, as a tree in the order of the files. A leaf has the variables of its subject.
 fn modules<'a>(subjects: impl IntoIterator<Item = &'a Subject>) -> Vec<Value> {
     let file = |subject: &'a Subject| {
         let Names {
@@ -292,26 +307,17 @@ fn apis(project: &Project) -> Vec<Vec<Subject>> {
     let api = |view: &ApiView<'_>| {
         let names = Names::of(view.key, view.resource);
         let short_names = view.api.short_names.iter().map(ToString::to_string);
-        let value = with(
-            &names,
-            json!({
-                // Whether the type is not called after the kind, so that kube's derive needs `root`.
-                "root": names.type_name != names.kind,
-                "namespaced": view.api.namespaced,
-                "short_names": short_names.collect::<Vec<_>>(),
-                // The category for kubectl, such as `memcached-operator` or `demo-all`; may be empty.
-                "category": category,
-                // Whether etcd holds this version. Changes when a version is added: not for User files.
-                "storage": view.storage,
-            }),
-        );
-        Subject {
-            scope: Scope::Api,
-            names,
-            variable: "api",
-            value,
-            tested: true,
-        }
+        let more = json!({
+            // Whether the type is not called after the kind, so that kube's derive needs `root`.
+            "root": names.type_name != names.kind,
+            "namespaced": view.api.namespaced,
+            "short_names": short_names.collect::<Vec<_>>(),
+            // The category for kubectl, such as `memcached-operator` or `demo-all`; may be empty.
+            "category": category,
+            // Whether etcd holds this version. Changes when a version is added: not for User files.
+            "storage": view.storage,
+        });
+        Subject::new(Scope::Api, names, more)
     };
     let kinds = project.kinds();
     let kinds = kinds.iter().map(|kind| kind.apis.iter().map(api).collect());
@@ -353,33 +359,24 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
         false => format!("{}Ready", view.name.to_upper_camel_case()),
     };
     let finalizer = view.finalizer.then(|| format!("{operator}/{}", view.name));
-    let value = with(
-        &names,
-        json!({
-            // The name at run time.
-            "name": view.name,
-            // Whether it is the default controller of its kind: the others have names of their own.
-            "default": view.default,
-            // The condition that it sets. Only the default controller sets `Ready`, so that no two controllers share a condition.
-            "condition": condition,
-            // The finalizer that it puts on objects, named after the operator and the controller; empty without one.
-            "finalizer": finalizer.unwrap_or_default(),
-            // The path of the type in the file's `use`, perhaps with another name for it; and in an integration test.
-            "import": import,
-            "test_import": in_tests(&import, library),
-            // The module with the type, its spec and its status; empty for a type that the project does not define.
-            "type_module": if own { type_module } else { String::new() },
-            // Whether the project defines the type, and whether another project does.
-            "own": own,
-            "external": resource.external.is_some(),
-            "namespaced": view.namespaced,
-        }),
-    );
-    Subject {
-        scope: Scope::Controller,
-        names,
-        variable: "controller",
-        value,
-        tested: true,
-    }
+    let more = json!({
+        // The name at run time.
+        "name": view.name,
+        // Whether it is the default controller of its kind: the others have names of their own.
+        "default": view.default,
+        // The condition that it sets. Only the default controller sets `Ready`, so that no two controllers share a condition.
+        "condition": condition,
+        // The finalizer that it puts on objects, named after the operator and the controller; empty without one.
+        "finalizer": finalizer.unwrap_or_default(),
+        // The path of the type in the file's `use`, perhaps with another name for it; and in an integration test.
+        "import": import,
+        "test_import": in_tests(&import, library),
+        // The module with the type, its spec and its status; empty for a type that the project does not define.
+        "type_module": if own { type_module } else { String::new() },
+        // Whether the project defines the type, and whether another project does.
+        "own": own,
+        "external": resource.external.is_some(),
+        "namespaced": view.namespaced,
+    });
+    Subject::new(Scope::Controller, names, more)
 }

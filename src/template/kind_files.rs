@@ -14,7 +14,7 @@ use crate::{
     tree::RelPath,
 };
 
-/// The purpose of a file: its template, and the version or the controller.
+/// The purpose of a file: its template, and the version of the kind or the name of the controller.
 pub type Use = (&'static str, String);
 
 /// The files of a kind.

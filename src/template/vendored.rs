@@ -4,7 +4,13 @@
 use std::{collections::BTreeMap, error::Error, fs, io, path::Path};
 
 /// The files and directories in `src` that only tests of the crate need.
-const TESTS: [&str; 5] = ["tests", "tests.rs", "simulation", "simulation.rs", "example.rs"];
+const TESTS: [&str; 5] = [
+    "tests",
+    "tests.rs",
+    "simulation",
+    "simulation.rs",
+    "example.rs",
+];
 
 /// The files for `vendor/` of the crate in `directory`, by their paths in it, with `\n` for line ends.
 ///

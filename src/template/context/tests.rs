@@ -1,4 +1,4 @@
-//! The contexts of projects with names that need care.
+//! The variables for projects with unusual names.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ fn check_webhooks(creates: &[&str], webhooks: &[&str]) -> Value {
     context(&created(creates, webhooks)).variables
 }
 
-/// The values of the admission webhooks.
+/// The subjects of the admission webhooks.
 fn admitted(creates: &[&str], webhooks: &[&str]) -> Vec<Subject> {
     let subjects = context(&created(creates, webhooks)).subjects.into_iter();
     subjects.filter(|it| it.variable == "webhook").collect()
@@ -45,7 +45,7 @@ fn both(names: &Value, more: Value) -> Value {
     names.into()
 }
 
-/// The values of one field over a list.
+/// The values of one field of all items.
 fn each(list: &Value, field: &str) -> Vec<String> {
     list.as_array()
         .unwrap()
@@ -299,7 +299,7 @@ fn types_of_others() {
     assert_eq!(context["server"]["certificates"], "cert-manager");
 }
 
-/// Every name in the variables, with those of the values below it.
+/// The names of all variables in a value.
 fn keys(value: &Value, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(fields) => {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Names, Subject, foreign_path, in_tests, with};
+use super::{Names, Subject, foreign_path, in_tests};
 use crate::{
     name::{Version, kubernetes, rust},
     project::{Admission, KindView, Project, WebhookView},
@@ -57,31 +57,26 @@ fn webhook(view: WebhookView<'_>, library: &str) -> Vec<Subject> {
         None if resource.core => core().and_then(|core| core.sample()),
         None => None,
     };
-    let value = with(
-        &names,
-        json!({
-            // The path of the type in the file's `use`, perhaps with another name for it; and in an integration test.
-            "import": import,
-            "test_import": in_tests(&import, library),
-            // Whether the project defines the type.
-            "own": resource.api.is_some(),
-            // Whether another project defines the type. Any other type is `Default` and `PartialEq`.
-            "external": resource.external.is_some(),
-            // The fields of a minimal object besides its metadata, if they are known.
-            "sample": sample,
-        }),
-    );
+    let more = json!({
+        // The path of the type in the file's `use`, perhaps with another name for it; and in an integration test.
+        "import": import,
+        "test_import": in_tests(&import, library),
+        // Whether the project defines the type.
+        "own": resource.api.is_some(),
+        // Whether another project defines the type. Any other type is `Default` and `PartialEq`.
+        "external": resource.external.is_some(),
+        // The fields of a minimal object besides its metadata, if they are known.
+        "sample": sample,
+    });
     let scopes = [
         (Scope::Default, webhooks.defaulting.is_some()),
         (Scope::Validate, webhooks.validation.is_some()),
     ];
     let scopes = scopes.into_iter().filter(|(_, exists)| *exists);
     let subject = |(scope, _)| Subject {
-        scope,
-        names: names.clone(),
-        variable: "webhook",
-        value: value.clone(),
+        // The CRD of another project gives an object, too.
         tested: sample.is_some() || resource.external.is_some(),
+        ..Subject::new(scope, names.clone(), more.clone())
     };
     scopes.map(subject).collect()
 }
@@ -139,25 +134,16 @@ fn spoke(names: Names, hub: Version) -> Subject {
         true => (names.version.as_str(), hub.as_str()),
         false => ("spoke", "hub"),
     };
-    let value = with(
-        &names,
-        json!({
-            // The version of the hub.
-            "hub": hub,
-            // The file's names for this version and for the hub: the versions, or `spoke` and `hub` where lines would be too wide.
-            "name": name,
-            "hub_name": hub_name,
-            // Whether the hub is imported first.
-            "hub_first": hub_first,
-            // The conversion of each field: those of new types, unless `template::conversion` replaces them.
-            "fields": Conversion::of_new_types(),
-        }),
-    );
-    Subject {
-        scope: Scope::Convert,
-        names,
-        variable: "spoke",
-        value,
-        tested: true,
-    }
+    let more = json!({
+        // The version of the hub.
+        "hub": hub,
+        // The file's names for this version and for the hub: the versions, or `spoke` and `hub` where lines would be too wide.
+        "name": name,
+        "hub_name": hub_name,
+        // Whether the hub is imported first.
+        "hub_first": hub_first,
+        // The conversion of each field: those of new types, unless `template::conversion` replaces them.
+        "fields": Conversion::of_new_types(),
+    });
+    Subject::new(Scope::Convert, names, more)
 }

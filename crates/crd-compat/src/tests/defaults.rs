@@ -1,10 +1,10 @@
-//! Defaults, where what is around the field judges by it.
+//! Changed defaults of fields that limits, CEL rules or combinations apply to.
 
 use serde_json::{Value, json};
 
 use super::Fields;
 
-/// An object with the fields `a`, which has that default, and `b`, and with what is around them.
+/// The schema of an object with the fields `a`, which has a default, and `b`; `around` has its other keywords.
 fn object(default: Value, mut around: Value) -> Value {
     around["type"] = json!("object");
     around["properties"]["a"] = json!({ "type": "string" });
@@ -15,7 +15,7 @@ fn object(default: Value, mut around: Value) -> Value {
     around
 }
 
-/// The default of `a` and then another one, in an object of these.
+/// A change of the default of `a`.
 fn change(before: Value, after: Value, around: Value, found: &'static [&'static str]) -> Fields {
     Fields(object(before, around.clone()), object(after, around), found)
 }
@@ -29,7 +29,7 @@ pub fn all() -> Vec<Fields> {
     const GONE: &str = "default-changed v1 .spec.a: no longer has a default; it was `\"x\"`";
     const DIFFERS: &str = "default-changed v1 .spec.a: default was `\"x\"`, now `\"y\"`";
     vec![
-        // A field that is there now may be one too many, or have a value that is refused.
+        // A field that appears may be one too many, or have an invalid value.
         appears(
             json!({ "oneOf": either() }),
             &[
@@ -72,7 +72,7 @@ pub fn all() -> Vec<Fields> {
                 APPEARED,
             ],
         ),
-        // As many as may be there are allowed, and one that may be absent may be asked for.
+        // A limit that no object exceeds, and one that objects without the field meet.
         appears(
             json!({ "maxProperties": 2, "oneOf": [{ "maxProperties": 2 }] }),
             &[APPEARED],
@@ -81,12 +81,12 @@ pub fn all() -> Vec<Fields> {
             json!({ "anyOf": either(), "minProperties": 1 }),
             &[APPEARED],
         ),
-        // A field that was always there changes nothing by a default.
+        // The default of a required field changes no object.
         appears(
             json!({ "required": ["a"], "maxProperties": 1, "oneOf": either() }),
             &[APPEARED],
         ),
-        // A field that is no longer there may be missed.
+        // A field that disappears may be required.
         goes(
             json!({ "anyOf": either() }),
             &[
@@ -140,7 +140,7 @@ pub fn all() -> Vec<Fields> {
                 GONE,
             ],
         ),
-        // Another value may be refused.
+        // A different value may be invalid.
         differs(
             json!({ "anyOf": [{ "properties": { "a": { "enum": ["x"] } } }, { "required": ["b"] }] }),
             &[
@@ -152,7 +152,7 @@ pub fn all() -> Vec<Fields> {
             json!({ "oneOf": either(), "minProperties": 1, "maxProperties": 1 }),
             &[DIFFERS],
         ),
-        // What is around an object judges by the fields in it.
+        // Combinations and rules apply to nested fields.
         Fields(
             json!({
                 "anyOf": [{ "properties": { "c": { "items": { "required": ["a"] } } } }, { "required": ["d"] }],

@@ -1,4 +1,4 @@
-//! Fields: which there are, of which type, and what is kept of others.
+//! Changes of fields: names, types, unknown fields, merge strategies.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ pub fn all() -> Vec<Fields> {
             json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true }),
             &[],
         ),
-        // Nothing that is stored is lost or refused where everything is kept.
+        // A schema that preserves everything loses and rejects nothing.
         Fields(
             object(json!({
                 "a": { "type": "object", "nullable": true, "required": ["b"], "properties": { "b": { "maximum": 1 } } },
@@ -152,7 +152,7 @@ pub fn all() -> Vec<Fields> {
             json!({ "nullable": true }),
             &["nullable-added v1 .spec: may now be `null`"],
         ),
-        // What no schema names.
+        // Unknown fields.
         Fields(
             json!({ "type": "object", "additionalProperties": { "type": "string" } }),
             object(json!({ "a": { "type": "string" } })),
@@ -198,7 +198,7 @@ pub fn all() -> Vec<Fields> {
             }),
             &["required-added v1 .spec.metadata: is now required"],
         ),
-        // Merging.
+        // Merge strategies.
         Fields(
             json!({ "type": "array" }),
             json!({ "type": "array", "x-kubernetes-list-type": "set" }),

@@ -30,7 +30,7 @@ pub fn all() -> Vec<Fields> {
             json!({}),
             &["enum-value-added v1 .spec: may now have any value"],
         ),
-        // What is empty is left out.
+        // The API server omits empty values.
         Fields(
             limit("enum", json!([])),
             limit("enum", json!(["a"])),
@@ -63,7 +63,7 @@ pub fn all() -> Vec<Fields> {
             &["minimum-raised v1 .spec: minimum was 1, now 2"],
         ),
         Fields(limit("minimum", json!(1)), limit("minimum", json!(0)), &[]),
-        // The next whole number is the same bound, and for other numbers it is another one.
+        // For integers, an exclusive bound equals the next integer; for other numbers, it does not.
         Fields(
             json!({ "type": "integer", "minimum": 0, "exclusiveMinimum": true, "maximum": 4 }),
             json!({ "type": "integer", "minimum": 1, "maximum": 5, "exclusiveMaximum": true }),
@@ -154,7 +154,7 @@ pub fn all() -> Vec<Fields> {
             limit("multipleOf", json!(0)),
             &["multiple-of-changed v1 .spec: must now be a multiple of 0"],
         ),
-        // A number is the same with a point or without.
+        // `1.0` equals `1`.
         Fields(
             json!({ "enum": [1, { "a": [-2.0] }], "default": 1.0, "maximum": 3 }),
             json!({ "enum": [1.0, { "a": [-2] }], "default": 1, "maximum": 3.0 }),
@@ -224,7 +224,7 @@ pub fn all() -> Vec<Fields> {
             limit("oneOf", json!([{ "pattern": "a" }, { "pattern": "b" }])),
             &["combination-tightened v1 .spec: `oneOf` is new or changed"],
         ),
-        // An alternative that is there twice allows nothing, and no more of them less.
+        // A duplicate alternative accepts nothing, and a third copy changes nothing.
         Fields(
             limit("oneOf", json!([{ "minLength": 2 }, { "maxLength": 1 }])),
             limit(

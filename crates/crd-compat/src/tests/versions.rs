@@ -1,4 +1,4 @@
-//! Versions: which are served and stored, and what becomes of objects between two of them.
+//! Changes of versions: served and stored ones, and objects that are converted between them.
 
 use serde_json::{Value, json};
 
@@ -76,7 +76,7 @@ pub fn all() -> Vec<Whole> {
             },
             &[],
         ),
-        // What only the new version has is not stored, and two versions that differed before are no news.
+        // Values that only the new version has are not stored. Known differences between versions are not reported again.
         Whole(
             nothing,
             |d| {
@@ -92,7 +92,7 @@ pub fn all() -> Vec<Whole> {
             |d| second(d)["schema"] = json!({ "openAPIV3Schema": { "type": "object" } }),
             &[],
         ),
-        // A version that was not served is as good as new.
+        // A version that was not served counts as new.
         Whole(
             |d| {
                 let second = second(d);
@@ -104,7 +104,7 @@ pub fn all() -> Vec<Whole> {
                 "version-unconverted v2 .spec: differs from the storage version `v1`, and there is no conversion",
             ],
         ),
-        // A field that only one of two versions gets, the served or the stored one, and one that both get.
+        // A new field in the served version, in the storage version, and in both.
         Whole(
             two,
             |d| spec(second(d))["a"] = json!({ "type": "string" }),
@@ -130,7 +130,7 @@ pub fn all() -> Vec<Whole> {
             },
             &[],
         ),
-        // The gap between two versions closes, and opens.
+        // The difference between two versions becomes smaller, and larger.
         Whole(
             |d| {
                 spec(&mut versions(d)[0])["a"] = json!({ "type": "string", "maxLength": 9 });
@@ -155,7 +155,7 @@ pub fn all() -> Vec<Whole> {
                 "version-unconverted v2 .spec.a: differs from the storage version `v1`, and there is no conversion",
             ],
         ),
-        // A new version that takes less than the stored one, or makes something else of an object.
+        // A new version that accepts less than the storage version, or has another default.
         Whole(
             |d| {
                 let fields = spec(&mut versions(d)[0]);
@@ -175,7 +175,7 @@ pub fn all() -> Vec<Whole> {
                 "version-unconverted v2 .spec.d: differs from the storage version `v1`, and there is no conversion",
             ],
         ),
-        // Nothing is written through a stored version that is not served, so it refuses nothing.
+        // A storage version that is not served rejects nothing.
         Whole(
             |d| {
                 spec(&mut versions(d)[0])["a"] = json!({ "type": "string", "maxLength": 9 });
@@ -200,7 +200,7 @@ pub fn all() -> Vec<Whole> {
             nothing,
             &["stored-version-removed v2: was removed, and objects may be stored in it"],
         ),
-        // One that is being developed.
+        // A version that is not served yet.
         Whole(
             |d| second(d)["served"] = json!(false),
             |d| {
@@ -211,7 +211,7 @@ pub fn all() -> Vec<Whole> {
             },
             &[],
         ),
-        // Every object has these.
+        // Every object has these fields.
         Whole(
             nothing,
             |d| {

@@ -1,4 +1,4 @@
-//! Whole definitions, and what a version has beside its schema.
+//! Changes of definitions, and of versions besides their schemas.
 
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ pub fn all() -> Vec<Whole> {
             },
             &["conversion-removed: is no longer converted between its versions"],
         ),
-        // What every object has is kept, whatever a schema says.
+        // Fields that every object has are kept, whatever the schema says.
         Whole(
             |d| {
                 let schema = &mut versions(d)[0]["schema"]["openAPIV3Schema"];
@@ -89,7 +89,7 @@ pub fn all() -> Vec<Whole> {
             nothing,
             &[],
         ),
-        // And so is its name, which a schema may restrict.
+        // The name is one of these fields, and a schema may restrict it.
         Whole(
             nothing,
             |d| *metadata(d) = json!({ "type": "object", "properties": { "name": { "type": "string", "maxLength": 9 } } }),
@@ -110,7 +110,7 @@ pub fn all() -> Vec<Whole> {
             nothing,
             &[],
         ),
-        // No schema any more.
+        // A schema that is removed.
         Whole(
             |d| {
                 versions(d)[0]["schema"]["openAPIV3Schema"]["required"] = json!(["spec"]);
@@ -122,7 +122,7 @@ pub fn all() -> Vec<Whole> {
             },
             &["type-widened v1 .spec: was `object`, now of any type"],
         ),
-        // Subresources and what else a version has.
+        // Subresources, selectable fields and printer columns.
         Whole(
             |d| {
                 versions(d)[0]["subresources"] =
