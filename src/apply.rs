@@ -1,8 +1,8 @@
-//! Writes a change set to disk, all of it or nothing; recovers after a killed process; takes the last change set back.
+//! Writes a change set to disk, all of it or nothing; recovers after a killed process; undoes the last change set.
 //!
-//! Invariants: one process at a time; nothing outside of [`LOCAL`] is written before the journal is there, durable and
-//! whole; a file is replaced in one step, and only while it holds what the plan saw; when a step fails, the steps before
-//! it are taken back.
+//! Invariants: one process at a time; nothing outside of [`LOCAL`] is written before the journal is complete and durable; a file
+//! is replaced in one step, and only if its content is the one that the plan read; if a step fails, the previous steps are
+//! reverted.
 
 mod disk;
 mod error;
@@ -25,29 +25,30 @@ pub use self::{
 use self::{error::cannot, journal::Journal, step::Observed, transaction::Made};
 use crate::tree::RelPath;
 
-/// The directory for this copy of the project only: the lock between processes, the journal, the record for `undo`. It has a
+/// The directory with the files of this checkout: the lock between processes, the journal, the record for `undo`. It has a
 /// `.gitignore` of its own.
-pub const LOCAL: &str = ".operator-forge/local";
-const STAGE: &str = ".operator-forge/local/stage";
-const JOURNAL: &str = ".operator-forge/local/journal";
-const UNDO: &str = ".operator-forge/local/undo";
+pub static LOCAL: RelPath = RelPath::constant(".operator-forge/local");
+static STAGE: RelPath = RelPath::constant(".operator-forge/local/stage");
+static DRAFT: RelPath = RelPath::constant(".operator-forge/local/stage/journal");
+static JOURNAL: RelPath = RelPath::constant(".operator-forge/local/journal");
+static UNDO: RelPath = RelPath::constant(".operator-forge/local/undo");
 
-/// Applies all of `steps`, or nothing. The project's directory is made if it is not there.
-pub fn apply(turn: &mut Transaction<'_>, mut steps: Vec<Step>) -> Result<()> {
+/// Applies all of `steps`, or nothing. Creates the project's directory if it is missing.
+pub fn apply(transaction: &mut Transaction<'_>, mut steps: Vec<Step>) -> Result<()> {
     if steps.is_empty() {
         return Ok(());
     }
-    let disk = turn.disk;
+    let disk = transaction.disk;
     check(disk, &mut steps)?;
     let mut made = Made::default();
     let reverted = |error: Error, made: &Made| {
-        made.take_back(disk);
+        made.revert(disk);
         Err(Error::Reverted(Box::new(error)))
     };
-    if let Err(error) = turn.claim(&mut made) {
+    if let Err(error) = transaction.claim(&mut made) {
         return reverted(error, &made);
     }
-    let journal = match commit(turn, steps, &made) {
+    let journal = match commit(transaction, steps, &made) {
         Ok(journal) => journal,
         Err(error) => {
             let _ = recover::clear_stage(disk);
@@ -57,28 +58,28 @@ pub fn apply(turn: &mut Transaction<'_>, mut steps: Vec<Step>) -> Result<()> {
     let Err(error) = carry_out(disk, &journal) else {
         return Ok(());
     };
-    match recover::take_back(disk, &journal) {
+    match recover::revert(disk, &journal) {
         left if left.is_empty() => reverted(error, &made),
         left => Err(Error::Unfinished(Box::new(error), left)),
     }
 }
 
-/// The checks of [`apply`] before it writes anything, for a dry run; the steps get the modes of their files.
+/// The checks of [`apply`] before it writes anything, for a dry run. Gives the steps the modes of their files.
 pub fn check(disk: &dyn Disk, steps: &mut [Step]) -> Result<()> {
     refuse_clashes(steps)?;
     keep_modes(disk, steps).map_err(|error| Error::Reverted(Box::new(error)))
 }
 
 /// Writes the new texts, so that a full disk is found before anything is replaced, and then the journal.
-fn commit(turn: &Transaction<'_>, steps: Vec<Step>, made: &Made) -> Result<Journal> {
-    let disk = turn.disk;
+fn commit(transaction: &Transaction<'_>, steps: Vec<Step>, made: &Made) -> Result<Journal> {
+    let disk = transaction.disk;
     let journal = Journal {
-        command: turn.command.to_owned(),
+        command: transaction.command.to_owned(),
         made_root: made.root > 0,
         directories: new_directories(disk, &steps)?,
         steps,
     };
-    step::make_directory(disk, &RelPath::parse(STAGE)?)?;
+    step::make_directory(disk, &STAGE)?;
     for (at, step) in journal.steps.iter().enumerate() {
         step.stage(disk, at, false)?;
     }
@@ -86,13 +87,12 @@ fn commit(turn: &Transaction<'_>, steps: Vec<Step>, made: &Made) -> Result<Journ
     Ok(journal)
 }
 
-/// The directories that hold a new file and are not there, outermost first.
+/// The missing directories of new files, outermost first.
 fn new_directories(disk: &dyn Disk, steps: &[Step]) -> Result<Vec<RelPath>> {
     let made = steps.iter().filter(|step| step.after.is_some());
-    let parents: BTreeSet<&str> = made.flat_map(|step| step.path.parents()).collect();
+    let parents: BTreeSet<RelPath> = made.flat_map(|step| step.path.directories()).collect();
     let mut absent = Vec::new();
     for parent in parents {
-        let parent = RelPath::parse(parent)?;
         if kind(disk, &parent)? == FileType::Absent {
             absent.push(parent);
         }
@@ -102,24 +102,19 @@ fn new_directories(disk: &dyn Disk, steps: &[Step]) -> Result<Vec<RelPath>> {
 
 /// The type of the file at `path`.
 fn kind(disk: &dyn Disk, path: &RelPath) -> Result<FileType> {
-    disk.kind(path)
-        .map_err(|error| cannot(disk, "read", path, &error))
+    disk.kind(path).map_err(cannot(disk, "read", path))
 }
 
-/// Puts the journal in its place: from here on the next command finishes what this one does not.
+/// Publishes the journal: from here on, the next command completes an interrupted change set.
 fn publish(disk: &dyn Disk, journal: &Journal) -> Result<()> {
-    let (draft, path) = (
-        RelPath::parse(&format!("{STAGE}/journal"))?,
-        RelPath::parse(JOURNAL)?,
-    );
-    // The one file that has to outlive a power cut: whatever is torn later is written again from it.
-    disk.write(&draft, &journal.write(), None, true)
-        .and_then(|()| disk.rename(&draft, &path))
-        // No replaced file may be on disk before the journal with its old text.
-        .and_then(|()| disk.sync_directory(&RelPath::parse(LOCAL).expect("a constant")))
+    // The one file that has to survive a power cut: files that are torn later are written again from it.
+    disk.write(&DRAFT, &journal.write(), None, true)
+        .and_then(|()| disk.rename(&DRAFT, &JOURNAL))
+        // No replaced file may reach the disk before the journal with its old text.
+        .and_then(|()| disk.sync_directory(&LOCAL))
         .map_err(|error| {
-            let _ = disk.remove(&path);
-            cannot(disk, "write", &path, &error)
+            let _ = disk.remove(&JOURNAL);
+            cannot(disk, "write", &JOURNAL)(error)
         })
 }
 
@@ -135,7 +130,7 @@ fn carry_out(disk: &dyn Disk, journal: &Journal) -> Result<()> {
     recover::retire(disk, journal)
 }
 
-/// Refuses if the file is no longer what the plan saw.
+/// Refuses if the file has changed since the plan read it.
 fn verify(disk: &dyn Disk, step: &Step) -> Result<()> {
     match step.observe(&disk.find(&step.path)?) {
         Observed::Old => Ok(()),
@@ -143,7 +138,7 @@ fn verify(disk: &dyn Disk, step: &Step) -> Result<()> {
     }
 }
 
-/// A file keeps its mode; one that nobody may write is left alone.
+/// Gives each step the mode of its file; refuses a read-only file.
 fn keep_modes(disk: &dyn Disk, steps: &mut [Step]) -> Result<()> {
     for step in steps {
         let Some(before) = &mut step.before else {
@@ -166,7 +161,7 @@ fn keep_modes(disk: &dyn Disk, steps: &mut [Step]) -> Result<()> {
     Ok(())
 }
 
-/// A file that moves keeps its mode. `moved` has its former path by the new one.
+/// Gives each moved file its mode. `moved` maps new paths to former ones.
 pub fn carry_modes(
     disk: &dyn Disk,
     steps: &mut [Step],
@@ -183,7 +178,7 @@ pub fn carry_modes(
     Ok(())
 }
 
-/// Refuses two paths that differ by case only: on macOS and Windows they are one file.
+/// Refuses two paths that differ only by case: on macOS and Windows, they are one file.
 fn refuse_clashes(steps: &[Step]) -> Result<()> {
     let mut seen = BTreeMap::new();
     for step in steps.iter().filter(|step| step.after.is_some()) {

@@ -1,6 +1,6 @@
 //! The embedded templates: from a [`Project`] to the desired tree.
 //!
-//! Invariant: the tree is a pure function of the project; nothing is read from the disk.
+//! Invariant: the tree is a pure function of the project, and nothing is read from the disk.
 
 pub mod catalogue;
 pub mod context;
@@ -9,7 +9,6 @@ pub mod kind_files;
 mod lockfile;
 pub mod render;
 pub mod sets;
-mod subject;
 #[cfg(test)]
 mod vendored;
 
@@ -17,9 +16,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use self::{
     catalogue::{Scope, Template},
-    context::SpokeContext,
-    subject::Subject,
+    context::Subject,
 };
+use serde_json::json;
+
 use crate::{
     advice::Script,
     error::{Failure, Result},
@@ -31,18 +31,12 @@ use crate::{
 /// The number of the template set in this binary.
 pub const SET: u32 = project::TEMPLATES;
 
-/// The kube release that generated projects use.
+/// The kube version of generated projects.
 pub const KUBE: &str = "5.0.0";
 
 /// The desired tree: every file of the project except `PROJECT` and the memory.
 pub fn tree(project: &Project) -> Result<Tree> {
-    let context = context::context(project);
-    let every = subject::seen_by_every(&context);
-    let mut tree = render::render(
-        subject::all(&context),
-        |subject| subject.entry(&context, &every),
-        &context.project.package,
-    )?;
+    let mut tree = render::render(&context::context(project))?;
     for path in &project.settings.owned {
         if let Some(file) = tree.get_mut(path) {
             file.owner = Owner::User;
@@ -59,18 +53,21 @@ pub fn prepare() {
 
 /// The paths of the desired tree.
 pub fn paths(project: &Project) -> Result<BTreeSet<RelPath>> {
-    files(project, |_, _| true)
+    files(project, |_| true)
 }
 
 /// The paths of the desired tree and their owners.
 pub fn owners(project: &Project) -> Result<BTreeMap<RelPath, Owner>> {
-    let owner =
-        |(template, path): (&Template, RelPath)| match project.settings.owned.contains(&path) {
-            true => (path, Owner::User),
-            false => (path, template.owner),
+    let owner = |(template, _, path): (&Template, _, RelPath)| {
+        let owner = match project.settings.owned.contains(&path) {
+            true => Owner::User,
+            false => template.owner,
         };
-    let made = made(project, |_, _| true)?.into_iter();
-    Ok(made.map(owner).collect())
+        (path, owner)
+    };
+    let context = context::context(project);
+    let paths = render::paths(&context, |_| true)?.into_iter();
+    Ok(paths.map(owner).collect())
 }
 
 /// The User files of a `create api`: its types with their sample, and its controller with its test.
@@ -81,10 +78,10 @@ pub fn files_of(project: &Project, create: &CreateApi) -> Result<BTreeSet<RelPat
     let group = create.group_module(project).ident;
     let module = create.controller_module().ident;
     let of_kind = project.of_kind(&key.group, &key.kind);
-    files(&of_kind, |_, subject| match subject {
-        Subject::Api(api) => create.resource && api.names.key.version == create.version,
-        Subject::Controller(it) => {
-            create.controller && (&it.names.group_module, &it.names.module) == (&group, &module)
+    of_subjects(&of_kind, |Subject { scope, names, .. }| match scope {
+        Scope::Api => create.resource && names.key.version == create.version,
+        Scope::Controller => {
+            create.controller && names.group_module == group && names.module == module
         }
         _ => false,
     })
@@ -97,50 +94,39 @@ pub fn files_of_webhook(
     target: &Target,
 ) -> Result<BTreeSet<RelPath>> {
     let of_kind = project.of_kind(&target.key.group, &target.key.kind);
-    files(&of_kind, |scope, subject| match subject {
-        Subject::Webhook(webhook) => {
-            let is_wanted = match scope {
-                Scope::Default => create.defaulting,
-                _ => create.validation,
-            };
-            is_wanted && webhook.names.key == target.key
-        }
-        Subject::Spoke(spoke) => target.spokes.contains(&spoke.names.key.version),
+    of_subjects(&of_kind, |Subject { scope, names, .. }| match scope {
+        Scope::Default => create.defaulting && names.key == target.key,
+        Scope::Validate => create.validation && names.key == target.key,
+        Scope::Convert => target.spokes.contains(&names.key.version),
         _ => false,
     })
 }
 
-/// The conversion between a version and its hub, one of which is a copy of the other with these fields; `None` if `spoke` is not
-/// converted.
+/// The conversion between a version and its hub where one is a copy of the other with these fields; `None` if `spoke` has no
+/// conversion.
 pub fn conversion(
     project: &Project,
     spoke: &Key,
     fields: Conversion,
 ) -> Result<Option<(RelPath, File)>> {
     let context = context::context(&project.of_kind(&spoke.group, &spoke.kind));
-    let Some(spoke) = context.spokes().find(|it| it.names.key == *spoke) else {
-        return Ok(None);
-    };
-    let spoke = SpokeContext {
-        fields,
-        ..spoke.clone()
-    };
+    let mut subjects = context.subjects.iter();
+    let subject = subjects.find(|it| it.scope == Scope::Convert && it.names.key == *spoke);
     let is_source = |it: &&Template| it.target.starts_with("src/");
-    let Some(template) = catalogue::of(Scope::Convert).find(is_source) else {
+    let template = catalogue::of(Scope::Convert).find(is_source);
+    let (Some(mut subject), Some(template)) = (subject.cloned(), template) else {
         return Ok(None);
     };
-    let every = subject::seen_by_every(&context);
-    let entry = Subject::Spoke(&spoke).entry(&context, &every)?;
-    render::one(template, &entry, &context.project.package).map(Some)
+    subject.value["fields"] = json!(fields);
+    render::one(&context, template, &subject).map(Some)
 }
 
 /// The User files of an API that the project defines: its sample and its Rust types, in this order.
 pub fn files_of_api(project: &Project, key: &Key) -> Result<BTreeSet<RelPath>> {
     let of_kind = project.of_kind(&key.group, &key.kind);
-    files(
-        &of_kind,
-        |_, subject| matches!(subject, Subject::Api(api) if api.names.key == *key),
-    )
+    of_subjects(&of_kind, |it| {
+        it.scope == Scope::Api && it.names.key == *key
+    })
 }
 
 /// The file with the Rust types of an API that the project defines.
@@ -156,39 +142,70 @@ pub fn types_of(project: &Project, key: &Key) -> Result<RelPath> {
 /// The files with the Rust types of all APIs that the project defines.
 pub fn all_types(project: &Project) -> Result<BTreeMap<RelPath, ApiView<'_>>> {
     let context = context::context(project);
-    let views = project.apis().into_iter().map(|view| (view.key, view));
-    let views: BTreeMap<_, _> = views.collect();
-    let mut types = BTreeMap::new();
-    for api in context.apis() {
-        let paths = Subject::Api(api).paths(Scope::Api)?.into_iter();
-        let of_types = paths.filter(|(template, _)| template.target.ends_with(".rs"));
-        let view = views.get(&api.names.key);
-        types.extend(of_types.filter_map(|(_, path)| Some((path, *view?))));
-    }
-    Ok(types)
+    let views: BTreeMap<_, _> = project.apis().into_iter().map(|it| (it.key, it)).collect();
+    let is_api = |subject: Option<&Subject>| subject.is_some_and(|it| it.scope == Scope::Api);
+    let files = render::paths(&context, is_api)?.into_iter();
+    let types = files.filter(|(.., path)| path.extension() == "rs");
+    let types = types.filter_map(|(_, subject, path)| {
+        let view = views.get(&subject?.names.key)?;
+        Some((path, *view))
+    });
+    Ok(types.collect())
 }
 
-/// The paths of the subjects that are wanted.
+/// The paths of the wanted subjects, without the project itself.
+fn of_subjects(project: &Project, wanted: impl Fn(&Subject) -> bool) -> Result<BTreeSet<RelPath>> {
+    files(project, |subject| subject.is_some_and(&wanted))
+}
+
+/// The paths of the wanted files. A path depends only on its own entry, so a project with a single kind has the right paths of
+/// that kind.
 fn files(
     project: &Project,
-    wanted: impl Fn(Scope, Subject<'_>) -> bool,
+    wanted: impl Fn(Option<&Subject>) -> bool,
 ) -> Result<BTreeSet<RelPath>> {
-    let made = made(project, wanted)?.into_iter();
-    Ok(made.map(|(_, path)| path).collect())
+    let context = context::context(project);
+    let paths = render::paths(&context, wanted)?.into_iter();
+    Ok(paths.map(|(.., path)| path).collect())
 }
 
-/// The paths of the subjects that are wanted, each with its template. A path depends on its own entry alone, so the entries of one
-/// kind are enough to find its paths.
-fn made(
-    project: &Project,
-    wanted: impl Fn(Scope, Subject<'_>) -> bool,
-) -> Result<Vec<(&'static Template, RelPath)>> {
-    let context = context::context(project);
-    let mut made = Vec::new();
-    for (scope, subject) in subject::all(&context) {
-        if wanted(scope, subject) {
-            made.extend(subject.paths(scope)?);
+#[cfg(test)]
+mod tests {
+    use crate::project::testing::{create, empty};
+
+    /// Paths are in lower case, so no two differ only by case; and no name is a Windows device.
+    #[test]
+    fn names_in_paths_work_on_every_system() {
+        let created = [
+            "cache v1 Nul",
+            "cache v1 COM1",
+            "cache v1 HTTPRoute",
+            "cache v1 Con name=aux",
+            "con-tainer v1 Prn",
+            "-- v1 Lpt9",
+        ];
+        let mut project = empty("example.com", false);
+        for command in created {
+            project = project.create_api(&create(command)).unwrap();
         }
+        let tree = super::tree(&project).unwrap();
+        let api = |path: &&str| path.starts_with("src/api/") || path.contains("controllers/");
+        let paths: Vec<&str> = tree.keys().map(|path| path.as_str()).collect();
+        let of_names: Vec<&str> = paths.iter().copied().filter(|path| api(path)).collect();
+        assert!(
+            of_names.contains(&"src/api/cache/v1/nul_.rs"),
+            "{of_names:?}"
+        );
+        assert!(
+            of_names.contains(&"src/controllers/cache/aux_.rs"),
+            "{of_names:?}"
+        );
+        for path in of_names {
+            assert_eq!(path, path.to_ascii_lowercase());
+        }
+        let mut folded: Vec<String> = paths.iter().map(|path| path.to_ascii_lowercase()).collect();
+        folded.sort();
+        folded.dedup();
+        assert_eq!(folded.len(), paths.len());
     }
-    Ok(made)
 }

@@ -1,7 +1,7 @@
-//! Files as values: paths that cannot leave the project, contents, owners, and what is found on disk.
+//! Files as values: paths that cannot leave the project, contents, owners, digests, and the files on disk.
 //!
-//! Invariants: a [`RelPath`] never escapes the root, on any platform; a [`Digest`] is blind to line ends and the layout of
-//! Rust, and to nothing else; nothing in this module writes.
+//! Invariants: a [`RelPath`] never leaves the root, on any platform; a [`Digest`] ignores line ends and the layout of Rust, and
+//! nothing else; this module writes no file.
 
 mod disk;
 mod plain;
@@ -17,23 +17,23 @@ pub use self::{
 };
 use crate::name::rust::is_device;
 
-/// Why a path names no file of a project, or why a file cannot be read.
+/// The reason that a path or a file cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// A text that is no [`RelPath`].
+    /// A text is not a [`RelPath`].
     InvalidPath {
         /// The text.
         text: String,
-        /// What is wrong with it.
+        /// The reason.
         why: &'static str,
     },
-    /// The operating system does not let the file be read, or a directory around it.
+    /// The operating system refuses to read a file or a directory around it.
     Unreadable {
         /// The project's directory.
         root: PathBuf,
         /// The file or directory below it.
         path: String,
-        /// What the operating system says.
+        /// The operating system's error.
         why: String,
     },
 }
@@ -51,13 +51,13 @@ impl std::error::Error for Error {}
 
 /// A path below the project's root: `/`-separated, without `.`, `..`, empty, absolute or device components.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct RelPath(String);
+pub struct RelPath(Cow<'static, str>);
 
 impl RelPath {
     /// The most bytes of a path, as on Linux.
     pub const MAX: usize = 4096;
 
-    /// Parses a path; refuses one that could name something outside the root or that another system cannot store.
+    /// Parses a path. Refuses one that could leave the root, or that another system cannot store.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let refuse = |why| {
             let text = text.to_owned();
@@ -76,7 +76,7 @@ impl RelPath {
             if !part.bytes().all(is_plain) && part.contains(is_odd) || part.ends_with(['.', ' ']) {
                 return refuse("it holds a character that not every file system can store");
             }
-            // Windows knows a directory by a short name, too.
+            // `git~1` is the short name of `.git` on Windows.
             if part.eq_ignore_ascii_case(".git") || part.eq_ignore_ascii_case("git~1") {
                 return refuse("`.git` belongs to git");
             }
@@ -84,7 +84,12 @@ impl RelPath {
                 return refuse("it is the name of a device on Windows");
             }
         }
-        Ok(Self(text.to_owned()))
+        Ok(Self(text.to_owned().into()))
+    }
+
+    /// A path of this program's own, which is known to be valid.
+    pub const fn constant(text: &'static str) -> Self {
+        Self(Cow::Borrowed(text))
     }
 
     /// The path as text, `/`-separated.
@@ -92,7 +97,12 @@ impl RelPath {
         &self.0
     }
 
-    /// The directories that hold it, outermost first, without the root.
+    /// The directories that contain it, outermost first, as paths.
+    pub fn directories(&self) -> impl DoubleEndedIterator<Item = Self> {
+        self.parents().map(|parent| Self(parent.to_owned().into()))
+    }
+
+    /// The directories that contain it, outermost first, without the root.
     pub fn parents(&self) -> impl DoubleEndedIterator<Item = &str> {
         self.0
             .match_indices('/')
@@ -104,11 +114,11 @@ impl RelPath {
     /// Whether the path leads into `directory`, at any depth.
     #[must_use]
     pub fn is_below(&self, directory: &Self) -> bool {
-        let rest = self.0.strip_prefix(&directory.0);
+        let rest = self.0.strip_prefix(directory.as_str());
         rest.is_some_and(|rest| rest.starts_with('/'))
     }
 
-    /// The other file in which Rust looks for the module `a.rs`: `a/mod.rs`. `None` for `mod.rs` itself and for what is no Rust.
+    /// The other file of the Rust module `a.rs`: `a/mod.rs`. `None` for `mod.rs` itself and for other kinds of files.
     #[must_use]
     pub fn as_module_directory(&self) -> Option<Self> {
         let stem = self.0.strip_suffix(".rs")?;
@@ -117,7 +127,7 @@ impl RelPath {
         path.ok().filter(|_| !is_mod)
     }
 
-    /// What follows the last dot of the file name, or nothing.
+    /// The part of the file name after the last dot; empty without one.
     pub fn extension(&self) -> &str {
         let name = self.0.rsplit('/').next().unwrap_or(&self.0);
         name.rsplit_once('.').map_or("", |(_, extension)| extension)
@@ -135,23 +145,23 @@ impl fmt::Display for RelPath {
     }
 }
 
-/// The bytes of a file: borrowed from the binary for templates that are copied, owned otherwise.
+/// The bytes of a file: borrowed from the binary for copied templates, owned otherwise.
 pub type Content = Cow<'static, [u8]>;
 
-/// Who may change a generated file. The fourth owner, Derived, never reaches the engine: the project's own `make manifests` writes
+/// The owner of a generated file. The fourth owner, Derived, never reaches the engine: the project's own `make manifests` writes
 /// those files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Owner {
-    /// The tool: rewritten whenever the desired text changes; a hand edit is reported, never overwritten silently.
+    /// The tool: the file is rewritten when its desired text changes. Manual edits are reported, and never overwritten silently.
     Tool,
-    /// The user: written once.
+    /// The user: the file is written once.
     User,
-    /// Both: kept current by three-way merge.
+    /// Both: the file is kept current by three-way merge.
     Shared,
 }
 
 impl Owner {
-    /// The word of the lock and of reports.
+    /// The owner in lower case, as in the lock and in reports.
     pub fn word(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -171,13 +181,13 @@ impl Owner {
 /// One file that the project should have.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// Who owns it.
+    /// The owner.
     pub owner: Owner,
     /// The desired content.
     pub content: Content,
-    /// The digest of the content, where it is known already.
+    /// The digest of the content, if it is known already.
     pub known: Option<Digest>,
-    /// Whether the build needs the file because others name it, and no command writes it again unasked.
+    /// Whether the build needs the file, because other files name it, and no command restores it unasked.
     pub named: bool,
     /// The paths of older template sets, the newest first.
     pub former: Vec<RelPath>,
@@ -194,13 +204,13 @@ impl File {
 /// The desired tree. Sorted, so that output order depends on nothing else.
 pub type Tree = BTreeMap<RelPath, File>;
 
-/// The SHA-256 of a file with CRLF read as LF, or for a Rust file of its tokens and comments. Line ends and rustfmt settings are
-/// the user's, and changing them is no edit.
+/// The SHA-256 of a file with CRLF read as LF; for a Rust file, of its tokens and comments. Line ends and rustfmt settings belong to
+/// the user, so changing them is not an edit.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest([u8; 32]);
 
 impl Digest {
-    /// The digest of a file at `path` that holds `bytes`.
+    /// The digest of a file at `path` with the content `bytes`.
     pub fn of(path: &RelPath, bytes: &[u8]) -> Self {
         Self::exact(&plain::plain(path.extension(), bytes))
     }
@@ -210,36 +220,30 @@ impl Digest {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// A digest that was computed when this program was built.
+    /// A digest that the build script computed.
     pub const fn embedded(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
 
     /// Parses 64 lower-case hexadecimal digits.
     pub fn parse(text: &str) -> Option<Self> {
-        let digit = |byte: u8| match byte {
+        let digit = |byte: &u8| match byte {
             b'0'..=b'9' => Some(byte - b'0'),
             b'a'..=b'f' => Some(byte - b'a' + 10),
             _ => None,
         };
-        let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-        let mut bytes = [0; 32];
-        if pairs.len() != bytes.len() || !rest.is_empty() {
-            return None;
-        }
-        for (byte, [high, low]) in bytes.iter_mut().zip(pairs) {
-            *byte = digit(*high)? << 4 | digit(*low)?;
-        }
-        Some(Self(bytes))
+        let pairs = text.as_bytes().chunks(2).map(|pair| match pair {
+            [high, low] => Some(digit(high)? << 4 | digit(low)?),
+            _ => None,
+        });
+        let bytes = pairs.collect::<Option<Vec<u8>>>()?;
+        Some(Self(bytes.try_into().ok()?))
     }
 }
 
 impl fmt::Display for Digest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let digit = |value: u8| DIGITS[usize::from(value)];
-        let digits = self.0.map(|byte| [digit(byte >> 4), digit(byte & 15)]);
-        f.write_str(&String::from_utf8_lossy(digits.as_flattened()))
+        self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
 }
 
@@ -249,7 +253,7 @@ impl fmt::Debug for Digest {
     }
 }
 
-/// `new` with the line ends that most lines of `old` have.
+/// `new` with the line ends of most lines of `old`.
 pub fn with_line_ends_of(old: &[u8], new: Content) -> Content {
     let all = old.iter().filter(|&&byte| byte == b'\n').count();
     if all >= 2 * old.windows(2).filter(|pair| pair == b"\r\n").count() {

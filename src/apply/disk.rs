@@ -1,6 +1,6 @@
-//! The interface for every call to the file system that applying makes: tests fail it or stop it at any call.
+//! The interface for all file system calls of applying, so that tests can fail or stop the process at any call.
 //!
-//! Invariant: a call names a [`RelPath`], so none leaves the project, and none follows a symbolic link at the end of its path.
+//! Invariant: a call names a [`RelPath`], so it does not leave the project, and it follows no symbolic link at the end of its path.
 
 mod real;
 
@@ -12,15 +12,15 @@ use crate::tree::{self, Found, RelPath};
 /// The type of a file, without its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileType {
-    /// Nothing.
+    /// No file.
     Absent,
     /// A regular file.
     File {
         /// Its permission bits; `None` where the system has none.
         mode: Option<u32>,
-        /// Nobody may write it.
+        /// Whether nobody may write to it.
         read_only: bool,
-        /// When it was last written; `None` where the system does not say.
+        /// The time of the last write; `None` where the system has none.
         modified: Option<SystemTime>,
     },
     /// A directory.
@@ -31,25 +31,25 @@ pub enum FileType {
 
 /// The answer to a request for the lock.
 pub enum Lock {
-    /// Held until the value is dropped or the process ends, however it ends; with the text of the last holder.
+    /// Held until the value is dropped or the process ends in any way; with the text of the last holder.
     Ours(Box<dyn Held>, String),
     /// Held by another process, which wrote this text.
     Theirs(String),
 }
 
-/// A lock that is held.
+/// A held lock.
 pub trait Held {
     /// Replaces the text of the lock file.
     fn write(&mut self, text: &str) -> io::Result<()>;
 }
 
-/// The calls. Each does one thing, and an error leaves at most a half-written new file behind.
+/// The calls. A call that fails leaves at most a partial new file.
 pub trait Disk {
     /// Reads `path`; symbolic links are not followed.
     fn find(&self, path: &RelPath) -> Result<Found, tree::Error>;
     /// The type of the file at `path`.
     fn kind(&self, path: &RelPath) -> io::Result<FileType>;
-    /// Writes a file that must not be there; `durable` outlives a power cut once it returns.
+    /// Writes a new file, and fails if there is one; if `durable`, the file survives a power cut from then on.
     fn write(
         &self,
         path: &RelPath,
@@ -57,26 +57,26 @@ pub trait Disk {
         mode: Option<u32>,
         durable: bool,
     ) -> io::Result<()>;
-    /// Moves a file over what is there, in one step.
+    /// Moves a file, and replaces the one at `to`, in one step.
     fn rename(&self, from: &RelPath, to: &RelPath) -> io::Result<()>;
     /// Deletes a file.
     fn remove(&self, path: &RelPath) -> io::Result<()>;
-    /// Makes a directory; `false` if it is there already.
+    /// Creates a directory; `false` if it exists already.
     fn make_directory(&self, path: &RelPath) -> io::Result<bool>;
     /// Removes an empty directory.
     fn remove_directory(&self, path: &RelPath) -> io::Result<()>;
-    /// Makes the entries of a directory outlive a power cut.
+    /// Makes the entries of a directory survive a power cut.
     fn sync_directory(&self, path: &RelPath) -> io::Result<()>;
     /// The names in a directory, sorted.
     fn list(&self, path: &RelPath) -> io::Result<Vec<String>>;
-    /// Makes the project's own directory and those that are missing around it; how many that were, all or none.
+    /// Creates the project's own directory and the missing ones around it, all or none; returns their number.
     fn make_root(&self) -> io::Result<usize>;
-    /// Removes as many directories, from the project's own outwards, while they are empty.
+    /// Removes this number of directories, from the project's own outwards, while they are empty.
     fn remove_root(&self, made: usize) -> io::Result<()>;
-    /// Locks a file: a new one, or one that is there.
+    /// Locks a new file, or an existing one.
     fn lock(&self, path: &RelPath, new: bool) -> io::Result<Lock>;
-    /// Which run of the machine this is; empty where the system does not say.
+    /// The boot ID of the machine; empty where the system has none.
     fn boot(&self) -> String;
-    /// `path` as errors name it.
+    /// The path as errors name it.
     fn show(&self, path: &RelPath) -> String;
 }

@@ -1,14 +1,14 @@
-//! Why a change set is not applied.
+//! The errors of applying.
 
 use std::{fmt, io};
 
 use super::Disk;
 use crate::tree::{self, Obstacle, RelPath};
 
-/// The result of everything that reaches the disk.
+/// The result of applying, recovering and undoing.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why a change set is not applied, recovered or taken back.
+/// The reason that a change set is not applied, recovered or undone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// A path or a file is not usable.
@@ -19,29 +19,29 @@ pub enum Error {
         verb: &'static str,
         /// The file or directory.
         path: RelPath,
-        /// The same as errors name it.
+        /// The path as errors name it.
         shown: String,
         /// The kind of the operating system's error.
         kind: io::ErrorKind,
         /// The operating system's error.
         why: String,
     },
-    /// Nobody may write to a file.
+    /// A file is read-only.
     ReadOnly {
         /// The file.
         path: RelPath,
-        /// The same as errors name it.
+        /// The path as errors name it.
         shown: String,
     },
-    /// Two paths differ by case only.
+    /// Two paths differ only by case.
     Case(String, String),
-    /// A file is no longer what the plan saw.
+    /// A file has changed since the plan read it.
     Changed(RelPath),
-    /// Something stands in the place of the tool's own directory.
+    /// Another kind of file is in the place of the tool's own directory.
     NoDirectory(&'static str, Obstacle),
-    /// Another process is at work, with its number and its command if they are known.
+    /// Another process is at work; with its ID and its command if they are known.
     Busy(Option<(String, String)>),
-    /// This command was killed, and nothing has finished it yet.
+    /// This command was killed, and no other one has completed it yet.
     Interrupted(String),
     /// A journal or record cannot be read.
     Journal {
@@ -61,13 +61,13 @@ pub enum Error {
     },
     /// The command failed, and changed nothing.
     Reverted(Box<Self>),
-    /// The command failed, and not everything could be taken back.
+    /// The command failed, and some of its changes could not be reverted.
     Unfinished(Box<Self>, Vec<String>),
 }
 
-/// The error for a call that the operating system refuses.
-pub fn cannot(disk: &dyn Disk, verb: &'static str, path: &RelPath, error: &io::Error) -> Error {
-    Error::System {
+/// Makes the error for a call that the operating system refuses.
+pub fn cannot(disk: &dyn Disk, verb: &'static str, path: &RelPath) -> impl Fn(io::Error) -> Error {
+    move |error| Error::System {
         verb,
         path: path.clone(),
         shown: disk.show(path),

@@ -1,9 +1,8 @@
-//! The journal: all of a change set in one file, old texts and new. While `.operator-forge/local/journal` is there, its
-//! change set is not wholly on disk; afterwards the same file is what `undo` goes by. `docs/memory-format.md` describes
-//! the format.
+//! The journal: a change set in one file, with the old and new contents. While `.operator-forge/local/journal` exists, its change
+//! set is not completely on disk; afterwards, the same file is the record for `undo`. `docs/memory-format.md` describes the format.
 //!
-//! Invariants: what is not exactly as it was written is refused; a path of it stays in the project and out of the
-//! directory of the journal itself.
+//! Invariants: a journal with any changed byte is refused; its paths stay in the project and outside of the journal's own
+//! directory.
 
 use super::{
     LOCAL,
@@ -16,18 +15,18 @@ const FORMAT: &str = "operator-forge journal 1";
 /// A change set on its way to the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Journal {
-    /// The command that it belongs to, such as `create api`.
+    /// The command, such as `create api`.
     pub command: String,
-    /// Whether the project's own directory was made for it.
+    /// Whether the command creates the project's own directory.
     pub made_root: bool,
-    /// The directories that are made for it, outermost first.
+    /// The directories that the command creates, outermost first.
     pub directories: Vec<RelPath>,
     /// The files.
     pub steps: Vec<Step>,
 }
 
 impl Journal {
-    /// Its bytes.
+    /// The bytes of the file.
     pub fn write(&self) -> Vec<u8> {
         let mut head = format!("{FORMAT}\ncommand {}\n", self.command);
         if self.made_root {
@@ -52,7 +51,7 @@ impl Journal {
         bytes
     }
 
-    /// Parses what [`Journal::write`] wrote; the error says what is wrong.
+    /// Parses the bytes of [`Journal::write`]. The error is a sentence about the journal.
     pub fn parse(bytes: &[u8]) -> Result<Self, &'static str> {
         const TRAILER: usize = "\nsum \n".len() + 64;
         let start = format!("{FORMAT}\n");
@@ -93,10 +92,9 @@ impl Journal {
         if paths.windows(2).any(|pair| pair[0] == pair[1]) {
             return Err("it names a file twice");
         }
-        if texts.is_empty() {
-            Ok(journal)
-        } else {
-            Err("it holds more text than its files have")
+        match texts.is_empty() {
+            true => Ok(journal),
+            false => Err("it holds more text than its files have"),
         }
     }
 }
@@ -109,17 +107,17 @@ fn write_side(side: &Option<Side>) -> String {
     format!("{}{mode}", bytes.len())
 }
 
-/// Whether `path` is the tool's own scratch space.
+/// Whether `path` is in the directory of the journal itself.
 fn is_local(path: &RelPath) -> bool {
-    path.as_str()
-        .get(..LOCAL.len())
-        .is_some_and(|start| start.eq_ignore_ascii_case(LOCAL))
+    let local = LOCAL.as_str();
+    let start = path.as_str().get(..local.len());
+    start.is_some_and(|start| start.eq_ignore_ascii_case(local))
 }
 
 fn parse_path(text: &str) -> Result<RelPath, &'static str> {
     match RelPath::parse(text) {
         Ok(path) if !is_local(&path) => Ok(path),
-        _ => Err("it names a path that is not of the project"),
+        _ => Err("it names a path that is not in the project"),
     }
 }
 
@@ -149,17 +147,12 @@ fn parse_side(word: &str, texts: &mut &[u8]) -> Result<Option<Side>, &'static st
         return Ok(None);
     }
     let (length, mode) = match word.split_once(':') {
-        Some((length, mode)) => (length, Some(mode)),
         None => (word, None),
+        Some((length, mode)) => match u32::from_str_radix(mode, 8) {
+            Ok(mode) if mode <= 0o7777 => (length, Some(mode)),
+            _ => return Err("a file of it has an invalid mode"),
+        },
     };
-    let mode = mode
-        .map(|mode| {
-            u32::from_str_radix(mode, 8)
-                .ok()
-                .filter(|mode| *mode <= 0o7777)
-        })
-        .map(|mode| mode.ok_or("a file of it has no such mode"))
-        .transpose()?;
     let (bytes, rest) = length
         .parse()
         .ok()
@@ -224,25 +217,25 @@ mod tests {
     #[test]
     fn hostile_journals_are_refused() {
         for (head, texts, why) in [
-            ("file - - 1 ../x\n", "a", "not of the project"),
-            ("file - - 1 /etc/passwd\n", "a", "not of the project"),
+            ("file - - 1 ../x\n", "a", "not in the project"),
+            ("file - - 1 /etc/passwd\n", "a", "not in the project"),
             (
                 "file - - 1 .git/hooks/post-commit\n",
                 "a",
-                "not of the project",
+                "not in the project",
             ),
             (
                 "file - - 1 .operator-forge/Local/lock\n",
                 "a",
-                "not of the project",
+                "not in the project",
             ),
-            ("directory ..\n", "", "not of the project"),
+            ("directory ..\n", "", "not in the project"),
             ("file - - 99999999999 x\n", "a", "longer"),
             ("file - - -1 x\n", "a", "longer"),
             ("file - - 1 x\n", "ab", "more text"),
             ("file - - - x\n", "", "never there"),
             ("file - - 1 x\nfile - - 1 x\n", "ab", "twice"),
-            ("file - - 1:77777 x\n", "a", "no such mode"),
+            ("file - - 1:77777 x\n", "a", "an invalid mode"),
             ("file nobody - 1 x\n", "a", "owner"),
             ("file - -\n", "", "lacks"),
             ("execute rm\n", "", "unknown kind"),

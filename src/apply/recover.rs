@@ -1,7 +1,7 @@
-//! Recovery after a killed command: it is finished if it had replaced a file, and dropped if it had not.
+//! Recovery after a killed command: its change set is completed if it had replaced a file, and dropped otherwise.
 //!
-//! Invariant: only a file with the old text, the new one, or a part of the new one that a power cut left is written; any other is
-//! somebody's work, and is kept and reported.
+//! Invariant: a file is written only if it has the old content or a part of the new content that a power cut left; any other
+//! content is somebody's work, and is kept and reported.
 
 use super::{
     Disk, FileType, JOURNAL, STAGE, Step, UNDO,
@@ -12,25 +12,25 @@ use super::{
 };
 use crate::tree::{Found, RelPath};
 
-/// A command that was killed, and is finished now.
+/// A killed command that was completed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recovered {
     /// The command.
     pub command: String,
-    /// Files that somebody changed since, which are kept.
+    /// The files that were changed since then, and were kept.
     pub kept: Vec<RelPath>,
 }
 
 impl Recovered {
-    /// One sentence each.
+    /// A sentence for the command and for each kept file.
     pub fn sentences(&self) -> Vec<String> {
         let finished = format!(
-            "`{}` had been interrupted, and was finished first",
+            "`{}` was interrupted, and has been completed first",
             self.command
         );
         let kept = self.kept.iter().map(|path| {
             format!(
-                "`{path}` was changed after `{}` had been interrupted; it was kept as it is",
+                "`{path}` was changed after `{}` was interrupted; the change was kept",
                 self.command
             )
         });
@@ -38,80 +38,68 @@ impl Recovered {
     }
 }
 
-/// The end of a killed command.
-pub enum Left {
-    /// There was none.
-    Nothing,
-    /// It had replaced no file, or somebody took all of it back.
-    Dropped {
-        /// Whether it made the project's own directory.
-        made_root: bool,
-    },
-    /// It is finished.
-    Finished(Recovered),
+/// Whether any file is at `path`.
+pub fn exists(disk: &dyn Disk, path: &RelPath) -> Result<bool> {
+    Ok(kind(disk, path)? != FileType::Absent)
 }
 
-/// Whether something is at `path`.
-pub fn exists(disk: &dyn Disk, path: &str) -> Result<bool> {
-    Ok(kind(disk, &RelPath::parse(path)?)? != FileType::Absent)
-}
-
-/// Finishes or drops a killed command. The lock is held.
-pub fn finish(disk: &dyn Disk) -> Result<Left> {
+/// Completes a killed command, or drops it if it had replaced no file or somebody reverted all of it. The caller holds the lock.
+/// Returns the completed command, and whether a dropped one had created the project's own directory.
+pub fn finish(disk: &dyn Disk) -> Result<(Option<Recovered>, bool)> {
     clear_stage(disk)?;
-    let Some(journal) = read(disk, JOURNAL)? else {
-        return Ok(Left::Nothing);
+    let Some(journal) = read(disk, &JOURNAL)? else {
+        return Ok((None, false));
     };
     let observe = |step: &Step| Ok(step.observe(&disk.find(&step.path)?));
     let observed: Vec<Observed> = journal.steps.iter().map(observe).collect::<Result<_>>()?;
     let is_ours = |it: &Observed| matches!(it, Observed::New | Observed::Torn);
     if !observed.iter().any(is_ours) {
         drop_journal(disk, &journal)?;
-        let made_root = journal.made_root;
-        return Ok(Left::Dropped { made_root });
+        return Ok((None, journal.made_root));
     }
-    make_directory(disk, &RelPath::parse(STAGE)?)?;
     let mut kept = Vec::new();
     for ((at, step), observed) in journal.steps.iter().enumerate().zip(observed) {
         match observed {
             Observed::New => {}
             Observed::Other => kept.push(step.path.clone()),
-            Observed::Old | Observed::Torn => {
-                step.stage(disk, at, true)?;
-                step.make_parents(disk)?;
-                step.forward(disk, at)?;
-            }
+            Observed::Old | Observed::Torn => redo(disk, step, at)?,
         }
     }
     retire(disk, &journal)?;
     let command = journal.command;
-    Ok(Left::Finished(Recovered { command, kept }))
+    Ok((Some(Recovered { command, kept }), false))
 }
 
-/// Writes the files again that a power cut tore after the last command had ended: new texts are not synced, because that takes as
-/// long as the command itself for every three files. A file that was written since is somebody's work.
+/// Replaces the file of a step, durably.
+fn redo(disk: &dyn Disk, step: &Step, at: usize) -> Result<()> {
+    make_directory(disk, &STAGE)?;
+    step.stage(disk, at, true)?;
+    step.make_parents(disk)?;
+    step.forward(disk, at)
+}
+
+/// Rewrites files that a power cut tore after the last command had ended. New contents are not synced, because syncing three files
+/// takes as long as a whole command. A file that was written later is somebody's work.
 pub fn mend(disk: &dyn Disk) -> Result<()> {
-    let Some(record) = read(disk, UNDO)? else {
+    let Some(record) = read(disk, &UNDO)? else {
         return Ok(());
     };
     let modified = |path: &RelPath| match disk.kind(path) {
         Ok(FileType::File { modified, .. }) => modified,
         _ => None,
     };
-    let written = modified(&RelPath::parse(UNDO)?);
+    let written = modified(&UNDO);
     for (at, step) in record.steps.iter().enumerate() {
         let is_torn = step.observe(&disk.find(&step.path)?) == Observed::Torn;
         if is_torn && modified(&step.path) <= written {
-            make_directory(disk, &RelPath::parse(STAGE)?)?;
-            step.stage(disk, at, true)?;
-            step.forward(disk, at)?;
+            redo(disk, step, at)?;
         }
     }
     clear_stage(disk)
 }
 
-/// Takes the changes of `journal` back. Returns a sentence for each that stays.
-pub fn take_back(disk: &dyn Disk, journal: &Journal) -> Vec<String> {
+/// Reverts the changes of `journal`. Returns a sentence for each change that remains.
+pub fn revert(disk: &dyn Disk, journal: &Journal) -> Vec<String> {
     let mut left = Vec::new();
     for (at, step) in journal.steps.iter().enumerate().rev() {
         let back = || match step.observe(&disk.find(&step.path)?) {
@@ -119,7 +107,7 @@ pub fn take_back(disk: &dyn Disk, journal: &Journal) -> Vec<String> {
             Observed::Old | Observed::Other => Ok(()),
         };
         if let Err(error) = back() {
-            left.push(format!("`{}` could not be put back: {error}", step.path));
+            left.push(format!("`{}` could not be restored: {error}", step.path));
         }
     }
     if left.is_empty()
@@ -130,15 +118,14 @@ pub fn take_back(disk: &dyn Disk, journal: &Journal) -> Vec<String> {
     left
 }
 
-/// Turns the journal of a finished command into the record for `undo`. It is not synced: a file system that loses this rename
-/// finds the journal, and every file in its place.
+/// Turns the journal of a completed command into the record for `undo`. The rename is not synced: a file system that loses it
+/// keeps the journal, and every file is in its place.
 pub fn retire(disk: &dyn Disk, journal: &Journal) -> Result<()> {
     for step in journal.steps.iter().filter(|step| step.after.is_none()) {
-        remove_empty_parents(disk, step)?;
+        remove_empty_parents(disk, step);
     }
-    let (from, to) = (RelPath::parse(JOURNAL)?, RelPath::parse(UNDO)?);
-    disk.rename(&from, &to)
-        .map_err(|error| cannot(disk, "write", &to, &error))?;
+    disk.rename(&JOURNAL, &UNDO)
+        .map_err(cannot(disk, "write", &UNDO))?;
     let _ = clear_stage(disk);
     Ok(())
 }
@@ -148,53 +135,46 @@ fn drop_journal(disk: &dyn Disk, journal: &Journal) -> Result<()> {
         remove_if_empty(disk, directory);
     }
     clear_stage(disk)?;
-    let path = RelPath::parse(JOURNAL)?;
-    disk.remove(&path)
-        .map_err(|error| cannot(disk, "delete", &path, &error))
+    disk.remove(&JOURNAL)
+        .map_err(cannot(disk, "delete", &JOURNAL))
 }
 
-fn remove_empty_parents(disk: &dyn Disk, step: &Step) -> Result<()> {
-    for parent in step.path.parents().rev() {
-        let parent = RelPath::parse(parent)?;
-        // The command that was interrupted may have removed some already.
+fn remove_empty_parents(disk: &dyn Disk, step: &Step) {
+    for parent in step.path.directories().rev() {
+        // The interrupted command may have removed some already.
         let is_gone = matches!(disk.kind(&parent), Ok(FileType::Absent));
         if !is_gone && !remove_if_empty(disk, &parent) {
             break;
         }
     }
-    Ok(())
 }
 
-/// Removes an empty directory of the project, but none behind a link.
+/// Removes an empty directory of the project, but not behind a symbolic link.
 fn remove_if_empty(disk: &dyn Disk, path: &RelPath) -> bool {
-    let is_directory = |parent| {
-        let kind = RelPath::parse(parent).map(|parent| disk.kind(&parent));
-        matches!(kind, Ok(Ok(FileType::Directory)))
-    };
-    path.parents().all(is_directory) && disk.remove_directory(path).is_ok()
+    let is_directory = |parent| matches!(disk.kind(&parent), Ok(FileType::Directory));
+    path.directories().all(is_directory) && disk.remove_directory(path).is_ok()
 }
 
-/// Removes staged texts and their directory.
+/// Removes the stage.
 pub fn clear_stage(disk: &dyn Disk) -> Result<()> {
-    let stage = RelPath::parse(STAGE)?;
-    let clear = || match disk.kind(&stage)? {
+    let clear = || match disk.kind(&STAGE)? {
         FileType::Absent => Ok(()),
         FileType::Directory => {
-            for name in disk.list(&stage)? {
+            for name in disk.list(&STAGE)? {
                 if let Ok(path) = RelPath::parse(&format!("{STAGE}/{name}")) {
                     disk.remove(&path)?;
                 }
             }
-            disk.remove_directory(&stage)
+            disk.remove_directory(&STAGE)
         }
-        _ => disk.remove(&stage),
+        _ => disk.remove(&STAGE),
     };
-    clear().map_err(|error| cannot(disk, "delete", &stage, &error))
+    clear().map_err(cannot(disk, "delete", &STAGE))
 }
 
 /// The journal or record at `path`, if there is one.
-pub fn read(disk: &dyn Disk, path: &'static str) -> Result<Option<Journal>> {
-    let why = match disk.find(&RelPath::parse(path)?)? {
+pub fn read(disk: &dyn Disk, path: &'static RelPath) -> Result<Option<Journal>> {
+    let why = match disk.find(path)? {
         Found::Absent => return Ok(None),
         Found::File(bytes) => match Journal::parse(&bytes) {
             Ok(journal) => return Ok(Some(journal)),
@@ -202,6 +182,7 @@ pub fn read(disk: &dyn Disk, path: &'static str) -> Result<Option<Journal>> {
         },
         Found::Obstacle(obstacle) => obstacle.to_string(),
     };
+    let path = path.as_str();
     Err(Error::Journal { path, why })
 }
 
@@ -228,9 +209,9 @@ mod tests {
         for file in [memory::LOCK, ".operator-forge/local/lock"] {
             fs::write(root.join(file), "").unwrap();
         }
-        fs::write(root.join(JOURNAL), journal.write()).unwrap();
+        fs::write(root.join(JOURNAL.as_str()), journal.write()).unwrap();
         crate::apply::recover(&Real::new(&root)).unwrap();
-        assert!(!root.join(JOURNAL).exists());
+        assert!(!root.join(JOURNAL.as_str()).exists());
         assert!(outside.join("empty").is_dir());
     }
 }

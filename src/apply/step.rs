@@ -1,4 +1,4 @@
-//! One file of a change set: its texts before and after, which of them is on disk, and the calls that replace one by the other.
+//! One file of a change set: its content before and after, the side that is on disk, and the calls that replace one by the other.
 
 use super::{
     Disk, STAGE,
@@ -38,13 +38,13 @@ pub enum Observed {
     Old,
     /// The content from after the step.
     New,
-    /// A part of the new content that a power cut left, and nothing else.
+    /// A part of the new content, left by a power cut.
     Torn,
-    /// Somebody else's work.
+    /// Any other content: somebody's work.
     Other,
 }
 
-/// A file system loses whole sectors; 512 bytes is the smallest.
+/// The smallest sector. A file system loses whole sectors.
 const SECTOR: usize = 512;
 
 impl Step {
@@ -79,10 +79,10 @@ impl Step {
         }
     }
 
-    /// Writes the new content beside the file, as number `at`; a `durable` one outlives a power cut.
+    /// Writes the new content to the stage, as number `at`; if `durable`, it survives a power cut.
     pub fn stage(&self, disk: &dyn Disk, at: usize, durable: bool) -> Result<()> {
         match &self.after {
-            Some(after) => self.write(disk, &staged(at)?, after, durable),
+            Some(after) => self.write(disk, &staged(&at.to_string())?, after, durable),
             None => Ok(()),
         }
     }
@@ -90,56 +90,57 @@ impl Step {
     /// Replaces the file by its staged content, or deletes it.
     pub fn forward(&self, disk: &dyn Disk, at: usize) -> Result<()> {
         match &self.after {
-            Some(_) => self.place(disk, &staged(at)?),
+            Some(_) => self.place(disk, &staged(&at.to_string())?),
             None => self.delete(disk),
         }
     }
 
-    /// Puts the old content back, or deletes a new file.
+    /// Restores the old content, or deletes a new file.
     pub fn back(&self, disk: &dyn Disk, at: usize) -> Result<()> {
         let Some(before) = &self.before else {
             return self.delete(disk);
         };
-        let staged = RelPath::parse(&format!("{STAGE}/back-{at}"))?;
+        let staged = staged(&format!("back-{at}"))?;
         self.write(disk, &staged, before, false)?;
         self.make_parents(disk)?;
         self.place(disk, &staged)
     }
 
-    /// Makes the directories that are missing around the file.
+    /// Creates the missing directories of the file.
     pub fn make_parents(&self, disk: &dyn Disk) -> Result<()> {
-        let mut parents = self.path.parents();
-        parents.try_for_each(|parent| make_directory(disk, &RelPath::parse(parent)?))
+        let mut parents = self.path.directories();
+        parents.try_for_each(|parent| make_directory(disk, &parent))
     }
 
     fn write(&self, disk: &dyn Disk, staged: &RelPath, side: &Side, durable: bool) -> Result<()> {
         disk.write(staged, &side.bytes, side.mode, durable)
-            .map_err(|error| cannot(disk, "write", &self.path, &error))
+            .map_err(cannot(disk, "write", &self.path))
     }
 
     fn place(&self, disk: &dyn Disk, staged: &RelPath) -> Result<()> {
         disk.rename(staged, &self.path)
-            .map_err(|error| cannot(disk, "write", &self.path, &error))
+            .map_err(cannot(disk, "write", &self.path))
     }
 
     fn delete(&self, disk: &dyn Disk) -> Result<()> {
         disk.remove(&self.path)
-            .map_err(|error| cannot(disk, "delete", &self.path, &error))
+            .map_err(cannot(disk, "delete", &self.path))
     }
 }
 
-/// Makes one directory, if it is not there.
+/// Creates a directory if it is missing.
 pub fn make_directory(disk: &dyn Disk, path: &RelPath) -> Result<()> {
     disk.make_directory(path)
         .map(drop)
-        .map_err(|error| cannot(disk, "create", path, &error))
+        .map_err(cannot(disk, "create", path))
 }
 
-fn staged(at: usize) -> Result<RelPath> {
-    Ok(RelPath::parse(&format!("{STAGE}/{at}"))?)
+/// A file on the stage.
+fn staged(name: &str) -> Result<RelPath> {
+    Ok(RelPath::parse(&format!("{STAGE}/{name}"))?)
 }
 
-/// Whether every sector of `now` is the one of `whole` or was never written.
+/// Whether every sector of `now` is that of `whole` or was never written.
 fn is_torn(now: &[u8], whole: &[u8]) -> bool {
     now.len() <= whole.len()
         && now
@@ -154,7 +155,7 @@ mod tests {
     use crate::tree;
 
     #[test]
-    fn every_text_is_somebodys() {
+    fn a_content_belongs_to_one_side_or_to_somebody_else() {
         let side = |text: &str| {
             Some(Side {
                 bytes: text.as_bytes().to_vec(),

@@ -1,4 +1,4 @@
-//! Applying, stopped and failed at every call to the file system.
+//! Applying, with a failure or a stop at every file system call.
 
 mod memory_disk;
 
@@ -8,7 +8,7 @@ use self::memory_disk::{Fault, MemoryDisk};
 use super::*;
 use crate::{error::Failure, tree::RelPath};
 
-/// Paths and texts.
+/// Paths with their contents.
 type Files = BTreeMap<String, String>;
 
 fn files(list: &[(&str, &str)]) -> Files {
@@ -44,7 +44,7 @@ fn run(disk: &MemoryDisk, old: &Files, new: &Files) -> Result<()> {
     apply(&mut turn, steps(old, new))
 }
 
-/// The scenarios: a first command, one that changes, makes and deletes, one that only deletes.
+/// The scenarios: a first command; a command that changes, creates and deletes files; one that only deletes.
 fn scenarios() -> Vec<(&'static str, Files, Files)> {
     let one = files(&[
         ("PROJECT", "1"),
@@ -73,7 +73,7 @@ fn scenarios() -> Vec<(&'static str, Files, Files)> {
     ]
 }
 
-/// A disk on which a command has run before, unless there is nothing on it.
+/// A disk after a first command, unless `old` is empty.
 fn disk_with(old: &Files) -> MemoryDisk {
     let disk = MemoryDisk::default();
     if !old.is_empty() {
@@ -155,7 +155,7 @@ fn dying_at_any_call_leaves_the_old_or_the_new() {
     assert!(old_ones > 0 && new_ones > 0);
 }
 
-/// Stopped, then stopped again while the next command recovers, then a third.
+/// Stops a command, stops the next one while it recovers, and lets a third one recover.
 #[test]
 fn dying_while_recovering_is_recovered() {
     for (name, old, new) in scenarios() {
@@ -182,7 +182,7 @@ fn dying_while_recovering_is_recovered() {
     }
 }
 
-/// What a user wrote, deleted or made between the death and the recovery is as they left it, and told.
+/// An edit between the death and the recovery is kept and reported.
 #[test]
 fn an_edit_after_the_death_is_kept() {
     let mut edits = 0;
@@ -231,7 +231,7 @@ fn refused(disk: &dyn Disk, steps: Vec<Step>) -> Failure {
 }
 
 #[test]
-fn what_changed_since_the_plan_is_left_alone() {
+fn a_change_since_the_plan_is_kept() {
     let (_, old, new) = scenarios().remove(1);
     for path in steps(&old, &new).iter().map(|step| step.path.as_str()) {
         let disk = disk_with(&old);
@@ -263,7 +263,7 @@ fn paths_that_differ_by_case_are_refused() {
     }
 }
 
-/// A directory that became a link after the plan leads nobody out of the project; a file nobody may write stays.
+/// A directory that became a symbolic link after the plan leads no write out of the project; a read-only file stays.
 #[cfg(unix)]
 #[test]
 fn links_and_read_only_files_stop_a_command() {
@@ -299,7 +299,7 @@ fn a_directory_that_nobody_may_write_to_is_named() {
     let path = |text| RelPath::parse(text).unwrap();
     let help = |verb, text| {
         let denied = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
-        Failure::from(cannot(&MemoryDisk::default(), verb, &path(text), &denied)).lines()
+        Failure::from(cannot(&MemoryDisk::default(), verb, &path(text))(denied)).lines()
     };
     let disk = MemoryDisk::default();
     let shown = |text| disk.show(&path(text));

@@ -1,6 +1,6 @@
-//! The changes that one process makes while no other one can: the lock, and the recovery after the last holder.
+//! The changes of one process, which holds the lock meanwhile; and the recovery after the last holder.
 //!
-//! Invariant: the kernel lets go of the lock when its holder ends, so a lock is never stale; its text only gives a name.
+//! Invariant: the kernel releases the lock when its holder ends, so a lock is never stale; its text only names the holder.
 
 use std::{io, path::Path};
 
@@ -8,23 +8,25 @@ use super::{
     Disk, FileType, Held, JOURNAL, LOCAL, Lock, Recovered, STAGE, UNDO,
     error::{Error, Result, cannot},
     kind,
-    recover::{Left, exists, finish, mend, read},
+    recover::{exists, finish, mend, read},
 };
 use crate::{
     memory,
     tree::{Found, Obstacle, ObstacleKind, RelPath},
 };
 
-const LOCK: &str = ".operator-forge/local/lock";
-const IGNORE: &str = ".operator-forge/local/.gitignore";
+static MEMORY: RelPath = RelPath::constant(memory::DIRECTORY);
+static MEMORY_LOCK: RelPath = RelPath::constant(memory::LOCK);
+static LOCK: RelPath = RelPath::constant(".operator-forge/local/lock");
+static IGNORE: RelPath = RelPath::constant(".operator-forge/local/.gitignore");
 const IGNORED: &str =
-    "# Of this copy of the project only: the journal, and what `operator-forge undo` goes by.\n*\n";
+    "# For this checkout only: the journal, and the record for `operator-forge undo`.\n*\n";
 
 /// The right to write to a project.
 pub struct Transaction<'a> {
     pub(super) disk: &'a dyn Disk,
     pub(super) command: &'a str,
-    /// The killed command that was finished first.
+    /// The killed command that was completed first.
     pub recovered: Option<Recovered>,
     claim: Claim,
 }
@@ -33,66 +35,63 @@ pub struct Transaction<'a> {
 enum Claim {
     Locked {
         held: Box<dyn Held>,
-        /// The run of the machine in which the last holder was.
+        /// The boot ID of the last holder.
         boot: String,
     },
-    /// There was no lock file: nobody ever wrote here.
+    /// There is no lock file: no command has ever written here.
     Absent,
     /// The lock file cannot be written, so nothing else can.
     Denied(io::Error),
 }
 
 impl<'a> Transaction<'a> {
-    /// Takes the lock where a command has run before, and recovers if one was killed. Where none has run, nothing is written until
-    /// there is something to apply.
+    /// Takes the lock if any command has run before, and recovers if the last one was killed. Before the first command, nothing is
+    /// written until there is a change to apply.
     ///
-    /// Errors: another process is at work; a journal that cannot be read.
+    /// Errors: another process is at work; the journal cannot be read.
     pub fn begin(disk: &'a dyn Disk, command: &'a str) -> Result<Self> {
-        let mut turn = Self::take(disk, command)?;
+        let mut transaction = Self::take(disk, command)?;
         let mut made_root = false;
-        if let Claim::Locked { held, boot } = &mut turn.claim {
+        if let Claim::Locked { held, boot } = &mut transaction.claim {
             sign(disk, held.as_mut(), command, boot)?;
-            match finish(disk)? {
-                Left::Nothing => {}
-                Left::Dropped { made_root: made } => made_root = made,
-                Left::Finished(recovered) => turn.recovered = Some(recovered),
-            }
+            (transaction.recovered, made_root) = finish(disk)?;
         }
         if came_to_nothing(disk)? {
-            // Only its own directory: no journal may lead out of the project.
-            Made::all(usize::from(made_root))?.take_back(disk);
-            turn.claim = Claim::Absent;
+            // At most the project's own directory: no journal may lead out of the project.
+            Made::all(usize::from(made_root)).revert(disk);
+            transaction.claim = Claim::Absent;
         }
-        let Claim::Locked { held, boot } = &mut turn.claim else {
-            return Ok(turn);
+        let Claim::Locked { held, boot } = &mut transaction.claim else {
+            return Ok(transaction);
         };
         let now = disk.boot();
         if *boot != now {
-            // Only the end of the machine tears a file, and only once.
+            // Only a power cut tears a file, and only once.
             mend(disk)?;
             sign(disk, held.as_mut(), command, &now)?;
         }
-        Ok(turn)
+        Ok(transaction)
     }
 
-    /// The lock alone, which says whether another process is at work; nothing is written.
+    /// Takes the lock alone, to find out whether another process is at work. Writes nothing.
     pub(super) fn take(disk: &'a dyn Disk, command: &'a str) -> Result<Self> {
-        for directory in [memory::DIRECTORY, LOCAL] {
-            let path = RelPath::parse(directory)?;
-            // A link could lead out of the project.
-            if !matches!(kind(disk, &path)?, FileType::Directory | FileType::Absent) {
-                let obstacle = match disk.find(&path)? {
+        for directory in [&MEMORY, &LOCAL] {
+            // A symbolic link could lead out of the project.
+            if !matches!(
+                kind(disk, directory)?,
+                FileType::Directory | FileType::Absent
+            ) {
+                let obstacle = match disk.find(directory)? {
                     Found::Obstacle(obstacle) => obstacle,
                     _ => Obstacle {
-                        path: directory.to_owned(),
+                        path: directory.to_string(),
                         kind: ObstacleKind::File,
                     },
                 };
-                return Err(Error::NoDirectory(directory, obstacle));
+                return Err(Error::NoDirectory(directory.as_str(), obstacle));
             }
         }
-        let lock = RelPath::parse(LOCK)?;
-        let claim = match disk.lock(&lock, false) {
+        let claim = match disk.lock(&LOCK, false) {
             Ok(Lock::Ours(held, last)) => Claim::Locked {
                 held,
                 boot: last.lines().nth(1).unwrap_or_default().to_owned(),
@@ -103,7 +102,7 @@ impl<'a> Transaction<'a> {
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
                     Claim::Denied(error)
                 }
-                _ => return Err(cannot(disk, "lock", &lock, &error)),
+                _ => return Err(cannot(disk, "lock", &LOCK)(error)),
             },
         };
         Ok(Self {
@@ -114,114 +113,103 @@ impl<'a> Transaction<'a> {
         })
     }
 
-    /// Refuses if another process has taken the lock of a project that had none: the files read since may be half of its work.
+    /// Refuses if another process has created the lock meanwhile: the files that were read may be half of its work.
     pub fn check_alone(&self) -> Result<()> {
         match self.claim {
-            Claim::Absent if exists(self.disk, LOCK)? => Err(busy("")),
+            Claim::Absent if exists(self.disk, &LOCK)? => Err(busy("")),
             _ => Ok(()),
         }
     }
 
-    /// Makes sure of the lock before the first write.
+    /// Takes the lock before the first write, and creates its file if it is missing.
     pub(super) fn claim(&mut self, made: &mut Made) -> Result<()> {
-        let lock = RelPath::parse(LOCK)?;
-        match &self.claim {
-            Claim::Locked { .. } => return Ok(()),
-            Claim::Denied(error) => return Err(cannot(self.disk, "write", &lock, error)),
+        let disk = self.disk;
+        match std::mem::replace(&mut self.claim, Claim::Absent) {
+            locked @ Claim::Locked { .. } => {
+                self.claim = locked;
+                return Ok(());
+            }
+            Claim::Denied(error) => return Err(cannot(disk, "write", &LOCK)(error)),
             Claim::Absent => {}
         }
-        let disk = self.disk;
-        let refused = |path: &RelPath, error: io::Error| cannot(disk, "create", path, &error);
-        let root = RelPath::parse(memory::DIRECTORY)?;
-        made.root = disk.make_root().map_err(|error| refused(&root, error))?;
-        for directory in [memory::DIRECTORY, LOCAL] {
-            let directory = RelPath::parse(directory)?;
-            if disk
-                .make_directory(&directory)
-                .map_err(|error| refused(&directory, error))?
-            {
+        let refused = |path: &RelPath, error| cannot(disk, "create", path)(error);
+        let made_root = disk.make_root();
+        made.root = made_root.map_err(|error| refused(&MEMORY, error))?;
+        for directory in [&MEMORY, &LOCAL] {
+            let is_new = disk.make_directory(directory);
+            if is_new.map_err(|error| refused(directory, error))? {
                 made.directories.push(directory);
             }
         }
-        let ignore = RelPath::parse(IGNORE)?;
-        match disk.write(&ignore, IGNORED.as_bytes(), None, false) {
-            Ok(()) => made.files.push(ignore),
+        match disk.write(&IGNORE, IGNORED.as_bytes(), None, false) {
+            Ok(()) => made.files.push(&IGNORE),
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
             Err(error) => {
-                made.files.push(ignore.clone());
-                return Err(refused(&ignore, error));
+                made.files.push(&IGNORE);
+                return Err(refused(&IGNORE, error));
             }
         }
-        match disk.lock(&lock, true) {
+        match disk.lock(&LOCK, true) {
             Ok(Lock::Ours(mut held, _)) => {
-                made.files.push(lock);
+                made.files.push(&LOCK);
                 let boot = disk.boot();
                 sign(disk, held.as_mut(), self.command, &boot)?;
                 self.claim = Claim::Locked { held, boot };
                 Ok(())
             }
             Ok(Lock::Theirs(text)) => Err(busy(&text)),
-            // It was not there when the command read the project.
+            // Another process created it after this command had read the project.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(busy("")),
-            Err(error) => Err(refused(&lock, error)),
+            Err(error) => Err(refused(&LOCK, error)),
         }
     }
 }
 
-/// Refuses a command that only reads where a killed one has to be finished first.
+/// Refuses a command that only reads, if a killed command has to be completed first.
 pub fn pending(disk: &dyn Disk) -> Result<()> {
-    if !exists(disk, JOURNAL)? {
-        return Ok(());
-    }
-    let Some(journal) = read(disk, JOURNAL)? else {
+    let Some(journal) = read(disk, &JOURNAL)? else {
         return Ok(());
     };
-    // A command that is at work has a journal too.
+    // A command that is at work has a journal, too.
     Transaction::take(disk, "")?;
     Err(Error::Interrupted(journal.command))
 }
 
-/// Finishes or drops a killed command, if there is one, in a transaction of its own.
+/// Completes or drops a killed command, if there is one, in a transaction of its own.
 pub fn recover(disk: &dyn Disk) -> Result<Option<Recovered>> {
-    if exists(disk, JOURNAL)? || exists(disk, STAGE)? || came_to_nothing(disk)? {
+    if exists(disk, &JOURNAL)? || exists(disk, &STAGE)? || came_to_nothing(disk)? {
         Ok(Transaction::begin(disk, "recovery")?.recovered)
     } else {
         Ok(None)
     }
 }
 
-/// Whether a first command was killed early: there is no project, and nothing of it may stay.
+/// Whether a first command was killed early: there is no project, and no file of the command may remain.
 fn came_to_nothing(disk: &dyn Disk) -> Result<bool> {
-    Ok(exists(disk, memory::DIRECTORY)? && !exists(disk, memory::LOCK)? && !exists(disk, UNDO)?)
+    Ok(exists(disk, &MEMORY)? && !exists(disk, &MEMORY_LOCK)? && !exists(disk, &UNDO)?)
 }
 
-/// The files and directories of a first transaction, in case it comes to nothing.
+/// The files and directories that the first transaction of a project creates besides its change set.
 #[derive(Default)]
 pub struct Made {
     /// The number of directories: the project's own and those around it.
     pub root: usize,
-    directories: Vec<RelPath>,
-    files: Vec<RelPath>,
+    directories: Vec<&'static RelPath>,
+    files: Vec<&'static RelPath>,
 }
 
 impl Made {
-    /// Everything that a first transaction makes.
-    fn all(root: usize) -> Result<Self> {
-        let paths = |paths: [&str; 2]| {
-            paths
-                .iter()
-                .map(|path| Ok(RelPath::parse(path)?))
-                .collect::<Result<_>>()
-        };
-        Ok(Self {
+    /// All files and directories that a first transaction may create.
+    fn all(root: usize) -> Self {
+        Self {
             root,
-            directories: paths([memory::DIRECTORY, LOCAL])?,
-            files: paths([IGNORE, LOCK])?,
-        })
+            directories: vec![&MEMORY, &LOCAL],
+            files: vec![&IGNORE, &LOCK],
+        }
     }
 
-    /// Removes them again. A rest that cannot be removed is in nobody's way.
-    pub fn take_back(&self, disk: &dyn Disk) {
+    /// Removes them. What cannot be removed does no harm.
+    pub fn revert(&self, disk: &dyn Disk) {
         for file in &self.files {
             let _ = disk.remove(file);
         }
@@ -234,23 +222,20 @@ impl Made {
     }
 }
 
-/// Writes into the lock file who holds it, and in which run of the machine.
+/// Writes the holder and the boot ID into the lock file.
 fn sign(disk: &dyn Disk, held: &mut dyn Held, command: &str, boot: &str) -> Result<()> {
     let process = std::process::id();
     held.write(&format!("{process} operator-forge {command}\n{boot}\n"))
-        .map_err(|error| match RelPath::parse(LOCK) {
-            Ok(lock) => cannot(disk, "write", &lock, &error),
-            Err(error) => error.into(),
-        })
+        .map_err(cannot(disk, "write", &LOCK))
 }
 
-/// Whether a process may be alive; where the system does not tell, it may. If it has ended, its text does not name the holder.
+/// Whether a process may be alive, which only Linux can rule out. The text of a process that has ended does not name the holder.
 fn may_live(process: u32) -> bool {
     let all = Path::new("/proc");
     !all.join("self").exists() || all.join(process.to_string()).exists()
 }
 
-/// The error for a lock that another process holds, which wrote `holder` into it.
+/// The error for a lock of another process, with the text of the lock file.
 fn busy(holder: &str) -> Error {
     let line = holder.lines().next().and_then(|line| line.split_once(' '));
     let alive = line.filter(|(process, _)| process.parse().is_ok_and(may_live));

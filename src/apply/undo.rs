@@ -1,4 +1,4 @@
-//! Takes the last change set back: exactly, or not at all.
+//! Undoes the last change set: exactly, or not at all.
 
 use super::{
     Disk, Step, UNDO,
@@ -12,7 +12,7 @@ use crate::change::{Action, Change, ChangeSet};
 /// The inverse of a change set.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Undo {
-    /// The command that it takes back.
+    /// The command that is undone.
     pub command: String,
     /// The changes as reports show them.
     pub set: ChangeSet,
@@ -20,11 +20,11 @@ pub struct Undo {
     pub steps: Vec<Step>,
 }
 
-/// The inverse of what the last command did here.
+/// The inverse of the last change set.
 ///
-/// Errors: there is no record; a file is no longer what the command left.
+/// Errors: there is no record; a file has changed since the command.
 pub fn last(disk: &dyn Disk) -> Result<Undo> {
-    let journal = read(disk, UNDO)?.ok_or(Error::NothingToUndo)?;
+    let journal = read(disk, &UNDO)?.ok_or(Error::NothingToUndo)?;
     let mut changed = Vec::new();
     for step in &journal.steps {
         if step.observe(&disk.find(&step.path)?) != Observed::New {

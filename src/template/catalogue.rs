@@ -1,4 +1,4 @@
-//! The embedded templates, each with its scope and the owner of its files.
+//! The embedded templates, each with its scope and the owner of its file.
 //!
 //! Invariants: every template has a scope and an owner; a User template depends only on the key of its own entry and on settings
 //! that never change; no optional file is Tool.
@@ -11,10 +11,10 @@ use crate::tree::{Digest, Owner};
 
 static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
 
-/// The files that the build script takes from `crates/operator-runtime`.
+/// The files of `crates/operator-runtime`, from the build script.
 static RUNTIME: Dir<'_> = include_dir!("$OUT_DIR/runtime");
 
-/// The digests of the templates that are copied, by name.
+/// The digests of the copied templates, by name.
 static DIGESTS: &[(&str, [u8; 32])] = &include!(concat!(env!("OUT_DIR"), "/digests.rs"));
 
 /// The subjects that a template is rendered for.
@@ -28,9 +28,9 @@ pub enum Scope {
     Controller,
     /// A project with webhooks.
     Server,
-    /// A project with webhooks whose certificate the operator makes.
+    /// A project with webhooks and certificates that the operator makes.
     SelfManaged,
-    /// A project with webhooks whose certificate cert-manager makes.
+    /// A project with webhooks and certificates that cert-manager makes.
     CertManager,
     /// Each defaulting webhook.
     Default,
@@ -42,27 +42,6 @@ pub enum Scope {
     Runtime,
 }
 
-/// The scopes by the start of the template's path.
-const SCOPES: [(&str, Scope); 10] = [
-    ("project/", Scope::Project),
-    ("api/", Scope::Api),
-    ("controller/", Scope::Controller),
-    ("webhook/server/", Scope::Server),
-    ("webhook/self-managed/", Scope::SelfManaged),
-    ("webhook/cert-manager/", Scope::CertManager),
-    ("webhook/default/", Scope::Default),
-    ("webhook/validate/", Scope::Validate),
-    ("webhook/convert/", Scope::Convert),
-    ("runtime/", Scope::Runtime),
-];
-
-impl Scope {
-    /// All scopes.
-    pub fn all() -> impl Iterator<Item = Self> {
-        SCOPES.into_iter().map(|(_, scope)| scope)
-    }
-}
-
 /// One embedded template.
 #[derive(Clone, Copy, Debug)]
 pub struct Template {
@@ -72,11 +51,11 @@ pub struct Template {
     pub name: &'static str,
     /// The path of its file, with variables: `src/api/{group}/{version}/{kind}.rs`.
     pub target: &'static str,
-    /// Whether it is rendered; otherwise it is copied byte for byte.
+    /// Whether it is rendered; other templates are copied byte for byte.
     pub rendered: bool,
     /// The owner of its file.
     pub owner: Owner,
-    /// Whether the project does not build without its file, because a Tool file names it.
+    /// Whether the build needs its file, because a Tool file names it.
     pub named: bool,
     /// Its targets in older template sets, the newest first.
     pub former: &'static [&'static str],
@@ -86,47 +65,55 @@ pub struct Template {
     pub digest: Option<Digest>,
 }
 
-/// The owners by the start of the template's path; the first match counts.
-const OWNERS: [(&str, Owner); 28] = [
-    ("runtime/", Owner::Tool),
-    ("project/src/api.rs", Owner::Tool),
-    ("project/src/controllers.rs", Owner::Tool),
-    ("project/src/webhooks.rs", Owner::Tool),
-    ("project/src/bin/", Owner::Tool),
-    ("project/examples/", Owner::Tool),
-    ("project/tests/main.rs", Owner::Tool),
-    ("project/tests/shared/", Owner::User),
-    ("project/Cargo.lock", Owner::User),
-    ("project/README.md", Owner::User),
-    // `make manifests` replaces it.
-    ("project/config/crd/", Owner::User),
-    // What people edit. What follows from the project is in files of the tool's own, which these name.
-    ("project/config/default/kustomization.yaml", Owner::User),
-    ("project/config/rbac/kustomization.yaml", Owner::User),
-    ("project/config/default/replacements.yaml", Owner::Tool),
-    ("project/config/rbac/api_roles.yaml", Owner::Tool),
-    ("project/config/samples/", Owner::Tool),
+/// A directory of templates: its scope, the owner of its files, and the files with another owner, by the start of their target.
+type Row = (&'static str, Scope, Owner, &'static [(&'static str, Owner)]);
+
+const TABLE: [Row; 10] = [
+    ("project/", Scope::Project, Owner::Shared, &OF_PROJECT),
+    ("api/", Scope::Api, Owner::User, &[]),
+    ("controller/", Scope::Controller, Owner::User, &[]),
+    ("webhook/server/", Scope::Server, Owner::Shared, &[]),
     (
-        "project/config/network-policy/kustomization.yaml",
-        Owner::Tool,
+        "webhook/self-managed/",
+        Scope::SelfManaged,
+        Owner::Shared,
+        &[],
     ),
-    ("project/config/webhook/", Owner::Tool),
-    ("project/", Owner::Shared),
-    ("api/", Owner::User),
-    ("controller/", Owner::User),
-    ("webhook/server/", Owner::Shared),
-    ("webhook/self-managed/", Owner::Shared),
     (
-        "webhook/cert-manager/config/certmanager/kustomization.yaml",
-        Owner::Tool,
+        "webhook/cert-manager/",
+        Scope::CertManager,
+        Owner::Shared,
+        &[("config/certmanager/kustomization.yaml", Owner::Tool)],
     ),
-    ("webhook/cert-manager/", Owner::Shared),
-    ("webhook/default/", Owner::User),
-    ("webhook/validate/", Owner::User),
-    ("webhook/convert/", Owner::User),
+    ("webhook/default/", Scope::Default, Owner::User, &[]),
+    ("webhook/validate/", Scope::Validate, Owner::User, &[]),
+    ("webhook/convert/", Scope::Convert, Owner::User, &[]),
+    ("runtime/", Scope::Runtime, Owner::Tool, &[]),
 ];
 
-/// The templates that moved, with their former targets: the user's files move with their edits.
+const OF_PROJECT: [(&str, Owner); 17] = [
+    ("src/api.rs", Owner::Tool),
+    ("src/controllers.rs", Owner::Tool),
+    ("src/webhooks.rs", Owner::Tool),
+    ("src/bin/", Owner::Tool),
+    ("examples/", Owner::Tool),
+    ("tests/main.rs", Owner::Tool),
+    ("tests/shared/", Owner::User),
+    ("Cargo.lock", Owner::User),
+    ("README.md", Owner::User),
+    // `make manifests` replaces it.
+    ("config/crd/", Owner::User),
+    // People edit these two. They name the Tool files with everything that follows from the project.
+    ("config/default/kustomization.yaml", Owner::User),
+    ("config/rbac/kustomization.yaml", Owner::User),
+    ("config/default/replacements.yaml", Owner::Tool),
+    ("config/rbac/api_roles.yaml", Owner::Tool),
+    ("config/samples/", Owner::Tool),
+    ("config/network-policy/kustomization.yaml", Owner::Tool),
+    ("config/webhook/", Owner::Tool),
+];
+
+/// The templates that moved, with their former targets. The user's files move with their edits.
 const FORMER: [(&str, &[&str]); 2] = [
     (
         "project/.github/workflows/ci.yml",
@@ -171,14 +158,16 @@ fn collect(directory: &'static Dir<'static>, templates: &mut Vec<Template>) {
 }
 
 fn classify(name: &'static str, content: &'static [u8]) -> Option<Template> {
-    let of = |(start, scope)| Some((scope, name.strip_prefix(start)?));
-    let (scope, path) = SCOPES.into_iter().find_map(of)?;
+    let (path, (_, scope, owner, others)) = TABLE
+        .iter()
+        .find_map(|row| Some((name.strip_prefix(row.0)?, row)))?;
     let target = path.strip_suffix(".tera").unwrap_or(path);
-    let owner = OWNERS.iter().find(|(start, _)| name.starts_with(start))?.1;
+    let other = others.iter().find(|(start, _)| target.starts_with(start));
+    let owner = other.map_or(*owner, |(_, owner)| *owner);
     let is_code = target.ends_with(".rs") || target == "Cargo.toml";
     let named = owner != Owner::Tool && is_code;
     Some(Template {
-        scope,
+        scope: *scope,
         name,
         target,
         rendered: target.len() < path.len(),
@@ -219,21 +208,17 @@ mod tests {
     }
 
     #[test]
-    fn every_owner_rule_is_used() {
-        let templates = all();
-        for (at, (start, _)) in OWNERS.iter().enumerate() {
-            let first = |name: &str| OWNERS.iter().position(|(start, _)| name.starts_with(start));
-            assert!(
-                templates
-                    .iter()
-                    .any(|template| first(template.name) == Some(at)),
-                "{start} matches nothing"
-            );
+    fn every_row_of_the_table_is_used() {
+        for (_, scope, _, others) in TABLE {
+            let first = |target: &str| others.iter().find(|(start, _)| target.starts_with(start));
+            let used: Vec<_> = of(scope).filter_map(|it| first(it.target)).collect();
+            assert!(of(scope).next().is_some(), "{scope:?}");
+            assert!(others.iter().all(|row| used.contains(&row)), "{scope:?}");
         }
     }
 
     #[test]
-    fn a_moved_template_has_left_its_former_targets() {
+    fn no_template_has_the_former_target_of_another() {
         let templates = all();
         for (name, former) in FORMER {
             assert!(
@@ -246,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_workflow_has_the_compiler_of_the_image() {
+    fn the_workflow_uses_the_rust_version_of_the_image() {
         let text = |target: &str| {
             let is = |template: &&Template| template.target == target;
             std::str::from_utf8(all().iter().find(is).unwrap().content).unwrap()
@@ -257,9 +242,9 @@ mod tests {
         assert!(workflow.contains(&format!("\n  RUST: \"{version}\"\n")));
     }
 
-    /// Tests and printer columns take the condition from the controller.
+    /// Tests and printer columns must use the condition of the controller.
     #[test]
-    fn only_a_controller_names_the_condition_of_its_objects() {
+    fn only_controllers_name_their_conditions() {
         for template in all().iter().filter(|it| it.scope != Scope::Runtime) {
             let text = std::str::from_utf8(template.content).unwrap();
             let names = |word| text.contains(word) || text.contains("controller.condition");

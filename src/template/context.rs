@@ -1,84 +1,50 @@
-//! What templates see. Everything computed for them is computed here and in `name`, so that a template holds no rule.
+//! The variables of the templates. Everything that they need is computed here and in `name`, so that no template contains a rule.
+//!
+//! A template of scope `project` sees everything. Any other template sees `project`, `header` and the entry that it is rendered for
+//! (`api`, `controller`, `webhook` or `spoke`), so that its file does not depend on another entry.
 
 #[cfg(test)]
 mod tests;
 mod webhooks;
 
-use std::cmp::Ordering;
-
 use heck::ToUpperCamelCase as _;
 use serde::Serialize;
+use serde_json::{Value, json};
 
+use super::catalogue::Scope;
 use crate::{
     name::{
         kubernetes,
         rust::{self, Module},
     },
-    project::{ApiView, ControllerView, Key, KindView, Project, Resource, Runtime},
+    project::{ApiView, ControllerView, Key, Project, Resource, Runtime},
 };
 
-pub use self::webhooks::{
-    AdmissionContext, ConversionContext, ModuleContext, ServerContext, SpokeContext, WebhookContext,
-};
-
-/// The context of the templates of scope `project`. Any other template sees `project`, `header` and its own subject.
-#[derive(Clone, Debug, Serialize)]
+/// The variables of the templates, and what they are rendered for.
 pub struct Context {
-    /// The project.
-    pub project: ProjectContext,
-    /// The comment at the top of Rust files with the blank line below it, or empty.
-    pub header: String,
-    /// The groups with an API, by file.
-    pub groups: Vec<GroupContext>,
-    /// The kinds with an API, by file.
-    pub kinds: Vec<KindContext>,
-    /// The groups with a controller, by file.
-    pub controller_groups: Vec<ControllerGroupContext>,
-    /// The webhook server.
-    pub server: ServerContext,
-    /// The entries with admission webhooks, in the order of `PROJECT`.
-    pub webhooks: Vec<WebhookContext>,
-    /// Their admission webhooks, one by one.
-    pub admissions: Vec<AdmissionContext>,
-    /// The kinds with conversion, by group and kind.
-    pub conversions: Vec<ConversionContext>,
-    /// The modules of all webhooks: groups, versions, kinds, files.
-    pub webhook_modules: Vec<ModuleContext>,
-    /// The modules of the integration tests of webhooks.
-    pub tested_webhook_modules: Vec<ModuleContext>,
-}
-
-/// `project`.
-#[derive(Clone, Debug, Serialize)]
-pub struct ProjectContext {
-    /// The prefix of the objects in the manifests.
-    pub name: String,
-    /// The operator's name in a cluster: the project's name and its domain.
-    pub operator: String,
+    /// The variables of the templates of scope `project`, as an object.
+    pub variables: Value,
     /// The Cargo package.
     pub package: String,
-    /// The library crate.
-    pub library: String,
-    /// Whether the user's code may call the runtime `manager`, as it did up to template set 4.
-    pub knows_manager: bool,
-    /// The value of the dependency `operator-runtime` in `Cargo.toml`.
-    pub runtime: String,
-    /// The value of the dev-dependency.
-    pub runtime_of_tests: String,
-    /// The URL of the runtime's git repository, as a TOML string.
-    pub runtime_repository: Option<String>,
-    /// Whether `vendor/` holds the runtime's source.
-    pub vendored: bool,
-    /// The suffix of API groups; may be empty.
-    pub domain: String,
-    /// Whether the operator watches single namespaces.
-    pub namespaced: bool,
-    /// An SPDX identifier, or empty.
-    pub license: String,
-    /// The copyright holder, or empty.
-    pub owner: String,
-    /// The Tool files that the user owns now.
-    pub owned: Vec<String>,
+    /// The scopes whose templates are rendered once for the project.
+    pub scopes: Vec<Scope>,
+    /// The subjects of the other scopes.
+    pub subjects: Vec<Subject>,
+}
+
+/// An API, controller, webhook or conversion that the templates of one scope are rendered for.
+#[derive(Clone, Debug)]
+pub struct Subject {
+    /// The scope.
+    pub scope: Scope,
+    /// The names.
+    pub names: Names,
+    /// The variable that the templates see it as.
+    pub variable: &'static str,
+    /// Its value, with the names.
+    pub value: Value,
+    /// Whether it has an integration test, because a minimal object is known.
+    pub tested: bool,
 }
 
 /// The names of an entry of `PROJECT`; part of `kind`, `api`, `controller`, `webhook` and `spoke`.
@@ -93,123 +59,40 @@ pub struct Names {
     pub group_module: String,
     /// The directory of the group.
     pub group_file: String,
-    /// The API group: `cache.example.com`; empty for Kubernetes' `core`.
+    /// The API group: `cache.example.com`; empty for the core group.
     pub api_group: String,
-    /// The version, which is its module, too.
+    /// The version, which is also its module.
     pub version: String,
     /// The kind.
     pub kind: String,
     /// The Rust type, as the file calls it.
     #[serde(rename = "type")]
     pub type_name: String,
-    /// An object of the kind in Rust code: `memcached`, or `object` where that name is taken or long.
+    /// The variable for an object of the kind: `memcached`, or `object` where that name is taken or long.
     pub variable: String,
     /// The Rust module of the kind, or of the controller.
     pub module: String,
     /// The name of that module's file or directory.
     pub file: String,
-    /// The resource name.
+    /// The plural.
     pub plural: String,
 }
 
-/// An item of `groups`.
-#[derive(Clone, Debug, Serialize)]
-pub struct GroupContext {
-    /// The Rust module.
-    pub module: String,
-    /// The versions, by name.
-    pub versions: Vec<VersionContext>,
-}
-
-/// An item of a group's `versions`.
-#[derive(Clone, Debug, Serialize)]
-pub struct VersionContext {
-    /// The Rust module, which is the version.
-    pub module: String,
-    /// The APIs, by file.
-    pub apis: Vec<ApiContext>,
-}
-
-/// `api`: one version of a kind that the project defines.
-#[derive(Clone, Debug, Serialize)]
-pub struct ApiContext {
-    /// The names.
-    #[serde(flatten)]
-    pub names: Names,
-    /// Whether the type does not have the name of the kind, so that kube's derive needs `root`.
-    pub root: bool,
-    /// Whether objects live in namespaces.
-    pub namespaced: bool,
-    /// Short names for kubectl.
-    pub short_names: Vec<String>,
-    /// The category for kubectl, such as `memcached-operator` or `demo-all`; empty if the project's name cannot be one.
-    pub category: String,
-    /// Whether etcd holds this version. Changes when a version is added: not for User files.
-    pub storage: bool,
-}
-
-/// `kind`: a kind that the project defines, under the names of its stored version.
-#[derive(Clone, Debug, Serialize)]
-pub struct KindContext {
-    /// The names.
-    #[serde(flatten)]
-    pub names: Names,
-    /// The versions, by age.
-    pub apis: Vec<ApiContext>,
-}
-
-/// An item of `controller_groups`.
-#[derive(Clone, Debug, Serialize)]
-pub struct ControllerGroupContext {
-    /// The Rust module.
-    pub module: String,
-    /// The controllers, by file.
-    pub controllers: Vec<ControllerContext>,
-}
-
-/// `controller`.
-#[derive(Clone, Debug, Serialize)]
-pub struct ControllerContext {
-    /// The names.
-    #[serde(flatten)]
-    pub names: Names,
-    /// The name at run time.
-    pub name: String,
-    /// Whether it is its kind's default controller: the others have names of their own.
-    pub default: bool,
-    /// The condition that it sets: `Ready`, or one with its name, so that two controllers of a kind do not share one.
-    pub condition: String,
-    /// The finalizer that it puts on objects, named after the operator and the controller; empty without one.
-    pub finalizer: String,
-    /// The path of the type in the file's `use`, perhaps with another name for it.
-    pub import: String,
-    /// The same in an integration test.
-    pub test_import: String,
-    /// The module with the type, its spec and its status; empty for a type that the project does not define.
-    pub type_module: String,
-    /// Whether the project defines the type.
-    pub own: bool,
-    /// Whether another project defines the type.
-    pub external: bool,
-    /// Whether the objects live in namespaces.
-    pub namespaced: bool,
-}
-
-impl Context {
-    /// The APIs.
-    pub fn apis(&self) -> impl Iterator<Item = &ApiContext> {
-        self.kinds.iter().flat_map(|kind| &kind.apis)
-    }
-
-    /// The versions that are converted to a hub.
-    pub fn spokes(&self) -> impl Iterator<Item = &SpokeContext> {
-        self.conversions.iter().flat_map(|it| &it.spokes)
-    }
-
-    /// The controllers.
-    pub fn controllers(&self) -> impl Iterator<Item = &ControllerContext> {
-        let groups = self.controller_groups.iter();
-        groups.flat_map(|group| &group.controllers)
+impl Subject {
+    /// A subject with an integration test. Its value has the names and `more`.
+    fn new(scope: Scope, names: Names, more: Value) -> Self {
+        Self {
+            scope,
+            value: with(&names, more),
+            variable: match scope {
+                Scope::Api => "api",
+                Scope::Controller => "controller",
+                Scope::Convert => "spoke",
+                _ => "webhook",
+            },
+            names,
+            tested: true,
+        }
     }
 }
 
@@ -233,16 +116,149 @@ impl Names {
         }
     }
 
-    /// The order of the files, which rustfmt wants of `mod` declarations, too.
-    fn by_file(&self, other: &Self) -> Ordering {
-        (&self.group_file, &self.file).cmp(&(&other.group_file, &other.file))
-    }
-
     /// The path of the type if the project defines it.
     fn own_path(&self) -> String {
         let (group, version) = (&self.group_module, &self.version);
         format!("crate::api::{group}::{version}::{}", self.type_name)
     }
+}
+
+/// The context of a project.
+pub fn context(project: &Project) -> Context {
+    let settings = &project.settings;
+    let library = project.library();
+    let apis = apis(project);
+    let controllers = controllers(project, &library);
+    let webhooks = webhooks::webhooks(project, &library);
+    let conversions = webhooks::conversions(project);
+    let server = webhooks::server(project);
+    let exists = server["exists"] == true;
+    let package = rust::package_name(&project.name);
+    let kind = |apis: &Vec<Subject>| {
+        let is_stored = |api: &&Subject| api.value["storage"] == true;
+        let stored = apis.iter().find(is_stored).unwrap_or(&apis[0]);
+        with(&stored.names, json!({ "apis": values(apis) }))
+    };
+    let spokes = || conversions.iter().flat_map(|(_, spokes)| spokes);
+    let of_webhooks = || webhooks.iter().chain(spokes());
+    let variables = json!({
+        "project": {
+            // The prefix of the objects in the manifests.
+            "name": project.name.to_string(),
+            // The operator's name in a cluster: the project's name and its domain.
+            "operator": operator(project),
+            "package": package,
+            // The library crate.
+            "library": library,
+            // Whether the user's code may call the runtime `manager`, as it did up to template set 4.
+            "knows_manager": settings.library.is_some(),
+            // The dependency and the dev-dependency `operator-runtime` in `Cargo.toml`.
+            "runtime": settings.runtime.dependency(),
+            "runtime_of_tests": settings.runtime.dev_dependency(),
+            // The URL of the runtime's git repository, as a TOML string.
+            "runtime_repository": settings.runtime.repository(),
+            // The suffix of API groups; may be empty.
+            "domain": project.domain.to_string(),
+            // Whether the operator watches single namespaces.
+            "namespaced": project.namespaced,
+            // An SPDX identifier, or empty.
+            "license": settings.license.spdx(),
+            // The paths of owned files.
+            "owned": settings.owned.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        },
+        // The comment at the top of Rust files with a blank line below it, or empty.
+        "header": settings.header_comment(),
+        // The modules of `src/api.rs`: groups, versions, APIs.
+        "groups": modules(apis.iter().flatten()),
+        // The kinds that the project defines, by file, under the names of their storage versions.
+        "kinds": apis.iter().map(kind).collect::<Vec<_>>(),
+        // The modules of `src/controllers.rs`: groups, controllers.
+        "controller_groups": modules(&controllers),
+        "server": server,
+        "admissions": webhooks::admissions(project),
+        // The kinds with conversion, by group and kind.
+        "conversions": conversions.iter().map(|(hub, spokes)| json!({
+            "hub": hub,
+            "spokes": values(spokes),
+        })).collect::<Vec<_>>(),
+        // The modules of `src/webhooks.rs` and of the integration tests: groups, versions, kinds, files.
+        "webhook_modules": modules(of_webhooks()),
+        "tested_webhook_modules": modules(of_webhooks().filter(|it| it.tested)),
+    });
+
+    let has_certificates = |from: &str| exists && server["certificates"] == from;
+    let scopes = [
+        (Scope::Project, true),
+        (Scope::Runtime, settings.runtime == Runtime::Vendored),
+        (Scope::Server, exists),
+        (Scope::SelfManaged, has_certificates("self-managed")),
+        (Scope::CertManager, has_certificates("cert-manager")),
+    ];
+    let scopes = scopes.into_iter().filter(|(_, exists)| *exists);
+    let spokes = conversions.into_iter().flat_map(|(_, spokes)| spokes);
+    let subjects = apis.into_iter().flatten().chain(controllers);
+    Context {
+        scopes: scopes.map(|(scope, _)| scope).collect(),
+        subjects: subjects.chain(webhooks).chain(spokes).collect(),
+        variables,
+        package,
+    }
+}
+
+fn values(subjects: &[Subject]) -> Vec<&Value> {
+    subjects.iter().map(|subject| &subject.value).collect()
+}
+
+/// The names of an entry and `more`, as one object.
+fn with(names: &Names, more: Value) -> Value {
+    let mut value = json!(names);
+    if let (Value::Object(value), Value::Object(more)) = (&mut value, more) {
+        value.extend(more);
+    }
+    value
+}
+
+/// The modules with the files of `subjects`, as a tree in the order of the files. A leaf has the variables of its subject.
+fn modules<'a>(subjects: impl IntoIterator<Item = &'a Subject>) -> Vec<Value> {
+    let file = |subject: &'a Subject| {
+        let Names {
+            group_module,
+            version,
+            module,
+            ..
+        } = &subject.names;
+        let path = match subject.scope {
+            Scope::Api => vec![group_module, version],
+            Scope::Controller => vec![group_module],
+            _ => vec![group_module, version, module],
+        };
+        let leaf = match subject.scope {
+            Scope::Default => json!({ "module": "default" }),
+            Scope::Validate => json!({ "module": "validate" }),
+            Scope::Convert => json!({ "module": "convert" }),
+            _ => subject.value.clone(),
+        };
+        (path, leaf)
+    };
+    let mut files: Vec<_> = subjects.into_iter().map(file).collect();
+    files.sort_by_cached_key(|(path, leaf)| {
+        let path = path.iter().map(|module| module.as_str());
+        let path = path.chain(leaf["module"].as_str());
+        path.map(|module| module.replace("r#", ""))
+            .collect::<Vec<_>>()
+    });
+    below(&files, 0)
+}
+
+/// The modules at `depth` of sorted files, each with the modules in it.
+fn below(files: &[(Vec<&String>, Value)], depth: usize) -> Vec<Value> {
+    if files.first().is_some_and(|(path, _)| path.len() == depth) {
+        return files.iter().map(|(_, leaf)| leaf.clone()).collect();
+    }
+    let of_module = files.chunk_by(|(a, _), (b, _)| a[depth] == b[depth]);
+    of_module
+        .map(|files| json!({ "module": files[0].0[depth], "inner": below(files, depth + 1) }))
+        .collect()
 }
 
 /// The path of a type that the project does not define.
@@ -263,44 +279,6 @@ fn in_tests(path: &str, library: &str) -> String {
     }
 }
 
-/// The context of a project.
-pub fn context(project: &Project) -> Context {
-    let settings = &project.settings;
-    let library = project.library();
-    let kinds = kinds(project);
-    let webhooks = webhooks::webhooks(project, &library);
-    let conversions = webhooks::conversions(project);
-    let (webhook_modules, tested_webhook_modules) = webhooks::modules(&webhooks, &conversions);
-    Context {
-        groups: groups(&kinds),
-        controller_groups: controller_groups(project, &library),
-        kinds,
-        server: webhooks::server(project),
-        webhooks,
-        admissions: webhooks::admissions(project),
-        conversions,
-        webhook_modules,
-        tested_webhook_modules,
-        header: settings.header_comment(),
-        project: ProjectContext {
-            name: project.name.to_string(),
-            operator: operator(project),
-            library,
-            knows_manager: settings.library.is_some(),
-            package: rust::package_name(&project.name),
-            runtime: settings.runtime.dependency(),
-            runtime_of_tests: settings.runtime.dev_dependency(),
-            runtime_repository: settings.runtime.repository(),
-            vendored: settings.runtime == Runtime::Vendored,
-            domain: project.domain.to_string(),
-            namespaced: project.namespaced,
-            license: settings.license.spdx().to_owned(),
-            owner: settings.owner.as_str().to_owned(),
-            owned: settings.owned.iter().map(ToString::to_string).collect(),
-        },
-    }
-}
-
 /// The operator's name in a cluster.
 fn operator(project: &Project) -> String {
     match project.domain.as_str() {
@@ -311,7 +289,7 @@ fn operator(project: &Project) -> String {
 
 /// The project's name as a kubectl category: `kubectl get memcached-operator` lists all objects of the project's kinds. A name
 /// without a dash gets one, because kubectl prefers a category to a resource, and no kind has a dash. Empty for a name that is
-/// no DNS label (RFC 1035).
+/// not a DNS label (RFC 1035).
 fn category(project: &Project) -> String {
     let name = project.name.as_str();
     if !name.starts_with(|c: char| c.is_ascii_lowercase()) {
@@ -323,76 +301,43 @@ fn category(project: &Project) -> String {
     }
 }
 
-fn kinds(project: &Project) -> Vec<KindContext> {
+/// The APIs of each kind that the project defines, by file; those of one kind by age.
+fn apis(project: &Project) -> Vec<Vec<Subject>> {
     let category = category(project);
-    let kind = |view: &KindView<'_>| {
-        let apis: Vec<_> = view.apis.iter().map(|view| api(view, &category)).collect();
-        let stored = apis.iter().find(|api| api.storage).unwrap_or(&apis[0]);
-        KindContext {
-            names: stored.names.clone(),
-            apis,
-        }
+    let api = |view: &ApiView<'_>| {
+        let names = Names::of(view.key, view.resource);
+        let short_names = view.api.short_names.iter().map(ToString::to_string);
+        let more = json!({
+            // Whether the type is not called after the kind, so that kube's derive needs `root`.
+            "root": names.type_name != names.kind,
+            "namespaced": view.api.namespaced,
+            "short_names": short_names.collect::<Vec<_>>(),
+            // The category for kubectl, such as `memcached-operator` or `demo-all`; may be empty.
+            "category": category,
+            // Whether etcd holds this version. Changes when a version is added: not for User files.
+            "storage": view.storage,
+        });
+        Subject::new(Scope::Api, names, more)
     };
-    let mut kinds: Vec<_> = project.kinds().iter().map(kind).collect();
-    kinds.sort_by(|a, b| a.names.by_file(&b.names));
+    let kinds = project.kinds();
+    let kinds = kinds.iter().map(|kind| kind.apis.iter().map(api).collect());
+    let mut kinds: Vec<Vec<Subject>> = kinds.collect();
+    kinds.sort_by_cached_key(|apis| {
+        let names = &apis[0].names;
+        (names.group_file.clone(), names.file.clone())
+    });
     kinds
 }
 
-fn api(view: &ApiView<'_>, category: &str) -> ApiContext {
-    let names = Names::of(view.key, view.resource);
-    ApiContext {
-        root: names.type_name != names.kind,
-        namespaced: view.api.namespaced,
-        short_names: view
-            .api
-            .short_names
-            .iter()
-            .map(ToString::to_string)
-            .collect(),
-        category: category.to_owned(),
-        storage: view.storage,
-        names,
-    }
-}
-
-fn groups(kinds: &[KindContext]) -> Vec<GroupContext> {
-    let mut apis: Vec<_> = kinds.iter().flat_map(|kind| kind.apis.clone()).collect();
-    let path = |api: &ApiContext| (api.names.group_file.clone(), api.names.version.clone());
-    // Within a version, the kinds stay in the order of their files.
-    apis.sort_by_cached_key(path);
-    let of_version = |apis: &[ApiContext]| VersionContext {
-        module: apis[0].names.version.clone(),
-        apis: apis.to_vec(),
-    };
-    let of_group = |apis: &[ApiContext]| GroupContext {
-        module: apis[0].names.group_module.clone(),
-        versions: apis
-            .chunk_by(|a, b| a.names.version == b.names.version)
-            .map(of_version)
-            .collect(),
-    };
-    apis.chunk_by(|a, b| a.names.group_file == b.names.group_file)
-        .map(of_group)
-        .collect()
-}
-
-fn controller_groups(project: &Project, library: &str) -> Vec<ControllerGroupContext> {
+fn controllers(project: &Project, library: &str) -> Vec<Subject> {
     let operator = operator(project);
     let views = project.controllers().into_iter();
-    let mut all: Vec<_> = views
+    views
         .map(|view| controller(view, &operator, library))
-        .collect();
-    all.sort_by(|a, b| a.names.by_file(&b.names));
-    let of_group = all.chunk_by(|a, b| a.names.group_file == b.names.group_file);
-    of_group
-        .map(|controllers| ControllerGroupContext {
-            module: controllers[0].names.group_module.clone(),
-            controllers: controllers.to_vec(),
-        })
         .collect()
 }
 
-fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> ControllerContext {
+fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subject {
     let ControllerView { key, resource, .. } = view;
     let mut names = Names::of(key, resource);
     let foreign = foreign_path(key, resource);
@@ -409,23 +354,29 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Contro
     };
     names.file = view.module.file().to_owned();
     names.module = view.module.ident;
-    ControllerContext {
-        names,
-        default: view.default,
-        condition: match view.default {
-            true => "Ready".to_owned(),
-            false => format!("{}Ready", view.name.to_upper_camel_case()),
-        },
-        finalizer: match view.finalizer {
-            true => format!("{operator}/{}", view.name),
-            false => String::new(),
-        },
-        name: view.name,
-        test_import: in_tests(&import, library),
-        import,
-        type_module: if own { type_module } else { String::new() },
-        own,
-        external: resource.external.is_some(),
-        namespaced: view.namespaced,
-    }
+    let condition = match view.default {
+        true => "Ready".to_owned(),
+        false => format!("{}Ready", view.name.to_upper_camel_case()),
+    };
+    let finalizer = view.finalizer.then(|| format!("{operator}/{}", view.name));
+    let more = json!({
+        // The name at run time.
+        "name": view.name,
+        // Whether it is the default controller of its kind: the others have names of their own.
+        "default": view.default,
+        // The condition that it sets. Only the default controller sets `Ready`, so that no two controllers share a condition.
+        "condition": condition,
+        // The finalizer that it puts on objects, named after the operator and the controller; empty without one.
+        "finalizer": finalizer.unwrap_or_default(),
+        // The path of the type in the file's `use`, perhaps with another name for it; and in an integration test.
+        "import": import,
+        "test_import": in_tests(&import, library),
+        // The module with the type, its spec and its status; empty for a type that the project does not define.
+        "type_module": if own { type_module } else { String::new() },
+        // Whether the project defines the type, and whether another project does.
+        "own": own,
+        "external": resource.external.is_some(),
+        "namespaced": view.namespaced,
+    });
+    Subject::new(Scope::Controller, names, more)
 }

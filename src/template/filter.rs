@@ -1,32 +1,32 @@
-//! The layout of the lines of User files that a long name makes too wide: no formatter runs, and `#[rustfmt::skip]` in a file of
-//! the user's would be in the way.
+//! The layout of lines that long names make too wide, in User files: no formatter runs, and the user's code should not need
+//! `#[rustfmt::skip]`.
 
 use tera::{Kwargs, State, TeraResult};
 
-/// The widest line that rustfmt leaves alone (`max_width`).
+/// The widest line that rustfmt does not break (`max_width`).
 const MAX_WIDTH: usize = 100;
 
-/// The widest `use` with braces that it leaves alone.
+/// The widest `use` with braces that rustfmt does not break.
 const MAX_USE_WIDTH: usize = 98;
 
-/// The widest literal of a struct on one line (`struct_lit_width`).
+/// The widest struct literal on one line (`struct_lit_width`).
 const MAX_BRACES_WIDTH: usize = 18;
 
-/// The widest chain of calls on one line (`chain_width`).
+/// The widest method chain on one line (`chain_width`).
 const MAX_CHAIN_WIDTH: usize = 60;
 
-/// A line of Rust, broken as rustfmt does where it is too wide: the head of an impl before `for`, a `let` or a `const` behind `=`,
-/// a signature in its parentheses or without any before `->`. A `use` becomes one for each name.
+/// Breaks a line of Rust that is too wide, as rustfmt does: an `impl` before `for`, a `let` or a `const` after `=`, a signature
+/// between its arguments, or without any before `->`. A `use` becomes one `use` for each name.
 pub fn wrap(line: &str, _: Kwargs, _: &State<'_>) -> String {
     wrapped(line).unwrap_or_else(|| line.to_owned())
 }
 
-/// Fields in braces. `indent` is that of the line where they begin.
+/// Fields in braces. `indent` is the indent of the line where they start.
 pub fn braces(members: Vec<String>, arguments: Kwargs, _: &State<'_>) -> TeraResult<String> {
     Ok(in_braces(&members, arguments.must_get("indent")?))
 }
 
-/// The fields of a variant in its `brackets`, in an arm of a match.
+/// The fields of a variant in its `brackets`, in a match arm.
 pub fn of_variant(members: Vec<String>, arguments: Kwargs, _: &State<'_>) -> TeraResult<String> {
     Ok(match arguments.must_get::<&str>("brackets")? {
         "{}" => format!(" {}", in_braces(&members, 12)),
@@ -49,7 +49,7 @@ fn in_braces(members: &[String], indent: usize) -> String {
     format!("{{\n{fields}{pad}}}")
 }
 
-/// A field whose value is a chain of calls on this field, one call a line if it is too wide.
+/// A field with a method chain on the field itself as its value: one call per line if it is too wide.
 fn chain(member: &str, indent: usize) -> String {
     let Some((name, value)) = member.split_once(": ") else {
         return member.to_owned();
@@ -67,7 +67,7 @@ fn chain(member: &str, indent: usize) -> String {
     }
 }
 
-/// The lines of a line that is too wide.
+/// The lines of a line that is too wide; `None` if it fits or cannot be broken.
 fn wrapped(line: &str) -> Option<String> {
     let is_use = line.starts_with("use ");
     let width = if is_use { MAX_USE_WIDTH } else { MAX_WIDTH };
@@ -89,7 +89,7 @@ fn wrapped(line: &str) -> Option<String> {
         return Some(format!("{head}\n    for {of}\n{{"));
     }
     if let Some((name, value)) = line.split_once(" = ") {
-        // A text stays where it is if it does not fit below either.
+        // A string that does not fit on the next line either stays.
         if indent.len() + 4 + value.len() <= MAX_WIDTH {
             return Some(format!("{name} =\n{indent}    {value}"));
         }
@@ -102,7 +102,7 @@ fn wrapped(line: &str) -> Option<String> {
     let (arguments, end) = rest.split_at(closed_at);
     if arguments.is_empty() {
         let result = end.strip_prefix(") ")?.strip_suffix(" {")?;
-        // rustfmt allows one column more before a brace on a line of its own.
+        // rustfmt allows one more column before a brace on a line of its own.
         return Some(match line.len() - " {".len() <= MAX_WIDTH + 1 {
             true => format!("{indent}{head}() {result}\n{indent}{{"),
             false => format!("{indent}{head}()\n{indent}{result} {{"),
@@ -162,13 +162,13 @@ mod tests {
     }
 
     #[test]
-    fn a_text_that_fits_nowhere_stays() {
+    fn a_string_that_fits_on_no_line_stays() {
         assert_eq!(wrapped(&long("const A: &str = \"KK\";")), None);
         assert_eq!(wrapped(&long("use K::K;")), None);
     }
 
     #[test]
-    fn fields_are_broken_by_their_width() {
+    fn wide_fields_are_broken() {
         let check = |fields: &[&str], expected: &str| {
             let fields: Vec<_> = fields.iter().map(|field| long(field)).collect();
             assert_eq!(in_braces(&fields, 4), long(expected));

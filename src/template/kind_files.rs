@@ -1,8 +1,12 @@
-//! The files of one kind, by purpose: so `rename` finds the new path of each.
+//! The files of one kind, by purpose, so that `rename` finds the new path of each.
 
 use std::collections::BTreeMap;
 
-use super::{context, subject, subject::Subject};
+use super::{
+    catalogue::Template,
+    context::{self, Subject},
+    render,
+};
 use crate::{
     error::Result,
     name::{Domain, Group, Kind, rust::Module},
@@ -10,7 +14,7 @@ use crate::{
     tree::RelPath,
 };
 
-/// The purpose of a file: its template, and the version or the controller.
+/// The purpose of a file: its template, and the version of the kind or the name of the controller.
 pub type Use = (&'static str, String);
 
 /// The files of a kind.
@@ -22,19 +26,20 @@ pub fn of_kind(
 ) -> Result<BTreeMap<Use, RelPath>> {
     let module = Module::of_group(group, domain).ident;
     let context = context::context(&project.of_kind(group, kind));
-    let mut files = BTreeMap::new();
-    for (scope, subject) in subject::all(&context) {
-        let Some(names) = subject.names().filter(|it| it.group_module == module) else {
-            continue;
+    let files = render::paths(&context, |subject| {
+        subject.is_some_and(|subject| subject.names.group_module == module)
+    })?;
+    let purpose = |(template, subject, path): (&Template, Option<&Subject>, RelPath)| {
+        let Subject { names, value, .. } = subject?;
+        let is_named = value["default"] == false;
+        let of = if is_named {
+            &names.file
+        } else {
+            &names.version
         };
-        let what = match subject {
-            Subject::Controller(controller) if !controller.default => &controller.name,
-            _ => &names.version,
-        };
-        let paths = subject.paths(scope)?.into_iter();
-        files.extend(paths.map(|(template, path)| ((template.name, what.to_owned()), path)));
-    }
-    Ok(files)
+        Some(((template.name, of.clone()), path))
+    };
+    Ok(files.into_iter().filter_map(purpose).collect())
 }
 
 #[cfg(test)]

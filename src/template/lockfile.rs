@@ -1,9 +1,9 @@
-//! The project's `Cargo.lock`: the tested lock, with the project's own package in its place among the others.
+//! The project's `Cargo.lock`: the tested lockfile with the project's own package.
 
 /// The package that the embedded lock was made for.
 const PLACEHOLDER: &str = "operator-forge-package";
 
-/// The lock for a package of this name.
+/// The lockfile of a project with this package.
 pub fn for_package(lock: &str, package: &str) -> String {
     let paragraphs = lock.trim_end().split("\n\n");
     let (own, mut others): (Vec<_>, Vec<_>) = paragraphs.partition(|it| name(it) == PLACEHOLDER);
@@ -35,7 +35,7 @@ mod tests {
         );
     }
 
-    /// A project is locked to the versions that this repository's own tests of the runtime run with.
+    /// The lockfile of a project has the versions that the tests of the runtime in this repository use.
     #[test]
     fn a_project_is_locked_to_what_the_runtime_is_tested_with() {
         let packages = |lock: &'static str| {

@@ -1,12 +1,13 @@
-//! Rendering: from templates and contexts to files.
+//! Rendering: from templates and their variables to files.
 
-use std::{collections::BTreeMap, sync::LazyLock};
+use std::sync::LazyLock;
 
 use rayon::prelude::*;
-use tera::{Context, Delimiters, Tera};
+use tera::{Context as Variables, Delimiters, Tera};
 
 use super::{
     catalogue::{self, Scope, Template},
+    context::{Context, Subject},
     filter, lockfile,
 };
 use crate::{
@@ -15,37 +16,17 @@ use crate::{
     tree::{Content, Digest, File, RelPath, Tree},
 };
 
-/// A subject, ready for the templates of its scope.
-pub struct Entry {
-    /// The values of `{group}`, `{version}`, `{kind}` and `{name}` in a target.
-    pub variables: BTreeMap<&'static str, String>,
-    /// What the templates see.
-    pub context: Context,
-    /// Whether it has no integration test, because no valid object is known.
-    pub untested: bool,
-}
-
-impl Entry {
-    /// Whether a template of its scope makes a file for it.
-    pub fn has(&self, template: &Template) -> bool {
-        !(self.untested && template.target.starts_with("tests/"))
-    }
-}
-
-/// Renders the templates of their scopes for all subjects. `entry` makes a subject ready; `package` is the Cargo package.
+/// Renders the templates of a context.
 ///
-/// Errors: a template that does not parse or render, or two that make one path: defects of this program.
-pub fn render<S: Send>(
-    subjects: Vec<(Scope, S)>,
-    entry: impl Fn(S) -> Result<Entry> + Sync,
-    package: &str,
-) -> Result<Tree> {
+/// Errors: a template does not parse or render, or two templates have one path. Both are bugs of this program.
+pub fn render(context: &Context) -> Result<Tree> {
     let tera = parsed()?;
+    let subjects: Vec<_> = subjects(context).collect();
     let of_subject = |(scope, subject)| {
-        let entry = entry(subject)?;
-        let templates: Vec<&Template> = catalogue::of(scope).filter(|it| entry.has(it)).collect();
+        let variables = variables(context, subject)?;
+        let templates: Vec<&Template> = templates(scope, subject).collect();
         let files = templates.into_par_iter().map(|template| {
-            let (path, file) = file(tera, template, &entry, package)?;
+            let (path, file) = file(tera, template, subject, &variables, &context.package)?;
             Ok((template, path, file))
         });
         files.collect::<Result<Vec<_>>>()
@@ -63,32 +44,96 @@ pub fn render<S: Send>(
     Ok(tree)
 }
 
-/// Parses the templates, for a thread that has nothing else to do; the first one to render waits for it.
+/// The paths of the files of a context that are wanted, each with its template and subject. The project is `None`.
+pub fn paths(
+    context: &Context,
+    wanted: impl Fn(Option<&Subject>) -> bool,
+) -> Result<Vec<(&'static Template, Option<&Subject>, RelPath)>> {
+    let mut paths = Vec::new();
+    for (scope, subject) in subjects(context).filter(|(_, subject)| wanted(*subject)) {
+        for template in templates(scope, subject) {
+            paths.push((template, subject, path(template.target, subject)?));
+        }
+    }
+    Ok(paths)
+}
+
+/// The subjects of a context, each with its scope. The project is `None`.
+fn subjects(context: &Context) -> impl Iterator<Item = (Scope, Option<&Subject>)> {
+    let of_project = context.scopes.iter().map(|scope| (*scope, None));
+    let others = context.subjects.iter().map(|it| (it.scope, Some(it)));
+    of_project.chain(others)
+}
+
+/// The templates of a scope that make a file for `subject`.
+fn templates(scope: Scope, subject: Option<&Subject>) -> impl Iterator<Item = &'static Template> {
+    let tested = subject.is_none_or(|subject| subject.tested);
+    catalogue::of(scope).filter(move |it| tested || !it.target.starts_with("tests/"))
+}
+
+/// The variables of the templates of one subject.
+fn variables(context: &Context, subject: Option<&Subject>) -> Result<Variables> {
+    let Some(subject) = subject else {
+        let variables = Variables::from_serialize(&context.variables);
+        return variables.map_err(|error| {
+            Failure::refused(format!(
+                "cannot serialize the variables of templates: {error}"
+            ))
+        });
+    };
+    let mut variables = Variables::new();
+    for shared in ["project", "header"] {
+        variables.insert(shared, &context.variables[shared]);
+    }
+    variables.insert(subject.variable, &subject.value);
+    Ok(variables)
+}
+
+/// A target with the names of its subject.
+fn path(target: &str, subject: Option<&Subject>) -> Result<RelPath> {
+    let Some(Subject { names, .. }) = subject else {
+        return Ok(RelPath::parse(target)?);
+    };
+    let path = target
+        .replace("{group}", &names.group_file)
+        .replace("{version}", &names.version)
+        .replace("{kind}", &names.file)
+        .replace("{name}", &names.file);
+    Ok(RelPath::parse(&path)?)
+}
+
+/// Parses the templates, for a thread that has nothing else to do; rendering waits for it, and reports its errors.
 pub fn prepare() {
-    // Whoever renders reports the error.
     let _ = parsed();
 }
 
-/// Renders one template for one entry.
+/// Renders one template for one subject.
 ///
 /// Errors: as [`render`].
-pub fn one(template: &Template, entry: &Entry, package: &str) -> Result<(RelPath, File)> {
-    file(parsed()?, template, entry, package)
+pub fn one(context: &Context, template: &Template, subject: &Subject) -> Result<(RelPath, File)> {
+    let variables = variables(context, Some(subject))?;
+    let package = &context.package;
+    file(parsed()?, template, Some(subject), &variables, package)
 }
 
-/// The parsed templates, parsed once: that takes as long as rendering a small project, and some commands render several.
+/// The templates, parsed once: parsing takes as long as rendering a small project, and some commands render several.
 fn parsed() -> Result<&'static Tera> {
     static ENGINE: LazyLock<Result<Tera>> = LazyLock::new(|| engine(catalogue::all()));
     ENGINE.as_ref().map_err(Clone::clone)
 }
 
-fn file(tera: &Tera, template: &Template, entry: &Entry, package: &str) -> Result<(RelPath, File)> {
-    let path = |target| RelPath::parse(&fill(target, &entry.variables)).map_err(Failure::from);
-    let target = path(template.target)?;
-    let content = content(tera, template, entry, package)?;
+fn file(
+    tera: &Tera,
+    template: &Template,
+    subject: Option<&Subject>,
+    variables: &Variables,
+    package: &str,
+) -> Result<(RelPath, File)> {
+    let target = path(template.target, subject)?;
+    let content = content(tera, template, variables, package)?;
     let is_copied = matches!(content, Content::Borrowed(_));
     let digest = template.digest.filter(|_| is_copied);
-    let former = template.former.iter().map(|former| path(former));
+    let former = template.former.iter().map(|former| path(former, subject));
     let file = File {
         owner: template.owner,
         known: Some(digest.unwrap_or_else(|| Digest::of(&target, &content))),
@@ -118,9 +163,14 @@ fn engine(templates: &[Template]) -> Result<Tera> {
     Ok(tera)
 }
 
-fn content(tera: &Tera, template: &Template, entry: &Entry, package: &str) -> Result<Content> {
+fn content(
+    tera: &Tera,
+    template: &Template,
+    variables: &Variables,
+    package: &str,
+) -> Result<Content> {
     if template.rendered {
-        let text = tera.render(template.name, &entry.context);
+        let text = tera.render(template.name, variables);
         let text = text.map_err(|error| defect(template, &error.to_string()))?;
         return Ok(text.into_bytes().into());
     }
@@ -133,13 +183,6 @@ fn content(tera: &Tera, template: &Template, entry: &Entry, package: &str) -> Re
 
 fn text(template: &Template) -> Result<&'static str> {
     std::str::from_utf8(template.content).map_err(|error| defect(template, &error.to_string()))
-}
-
-/// `target` with the values of its variables.
-pub fn fill(target: &str, variables: &BTreeMap<&'static str, String>) -> String {
-    let fill =
-        |path: String, (name, value): (&&str, &String)| path.replace(&format!("{{{name}}}"), value);
-    variables.iter().fold(target.to_owned(), fill)
 }
 
 fn defect(template: &Template, what: &str) -> Failure {

@@ -3,7 +3,7 @@
 /// A list under `## N` for each set after 4, the oldest that `update` knows, in ascending order.
 const TEXT: &str = include_str!("sets.md");
 
-/// The changes between the sets `from` and `to`, each with the set that brought it.
+/// The changes between the sets `from` and `to`, each with the set that introduced it.
 pub fn changes(from: u32, to: u32) -> Vec<(u32, String)> {
     parse(TEXT)
         .into_iter()

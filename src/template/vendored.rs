@@ -1,7 +1,16 @@
 //! The files of the runtime's crate for a project's `vendor/`: manifest, README, license and sources, without the crate's own tests.
-//! The build script embeds them; a test compares.
+//! The build script embeds them, and a test compares.
 
 use std::{collections::BTreeMap, error::Error, fs, io, path::Path};
+
+/// The files and directories in `src` that only tests of the crate need.
+const TESTS: [&str; 5] = [
+    "tests",
+    "tests.rs",
+    "simulation",
+    "simulation.rs",
+    "example.rs",
+];
 
 /// The files for `vendor/` of the crate in `directory`, by their paths in it, with `\n` for line ends.
 ///
@@ -18,40 +27,20 @@ pub fn files(directory: &Path) -> Result<BTreeMap<String, String>, Box<dyn Error
     for path in ["LICENSE", "README.md"] {
         files.insert(path.to_owned(), read(path)?);
     }
-    // Follow `mod` from the root of the crate: a module of tests is left out with all modules below it.
-    let mut open = vec!["src/lib.rs".to_owned()];
-    while let Some(path) = open.pop() {
-        let text = without_tests(&read(&path)?);
-        let stem = path.strip_suffix(".rs").unwrap_or(&path);
-        let below = match stem.rsplit_once('/') {
-            // The modules of a file that a `path` attribute names are beside it.
-            Some((directory, "lib" | "mod" | "off")) => directory,
-            _ => stem,
+    for entry in walkdir::WalkDir::new(directory.join("src")) {
+        let entry = entry?;
+        let path = entry.path().strip_prefix(directory)?;
+        let mut parts = path.iter().filter_map(|part| part.to_str());
+        if !entry.file_type().is_file() || parts.any(|part| TESTS.contains(&part)) {
+            continue;
+        }
+        let path = path.to_str().ok_or("a path is not UTF-8")?;
+        let path = path.replace('\\', "/");
+        let text = read(&path)?;
+        let text = match path.ends_with(".rs") {
+            true => without_tests(&text),
+            false => text,
         };
-        for module in modules(&text) {
-            let [file, inner] = [
-                format!("{below}/{module}.rs"),
-                format!("{below}/{module}/mod.rs"),
-            ];
-            open.push(if directory.join(&file).exists() {
-                file
-            } else {
-                inner
-            });
-        }
-        let parent = path.rsplit_once('/').map_or("", |(parent, _)| parent);
-        // The replacements of modules whose feature is off.
-        let attributes = text
-            .lines()
-            .filter(|line| line.trim_start().starts_with("#[cfg_attr("));
-        let others = attributes.flat_map(|line| quoted_after(line, "path = \""));
-        open.extend(others.map(|other| format!("{parent}/{other}")));
-        for included in quoted_after(&text, "include_str!(\"") {
-            let target = format!("{parent}/{included}");
-            if !included.starts_with("../") {
-                files.insert(target.clone(), read(&target)?);
-            }
-        }
         files.insert(path, text);
     }
     Ok(files)
@@ -80,8 +69,8 @@ fn manifest(text: &str) -> String {
     kept.trim_end().to_owned() + "\n"
 }
 
-/// A source without the items for tests. It is formatted by rustfmt, so an item ends with a line that is its closing brace, at the
-/// indent of its first line.
+/// A source without the items for tests. Because rustfmt formats the sources, an item ends with a closing brace at the indent of
+/// its first line.
 fn without_tests(text: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     let mut lines = text.lines();
@@ -114,23 +103,6 @@ fn without_tests(text: &str) -> String {
         }
     }
     kept.join("\n").trim_end().to_owned() + "\n"
-}
-
-/// The modules of a source that are in files of their own.
-fn modules(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter_map(|line| {
-        let module = line.trim_start().strip_suffix(';')?;
-        let module = module
-            .trim_start_matches("pub(crate) ")
-            .trim_start_matches("pub ");
-        module.strip_prefix("mod ")
-    })
-}
-
-/// The texts between `start`, which ends with a quote, and the next quote.
-fn quoted_after<'a>(text: &'a str, start: &'a str) -> impl Iterator<Item = &'a str> {
-    let pieces = text.split(start).skip(1);
-    pieces.filter_map(|piece| piece.split('"').next())
 }
 
 #[cfg(test)]

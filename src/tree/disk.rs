@@ -13,15 +13,15 @@ use super::{Error, RelPath};
 /// The observed state of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// Nothing.
+    /// No file.
     Absent,
     /// A regular file with these bytes.
     File(Vec<u8>),
-    /// Something that a file cannot replace.
+    /// Anything that a file cannot replace.
     Obstacle(Obstacle),
 }
 
-/// Something that a file cannot replace. Displayed as ``"`src` is a symbolic link"``.
+/// Anything that a file cannot replace. Displayed as ``"`src` is a symbolic link"``.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Obstacle {
     /// The path, or a directory around it.
@@ -35,7 +35,7 @@ pub struct Obstacle {
 pub enum ObstacleKind {
     /// A directory in the place of a file.
     Directory,
-    /// A symbolic link, which is never followed.
+    /// A symbolic link; none is ever followed.
     Link,
     /// A file in the place of a directory.
     File,
@@ -70,12 +70,12 @@ impl fmt::Display for Obstacle {
 
 /// Reads `path` below `root` without following symbolic links, in the path or at its end.
 ///
-/// Errors: the operating system's, when a file is there and cannot be read.
+/// Errors: the file exists and cannot be read.
 pub fn find(root: &Path, path: &RelPath) -> Result<Found, Error> {
     find_below(root, path, &mut BTreeSet::new())
 }
 
-/// The path without links and `..`, which need not exist.
+/// The path without symbolic links and `..`. It need not exist.
 pub fn full(path: &Path) -> PathBuf {
     let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
     let there = |it: &&Path| it.exists();
@@ -92,8 +92,8 @@ pub fn full(path: &Path) -> PathBuf {
     full
 }
 
-/// [`find`] for many paths, in parallel; each thread looks at a directory once. Of several errors it is the one of the
-/// first path.
+/// [`find`] for many paths, in parallel; each thread checks a directory once. Of several errors, returns that of the first
+/// path.
 pub fn find_all(
     root: &Path,
     paths: impl IntoIterator<Item = RelPath>,
@@ -109,7 +109,7 @@ pub fn find_all(
     found.into_iter().collect()
 }
 
-/// `directories` are known to be directories, and grow.
+/// [`find`] with the known directories, to which it adds.
 fn find_below(
     root: &Path,
     path: &RelPath,
@@ -120,15 +120,10 @@ fn find_below(
         path: path.to_owned(),
         why: error.to_string(),
     };
-    let parent = path.parents().next_back();
-    let parents = match parent {
-        Some(parent) if directories.contains(parent) => None,
-        _ => Some(path.parents()),
-    };
-    for parent in parents.into_iter().flatten() {
-        if directories.contains(parent) {
-            continue;
-        }
+    // The innermost directory is looked up first: if it is known, so are those around it.
+    let parents: Vec<&str> = path.parents().collect();
+    let known = parents.iter().rposition(|it| directories.contains(*it));
+    for &parent in &parents[known.map_or(0, |at| at + 1)..] {
         match fs::symlink_metadata(root.join(parent)) {
             Ok(meta) if meta.is_dir() => _ = directories.insert(parent.to_owned()),
             Ok(meta) => return Ok(Found::Obstacle(Obstacle::new(parent, &meta))),
@@ -147,7 +142,7 @@ fn find_below(
     }
 }
 
-/// The names in a directory that are UTF-8, sorted; none if there is no such directory.
+/// The names in a directory that are UTF-8, sorted; none if the directory is missing.
 pub fn names(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut names: Vec<String> = entries

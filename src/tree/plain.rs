@@ -1,11 +1,10 @@
-//! What a digest is made of: the bytes of a file without its line ends and, in Rust, without its layout. The build script
-//! takes the digests of the embedded files of it too.
+//! The input of a digest: the bytes of a file with LF line ends, or the tokens of a Rust file. The build script uses it, too.
 
 use std::borrow::Cow;
 
 use super::rust::without_layout;
 
-/// What counts of a file with this extension.
+/// The input of the digest of a file with this extension.
 pub fn plain<'a>(extension: &str, bytes: &'a [u8]) -> Cow<'a, [u8]> {
     let unix = unix_line_ends(bytes);
     match extension {

@@ -1,10 +1,10 @@
-//! A Rust file without its layout, so that running rustfmt with other settings is no edit.
+//! A Rust file without its layout, so that running rustfmt with other settings is not an edit.
 //!
 //! The form is part of the lock's frozen format (`docs/memory-format.md`): tokens and comments, each followed by LF. A
 //! token is a literal, a run of letters, digits, `_` and non-ASCII characters, or one other character. White space between
 //! tokens is dropped, and so is a comma before `)`, `]`, `}` or `>`.
 
-/// The tokens and comments of `source`, each followed by LF. Total: text that is no Rust has tokens too.
+/// The tokens and comments of `source`, each followed by LF. Total: any text has tokens.
 pub fn without_layout(source: &[u8]) -> Vec<u8> {
     // A token of one byte takes two; most are longer.
     let mut plain = Vec::with_capacity(source.len() + source.len() / 4);
@@ -60,7 +60,7 @@ fn token(text: &[u8]) -> usize {
     }
 }
 
-/// Whether a byte is one of a word: looked up, for each byte of a project is asked.
+/// Whether a byte is part of a word. A table, because this is asked for each byte of a project.
 fn is_word(byte: u8) -> bool {
     const WORDS: [bool; 256] = {
         let mut words = [false; 256];
@@ -93,7 +93,7 @@ fn block_comment(text: &[u8]) -> usize {
     text.len()
 }
 
-/// A string literal whose opening quote ends at `at`.
+/// The length of a string literal whose content starts at `at`.
 fn string(text: &[u8], mut at: usize) -> usize {
     while at < text.len() {
         match text[at] {
@@ -105,7 +105,7 @@ fn string(text: &[u8], mut at: usize) -> usize {
     text.len()
 }
 
-/// `#"…"#` behind an `r`; `None` for a raw identifier.
+/// The length of `#"…"#` after an `r`; `None` for a raw identifier.
 fn raw_string(text: &[u8]) -> Option<usize> {
     let hashes = text.iter().take_while(|&&byte| byte == b'#').count();
     if text.get(hashes) != Some(&b'"') {
@@ -120,7 +120,7 @@ fn raw_string(text: &[u8]) -> Option<usize> {
     Some(found.map_or(text.len(), |at| start + at + end.len()))
 }
 
-/// A character literal, or the quote of a lifetime.
+/// The length of a character literal, or of the quote of a lifetime.
 fn character(text: &[u8]) -> usize {
     match text {
         [_, b'\\', ..] => text

@@ -1,22 +1,22 @@
-//! The tokens of a CEL rule, so that two rules are compared without their layout and comments.
+//! The tokens of a CEL rule, to compare rules without their layout and comments.
 //!
-//! Invariant: two rules that CEL can parse and that mean something else differ in their tokens. An operator of two
-//! characters and a number with a point are several tokens here: pulled apart they are no CEL, and Kubernetes takes no
-//! definition with a rule that does not parse.
+//! Invariant: two rules that CEL can parse and that differ in meaning differ in their tokens. An operator of two characters and
+//! a number with a point are several tokens here: with white space between them they are not valid CEL, and Kubernetes
+//! rejects a definition with a rule that does not parse.
 
-/// The tokens of `rule`: words, single signs, and strings and quoted fields as they are written.
+/// The tokens of `rule`: words, single signs, and strings and quoted fields as written.
 pub fn tokens(rule: &str) -> Vec<&str> {
     let spaced = spaced(rule);
     spaced.into_iter().map(|(_, token)| token).collect()
 }
 
-/// Whether a word of `rule` is the field `name`, as it is, in quotes or as CEL spells it.
+/// Whether `rule` names the field `name`: as it is, in quotes, or escaped as CEL requires.
 pub fn names(rule: &str, name: &str) -> bool {
     let mut word = name.replace("__", "__underscores__");
-    for (sign, spelled) in [(".", "__dot__"), ("-", "__dash__"), ("/", "__slash__")] {
-        word = word.replace(sign, spelled);
+    for (sign, escaped) in [(".", "__dot__"), ("-", "__dash__"), ("/", "__slash__")] {
+        word = word.replace(sign, escaped);
     }
-    // As a field is called that has a word of CEL for its name.
+    // The escape of a field with the name of a CEL keyword.
     let keyword = format!("__{name}__");
     let is_name =
         |token: &str| token == word || token == keyword || token.trim_matches('`') == name;
@@ -30,77 +30,54 @@ pub fn line(rule: &str) -> String {
         if is_apart && !line.is_empty() {
             line.push(' ');
         }
-        // Only a string can hold a line break.
+        // Only a string can contain a line break.
         line.push_str(&token.replace('\n', "\\n").replace('\r', "\\r"));
     }
     line
 }
 
-/// Each token with whether white space or a comment is before it.
+/// The tokens, each with whether white space or a comment precedes it.
 fn spaced(rule: &str) -> Vec<(bool, &str)> {
-    let mut found = Vec::new();
-    let mut rest = rule;
-    let mut is_apart = false;
+    // CEL's white space, which is less than Unicode's.
+    const SPACE: [char; 5] = ['\t', '\n', '\x0c', '\r', ' '];
+    let (mut found, mut rest, mut is_apart) = (Vec::new(), rule, false);
     while let Some(first) = rest.chars().next() {
-        let length = match first {
-            // What CEL calls white space, which is less than Unicode does.
-            '\t' | '\n' | '\x0c' | '\r' | ' ' => {
-                is_apart = true;
-                rest = &rest[1..];
-                continue;
-            }
-            '/' if rest.starts_with("//") => {
-                is_apart = true;
-                rest = rest.find('\n').map_or("", |end| &rest[end..]);
-                continue;
-            }
-            _ => length(rest, first),
-        };
-        let (token, after) = rest.split_at(length);
-        found.push((std::mem::take(&mut is_apart), token));
-        rest = after;
+        if SPACE.contains(&first) {
+            (rest, is_apart) = (&rest[1..], true);
+        } else if rest.starts_with("//") {
+            let end = rest.find('\n').unwrap_or(rest.len());
+            (rest, is_apart) = (&rest[end..], true);
+        } else {
+            let (token, after) = rest.split_at(length(rest, first));
+            found.push((is_apart, token));
+            (rest, is_apart) = (after, false);
+        }
     }
     found
 }
 
-/// The length of the token that `rest` begins with.
+/// The length of the token at the start of `rest`. A string without an end takes all of it.
 fn length(rest: &str, first: char) -> usize {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let word = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
     let (prefix, quoted) = rest.split_at(word);
-    let (is_string, is_raw) = match prefix {
-        "" | "b" | "B" => (true, false),
-        "r" | "R" | "br" | "bR" | "Br" | "BR" => (true, true),
-        _ => (false, false),
+    let (quotes, is_raw): (&[_], _) = match prefix {
+        "" => (&["\"\"\"", "'''", "\"", "'", "`"], false),
+        "b" | "B" => (&["\"\"\"", "'''", "\"", "'"], false),
+        "r" | "R" | "br" | "bR" | "Br" | "BR" => (&["\"\"\"", "'''", "\"", "'"], true),
+        _ => (&[], false),
     };
-    match quoted.chars().next() {
-        Some(quote @ ('"' | '\'')) if is_string => word + string(quoted, quote, is_raw),
-        Some('`') if word == 0 => quoted[1..]
-            .find('`')
-            .map_or(quoted.len(), |end| end + "``".len()),
-        _ => word.max(first.len_utf8()),
-    }
-}
-
-/// The length of the string that `text` begins with, its quotes included; all of it where the end is missing.
-fn string(text: &str, quote: char, is_raw: bool) -> usize {
-    let triple = quote.to_string().repeat(3);
-    let end = match text.starts_with(&triple) {
-        true => triple.as_str(),
-        false => &triple[..1],
+    let Some(quote) = quotes.iter().find(|quote| quoted.starts_with(**quote)) else {
+        return word.max(first.len_utf8());
     };
-    let mut at = end.len();
-    while let Some(next) = text[at..].chars().next() {
-        if text[at..].starts_with(end) {
-            return at + end.len();
-        }
-        at += next.len_utf8();
-        // What is escaped ends no string.
-        if next == '\\' && !is_raw {
-            at += text[at..].chars().next().map_or(0, char::len_utf8);
-        }
-    }
-    text.len()
+    let mut escaped = false;
+    let inner = &quoted[quote.len()..];
+    let end = inner.char_indices().find(|(at, next)| {
+        let ends = !escaped && inner[*at..].starts_with(quote);
+        escaped = !escaped && !is_raw && *next == '\\';
+        ends
+    });
+    end.map_or(rest.len(), |(at, _)| word + at + 2 * quote.len())
 }
 
 #[cfg(test)]

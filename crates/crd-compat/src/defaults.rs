@@ -1,45 +1,40 @@
-//! What else judges an object by a field that has another default: it is set before anything is validated, so that an
-//! object that leaves the field out may be refused by what did not change.
+//! Limits, CEL rules and combinations that apply to a field with a changed default. Defaults are applied before validation, so
+//! an unchanged limit may reject an object that omits the field.
 
-use super::{Findings, cel, rule, schema::Schema, step};
+use super::{Findings, Rule, cel, rule, schema::Schema};
 
-/// Compares the defaults of the fields of `before` and `after` with the limits, rules and combinations around them. Those
-/// of the combinations and rules here reach further down.
+/// Compares the defaults of the fields of `before` and `after`, against the limits around them, and the defaults of all fields
+/// below, against the combinations and CEL rules here.
 pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
+    let (most, least) = (most(after), least(after));
     for (name, change) in changes(before, after) {
-        findings.below(&step(name), |findings| {
-            let counts = |limit| format!("{}, and counts for `{limit}`", change.what());
-            if change == Change::Appears
-                && after.max_properties.is_some_and(|max| max < most(after))
-            {
-                findings.add(&rule::MAX_PROPERTIES_LOWERED, counts("maxProperties"));
+        let counts = |limit| format!("{}, and counts toward `{limit}`", change.what());
+        let found = match change {
+            Change::Appears if after.max_properties.is_some_and(|max| max < most) => {
+                Some((&rule::MAX_PROPERTIES_LOWERED, counts("maxProperties")))
             }
-            if change == Change::Goes && after.min_properties > Some(least(after)) {
-                findings.add(&rule::MIN_PROPERTIES_RAISED, counts("minProperties"));
+            Change::Goes if after.min_properties > Some(least) => {
+                Some((&rule::MIN_PROPERTIES_RAISED, counts("minProperties")))
             }
-        });
-    }
-    let combinations = [
-        ("allOf", &after.all_of[..], Turn::Fails),
-        ("anyOf", &after.any_of, Turn::Fails),
-        ("oneOf", &after.one_of, Turn::Either),
-        (
-            "not",
-            after.not.as_deref().map_or(&[], std::slice::from_ref),
-            Turn::Holds,
-        ),
-    ];
-    let mut judges = Judges::default();
-    for (name, schemas, turn) in combinations {
-        for schema in schemas {
-            judges.flatten(name, schema, turn);
+            _ => None,
+        };
+        if let Some((rule, what)) = found {
+            findings.field(name, |findings| findings.add(rule, what));
         }
     }
-    judges.rules = after.validations.iter().map(|one| &*one.rule).collect();
-    judges.judge(before, after, findings);
+    let harm = Harm {
+        rejecting: true,
+        accepting: false,
+    };
+    for (name, part, harm) in parts(after, harm) {
+        combination(name, part, harm, (before, after), findings);
+    }
+    for validation in &after.validations {
+        cel_rule(&validation.rule, before, after, findings);
+    }
 }
 
-/// What becomes of a field that an object leaves out.
+/// The effect of a changed default on an object that omits the field.
 #[derive(Clone, Copy, PartialEq)]
 enum Change {
     Appears,
@@ -50,14 +45,14 @@ enum Change {
 impl Change {
     fn what(self) -> &'static str {
         match self {
-            Self::Appears => "has a default now",
-            Self::Goes => "has no default any more",
-            Self::Differs => "has another default now",
+            Self::Appears => "now has a default",
+            Self::Goes => "no longer has a default",
+            Self::Differs => "now has another default",
         }
     }
 }
 
-/// The fields that objects may leave out, which have another value then.
+/// The fields that objects may omit and that have another value then.
 fn changes<'a>(before: &'a Schema, after: &'a Schema) -> Vec<(&'a str, Change)> {
     let default = |schema: &'a Schema, name: &str| schema.properties.get(name)?.default.as_ref();
     let is_kept = |name: &String| after.properties.contains_key(name) || most(after) == u64::MAX;
@@ -67,7 +62,7 @@ fn changes<'a>(before: &'a Schema, after: &'a Schema) -> Vec<(&'a str, Change)> 
     let change = |name: &'a String| {
         let change = match (default(before, name), default(after, name)) {
             (None, Some(_)) if !before.required.contains(name) => Change::Appears,
-            // That it is missing where it is required is found without combinations.
+            // A required field without a default is a finding of its own.
             (Some(_), None) if !after.required.contains(name) => Change::Goes,
             (Some(old), Some(new)) if old != new => Change::Differs,
             _ => return None,
@@ -77,7 +72,7 @@ fn changes<'a>(before: &'a Schema, after: &'a Schema) -> Vec<(&'a str, Change)> 
     names.filter_map(change).collect()
 }
 
-/// How many fields an object may have.
+/// The largest number of fields of an object.
 fn most(schema: &Schema) -> u64 {
     if schema.keeps_unknown() || schema.map_values().is_some() {
         return u64::MAX;
@@ -85,118 +80,114 @@ fn most(schema: &Schema) -> u64 {
     schema.properties.len() as u64
 }
 
-/// How many fields an object has whatever it leaves out.
+/// The number of fields of an object that omits as many as possible.
 fn least(schema: &Schema) -> u64 {
-    let with_default = schema
+    let defaulted = schema
         .properties
         .iter()
         .filter(|(name, field)| field.default.is_some() && !schema.required.contains(*name));
-    (with_default.count() + schema.required.len()) as u64
+    (defaulted.count() + schema.required.len()) as u64
 }
 
-/// What a part of a combination has to do for the whole to refuse an object that it accepted.
-#[derive(Clone, Copy, PartialEq)]
-enum Turn {
-    Fails,
-    Holds,
-    Either,
+/// Whether the whole may reject an object because a part of a combination starts to reject it, or to accept it.
+#[derive(Clone, Copy)]
+struct Harm {
+    rejecting: bool,
+    accepting: bool,
 }
 
-/// What judges objects by more than one field: the parts of combinations, each with the name of the combination, and CEL
-/// rules.
-#[derive(Default)]
-struct Judges<'a> {
-    combined: Vec<(&'static str, &'a Schema, Turn)>,
-    rules: Vec<&'a str>,
+/// The parts of the combinations of a schema, each with the name of its combination.
+fn parts(schema: &Schema, harm: Harm) -> impl Iterator<Item = (&'static str, &Schema, Harm)> {
+    let either = Harm {
+        rejecting: true,
+        accepting: true,
+    };
+    let inverse = Harm {
+        rejecting: harm.accepting,
+        accepting: harm.rejecting,
+    };
+    let not = schema.not.as_deref().map_or(&[][..], std::slice::from_ref);
+    [
+        ("allOf", &schema.all_of[..], harm),
+        ("anyOf", &schema.any_of, harm),
+        ("oneOf", &schema.one_of, either),
+        ("not", not, inverse),
+    ]
+    .into_iter()
+    .flat_map(|(name, parts, harm)| parts.iter().map(move |part| (name, part, harm)))
 }
 
-impl<'a> Judges<'a> {
-    /// Adds `schema` and the combinations in it.
-    fn flatten(&mut self, name: &'static str, schema: &'a Schema, turn: Turn) {
-        self.combined.push((name, schema, turn));
-        for inner in schema.all_of.iter().chain(&schema.any_of) {
-            self.flatten(name, inner, turn);
-        }
-        for inner in &schema.one_of {
-            self.flatten(name, inner, Turn::Either);
-        }
-        let inverse = match turn {
-            Turn::Fails => Turn::Holds,
-            Turn::Holds => Turn::Fails,
-            Turn::Either => Turn::Either,
-        };
-        if let Some(inner) = &schema.not {
-            self.flatten(name, inner, inverse);
+/// Compares the defaults of all fields that `part`, a part of the combination `name`, applies to.
+fn combination(
+    name: &'static str,
+    part: &Schema,
+    harm: Harm,
+    (before, after): (&Schema, &Schema),
+    findings: &mut Findings,
+) {
+    for (field, change) in changes(before, after) {
+        if may_harm(part, harm, after, field, change) {
+            let what = format!("{}, which `{name}` checks", change.what());
+            add_once(findings, field, &rule::COMBINATION_TIGHTENED, what);
         }
     }
-
-    /// What they say of one step further down; a rule that does not name the field says nothing of it.
-    fn below(
-        &self,
-        inner: impl Fn(&'a Schema) -> Option<&'a Schema>,
-        names_it: impl Fn(&str) -> bool,
-    ) -> Self {
-        let mut judges = Self::default();
-        for (name, schema, turn) in &self.combined {
-            if let Some(inner) = inner(schema) {
-                judges.flatten(name, inner, *turn);
-            }
-        }
-        let rules = self.rules.iter().copied();
-        judges.rules = rules.filter(|rule| names_it(rule)).collect();
-        judges
+    for (_, inner, harm) in parts(part, harm) {
+        combination(name, inner, harm, (before, after), findings);
     }
-
-    fn judge(&self, before: &Schema, after: &Schema, findings: &mut Findings) {
-        if self.combined.is_empty() && self.rules.is_empty() {
-            return;
+    for (field, part) in &part.properties {
+        if let (Some(old), Some(new)) = (before.properties.get(field), after.properties.get(field))
+        {
+            findings.field(field, |it| combination(name, part, harm, (old, new), it));
         }
-        for (name, change) in changes(before, after) {
-            let what = change.what();
-            let mut combined = self.combined.iter();
-            let refuses =
-                combined.find(|(_, part, turn)| may_turn(part, *turn, after, name, change));
-            let mut rules = self.rules.iter().filter(|_| change == Change::Goes);
-            let rule = rules.find(|rule| cel::names(rule, name));
-            findings.below(&step(name), |findings| {
-                if let Some((combination, ..)) = refuses {
-                    let what = format!("{what}, and `{combination}` judges by it");
-                    findings.add(&rule::COMBINATION_TIGHTENED, what);
-                }
-                if let Some(rule) = rule {
-                    let what = format!("{what}, and `{}` names it", cel::line(rule));
-                    findings.add(&rule::REQUIRED_ADDED, what);
-                }
-            });
-        }
-        for (name, old) in &before.properties {
-            let Some(new) = after.properties.get(name) else {
-                continue;
-            };
-            let below = self.below(
-                |part| part.properties.get(name),
-                |rule| cel::names(rule, name),
-            );
-            findings.below(&step(name), |findings| below.judge(old, new, findings));
-        }
-        let inner = |part: &'a Schema| part.items.as_deref();
-        if let (Some(old), Some(new)) = (&before.items, &after.items) {
-            let below = self.below(inner, |_| true);
-            findings.below("[]", |findings| below.judge(old, new, findings));
-        }
-        if let (Some(old), Some(new)) = (before.map_values(), after.map_values()) {
-            let below = self.below(|_| None, |_| true);
-            findings.below("[*]", |findings| below.judge(old, new, findings));
-        }
+    }
+    if let (Some(part), Some(old), Some(new)) = (&part.items, &before.items, &after.items) {
+        findings.below("[]", |it| combination(name, part, harm, (old, new), it));
     }
 }
 
-/// Whether `part` may turn so by what becomes of the field `name` of an `object`, without the combinations in it.
-fn may_turn(part: &Schema, turn: Turn, object: &Schema, name: &str, change: Change) -> bool {
-    let is_required = part.required.contains(name);
-    let is_restricted = part.properties.contains_key(name);
+/// Compares the defaults of all fields that a CEL rule names.
+fn cel_rule(rule: &str, before: &Schema, after: &Schema, findings: &mut Findings) {
+    for (field, change) in changes(before, after) {
+        if change == Change::Goes && cel::names(rule, field) {
+            let what = format!("{}, and `{}` names it", change.what(), cel::line(rule));
+            add_once(findings, field, &rule::REQUIRED_ADDED, what);
+        }
+    }
+    for (field, old) in &before.properties {
+        if let Some(new) = after
+            .properties
+            .get(field)
+            .filter(|_| cel::names(rule, field))
+        {
+            findings.field(field, |it| cel_rule(rule, old, new, it));
+        }
+    }
+    if let (Some(old), Some(new)) = (&before.items, &after.items) {
+        findings.below("[]", |it| cel_rule(rule, old, new, it));
+    }
+    if let (Some(old), Some(new)) = (before.map_values(), after.map_values()) {
+        findings.below("[*]", |it| cel_rule(rule, old, new, it));
+    }
+}
+
+/// Adds a finding for a field, unless there is one of the rule.
+fn add_once(findings: &mut Findings, field: &str, rule: &'static Rule, what: String) {
+    findings.field(field, |findings| {
+        let place = &findings.place;
+        let mut found = findings.list.iter();
+        if !found.any(|it| it.rule == rule && it.place == *place) {
+            findings.add(rule, what);
+        }
+    });
+}
+
+/// Whether the change of a field of `object` may change the result of `part` so that it does harm. Combinations in `part` are
+/// parts of their own.
+fn may_harm(part: &Schema, harm: Harm, object: &Schema, field: &str, change: Change) -> bool {
+    let is_required = part.required.contains(field);
+    let is_restricted = part.properties.contains_key(field);
     let (most, least) = (most(object), least(object));
-    let (fails, holds) = match change {
+    let (rejects, accepts) = match change {
         Change::Appears => (
             is_restricted || part.max_properties.is_some_and(|max| max < most),
             is_required || part.min_properties.is_some_and(|min| min <= most),
@@ -207,5 +198,5 @@ fn may_turn(part: &Schema, turn: Turn, object: &Schema, name: &str, change: Chan
         ),
         Change::Differs => (is_restricted, is_restricted),
     };
-    (fails && turn != Turn::Holds) || (holds && turn != Turn::Fails) || part.values.is_some()
+    (rejects && harm.rejecting) || (accepts && harm.accepting) || part.values.is_some()
 }

@@ -1,32 +1,32 @@
-//! A CustomResourceDefinition, as far as it is compared.
+//! The part of a CustomResourceDefinition that is compared.
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Deserializer, de::Error};
 use serde_json::Value;
 
-use super::schema::Schema;
+use super::schema::{Schema, unless_empty};
 
-/// A CustomResourceDefinition of `apiextensions.k8s.io/v1`, as far as it is compared.
+/// The part of an `apiextensions.k8s.io/v1` CustomResourceDefinition that is compared.
 ///
-/// It is deserialized from the YAML or JSON of the object; other fields, such as `kind`, are passed over.
+/// Deserialized from the YAML or JSON of the object; other fields, such as `kind`, are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Definition {
-    pub(crate) metadata: Metadata,
+    metadata: Metadata,
     #[serde(deserialize_with = "whole_numbers")]
     pub(crate) spec: Spec,
-    pub(crate) status: Status,
+    status: Status,
 }
 
-/// Reads `1.0` as `1`, also where a type asks for a whole number.
+/// Reads `1.0` as `1`, including where the type is an integer.
 fn whole_numbers<'de, D: Deserializer<'de>>(from: D) -> Result<Spec, D::Error> {
     let mut value = Value::deserialize(from)?;
     integral(&mut value);
     Spec::deserialize(value).map_err(D::Error::custom)
 }
 
-/// Writes every number without fraction as one: `1.0` is `1`.
+/// Replaces each number without a fraction by an integer: `1.0` by `1`.
 fn integral(value: &mut Value) {
     const EXACT: f64 = (1_u64 << 53) as f64;
     match value {
@@ -44,8 +44,8 @@ fn integral(value: &mut Value) {
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub struct Metadata {
-    pub name: String,
+struct Metadata {
+    name: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -54,7 +54,7 @@ pub struct Spec {
     pub group: String,
     pub names: Names,
     pub scope: String,
-    pub conversion: Conversion,
+    conversion: Conversion,
     pub preserve_unknown_fields: bool,
     pub versions: Vec<Version>,
 }
@@ -63,8 +63,10 @@ pub struct Spec {
 #[serde(rename_all = "camelCase", default)]
 pub struct Names {
     pub kind: String,
+    #[serde(deserialize_with = "unless_empty")]
     pub list_kind: Option<String>,
     pub plural: String,
+    #[serde(deserialize_with = "unless_empty")]
     pub singular: Option<String>,
     pub short_names: BTreeSet<String>,
     pub categories: BTreeSet<String>,
@@ -72,15 +74,15 @@ pub struct Names {
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub struct Conversion {
-    pub strategy: String,
+struct Conversion {
+    strategy: String,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
-pub struct Status {
-    /// `null` in what older generators wrote.
-    pub stored_versions: Option<BTreeSet<String>>,
+struct Status {
+    /// Older generators write `null`.
+    stored_versions: Option<BTreeSet<String>>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
@@ -90,7 +92,7 @@ pub struct Version {
     pub served: bool,
     pub storage: bool,
     pub deprecated: bool,
-    pub schema: Validation,
+    schema: Validation,
     pub subresources: Subresources,
     pub selectable_fields: Vec<SelectableField>,
     pub additional_printer_columns: Vec<Value>,
@@ -98,15 +100,15 @@ pub struct Version {
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
-pub struct Validation {
+struct Validation {
     #[serde(rename = "openAPIV3Schema")]
-    pub schema: Schema,
+    schema: Schema,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default)]
 pub struct Subresources {
-    /// `{}` is there.
+    /// `{}` if the version has the subresource.
     pub status: Option<Value>,
     pub scale: Option<Scale>,
 }
@@ -114,25 +116,32 @@ pub struct Subresources {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Scale {
-    pub spec_replicas_path: String,
-    pub status_replicas_path: String,
-    /// Empty where it is left out.
-    pub label_selector_path: String,
+    spec_replicas_path: String,
+    status_replicas_path: String,
+    /// Empty if absent.
+    label_selector_path: String,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct SelectableField {
     pub json_path: String,
 }
 
 impl Scale {
-    /// Whether `new` uses another field; one that nothing was read from before is no other.
-    pub fn changes_in(&self, new: &Self) -> bool {
-        let added = self.label_selector_path.is_empty();
+    /// Whether `new` replaces a path. A new label selector where there was none replaces nothing.
+    pub fn is_replaced_by(&self, new: &Self) -> bool {
+        let is_new = self.label_selector_path.is_empty();
         self.spec_replicas_path != new.spec_replicas_path
             || self.status_replicas_path != new.status_replicas_path
-            || (!added && self.label_selector_path != new.label_selector_path)
+            || (!is_new && self.label_selector_path != new.label_selector_path)
+    }
+}
+
+impl Version {
+    /// The schema of the objects.
+    pub fn schema(&self) -> &Schema {
+        &self.schema.schema
     }
 }
 
@@ -142,42 +151,19 @@ impl Definition {
         &self.metadata.name
     }
 
-    /// The singular, which is the kind in lower case where it is left out.
-    pub(crate) fn singular(&self) -> String {
-        let names = &self.spec.names;
-        names
-            .singular
-            .clone()
-            .filter(|name| !name.is_empty())
-            .unwrap_or_else(|| names.kind.to_lowercase())
-    }
-
-    /// The list kind, which is the kind with `List` behind it where it is left out.
-    pub(crate) fn list_kind(&self) -> String {
-        let names = &self.spec.names;
-        names
-            .list_kind
-            .clone()
-            .filter(|name| !name.is_empty())
-            .unwrap_or_else(|| format!("{}List", names.kind))
-    }
-
     /// Whether a webhook converts between versions.
     pub(crate) fn converts(&self) -> bool {
         self.spec.conversion.strategy == "Webhook"
     }
 
-    /// The version that etcd holds from now on.
+    /// The storage version.
     pub(crate) fn storage(&self) -> Option<&Version> {
-        self.spec.versions.iter().find(|version| version.storage)
+        self.spec.versions.iter().find(|it| it.storage)
     }
 
     /// The version called `name`.
     pub(crate) fn version(&self, name: &str) -> Option<&Version> {
-        self.spec
-            .versions
-            .iter()
-            .find(|version| version.name == name)
+        self.spec.versions.iter().find(|it| it.name == name)
     }
 
     /// Whether objects may be stored in `version`.

@@ -1,4 +1,4 @@
-//! Whole definitions and their versions: names, scope, what is served and stored, subresources.
+//! Definitions and their versions: names, scope, served and stored versions, subresources.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -11,7 +11,7 @@ use super::{
     fields, rule,
 };
 
-/// Compares all definitions. One that is gone while a new one has its kind was renamed.
+/// Compares all definitions. A definition counts as renamed if it is gone and a new one has its kind.
 pub fn compare(
     before: &BTreeMap<String, Arc<Definition>>,
     after: &BTreeMap<String, Arc<Definition>>,
@@ -20,12 +20,11 @@ pub fn compare(
         let mut findings = Findings::default();
         findings.place.definition.clone_from(name);
         let renamed = || {
-            let new = |(name, new): &(&String, &Arc<Definition>)| {
-                !before.contains_key(*name) && new.spec.names.kind == old.spec.names.kind
-            };
-            after.iter().find(new).map(|(_, new)| new)
+            let mut new = after.iter().filter(|(name, _)| !before.contains_key(*name));
+            new.find(|(_, new)| new.spec.names.kind == old.spec.names.kind)
         };
-        match after.get(name).or_else(renamed) {
+        let new = after.get(name).or_else(|| Some(renamed()?.1));
+        match new {
             Some(new) if Arc::ptr_eq(old, new) => {}
             Some(new) => definition(old, new, &mut findings),
             None => findings.add(&rule::CRD_REMOVED, "was removed"),
@@ -35,88 +34,69 @@ pub fn compare(
     before.iter().flat_map(changes).collect()
 }
 
+/// The names of a definition that may not change, with the defaults of those that are absent.
+fn names(definition: &Definition) -> [(&'static Rule, &'static str, String); 6] {
+    let (spec, names) = (&definition.spec, &definition.spec.names);
+    let list_kind = names.list_kind.clone();
+    let list_kind = list_kind.unwrap_or_else(|| format!("{}List", names.kind));
+    let singular = names.singular.clone();
+    let singular = singular.unwrap_or_else(|| names.kind.to_lowercase());
+    [
+        (&rule::GROUP_CHANGED, "group", spec.group.clone()),
+        (&rule::PLURAL_CHANGED, "plural", names.plural.clone()),
+        (&rule::KIND_CHANGED, "kind", names.kind.clone()),
+        (&rule::LIST_KIND_CHANGED, "list kind", list_kind),
+        (&rule::SINGULAR_CHANGED, "singular", singular),
+        (&rule::SCOPE_CHANGED, "scope", spec.scope.clone()),
+    ]
+}
+
 fn definition(before: &Definition, after: &Definition, findings: &mut Findings) {
-    let (old, new) = (&before.spec, &after.spec);
-    for (rule, what, old, new) in [
-        (&rule::GROUP_CHANGED, "group", &old.group, &new.group),
-        (
-            &rule::PLURAL_CHANGED,
-            "plural",
-            &old.names.plural,
-            &new.names.plural,
-        ),
-        (
-            &rule::KIND_CHANGED,
-            "kind",
-            &old.names.kind,
-            &new.names.kind,
-        ),
-        (
-            &rule::LIST_KIND_CHANGED,
-            "list kind",
-            &before.list_kind(),
-            &after.list_kind(),
-        ),
-        (
-            &rule::SINGULAR_CHANGED,
-            "singular",
-            &before.singular(),
-            &after.singular(),
-        ),
-        (&rule::SCOPE_CHANGED, "scope", &old.scope, &new.scope),
-    ] {
-        if old != new {
-            findings.add(rule, format!("{what} was `{old}`, now `{new}`"));
-        }
+    for ((rule, what, old), (.., new)) in names(before).into_iter().zip(names(after)) {
+        findings.add_if_changed(rule, what, quoted(&old), quoted(&new));
     }
+    let (old, new) = (&before.spec, &after.spec);
     for name in old.names.short_names.difference(&new.names.short_names) {
-        findings.add(
-            &rule::SHORT_NAME_REMOVED,
-            format!("short name `{name}` was removed"),
-        );
+        let what = format!("short name `{name}` was removed");
+        findings.add(&rule::SHORT_NAME_REMOVED, what);
     }
     for name in old.names.categories.difference(&new.names.categories) {
-        findings.add(
-            &rule::CATEGORY_REMOVED,
-            format!("category `{name}` was removed"),
-        );
+        let what = format!("category `{name}` was removed");
+        findings.add(&rule::CATEGORY_REMOVED, what);
     }
     if old.preserve_unknown_fields && !new.preserve_unknown_fields {
-        findings.add(
-            &rule::PRESERVE_UNKNOWN_REMOVED,
-            "`preserveUnknownFields` was removed",
-        );
+        let what = "`preserveUnknownFields` was removed";
+        findings.add(&rule::PRESERVE_UNKNOWN_REMOVED, what);
     }
     if before.converts() && !after.converts() && new.versions.len() > 1 {
-        findings.add(
-            &rule::CONVERSION_REMOVED,
-            "is no longer converted between its versions",
-        );
+        let what = "is no longer converted between its versions";
+        findings.add(&rule::CONVERSION_REMOVED, what);
     }
     if let (Some(old), Some(new)) = (before.storage(), after.storage())
-        && old.name != new.name
         && after.version(&old.name).is_some()
     {
-        let what = format!("storage version was `{}`, now `{}`", old.name, new.name);
-        findings.add(&rule::STORAGE_VERSION_CHANGED, what);
+        let (rule, old, new) = (&rule::STORAGE_VERSION_CHANGED, &old.name, &new.name);
+        findings.add_if_changed(rule, "storage version", quoted(old), quoted(new));
     }
     for version in &old.versions {
         findings.place.version.clone_from(&version.name);
+        let may_be_stored = before.may_store(version);
         match after.version(&version.name) {
-            // Nobody uses it, as long as it is being developed or since it was retired.
-            Some(_) if !version.served && !before.may_store(version) => {}
+            // Nobody uses a version before it is served, or after it was retired.
+            _ if !version.served && !may_be_stored => {}
             Some(now) => self::version(version, now, findings),
-            None if before.may_store(version) => findings.add(
-                &rule::STORED_VERSION_REMOVED,
-                "was removed, and objects may be stored in it",
-            ),
-            // The last step of retiring a version, which nobody can use.
-            None if !version.served => {}
+            None if may_be_stored => {
+                let what = "was removed, and objects may be stored in it";
+                findings.add(&rule::STORED_VERSION_REMOVED, what);
+            }
             None => findings.add(&rule::VERSION_REMOVED, "was removed"),
         }
     }
     unconverted(before, after, findings);
-    findings.place.version.clear();
+}
+
+fn quoted(name: &str) -> Option<String> {
+    Some(format!("`{name}`"))
 }
 
 fn version(before: &Version, after: &Version, findings: &mut Findings) {
@@ -124,50 +104,39 @@ fn version(before: &Version, after: &Version, findings: &mut Findings) {
         findings.add(&rule::VERSION_NOT_SERVED, "is no longer served");
     }
     if !before.deprecated && after.deprecated {
-        findings.add(&rule::VERSION_DEPRECATED, "is deprecated now");
+        findings.add(&rule::VERSION_DEPRECATED, "is now deprecated");
     }
     let (old, new) = (&before.subresources, &after.subresources);
     match (&old.status, &new.status) {
-        (Some(_), None) => findings.add(
-            &rule::STATUS_SUBRESOURCE_REMOVED,
-            "has no `/status` any more",
-        ),
-        (None, Some(_)) => findings.add(&rule::STATUS_SUBRESOURCE_ADDED, "has `/status` now"),
+        (Some(_), None) => {
+            findings.add(&rule::STATUS_SUBRESOURCE_REMOVED, "no longer has `/status`");
+        }
+        (None, Some(_)) => findings.add(&rule::STATUS_SUBRESOURCE_ADDED, "now has `/status`"),
         _ => {}
     }
     match (&old.scale, &new.scale) {
-        (Some(_), None) => {
-            findings.add(&rule::SCALE_SUBRESOURCE_REMOVED, "has no `/scale` any more")
-        }
-        (Some(old), Some(new)) if old.changes_in(new) => {
-            findings.add(
-                &rule::SCALE_SUBRESOURCE_CHANGED,
-                "`/scale` uses other fields",
-            );
+        (Some(_), None) => findings.add(&rule::SCALE_SUBRESOURCE_REMOVED, "no longer has `/scale`"),
+        (Some(old), Some(new)) if old.is_replaced_by(new) => {
+            let what = "`/scale` now uses different fields";
+            findings.add(&rule::SCALE_SUBRESOURCE_CHANGED, what);
         }
         _ => {}
     }
-    let selectable: BTreeSet<_> = after.selectable_fields.iter().collect();
-    for field in before
-        .selectable_fields
-        .iter()
-        .filter(|field| !selectable.contains(field))
-    {
-        let what = format!("`{}` cannot be selected by any more", field.json_path);
-        findings.add(&rule::SELECTABLE_FIELD_REMOVED, what);
+    for field in &before.selectable_fields {
+        if !after.selectable_fields.contains(field) {
+            let what = format!("`{}` is no longer a selectable field", field.json_path);
+            findings.add(&rule::SELECTABLE_FIELD_REMOVED, what);
+        }
     }
     if before.additional_printer_columns != after.additional_printer_columns {
-        findings.add(
-            &rule::PRINTER_COLUMNS_CHANGED,
-            "has other columns in `kubectl get`",
-        );
+        let what = "has different columns in `kubectl get`";
+        findings.add(&rule::PRINTER_COLUMNS_CHANGED, what);
     }
-    fields::compare(&before.schema.schema, &after.schema.schema, findings);
+    fields::compare(before.schema(), after.schema(), findings);
 }
 
-/// What is lost or refused between the stored version and another one, if nothing converts: a write through the one drops
-/// what it does not have, and so does reading what was written through the other; what the one takes and the other
-/// refuses cannot be updated through that. Of two versions that were so before, only what one of them lets in since is new.
+/// Compares the storage version with each other served version, in both directions, unless a webhook converts. Of two
+/// versions that were served and stored without conversion before, only new differences count.
 fn unconverted(before: &Definition, after: &Definition, findings: &mut Findings) {
     let Some(storage) = after.storage().filter(|_| !after.converts()) else {
         return;
@@ -194,26 +163,24 @@ fn unconverted(before: &Definition, after: &Definition, findings: &mut Findings)
             }
             places.extend(lost);
         }
-        findings
-            .list
-            .extend(places.into_iter().map(|place| Finding {
-                place,
-                rule: &rule::VERSION_UNCONVERTED,
-                what: format!(
-                    "differs from the stored version `{}`, and nothing converts",
-                    storage.name
-                ),
-            }));
+        let what = format!(
+            "differs from the storage version `{}`, and there is no conversion",
+            storage.name
+        );
+        let rule = &rule::VERSION_UNCONVERTED;
+        let found = places.into_iter().map(|place| (place, what.clone()));
+        let found = found.map(|(place, what)| Finding { place, rule, what });
+        findings.list.extend(found);
     }
 }
 
-/// Where a value that one version takes and keeps is dropped by another one, or refused if that is served.
+/// The places where a value that is valid in `from` is dropped by `to`, or rejected by `to` if that is served.
 fn lost(from: &Version, to: &Version, place: &Place) -> BTreeSet<Place> {
     let mut found = Findings {
         place: place.clone(),
         list: Vec::new(),
     };
-    fields::compare(&from.schema.schema, &to.schema.schema, &mut found);
+    fields::compare(from.schema(), to.schema(), &mut found);
     let refuses = |rule: &Rule| {
         to.served && (rule.severity == Severity::Breaking || *rule == rule::DEFAULT_CHANGED)
     };
@@ -224,7 +191,7 @@ fn lost(from: &Version, to: &Version, place: &Place) -> BTreeSet<Place> {
         .collect()
 }
 
-/// What drops values where two versions of an object have only their `apiVersion` changed, served or not.
+/// The rules whose findings mean that a version drops values of another one, whether it is served or not.
 const DROPS: [&Rule; 4] = [
     &rule::FIELD_REMOVED,
     &rule::TYPE_CHANGED,

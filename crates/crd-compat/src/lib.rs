@@ -8,17 +8,6 @@ mod fields;
 mod limits;
 mod rule;
 mod schema;
-mod validation;
-
-/// The step of a path that leads to the field `name`.
-fn step(name: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-' || c == '$';
-    if !name.is_empty() && name.chars().all(plain) {
-        format!(".{name}")
-    } else {
-        format!("['{}']", name.escape_debug())
-    }
-}
 
 #[cfg(test)]
 mod tests;
@@ -30,31 +19,28 @@ pub use self::rule::{ALL, Rule, Severity, find};
 
 /// The definitions of one release, by name.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Release {
-    definitions: BTreeMap<String, Arc<Definition>>,
-}
+pub struct Release(BTreeMap<String, Arc<Definition>>);
 
 impl Release {
-    /// Adds a definition, and returns the one that it takes the place of: one of the same name.
+    /// Adds a definition, and returns the previous one of the same name.
     pub fn insert(&mut self, definition: impl Into<Arc<Definition>>) -> Option<Arc<Definition>> {
         let definition = definition.into();
-        self.definitions
-            .insert(definition.name().to_owned(), definition)
+        self.0.insert(definition.name().to_owned(), definition)
     }
 
     /// The definitions, in the order of their names.
     pub fn definitions(&self) -> impl Iterator<Item = &Arc<Definition>> {
-        self.definitions.values()
+        self.0.values()
     }
 
-    /// How many definitions there are.
+    /// The number of definitions.
     pub fn len(&self) -> usize {
-        self.definitions.len()
+        self.0.len()
     }
 
-    /// Whether there are none.
+    /// Whether the release has no definitions.
     pub fn is_empty(&self) -> bool {
-        self.definitions.is_empty()
+        self.0.is_empty()
     }
 }
 
@@ -68,14 +54,14 @@ impl FromIterator<Definition> for Release {
     }
 }
 
-/// Where something changed: `memcacheds.cache.example.com v1alpha1 .spec.size`.
+/// The place of a change: `memcacheds.cache.example.com v1alpha1 .spec.size`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
-    /// The definition's name.
+    /// The name of the definition.
     pub definition: String,
     /// The version; empty for the definition itself.
     pub version: String,
-    /// The field, as kubectl's JSON paths have it: `.spec.ports[].name`, `.spec.labels[*]`; empty for the version itself.
+    /// The field as a JSON path of kubectl: `.spec.ports[].name`, `.spec.labels[*]`; empty for the version itself.
     pub path: String,
 }
 
@@ -91,25 +77,25 @@ impl fmt::Display for Place {
     }
 }
 
-/// One change that breaks something, or may.
+/// A change that breaks something, or may.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Finding {
-    /// Where.
+    /// The place of the change.
     pub place: Place,
-    /// Which rule it breaks.
+    /// The rule that the change breaks.
     pub rule: &'static Rule,
-    /// What changed: a phrase to follow the place.
+    /// The change, as a phrase to follow the place.
     pub what: String,
 }
 
-/// Compares what was released with what is to be.
+/// Compares a release with the next one.
 pub fn compare(before: &Release, after: &Release) -> Vec<Finding> {
-    let mut findings = definitions::compare(&before.definitions, &after.definitions);
+    let mut findings = definitions::compare(&before.0, &after.0);
     findings.sort_by(|a, b| a.place.cmp(&b.place));
     findings
 }
 
-/// What was found so far, and where the comparison is.
+/// The findings so far, and the place that is being compared.
 #[derive(Default)]
 struct Findings {
     place: Place,
@@ -117,7 +103,7 @@ struct Findings {
 }
 
 impl Findings {
-    /// Adds what was found here.
+    /// Adds a finding at the current place.
     fn add(&mut self, rule: &'static Rule, what: impl Into<String>) {
         self.list.push(Finding {
             place: self.place.clone(),
@@ -126,11 +112,40 @@ impl Findings {
         });
     }
 
-    /// Compares what is one step further down.
+    /// Adds a finding unless the values are equal; an absent value is `none`.
+    fn add_if_changed<T>(&mut self, rule: &'static Rule, name: &str, old: Option<T>, new: Option<T>)
+    where
+        T: PartialEq + fmt::Display,
+    {
+        if old != new {
+            let shown = |value: Option<T>| value.map_or("none".to_owned(), |it| it.to_string());
+            self.add(
+                rule,
+                format!("{name} was {}, now {}", shown(old), shown(new)),
+            );
+        }
+    }
+
+    /// Compares below the path `step`.
     fn below(&mut self, step: &str, compare: impl FnOnce(&mut Self)) {
         let length = self.place.path.len();
         self.place.path.push_str(step);
         compare(self);
         self.place.path.truncate(length);
+    }
+
+    /// Compares the field `name`.
+    fn field(&mut self, name: &str, compare: impl FnOnce(&mut Self)) {
+        self.below(&step(name), compare);
+    }
+}
+
+/// The step of a path that leads to the field `name`.
+fn step(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-' || c == '$';
+    if !name.is_empty() && name.chars().all(plain) {
+        format!(".{name}")
+    } else {
+        format!("['{}']", name.escape_debug())
     }
 }

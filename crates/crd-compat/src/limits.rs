@@ -1,95 +1,74 @@
-//! Limits of single values: numbers, lengths, counts, enums, patterns, formats. A limit that lets more through breaks
-//! nobody, but for enums, whose values clients know by heart.
+//! The limits of a value: numbers, lengths, counts, enums, patterns, formats, CEL rules and combinations of schemas. Only a
+//! tighter limit breaks anything, except for enums, because clients handle each of their values.
+//!
+//! Whether one pattern, CEL rule or combination is tighter than another cannot be computed, so a new one counts as tighter.
 
 use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
-use super::{Findings, rule, schema::Schema};
+use super::{Findings, Rule, cel, rule, schema::Schema};
 
-/// The formats that the API server checks, and those that say how many bits a number has.
-const FORMATS: [&str; 30] = [
-    "bsonobjectid",
-    "byte",
-    "cidr",
-    "creditcard",
-    "date",
-    "date-time",
-    "datetime",
-    "double",
-    "duration",
-    "email",
-    "float",
-    "hexcolor",
-    "hostname",
-    "int32",
-    "int64",
-    "ipv4",
-    "ipv6",
-    "isbn",
-    "isbn10",
-    "isbn13",
-    "k8s-long-name",
-    "k8s-short-name",
-    "mac",
-    "rgbcolor",
-    "ssn",
-    "uri",
-    "uuid",
-    "uuid3",
-    "uuid4",
-    "uuid5",
-];
+/// The formats that the API server validates, and those that give the size of a number.
+const FORMATS: &str = "bsonobjectid byte cidr creditcard date date-time datetime double duration \
+    email float hexcolor hostname int32 int64 ipv4 ipv6 isbn isbn10 isbn13 k8s-long-name \
+    k8s-short-name mac rgbcolor ssn uri uuid uuid3 uuid4 uuid5";
 
 /// Compares the limits of two schemas of one type.
 pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
     values(before, after, findings);
-    bounds(before, after, findings);
-    type Count = fn(&Schema) -> Option<u64>;
-    let counts: [(_, _, Count); 6] = [
-        (&rule::MAX_LENGTH_LOWERED, "maxLength", |it| it.max_length),
-        (&rule::MAX_ITEMS_LOWERED, "maxItems", |it| it.max_items),
-        (&rule::MAX_PROPERTIES_LOWERED, "maxProperties", |it| {
-            it.max_properties
-        }),
-        (&rule::MIN_LENGTH_RAISED, "minLength", |it| it.min_length),
-        (&rule::MIN_ITEMS_RAISED, "minItems", |it| it.min_items),
-        (&rule::MIN_PROPERTIES_RAISED, "minProperties", |it| {
-            it.min_properties
-        }),
-    ];
-    for (rule, what, count) in counts {
-        let (old, new) = (count(before), count(after));
-        let is_tighter = match what.starts_with("max") {
-            true => new.is_some_and(|new| old.is_none_or(|old| new < old)),
+    for (maximum, rule, name) in [
+        (true, &rule::MAXIMUM_LOWERED, "maximum"),
+        (false, &rule::MINIMUM_RAISED, "minimum"),
+    ] {
+        let [old, new] = [before, after].map(|schema| Bound::of(schema, maximum));
+        if let Some(new) = &new
+            && old.as_ref().is_none_or(|old| new.is_tighter(old))
+        {
+            let old = old.map(|old| old.shown);
+            findings.add_if_changed(rule, name, old.as_ref(), Some(&new.shown));
+        }
+    }
+    for ((rule, name, old), (.., new)) in counts(before).into_iter().zip(counts(after)) {
+        let is_tighter = match name.starts_with("max") {
+            true => new.unwrap_or(u64::MAX) < old.unwrap_or(u64::MAX),
             false => new.unwrap_or(0) > old.unwrap_or(0),
         };
         if is_tighter {
-            let shown = |limit: Option<u64>| limit.map_or("none".to_owned(), |it| it.to_string());
-            let what = format!("{what} was {}, now {}", shown(old), shown(new));
-            findings.add(rule, what);
+            findings.add_if_changed(rule, name, old, new);
         }
     }
     if let Some(new) = &after.multiple_of {
         let allows = |old: &Number| old == new || is_multiple(old, new);
         if !before.multiple_of.as_ref().is_some_and(allows) {
-            let what = format!("has to be a multiple of {new} now");
+            let what = format!("must now be a multiple of {new}");
             findings.add(&rule::MULTIPLE_OF_CHANGED, what);
         }
     }
-    if let Some(new) = &after.pattern
-        && before.pattern != after.pattern
-    {
-        let what = match &before.pattern {
-            Some(old) => format!("pattern was `{old}`, now `{new}`"),
-            None => format!("has to match `{new}` now"),
-        };
-        findings.add(&rule::PATTERN_CHANGED, what);
+    match (&before.pattern, &after.pattern) {
+        (Some(old), Some(new)) if old != new => {
+            let what = format!("pattern was `{old}`, now `{new}`");
+            findings.add(&rule::PATTERN_CHANGED, what);
+        }
+        (None, Some(new)) => {
+            findings.add(&rule::PATTERN_CHANGED, format!("must now match `{new}`"))
+        }
+        _ => {}
     }
     format(before, after, findings);
     if after.unique_items && !before.unique_items {
-        findings.add(&rule::UNIQUE_ITEMS_ADDED, "may hold no item twice now");
+        findings.add(
+            &rule::UNIQUE_ITEMS_ADDED,
+            "must no longer contain duplicates",
+        );
     }
+    for rule in &after.validations {
+        if !before.validations.contains(rule) {
+            let what = format!("must now satisfy `{}`", cel::line(&rule.rule));
+            findings.add(&rule::CEL_RULE_ADDED, what);
+        }
+    }
+    combinations(before, after, findings);
 }
 
 fn values(before: &Schema, after: &Schema, findings: &mut Findings) {
@@ -99,163 +78,187 @@ fn values(before: &Schema, after: &Schema, findings: &mut Findings) {
     };
     match (&before.values, &after.values) {
         (None, Some(new)) => {
-            let what = format!("has to be one of {} now", list(new, &[]));
+            let what = format!("must now be one of {}", list(new, &[]));
             findings.add(&rule::ENUM_ADDED, what);
         }
         (Some(old), Some(new)) => {
             let (removed, added) = (list(old, new), list(new, old));
             if !removed.is_empty() {
-                findings.add(
-                    &rule::ENUM_VALUE_REMOVED,
-                    format!("may no longer be {removed}"),
-                );
+                let what = format!("may no longer be {removed}");
+                findings.add(&rule::ENUM_VALUE_REMOVED, what);
             }
             if !added.is_empty() {
-                findings.add(&rule::ENUM_VALUE_ADDED, format!("may be {added} now"));
+                findings.add(&rule::ENUM_VALUE_ADDED, format!("may now be {added}"));
             }
         }
-        (Some(_), None) => findings.add(&rule::ENUM_VALUE_ADDED, "may have any value now"),
+        (Some(_), None) => findings.add(&rule::ENUM_VALUE_ADDED, "may now have any value"),
         (None, None) => {}
     }
 }
 
-fn bounds(before: &Schema, after: &Schema, findings: &mut Findings) {
-    let is_whole = before.type_name.as_deref() == Some("integer");
-    let maximum = |schema: &Schema| Bound::of(&schema.maximum, schema.exclusive_maximum);
-    let minimum = |schema: &Schema| Bound::of(&schema.minimum, schema.exclusive_minimum);
-    let (old, new) = (maximum(before), maximum(after));
-    bound(findings, "maximum", (old, new), Ordering::Less, is_whole);
-    let (old, new) = (minimum(before), minimum(after));
-    bound(findings, "minimum", (old, new), Ordering::Greater, is_whole);
+/// The limits of lengths and counts, each with the rule for a tighter one.
+fn counts(schema: &Schema) -> [(&'static Rule, &'static str, Option<u64>); 6] {
+    [
+        (&rule::MAX_LENGTH_LOWERED, "maxLength", schema.max_length),
+        (&rule::MAX_ITEMS_LOWERED, "maxItems", schema.max_items),
+        (
+            &rule::MAX_PROPERTIES_LOWERED,
+            "maxProperties",
+            schema.max_properties,
+        ),
+        (&rule::MIN_LENGTH_RAISED, "minLength", schema.min_length),
+        (&rule::MIN_ITEMS_RAISED, "minItems", schema.min_items),
+        (
+            &rule::MIN_PROPERTIES_RAISED,
+            "minProperties",
+            schema.min_properties,
+        ),
+    ]
 }
 
-/// `tighter` is the side of the old bound on which a new one refuses more.
-fn bound(
-    findings: &mut Findings,
-    name: &str,
-    (old, new): (Option<Bound>, Option<Bound>),
-    tighter: Ordering,
-    is_whole: bool,
-) {
-    let Some(new) = new else { return };
-    let was = old.as_ref().map_or("none".to_owned(), Bound::show);
-    let what = format!("{name} was {was}, now {}", new.show());
-    let reach = |bound: Bound| match is_whole {
-        true => bound.of_whole(tighter),
-        false => bound,
-    };
-    let new = reach(new);
-    if old.is_none_or(|old| new.is_tighter(&reach(old), tighter)) {
-        let rule = match tighter {
-            Ordering::Less => &rule::MAXIMUM_LOWERED,
-            _ => &rule::MINIMUM_RAISED,
-        };
-        findings.add(rule, what);
-    }
-}
-
-/// A `maximum` or `minimum`, and whether the number itself is left out.
+/// A `maximum` or `minimum`.
 struct Bound {
     number: Number,
     exclusive: bool,
+    shown: String,
+    /// The order of a tighter number to this one.
+    tighter: Ordering,
 }
 
 impl Bound {
-    fn of(number: &Option<Number>, exclusive: bool) -> Option<Self> {
-        let number = number.clone()?;
-        Some(Self { number, exclusive })
-    }
-
-    /// The same for whole numbers, of which the next one is the bound if this one is left out.
-    fn of_whole(self, tighter: Ordering) -> Self {
-        let next = |number: i64| match tighter {
-            Ordering::Less => number.checked_sub(1),
-            _ => number.checked_add(1),
+    /// The bound of a schema. An exclusive bound of integers becomes the next integer.
+    fn of(schema: &Schema, maximum: bool) -> Option<Self> {
+        let (number, exclusive, tighter, next) = match maximum {
+            true => (
+                &schema.maximum,
+                schema.exclusive_maximum,
+                Ordering::Less,
+                -1,
+            ),
+            false => (
+                &schema.minimum,
+                schema.exclusive_minimum,
+                Ordering::Greater,
+                1,
+            ),
         };
-        match self.number.as_i64().and_then(next) {
-            Some(next) if self.exclusive => Self {
-                number: next.into(),
-                exclusive: false,
-            },
-            _ => self,
-        }
+        let number = number.clone()?;
+        let shown = format!("{number}{}", if exclusive { " (exclusive)" } else { "" });
+        let next = number.as_i64().and_then(|it| it.checked_add(next));
+        let (number, exclusive) = match next {
+            Some(next) if exclusive && schema.shape() == "integer" => (next.into(), false),
+            _ => (number, exclusive),
+        };
+        Some(Self {
+            number,
+            exclusive,
+            shown,
+            tighter,
+        })
     }
 
-    /// `tighter` is the side of the old bound on which a new one refuses more.
-    fn is_tighter(&self, old: &Self, tighter: Ordering) -> bool {
-        match order(&self.number, &old.number) {
-            Ordering::Equal => self.exclusive && !old.exclusive,
-            order => order == tighter,
-        }
+    fn is_tighter(&self, old: &Self) -> bool {
+        let float = |number: &Number| number.as_f64().unwrap_or(f64::NAN);
+        let order = match scaled(&self.number, &old.number) {
+            Some((new, old)) => new.cmp(&old),
+            None => float(&self.number).total_cmp(&float(&old.number)),
+        };
+        order == self.tighter || (order == Ordering::Equal && self.exclusive && !old.exclusive)
     }
+}
 
-    fn show(&self) -> String {
-        let exclusive = if self.exclusive { " (exclusive)" } else { "" };
-        format!("{}{exclusive}", self.number)
-    }
+/// Whether `a` is a multiple of `b`. Exact for decimal fractions: in binary, 0.1 is no multiple of 0.01.
+fn is_multiple(a: &Number, b: &Number) -> bool {
+    scaled(a, b).and_then(|(a, b)| a.checked_rem(b)) == Some(0)
+}
+
+/// Two numbers as integers of one decimal scale; `None` if they have too many digits.
+fn scaled(a: &Number, b: &Number) -> Option<(i128, i128)> {
+    let decimal = |number: &Number| {
+        let text = match number.is_f64() {
+            // Without an exponent.
+            true => format!("{}", number.as_f64()?),
+            false => number.to_string(),
+        };
+        let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+        let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
+        Some((digits, u32::try_from(fraction.len()).ok()?))
+    };
+    let ((a, a_places), (b, b_places)) = (decimal(a)?, decimal(b)?);
+    let places = a_places.max(b_places);
+    let scale = |digits: i128, own| digits.checked_mul(10_i128.checked_pow(places - own)?);
+    Some((scale(a, a_places)?, scale(b, b_places)?))
 }
 
 fn format(before: &Schema, after: &Schema, findings: &mut Findings) {
-    let known = |schema: &'_ Schema| {
+    let known = |schema: &Schema| {
         let format = schema.format.clone();
-        format.filter(|format| FORMATS.contains(&format.as_str()))
+        format.filter(|format| FORMATS.split(' ').any(|known| known == format))
     };
     let (old, new) = (known(before), known(after));
     let rule = match (old.as_deref(), new.as_deref()) {
-        (old, new) if old == new => return,
-        (_, None) => return,
-        // What has no format is of this size already.
-        (None, Some("int64" | "double")) => return,
+        // Without a format, a number has this size already.
+        (_, None) | (None, Some("int64" | "double")) => return,
         (Some("int32"), Some("int64")) | (Some("float"), Some("double")) => &rule::TYPE_WIDENED,
         _ => &rule::FORMAT_CHANGED,
     };
-    let shown =
-        |format: Option<String>| format.map_or("none".to_owned(), |format| format!("`{format}`"));
-    findings.add(
-        rule,
-        format!("format was {}, now {}", shown(old), shown(new)),
-    );
+    let [old, new] = [old, new].map(|format| format.map(|format| format!("`{format}`")));
+    findings.add_if_changed(rule, "format", old, new);
 }
 
-fn order(a: &Number, b: &Number) -> Ordering {
-    match (a.as_i64(), b.as_i64()) {
-        (Some(a), Some(b)) => a.cmp(&b),
-        _ => number(a).total_cmp(&number(b)),
+fn combinations(before: &Schema, after: &Schema, findings: &mut Findings) {
+    let any = |schema| beyond_type(schema, &schema.any_of);
+    let all = |schema| beyond_type(schema, &schema.all_of);
+    let (old_any, new_any, old_all, new_all) = (any(before), any(after), all(before), all(after));
+    let (old_one, new_one) = (&before.one_of, &after.one_of);
+    // A third copy of an alternative changes nothing: what a second one accepts is accepted by none.
+    let times = |all: &[Schema], one| all.iter().filter(|other| *other == one).count().min(2);
+    let tightened = [
+        ("allOf", new_all.iter().any(|it| !old_all.contains(it))),
+        // Fewer alternatives accept less, and so do the first ones.
+        (
+            "anyOf",
+            !new_any.is_empty()
+                && (old_any.is_empty() || old_any.iter().any(|it| !new_any.contains(it))),
+        ),
+        // More alternatives, or a second copy of one, reject what two of them accept.
+        (
+            "oneOf",
+            !new_one.is_empty() && old_one.iter().any(|it| !new_one.contains(it))
+                || new_one
+                    .iter()
+                    .any(|it| times(new_one, it) > times(old_one, it)),
+        ),
+        ("not", after.not.is_some() && before.not != after.not),
+    ];
+    for (name, _) in tightened.into_iter().filter(|(_, tightened)| *tightened) {
+        let what = format!("`{name}` is new or changed");
+        findings.add(&rule::COMBINATION_TIGHTENED, what);
     }
 }
 
-/// Whether `a` is a multiple of `b`, counted in decimal places as people wrote them: in binary, 0.1 is none of 0.01.
-fn is_multiple(a: &Number, b: &Number) -> bool {
-    let multiple = || {
-        let ((a, a_places), (b, b_places)) = (decimal(a)?, decimal(b)?);
-        let places = a_places.max(b_places);
-        let scaled =
-            |digits: i128, own: u32| digits.checked_mul(10_i128.checked_pow(places - own)?);
-        scaled(a, a_places)?.checked_rem(scaled(b, b_places)?)
+/// `anyOf` or `allOf` without the parts that only spell out `x-kubernetes-int-or-string`: the two types, or one schema that
+/// holds both.
+fn beyond_type<'a>(schema: &Schema, combination: &'a [Schema]) -> Vec<&'a Schema> {
+    let types = ["integer", "string"].map(|name| Schema {
+        type_name: Some(name.to_owned()),
+        ..Schema::default()
+    });
+    if schema.int_or_string && combination == types {
+        return Vec::new();
+    }
+    let holder = Schema {
+        any_of: types.into(),
+        ..Schema::default()
     };
-    multiple() == Some(0)
+    let says_more = |one: &&Schema| !schema.int_or_string || **one != holder;
+    combination.iter().filter(says_more).collect()
 }
 
-/// The digits of a number and how many of them are decimal places; none for a number that is too long for it.
-fn decimal(number: &Number) -> Option<(i128, u32)> {
-    let text = match (number.as_i64(), number.as_u64()) {
-        (None, None) => format!("{}", number.as_f64()?),
-        _ => number.to_string(),
-    };
-    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-    let digits = format!("{whole}{fraction}").parse().ok()?;
-    Some((digits, fraction.len().try_into().ok()?))
-}
-
-fn number(number: &Number) -> f64 {
-    number.as_f64().unwrap_or(f64::NAN)
-}
-
-/// A value as JSON has it, and no more of it than a line holds.
+/// A value as JSON, at most 80 characters of it.
 pub fn show(value: &Value) -> String {
     const LONGEST: usize = 80;
-    let text =
-        serde_json::to_string(value).unwrap_or_else(|_| "a value that is no JSON".to_owned());
+    let text = value.to_string();
     match text.char_indices().nth(LONGEST) {
         Some((end, _)) => format!("`{}…`", &text[..end]),
         None => format!("`{text}`"),

@@ -1,7 +1,7 @@
-//! The part of an OpenAPI schema that decides which values are valid, kept and merged. Descriptions are left out.
+//! The part of an OpenAPI schema that decides which values are valid, kept and merged.
 //!
-//! Invariant: a schema comes from a [`Value`], whose readers refuse more than 128 levels, so walking one needs no bound of its
-//! own.
+//! Invariant: a schema is read from a [`Value`], and no reader of one accepts more than 128 levels, so a recursion over a
+//! schema needs no bound of its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use serde_json::{Number, Value};
 
 use super::cel;
 
-/// A schema. An absent limit is `None`; flags are false when absent.
+/// A schema. An absent limit is `None`; an absent flag is false.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Schema {
@@ -59,8 +59,8 @@ pub struct Schema {
     pub validations: Vec<Validation>,
 }
 
-/// What is empty is left out when a definition is stored.
-fn unless_empty<'de, T, D>(from: D) -> Result<Option<T>, D::Error>
+/// Reads an empty value as an absent one, because the API server omits it when it stores a definition.
+pub fn unless_empty<'de, T, D>(from: D) -> Result<Option<T>, D::Error>
 where
     T: Default + PartialEq + Deserialize<'de>,
     D: Deserializer<'de>,
@@ -73,13 +73,13 @@ where
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(untagged)]
 pub enum Additional {
-    /// Any value is kept, or none.
+    /// Whether any value is kept.
     Any(bool),
-    /// The values of a map.
+    /// The schema of a map's values.
     Of(Box<Schema>),
 }
 
-/// A CEL rule, without its messages. Layout and comments mean nothing.
+/// A CEL rule without its messages. Layout and comments make no difference.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Validation {
@@ -94,19 +94,8 @@ impl PartialEq for Validation {
     }
 }
 
-/// What kind of value a schema is for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shape<'a> {
-    /// Any.
-    Any,
-    /// A number without fraction, or a string.
-    IntOrString,
-    /// `object`, `array`, `string`, …
-    Type(&'a str),
-}
-
 impl Schema {
-    /// What is kept as it is, whatever it is.
+    /// The schema that keeps any value unchanged.
     pub fn any() -> Self {
         Self {
             preserve_unknown: true,
@@ -114,21 +103,11 @@ impl Schema {
         }
     }
 
-    /// What keeps every value of `old`, without a schema. A `null` is kept, too, and so is a resource.
-    pub fn in_place_of(&self, old: &Self) -> Self {
-        Self {
-            nullable: old.nullable,
-            embedded_resource: old.embedded_resource,
-            ..self.clone()
-        }
-    }
-
-    /// The kind of value.
-    pub fn shape(&self) -> Shape<'_> {
-        match &self.type_name {
-            _ if self.int_or_string => Shape::IntOrString,
-            Some(name) => Shape::Type(name),
-            None => Shape::Any,
+    /// The type: `object`, `array`, `string`, `int-or-string`, …; empty for any type.
+    pub fn shape(&self) -> &str {
+        match self.int_or_string {
+            true => "int-or-string",
+            false => self.type_name.as_deref().unwrap_or_default(),
         }
     }
 
@@ -140,7 +119,7 @@ impl Schema {
         }
     }
 
-    /// Whether fields that it does not name are kept as they are.
+    /// Whether fields that the schema does not name are kept unchanged.
     pub fn keeps_unknown(&self) -> bool {
         self.preserve_unknown || self.additional_properties == Some(Additional::Any(true))
     }

@@ -1,4 +1,4 @@
-//! Every rule on the smallest change that breaks it, and changes that break nothing.
+//! A minimal change for each rule, and changes without a finding.
 
 mod defaults;
 mod fields;
@@ -50,16 +50,16 @@ fn text(findings: &[Finding]) -> Vec<String> {
     findings.iter().map(line).collect()
 }
 
-/// Two schemas of `.spec`, and what is found.
+/// Two schemas of `.spec`, and the findings.
 struct Fields(Value, Value, &'static [&'static str]);
 
-/// A change of a whole definition.
+/// Two edits of one definition, and the findings.
 struct Whole(fn(&mut Value), fn(&mut Value), &'static [&'static str]);
 
 fn nothing(_: &mut Value) {}
 
 #[test]
-fn every_rule_finds_what_it_is_for_and_no_more() {
+fn each_change_has_its_findings_and_no_others() {
     let mut seen = BTreeSet::new();
     let mut check = |before: &Release, after: &Release, expected: &[&str]| {
         let findings = compare(before, after);
@@ -88,5 +88,5 @@ fn every_rule_finds_what_it_is_for_and_no_more() {
         .map(|rule| rule.id)
         .filter(|id| !seen.contains(id))
         .collect();
-    assert!(missed.is_empty(), "no change breaks {missed:?}");
+    assert!(missed.is_empty(), "no change has a finding of {missed:?}");
 }

@@ -1,4 +1,4 @@
-//! The disk of the machine.
+//! The file system of the machine.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -9,14 +9,14 @@ use std::{
 use super::{Disk, FileType, Held, Lock};
 use crate::tree::{self, Found, RelPath};
 
-/// A directory on it.
+/// A project's directory on disk.
 #[derive(Clone, Debug)]
 pub struct Real {
     root: PathBuf,
 }
 
 impl Real {
-    /// Below `root`.
+    /// The project in `root`.
     pub fn new(root: impl Into<PathBuf>) -> Self {
         Self { root: root.into() }
     }
@@ -59,7 +59,7 @@ impl Disk for Real {
         mode: Option<u32>,
         durable: bool,
     ) -> io::Result<()> {
-        // A new file only: `.operator-forge/` may come from a repository in which a link stands in its place.
+        // Only a new file: a repository may contain a symbolic link in its place.
         let mut file = File::create_new(self.full(path))?;
         file.write_all(bytes)?;
         if let Some(mode) = mode {
@@ -92,7 +92,7 @@ impl Disk for Real {
     }
 
     fn sync_directory(&self, path: &RelPath) -> io::Result<()> {
-        // Windows opens no directories, and its file systems write their own journal first.
+        // Windows cannot open directories, and its file systems write their own journal first.
         if cfg!(windows) {
             return Ok(());
         }
@@ -114,7 +114,7 @@ impl Disk for Real {
         for directory in missing.into_iter().rev() {
             match fs::create_dir(directory) {
                 Ok(()) => made += 1,
-                // Made by somebody else meanwhile, or `..`: it is not ours to remove, nor is what is around it.
+                // Created by another process meanwhile, or `..`: neither it nor the directories around it may be removed.
                 Err(_) if directory.is_dir() => made = 0,
                 Err(error) => {
                     let _ = directory.parent().map(|parent| remove(parent, made));
@@ -134,7 +134,7 @@ impl Disk for Real {
         if !new && self.kind(path)? == FileType::Other {
             return Err(io::Error::new(
                 io::ErrorKind::AlreadyExists,
-                "it is no file",
+                "it is not a file",
             ));
         }
         let mut file = File::options()
@@ -145,18 +145,18 @@ impl Disk for Real {
         let taken = match file.try_lock() {
             Ok(()) => true,
             Err(TryLockError::WouldBlock) => false,
-            // Some network file systems know no locks; that each file is looked at before it is replaced still holds.
+            // Some network file systems have no locks. Each file is still verified before it is replaced.
             Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => true,
             Err(TryLockError::Error(error)) => return Err(error),
         };
         let mut text = String::new();
-        // On Windows nobody else can read a locked file: then the holder has no name.
+        // On Windows, no other process can read a locked file: the holder remains unnamed.
         let _ = (&mut file).take(256).read_to_string(&mut text);
         if !taken {
             return Ok(Lock::Theirs(text));
         }
         let file = Locked(file);
-        // A first command that fails removes its lock file, perhaps after this process had opened it.
+        // A first command that fails removes its lock file, perhaps after this process has opened it.
         Ok(match is_at(&file.0, &full)? {
             true => Lock::Ours(Box::new(file), text),
             false => Lock::Theirs(text),
@@ -185,7 +185,7 @@ fn remove(directory: &Path, levels: usize) -> io::Result<()> {
         .try_for_each(fs::remove_dir)
 }
 
-/// A locked file. It is unlocked and not only closed: a child of another thread may have it open until it runs its program.
+/// A locked file. It is unlocked explicitly, because a forked child of another thread may keep it open for a moment.
 struct Locked(File);
 
 impl Held for Locked {
@@ -198,7 +198,7 @@ impl Held for Locked {
 
 impl Drop for Locked {
     fn drop(&mut self) {
-        // Without it the lock goes when the file is closed everywhere.
+        // If this fails, the lock is released when the last copy of the file is closed.
         let _ = self.0.unlock();
     }
 }

@@ -1,4 +1,4 @@
-//! A disk in memory that fails, dies or loses power at the call it is told to.
+//! A disk in memory that fails, dies or loses power at a chosen call.
 
 mod view;
 
@@ -14,14 +14,14 @@ use std::{
 use super::super::{Disk, FileType, Held, Lock};
 use crate::tree::{self, Found, RelPath};
 
-/// What happens at the call.
+/// The fault at the chosen call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It fails, once.
+    /// The call fails, once.
     Error,
-    /// The process ends there: a write is done by half, and every later call fails.
+    /// The process ends: a write stops halfway, and every later call fails.
     Death,
-    /// The machine ends there: besides, texts that nobody asked to keep are lost in part.
+    /// The machine stops: in addition, files that were not synced lose parts.
     PowerCut,
 }
 
@@ -33,7 +33,7 @@ struct File {
     modified: u64,
 }
 
-/// The disk; a clone is the same one.
+/// The disk; a clone is the same disk.
 #[derive(Clone, Default)]
 pub struct MemoryDisk(Rc<Inner>);
 
@@ -58,7 +58,7 @@ impl Held for HeldInMemory {
     }
 }
 
-/// What a disk holds.
+/// The content of a disk.
 #[derive(Default)]
 pub struct Inner {
     files: RefCell<BTreeMap<String, File>>,
@@ -72,18 +72,18 @@ pub struct Inner {
 }
 
 impl MemoryDisk {
-    /// From here on the call number `at` goes wrong.
+    /// Sets the fault for the call number `at` from here on.
     pub fn fault_at(&self, at: usize, fault: Fault) {
         self.fault.set(Some((at, fault)));
         self.calls.set(0);
     }
 
-    /// The calls since then.
+    /// The number of calls since [`MemoryDisk::fault_at`].
     pub fn calls(&self) -> usize {
         self.calls.get()
     }
 
-    /// The next process, or the machine after it was switched on again.
+    /// Starts the next process, or the machine again.
     pub fn revive(&self) {
         if let Some((_, Fault::PowerCut)) = self.fault.take()
             && self.dead.get()
@@ -107,14 +107,14 @@ impl MemoryDisk {
         self.dead.set(false);
     }
 
-    /// The half minute goes by after which the system has written everything by itself.
+    /// Writes everything to disk, as the system does after half a minute.
     pub fn write_back(&self) {
         for file in self.files.borrow_mut().values_mut() {
             file.durable = true;
         }
     }
 
-    /// What somebody else does to a file.
+    /// Edits or deletes a file, as another process would.
     pub fn edit(&self, path: &str, text: Option<&str>) {
         match text {
             Some(text) => self.put(path, text.as_bytes().to_vec(), true),
@@ -122,7 +122,7 @@ impl MemoryDisk {
         }
     }
 
-    /// Counts a call. `Some` if a write is to be done by half.
+    /// Counts a call. `Some` if a write has to stop halfway.
     fn call(&self) -> io::Result<()> {
         if self.dead.get() {
             return Err(io::Error::other("dead"));

@@ -1,4 +1,6 @@
-//! The contexts of projects with names that need care.
+//! The variables for projects with unusual names.
+
+use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
@@ -11,6 +13,16 @@ fn check(creates: &[&str]) -> Value {
 }
 
 fn check_webhooks(creates: &[&str], webhooks: &[&str]) -> Value {
+    context(&created(creates, webhooks)).variables
+}
+
+/// The subjects of the admission webhooks.
+fn admitted(creates: &[&str], webhooks: &[&str]) -> Vec<Subject> {
+    let subjects = context(&created(creates, webhooks)).subjects.into_iter();
+    subjects.filter(|it| it.variable == "webhook").collect()
+}
+
+fn created(creates: &[&str], webhooks: &[&str]) -> Project {
     let mut project = empty("example.com", false);
     let refused = |flags: &str| panic!("{flags} is refused");
     for flags in creates {
@@ -21,11 +33,11 @@ fn check_webhooks(creates: &[&str], webhooks: &[&str]) -> Value {
         let created = project.create_webhook(&webhook(flags));
         project = created.unwrap_or_else(|_| refused(flags));
     }
-    serde_json::to_value(context(&project)).unwrap()
+    project
 }
 
 /// Both objects in one.
-fn with(names: &Value, more: Value) -> Value {
+fn both(names: &Value, more: Value) -> Value {
     let (Value::Object(mut names), Value::Object(more)) = (names.clone(), more) else {
         panic!("these are objects");
     };
@@ -33,7 +45,7 @@ fn with(names: &Value, more: Value) -> Value {
     names.into()
 }
 
-/// The values of one field over a list.
+/// The values of one field of all items.
 fn each(list: &Value, field: &str) -> Vec<String> {
     list.as_array()
         .unwrap()
@@ -50,13 +62,13 @@ fn an_api_in_full() {
         "version": "v1alpha1", "kind": "Memcached", "type": "Memcached", "variable": "memcached",
         "module": "memcached", "file": "memcached", "plural": "memcacheds",
     });
-    let api = with(
+    let api = both(
         &names,
         json!({
             "root": false, "namespaced": true, "short_names": ["mc"], "category": "demo-all", "storage": true,
         }),
     );
-    let controller = with(
+    let controller = both(
         &names,
         json!({
             "name": "cache-memcached", "default": true, "condition": "Ready", "finalizer": "",
@@ -73,18 +85,18 @@ fn an_api_in_full() {
                 "name": "demo", "operator": "demo.example.com", "package": "demo", "library": "demo", "knows_manager": false,
                 "runtime": "{ path = \"vendor/operator-runtime\" }",
                 "runtime_of_tests": "{ path = \"vendor/operator-runtime\", features = [\"envtest\", \"testing\"] }",
-                "runtime_repository": null, "vendored": true, "domain": "example.com", "namespaced": false,
-                "license": "Apache-2.0", "owner": "", "owned": [],
+                "runtime_repository": null, "domain": "example.com", "namespaced": false,
+                "license": "Apache-2.0", "owned": [],
             },
             "header": "// SPDX-License-Identifier: Apache-2.0\n\n",
-            "groups": [{"module": "cache", "versions": [{"module": "v1alpha1", "apis": [api]}]}],
-            "kinds": [with(&names, json!({ "apis": [api] }))],
-            "controller_groups": [{"module": "cache", "controllers": [controller]}],
+            "groups": [{"module": "cache", "inner": [{"module": "v1alpha1", "inner": [api]}]}],
+            "kinds": [both(&names, json!({ "apis": [api] }))],
+            "controller_groups": [{"module": "cache", "inner": [controller]}],
             "server": {
                 "exists": false, "defaulting": false, "validation": false, "converted": [],
                 "certificates": "self-managed",
             },
-            "webhooks": [], "admissions": [], "conversions": [], "webhook_modules": [], "tested_webhook_modules": [],
+            "admissions": [], "conversions": [], "webhook_modules": [], "tested_webhook_modules": [],
         })
     );
 }
@@ -114,7 +126,7 @@ fn names_that_rust_has_taken() {
         .as_array()
         .unwrap()
         .iter()
-        .map(|group| &group["controllers"][0])
+        .map(|group| &group["inner"][0])
         .collect();
     let paths: Vec<_> = controllers
         .iter()
@@ -147,9 +159,9 @@ fn names_that_rust_has_taken() {
 #[test]
 fn modules_are_in_the_order_of_their_files() {
     let version =
-        &check(&["a v1 Foo10", "a v1 Foo2", "a v1 FooBar", "a v1 Foo"])["groups"][0]["versions"][0];
+        &check(&["a v1 Foo10", "a v1 Foo2", "a v1 FooBar", "a v1 Foo"])["groups"][0]["inner"][0];
     assert_eq!(
-        each(&version["apis"], "module"),
+        each(&version["inner"], "module"),
         ["foo", "foo10", "foo2", "foo_bar"]
     );
 }
@@ -165,7 +177,7 @@ fn a_kind_is_stored_in_its_most_stable_oldest_version() {
     assert_eq!(kind["version"], "v1");
     assert_eq!(each(&kind["apis"], "version"), ["v1beta1", "v1", "v2"]);
     assert_eq!(
-        context["controller_groups"][0]["controllers"][0]["version"],
+        context["controller_groups"][0]["inner"][0]["version"],
         "v1beta1"
     );
 }
@@ -179,25 +191,19 @@ fn several_controllers_of_a_kind() {
     ]);
     let groups = &context["controller_groups"];
     assert_eq!(each(groups, "module"), ["a", "apps"]);
+    assert_eq!(each(&groups[0]["inner"], "name"), ["a-foo", "foo-backup"]);
     assert_eq!(
-        each(&groups[0]["controllers"], "name"),
-        ["a-foo", "foo-backup"]
-    );
-    assert_eq!(
-        each(&groups[0]["controllers"], "condition"),
+        each(&groups[0]["inner"], "condition"),
         ["Ready", "FooBackupReady"]
     );
-    assert_eq!(
-        each(&groups[0]["controllers"], "file"),
-        ["foo", "foo_backup"]
-    );
+    assert_eq!(each(&groups[0]["inner"], "file"), ["foo", "foo_backup"]);
 }
 
 #[test]
 fn long_names_of_controllers_stay_names() {
     let kind = format!("K{}", "k".repeat(58));
     let context = check(&[&format!("cache v1 {kind}")]);
-    let name = context["controller_groups"][0]["controllers"][0]["name"]
+    let name = context["controller_groups"][0]["inner"][0]["name"]
         .as_str()
         .unwrap();
     assert_eq!(name.len(), 63);
@@ -208,20 +214,20 @@ const TWO: [&str; 2] = ["cache v1alpha1 Foo", "cache v1 Foo controller=false"];
 
 #[test]
 fn a_webhook_in_full() {
-    let context = check_webhooks(
-        &TWO,
-        &["cache v1 Foo validation validation-path=/x conversion"],
-    );
+    let flags = ["cache v1 Foo validation validation-path=/x conversion"];
+    let context = check_webhooks(&TWO, &flags);
+    let webhooks = admitted(&TWO, &flags);
     assert_eq!(
-        context["webhooks"],
-        json!([{
+        webhooks.iter().map(|it| &it.value).collect::<Vec<_>>(),
+        [&json!({
             "group": "cache", "group_module": "cache", "group_file": "cache", "version": "v1", "kind": "Foo",
             "module": "foo", "file": "foo", "api_group": "cache.example.com", "type": "Foo", "variable": "object",
             "plural": "foos", "import": "crate::api::cache::v1::Foo", "test_import": "demo::api::cache::v1::Foo",
-            "own": true, "external": false, "sample": "\"spec\": {},", "tested": true, "defaulting": false,
-            "validation": true,
-        }])
+            "own": true, "external": false, "sample": "\"spec\": {},",
+        })]
     );
+    let is = |it: &Subject| (it.scope, it.tested);
+    assert_eq!(is(&webhooks[0]), (Scope::Validate, true));
     assert_eq!(
         context["admissions"],
         json!([{"function": "cache::v1::foo::validate::webhook", "path": "/x"}])
@@ -237,12 +243,7 @@ fn a_webhook_in_full() {
         json!([{"hub": "crate::api::cache::v1::Foo", "spokes": [spoke]}])
     );
     let module = |name: &str, inner: Value| json!({"module": name, "inner": inner});
-    let file = |version, file| {
-        module(
-            version,
-            json!([module("foo", json!([module(file, json!([]))]))]),
-        )
-    };
+    let file = |version, file| module(version, json!([module("foo", json!([{ "module": file }]))]));
     let modules = json!([module(
         "cache",
         json!([file("v1", "validate"), file("v1alpha1", "convert")])
@@ -260,18 +261,17 @@ fn a_webhook_in_full() {
 
 #[test]
 fn types_of_others() {
-    let context = check_webhooks(
-        &["net v1 Request"],
-        &[
-            "net v1 Request defaulting",
-            "core v1 Pod defaulting",
-            "core v1 Node validation",
-            "a.io v1 Foo path=zed::Webhook validation certificates=cert-manager",
-        ],
-    );
-    let webhooks = &context["webhooks"];
+    let creates = ["net v1 Request"];
+    let flags = [
+        "net v1 Request defaulting",
+        "core v1 Pod defaulting",
+        "core v1 Node validation",
+        "a.io v1 Foo path=zed::Webhook validation certificates=cert-manager",
+    ];
+    let webhooks = admitted(&creates, &flags);
+    let imports = webhooks.iter().map(|it| it.value["import"].as_str());
     assert_eq!(
-        each(webhooks, "import"),
+        imports.map(Option::unwrap).collect::<Vec<_>>(),
         [
             "zed::Webhook as WebhookResource",
             "k8s_openapi::api::core::v1::Node",
@@ -279,16 +279,63 @@ fn types_of_others() {
             "crate::api::net::v1::Request as RequestResource",
         ]
     );
-    let flags = |field: &str| -> Vec<_> {
-        let webhooks = webhooks.as_array().unwrap().iter();
-        webhooks
-            .map(|webhook| !webhook[field].is_null() && webhook[field] != false)
-            .collect()
+    let flags_of = |it: &Subject| {
+        (
+            it.value["external"] == true,
+            !it.value["sample"].is_null(),
+            it.tested,
+        )
     };
-    assert_eq!(flags("external"), [true, false, false, false]);
-    assert_eq!(flags("sample"), [false, false, true, true]);
-    assert_eq!(flags("tested"), [true, false, true, true]);
+    assert_eq!(
+        webhooks.iter().map(flags_of).collect::<Vec<_>>(),
+        [
+            (true, false, true),
+            (false, false, false),
+            (false, true, true),
+            (false, true, true)
+        ]
+    );
+    let context = check_webhooks(&creates, &flags);
     assert_eq!(context["server"]["certificates"], "cert-manager");
+}
+
+/// The names of all variables in a value.
+fn keys(value: &Value, found: &mut BTreeSet<String>) {
+    match value {
+        Value::Object(fields) => {
+            for (name, value) in fields {
+                found.insert(name.clone());
+                keys(value, found);
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| keys(item, found)),
+        _ => {}
+    }
+}
+
+#[test]
+fn every_variable_is_read_by_a_template() {
+    let project = created(
+        &["cache v1 Foo", "cache v1alpha1 Foo controller=false"],
+        &["cache v1 Foo validation defaulting conversion"],
+    );
+    let context = context(&project);
+    let mut found = BTreeSet::new();
+    keys(&context.variables, &mut found);
+    for subject in &context.subjects {
+        found.insert(subject.variable.to_owned());
+        keys(&subject.value, &mut found);
+    }
+    let templates = super::super::catalogue::all()
+        .iter()
+        .filter(|it| it.rendered);
+    let texts: String = templates
+        .map(|it| std::str::from_utf8(it.content).unwrap())
+        .collect();
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let words: BTreeSet<&str> = texts.split(|c| !is_word(c)).collect();
+    found.retain(|name| !words.contains(name.as_str()));
+    assert!(found.is_empty(), "no template reads {found:?}");
 }
 
 #[test]

@@ -1,10 +1,10 @@
-//! Defaults, where what is around the field judges by it.
+//! Changed defaults of fields that limits, CEL rules or combinations apply to.
 
 use serde_json::{Value, json};
 
 use super::Fields;
 
-/// An object with the fields `a`, which has that default, and `b`, and with what is around them.
+/// The schema of an object with the fields `a`, which has a default, and `b`; `around` has its other keywords.
 fn object(default: Value, mut around: Value) -> Value {
     around["type"] = json!("object");
     around["properties"]["a"] = json!({ "type": "string" });
@@ -15,7 +15,7 @@ fn object(default: Value, mut around: Value) -> Value {
     around
 }
 
-/// The default of `a` and then another one, in an object of these.
+/// A change of the default of `a`.
 fn change(before: Value, after: Value, around: Value, found: &'static [&'static str]) -> Fields {
     Fields(object(before, around.clone()), object(after, around), found)
 }
@@ -25,54 +25,54 @@ pub fn all() -> Vec<Fields> {
     let goes = |around, found| change(json!("x"), json!(null), around, found);
     let differs = |around, found| change(json!("x"), json!("y"), around, found);
     let either = || json!([{ "required": ["a"] }, { "required": ["b"] }]);
-    const APPEARED: &str = "default-changed v1 .spec.a: has the default `\"x\"` now";
-    const GONE: &str = "default-changed v1 .spec.a: has no default any more; it was `\"x\"`";
+    const APPEARED: &str = "default-changed v1 .spec.a: now has the default `\"x\"`";
+    const GONE: &str = "default-changed v1 .spec.a: no longer has a default; it was `\"x\"`";
     const DIFFERS: &str = "default-changed v1 .spec.a: default was `\"x\"`, now `\"y\"`";
     vec![
-        // A field that is there now may be one too many, or have a value that is refused.
+        // A field that appears may be one too many, or have an invalid value.
         appears(
             json!({ "oneOf": either() }),
             &[
-                "combination-tightened v1 .spec.a: has a default now, and `oneOf` judges by it",
+                "combination-tightened v1 .spec.a: now has a default, which `oneOf` checks",
                 APPEARED,
             ],
         ),
         appears(
             json!({ "allOf": [{ "not": { "anyOf": [{ "required": ["a", "b"] }] } }] }),
             &[
-                "combination-tightened v1 .spec.a: has a default now, and `allOf` judges by it",
+                "combination-tightened v1 .spec.a: now has a default, which `allOf` checks",
                 APPEARED,
             ],
         ),
         appears(
             json!({ "oneOf": [{ "required": ["b"] }, { "maxProperties": 1 }] }),
             &[
-                "combination-tightened v1 .spec.a: has a default now, and `oneOf` judges by it",
+                "combination-tightened v1 .spec.a: now has a default, which `oneOf` checks",
                 APPEARED,
             ],
         ),
         appears(
             json!({ "anyOf": [{ "not": { "required": ["a"] } }, { "properties": { "a": { "enum": ["y"] } } }] }),
             &[
-                "combination-tightened v1 .spec.a: has a default now, and `anyOf` judges by it",
+                "combination-tightened v1 .spec.a: now has a default, which `anyOf` checks",
                 APPEARED,
             ],
         ),
         appears(
             json!({ "anyOf": [{ "properties": { "a": { "enum": ["y"] } } }, { "required": ["b"] }] }),
             &[
-                "combination-tightened v1 .spec.a: has a default now, and `anyOf` judges by it",
+                "combination-tightened v1 .spec.a: now has a default, which `anyOf` checks",
                 APPEARED,
             ],
         ),
         appears(
             json!({ "maxProperties": 1 }),
             &[
-                "max-properties-lowered v1 .spec.a: has a default now, and counts for `maxProperties`",
+                "max-properties-lowered v1 .spec.a: now has a default, and counts toward `maxProperties`",
                 APPEARED,
             ],
         ),
-        // As many as may be there are allowed, and one that may be absent may be asked for.
+        // A limit that no object exceeds, and one that objects without the field meet.
         appears(
             json!({ "maxProperties": 2, "oneOf": [{ "maxProperties": 2 }] }),
             &[APPEARED],
@@ -81,44 +81,44 @@ pub fn all() -> Vec<Fields> {
             json!({ "anyOf": either(), "minProperties": 1 }),
             &[APPEARED],
         ),
-        // A field that was always there changes nothing by a default.
+        // The default of a required field changes no object.
         appears(
             json!({ "required": ["a"], "maxProperties": 1, "oneOf": either() }),
             &[APPEARED],
         ),
-        // A field that is no longer there may be missed.
+        // A field that disappears may be required.
         goes(
             json!({ "anyOf": either() }),
             &[
-                "combination-tightened v1 .spec.a: has no default any more, and `anyOf` judges by it",
+                "combination-tightened v1 .spec.a: no longer has a default, which `anyOf` checks",
                 GONE,
             ],
         ),
         goes(
             json!({ "allOf": [{ "required": ["a"] }] }),
             &[
-                "combination-tightened v1 .spec.a: has no default any more, and `allOf` judges by it",
+                "combination-tightened v1 .spec.a: no longer has a default, which `allOf` checks",
                 GONE,
             ],
         ),
         goes(
             json!({ "oneOf": either() }),
             &[
-                "combination-tightened v1 .spec.a: has no default any more, and `oneOf` judges by it",
+                "combination-tightened v1 .spec.a: no longer has a default, which `oneOf` checks",
                 GONE,
             ],
         ),
         goes(
             json!({ "not": { "properties": { "a": { "enum": ["y"] } } } }),
             &[
-                "combination-tightened v1 .spec.a: has no default any more, and `not` judges by it",
+                "combination-tightened v1 .spec.a: no longer has a default, which `not` checks",
                 GONE,
             ],
         ),
         goes(
             json!({ "minProperties": 1 }),
             &[
-                "min-properties-raised v1 .spec.a: has no default any more, and counts for `minProperties`",
+                "min-properties-raised v1 .spec.a: no longer has a default, and counts toward `minProperties`",
                 GONE,
             ],
         ),
@@ -129,22 +129,22 @@ pub fn all() -> Vec<Fields> {
         goes(
             json!({ "required": ["a"], "anyOf": either() }),
             &[
-                "required-added v1 .spec.a: is required, and has no default any more",
+                "required-added v1 .spec.a: is required, and no longer has a default",
                 GONE,
             ],
         ),
         goes(
             json!({ "x-kubernetes-validations": [{ "rule": "has(self.b)" }, { "rule": "self.a != ''" }] }),
             &[
-                "required-added v1 .spec.a: has no default any more, and `self.a != ''` names it",
+                "required-added v1 .spec.a: no longer has a default, and `self.a != ''` names it",
                 GONE,
             ],
         ),
-        // Another value may be refused.
+        // A different value may be invalid.
         differs(
             json!({ "anyOf": [{ "properties": { "a": { "enum": ["x"] } } }, { "required": ["b"] }] }),
             &[
-                "combination-tightened v1 .spec.a: has another default now, and `anyOf` judges by it",
+                "combination-tightened v1 .spec.a: now has another default, which `anyOf` checks",
                 DIFFERS,
             ],
         ),
@@ -152,7 +152,7 @@ pub fn all() -> Vec<Fields> {
             json!({ "oneOf": either(), "minProperties": 1, "maxProperties": 1 }),
             &[DIFFERS],
         ),
-        // What is around an object judges by the fields in it.
+        // Combinations and rules apply to nested fields.
         Fields(
             json!({
                 "anyOf": [{ "properties": { "c": { "items": { "required": ["a"] } } } }, { "required": ["d"] }],
@@ -165,9 +165,9 @@ pub fn all() -> Vec<Fields> {
                 "x-kubernetes-validations": [{ "rule": "self.c.all(one, one.a != '') && self.b" }],
             }),
             &[
-                "combination-tightened v1 .spec.c[].a: has no default any more, and `anyOf` judges by it",
-                "required-added v1 .spec.c[].a: has no default any more, and `self.c.all(one, one.a != '') && self.b` names it",
-                "default-changed v1 .spec.c[].a: has no default any more; it was `\"x\"`",
+                "combination-tightened v1 .spec.c[].a: no longer has a default, which `anyOf` checks",
+                "required-added v1 .spec.c[].a: no longer has a default, and `self.c.all(one, one.a != '') && self.b` names it",
+                "default-changed v1 .spec.c[].a: no longer has a default; it was `\"x\"`",
             ],
         ),
     ]

@@ -1,4 +1,4 @@
-//! Fields: which there are, of which type, and what is kept of others.
+//! Changes of fields: names, types, unknown fields, merge strategies.
 
 use serde_json::{Value, json};
 
@@ -27,7 +27,7 @@ pub fn all() -> Vec<Fields> {
             json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true }),
             &[],
         ),
-        // Nothing that is stored is lost or refused where everything is kept.
+        // A schema that preserves everything loses and rejects nothing.
         Fields(
             object(json!({
                 "a": { "type": "object", "nullable": true, "required": ["b"], "properties": { "b": { "maximum": 1 } } },
@@ -87,24 +87,24 @@ pub fn all() -> Vec<Fields> {
         Fields(
             json!({ "x-kubernetes-int-or-string": true, "anyOf": [{ "type": "integer" }, { "type": "string" }] }),
             json!({ "x-kubernetes-int-or-string": true, "allOf": [{ "anyOf": [{ "type": "integer" }, { "type": "string" }] }, { "pattern": "a" }] }),
-            &["combination-tightened v1 .spec: `allOf` is new or another one"],
+            &["combination-tightened v1 .spec: `allOf` is new or changed"],
         ),
         Fields(
             json!({ "x-kubernetes-int-or-string": true }),
             json!({ "x-kubernetes-int-or-string": true, "anyOf": [{ "type": "integer" }] }),
-            &["combination-tightened v1 .spec: `anyOf` is new or another one"],
+            &["combination-tightened v1 .spec: `anyOf` is new or changed"],
         ),
         Fields(
             object(json!({ "a": {}, "b": { "default": 1 } })),
             json!({ "type": "object", "properties": { "a": {}, "b": { "default": 1 } }, "required": ["a", "b"] }),
-            &["required-added v1 .spec.a: is required now"],
+            &["required-added v1 .spec.a: is now required"],
         ),
         Fields(
             json!({ "type": "object", "properties": { "a": { "default": 1 } }, "required": ["a"] }),
             json!({ "type": "object", "properties": { "a": {} }, "required": ["a"] }),
             &[
-                "required-added v1 .spec.a: is required, and has no default any more",
-                "default-changed v1 .spec.a: has no default any more; it was `1`",
+                "required-added v1 .spec.a: is required, and no longer has a default",
+                "default-changed v1 .spec.a: no longer has a default; it was `1`",
             ],
         ),
         Fields(
@@ -120,7 +120,7 @@ pub fn all() -> Vec<Fields> {
         Fields(
             json!({}),
             json!({ "default": "a" }),
-            &["default-changed v1 .spec: has the default `\"a\"` now"],
+            &["default-changed v1 .spec: now has the default `\"a\"`"],
         ),
         Fields(
             json!({ "nullable": true }),
@@ -150,13 +150,13 @@ pub fn all() -> Vec<Fields> {
         Fields(
             json!({}),
             json!({ "nullable": true }),
-            &["nullable-added v1 .spec: may be `null` now"],
+            &["nullable-added v1 .spec: may now be `null`"],
         ),
-        // What no schema names.
+        // Unknown fields.
         Fields(
             json!({ "type": "object", "additionalProperties": { "type": "string" } }),
             object(json!({ "a": { "type": "string" } })),
-            &["additional-properties-removed v1 .spec: is no map any more"],
+            &["additional-properties-removed v1 .spec: is no longer a map"],
         ),
         Fields(
             json!({ "type": "object", "additionalProperties": { "type": "string" } }),
@@ -175,7 +175,7 @@ pub fn all() -> Vec<Fields> {
             json!({ "type": "object", "x-kubernetes-preserve-unknown-fields": true }),
             object(json!({ "a": { "type": "string" } })),
             &[
-                "preserve-unknown-removed v1 .spec: no longer keeps fields that it does not name",
+                "preserve-unknown-removed v1 .spec: no longer preserves unknown fields",
                 "type-changed v1 .spec.a: was of any type, now `string`",
             ],
         ),
@@ -187,7 +187,7 @@ pub fn all() -> Vec<Fields> {
         Fields(
             json!({ "type": "object" }),
             json!({ "type": "object", "x-kubernetes-embedded-resource": true }),
-            &["embedded-resource-changed v1 .spec: is a resource of its own now"],
+            &["embedded-resource-changed v1 .spec: is now an embedded resource"],
         ),
         Fields(
             json!({ "type": "object", "x-kubernetes-embedded-resource": true }),
@@ -196,9 +196,9 @@ pub fn all() -> Vec<Fields> {
                 "x-kubernetes-embedded-resource": true,
                 "required": ["apiVersion", "kind", "metadata"],
             }),
-            &["required-added v1 .spec.metadata: is required now"],
+            &["required-added v1 .spec.metadata: is now required"],
         ),
-        // Merging.
+        // Merge strategies.
         Fields(
             json!({ "type": "array" }),
             json!({ "type": "array", "x-kubernetes-list-type": "set" }),

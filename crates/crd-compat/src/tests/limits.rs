@@ -10,14 +10,14 @@ pub fn all() -> Vec<Fields> {
         Fields(
             json!({}),
             limit("enum", json!(["a", "b"])),
-            &["enum-added v1 .spec: has to be one of `\"a\"`, `\"b\"` now"],
+            &["enum-added v1 .spec: must now be one of `\"a\"`, `\"b\"`"],
         ),
         Fields(
             limit("enum", json!(["a", "b"])),
             limit("enum", json!(["c", "b"])),
             &[
                 "enum-value-removed v1 .spec: may no longer be `\"a\"`",
-                "enum-value-added v1 .spec: may be `\"c\"` now",
+                "enum-value-added v1 .spec: may now be `\"c\"`",
             ],
         ),
         Fields(
@@ -28,13 +28,13 @@ pub fn all() -> Vec<Fields> {
         Fields(
             limit("enum", json!(["a"])),
             json!({}),
-            &["enum-value-added v1 .spec: may have any value now"],
+            &["enum-value-added v1 .spec: may now have any value"],
         ),
-        // What is empty is left out.
+        // The API server omits empty values.
         Fields(
             limit("enum", json!([])),
             limit("enum", json!(["a"])),
-            &["enum-added v1 .spec: has to be one of `\"a\"` now"],
+            &["enum-added v1 .spec: must now be one of `\"a\"`"],
         ),
         Fields(json!({}), json!({ "enum": [], "pattern": "" }), &[]),
         Fields(
@@ -63,7 +63,7 @@ pub fn all() -> Vec<Fields> {
             &["minimum-raised v1 .spec: minimum was 1, now 2"],
         ),
         Fields(limit("minimum", json!(1)), limit("minimum", json!(0)), &[]),
-        // The next whole number is the same bound, and for other numbers it is another one.
+        // For integers, an exclusive bound equals the next integer; for other numbers, it does not.
         Fields(
             json!({ "type": "integer", "minimum": 0, "exclusiveMinimum": true, "maximum": 4 }),
             json!({ "type": "integer", "minimum": 1, "maximum": 5, "exclusiveMaximum": true }),
@@ -127,7 +127,7 @@ pub fn all() -> Vec<Fields> {
         Fields(
             limit("multipleOf", json!(2)),
             limit("multipleOf", json!(3)),
-            &["multiple-of-changed v1 .spec: has to be a multiple of 3 now"],
+            &["multiple-of-changed v1 .spec: must now be a multiple of 3"],
         ),
         Fields(
             limit("multipleOf", json!(6)),
@@ -147,14 +147,14 @@ pub fn all() -> Vec<Fields> {
         Fields(
             limit("multipleOf", json!(0.1)),
             limit("multipleOf", json!(0.03)),
-            &["multiple-of-changed v1 .spec: has to be a multiple of 0.03 now"],
+            &["multiple-of-changed v1 .spec: must now be a multiple of 0.03"],
         ),
         Fields(
             limit("multipleOf", json!(3)),
             limit("multipleOf", json!(0)),
-            &["multiple-of-changed v1 .spec: has to be a multiple of 0 now"],
+            &["multiple-of-changed v1 .spec: must now be a multiple of 0"],
         ),
-        // A number is the same with a point or without.
+        // `1.0` equals `1`.
         Fields(
             json!({ "enum": [1, { "a": [-2.0] }], "default": 1.0, "maximum": 3 }),
             json!({ "enum": [1.0, { "a": [-2] }], "default": 1, "maximum": 3.0 }),
@@ -165,7 +165,7 @@ pub fn all() -> Vec<Fields> {
             limit("enum", json!([1.5])),
             &[
                 "enum-value-removed v1 .spec: may no longer be `1`",
-                "enum-value-added v1 .spec: may be `1.5` now",
+                "enum-value-added v1 .spec: may now be `1.5`",
             ],
         ),
         Fields(
@@ -176,7 +176,7 @@ pub fn all() -> Vec<Fields> {
         Fields(
             json!({}),
             limit("pattern", json!("^b$")),
-            &["pattern-changed v1 .spec: has to match `^b$` now"],
+            &["pattern-changed v1 .spec: must now match `^b$`"],
         ),
         Fields(limit("pattern", json!("^b$")), json!({}), &[]),
         Fields(
@@ -202,7 +202,7 @@ pub fn all() -> Vec<Fields> {
         Fields(
             json!({}),
             limit("uniqueItems", json!(true)),
-            &["unique-items-added v1 .spec: may hold no item twice now"],
+            &["unique-items-added v1 .spec: must no longer contain duplicates"],
         ),
         Fields(
             limit("anyOf", json!([{ "pattern": "a" }])),
@@ -212,26 +212,26 @@ pub fn all() -> Vec<Fields> {
         Fields(
             limit("anyOf", json!([{ "pattern": "a" }, { "pattern": "b" }])),
             limit("anyOf", json!([{ "pattern": "a" }])),
-            &["combination-tightened v1 .spec: `anyOf` is new or another one"],
+            &["combination-tightened v1 .spec: `anyOf` is new or changed"],
         ),
         Fields(
             json!({}),
             limit("allOf", json!([{ "pattern": "a" }])),
-            &["combination-tightened v1 .spec: `allOf` is new or another one"],
+            &["combination-tightened v1 .spec: `allOf` is new or changed"],
         ),
         Fields(
             limit("oneOf", json!([{ "pattern": "a" }])),
             limit("oneOf", json!([{ "pattern": "a" }, { "pattern": "b" }])),
-            &["combination-tightened v1 .spec: `oneOf` is new or another one"],
+            &["combination-tightened v1 .spec: `oneOf` is new or changed"],
         ),
-        // An alternative that is there twice allows nothing, and no more of them less.
+        // A duplicate alternative accepts nothing, and a third copy changes nothing.
         Fields(
             limit("oneOf", json!([{ "minLength": 2 }, { "maxLength": 1 }])),
             limit(
                 "oneOf",
                 json!([{ "minLength": 2 }, { "maxLength": 1 }, { "minLength": 2 }]),
             ),
-            &["combination-tightened v1 .spec: `oneOf` is new or another one"],
+            &["combination-tightened v1 .spec: `oneOf` is new or changed"],
         ),
         Fields(
             limit("oneOf", json!([{ "required": ["c"] }])),
@@ -239,7 +239,7 @@ pub fn all() -> Vec<Fields> {
                 "oneOf",
                 json!([{ "required": ["c"] }, { "required": ["c"] }]),
             ),
-            &["combination-tightened v1 .spec: `oneOf` is new or another one"],
+            &["combination-tightened v1 .spec: `oneOf` is new or changed"],
         ),
         Fields(
             limit(
@@ -252,7 +252,7 @@ pub fn all() -> Vec<Fields> {
         Fields(
             json!({}),
             limit("not", json!({ "pattern": "a" })),
-            &["combination-tightened v1 .spec: `not` is new or another one"],
+            &["combination-tightened v1 .spec: `not` is new or changed"],
         ),
         Fields(limit("not", json!({ "pattern": "a" })), json!({}), &[]),
         Fields(
@@ -264,7 +264,7 @@ pub fn all() -> Vec<Fields> {
                 "x-kubernetes-validations",
                 json!([{ "rule": "self.a==self.b // equal" }, { "rule": "true" }]),
             ),
-            &["cel-rule-added v1 .spec: has to fulfil `true` now"],
+            &["cel-rule-added v1 .spec: must now satisfy `true`"],
         ),
         Fields(
             limit(
@@ -276,8 +276,8 @@ pub fn all() -> Vec<Fields> {
                 json!([{ "rule": "'a b' == 'a  b'" }, { "rule": "true // x\n && self.a > 5" }]),
             ),
             &[
-                "cel-rule-added v1 .spec: has to fulfil `'a b' == 'a  b'` now",
-                "cel-rule-added v1 .spec: has to fulfil `true && self.a > 5` now",
+                "cel-rule-added v1 .spec: must now satisfy `'a b' == 'a  b'`",
+                "cel-rule-added v1 .spec: must now satisfy `true && self.a > 5`",
             ],
         ),
     ]

@@ -1,4 +1,4 @@
-//! Over random schemas: no panic, nothing found where nothing changed, and a change and its inverse never both free.
+//! Random schemas: no panic, no findings without a change, and findings for a change or its inverse.
 
 mod soundness;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{Definition, Release, compare};
 
-/// Any schema of a few levels, structural or not.
+/// A schema of a few levels, structural or not.
 fn schema() -> impl Strategy<Value = Value> {
     let word = prop_oneof![Just("a"), Just("b"), Just("c.d")];
     let small = 0..4_u64;
@@ -85,12 +85,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn nothing_changed_nothing_found(schema in schema()) {
+    fn no_change_has_no_findings(schema in schema()) {
         let release = release(&schema, true, "v1");
         prop_assert_eq!(compare(&release, &release), vec![]);
     }
 
-    /// Where schemas differ in anything but what lets more through, one direction has to tell.
+    /// Schemas of different types have findings in at least one direction.
     #[test]
     fn a_difference_is_found_in_one_direction(before in schema(), after in schema()) {
         let (old, new) = (release(&before, true, "v1"), release(&after, true, "v1"));
@@ -103,7 +103,7 @@ proptest! {
     }
 
     #[test]
-    fn any_value_in_any_place_is_read_or_refused(value in schema(), at in 0..3_usize) {
+    fn any_value_in_any_place_is_read_or_rejected(value in schema(), at in 0..3_usize) {
         let mut document = json!({});
         document[["metadata", "spec", "status"][at]] = value;
         let _ = serde_json::from_value::<Definition>(document);

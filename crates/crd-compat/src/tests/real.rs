@@ -1,5 +1,5 @@
-//! The definitions of thirteen projects, which live beside the repository: nothing is found where nothing changed, and the
-//! changes that their release notes tell of get the verdict that the notes give.
+//! The definitions of thirteen projects, in a directory beside the repository: without a change, there are no findings, and the
+//! changes in their release notes have the findings that the notes announce.
 
 mod pairs;
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{Definition, Finding, Release, compare};
 
-/// The directory, if it is there.
+/// The directory, if it exists.
 fn shared() -> Option<PathBuf> {
     let path = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/crds"));
     if !path.is_dir() {
@@ -35,7 +35,7 @@ fn definitions(text: &str) -> Vec<Value> {
 }
 
 #[test]
-fn nothing_changed_nothing_found() {
+fn no_change_has_no_findings() {
     let Some(root) = shared() else { return };
     let mut count = 0;
     for entry in walkdir::WalkDir::new(root).sort_by_file_name() {
@@ -59,18 +59,18 @@ fn nothing_changed_nothing_found() {
     assert!(count >= 100, "{count}");
 }
 
-/// A change that a project made, put onto (or taken back from) its definition of today.
+/// A change that a project made, applied to its current definition, or reverted in it.
 struct Pair {
-    /// Where the change is told.
+    /// The release note of the change.
     source: &'static str,
     file: &'static str,
     before: fn(&mut Value),
     after: fn(&mut Value),
-    /// Each rule with its place and how often it is found: `rule place ×n`.
+    /// Each rule with its place and the number of findings: `rule place ×n`.
     found: &'static [&'static str],
 }
 
-/// `rule place`, and how often, in the order of places.
+/// `rule place ×n`, in the order of rules and places.
 fn summary(findings: &[Finding]) -> Vec<String> {
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for finding in findings {
@@ -86,7 +86,7 @@ fn summary(findings: &[Finding]) -> Vec<String> {
 }
 
 #[test]
-fn changes_that_release_notes_tell_of() {
+fn changes_in_release_notes_have_their_findings() {
     let Some(root) = shared() else { return };
     for pair in pairs::PAIRS {
         let text = fs::read_to_string(root.join(pair.file)).unwrap();

@@ -1,4 +1,4 @@
-//! Versions: which are served and stored, and what becomes of objects between two of them.
+//! Changes of versions: served and stored ones, and objects that are converted between them.
 
 use serde_json::{Value, json};
 
@@ -51,7 +51,7 @@ pub fn all() -> Vec<Whole> {
         Whole(
             nothing,
             |d| versions(d)[0]["deprecated"] = json!(true),
-            &["version-deprecated v1: is deprecated now"],
+            &["version-deprecated v1: is now deprecated"],
         ),
         Whole(
             two,
@@ -65,7 +65,7 @@ pub fn all() -> Vec<Whole> {
             nothing,
             |d| second(d)["schema"] = json!({ "openAPIV3Schema": { "type": "object" } }),
             &[
-                "version-unconverted v2 .spec: differs from the stored version `v1`, and nothing converts",
+                "version-unconverted v2 .spec: differs from the storage version `v1`, and there is no conversion",
             ],
         ),
         Whole(
@@ -76,7 +76,7 @@ pub fn all() -> Vec<Whole> {
             },
             &[],
         ),
-        // What only the new version has is not stored, and two versions that differed before are no news.
+        // Values that only the new version has are not stored. Known differences between versions are not reported again.
         Whole(
             nothing,
             |d| {
@@ -84,7 +84,7 @@ pub fn all() -> Vec<Whole> {
                 schema["properties"]["spec"]["properties"]["a"] = json!({ "type": "string" });
             },
             &[
-                "version-unconverted v2 .spec.a: differs from the stored version `v1`, and nothing converts",
+                "version-unconverted v2 .spec.a: differs from the storage version `v1`, and there is no conversion",
             ],
         ),
         Whole(
@@ -92,7 +92,7 @@ pub fn all() -> Vec<Whole> {
             |d| second(d)["schema"] = json!({ "openAPIV3Schema": { "type": "object" } }),
             &[],
         ),
-        // A version that was not served is as good as new.
+        // A version that was not served counts as new.
         Whole(
             |d| {
                 let second = second(d);
@@ -101,15 +101,15 @@ pub fn all() -> Vec<Whole> {
             },
             |d| second(d)["schema"] = json!({ "openAPIV3Schema": { "type": "object" } }),
             &[
-                "version-unconverted v2 .spec: differs from the stored version `v1`, and nothing converts",
+                "version-unconverted v2 .spec: differs from the storage version `v1`, and there is no conversion",
             ],
         ),
-        // A field that only one of two versions gets, the served or the stored one, and one that both get.
+        // A new field in the served version, in the storage version, and in both.
         Whole(
             two,
             |d| spec(second(d))["a"] = json!({ "type": "string" }),
             &[
-                "version-unconverted v2 .spec.a: differs from the stored version `v1`, and nothing converts",
+                "version-unconverted v2 .spec.a: differs from the storage version `v1`, and there is no conversion",
             ],
         ),
         Whole(
@@ -119,7 +119,7 @@ pub fn all() -> Vec<Whole> {
                 spec(&mut versions(d)[0])["a"] = json!({ "type": "string" });
             },
             &[
-                "version-unconverted v2 .spec.a: differs from the stored version `v1`, and nothing converts",
+                "version-unconverted v2 .spec.a: differs from the storage version `v1`, and there is no conversion",
             ],
         ),
         Whole(
@@ -130,7 +130,7 @@ pub fn all() -> Vec<Whole> {
             },
             &[],
         ),
-        // The gap between two versions closes, and opens.
+        // The difference between two versions becomes smaller, and larger.
         Whole(
             |d| {
                 spec(&mut versions(d)[0])["a"] = json!({ "type": "string", "maxLength": 9 });
@@ -152,10 +152,10 @@ pub fn all() -> Vec<Whole> {
                 spec(second(d))["a"] = json!({ "type": "string" });
             },
             &[
-                "version-unconverted v2 .spec.a: differs from the stored version `v1`, and nothing converts",
+                "version-unconverted v2 .spec.a: differs from the storage version `v1`, and there is no conversion",
             ],
         ),
-        // A new version that takes less than the stored one, or makes something else of an object.
+        // A new version that accepts less than the storage version, or has another default.
         Whole(
             |d| {
                 let fields = spec(&mut versions(d)[0]);
@@ -169,13 +169,13 @@ pub fn all() -> Vec<Whole> {
                 *spec(new) = json!({ "a": { "maxLength": 8 }, "b": { "enum": [1] }, "c": {}, "d": { "default": 2 }, "e": {} });
             },
             &[
-                "version-unconverted v2 .spec.a: differs from the stored version `v1`, and nothing converts",
-                "version-unconverted v2 .spec.b: differs from the stored version `v1`, and nothing converts",
-                "version-unconverted v2 .spec.c: differs from the stored version `v1`, and nothing converts",
-                "version-unconverted v2 .spec.d: differs from the stored version `v1`, and nothing converts",
+                "version-unconverted v2 .spec.a: differs from the storage version `v1`, and there is no conversion",
+                "version-unconverted v2 .spec.b: differs from the storage version `v1`, and there is no conversion",
+                "version-unconverted v2 .spec.c: differs from the storage version `v1`, and there is no conversion",
+                "version-unconverted v2 .spec.d: differs from the storage version `v1`, and there is no conversion",
             ],
         ),
-        // Nothing is written through a stored version that is not served, so it refuses nothing.
+        // A storage version that is not served rejects nothing.
         Whole(
             |d| {
                 spec(&mut versions(d)[0])["a"] = json!({ "type": "string", "maxLength": 9 });
@@ -200,7 +200,7 @@ pub fn all() -> Vec<Whole> {
             nothing,
             &["stored-version-removed v2: was removed, and objects may be stored in it"],
         ),
-        // One that is being developed.
+        // A version that is not served yet.
         Whole(
             |d| second(d)["served"] = json!(false),
             |d| {
@@ -211,7 +211,7 @@ pub fn all() -> Vec<Whole> {
             },
             &[],
         ),
-        // Every object has these.
+        // Every object has these fields.
         Whole(
             nothing,
             |d| {

@@ -1,4 +1,4 @@
-//! Whole definitions, and what a version has beside its schema.
+//! Changes of definitions, and of versions besides their schemas.
 
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ pub fn all() -> Vec<Whole> {
             },
             &["conversion-removed: is no longer converted between its versions"],
         ),
-        // What every object has is kept, whatever a schema says.
+        // Fields that every object has are kept, whatever the schema says.
         Whole(
             |d| {
                 let schema = &mut versions(d)[0]["schema"]["openAPIV3Schema"];
@@ -89,7 +89,7 @@ pub fn all() -> Vec<Whole> {
             nothing,
             &[],
         ),
-        // And so is its name, which a schema may restrict.
+        // The name is one of these fields, and a schema may restrict it.
         Whole(
             nothing,
             |d| *metadata(d) = json!({ "type": "object", "properties": { "name": { "type": "string", "maxLength": 9 } } }),
@@ -110,7 +110,7 @@ pub fn all() -> Vec<Whole> {
             nothing,
             &[],
         ),
-        // No schema any more.
+        // A schema that is removed.
         Whole(
             |d| {
                 versions(d)[0]["schema"]["openAPIV3Schema"]["required"] = json!(["spec"]);
@@ -122,7 +122,7 @@ pub fn all() -> Vec<Whole> {
             },
             &["type-widened v1 .spec: was `object`, now of any type"],
         ),
-        // Subresources and what else a version has.
+        // Subresources, selectable fields and printer columns.
         Whole(
             |d| {
                 versions(d)[0]["subresources"] =
@@ -130,8 +130,8 @@ pub fn all() -> Vec<Whole> {
             },
             nothing,
             &[
-                "status-subresource-removed v1: has no `/status` any more",
-                "scale-subresource-removed v1: has no `/scale` any more",
+                "status-subresource-removed v1: no longer has `/status`",
+                "scale-subresource-removed v1: no longer has `/scale`",
             ],
         ),
         Whole(
@@ -144,8 +144,8 @@ pub fn all() -> Vec<Whole> {
                     json!({ "status": {}, "scale": { "specReplicasPath": ".spec.b" } })
             },
             &[
-                "status-subresource-added v1: has `/status` now",
-                "scale-subresource-changed v1: `/scale` uses other fields",
+                "status-subresource-added v1: now has `/status`",
+                "scale-subresource-changed v1: `/scale` now uses different fields",
             ],
         ),
         Whole(
@@ -164,17 +164,17 @@ pub fn all() -> Vec<Whole> {
                 )
             },
             |d| versions(d)[0]["subresources"] = scale(json!({ "specReplicasPath": ".spec.a" })),
-            &["scale-subresource-changed v1: `/scale` uses other fields"],
+            &["scale-subresource-changed v1: `/scale` now uses different fields"],
         ),
         Whole(
             |d| versions(d)[0]["selectableFields"] = json!([{ "jsonPath": ".spec.a" }]),
             nothing,
-            &["selectable-field-removed v1: `.spec.a` cannot be selected by any more"],
+            &["selectable-field-removed v1: `.spec.a` is no longer a selectable field"],
         ),
         Whole(
             nothing,
             |d| versions(d)[0]["additionalPrinterColumns"] = json!([{ "name": "A" }]),
-            &["printer-columns-changed v1: has other columns in `kubectl get`"],
+            &["printer-columns-changed v1: has different columns in `kubectl get`"],
         ),
     ]
 }

@@ -10,7 +10,7 @@ impl MemoryDisk {
         let files = self.files.borrow();
         files
             .iter()
-            .filter(|(path, _)| !path.starts_with(LOCAL))
+            .filter(|(path, _)| !path.starts_with(LOCAL.as_str()))
             .map(|(path, file)| {
                 (
                     path.clone(),
@@ -40,7 +40,7 @@ impl MemoryDisk {
         let known = ["lock", "undo", ".gitignore"].map(|name| format!("{LOCAL}/{name}"));
         files
             .keys()
-            .filter(|path| path.starts_with(LOCAL) && !known.contains(path))
+            .filter(|path| path.starts_with(LOCAL.as_str()) && !known.contains(path))
             .cloned()
             .collect()
     }

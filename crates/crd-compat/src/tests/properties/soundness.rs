@@ -1,4 +1,4 @@
-//! A value that the old schema accepts and the new one refuses or drops has to be told: nothing that breaks is missed.
+//! Soundness: if a value is valid in the old schema, and rejected or pruned by the new one, there is a breaking finding.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{release, schema};
 use crate::{Finding, Severity, compare};
 
-/// Values of the kinds that the schemas speak of.
+/// A value of one of the types in the schemas.
 fn value() -> impl Strategy<Value = Value> {
     let leaf = prop_oneof![
         prop_oneof![Just("a"), Just("b"), Just("c.d"), Just(""), Just("aaa")]
@@ -30,14 +30,14 @@ fn value() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Objects of [`judged`].
+/// An object for [`combined`].
 fn fields() -> impl Strategy<Value = Value> {
     let name = || proptest::sample::select(&["a", "b"][..]);
     proptest::collection::btree_map(name(), name(), 0..3).prop_map(|fields| json!(fields))
 }
 
-/// Whether `schema` accepts `value`, and keeps all of it; the little of OpenAPI that the strategies make. CEL rules here
-/// are no programs: a value fulfils none of them.
+/// Whether `schema` accepts and keeps `value`, for the part of OpenAPI that the strategies generate. The CEL rules here are not
+/// programs: no value satisfies one.
 fn accepts(schema: &Value, value: &Value) -> bool {
     let of_type = match (&schema["type"], value) {
         (Value::String(name), value) => match name.as_str() {
@@ -54,7 +54,7 @@ fn accepts(schema: &Value, value: &Value) -> bool {
     of_type && within_limits(schema, &with_defaults(schema, value)) && keeps(schema, value)
 }
 
-/// `value` with what it leaves out, one level deep: each level is judged by itself.
+/// `value` with its defaults, one level deep: each level is validated by itself.
 fn with_defaults(schema: &Value, value: &Value) -> Value {
     let mut value = value.clone();
     let fields = schema["properties"].as_object().into_iter().flatten();
@@ -108,7 +108,7 @@ fn within_limits(schema: &Value, value: &Value) -> bool {
         && (schema["not"].is_null() || !accepts(&schema["not"], value))
 }
 
-/// Fields and items, and that nothing is pruned: what is in a map's value or has no schema is kept where that is said.
+/// Whether `schema` accepts the fields and items of `value`, and prunes nothing.
 fn keeps(schema: &Value, value: &Value) -> bool {
     let none = BTreeMap::new();
     match value {
@@ -139,7 +139,7 @@ fn keeps(schema: &Value, value: &Value) -> bool {
                 && required.is_none_or(|names| {
                     names.iter().all(|name| {
                         let name = name.as_str().unwrap();
-                        // A default fills in for it.
+                        // The default is applied first.
                         fields.contains_key(name)
                             || named
                                 .get(name)
@@ -151,7 +151,7 @@ fn keeps(schema: &Value, value: &Value) -> bool {
     }
 }
 
-/// The places of all schemas in a schema.
+/// The JSON pointers of all schemas in a schema.
 fn places(schema: &Value, at: &str, found: &mut Vec<String>) {
     found.push(at.to_owned());
     let fields = schema["properties"].as_object().into_iter().flatten();
@@ -165,7 +165,7 @@ fn places(schema: &Value, at: &str, found: &mut Vec<String>) {
     }
 }
 
-/// A schema, and the same with a few words of one place changed or taken away.
+/// A schema, and a copy with a few keywords of one place changed or removed.
 fn edited() -> impl Strategy<Value = (Value, Value)> {
     (
         schema(),
@@ -185,7 +185,7 @@ fn edited() -> impl Strategy<Value = (Value, Value)> {
                     false => _ = place.remove(word),
                 }
             }
-            // The API server takes no definition with both.
+            // The API server rejects a definition with both.
             if place.contains_key("x-kubernetes-int-or-string") {
                 place.remove("type");
             }
@@ -193,8 +193,8 @@ fn edited() -> impl Strategy<Value = (Value, Value)> {
         })
 }
 
-/// An object in two versions: the defaults of its fields differ, or what judges by them.
-fn judged() -> impl Strategy<Value = (Value, Value)> {
+/// Two schemas of an object: they differ in the defaults of its fields, or in the combinations around them.
+fn combined() -> impl Strategy<Value = (Value, Value)> {
     let name = || proptest::sample::select(&["a", "b"][..]);
     // Combinations prune nothing.
     let open = |mut schema: Value| {
@@ -236,7 +236,7 @@ fn judged() -> impl Strategy<Value = (Value, Value)> {
         schema
     };
     let defaults = || [default(), default()];
-    // The same, the same with an alternative that is there twice, or another one.
+    // The same part, a copy with a duplicate alternative, or another part.
     let after = (part.clone(), part, 0..3_usize).prop_map(|(one, other, which)| {
         let mut twice = one.clone();
         if let Some(all) = twice.get_mut("oneOf").and_then(Value::as_array_mut) {
@@ -253,24 +253,24 @@ proptest! {
     #![proptest_config(ProptestConfig { max_global_rejects: 1_000_000, ..ProptestConfig::with_cases(2_000) })]
 
     #[test]
-    fn what_is_refused_or_dropped_is_told((before, after) in prop_oneof![(schema(), schema()), edited()], value in value()) {
-        is_told(&before, &after, &value)?;
+    fn a_value_that_is_rejected_or_pruned_has_a_finding((before, after) in prop_oneof![(schema(), schema()), edited()], value in value()) {
+        check(&before, &after, &value)?;
     }
 
     #[test]
-    fn what_a_default_is_refused_by_is_told((before, after) in judged(), value in fields()) {
-        is_told(&before, &after, &value)?;
+    fn an_object_that_is_rejected_for_a_default_has_a_finding((before, after) in combined(), value in fields()) {
+        check(&before, &after, &value)?;
     }
 }
 
-fn is_told(before: &Value, after: &Value, value: &Value) -> Result<(), TestCaseError> {
+fn check(before: &Value, after: &Value, value: &Value) -> Result<(), TestCaseError> {
     prop_assume!(accepts(before, value) && !accepts(after, value));
     let findings = compare(&release(before, true, "v1"), &release(after, true, "v1"));
     let is_breaking = |finding: &Finding| finding.rule.severity == Severity::Breaking;
     let breaks = findings.iter().any(is_breaking);
     prop_assert!(
         breaks,
-        "{value} passed {before}, and not {after}: {findings:?}"
+        "{value} is valid in {before}, and not in {after}: {findings:?}"
     );
     Ok(())
 }
