@@ -181,9 +181,9 @@ impl Merged<'_> {
             merged.map(Some)
         });
         match merged {
-            Ok(Some(text)) => resolved.merged = Some(text),
+            Ok(Some(text)) => resolved.merged = Some(Ok(text)),
             Ok(None) => return Some(Resolved::of(Verdict::KeepEdited, Some(NoteKind::BaseLost))),
-            Err(why) => resolved.conflict = Some(why),
+            Err(why) => resolved.merged = Some(Err(why)),
         }
         Some(resolved)
     }
@@ -252,7 +252,7 @@ impl Merged<'_> {
         }
         let line = self.sides.as_ref().map(|sides| sides.line);
         let stays = Resolved {
-            conflict: line.map(ConflictKind::Markers),
+            merged: line.map(|line| Err(ConflictKind::Markers(line))),
             ..Resolved::of(verdict, line.map(|_| NoteKind::Markers))
         };
         let (Ok(disk), Ok(desired)) = (text(self.disk), self.file.theirs()) else {
@@ -280,7 +280,7 @@ impl Merged<'_> {
                         _ => None,
                     };
                     return Resolved {
-                        conflict: Some(ConflictKind::EditedOnBranch(only)),
+                        merged: Some(Err(ConflictKind::EditedOnBranch(only))),
                         marked: Some(markers::conflict_from(edits.base, edit, &merged)),
                         ..Resolved::of(Verdict::Edited, None)
                     };
@@ -296,7 +296,7 @@ impl Merged<'_> {
             true => Resolved::of(Verdict::Write, None),
             false if merged == disk => Resolved::of(Verdict::KeepEdited, None),
             false => Resolved {
-                merged: Some(merged),
+                merged: Some(Ok(merged)),
                 ..Resolved::of(Verdict::Merge, None)
             },
         }

@@ -4,16 +4,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::three_way::Resolved;
 use crate::{
-    change::Policy,
+    change::{Action, Change, Policy},
     reconcile::Last,
-    tree::{Content, Digest, Found, RelPath, Tree},
+    tree::{self, Content, Digest, Found, Owner, RelPath, Tree},
 };
 
-/// Facts about paths, borrowed, so that a plan can look at some of them as they will be.
+/// Facts about paths.
 pub type View<'a, T> = BTreeMap<&'a RelPath, &'a T>;
 
-/// Everything a plan depends on.
-#[derive(Clone)]
+/// Everything that a plan depends on.
 pub struct Inputs<'a> {
     /// Last applied: the rows of the lock.
     pub rows: View<'a, Last<Digest>>,
@@ -44,7 +43,7 @@ pub struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    /// What is at a path.
+    /// The observed state of a path.
     pub fn found(&self, path: &RelPath) -> &'a Found {
         self.found.get(path).copied().unwrap_or(&Found::Absent)
     }
@@ -108,5 +107,41 @@ impl Rewritten {
             after: Some(after),
             row,
         }
+    }
+
+    /// The new text, with the line ends of the old one.
+    pub fn text(&self) -> Option<Content> {
+        let after = self.after.clone()?;
+        Some(match &self.before {
+            Some(before) => tree::with_line_ends_of(before, after),
+            None => after,
+        })
+    }
+
+    /// The change of the file at `path`.
+    pub fn change(&self, inputs: &Inputs<'_>, path: &RelPath) -> Option<Change> {
+        let after = self.text();
+        let action = match (&self.before, &after) {
+            (Some(before), Some(after)) if **before == **after => return None,
+            (None, None) => return None,
+            (Some(_), Some(_)) => Action::Edit,
+            // A file that is not made anew at its new path has the user's text.
+            (None, Some(after)) if inputs.named.moved.contains_key(path) => {
+                let file = inputs.desired.get(path);
+                match file.is_some_and(|file| file.digest(path) == Digest::of(path, after)) {
+                    true => Action::Move,
+                    false => Action::Edit,
+                }
+            }
+            (None, Some(_)) => Action::Create,
+            (Some(_), None) => Action::Delete,
+        };
+        Some(Change {
+            path: path.clone(),
+            action,
+            owner: Some(Owner::User),
+            before: self.before.clone(),
+            after,
+        })
     }
 }

@@ -31,11 +31,9 @@ pub struct Resolved {
     pub verdict: Verdict,
     /// The note if the file stays as it is.
     pub note: Option<NoteKind>,
-    /// The merged text, where the verdict is [`Verdict::Merge`] and the merge is made already.
-    pub merged: Option<String>,
-    /// The conflict, where it is more specific than the verdict.
-    pub conflict: Option<ConflictKind>,
-    /// Both sides with conflict markers, where something is in the way.
+    /// The three-way merge, where it was tried already.
+    pub merged: Option<Result<String, ConflictKind>>,
+    /// Both sides with conflict markers, where they conflict.
     pub marked: Option<String>,
 }
 
@@ -46,7 +44,6 @@ impl Resolved {
             verdict,
             note,
             merged: None,
-            conflict: None,
             marked: None,
         }
     }
@@ -95,7 +92,7 @@ impl<'a> ThreeWay<'a> {
         let merged = applied.and_then(|applied| self.merge_onto(applied).ok());
         let verdict = self.verdict_if(merged.is_some());
         Resolved {
-            merged: merged.filter(|_| verdict == Verdict::Merge),
+            merged: merged.filter(|_| verdict == Verdict::Merge).map(Ok),
             ..Resolved::of(verdict, None)
         }
     }
