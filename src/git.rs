@@ -1,4 +1,4 @@
-//! Hardened calls of git. No program that a repository names is run.
+//! Hardened calls of git: they run no program that a repository names.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use std::{
 
 use crate::tree::{self, Found, RelPath};
 
-/// Why git gave no answer.
+/// The failure of a git command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// There is no `git` in `PATH`.
@@ -44,7 +44,7 @@ pub fn init(directory: &Path) -> Result<()> {
     output(directory, &["init", "--quiet"]).map(drop)
 }
 
-/// The paths whose text on disk is not that of the last commit; empty outside of a repository. Line ends do not count.
+/// The paths whose text on disk differs from the last commit; none outside of a repository. Line ends do not count.
 ///
 /// `git status` would run the filters of the repository, so the texts are compared here. A path with a filter that changes
 /// the text, as git-lfs does, is an error.
@@ -70,7 +70,7 @@ pub fn uncommitted(directory: &Path, paths: &[RelPath]) -> Result<Vec<RelPath>> 
     Ok(other)
 }
 
-/// Refuses paths that git stores in another form than they have on the disk.
+/// Refuses paths that git stores in another form than on disk.
 fn refuse_filtered(directory: &Path, paths: &[RelPath]) -> Result<()> {
     if paths.is_empty() {
         return Ok(());
@@ -94,7 +94,7 @@ fn refuse_filtered(directory: &Path, paths: &[RelPath]) -> Result<()> {
 /// The three texts of an unmerged path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unmerged {
-    /// The text of the merge base; `None` where the file was not there.
+    /// The text of the merge base; `None` where it has no such file.
     pub base: Option<String>,
     /// The text of the branch that was checked out; `None` where it deleted the file.
     pub ours: Option<String>,
@@ -112,7 +112,7 @@ pub struct Status {
 }
 
 impl Status {
-    /// Asks git once, about the index and the last commit side by side. Outside of a repository the answer is empty.
+    /// Reads the index and the last commit, side by side. Outside of a repository the status is empty.
     pub fn of(directory: &Path) -> Result<Self> {
         let none = Self {
             directory: directory.to_path_buf(),
@@ -203,7 +203,7 @@ impl Status {
 /// A file of a revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
-    /// Its path, relative to the directory of the question.
+    /// Its path, relative to the directory.
     pub path: String,
     /// Whether it is a symbolic link.
     pub is_link: bool,
@@ -336,10 +336,9 @@ fn cannot_run(directory: &Path, error: &io::Error) -> Error {
     }
 }
 
-/// The process for every call. A repository may come from anybody, and its configuration may name programs: a file system
-/// monitor, hooks, a remote from which a partial clone fetches objects. None of them is run, a bare repository among the files
-/// is not used, and optional locks are not taken. Filters and `diff` drivers cannot be switched off, so no command that runs
-/// them is called.
+/// The process of every call. A repository is untrusted, and its configuration may name programs: a file system monitor, hooks, a
+/// remote from which a partial clone fetches objects. None of them is run, a bare repository among the files is not used, and
+/// optional locks are not taken. Filters and `diff` drivers cannot be switched off, so commands that run them are not used.
 ///
 /// A hook or `git rebase --exec` that calls operator-forge sets variables for its own repository; they are removed, so that the
 /// repository of `directory` counts.
@@ -375,7 +374,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn links_of_a_revision_are_followed_as_far_as_it_goes() {
+    fn links_are_followed_within_a_revision() {
         let check = |target: &str, expected: std::result::Result<&str, &str>| {
             let repository = tempfile::tempdir().unwrap();
             let directory = repository.path().join("project");

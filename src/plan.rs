@@ -5,7 +5,6 @@
 
 mod file;
 mod inputs;
-mod three_way;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,8 +12,8 @@ use rayon::prelude::*;
 
 use self::{file::Planned, inputs::View};
 pub use self::{
-    inputs::{Inputs, NamedFiles, Rewritten},
-    three_way::{Resolved, ThreeWay, text},
+    file::{ThreeWay, text},
+    inputs::{Inputs, NamedFiles, Resolved, Rewritten},
 };
 use crate::{
     change::{Action, Change, ChangeSet, Conflict, ConflictKind, Note},
@@ -89,14 +88,14 @@ pub fn moves(rows: &View<'_, Last<Digest>>, desired: &Tree, found: &View<'_, Fou
 
 /// Plans a command: every change, note and conflict.
 ///
-/// Errors: only paths that cannot be stored; everything about contents is a conflict or a note in the result.
+/// Errors: a path cannot be stored. Problems with contents are conflicts and notes in the result.
 pub fn plan(inputs: &Inputs<'_>) -> Result<ChangeSet> {
     let moves = moves(&inputs.rows, inputs.desired, &inputs.found);
     let moved: BTreeSet<&RelPath> = moves.values().collect();
     let known = inputs.rows.keys().copied().filter(|it| !moved.contains(it));
     let known = known.chain(inputs.named.rewritten.keys());
     let all: BTreeSet<&RelPath> = inputs.desired.keys().chain(known).collect();
-    // No file's plan depends on another one's, and hashing them is most of a plan's work.
+    // The files are independent, and hashing them is most of the work.
     let planned = all
         .par_iter()
         .map(|path| file::plan(inputs, path, moves.get(path)));

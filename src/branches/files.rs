@@ -1,7 +1,7 @@
-//! Files with the work of two branches in them.
+//! Resolves files that two branches changed.
 //!
-//! git leaves what it could not merge with conflict markers, in a file and in its base alike. The sides are merged again with
-//! the file's own driver, and the result then counts as any edited file.
+//! Where git could not merge, it leaves conflict markers, in a file and in its base. The sides are merged again with the file's own
+//! driver, and the result counts as any edited file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,19 +18,18 @@ use crate::{
     tree::{Digest, Found, Owner, RelPath, Tree},
 };
 
-/// The files of a merge, as git has them.
+/// The texts of a merge in git.
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     /// The unmerged paths.
     pub unmerged: BTreeMap<RelPath, Unmerged>,
     /// Whether `sync` has written since git merged.
     pub settled: bool,
-    /// The files of which the last commit, a merge, kept the text of one branch.
+    /// The files for which the last commit, a merge, kept the text of one branch.
     pub committed: BTreeMap<RelPath, Unmerged>,
 }
 
-/// The verdicts for files with traces of a git merge, allowing for it. All others are left to the table, and so are the files
-/// that a command names.
+/// The verdicts for files with traces of a git merge. All other files are left to the table, and so are those that a command names.
 pub fn resolve(
     texts: &Texts,
     memory: &Memory,
@@ -99,7 +98,7 @@ struct Merged<'a> {
 }
 
 impl Merged<'_> {
-    /// The sides of conflict markers that this program did not write.
+    /// The sides of conflict markers that git wrote.
     fn git_sides(&self) -> Option<&Sides> {
         self.sides.as_ref().filter(|sides| !sides.own)
     }
@@ -125,7 +124,7 @@ impl Merged<'_> {
         }
     }
 
-    /// The note of a User file. Its text may show what a conflict looks like.
+    /// The note for a User file. Conflict markers in a text that parses are an example, not a conflict.
     fn note_of_user(&self) -> Option<NoteKind> {
         let disk = self.file.ours().ok();
         let parses = |text: &String| Driver::of(self.file.path).parses(text).is_ok();
@@ -150,7 +149,7 @@ impl Merged<'_> {
     fn shared(&self, verdict: Verdict) -> Option<Resolved> {
         let mut resolved = Resolved::of(verdict, None);
         if let Some(sides) = &self.sides {
-            // Where nothing new is desired, two edits that cannot be merged are in nobody's way.
+            // Without new desired content, two edits that cannot be merged block nothing.
             let stays = sides.own || verdict == Verdict::KeepEdited;
             resolved.note = stays.then_some(NoteKind::Markers);
             if !sides.own {
@@ -217,15 +216,15 @@ impl Merged<'_> {
         both.map(Some).ok_or(ConflictKind::Markers(sides.line))
     }
 
-    /// The merge base of the text at `path`, as far as it is known.
+    /// The merge base of the text at `path`, if it is known.
     fn git_base<'b>(&'b self, path: &RelPath, sides: &'b Sides) -> Option<&'b str> {
         let git = self.texts.unmerged.get(path);
         let base = git.and_then(|git| git.base.as_deref());
         base.or(sides.base.as_deref())
     }
 
-    /// Whether the new comments of both sides are in the merged text. Of two that differ a driver keeps the user's, and here
-    /// both are the user's.
+    /// Whether the merged text has the new comments of both sides. A driver keeps only ours where two differ, and here both are the
+    /// user's.
     fn keeps_comments(&self, sides: &Sides, merged: &str) -> bool {
         let base = self.git_base(self.at, sides);
         let has = |text: &str, comment: &str| text.lines().any(|line| line.trim() == comment);
@@ -235,7 +234,7 @@ impl Merged<'_> {
         comments.all(|line| has(merged, line) || base.is_some_and(|text| has(text, line)))
     }
 
-    /// Resolves a Tool file. Without an edit it is written anew; a branch's edit is merged with what is desired.
+    /// Resolves a Tool file. Without an edit it is rewritten; a branch's edit is merged with the desired text.
     fn tool(&self, verdict: Verdict) -> Resolved {
         if verdict != Verdict::Unchanged && self.is_generated() {
             return Resolved::of(Verdict::Write, None);
@@ -264,7 +263,7 @@ impl Merged<'_> {
         for edit in &edits {
             merged = match driver.merge(base, edit, &merged) {
                 Ok(text) => text,
-                // Where nothing new is desired, two edits that cannot be merged are in nobody's way.
+                // Without new desired content, two edits that cannot be merged block nothing.
                 Err(_) if self.git_sides().is_some() && nothing_new => return stays,
                 Err(_) if as_git_left_it => {
                     let only = match edits[..] {
@@ -314,7 +313,7 @@ impl Merged<'_> {
                 .filter(|text| !self.is_row(text));
             return Some((edited.collect(), true));
         }
-        // An edit that the user left out when resolving stays out; the commit has the text of one branch.
+        // An edit that the user dropped when resolving stays dropped; a committed merge has the text of one branch.
         let is_known = match self.unmerged {
             Some(_) => self.sides.is_none(),
             None => is_left_by_git,
@@ -340,13 +339,13 @@ impl Merged<'_> {
         let desired = lines(&String::from_utf8_lossy(&self.file.file.content));
         match self.git_sides() {
             Some(_) => all.is_subset(&desired),
-            // git saw no conflict where both branches added lines: it may have put them in another order.
+            // Where both branches added lines, git may have merged them in another order than the template's.
             None => self.file.last.is_some_and(|last| last.any_of.len() > 1) && all == desired,
         }
     }
 }
 
-/// Whether a `sync` has merged the desired text already: its new lines are on disk, and the lines that went are not.
+/// Whether a `sync` has merged the desired text already: its new lines are on disk, and its removed lines are not.
 fn is_merged(base: &str, disk: &str, desired: &str) -> bool {
     let [base, disk, desired] = [base, disk, desired].map(lines);
     desired.is_subset(&disk) && base.difference(&desired).all(|gone| !disk.contains(gone))

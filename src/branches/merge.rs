@@ -13,7 +13,7 @@ use crate::{
 
 /// A key that both branches changed to different values.
 struct Clash {
-    /// The keys that lead to it, outermost first; an entry of a list goes by its name.
+    /// The path of the key, outermost first; an entry of a list is given by its name.
     at: Vec<String>,
     ours: Option<Value>,
     theirs: Option<Value>,
@@ -28,7 +28,7 @@ impl Clash {
 
 /// Merges both sides of `PROJECT`. Without a `base`, an entry that only one side has counts as added there.
 ///
-/// Errors: a side is no YAML; both changed one key to different values, and the policy does not choose one.
+/// Errors: a side is not YAML; both changed a key to different values, and the policy does not choose one.
 pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String> {
     let read = |text: &str| {
         yaml::read::<Value>(text).map_err(|error| {
@@ -64,8 +64,8 @@ pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String
     })
 }
 
-/// Moves the options of each entry into the entry, so that a branch that changes the options conflicts with one that removes
-/// the entry.
+/// Moves the options of each entry into the entry, so that changing the options on one branch conflicts with removing the entry on
+/// the other.
 fn with_options(mut project: Value) -> Value {
     let Some(all) = options(&mut project).map(std::mem::take) else {
         return project;
@@ -99,8 +99,8 @@ fn without_options(mut project: Value) -> Value {
     project
 }
 
-/// Removes the remains of entries that each branch took one half away from: a hub goes with its last spoke, and an entry with
-/// the last thing that it asked for.
+/// Removes entries that became empty because each branch removed a part: a hub goes with its last spoke, and an entry with its last
+/// API, controller or webhook.
 fn without_empty(mut project: Value) -> Value {
     for entry in resources(&mut project).filter_map(Value::as_mapping_mut) {
         let Some(Value::Mapping(webhooks)) = entry.get_mut("webhooks") else {
@@ -122,7 +122,7 @@ fn without_empty(mut project: Value) -> Value {
     project
 }
 
-/// Whether a field asks for anything.
+/// Whether a field has a value other than `false` and the empty list.
 fn is_set(field: Option<&Value>) -> bool {
     match field {
         Some(Value::Bool(set)) => *set,
@@ -231,7 +231,7 @@ fn entries(value: Option<&Value>) -> &[Value] {
         .map_or(&[], Vec::as_slice)
 }
 
-/// The name of an entry of a list: a resource's group, version and kind, a controller's name, or else its whole text.
+/// The name of an entry of a list: a resource's group, version and kind, or a controller's name; otherwise its whole text.
 fn name_of(entry: &Value) -> String {
     let field = |name: &str| entry.get(name).map(scalar);
     match (field("kind"), field("name")) {

@@ -1,4 +1,4 @@
-//! Texts with conflict markers.
+//! Parses and writes conflict markers.
 
 /// The first characters of marker lines. git repeats the character more often where `.gitattributes` sets
 /// `conflict-marker-size`, and for a file that both branches renamed.
@@ -11,7 +11,7 @@ const END: &str = ">>>>>>>";
 const YOURS: &str = "yours";
 const GENERATED: &str = "generated";
 
-/// A text with conflict markers, taken apart.
+/// The sides of a text with conflict markers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sides {
     /// The base, if every conflict shows it (the styles `diff3` and `zdiff3`).
@@ -47,7 +47,7 @@ enum Part {
     Theirs,
 }
 
-/// Takes a text apart; `None` if it has no conflict markers, or an incomplete set of them.
+/// Splits a text into its sides; `None` if it has no conflict markers, or an incomplete set of them.
 pub fn sides(text: &str) -> Option<Sides> {
     if !text.contains(START) {
         return None;
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_taken_apart() {
+    fn a_text_is_split_into_its_sides() {
         check(
             "a\n<<<<<<< HEAD\nb\n=======\nc\nd\n>>>>>>> y\ne\n",
             None,
@@ -228,7 +228,7 @@ mod tests {
             "x\n",
             "c\nx\n",
         );
-        // One conflict of two shows no ancestor: there is none for the whole.
+        // One conflict of two shows no base: the whole text has none.
         check(
             "<<<<<<< H\na\n||||||| o\nb\n=======\nc\n>>>>>>> y\n<<<<<<< H\n=======\nd\n>>>>>>> y\n",
             None,

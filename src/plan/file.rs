@@ -1,15 +1,12 @@
-//! The plan of one file: its changes, and the row that the lock will hold, which follows from the verdict.
+//! The plan of one file, from its three sides: the verdict, the changes, and the row that the lock will hold.
 
-use super::{
-    inputs::Inputs,
-    three_way::{Resolved, ThreeWay, text},
-};
+use super::inputs::{Inputs, Resolved};
 use crate::{
     change::{Action, Change, ConflictKind, NoteKind, Policy},
     memory,
-    merge::{self, markers},
-    reconcile::{Last, Remember, Verdict, reconcile},
-    tree::{Digest, Found, Owner, RelPath},
+    merge::{self, Driver, markers},
+    reconcile::{Desired, Last, Remember, Verdict, reconcile},
+    tree::{self, Content, Digest, File, Found, Owner, RelPath},
 };
 
 /// The plan of one file.
@@ -25,7 +22,8 @@ pub struct Planned {
     pub row: Option<Last<Digest>>,
 }
 
-/// Plans the file at `path`, which may move there `from` another path. A file that the command rewrites is planned as it will be.
+/// Plans the file at `path`, which may move there `from` another path. A file that the command rewrites is planned with its new
+/// text.
 pub fn plan(inputs: &Inputs<'_>, path: &RelPath, from: Option<&RelPath>) -> Planned {
     let at = from.unwrap_or(path);
     let file = inputs.desired.get(path);
@@ -85,7 +83,7 @@ fn moved(
     planned: &Planned,
 ) -> Vec<Change> {
     let change = planned.changes.first();
-    // The text that is lost is shown where it was.
+    // An overwritten text is shown at its old path.
     let (gone, there) = match change.map(|change| change.action) {
         None | Some(Action::Update) => (Action::Delete, Action::Move),
         Some(Action::Overwrite) => (Action::Overwrite, Action::Create),
@@ -169,7 +167,7 @@ fn desired(inputs: &Inputs<'_>, sides: &ThreeWay<'_>, at: &RelPath) -> Planned {
             ..forced
         };
     }
-    // After a merge of two branches, what one of them applied is news to the other.
+    // After a git merge, the row of either branch may differ from the desired content.
     let is_news = |row: &Digest| *row != sides.digest;
     match verdict {
         Verdict::Create => anew(Action::Create),
@@ -179,7 +177,7 @@ fn desired(inputs: &Inputs<'_>, sides: &ThreeWay<'_>, at: &RelPath) -> Planned {
             let onto_base = || base(inputs, sides, at).map(|base| sides.merge_onto(base));
             match merged.or_else(onto_base) {
                 Some(Ok(text)) => {
-                    // A generated file that holds an edit beside what is desired is an edited one.
+                    // A generated file with an edit in its merged text is an edited file.
                     let is_edited = file.owner == Owner::Tool
                         && Digest::of(path, text.as_bytes()) != sides.digest;
                     let note = is_edited.then_some(NoteKind::Edited);
@@ -199,7 +197,7 @@ fn desired(inputs: &Inputs<'_>, sides: &ThreeWay<'_>, at: &RelPath) -> Planned {
             let why = merged.and_then(Result::err);
             conflict(why.unwrap_or(ConflictKind::Edited), marked)
         }
-        // The note comes once; then the row is that of what was reported.
+        // The note comes once: afterwards the row is the desired content.
         Verdict::KeepUser
             if note.is_none()
                 && inputs.owned.contains(path)
@@ -228,7 +226,7 @@ fn base<'a>(inputs: &'a Inputs<'_>, sides: &ThreeWay<'_>, at: &RelPath) -> Optio
     };
     match inputs.found(&memory::base_path(at).ok()?) {
         Found::File(base) if last.owner == Owner::Shared => {
-            // With more than one row git merged the base as it merged the file.
+            // After a git merge there is more than one row, and git merged the base, too.
             let is_applied =
                 last.any_of.len() > 1 || last.any_of.contains(&Digest::of(sides.path, base));
             is_applied.then_some(base.as_slice())
@@ -237,7 +235,7 @@ fn base<'a>(inputs: &'a Inputs<'_>, sides: &ThreeWay<'_>, at: &RelPath) -> Optio
     }
 }
 
-/// Resolves a conflict by the policy. `marked` is both sides with conflict markers, where the plan alone cannot make that.
+/// Resolves a conflict by the policy. `marked` is the text with conflict markers, where it is not made from the three sides.
 fn resolve_conflict(
     inputs: &Inputs<'_>,
     sides: &ThreeWay<'_>,
@@ -284,7 +282,7 @@ fn resolve_conflict(
 /// The text on disk and the desired one with conflict markers where they differ; where the base is known, only where both
 /// changed it.
 ///
-/// Errors: one of them is no text, or has markers already.
+/// Errors: one of them is not text, or has markers already.
 fn with_markers(
     inputs: &Inputs<'_>,
     sides: &ThreeWay<'_>,
@@ -299,4 +297,137 @@ fn with_markers(
         Some(base) => markers::conflict_from(&base, &ours, &theirs),
         None => markers::conflict(&ours, &theirs),
     })
+}
+
+/// The three sides of a desired file: last applied, observed, desired.
+#[derive(Clone, Copy)]
+pub struct ThreeWay<'a> {
+    /// Its desired path.
+    pub path: &'a RelPath,
+    /// Its row in the lock; `None` for a new file.
+    pub last: Option<&'a Last<Digest>>,
+    /// The text on disk; `None` without a file.
+    pub disk: Option<&'a Vec<u8>>,
+    /// The desired file.
+    pub file: &'a File,
+    /// The digest of the desired text.
+    pub digest: Digest,
+    /// The digest of the text on disk.
+    pub on_disk: Option<Digest>,
+}
+
+impl<'a> ThreeWay<'a> {
+    /// Compares the sides of the file at `path`.
+    pub fn new(
+        path: &'a RelPath,
+        last: Option<&'a Last<Digest>>,
+        disk: Option<&'a Vec<u8>>,
+        file: &'a File,
+    ) -> Self {
+        let digest = file.digest(path);
+        Self {
+            path,
+            last,
+            disk,
+            file,
+            digest,
+            // Most files are as desired, and equal bytes need one hash.
+            on_disk: disk.map(|bytes| match **bytes == *file.content {
+                true => digest,
+                false => Digest::of(path, bytes),
+            }),
+        }
+    }
+
+    /// The verdict where the last applied text is unknown.
+    pub fn verdict(&self) -> Verdict {
+        self.verdict_if(false)
+    }
+
+    fn verdict_if(&self, merges: bool) -> Verdict {
+        let desired = Desired {
+            owner: self.file.owner,
+            keyed: Driver::of(self.path).is_keyed(),
+            merges,
+            content: self.digest,
+        };
+        reconcile(self.last, self.on_disk.as_ref(), Some(&desired))
+    }
+
+    /// The verdict and the merge of a Tool file whose text was `applied`.
+    pub fn resolve(&self, applied: Option<&Content>) -> Resolved {
+        let merged = applied.and_then(|applied| self.merge_onto(applied).ok());
+        let verdict = self.verdict_if(merged.is_some());
+        Resolved {
+            merged: merged.filter(|_| verdict == Verdict::Merge).map(Ok),
+            ..Resolved::of(verdict, None)
+        }
+    }
+
+    /// The three-way merge of the text on disk and the desired one.
+    pub fn merge_onto(&self, base: &[u8]) -> Result<String, ConflictKind> {
+        let driver = Driver::of(self.path);
+        driver.merge(&text(base)?, &self.ours()?, &self.theirs()?)
+    }
+
+    /// The text on disk.
+    pub fn ours(&self) -> Result<String, ConflictKind> {
+        text(self.disk.map_or(&[], |bytes| bytes))
+    }
+
+    /// The desired text.
+    pub fn theirs(&self) -> Result<String, ConflictKind> {
+        text(&self.file.content)
+    }
+
+    /// The row of a file whose desired text was applied or reported.
+    pub fn desired(&self) -> Last<Digest> {
+        Last {
+            owner: self.file.owner,
+            any_of: vec![self.digest],
+        }
+    }
+
+    /// The row of a file that is kept. A lock that git merged may have several rows; one of them stays, preferably that of the text
+    /// on disk.
+    pub fn left(&self) -> Option<Last<Digest>> {
+        let rows = &self.last?.any_of;
+        let known = [self.on_disk, Some(self.digest)];
+        let mut known = known.into_iter().flatten().filter(|it| rows.contains(it));
+        Some(Last {
+            // An owned file is the user's even before its first edit.
+            owner: self.file.owner,
+            any_of: known
+                .next()
+                .or_else(|| rows.iter().min().copied())
+                .into_iter()
+                .collect(),
+        })
+    }
+
+    /// The change to another text; `None` if only line ends differ.
+    pub fn write(&self, action: Action, after: Content) -> Option<Change> {
+        let after = match self.disk {
+            Some(old) if tree::unix_line_ends(old) == tree::unix_line_ends(&after) => return None,
+            Some(old) => tree::with_line_ends_of(old, after),
+            None => after,
+        };
+        Some(Change {
+            path: self.path.clone(),
+            action,
+            owner: Some(self.file.owner),
+            before: self.disk.cloned(),
+            after: Some(after),
+        })
+    }
+
+    /// The change to a merged text.
+    pub fn write_merged(&self, text: String) -> Option<Change> {
+        self.write(Action::Merge, text.into_bytes().into())
+    }
+}
+
+/// A file's text with `\n` at the ends of lines.
+pub fn text(bytes: &[u8]) -> Result<String, ConflictKind> {
+    String::from_utf8(tree::unix_line_ends(bytes).into_owned()).map_err(|_| ConflictKind::NoText)
 }

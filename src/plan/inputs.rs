@@ -2,10 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::three_way::Resolved;
 use crate::{
-    change::{Action, Change, Policy},
-    reconcile::Last,
+    change::{Action, Change, ConflictKind, NoteKind, Policy},
+    reconcile::{Last, Verdict},
     tree::{self, Content, Digest, Found, Owner, RelPath, Tree},
 };
 
@@ -22,7 +21,7 @@ pub struct Inputs<'a> {
     pub found: View<'a, Found>,
     /// The text that was last applied, of edited Tool files that have to change.
     pub applied: &'a BTreeMap<RelPath, Content>,
-    /// Desired files whose verdict is not that of the table.
+    /// The verdicts that replace those of the table.
     pub resolved: &'a BTreeMap<RelPath, Resolved>,
     /// The template set that rendered `desired`.
     pub templates: u32,
@@ -49,12 +48,37 @@ impl<'a> Inputs<'a> {
     }
 }
 
+/// The verdict for one file, with the texts that it needs.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The row of the table.
+    pub verdict: Verdict,
+    /// The note if the file stays as it is.
+    pub note: Option<NoteKind>,
+    /// The three-way merge, where it was tried already.
+    pub merged: Option<Result<String, ConflictKind>>,
+    /// Both sides with conflict markers, where they conflict.
+    pub marked: Option<String>,
+}
+
+impl Resolved {
+    /// A verdict alone, with a note if the file stays as it is.
+    pub fn of(verdict: Verdict, note: Option<NoteKind>) -> Self {
+        Self {
+            verdict,
+            note,
+            merged: None,
+            marked: None,
+        }
+    }
+}
+
 /// User files that the command names explicitly. The default is none.
 #[derive(Clone, Debug, Default)]
 pub struct NamedFiles {
-    /// Files that stay on disk whatever becomes of their entry, and leave the lock.
+    /// Files that stay on disk even if their entry goes, and leave the lock.
     pub forgotten: BTreeSet<RelPath>,
-    /// New files that start with another content than their template's.
+    /// New files with another first content than their template's.
     pub created: Vec<(RelPath, Content)>,
     /// Files whose text changes.
     pub rewritten: BTreeMap<RelPath, Rewritten>,
@@ -81,10 +105,10 @@ impl NamedFiles {
     }
 }
 
-/// A User file that gets another content, or another place.
+/// A User file that gets another content or path.
 #[derive(Clone, Debug, Default)]
 pub struct Rewritten {
-    /// The text that `after` was made from; applying refuses if the file holds another one by then.
+    /// The old text. Applying refuses if the file has another one by then.
     pub before: Option<Vec<u8>>,
     /// The new text; `None` if the file goes away.
     pub after: Option<Content>,
@@ -93,7 +117,7 @@ pub struct Rewritten {
 }
 
 impl Rewritten {
-    /// The new content of a file that is now `before`. An unedited file counts as unedited afterwards, too.
+    /// Replaces the content `before`. An unedited file counts as unedited afterwards, too.
     pub fn of(path: &RelPath, before: &[u8], after: Content, row: Option<&Last<Digest>>) -> Self {
         let row = row.map(|row| match row.any_of.contains(&Digest::of(path, before)) {
             true => Last {
@@ -125,7 +149,7 @@ impl Rewritten {
             (Some(before), Some(after)) if **before == **after => return None,
             (None, None) => return None,
             (Some(_), Some(_)) => Action::Edit,
-            // A file that is not made anew at its new path has the user's text.
+            // A file whose text differs from its template has the user's text.
             (None, Some(after)) if inputs.named.moved.contains_key(path) => {
                 let file = inputs.desired.get(path);
                 match file.is_some_and(|file| file.digest(path) == Digest::of(path, after)) {

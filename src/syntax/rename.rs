@@ -55,7 +55,7 @@ pub fn rename(text: &str, names: &Renamed) -> Result<String, Error> {
         let kind = items.iter().find(|item| item.name == "kind");
         let root = items.iter().any(|item| item.name == "root");
         if let Some(kind) = kind.filter(|_| !root && names.type_name.1 != names.kind.1) {
-            // The kind's own string is replaced within it, so this is one edit behind it.
+            // The string of the kind is an edit of its own, so this one starts after it.
             let end = kind.range.end;
             let text = format!(", root = \"{}\"", names.type_name.1);
             edits.push(TextEdit {
@@ -89,7 +89,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// `outer` is the path before the tokens: the words that `::` separates.
+    /// Walks the tokens behind the path `outer`, whose segments `::` separates.
     fn tokens(&mut self, tokens: TokenStream, outer: Vec<String>) {
         let (mut path, mut colons) = (outer.clone(), 2);
         for token in tokens {
@@ -139,7 +139,7 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a path of these words has modules of kinds in it.
+/// Whether a path leads to the modules of kinds.
 fn is_below(path: &[String]) -> bool {
     let parent = path
         .iter()
