@@ -1,7 +1,7 @@
-//! What a git merge, rebase or cherry-pick leaves in a project: a `PROJECT` of two branches, unmerged paths, conflict markers,
-//! and lock rows that no entry asks for. Each is resolved here, or becomes a conflict or a note, before anything is planned.
+//! Resolves the traces of a git merge, rebase or cherry-pick before anything is planned: a `PROJECT` of two branches, unmerged
+//! paths, conflict markers, and lock rows without an entry. What cannot be resolved becomes a conflict or a note.
 //!
-//! Invariants: a project without any of that costs one look at git; no text of a branch is lost without a policy.
+//! Invariants: a project without traces costs one look at git; no text of a branch is lost without a policy.
 
 mod files;
 mod lost;

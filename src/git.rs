@@ -1,4 +1,4 @@
-//! Hardened calls of git. No program that a repository names is run.
+//! Hardened calls of git: they run no program that a repository names.
 
 use std::{
     collections::BTreeMap,
@@ -11,7 +11,7 @@ use std::{
 
 use crate::tree::{self, Found, RelPath};
 
-/// Why git gave no answer.
+/// The failure of a git command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
     /// There is no `git` in `PATH`.
@@ -44,7 +44,7 @@ pub fn init(directory: &Path) -> Result<()> {
     output(directory, &["init", "--quiet"]).map(drop)
 }
 
-/// The paths whose text on disk is not that of the last commit; empty outside of a repository. Line ends do not count.
+/// The paths whose text on disk differs from the last commit; none outside of a repository. Line ends do not count.
 ///
 /// `git status` would run the filters of the repository, so the texts are compared here. A path with a filter that changes
 /// the text, as git-lfs does, is an error.
@@ -52,47 +52,32 @@ pub fn uncommitted(directory: &Path, paths: &[RelPath]) -> Result<Vec<RelPath>> 
     if !is_inside_repository(directory) {
         return Ok(Vec::new());
     }
-    let head = ["rev-parse", "--verify", "--quiet", "HEAD"];
-    let committed = match ask(directory, &head)? {
-        Some(_) => blobs(directory, "HEAD", ".")?,
-        None => Vec::new(),
-    };
-    let texts = contents(directory, &committed)?;
-    let committed: BTreeMap<&str, Vec<u8>> = committed
-        .iter()
-        .map(|file| file.path.as_str())
-        .zip(texts)
-        .collect();
-    let is_committed = |path: &RelPath| {
-        let committed = committed.get(path.as_str());
-        match tree::find(directory, path) {
-            Ok(Found::File(bytes)) => {
-                committed.is_some_and(|it| tree::unix_line_ends(it) == tree::unix_line_ends(&bytes))
+    let mut other = Vec::new();
+    let names: Vec<String> = paths.iter().map(|path| format!("HEAD:./{path}")).collect();
+    for (path, committed) in paths.iter().zip(objects(directory, &names)?) {
+        let is_committed = match (tree::find(directory, path), committed) {
+            (Ok(Found::File(bytes)), Some(committed)) => {
+                tree::unix_line_ends(&committed) == tree::unix_line_ends(&bytes)
             }
-            Ok(Found::Absent) => committed.is_none(),
+            (Ok(Found::Absent), None) => true,
             _ => false,
+        };
+        if !is_committed {
+            other.push(path.clone());
         }
-    };
-    let other: Vec<RelPath> = paths
-        .iter()
-        .filter(|path| !is_committed(path))
-        .cloned()
-        .collect();
+    }
     refuse_filtered(directory, &other)?;
     Ok(other)
 }
 
-/// Refuses paths that git stores in another form than they have on the disk.
+/// Refuses paths that git stores in another form than on disk.
 fn refuse_filtered(directory: &Path, paths: &[RelPath]) -> Result<()> {
     if paths.is_empty() {
         return Ok(());
     }
-    let arguments = ["check-attr", "-z", "filter", "working-tree-encoding", "--"];
-    let paths = paths.iter().map(RelPath::as_str);
-    let answer = output(
-        directory,
-        &arguments.into_iter().chain(paths).collect::<Vec<_>>(),
-    )?;
+    let mut arguments = vec!["check-attr", "-z", "filter", "working-tree-encoding", "--"];
+    arguments.extend(paths.iter().map(RelPath::as_str));
+    let answer = output(directory, &arguments)?;
     // `<path> NUL <attribute> NUL <value> NUL`
     let fields: Vec<_> = answer.split(|byte| *byte == 0).collect();
     for field in fields.chunks_exact(3) {
@@ -109,7 +94,7 @@ fn refuse_filtered(directory: &Path, paths: &[RelPath]) -> Result<()> {
 /// The three texts of an unmerged path.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Unmerged {
-    /// The text of the merge base; `None` where the file was not there.
+    /// The text of the merge base; `None` where it has no such file.
     pub base: Option<String>,
     /// The text of the branch that was checked out; `None` where it deleted the file.
     pub ours: Option<String>,
@@ -121,13 +106,13 @@ pub struct Unmerged {
 #[derive(Clone, Debug, Default)]
 pub struct Status {
     directory: PathBuf,
-    /// The sides of unmerged paths: path, stage in the index, object. A submodule has no object here.
-    unmerged: Vec<(RelPath, String, Option<String>)>,
+    /// The sides of unmerged paths: path, stage in the index, object.
+    unmerged: Vec<(RelPath, String, String)>,
     is_merge: bool,
 }
 
 impl Status {
-    /// Asks git once, about the index and the last commit side by side. Outside of a repository the answer is empty.
+    /// Reads the index and the last commit, side by side. Outside of a repository the status is empty.
     pub fn of(directory: &Path) -> Result<Self> {
         let none = Self {
             directory: directory.to_path_buf(),
@@ -141,10 +126,12 @@ impl Status {
             || output(directory, &["ls-files", "--unmerged", "-z"]),
             || ask(directory, &parent),
         );
-        let index = index?;
-        let rows = index.split(|byte| *byte == 0);
         Ok(Self {
-            unmerged: rows.filter_map(side).collect(),
+            unmerged: rows(&index?)
+                .filter_map(|([_, object, stage], path)| {
+                    Some((RelPath::parse(&path).ok()?, stage, object))
+                })
+                .collect(),
             is_merge: parent?.is_some(),
             ..none
         })
@@ -165,12 +152,10 @@ impl Status {
         &self,
         wanted: impl Fn(&RelPath) -> bool,
     ) -> Result<BTreeMap<RelPath, Unmerged>> {
+        let sides = self.unmerged.iter().filter(|(path, ..)| wanted(path));
+        let names: Vec<String> = sides.clone().map(|(.., object)| object.clone()).collect();
         let mut files: BTreeMap<RelPath, Unmerged> = BTreeMap::new();
-        for (path, stage, object) in self.unmerged.iter().filter(|(path, ..)| wanted(path)) {
-            let text = match object {
-                Some(object) => text(&self.directory, object)?,
-                None => None,
-            };
+        for ((path, stage, _), text) in sides.zip(texts(&self.directory, &names)?) {
             let file = files.entry(path.clone()).or_default();
             match stage.as_str() {
                 "1" => file.base = text,
@@ -184,22 +169,24 @@ impl Status {
     /// The texts of a file in the merge that the last commit is; `None` if the last commit is no merge, or holds another text
     /// than that of its first parent.
     pub fn committed(&self, path: &str) -> Result<Option<Unmerged>> {
-        let text = |commit: &str| self.text_at(commit, path);
         if !self.is_merge {
             return Ok(None);
         }
-        let Some(theirs) = text("HEAD^2")? else {
-            return Ok(None);
-        };
         let Some(base) = ask(&self.directory, &["merge-base", "HEAD^1", "HEAD^2"])? else {
             return Ok(None);
         };
-        let unmerged = Unmerged {
-            base: text(String::from_utf8_lossy(&base).trim())?,
-            ours: text("HEAD^1")?,
-            theirs: Some(theirs),
+        let base = String::from_utf8_lossy(&base);
+        let commits = [base.trim(), "HEAD^1", "HEAD^2", "HEAD"];
+        let names = commits.map(|commit| format!("{commit}:./{path}"));
+        let [base, ours, theirs, committed] = &mut texts(&self.directory, &names)?[..] else {
+            return Ok(None);
         };
-        Ok((text("HEAD")? == unmerged.ours).then_some(unmerged))
+        let is_ours = theirs.is_some() && ours == committed;
+        Ok(is_ours.then(|| Unmerged {
+            base: base.take(),
+            ours: ours.take(),
+            theirs: theirs.take(),
+        }))
     }
 
     /// The text of a file in a commit, or with an empty `commit` in the index; `None` without a repository, the commit or the
@@ -208,45 +195,15 @@ impl Status {
         if !is_inside_repository(&self.directory) {
             return Ok(None);
         }
-        let name = format!("{commit}:./{path}");
-        let arguments = [
-            "rev-parse",
-            "--verify",
-            "--quiet",
-            "--end-of-options",
-            &name,
-        ];
-        match ask(&self.directory, &arguments)? {
-            Some(object) => text(&self.directory, String::from_utf8_lossy(&object).trim()),
-            None => Ok(None),
-        }
+        let texts = texts(&self.directory, &[format!("{commit}:./{path}")])?;
+        Ok(texts.into_iter().next().flatten())
     }
-}
-
-/// A row of `git ls-files --unmerged`: `mode object stage<TAB>path`.
-fn side(row: &[u8]) -> Option<(RelPath, String, Option<String>)> {
-    let row = String::from_utf8_lossy(row);
-    let (about, path) = row.split_once('\t')?;
-    let [mode, object, stage] = about.split(' ').collect::<Vec<_>>()[..] else {
-        return None;
-    };
-    let object = (mode != SUBMODULE).then(|| object.to_owned());
-    Some((RelPath::parse(path).ok()?, stage.to_owned(), object))
-}
-
-/// The mode of a submodule in a tree of git: its object is a commit of another repository.
-const SUBMODULE: &str = "160000";
-
-/// The text of an object; `None` where it is no text.
-fn text(directory: &Path, object: &str) -> Result<Option<String>> {
-    let bytes = output(directory, &["cat-file", "blob", object])?;
-    Ok(String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok())
 }
 
 /// A file of a revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Blob {
-    /// Its path, relative to the directory of the question.
+    /// Its path, relative to the directory.
     pub path: String,
     /// Whether it is a symbolic link.
     pub is_link: bool,
@@ -272,27 +229,56 @@ pub fn blobs(directory: &Path, revision: &str, path: &str) -> Result<Vec<Blob>> 
             _ => why,
         }
     })?;
-    let blob = |row: &[u8]| {
-        // `<mode> blob <object>\t<path>`
-        let row = String::from_utf8_lossy(row);
-        let (about, path) = row.split_once('\t')?;
-        let name = match about.split(' ').collect::<Vec<_>>()[..] {
-            [LINK, "blob", _] => format!("{commit}:./{path}"),
-            [_, "blob", object] => object.to_owned(),
-            _ => return None,
-        };
-        Some(Blob {
-            path: path.to_owned(),
-            is_link: about.starts_with(LINK),
-            name,
+    let blobs = rows(&list).filter(|([_, kind, _], _)| kind == "blob");
+    Ok(blobs
+        .map(|([mode, _, object], path)| {
+            let is_link = mode == LINK;
+            let name = match is_link {
+                true => format!("{commit}:./{path}"),
+                false => object,
+            };
+            Blob {
+                path,
+                is_link,
+                name,
+            }
         })
-    };
-    Ok(list.split(|byte| *byte == 0).filter_map(blob).collect())
+        .collect())
 }
 
-/// The texts of files, from one process. Links to other files of the revision are followed; a text that git does not have is
-/// an error.
+/// The rows of a list of git: three words, a tab and a path, with NUL at the end.
+fn rows(list: &[u8]) -> impl Iterator<Item = ([String; 3], String)> {
+    list.split(|byte| *byte == 0).filter_map(|row| {
+        let row = String::from_utf8_lossy(row);
+        let (words, path) = row.split_once('\t')?;
+        let words: Vec<String> = words.split(' ').map(str::to_owned).collect();
+        Some((words.try_into().ok()?, path.to_owned()))
+    })
+}
+
+/// The contents of files. Links to other files of the revision are followed; a content that git does not have is an error.
 pub fn contents(directory: &Path, files: &[Blob]) -> Result<Vec<Vec<u8>>> {
+    let names: Vec<String> = files.iter().map(|file| file.name.clone()).collect();
+    let contents = files.iter().zip(objects(directory, &names)?);
+    contents
+        .map(|(file, content)| {
+            content.ok_or_else(|| Error::Failed(format!("git has no text of `{}`", file.path)))
+        })
+        .collect()
+}
+
+/// The texts of objects, with `\n` at the ends of lines; `None` where there is no text.
+fn texts(directory: &Path, names: &[String]) -> Result<Vec<Option<String>>> {
+    let text = |bytes: Vec<u8>| String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok();
+    let objects = objects(directory, names)?.into_iter();
+    Ok(objects.map(|object| object.and_then(text)).collect())
+}
+
+/// The contents of objects, from one process; `None` where git has no file of that name.
+fn objects(directory: &Path, names: &[String]) -> Result<Vec<Option<Vec<u8>>>> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
     let cannot = |error: io::Error| cannot_run(directory, &error);
     let mut git = git(directory)
         .args(["cat-file", "--batch", "--follow-symlinks"])
@@ -302,34 +288,26 @@ pub fn contents(directory: &Path, files: &[Blob]) -> Result<Vec<Vec<u8>>> {
         .spawn()
         .map_err(cannot)?;
     let asked = git.stdin.take();
-    let names: String = files
-        .iter()
-        .map(|file| format!("{}\n", file.name))
-        .collect();
+    let list: String = names.iter().map(|name| format!("{name}\n")).collect();
     let output = thread::scope(|scope| {
         // git answers while names are still being written. If it ends early, answers are missing.
-        scope.spawn(move || asked.map(|mut asked| asked.write_all(names.as_bytes())));
+        scope.spawn(move || asked.map(|mut asked| asked.write_all(list.as_bytes())));
         git.wait_with_output()
     });
     let answers = output.map_err(cannot)?.stdout;
-    let (mut rest, mut texts) = (answers.as_slice(), Vec::new());
-    for file in files {
-        // `<object> blob <size>`, a line end, so many bytes, and a line end.
-        let blob = || {
-            let (head, after) =
-                rest.split_at_checked(rest.iter().position(|byte| *byte == b'\n')?)?;
-            let mut head = std::str::from_utf8(head).ok()?.rsplit(' ');
-            let size = head.next()?;
-            head.next().filter(|kind| *kind == "blob")?;
-            let (text, after) = after.get(1..)?.split_at_checked(size.parse().ok()?)?;
-            Some((text.to_vec(), after.get(1..)?))
-        };
-        let (text, after) =
-            blob().ok_or_else(|| Error::Failed(format!("git has no text of `{}`", file.path)))?;
-        texts.push(text);
+    let mut rest = answers.as_slice();
+    // `<object> <kind> <size>`, a line end, so many bytes, and a line end; or `<name> missing`.
+    let mut next = || {
+        let end = rest.iter().position(|byte| *byte == b'\n')?;
+        let (head, after) = (&rest[..end], &rest[end + 1..]);
         rest = after;
-    }
-    Ok(texts)
+        let mut head = std::str::from_utf8(head).ok()?.rsplit(' ');
+        let size = head.next()?.parse().ok()?;
+        let (content, after) = after.split_at_checked(size)?;
+        rest = after.get(1..)?;
+        (head.next() == Some("blob")).then(|| content.to_vec())
+    };
+    Ok(names.iter().map(|_| next()).collect())
 }
 
 /// The output of a git command.
@@ -358,10 +336,9 @@ fn cannot_run(directory: &Path, error: &io::Error) -> Error {
     }
 }
 
-/// The process for every call. A repository may come from anybody, and its configuration may name programs: a file system
-/// monitor, hooks, a remote from which a partial clone fetches objects. None of them is run, a bare repository among the files
-/// is not used, and optional locks are not taken. Filters and `diff` drivers cannot be switched off, so no command that runs
-/// them is called.
+/// The process of every call. A repository is untrusted, and its configuration may name programs: a file system monitor, hooks, a
+/// remote from which a partial clone fetches objects. None of them is run, a bare repository among the files is not used, and
+/// optional locks are not taken. Filters and `diff` drivers cannot be switched off, so commands that run them are not used.
 ///
 /// A hook or `git rebase --exec` that calls operator-forge sets variables for its own repository; they are removed, so that the
 /// repository of `directory` counts.
@@ -397,7 +374,7 @@ mod tests {
 
     #[test]
     #[cfg(unix)]
-    fn links_of_a_revision_are_followed_as_far_as_it_goes() {
+    fn links_are_followed_within_a_revision() {
         let check = |target: &str, expected: std::result::Result<&str, &str>| {
             let repository = tempfile::tempdir().unwrap();
             let directory = repository.path().join("project");

@@ -1,9 +1,8 @@
-//! Three-way merge of Shared files: the driver follows from the file's name.
+//! Three-way merge of files. The driver depends on the file's name.
 //!
 //! Invariants: a merge is a pure function of three texts; one side unchanged gives the other side exactly; the result
 //! of a merge still parses if the user's side parsed, or the merge is a conflict.
 
-mod lines;
 pub mod markers;
 mod text;
 mod toml;
@@ -40,7 +39,7 @@ impl Driver {
         }
     }
 
-    /// Whether it can merge into a file that was there before the project, without a base.
+    /// Whether the driver can merge without a base, into a file that was there before the project.
     pub fn is_keyed(self) -> bool {
         matches!(self, Self::Toml | Self::Lines)
     }
@@ -56,7 +55,7 @@ impl Driver {
         let merged = match self {
             Self::Text | Self::Rust | Self::Yaml => text::merge(base, ours, theirs),
             Self::Toml => toml::merge(base, ours, theirs),
-            Self::Lines => Ok(lines::merge(base, ours, theirs)),
+            Self::Lines => Ok(merge_sets(base, ours, theirs)),
         }?;
         match self.parses(&merged) {
             Err(how) if self.parses(ours).is_ok() => Err(ConflictKind::Unparsable(how)),
@@ -64,7 +63,7 @@ impl Driver {
         }
     }
 
-    /// Whether a text is what its name says; says why if not.
+    /// Checks that a text has the syntax of its file type. The error is the parser's message.
     pub fn parses(self, text: &str) -> Result<(), String> {
         match self {
             Self::Text | Self::Lines => Ok(()),
@@ -82,7 +81,25 @@ impl Driver {
     }
 }
 
-/// The lines of `theirs` that `ours` does not have, wherever and however far indented. Brackets and comments alone are no lines.
+/// Merges two sets of lines: removes the lines that the template dropped from `ours`, and appends those that it added. The user's order and comments stay.
+fn merge_sets(base: &str, ours: &str, theirs: &str) -> String {
+    let dropped = |line: &str| {
+        is_entry(line) && base.lines().any(|l| l == line) && !theirs.lines().any(|l| l == line)
+    };
+    let mut merged: Vec<&str> = ours.lines().filter(|line| !dropped(line)).collect();
+    for line in theirs.lines().filter(|line| is_entry(line)) {
+        if !base.lines().any(|l| l == line) && !merged.contains(&line) {
+            merged.push(line);
+        }
+    }
+    merged.iter().flat_map(|line| [*line, "\n"]).collect()
+}
+
+fn is_entry(line: &str) -> bool {
+    !line.trim().is_empty() && !line.starts_with('#')
+}
+
+/// The lines of `theirs` that `ours` lacks. Order and indentation do not count, nor do lines of brackets or comments alone.
 pub fn lacking(ours: &[u8], theirs: &[u8]) -> Vec<String> {
     let [ours, theirs] = [ours, theirs].map(String::from_utf8_lossy);
     let mut has: BTreeMap<&str, usize> = BTreeMap::new();
@@ -129,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_text_lacks_is_named_whatever_its_layout() {
+    fn lacking_lines_do_not_depend_on_layout() {
         let lacking = |ours: &str, theirs: &str| lacking(ours.as_bytes(), theirs.as_bytes());
         let theirs = "fn a() {\n    one();\n    one();\n    two();\n}\n";
         assert_eq!(
@@ -138,6 +155,24 @@ mod tests {
         );
         assert!(lacking(theirs, theirs).is_empty());
         assert_eq!(lacking("", "{\n}\n\n# a\n#[a]\n/// a\nx\n"), ["#[a]", "x"]);
+    }
+
+    #[test]
+    fn entries_come_and_go_and_the_users_stay() {
+        let merged = merge_sets(
+            "/target/\n/old/\n",
+            "# mine\n/target/\n/old/\n*.swp\n",
+            "/target/\n/bin/\n",
+        );
+        assert_eq!(merged, "# mine\n/target/\n*.swp\n/bin/\n");
+    }
+
+    #[test]
+    fn an_existing_ignore_file_is_adopted() {
+        assert_eq!(
+            merge_sets("", "*.swp\n/target/\n", "/target/\n/bin/\n"),
+            "*.swp\n/target/\n/bin/\n"
+        );
     }
 
     proptest! {

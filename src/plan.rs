@@ -1,19 +1,19 @@
 //! From desired state, observed state and last applied to a change set. Pure: the disk was read before, and nothing is written.
+//!
+//! A file that moves, because its template has another path by now, is planned at its new path with the row, the text and the
+//! base of its old one. So an edit moves with its file. A file that is already at the new path is left to the table.
 
 mod file;
 mod inputs;
-mod moves;
-mod three_way;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use self::moves::Now;
+use self::{file::Planned, inputs::View};
 pub use self::{
-    inputs::{Inputs, NamedFiles, Rewritten},
-    moves::{Moves, find as moves},
-    three_way::{Resolved, ThreeWay, text},
+    file::{ThreeWay, text},
+    inputs::{Inputs, NamedFiles, Resolved, Rewritten},
 };
 use crate::{
     change::{Action, Change, ChangeSet, Conflict, ConflictKind, Note},
@@ -22,6 +22,9 @@ use crate::{
     reconcile::{Last, Verdict},
     tree::{self, Content, Digest, Found, Owner, RelPath, Tree},
 };
+
+/// The old path of each file that moves, by its new one.
+pub type Moves = BTreeMap<RelPath, RelPath>;
 
 /// The paths to read before planning: everything desired or remembered, the record itself, and the bases.
 pub fn paths(memory: &Memory, desired: &Tree) -> Result<BTreeSet<RelPath>> {
@@ -62,51 +65,67 @@ pub fn edited(
     (kept, changing)
 }
 
-/// Plans a command: every change, note and conflict.
-///
-/// Errors: only paths that cannot be stored; everything about contents is a conflict or a note in the result.
-pub fn plan(inputs: &Inputs<'_>) -> Result<ChangeSet> {
-    let named = Now::of(inputs);
-    let inputs = named.inputs(inputs);
-    let moves = moves::find(&inputs.rows, inputs.desired, &inputs.found);
-    let bases = moves::bases(&moves)?;
-    let mut set = in_place(&moves::moved(&inputs, &moves, &bases))?;
-    moves::carry_out(&inputs, moves.clone(), &bases, &mut set);
-    named.add_to(&mut set);
-    Ok(set)
+/// The files that move. A deleted file moves, too.
+pub fn moves(rows: &View<'_, Last<Digest>>, desired: &Tree, found: &View<'_, Found>) -> Moves {
+    let mut moves = Moves::new();
+    for (to, file) in desired.iter().filter(|(_, file)| !file.former.is_empty()) {
+        let is_absent = found.get(to).is_none_or(|found| **found == Found::Absent);
+        let from = file.former.iter().find(|from| {
+            rows.contains_key(from)
+                && !desired.contains_key(from)
+                && !matches!(found.get(from), Some(Found::Obstacle(_)))
+        });
+        if let Some(from) = from
+            && is_absent
+            && !rows.contains_key(to)
+            && !moves.values().any(|taken| taken == from)
+        {
+            moves.insert(to.clone(), from.clone());
+        }
+    }
+    moves
 }
 
-fn in_place(inputs: &Inputs<'_>) -> Result<ChangeSet> {
-    let mut set = ChangeSet::default();
-    let mut rows = BTreeMap::new();
-    let all: BTreeSet<&RelPath> = inputs
-        .desired
-        .keys()
-        .chain(inputs.rows.keys().copied())
-        .collect();
-    // No file's plan depends on another one's, and hashing them is most of a plan's work.
-    let planned = all.par_iter().map(|path| file::plan(inputs, path));
-    let planned: Vec<_> = planned.collect();
+/// Plans a command: every change, note and conflict.
+///
+/// Errors: a path cannot be stored. Problems with contents are conflicts and notes in the result.
+pub fn plan(inputs: &Inputs<'_>) -> Result<ChangeSet> {
+    let moves = moves(&inputs.rows, inputs.desired, &inputs.found);
+    let moved: BTreeSet<&RelPath> = moves.values().collect();
+    let known = inputs.rows.keys().copied().filter(|it| !moved.contains(it));
+    let known = known.chain(inputs.named.rewritten.keys());
+    let all: BTreeSet<&RelPath> = inputs.desired.keys().chain(known).collect();
+    // The files are independent, and hashing them is most of the work.
+    let planned = all
+        .par_iter()
+        .map(|path| file::plan(inputs, path, moves.get(path)));
+    let planned: Vec<Planned> = planned.collect();
+    let (mut set, mut rows) = (ChangeSet::default(), BTreeMap::new());
     for (path, planned) in all.into_iter().zip(planned) {
-        let path = || path.clone();
-        set.changes.extend(planned.change);
+        set.changes.extend(planned.changes);
         let lacks = planned.lacks;
         set.notes.extend(planned.note.map(|what| Note {
-            path: path(),
+            path: path.clone(),
             what,
             lacks,
         }));
-        let conflict = planned.conflict.map(|why| Conflict { path: path(), why });
-        set.conflicts.extend(conflict);
-        rows.extend(planned.row.map(|row| (path(), row)));
+        set.conflicts.extend(planned.conflict.map(|why| Conflict {
+            path: moves.get(path).unwrap_or(path).clone(),
+            why,
+        }));
+        rows.extend(planned.row.map(|row| (path.clone(), row)));
     }
-    record(inputs, rows, &mut set)?;
+    set.changes.sort_by(|a, b| a.path.cmp(&b.path));
+    record(inputs, &moves, rows, &mut set)?;
+    set.moved.extend(moves);
+    set.moved.extend(inputs.named.moved.clone());
     Ok(set)
 }
 
 /// Adds the changes of the record: the bases of Shared files, both copies of `PROJECT`, and the lock, which comes last.
 fn record(
     inputs: &Inputs<'_>,
+    moves: &Moves,
     mut rows: BTreeMap<RelPath, Last<Digest>>,
     set: &mut ChangeSet,
 ) -> Result<()> {
@@ -115,10 +134,8 @@ fn record(
             Found::Absent => None,
             Found::File(bytes) => Some(bytes.clone()),
             Found::Obstacle(what) => {
-                set.conflicts.push(Conflict {
-                    path,
-                    why: ConflictKind::Obstacle(what.clone()),
-                });
+                let why = ConflictKind::Obstacle(what.clone());
+                set.conflicts.push(Conflict { path, why });
                 return;
             }
         };
@@ -143,17 +160,24 @@ fn record(
             after,
         });
     };
-    let shared = |row: Option<&Last<Digest>>| row.is_some_and(|row| row.owner == Owner::Shared);
-    let all: BTreeSet<&RelPath> = inputs.rows.keys().copied().chain(rows.keys()).collect();
-    for path in all {
-        let row = rows.get(path);
-        if shared(row) {
-            if let Some(file) = inputs.desired.get(path)
-                && row.is_some_and(|row| row.any_of.contains(&file.digest(path)))
-            {
-                put(memory::base_path(path)?, Some(file.content.clone()));
-            }
-        } else if shared(inputs.rows.get(path).copied()) {
+    let is_shared = |row: &Last<Digest>| row.owner == Owner::Shared;
+    for (path, row) in rows.iter().filter(|(_, row)| is_shared(row)) {
+        let desired = inputs.desired.get(path);
+        let applied = desired.filter(|file| row.any_of.contains(&file.digest(path)));
+        let base = match (applied, moves.get(path)) {
+            (Some(file), _) => Some(file.content.clone()),
+            (None, Some(from)) => match inputs.found(&memory::base_path(from)?) {
+                Found::File(bytes) => Some(bytes.clone().into()),
+                _ => None,
+            },
+            (None, None) => None,
+        };
+        if base.is_some() {
+            put(memory::base_path(path)?, base);
+        }
+    }
+    for (path, _) in inputs.rows.iter().filter(|(_, row)| is_shared(row)) {
+        if !rows.get(*path).is_some_and(is_shared) {
             put(memory::base_path(path)?, None);
         }
     }
@@ -162,12 +186,12 @@ fn record(
         templates: inputs.templates,
         rows,
     };
-    let project = inputs.project.as_bytes().to_vec();
+    let project: Content = inputs.project.as_bytes().to_vec().into();
     put(
         RelPath::parse(memory::APPLIED_PROJECT)?,
-        Some(project.clone().into()),
+        Some(project.clone()),
     );
-    put(RelPath::parse("PROJECT")?, Some(project.into()));
+    put(RelPath::parse("PROJECT")?, Some(project));
     put(
         RelPath::parse(memory::LOCK)?,
         Some(memory.write().into_bytes().into()),

@@ -1,8 +1,7 @@
-//! The verdict for one file, from what was last applied, what is on disk and what is desired.
+//! The verdict for one file, from its last applied, observed and desired state.
 //!
 //! Invariants, tested over every combination of a few values: the function is total; applying a verdict and deciding
-//! again changes nothing (fixpoint); bytes that the user wrote are neither overwritten nor deleted without a conflict; every
-//! row is reached.
+//! again changes nothing (fixpoint); a user's edit is neither overwritten nor deleted without a conflict; every row is reached.
 
 use crate::tree::Owner;
 
@@ -40,7 +39,7 @@ pub enum Verdict {
     Delete,
     /// Not desired but edited: it stays, and is the user's from now on.
     Orphan,
-    /// Already what is desired.
+    /// Already as desired.
     Unchanged,
     /// New.
     Create,
@@ -54,9 +53,9 @@ pub enum Verdict {
     StaysDeleted,
     /// A User file: written once.
     KeepUser,
-    /// Unedited, and something else is desired: rewritten.
+    /// Unedited, and the desired content is new: rewritten.
     Write,
-    /// Edited while nothing new is desired: kept.
+    /// Edited, and the desired content is not new: kept.
     KeepEdited,
     /// Changed on both sides, and Shared, or a Tool file whose edit is known to merge: a three-way merge.
     Merge,
@@ -76,7 +75,7 @@ pub enum Remember {
 }
 
 impl Verdict {
-    /// The row afterwards, L' in the table. That of a conflict holds once the conflict is settled by keeping the file.
+    /// The row afterwards, L' in the table. For a conflict, it is the row after keeping the file.
     pub fn remember(self) -> Remember {
         match self {
             Self::Ignore | Self::Forget | Self::Delete | Self::Orphan => Remember::Nothing,
@@ -93,7 +92,7 @@ impl Verdict {
         }
     }
 
-    /// Whether a file is there that is neither what was applied nor what is desired.
+    /// Whether the file on disk is neither as last applied nor as desired.
     pub fn leaves_edits(self) -> bool {
         matches!(
             self,
@@ -101,7 +100,7 @@ impl Verdict {
         )
     }
 
-    /// Whether a human has to decide before anything is written.
+    /// Whether a person has to decide before anything is written.
     pub fn is_conflict(self) -> bool {
         matches!(self, Self::Exists | Self::Edited)
     }
@@ -151,8 +150,8 @@ pub fn reconcile<T: PartialEq>(
     }
 }
 
-/// Whether something else is desired than what was last applied. After a merge of two branches, what one of them applied is
-/// news to the other; a Shared file holds the edits of both.
+/// Whether the desired content differs from what was last applied. After a git merge, a Shared file has the edits of both branches,
+/// so it differs if the row of either does.
 fn is_news<T: PartialEq>(last: &Last<T>, desired: &Desired<T>) -> bool {
     match desired.owner {
         Owner::Shared => last.any_of.iter().any(|row| *row != desired.content),

@@ -1,8 +1,7 @@
-//! Edits of a user's own Rust source. What is to change is found by its tokens and changed as text, so that comments and
-//! layout stay as they are.
+//! Edits of a user's own Rust source. Tokens show where an edit goes, and only the text there changes: comments and layout stay.
 //!
-//! Invariants: nothing changes but what the caller asks for; a text that no longer parses is never returned; on a thread with
-//! [`STACK`] no text overflows it.
+//! Invariants: an edit changes nothing else; a text that no longer parses is never returned; no text overflows a thread with a
+//! stack of [`STACK`].
 
 mod attribute;
 mod convert;
@@ -21,17 +20,17 @@ pub use self::convert::{Below, Conversion, Members, Variant};
 pub use self::depth::STACK;
 pub use self::rename::{Renamed, rename};
 
-/// One change of a text: a range of bytes, and its new text.
+/// Replaces a range of a text.
 #[derive(Debug)]
 pub struct TextEdit {
-    /// The bytes that go.
+    /// The bytes that are replaced.
     pub range: Range<usize>,
-    /// What stands there instead.
+    /// Their new text.
     pub text: String,
 }
 
 impl TextEdit {
-    /// The text after it.
+    /// The text after the edit.
     pub fn apply(&self, text: &str) -> String {
         [
             &text[..self.range.start],
@@ -42,30 +41,30 @@ impl TextEdit {
     }
 }
 
-/// What `#[kube(…)]` says of the CRD that several versions share.
+/// The fields of `#[kube(…)]` that all versions of a CRD share.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
     /// `plural`.
     pub plural: String,
-    /// `shortname`, once for each.
+    /// Every `shortname`.
     pub short_names: Vec<String>,
     /// `namespaced`.
     pub namespaced: bool,
 }
 
-/// Why a text was not changed.
+/// The reason that a text cannot be edited.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// It is no Rust, before or after.
+    /// The text is not Rust, before or after the edit.
     Unparsable {
         /// The line, from 1.
         line: usize,
         /// The column, from 1.
         column: usize,
-        /// What the parser found.
+        /// The message of the parser.
         why: String,
     },
-    /// It has no `#[kube(…)]` with that kind, or not in one form that is known here.
+    /// The text has no `#[kube(…)]` with that kind, or its values are not literals.
     NoAttribute,
 }
 
@@ -80,7 +79,7 @@ impl From<syn::Error> for Error {
     }
 }
 
-/// Parses a Rust file; the error says what is wrong, and where.
+/// Parses a Rust file. The error has a message and a place.
 pub fn parse(text: &str) -> syn::Result<syn::File> {
     let shebang = |rest: &&str| !rest.trim_start().starts_with('[');
     let code = match text.strip_prefix("#!").filter(shebang) {
@@ -91,7 +90,9 @@ pub fn parse(text: &str) -> syn::Result<syn::File> {
     syn::parse_file(text)
 }
 
-/// The tokens of a text that the parser may be given.
+/// The tokens of a text.
+///
+/// Errors: the parser may not be given this text, because it is nested too deep or has conflict markers.
 fn tokens(text: &str) -> syn::Result<TokenStream> {
     let tokens: TokenStream = text.parse()?;
     depth::check(tokens.clone()).map_err(|why| syn::Error::new(Span::call_site(), why))?;
@@ -101,7 +102,7 @@ fn tokens(text: &str) -> syn::Result<TokenStream> {
     }
 }
 
-/// Where a conflict marker is code: in an attribute or a macro, where any tokens may stand.
+/// The place of a conflict marker in an attribute or a macro, where Rust accepts any tokens.
 fn conflict(text: &str, tokens: TokenStream) -> Option<Span> {
     const MARKER: &str = "<<<<<<<";
     let lines: Vec<&str> = text.lines().collect();
@@ -126,12 +127,12 @@ fn conflict(text: &str, tokens: TokenStream) -> Option<Span> {
     None
 }
 
-/// `text` with these names in the attribute of `kind`.
+/// Sets the names in the attribute of `kind`.
 pub fn set_names(text: &str, kind: &str, names: &Names) -> Result<String, Error> {
     set(text, kind, |text, items| next_name(text, items, names))
 }
 
-/// What the attribute of `kind` says now.
+/// The names in the attribute of `kind`.
 pub fn names(text: &str, kind: &str) -> Result<Names, Error> {
     let items = attribute::items(text, kind)?;
     let all = |name: &'static str| items.iter().filter(move |item| item.name == name);
@@ -143,8 +144,8 @@ pub fn names(text: &str, kind: &str) -> Result<Names, Error> {
     })
 }
 
-/// What the attribute of `kind` says, item by item, or that of the only type with a kind. Empty where there is neither: the
-/// type came from a macro, or was moved elsewhere.
+/// The items in the attribute of `kind`, or in that of the only type with a kind. Empty where there is neither: a macro makes the
+/// type, or the user moved it.
 pub fn items(text: &str, kind: &str) -> Result<Vec<Item>, Error> {
     match attribute::items(text, kind) {
         Err(Error::NoAttribute) => {
@@ -155,7 +156,7 @@ pub fn items(text: &str, kind: &str) -> Result<Vec<Item>, Error> {
     }
 }
 
-/// `text` with this version in the attribute of `kind`.
+/// Sets the version in the attribute of `kind`.
 pub fn set_version(text: &str, kind: &str, version: &str) -> Result<String, Error> {
     set(text, kind, |_, items| {
         let item = items.iter().find(|item| item.name == "version");
@@ -163,7 +164,7 @@ pub fn set_version(text: &str, kind: &str, version: &str) -> Result<String, Erro
     })
 }
 
-/// Edits until there is nothing more to edit.
+/// Applies the edits that `next` returns, one after the other, until there is none.
 fn set(
     text: &str,
     kind: &str,
@@ -177,48 +178,44 @@ fn set(
     Ok(text)
 }
 
-/// The first difference between the items and the names, as an edit that is nearer to them.
+/// The items before `namespaced`. The first two are before `plural`, and the next two before another `shortname`.
+const ORDER: [&str; 6] = [
+    "kind",
+    "root",
+    "plural",
+    "shortname",
+    "singular",
+    "category",
+];
+
+/// The first edit that brings the items nearer to the names; `None` where they agree.
 fn next_name(text: &str, items: &[Item], names: &Names) -> Result<Option<TextEdit>, Error> {
-    let after = |anchors: &[&str], new: String| {
-        let is_anchor = |item: &Item| anchors.contains(&item.name.as_str());
-        let anchor = items.iter().rposition(is_anchor);
-        Ok(anchor.map(|at| edit::insert_after(text, &items[at], &new)))
+    let add = |before: &[&str], new: String| {
+        let is_before = |item: &&Item| before.contains(&item.name.as_str());
+        let last = items.iter().rfind(is_before);
+        Ok(last.map(|item| edit::insert_after(text, item, &new)))
     };
-    match items.iter().find(|item| item.name == "plural") {
-        None => return after(&["kind", "root"], format!("plural = \"{}\"", names.plural)),
-        Some(plural) => {
-            if let Some(edit) = plural.say(&names.plural)? {
-                return Ok(Some(edit));
-            }
+    let at = |name: &str, nth: usize| {
+        let all = items.iter().enumerate().filter(|(_, it)| it.name == name);
+        all.map(|(at, _)| at).nth(nth)
+    };
+    let short_names = names.short_names.iter().enumerate();
+    let short_names = short_names.map(|(nth, name)| ("shortname", nth, name, &ORDER[2..4]));
+    let plural = ("plural", 0, &names.plural, &ORDER[..2]);
+    for (name, nth, value, before) in [plural].into_iter().chain(short_names) {
+        let Some(at) = at(name, nth) else {
+            return add(before, format!("{name} = \"{value}\""));
+        };
+        if let Some(edit) = items[at].say(value)? {
+            return Ok(Some(edit));
         }
     }
-    let at = |item: &&usize| items[**item].name == "shortname";
-    let all: Vec<usize> = (0..items.len()).collect();
-    let short: Vec<usize> = all.iter().filter(at).copied().collect();
-    for (place, name) in names.short_names.iter().enumerate() {
-        match short.get(place) {
-            None => return after(&["plural", "shortname"], format!("shortname = \"{name}\"")),
-            Some(at) => {
-                if let Some(edit) = items[*at].say(name)? {
-                    return Ok(Some(edit));
-                }
-            }
-        }
+    if let Some(more) = at("shortname", names.short_names.len()) {
+        return Ok(Some(edit::remove(text, items, more)));
     }
-    if let Some(at) = short.get(names.short_names.len()) {
-        return Ok(Some(edit::remove(text, items, *at)));
-    }
-    let Some(at) = items.iter().position(|item| item.name == "namespaced") else {
-        let anchors = [
-            "kind",
-            "root",
-            "plural",
-            "singular",
-            "shortname",
-            "category",
-        ];
+    let Some(at) = at("namespaced", 0) else {
         return match names.namespaced {
-            true => after(&anchors, "namespaced".to_owned()),
+            true => add(&ORDER, "namespaced".to_owned()),
             false => Ok(None),
         };
     };

@@ -1,7 +1,7 @@
-//! YAML that anybody may have written.
+//! Reads YAML from untrusted sources.
 //!
-//! Invariant: reading takes time in proportion to the text. The reader itself refuses 128 levels, but only after it has
-//! taken time in the square of how deep brackets are nested, and lets aliases of aliases make a hundred times of a text.
+//! Invariant: reading takes time in proportion to the text. The parser itself takes quadratic time for nested brackets before it
+//! refuses 128 levels, and expands aliases of aliases to a hundred times the text.
 
 mod keys;
 
@@ -12,10 +12,10 @@ use serde_yaml::{Deserializer, Value};
 
 use self::keys::Keys;
 
-/// More brackets than prose and patterns leave open, and few enough to be quick.
+/// The most brackets that may be open: more than prose and patterns leave open, and few enough to be quick.
 const DEEPEST: usize = 1_000;
 
-/// More aliases than anybody writes who also has anchors.
+/// The most aliases in a text with several anchors.
 const ALIASES: usize = 500;
 
 const TAB: &str = "a tab stands where YAML takes nothing but spaces";
@@ -23,14 +23,14 @@ const TAB: &str = "a tab stands where YAML takes nothing but spaces";
 /// Why a text cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// What is wrong, without the place.
+    /// The message, without the place.
     pub what: String,
     /// Line and column, from 1.
     pub at: Option<(usize, usize)>,
 }
 
 impl Error {
-    /// `name` with the place behind it, as editors take it.
+    /// `name:line:column`, which editors open.
     pub fn place(&self, name: &str) -> String {
         match self.at {
             Some((line, column)) => format!("{name}:{line}:{column}"),
@@ -54,7 +54,7 @@ impl Error {
         Self { what, at }
     }
 
-    /// At a byte of `text`.
+    /// An error at a byte of `text`.
     fn at(text: &str, byte: usize, what: String) -> Self {
         let before = &text[..byte];
         let line = before.split('\n').next_back().unwrap_or_default();
@@ -88,7 +88,7 @@ pub fn documents<T: DeserializeOwned>(text: &str) -> Result<Vec<T>, Error> {
         .map_err(|error| explain(text, &error))
 }
 
-/// Where a text stops being YAML. `None` for YAML that breaks a limit: too many brackets or aliases, too deep, a tab, a control
+/// The syntax error of a text. `None` for YAML that breaks a limit: too many brackets or aliases, too deep, a tab, a control
 /// character.
 pub fn broken(text: &str) -> Option<Error> {
     check(text).ok()?;
@@ -98,7 +98,7 @@ pub fn broken(text: &str) -> Option<Error> {
     Some(error).filter(|error| !is_deep && error.what != TAB)
 }
 
-/// The reader says where a mapping begins that has a key twice; this, where that key is.
+/// The error for a text. For a duplicate key, the parser gives the place of its mapping, and this the place of the key.
 fn explain(text: &str, error: &serde_yaml::Error) -> Error {
     let key = match error.to_string().contains("duplicate") {
         true => odd_key(text, true),
@@ -107,15 +107,15 @@ fn explain(text: &str, error: &serde_yaml::Error) -> Error {
     key.unwrap_or_else(|| Error::new(text, error))
 }
 
-/// The first key of a text that is there twice, holds others, or merges (`<<`) what it may not; `merge` says whether it may
-/// merge anything.
+/// The first invalid key of a text: a duplicate, a list or a mapping, or a `<<` that may not merge its value. `merge`: whether `<<`
+/// is allowed at all.
 pub fn odd_key(text: &str, merge: bool) -> Option<Error> {
     let mut documents = Deserializer::from_str(text);
     let error = documents.find_map(|document| Keys { merge }.deserialize(document).err());
     error.map(|error| Error::new(text, &error))
 }
 
-/// Whether no key holds others, or stands for the keys of another mapping (`<<`): such a text cannot be written as it was.
+/// Whether no key is a list, a mapping, or `<<`: a text with one cannot be written as it was.
 pub fn keys_are_words(value: &Value) -> bool {
     match value {
         Value::Mapping(mapping) => mapping
@@ -131,11 +131,11 @@ fn is_word(key: &Value) -> bool {
     !key.is_mapping() && !key.is_sequence() && key != "<<"
 }
 
-/// What YAML reads as something else than text, in some version of it and in any case.
+/// Words that some version of YAML reads as another type than text, in upper or lower case.
 const NO_TEXT: [&str; 9] = ["y", "yes", "n", "no", "on", "off", "true", "false", "null"];
 
-/// `text` with another value of a top-level key, in all of its documents; `None` where no line says `key: from`. What else
-/// is in the line stays: quotes, a comment, how it ends.
+/// Changes the value of a top-level key in all documents of `text`; `None` where no line is `key: from`. The rest of the line
+/// stays: quotes, a comment, the line end.
 pub fn with_value(text: &str, key: &str, from: &str, to: &str) -> Option<String> {
     let mut found = false;
     let lines = text.split_inclusive('\n').map(|line| {

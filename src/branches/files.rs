@@ -1,7 +1,7 @@
-//! Files with the work of two branches in them.
+//! Resolves files that two branches changed.
 //!
-//! git leaves what it could not merge with conflict markers, in a file and in its base alike. The sides are merged again with
-//! the file's own driver, and the result then counts as any edited file.
+//! Where git could not merge, it leaves conflict markers, in a file and in its base. The sides are merged again with the file's own
+//! driver, and the result counts as any edited file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,23 +14,22 @@ use crate::{
         markers::{self, Sides},
     },
     plan::{self, NamedFiles, Resolved, ThreeWay, text},
-    reconcile::{Last, Verdict},
-    tree::{self, Digest, Found, Owner, RelPath, Tree},
+    reconcile::Verdict,
+    tree::{Digest, Found, Owner, RelPath, Tree},
 };
 
-/// What git knows of the files of a merge.
+/// The texts of a merge in git.
 #[derive(Clone, Debug, Default)]
 pub struct Texts {
     /// The unmerged paths.
     pub unmerged: BTreeMap<RelPath, Unmerged>,
     /// Whether `sync` has written since git merged.
     pub settled: bool,
-    /// The files of which the last commit, a merge, kept the text of one branch.
+    /// The files for which the last commit, a merge, kept the text of one branch.
     pub committed: BTreeMap<RelPath, Unmerged>,
 }
 
-/// The verdicts for files with traces of a git merge, allowing for it. All others are left to the table, and so are the files
-/// that a command names.
+/// The verdicts for files with traces of a git merge. All other files are left to the table, and so are those that a command names.
 pub fn resolve(
     texts: &Texts,
     memory: &Memory,
@@ -40,38 +39,39 @@ pub fn resolve(
 ) -> BTreeMap<RelPath, Resolved> {
     let rows = memory.rows.iter().collect();
     let moves = plan::moves(&rows, desired, &found.iter().collect());
+    let read = |path: &RelPath| match found.get(path) {
+        Some(Found::File(bytes)) => text(bytes).ok(),
+        _ => None,
+    };
     let mut resolved = BTreeMap::new();
     for (path, file) in desired {
         let at = moves.get(path).unwrap_or(path);
         let (Some(last), Some(Found::File(disk))) = (memory.rows.get(at), found.get(at)) else {
             continue;
         };
-        let is_unmerged = texts.unmerged.contains_key(at);
-        let is_as_desired = **disk == *file.content && !is_unmerged;
+        let unmerged = texts.unmerged.get(at);
+        let is_as_desired = **disk == *file.content && unmerged.is_none();
         if is_as_desired || named.rewritten.contains_key(path) {
             continue;
         }
         let base = memory::base_path(at).ok();
         let base = base.filter(|_| file.owner == Owner::Shared);
-        let base = base.and_then(|path| match found.get(&path) {
-            Some(Found::File(bytes)) => Some((path, bytes.as_slice())),
-            _ => None,
-        });
-        let sides = markers_of(disk);
-        let is_traced = is_unmerged
+        let base = base.and_then(|path| Some((read(&path)?, path)));
+        let sides = read(at).and_then(|text| markers::sides(&text));
+        let base_sides = base.as_ref().and_then(|(text, _)| markers::sides(text));
+        let committed = texts.committed.get(at);
+        let has_traces = unmerged.or(committed).is_some()
             || sides.is_some()
-            || last.any_of.len() > 1
-            || texts.committed.contains_key(at)
-            || base
-                .as_ref()
-                .is_some_and(|(_, text)| markers_of(text).is_some());
-        if is_traced {
+            || base_sides.is_some()
+            || last.any_of.len() > 1;
+        if has_traces {
             let merged = Merged {
                 texts,
+                unmerged,
+                committed,
                 at,
-                last,
-                disk,
                 base,
+                base_sides,
                 file: ThreeWay::new(path, Some(last), Some(disk), file),
                 sides,
             };
@@ -81,47 +81,39 @@ pub fn resolve(
     resolved
 }
 
-/// The sides of a text with conflict markers.
-fn markers_of(bytes: &[u8]) -> Option<Sides> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    markers::sides(text)?;
-    markers::sides(&String::from_utf8_lossy(&tree::unix_line_ends(bytes)))
-}
-
 /// A file with traces of a git merge.
 struct Merged<'a> {
     texts: &'a Texts,
-    /// Where it is.
+    unmerged: Option<&'a Unmerged>,
+    committed: Option<&'a Unmerged>,
+    /// Its path on disk.
     at: &'a RelPath,
-    last: &'a Last<Digest>,
-    disk: &'a [u8],
-    /// The path and the text of a Shared file's base.
-    base: Option<(RelPath, &'a [u8])>,
+    /// The text and the path of a Shared file's base.
+    base: Option<(String, RelPath)>,
+    /// The sides of the conflict markers in its base.
+    base_sides: Option<Sides>,
     file: ThreeWay<'a>,
     /// The sides of its conflict markers.
     sides: Option<Sides>,
 }
 
 impl Merged<'_> {
-    fn unmerged(&self) -> Option<&Unmerged> {
-        self.texts.unmerged.get(self.at)
-    }
-
-    /// The sides of conflict markers that this program did not write.
+    /// The sides of conflict markers that git wrote.
     fn git_sides(&self) -> Option<&Sides> {
         self.sides.as_ref().filter(|sides| !sides.own)
     }
 
     fn is_row(&self, text: &str) -> bool {
         let digest = Digest::of(self.file.path, text.as_bytes());
-        self.last.any_of.contains(&digest)
+        let last = self.file.last;
+        last.is_some_and(|last| last.any_of.contains(&digest))
     }
 
     /// The verdict; `None` where the table decides.
     fn resolve(&self) -> Option<Resolved> {
         let (verdict, owner) = (self.file.verdict(), self.file.file.owner);
         let may_lack =
-            self.unmerged().is_some() && (verdict != Verdict::Unchanged || owner != Owner::Shared);
+            self.unmerged.is_some() && (verdict != Verdict::Unchanged || owner != Owner::Shared);
         if !may_lack && !verdict.leaves_edits() {
             return None;
         }
@@ -132,24 +124,24 @@ impl Merged<'_> {
         }
     }
 
-    /// The note of a User file. Its text may show what a conflict looks like.
+    /// The note for a User file. Conflict markers in a text that parses are an example, not a conflict.
     fn note_of_user(&self) -> Option<NoteKind> {
-        let parses = || {
-            let text = std::str::from_utf8(self.disk);
-            text.is_ok_and(|text| Driver::of(self.file.path).parses(text).is_ok())
+        let disk = self.file.ours().ok();
+        let parses = |text: &String| Driver::of(self.file.path).parses(text).is_ok();
+        let is_conflict = |sides: &Sides| {
+            sides.own || self.unmerged.is_some() || !disk.as_ref().is_some_and(parses)
         };
-        let is_conflict = |sides: &Sides| sides.own || self.unmerged().is_some() || !parses();
         if self.sides.as_ref().is_some_and(is_conflict) {
             return Some(NoteKind::Markers);
         }
         // git did not try to merge: the text of ours is on disk, and theirs has an edit of its own.
-        let git = self.unmerged()?;
-        let ours = git.ours.as_ref()?;
+        let git = self.unmerged?;
         let is_left = git.base.is_some()
             && git.theirs.is_some()
             && git.theirs != git.ours
             && git.theirs != git.base
-            && ours.as_bytes() == &*tree::unix_line_ends(self.disk);
+            && git.ours.is_some()
+            && git.ours == disk;
         is_left.then_some(NoteKind::Unmerged)
     }
 
@@ -157,14 +149,14 @@ impl Merged<'_> {
     fn shared(&self, verdict: Verdict) -> Option<Resolved> {
         let mut resolved = Resolved::of(verdict, None);
         if let Some(sides) = &self.sides {
-            // Where nothing new is desired, two edits that do not go together are in nobody's way.
+            // Without new desired content, two edits that cannot be merged block nothing.
             let stays = sides.own || verdict == Verdict::KeepEdited;
             resolved.note = stays.then_some(NoteKind::Markers);
             if !sides.own {
                 resolved.verdict = Verdict::Merge;
             }
         } else {
-            markers_of(self.base.as_ref()?.1)?;
+            self.base_sides.as_ref()?;
         }
         if resolved.verdict != Verdict::Merge {
             return Some(resolved);
@@ -180,62 +172,59 @@ impl Merged<'_> {
             }
             merged.map(Some)
         });
-        match merged {
-            Ok(Some(text)) => resolved.merged = Some(text),
-            Ok(None) => return Some(Resolved::of(Verdict::KeepEdited, Some(NoteKind::BaseLost))),
-            Err(why) => resolved.conflict = Some(why),
-        }
-        Some(resolved)
+        resolved.merged = merged.transpose();
+        Some(match resolved.merged {
+            None => Resolved::of(Verdict::KeepEdited, Some(NoteKind::BaseLost)),
+            _ => resolved,
+        })
     }
 
     /// The base and the text on disk, neither with conflict markers; `None` where the base is lost.
     fn base_and_ours(&self) -> Result<Option<(String, String)>, ConflictKind> {
-        let Some((base_path, base)) = &self.base else {
+        let Some((base, base_path)) = &self.base else {
             return Ok(None);
         };
-        let (base, disk) = (text(base)?, text(self.disk)?);
         let again = |at: &RelPath, sides: &Sides| {
+            let base = self.git_base(at, sides)?;
             let driver = Driver::of(self.file.path);
-            driver
-                .merge(self.git_base(at, sides)?, &sides.ours, &sides.theirs)
-                .ok()
+            driver.merge(base, &sides.ours, &sides.theirs).ok()
         };
-        let base_sides = markers::sides(&base);
+        let merged_base = match &self.base_sides {
+            None => Some(base.clone()),
+            Some(sides) => again(base_path, sides),
+        };
         let Some(sides) = &self.sides else {
-            let base = match base_sides {
-                None => Some(base),
-                Some(sides) => again(base_path, &sides).or_else(|| {
-                    let mut both = [sides.ours, sides.theirs].into_iter();
-                    both.find(|side| self.is_row(side))
-                }),
+            let is_row = |side: &&String| self.is_row(side);
+            let row = |sides: &Sides| {
+                [&sides.ours, &sides.theirs]
+                    .into_iter()
+                    .find(is_row)
+                    .cloned()
             };
-            return Ok(base.map(|base| (base, disk)));
+            let base = merged_base.or_else(|| self.base_sides.as_ref().and_then(row));
+            return Ok(base.zip(Some(self.file.ours()?)));
         };
-        if let Some(base) = &base_sides
+        if let Some(base) = &self.base_sides
             && (&sides.ours, &sides.theirs) == (&base.ours, &base.theirs)
         {
             // Nobody edited it on either branch.
             return Ok(Some((base.ours.clone(), base.ours.clone())));
         }
-        let base = match base_sides {
-            None => Some(base),
-            Some(sides) => again(base_path, &sides),
-        };
         let ours =
             again(self.at, sides).filter(|merged| !sides.own && self.keeps_comments(sides, merged));
-        let both = base.zip(ours);
+        let both = merged_base.zip(ours);
         both.map(Some).ok_or(ConflictKind::Markers(sides.line))
     }
 
-    /// The merge base of the text at `path`, as far as it is known.
+    /// The merge base of the text at `path`, if it is known.
     fn git_base<'b>(&'b self, path: &RelPath, sides: &'b Sides) -> Option<&'b str> {
         let git = self.texts.unmerged.get(path);
         let base = git.and_then(|git| git.base.as_deref());
         base.or(sides.base.as_deref())
     }
 
-    /// Whether the new comments of both sides are in the merged text. Of two that differ a driver keeps the user's, and here
-    /// both are the user's.
+    /// Whether the merged text has the new comments of both sides. A driver keeps only ours where two differ, and here both are the
+    /// user's.
     fn keeps_comments(&self, sides: &Sides, merged: &str) -> bool {
         let base = self.git_base(self.at, sides);
         let has = |text: &str, comment: &str| text.lines().any(|line| line.trim() == comment);
@@ -245,23 +234,25 @@ impl Merged<'_> {
         comments.all(|line| has(merged, line) || base.is_some_and(|text| has(text, line)))
     }
 
-    /// Resolves a Tool file. Without an edit it is written anew; a branch's edit is merged with what is desired.
+    /// Resolves a Tool file. Without an edit it is rewritten; a branch's edit is merged with the desired text.
     fn tool(&self, verdict: Verdict) -> Resolved {
         if verdict != Verdict::Unchanged && self.is_generated() {
             return Resolved::of(Verdict::Write, None);
         }
         let line = self.sides.as_ref().map(|sides| sides.line);
         let stays = Resolved {
-            conflict: line.map(ConflictKind::Markers),
+            merged: line.map(|line| Err(ConflictKind::Markers(line))),
             ..Resolved::of(verdict, line.map(|_| NoteKind::Markers))
         };
-        let (Ok(disk), Ok(desired)) = (text(self.disk), self.file.theirs()) else {
+        let (Ok(disk), Ok(desired)) = (self.file.ours(), self.file.theirs()) else {
             return stays;
         };
-        let Some(edits) = self.edits(&disk) else {
+        let Some((edits, as_git_left_it)) = self.edits(&disk) else {
             return stays;
         };
-        if !edits.as_git_left_it && is_merged(edits.base, &disk, &desired) {
+        let git = self.unmerged.or(self.committed);
+        let base = git.and_then(|git| git.base.as_deref()).unwrap_or_default();
+        if !as_git_left_it && is_merged(base, &disk, &desired) {
             return match verdict {
                 Verdict::Unchanged => stays,
                 _ => Resolved::of(Verdict::KeepEdited, None),
@@ -269,19 +260,19 @@ impl Merged<'_> {
         }
         let (mut merged, driver) = (desired.clone(), Driver::of(self.file.path));
         let nothing_new = verdict == Verdict::KeepEdited;
-        for edit in &edits.texts {
-            merged = match driver.merge(edits.base, edit, &merged) {
+        for edit in &edits {
+            merged = match driver.merge(base, edit, &merged) {
                 Ok(text) => text,
-                // Where nothing new is desired, two edits that do not go together are in nobody's way.
+                // Without new desired content, two edits that cannot be merged block nothing.
                 Err(_) if self.git_sides().is_some() && nothing_new => return stays,
-                Err(_) if edits.as_git_left_it => {
-                    let only = match edits.texts[..] {
+                Err(_) if as_git_left_it => {
+                    let only = match edits[..] {
                         [edit] => Some(edit.to_owned()),
                         _ => None,
                     };
                     return Resolved {
-                        conflict: Some(ConflictKind::EditedOnBranch(only)),
-                        marked: Some(markers::conflict_from(edits.base, edit, &merged)),
+                        merged: Some(Err(ConflictKind::EditedOnBranch(only))),
+                        marked: Some(markers::conflict_from(base, edit, &merged)),
                         ..Resolved::of(Verdict::Edited, None)
                     };
                 }
@@ -296,17 +287,17 @@ impl Merged<'_> {
             true => Resolved::of(Verdict::Write, None),
             false if merged == disk => Resolved::of(Verdict::KeepEdited, None),
             false => Resolved {
-                merged: Some(merged),
+                merged: Some(Ok(merged)),
                 ..Resolved::of(Verdict::Merge, None)
             },
         }
     }
 
-    /// The edits of both branches, which were made from the texts of their branch, whatever the lock of both says. `None`
-    /// where nobody can tell them: the conflict markers are the user's, or the file was changed after the merge.
-    fn edits<'b>(&'b self, disk: &'b str) -> Option<Edits<'b>> {
-        let unmerged = self.unmerged();
-        let git = unmerged.or_else(|| self.texts.committed.get(self.at))?;
+    /// The edited texts of both branches, and whether the file is unmerged and as git left it. They were made from the texts of
+    /// their branch, whatever the lock of both says. `None` where they are unknown: the conflict markers are the user's, or the
+    /// file was changed after the merge.
+    fn edits<'b>(&'b self, disk: &'b str) -> Option<(Vec<&'b str>, bool)> {
+        let git = self.unmerged.or(self.committed)?;
         let branches = || [&git.ours, &git.theirs].into_iter().flatten();
         // A file that git does not try to merge has the text of ours.
         let is_left_by_git = match self.git_sides() {
@@ -316,31 +307,31 @@ impl Merged<'_> {
             }
             None => branches().next().is_some_and(|ours| ours == disk),
         };
-        let as_git_left_it = unmerged.is_some() && is_left_by_git && !self.texts.settled;
-        let texts = if as_git_left_it {
-            let is_edited = |text: &&str| !self.is_row(text);
-            branches().map(String::as_str).filter(is_edited).collect()
-        } else {
-            // An edit that the user left out when resolving stays out; the commit has the text of one branch.
-            let is_resolved = unmerged.is_some() && self.sides.is_none();
-            let is_committed = unmerged.is_none() && is_left_by_git;
-            (is_resolved || is_committed).then(|| vec![disk])?
+        if self.unmerged.is_some() && is_left_by_git && !self.texts.settled {
+            let edited = branches()
+                .map(String::as_str)
+                .filter(|text| !self.is_row(text));
+            return Some((edited.collect(), true));
+        }
+        // An edit that the user dropped when resolving stays dropped; a committed merge has the text of one branch.
+        let is_known = match self.unmerged {
+            Some(_) => self.sides.is_none(),
+            None => is_left_by_git,
         };
-        Some(Edits {
-            base: git.base.as_deref().unwrap_or_default(),
-            texts,
-            as_git_left_it,
-        })
+        is_known.then(|| (vec![disk], false))
     }
 
     /// Whether a Tool file holds nothing but generated text: both sides were applied, or no line but the markers is new.
     fn is_generated(&self) -> bool {
+        let Ok(disk) = self.file.ours() else {
+            return false;
+        };
         let all = match self.git_sides() {
             Some(sides) if self.is_row(&sides.ours) && self.is_row(&sides.theirs) => return true,
             Some(sides) => lines_of(sides),
-            None => lines(&String::from_utf8_lossy(self.disk)),
+            None => lines(&disk),
         };
-        if let Some(Unmerged { ours, theirs, .. }) = self.unmerged() {
+        if let Some(Unmerged { ours, theirs, .. }) = self.unmerged {
             let branches = || [ours, theirs].into_iter().flatten();
             let known = branches().flat_map(|text| lines(text)).collect();
             return branches().all(|text| self.is_row(text)) && all.is_subset(&known);
@@ -348,22 +339,13 @@ impl Merged<'_> {
         let desired = lines(&String::from_utf8_lossy(&self.file.file.content));
         match self.git_sides() {
             Some(_) => all.is_subset(&desired),
-            // git saw no conflict where both branches added lines: it may have put them in another order.
-            None => self.last.any_of.len() > 1 && all == desired,
+            // Where both branches added lines, git may have merged them in another order than the template's.
+            None => self.file.last.is_some_and(|last| last.any_of.len() > 1) && all == desired,
         }
     }
 }
 
-/// The edits of a Tool file that two branches changed.
-struct Edits<'a> {
-    base: &'a str,
-    /// The texts with edits.
-    texts: Vec<&'a str>,
-    /// Whether the file is unmerged, and nobody has touched it.
-    as_git_left_it: bool,
-}
-
-/// Whether a `sync` has merged the desired text already: its new lines are on disk, and the lines that went are not.
+/// Whether a `sync` has merged the desired text already: its new lines are on disk, and its removed lines are not.
 fn is_merged(base: &str, disk: &str, desired: &str) -> bool {
     let [base, disk, desired] = [base, disk, desired].map(lines);
     desired.is_subset(&disk) && base.difference(&desired).all(|gone| !disk.contains(gone))

@@ -1,7 +1,7 @@
 //! Files of entries that `PROJECT` has lost: a merge, rebase or cherry-pick was committed with the text of one branch, while
 //! git put the rows of both into the lock.
 //!
-//! Invariant: a file is deleted only if a project that was there asked for it, the one that was read or the last applied one.
+//! Invariant: a file is deleted only if its entry was in `PROJECT` or in the last applied one.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,15 +21,15 @@ use crate::{
 /// The files of entries that `PROJECT` has lost.
 #[derive(Default)]
 pub struct Lost {
-    /// In the order of their paths.
+    /// The files, in the order of their paths.
     pub files: Vec<RelPath>,
     /// The commands that put the entries back, and an editor for the rest.
     pub advice: Vec<Script>,
 }
 
 impl Lost {
-    /// Looks for files that the lock has and `desired`, the tree of `project`, does not. `asked` gives the paths that an
-    /// earlier project asked for; `None` where nobody can tell, as before an update.
+    /// Finds files that are in the lock and not in `desired`, the tree of `project`. `asked` gives the paths of earlier projects;
+    /// `None` where they are unknown, as before an update.
     pub fn find(
         project: &Project,
         memory: &Memory,
@@ -62,7 +62,7 @@ impl Lost {
     /// no longer desired (`take`). Other commands take their rows out of `memory`, into `aside`, where they stay in the lock.
     /// Returns a remark.
     ///
-    /// Errors: there are lost files, and the policy does not say.
+    /// Errors: there are lost files, and the policy chooses nothing.
     pub fn settle(
         &self,
         is_sync: bool,
@@ -70,7 +70,7 @@ impl Lost {
         memory: &mut Memory,
         aside: &mut BTreeMap<RelPath, Last<Digest>>,
     ) -> Result<Option<String>> {
-        // Code says best what an entry is about.
+        // A source file tells most about its entry.
         let is_code = |path: &&RelPath| path.as_str().starts_with("src/");
         let Some(first) = self.files.iter().find(is_code).or(self.files.first()) else {
             return Ok(None);
@@ -90,7 +90,7 @@ impl Lost {
             Policy::Keep => {
                 memory.rows.retain(|path, _| !self.files.contains(path));
                 Ok(Some(format!(
-                    "`{first}`{more}: `{FILE}` has no entry for that, and the files stay as yours alone"
+                    "kept `{first}`{more}: without an entry in `{FILE}`, they are yours alone"
                 )))
             }
             Policy::Abort | Policy::Markers => {
@@ -108,7 +108,7 @@ impl Lost {
     }
 }
 
-/// A command for each type that its source describes, one for its webhooks, and an editor for the rest.
+/// A command for each type with readable attributes, one for its webhooks, and an editor for the rest.
 fn advice(project: &Project, found: &BTreeMap<RelPath, Found>, lost: &[RelPath]) -> Vec<Script> {
     let text = |path: &RelPath| match found.get(path) {
         Some(Found::File(bytes)) => std::str::from_utf8(bytes).ok(),
@@ -131,7 +131,7 @@ fn advice(project: &Project, found: &BTreeMap<RelPath, Found>, lost: &[RelPath])
             .iter()
             .filter(|other| other.controller(project) == controller);
         let is_only = versions.count() == 1;
-        // A controller watches one version, and its text names that one.
+        // A controller watches one version, and its text has that version's path.
         let is_watched = found
             .and_then(text)
             .is_some_and(|text| is_only || text.contains(&format!("::{}::", lost_type.version)));
@@ -175,7 +175,7 @@ fn advice(project: &Project, found: &BTreeMap<RelPath, Found>, lost: &[RelPath])
     advice
 }
 
-/// A command that creates something for a type.
+/// A `create` command for a type.
 fn create(command: &'static str, group: &Group, version: Version, kind: &Kind) -> Script {
     Script::forge(command)
         .code("--group")
@@ -186,12 +186,12 @@ fn create(command: &'static str, group: &Group, version: Version, kind: &Kind) -
         .arg(kind.as_str())
 }
 
-/// A type that `PROJECT` has lost, as its own attributes describe it.
+/// A type that `PROJECT` has lost, by its own attributes.
 struct Type {
     group: Group,
     version: Version,
     kind: Kind,
-    /// The command that puts it back, as far as the attributes say.
+    /// The command that puts it back, as far as the attributes have it.
     create: Script,
 }
 
@@ -203,7 +203,7 @@ impl Type {
             "" => text("group")?,
             domain => text("group")?.strip_suffix(domain)?.strip_suffix('.')?,
         };
-        // A file of the user's may say anything.
+        // The user's file may have any text there.
         let group = group.parse().ok()?;
         let version = text("version")?.parse().ok()?;
         let kind = text("kind")?.parse().ok()?;

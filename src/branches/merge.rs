@@ -13,15 +13,22 @@ use crate::{
 
 /// A key that both branches changed to different values.
 struct Clash {
-    /// The keys that lead to it, outermost first; an entry of a list goes by its name.
+    /// The path of the key, outermost first; an entry of a list is given by its name.
     at: Vec<String>,
     ours: Option<Value>,
     theirs: Option<Value>,
 }
 
+impl Clash {
+    fn below(mut self, key: String) -> Self {
+        self.at.insert(0, key);
+        self
+    }
+}
+
 /// Merges both sides of `PROJECT`. Without a `base`, an entry that only one side has counts as added there.
 ///
-/// Errors: a side is no YAML; both changed one key to different values, and the policy does not choose one.
+/// Errors: a side is not YAML; both changed a key to different values, and the policy does not choose one.
 pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String> {
     let read = |text: &str| {
         yaml::read::<Value>(text).map_err(|error| {
@@ -40,44 +47,35 @@ pub fn merge(base: Option<&str>, sides: &Sides, policy: Policy) -> Result<String
     let base = base.and_then(|text| yaml::read::<Value>(text).ok());
     let base = base.map(with_options);
     let merged = Merge(policy)
-        .value(base.as_ref(), Some(&ours), Some(&theirs))
-        .map_err(|clash| refuse(clash, sides))?;
+        .value(base.as_ref(), Some(&ours), Some(&theirs), false)
+        .map_err(|clash| refuse(&clash, sides))?;
     let value = merged.unwrap_or(Value::Mapping(Mapping::new()));
     let value = without_options(without_empty(value));
-    let refuse = |why: String| {
+    let text = match yaml::keys_are_words(&value) {
+        true => serde_yaml::to_string(&value).map_err(|error| error.to_string()),
+        false => Err("a list, a mapping or `<<` stands where a key belongs".to_owned()),
+    };
+    text.map_err(|why| {
         Failure::refused(format!(
             "`{FILE}`: the two branches make no `{FILE}` together"
         ))
         .note(why)
         .advise(edit())
-    };
-    if !yaml::keys_are_words(&value) {
-        return Err(refuse(
-            "a list, a mapping or `<<` stands where a key belongs".to_owned(),
-        ));
-    }
-    serde_yaml::to_string(&value).map_err(|error| refuse(error.to_string()))
+    })
 }
 
-/// Moves the options of each entry into the entry, so that a branch that changes the options conflicts with one that removes
-/// the entry.
+/// Moves the options of each entry into the entry, so that changing the options on one branch conflicts with removing the entry on
+/// the other.
 fn with_options(mut project: Value) -> Value {
     let Some(all) = options(&mut project).map(std::mem::take) else {
         return project;
     };
-    let mut resources = project
-        .get_mut("resources")
-        .and_then(Value::as_sequence_mut);
     let mut of_none = Vec::new();
     for options in all {
         let name = name_of(&options);
-        let entry = resources
-            .iter_mut()
-            .flat_map(|list| list.iter_mut())
-            .find(|it| name_of(it) == name);
-        match entry.and_then(Value::as_mapping_mut) {
-            Some(entry) => _ = entry.insert(LAYOUT.into(), options),
-            None => of_none.push(options),
+        match resources(&mut project).find(|it| name_of(it) == name) {
+            Some(Value::Mapping(entry)) => _ = entry.insert(LAYOUT.into(), options),
+            _ => of_none.push(options),
         }
     }
     if let Some(all) = options(&mut project) {
@@ -88,57 +86,57 @@ fn with_options(mut project: Value) -> Value {
 
 /// Moves the options out of the entries again.
 fn without_options(mut project: Value) -> Value {
-    let resources = project.get_mut("resources");
-    let resources = resources.and_then(Value::as_sequence_mut).into_iter();
-    let entries = resources.flatten().filter_map(Value::as_mapping_mut);
+    let entries = resources(&mut project).filter_map(Value::as_mapping_mut);
     let mut taken: Vec<Value> = entries.filter_map(|entry| entry.remove(LAYOUT)).collect();
     if let Some(of_none) = options(&mut project) {
         of_none.append(&mut taken);
     }
     let plugins = project.get_mut("plugins");
     let ours = plugins.and_then(|plugins| plugins.get_mut(LAYOUT));
-    if let Some(ours) = ours
-        .and_then(Value::as_mapping_mut)
-        .filter(|_| !taken.is_empty())
-    {
+    if let Some(Value::Mapping(ours)) = ours.filter(|_| !taken.is_empty()) {
         ours.insert("resources".into(), Value::Sequence(taken));
     }
     project
 }
 
-/// Removes the remains of entries that each branch took one half away from: a hub goes with its last spoke, and an entry with
-/// the last thing that it asked for.
+/// Removes entries that became empty because each branch removed a part: a hub goes with its last spoke, and an entry with its last
+/// API, controller or webhook.
 fn without_empty(mut project: Value) -> Value {
-    let is_set = |entry: &Value, key: &str| match entry.get(key) {
+    for entry in resources(&mut project).filter_map(Value::as_mapping_mut) {
+        let Some(Value::Mapping(webhooks)) = entry.get_mut("webhooks") else {
+            continue;
+        };
+        if entries(webhooks.get("spoke")).is_empty() {
+            webhooks.remove("spoke");
+            webhooks.remove("conversion");
+        }
+        let kinds = ["defaulting", "validation", "conversion"];
+        if !kinds.iter().any(|kind| is_set(webhooks.get(kind))) {
+            entry.remove("webhooks");
+        }
+    }
+    let asks = ["api", "controller", "controllers", "webhooks"];
+    if let Some(Value::Sequence(list)) = project.get_mut("resources") {
+        list.retain(|entry| asks.iter().any(|key| is_set(entry.get(key))));
+    }
+    project
+}
+
+/// Whether a field has a value other than `false` and the empty list.
+fn is_set(field: Option<&Value>) -> bool {
+    match field {
         Some(Value::Bool(set)) => *set,
         Some(Value::Sequence(list)) => !list.is_empty(),
         other => other.is_some(),
-    };
-    let resources = project
+    }
+}
+
+/// The entries of a project.
+fn resources(project: &mut Value) -> impl Iterator<Item = &mut Value> {
+    let list = project
         .get_mut("resources")
         .and_then(Value::as_sequence_mut);
-    if let Some(resources) = resources {
-        for entry in resources.iter_mut() {
-            if let Some(Value::Mapping(webhooks)) = entry.get_mut("webhooks")
-                && entries(webhooks.get("spoke")).is_empty()
-            {
-                webhooks.remove("spoke");
-                webhooks.remove("conversion");
-            }
-            let kinds = ["defaulting", "validation", "conversion"];
-            let asks = |webhooks: &Value| kinds.iter().any(|kind| is_set(webhooks, kind));
-            if entry
-                .get("webhooks")
-                .is_some_and(|webhooks| !asks(webhooks))
-                && let Some(entry) = entry.as_mapping_mut()
-            {
-                entry.remove("webhooks");
-            }
-        }
-        let holds = ["api", "controller", "controllers", "webhooks"];
-        resources.retain(|entry| holds.iter().any(|key| is_set(entry, key)));
-    }
-    project
+    list.into_iter().flatten()
 }
 
 /// The list of options under `plugins`.
@@ -152,16 +150,22 @@ fn options(project: &mut Value) -> Option<&mut Vec<Value>> {
 struct Merge(Policy);
 
 impl Merge {
+    /// Merges three values. In an entry that `both_added`, a field that one side lacks has its default there (without `namespaced`
+    /// the scope is `Cluster`), so it conflicts with the other side's.
     fn value(
         &self,
         base: Option<&Value>,
         ours: Option<&Value>,
         theirs: Option<&Value>,
+        both_added: bool,
     ) -> Result<Option<Value>, Clash> {
-        if ours == theirs || base == theirs {
+        let is_default = both_added
+            && (ours.is_none() || theirs.is_none())
+            && !(is_list(ours) || is_list(theirs));
+        if ours == theirs || (base == theirs && !is_default) {
             return Ok(ours.cloned());
         }
-        if base == ours {
+        if base == ours && !is_default {
             return Ok(theirs.cloned());
         }
         match (ours, theirs) {
@@ -170,7 +174,14 @@ impl Merge {
                 let base = base.and_then(Value::as_mapping).unwrap_or(&empty);
                 let mut merged = Mapping::new();
                 for key in union(ours.keys(), theirs.keys()) {
-                    let value = self.value(base.get(key), ours.get(key), theirs.get(key));
+                    // Webhooks and options of both sides add up.
+                    let adds_up = [Some("webhooks"), Some(LAYOUT)].contains(&key.as_str());
+                    let value = self.value(
+                        base.get(key),
+                        ours.get(key),
+                        theirs.get(key),
+                        both_added && !adds_up,
+                    );
                     if let Some(value) = value.map_err(|clash| clash.below(scalar(key)))? {
                         merged.insert(key.clone(), value);
                     }
@@ -194,51 +205,16 @@ impl Merge {
         }
     }
 
-    /// Compares two entries that both branches added. A field that one entry lacks has its default there (without `namespaced` the
-    /// scope is `Cluster`), so the fields conflict, and the policy decides. Webhooks and lists are joined.
-    fn align(&self, ours: &mut Value, theirs: &mut Value) -> Result<(), Clash> {
-        let (Some(ours), Some(theirs)) = (ours.as_mapping_mut(), theirs.as_mapping_mut()) else {
-            return Ok(());
-        };
-        let keys: Vec<Value> = union(ours.keys(), theirs.keys())
-            .into_iter()
-            .cloned()
-            .collect();
-        for key in keys {
-            let (a, b) = (ours.get(&key), theirs.get(&key));
-            let adds_up = [Some("webhooks"), Some(LAYOUT)].contains(&key.as_str());
-            if a == b || adds_up || is_list(a) || is_list(b) {
-                continue;
-            }
-            let (from, to) = match self.0 {
-                Policy::Keep => (&mut *ours, &mut *theirs),
-                Policy::Take => (&mut *theirs, &mut *ours),
-                Policy::Abort | Policy::Markers => return Err(Clash::between(key, a, b)),
-            };
-            match from.get(&key) {
-                Some(value) => _ = to.insert(key, value.clone()),
-                None => _ = to.remove(&key),
-            }
-        }
-        Ok(())
-    }
-
     /// Merges lists, whose order means nothing in `PROJECT`: entries with a name are merged, others are added and removed.
     fn list(&self, base: &[Value], ours: &[Value], theirs: &[Value]) -> Result<Vec<Value>, Clash> {
-        let find = |list: &[Value], name: &String| -> Option<Value> {
-            list.iter().find(|entry| name_of(entry) == *name).cloned()
-        };
         let names = |list: &[Value]| list.iter().map(name_of).collect::<Vec<_>>();
-        let (ours_names, theirs_names) = (names(ours), names(theirs));
         let mut merged = Vec::new();
-        for name in union(ours_names.iter(), theirs_names.iter()) {
-            let (base, mut ours, mut theirs) =
-                (find(base, name), find(ours, name), find(theirs, name));
-            if let (None, Some(ours), Some(theirs)) = (&base, &mut ours, &mut theirs) {
-                let alike = self.align(ours, theirs);
-                alike.map_err(|clash| clash.below(name.clone()))?;
-            }
-            let value = self.value(base.as_ref(), ours.as_ref(), theirs.as_ref());
+        for name in union(names(ours).iter(), names(theirs).iter()) {
+            let find =
+                |list: &'_ [Value]| list.iter().find(|entry| name_of(entry) == *name).cloned();
+            let (base, ours, theirs) = (find(base), find(ours), find(theirs));
+            let both_added = base.is_none() && ours.is_some() && theirs.is_some();
+            let value = self.value(base.as_ref(), ours.as_ref(), theirs.as_ref(), both_added);
             merged.extend(value.map_err(|clash| clash.below(name.clone()))?);
         }
         Ok(merged)
@@ -255,7 +231,7 @@ fn entries(value: Option<&Value>) -> &[Value] {
         .map_or(&[], Vec::as_slice)
 }
 
-/// The name of an entry of a list: a resource's group, version and kind, a controller's name, or else its whole text.
+/// The name of an entry of a list: a resource's group, version and kind, or a controller's name; otherwise its whole text.
 fn name_of(entry: &Value) -> String {
     let field = |name: &str| entry.get(name).map(scalar);
     match (field("kind"), field("name")) {
@@ -288,54 +264,17 @@ fn scalar(value: &Value) -> String {
     text.trim().to_owned()
 }
 
-impl Clash {
-    /// The first field of two values at `key` that differs.
-    fn between(key: Value, ours: Option<&Value>, theirs: Option<&Value>) -> Self {
-        if let (Some(Value::Mapping(a)), Some(Value::Mapping(b))) = (ours, theirs)
-            && let Some(inner) = union(a.keys(), b.keys())
-                .into_iter()
-                .find(|key| a.get(*key) != b.get(*key))
-        {
-            let clash = Self::between(inner.clone(), a.get(inner), b.get(inner));
-            return clash.below(scalar(&key));
-        }
-        Self {
-            at: vec![scalar(&key)],
-            ours: ours.cloned(),
-            theirs: theirs.cloned(),
-        }
-    }
-
-    fn below(mut self, key: String) -> Self {
-        self.at.insert(0, key);
-        self
-    }
-}
-
 /// Opens `PROJECT` in an editor.
 fn edit() -> Script {
     Script::edit([FILE]).then(Script::forge("sync"))
 }
 
-fn refuse(clash: Clash, sides: &Sides) -> Failure {
-    let leaf = clash.at.last().cloned().unwrap_or_default();
-    let said = |value: &Option<Value>, text: &str, lines: &[usize]| {
-        let Some(value) = value else {
-            return "one branch does not have it".to_owned();
-        };
-        if value.is_mapping() || value.is_sequence() {
-            return "one branch changed it".to_owned();
-        }
-        let value = scalar(value);
-        let here = |line: &str| line.trim_start_matches(['-', ' ']) == format!("{leaf}: {value}");
-        let inside = |at: &usize| !sides.lines.iter().all(|lines| lines.contains(at));
-        let mut lines = text.lines().zip(lines);
-        match lines.find(|(line, at)| here(line) && inside(at)) {
-            Some((_, at)) => format!("line {at} says `{value}`"),
-            None => format!("one branch says `{value}`"),
-        }
+fn refuse(clash: &Clash, sides: &Sides) -> Failure {
+    let value = |side: &str, value: &Option<Value>| match value {
+        None => format!("{side} does not have it"),
+        Some(Value::Mapping(_) | Value::Sequence(_)) => format!("{side} changed it"),
+        Some(value) => format!("{side} has `{}`", scalar(value)),
     };
-    let [ours, theirs] = &sides.lines;
     let place = match sides.line {
         0 => FILE.to_owned(),
         line => format!("{FILE}:{line}"),
@@ -346,11 +285,11 @@ fn refuse(clash: Clash, sides: &Sides) -> Failure {
     ))
     .note(format!(
         "{}, {}",
-        said(&clash.ours, &sides.ours, ours),
-        said(&clash.theirs, &sides.theirs, theirs)
+        value("ours", &clash.ours),
+        value("theirs", &clash.theirs)
     ))
-    .note("everything else of the two goes together")
-    .note("`--on-conflict keep` takes the first, `--on-conflict take` the second")
+    .note("all other changes of the two branches can be merged")
+    .note("`--on-conflict keep` takes ours, `--on-conflict take` takes theirs")
     .advise(Script::forge("sync --on-conflict keep"))
 }
 

@@ -23,7 +23,7 @@ use crate::{
     tree::{self, Found, Owner, RelPath},
 };
 
-/// `PROJECT` as two branches have it.
+/// The `PROJECT` of two branches.
 pub struct Branches {
     base: Option<String>,
     sides: Sides,
@@ -32,7 +32,7 @@ pub struct Branches {
 }
 
 impl Branches {
-    /// Looks for two branches in `PROJECT`, which holds `bytes`; `None` where it is the text of one project.
+    /// Finds two branches in `PROJECT`, whose content is `bytes`; `None` where it is the text of one project.
     pub fn find(git: &Status, root: &Path, bytes: &[u8]) -> Result<Option<Self>> {
         let text = String::from_utf8_lossy(&tree::unix_line_ends(bytes)).into_owned();
         let sides = markers::sides(&text);
@@ -86,7 +86,7 @@ impl Branches {
         })
     }
 
-    /// The text of both, merged by key, and what to say of it.
+    /// Merges the texts of both by key, and returns a remark about it.
     pub fn merge(&self, policy: Policy) -> Result<(String, Option<String>)> {
         if self.committed && policy == Policy::Keep {
             return Ok((self.sides.ours.clone(), None));
@@ -94,15 +94,14 @@ impl Branches {
         let text = merge(self.base.as_deref(), &self.sides, policy)?;
         let remark = self.committed.then(|| {
             format!(
-                "the last commit merged two branches and kept the `{FILE}` of one of them; what the other one changed is put \
-                 in now (`--on-conflict keep` leaves it out)"
+                "the last commit merged two branches and kept the `{FILE}` of one of them; the changes of the other one are \
+                 merged now (`--on-conflict keep` leaves them out)"
             )
         });
         Ok((text, remark))
     }
 
-    /// User files of entries that one branch deleted and that `project`, the merge of both, has all the same: as the other
-    /// branch has them.
+    /// The User files of entries that one branch deleted and the policy keeps in `project`, with the text of the other branch.
     pub fn kept(
         &self,
         git: &Status,
@@ -126,27 +125,25 @@ impl Branches {
             if file.owner != Owner::User || !alone.contains(&path) {
                 continue;
             }
-            let row = Last {
-                owner: file.owner,
-                any_of: vec![file.digest(&path)],
-            };
             let before = match tree::find(root, &path)? {
                 Found::File(bytes) => Some(bytes),
                 Found::Absent => None,
                 Found::Obstacle(_) => continue,
             };
-            let after = match before.clone() {
-                Some(bytes) => Some(bytes),
+            let after = match &before {
+                Some(bytes) => Some(bytes.clone()),
                 None => text(&path)?.map(String::into_bytes),
             };
-            if let Some(after) = after {
-                let rewritten = Rewritten {
-                    before,
-                    after: Some(after.into()),
-                    row: Some(row),
-                };
-                kept.insert(path, rewritten);
-            }
+            let Some(after) = after else { continue };
+            let rewritten = Rewritten {
+                before,
+                after: Some(after.into()),
+                row: Some(Last {
+                    owner: file.owner,
+                    any_of: vec![file.digest(&path)],
+                }),
+            };
+            kept.insert(path, rewritten);
         }
         Ok(kept)
     }
@@ -158,7 +155,7 @@ impl Branches {
             line => (format!("{FILE}:{line}"), "git left conflict markers there"),
         };
         Failure::refused(format!("`{place}`: two branches are not merged yet"))
-            .note(format!("{what}; `sync` puts the entries of both together"))
+            .note(format!("{what}; `sync` merges the entries of both"))
             .advise(Script::forge("sync"))
     }
 }

@@ -62,7 +62,7 @@ const OLD: &str = "mod a;\n\nfn a() {}\n";
 const NEW: &str = "mod a;\nmod b;\n\nfn a() {}\n";
 const EDITED: &str = "mod a;\n\nfn a() {}\n// mine\n";
 const BOTH: &str = "mod a;\nmod b;\n\nfn a() {}\n// mine\n";
-/// It cannot be merged with [`NEW`].
+/// An edit that conflicts with [`NEW`].
 const CLASHING: &str = "mod a;\nfn mine() {}\n\nfn a() {}\n";
 
 /// A project of which `applied` is remembered and `disk` is there, while git has `ours` and `theirs`, made from [`OLD`].
@@ -87,7 +87,7 @@ fn notes(set: &ChangeSet) -> Vec<NoteKind> {
     set.notes.iter().map(|note| note.what).collect()
 }
 
-/// What stands there after a plan, and once more after the next.
+/// Checks the text and the notes after one plan, and after the next.
 #[track_caller]
 fn check(mut world: Branched, expected: &str, expected_notes: &[NoteKind]) {
     for _ in 0..2 {
@@ -99,7 +99,7 @@ fn check(mut world: Branched, expected: &str, expected_notes: &[NoteKind]) {
 }
 
 #[test]
-fn an_edit_of_one_branch_meets_what_the_other_generated() {
+fn an_edit_of_one_branch_is_merged_with_the_generated_text_of_the_other() {
     let edited = [NoteKind::Edited];
     check(merged(NEW, EDITED, EDITED, NEW), BOTH, &edited);
     // The same merge the other way round.
@@ -114,7 +114,7 @@ fn an_edit_of_one_branch_meets_what_the_other_generated() {
 }
 
 #[test]
-fn an_edit_that_does_not_go_with_what_the_other_branch_generated_is_a_conflict() {
+fn an_edit_that_conflicts_with_the_generated_text_of_the_other_branch_is_a_conflict() {
     let left_by_git = |disk| {
         let theirs = if disk == NEW { CLASHING } else { NEW };
         merged(NEW, disk, disk, theirs)
@@ -159,7 +159,7 @@ fn an_edit_that_does_not_go_with_what_the_other_branch_generated_is_a_conflict()
 }
 
 #[test]
-fn a_merge_that_was_committed_with_the_text_of_one_branch_is_made_up_for() {
+fn a_merge_committed_with_the_text_of_one_branch_gets_the_other() {
     let committed = |disk: &str| {
         let mut world = merged(NEW, disk, disk, NEW);
         world.texts.committed = std::mem::take(&mut world.texts.unmerged);
@@ -171,7 +171,7 @@ fn a_merge_that_was_committed_with_the_text_of_one_branch_is_made_up_for() {
 }
 
 #[test]
-fn a_file_owned_on_one_branch_gets_a_note_about_what_the_other_generated() {
+fn a_file_owned_on_one_branch_is_outdated_by_the_other() {
     let mut world = Branched::new();
     world.owned.insert(path(FILE));
     let tree = desired(&[(FILE, Owner::User, NEW)]);
@@ -184,7 +184,7 @@ fn a_file_owned_on_one_branch_gets_a_note_about_what_the_other_generated() {
 }
 
 #[test]
-fn one_row_is_left_of_a_users_file_that_both_branches_made() {
+fn a_user_file_that_both_branches_created_keeps_one_row() {
     let tree = desired(&[("user", Owner::User, "c\n")]);
     let rows = |world: &Branched| world.memory.rows[&path("user")].any_of.clone();
     let digest = |text: &str| Digest::of(&path("user"), text.as_bytes());
@@ -255,7 +255,7 @@ fn a_file_that_cannot_take_markers_is_a_conflict() {
 }
 
 #[test]
-fn a_users_text_may_show_a_conflict() {
+fn conflict_markers_in_a_user_file_may_be_an_example() {
     for (file, text, told) in [
         ("README.md", MARKERS.to_owned(), vec![]),
         (
@@ -372,7 +372,7 @@ fn the_texts_of_a_branch_go_with_a_file_that_moves() {
 }
 
 #[test]
-fn markers_in_a_tool_file_go_before_anything_new_comes() {
+fn desired_changes_wait_for_markers_in_a_tool_file() {
     let tree = |text: &str| desired(&[("tool", Owner::Tool, text)]);
     let mut world = Branched::new();
     world.apply(&tree("a\nb\nc\nd\n"));

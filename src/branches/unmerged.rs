@@ -1,4 +1,4 @@
-//! Unmerged paths, and what git knows of them.
+//! Unmerged paths and their texts in git.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -19,8 +19,8 @@ pub const COMING: [&str; 4] = [
     "REVERT_HEAD",
 ];
 
-/// The texts of those unmerged paths that the project knows, and where there are none, of those `edited` files of which the
-/// last commit, a merge, kept the text of one branch.
+/// The texts of the unmerged paths that belong to the project. Without any, those of the `edited` files for which the last commit,
+/// a merge, kept the text of one branch.
 pub fn texts(
     git: &Status,
     root: &Path,
@@ -46,7 +46,7 @@ pub fn texts(
     Ok(texts)
 }
 
-/// The generated files of no entry any more that one branch deleted and the other one edited; git left them on disk.
+/// Generated files without an entry that git left on disk, because one branch deleted and the other one edited them.
 pub fn orphans(
     git: &Status,
     root: &Path,
@@ -72,7 +72,7 @@ pub fn orphans(
     Ok(orphans)
 }
 
-/// The unmerged paths among the others that nobody has resolved yet: the text is that of one branch, or has conflict markers.
+/// The other unmerged paths that are not resolved yet: their text is that of one branch, or has conflict markers.
 pub fn open(
     git: &Status,
     root: &Path,
@@ -96,7 +96,7 @@ pub fn is_settled(git: &Status, root: &Path) -> Result<bool> {
     Ok(merged.is_some() && lock.is_some() && merged != lock)
 }
 
-/// The text of a file, with `\n` at the ends of lines; `None` where there is no text.
+/// The text of a file, with `\n` at the ends of lines; `None` where there is no file, or no text in it.
 pub fn text_of(root: &Path, path: &str) -> Result<Option<String>> {
     Ok(match tree::find(root, &RelPath::parse(path)?)? {
         Found::File(bytes) => String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok(),

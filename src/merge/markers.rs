@@ -1,4 +1,4 @@
-//! Texts with conflict markers.
+//! Parses and writes conflict markers.
 
 /// The first characters of marker lines. git repeats the character more often where `.gitattributes` sets
 /// `conflict-marker-size`, and for a file that both branches renamed.
@@ -11,7 +11,7 @@ const END: &str = ">>>>>>>";
 const YOURS: &str = "yours";
 const GENERATED: &str = "generated";
 
-/// A text with conflict markers, taken apart.
+/// The sides of a text with conflict markers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sides {
     /// The base, if every conflict shows it (the styles `diff3` and `zdiff3`).
@@ -20,8 +20,6 @@ pub struct Sides {
     pub ours: String,
     /// The text with every conflict resolved to its last side.
     pub theirs: String,
-    /// The line numbers, from 1, of the lines of `ours` and of `theirs`.
-    pub lines: [Vec<usize>; 2],
     /// The line of the first marker, from 1; 0 where there is none.
     pub line: usize,
     /// Whether `--on-conflict markers` wrote them, and not git.
@@ -33,11 +31,10 @@ impl Sides {
     pub fn of(ours: String, theirs: String) -> Self {
         Self {
             base: None,
-            lines: [(1..=ours.lines().count()).collect(), Vec::new()],
-            line: 0,
-            own: false,
             ours,
             theirs,
+            line: 0,
+            own: false,
         }
     }
 }
@@ -50,32 +47,22 @@ enum Part {
     Theirs,
 }
 
-/// Takes a text apart; `None` if it has no conflict markers, or an incomplete set of them.
+/// Splits a text into its sides; `None` if it has no conflict markers, or an incomplete set of them.
 pub fn sides(text: &str) -> Option<Sides> {
     if !text.contains(START) {
         return None;
     }
-    let mut sides = Sides {
-        base: None,
-        ours: String::new(),
-        theirs: String::new(),
-        lines: Default::default(),
-        line: 0,
-        own: false,
-    };
-    let mut base = String::new();
-    let mut every_base_known = true;
+    let mut sides = Sides::of(String::new(), String::new());
+    let mut base = Some(String::new());
     let mut part = Part::Outside;
-    let mut shown = false;
-    let mut size = 0;
+    let (mut shown, mut size) = (false, 0);
     for (at, line) in text.split_inclusive('\n').enumerate() {
         let found = marker(line);
-        let is_ours = |found: &Marker<'_>| part == Part::Outside || found.size == size;
-        match (part, found.filter(is_ours).map(|it| (it.kind, it.label))) {
+        let counts = |found: &Marker<'_>| part == Part::Outside || found.size == size;
+        match (part, found.filter(counts).map(|it| (it.kind, it.label))) {
             (Part::Outside, Some((START, label))) => {
                 part = Part::Ours;
-                size = found.map_or(0, |it| it.size);
-                shown = false;
+                (shown, size) = (false, found.map_or(0, |it| it.size));
                 if sides.line == 0 {
                     sides.line = at + 1;
                     sides.own = label == YOURS;
@@ -83,13 +70,12 @@ pub fn sides(text: &str) -> Option<Sides> {
                 continue;
             }
             (Part::Ours, Some((BASE, _))) => {
-                part = Part::Base;
-                shown = true;
+                (part, shown) = (Part::Base, true);
                 continue;
             }
             (Part::Ours | Part::Base, Some((MIDDLE, ""))) => {
                 part = Part::Theirs;
-                every_base_known &= shown;
+                base = base.filter(|_| shown);
                 continue;
             }
             (Part::Theirs, Some((END, _))) => {
@@ -100,20 +86,18 @@ pub fn sides(text: &str) -> Option<Sides> {
             (_, Some(_)) => return None,
         }
         // Nested markers in a base come from git's virtual ancestor, which nobody wrote.
-        every_base_known &= part != Part::Base || found.is_none_or(|it| it.kind != START);
+        base = base.filter(|_| part != Part::Base || found.is_none_or(|it| it.kind != START));
         if matches!(part, Part::Outside | Part::Ours) {
             sides.ours.push_str(line);
-            sides.lines[0].push(at + 1);
         }
         if matches!(part, Part::Outside | Part::Theirs) {
             sides.theirs.push_str(line);
-            sides.lines[1].push(at + 1);
         }
-        if matches!(part, Part::Outside | Part::Base) {
+        if let (Part::Outside | Part::Base, Some(base)) = (part, &mut base) {
             base.push_str(line);
         }
     }
-    sides.base = every_base_known.then_some(base);
+    sides.base = base;
     (sides.line > 0 && part == Part::Outside).then_some(sides)
 }
 
@@ -158,17 +142,17 @@ pub fn conflict(yours: &str, generated: &str) -> String {
             diffy::Line::Delete(line) => mine.push_str(line),
             diffy::Line::Insert(line) => new.push_str(line),
             diffy::Line::Context(line) => {
-                settle(&mut text, &mut mine, &mut new);
+                add_conflict(&mut text, &mut mine, &mut new);
                 text.push_str(line);
             }
         }
     }
-    settle(&mut text, &mut mine, &mut new);
+    add_conflict(&mut text, &mut mine, &mut new);
     text
 }
 
 /// Adds the pending lines of both sides as a conflict, if there are any.
-fn settle(text: &mut String, mine: &mut String, new: &mut String) {
+fn add_conflict(text: &mut String, mine: &mut String, new: &mut String) {
     if mine.is_empty() && new.is_empty() {
         return;
     }
@@ -219,10 +203,7 @@ mod tests {
 
         #[test]
         fn no_text_panics(text in "((<<<<<<<|=======|>>>>>>>|\\|{7})?[ a]{0,2}\r?\n?){0,12}") {
-            if let Some(sides) = sides(&text) {
-                let lines = [&sides.ours, &sides.theirs].map(|side| side.lines().count());
-                prop_assert_eq!(lines, [sides.lines[0].len(), sides.lines[1].len()]);
-            }
+            let _ = sides(&text);
         }
     }
 
@@ -234,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_taken_apart() {
+    fn a_text_is_split_into_its_sides() {
         check(
             "a\n<<<<<<< HEAD\nb\n=======\nc\nd\n>>>>>>> y\ne\n",
             None,
@@ -247,7 +228,7 @@ mod tests {
             "x\n",
             "c\nx\n",
         );
-        // One conflict of two shows no ancestor: there is none for the whole.
+        // One conflict of two shows no base: the whole text has none.
         check(
             "<<<<<<< H\na\n||||||| o\nb\n=======\nc\n>>>>>>> y\n<<<<<<< H\n=======\nd\n>>>>>>> y\n",
             None,
@@ -277,18 +258,12 @@ mod tests {
             "a\n<<<<<<< yours\nmine\n=======\n>>>>>>> generated\nb\n\
              <<<<<<< yours\n=======\nnew\n>>>>>>> generated\n"
         );
-        assert!(sides(&marked).unwrap().own);
+        let sides = sides(&marked).unwrap();
+        assert_eq!((sides.own, sides.line), (true, 2));
         assert_eq!(
             conflict_from("a\nb\nc\nd\n", "A\nb\nc\n1\n", "a\nb\nc\n2\n"),
             "A\nb\nc\n<<<<<<< yours\n1\n=======\n2\n>>>>>>> generated\n"
         );
-    }
-
-    #[test]
-    fn lines_keep_their_numbers() {
-        let sides = sides("a\n<<<<<<< H\nb\n=======\nc\n>>>>>>> y\nd\n").unwrap();
-        assert_eq!(sides.lines, [vec![1, 3, 7], vec![1, 5, 7]]);
-        assert_eq!(sides.line, 2);
     }
 
     #[test]

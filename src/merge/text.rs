@@ -1,14 +1,14 @@
-//! Line by line, as git merges.
+//! Three-way merge by line, as git does it.
 
 use diffy::{ConflictStyle, MergeOptions};
 
 use crate::change::ConflictKind;
 
-/// Longer than a marker in any text that is merged, so that none is taken for one.
+/// The length of conflict markers here. Markers in the merged texts are shorter, so they cannot be confused.
 const MARKER: usize = 60;
 
-/// Merges as `diff3` does; lines that both sides changed differently are a conflict. Only declarations of modules and imports that
-/// both added at one place are put in order.
+/// Merges as `diff3` does: different changes of the same lines are a conflict. Declarations of modules and imports that both sides
+/// added at one place are sorted instead.
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKind> {
     let merged = MergeOptions::new()
         .set_conflict_marker_length(MARKER)
@@ -17,7 +17,7 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
     merged.or_else(|marked| in_order(&marked).ok_or(ConflictKind::Overlap))
 }
 
-/// The text with the lines of both sides of each conflict, if all of them are additions that have an order.
+/// Resolves each conflict to the sorted lines of both sides, if all of them are added declarations.
 fn in_order(marked: &str) -> Option<String> {
     let [start, base, middle, end] = ["<", "|", "=", ">"].map(|sign| sign.repeat(MARKER));
     let mut merged = String::new();
@@ -46,7 +46,7 @@ fn in_order(marked: &str) -> Option<String> {
     Some(merged)
 }
 
-/// What a line declares, if it is no more than `mod a;` or `use a::b;`: what rustfmt sorts by.
+/// The module or path of a line like `mod a;` or `use a::b;`, by which rustfmt sorts.
 fn declared(line: &str) -> Option<&str> {
     let line = line.trim();
     let line = match line.split_once(' ') {

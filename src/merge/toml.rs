@@ -1,8 +1,7 @@
-//! TOML: by line, and by key where that is no answer. Order, comments and format of the user's file are kept.
+//! Three-way merge of TOML: by line, and by key where lines conflict. Order, comments and format of the user's file are kept.
 
 mod adopt;
 mod dependency;
-mod list;
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, RawString, Table, TableLike, Value};
 
@@ -10,8 +9,8 @@ pub use self::adopt::differing_keys;
 use super::text;
 use crate::change::ConflictKind;
 
-/// Merges what the template changed. Against an empty base (a file that was there before the project) a key that the user has
-/// already is the user's.
+/// Merges what changed from `base` to `theirs` into `ours`. With an empty base (a file that was there before the project), the keys
+/// that the user already has stay as they are.
 pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKind> {
     let parse = |text: &str| {
         text.parse::<DocumentMut>()
@@ -35,7 +34,7 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
         false,
     )?;
     let merged = merged.to_string();
-    // What the user wrote about a key that goes has no other place.
+    // A comment of the user about a key that goes would be lost.
     let is_lost = |comment: &&str| !base.contains(comment) && !merged.contains(comment);
     match ours.lines().filter_map(comment).any(|it| is_lost(&it)) {
         true => Err(ConflictKind::Overlap),
@@ -43,12 +42,12 @@ pub fn merge(base: &str, ours: &str, theirs: &str) -> Result<String, ConflictKin
     }
 }
 
-/// The comment in a line. Where the sign is in a string, that counts as one.
+/// The comment in a line. A `#` in a string counts as one.
 fn comment(line: &str) -> Option<&str> {
     line.find('#').map(|at| line[at..].trim())
 }
 
-/// Merges a table; `dependencies` says whether its keys are.
+/// Merges a table; `dependencies`: whether its keys are dependencies.
 fn merge_table(
     base: &dyn TableLike,
     ours: &mut dyn TableLike,
@@ -64,9 +63,9 @@ fn merge_table(
         if same(mine, old) {
             ours.remove(key);
         } else if dependencies {
-            // Without a part of it there would be another source, or none.
+            // A dependency that the user changed stays whole: a part of it would name another source, or none.
         } else if let (Some(old), Some(mine)) = (old.as_table_like(), mine.as_table_like_mut()) {
-            // What the user added stays, in a table that is theirs alone now.
+            // The keys that the user added stay.
             merge_table(old, mine, &empty, adopting, dependency::are_below(key))?;
         }
     }
@@ -75,7 +74,7 @@ fn merge_table(
         match (old, ours.get_mut(key)) {
             (Some(old), _) if same(old, new) => {}
             (None, None) => insert(ours, theirs, key, new),
-            // The user removed what the template now changes: it stays removed.
+            // The user removed a key that the template now changes: it stays removed.
             (Some(_), None) => {}
             (_, Some(mine)) if same(mine, new) => {}
             (Some(old), Some(mine))
@@ -94,13 +93,13 @@ fn merge_table(
     Ok(())
 }
 
-/// Whether it is written as `key = value` or `key.key = value`. A list is merged by entry.
+/// Whether an item is written as `key = value` or `key.key = value`, and is no list: lists are merged by entry.
 fn is_one_line(item: &Item) -> bool {
     let is_dotted = item.as_table().is_some_and(Table::is_dotted);
     is_dotted || (item.is_value() && !item.is_array())
 }
 
-/// Merges what both sides changed.
+/// Merges an item that both sides changed.
 fn merge_item(
     old: Option<&Item>,
     mine: &mut Item,
@@ -111,7 +110,7 @@ fn merge_item(
     let empty = Table::new();
     let old_table = old.map_or(Some(&empty as &dyn TableLike), Item::as_table_like);
     if mine.is_inline_table() && new.is_table() {
-        // No header may stand in braces.
+        // A table with a header cannot be inside braces.
         return Err(ConflictKind::Overlap);
     }
     if let (Some(old), Some(mine), Some(new)) =
@@ -119,7 +118,7 @@ fn merge_item(
     {
         merge_table(old, mine, new, adopting, dependencies)?;
     } else if let (Some(mine), Some(new)) = (mine.as_array_mut(), new.as_array()) {
-        merge_array(old.and_then(Item::as_array), mine, new);
+        merge_array(old.and_then(Item::as_array), mine, new)?;
     } else if !adopting {
         return Err(ConflictKind::Overlap);
     }
@@ -127,7 +126,7 @@ fn merge_item(
     Ok(())
 }
 
-/// Brings the white space in braces on one line to what is usual.
+/// Formats the white space of braces on one line.
 fn tidy(item: &mut Item) {
     let is_line = |table: &&mut InlineTable| !table.to_string().contains('\n');
     if let Some(table) = item.as_inline_table_mut().filter(is_line) {
@@ -137,24 +136,60 @@ fn tidy(item: &mut Item) {
     }
 }
 
-fn merge_array(old: Option<&Array>, mine: &mut Array, new: &Array) {
+fn merge_array(old: Option<&Array>, mine: &mut Array, new: &Array) -> Result<(), ConflictKind> {
     let has = |array: &Array, wanted: &Value| array.iter().any(|value| same_value(value, wanted));
     let is_old = |wanted: &Value| old.is_some_and(|old| has(old, wanted));
     mine.retain(|value| !is_old(value) || has(new, value));
     for value in new {
         if !is_old(value) && !has(mine, value) {
-            list::push(mine, value.clone());
+            push(mine, value.clone())?;
         }
     }
+    Ok(())
 }
 
-/// Adds what the template has at `key`, with the comment above it.
+/// Adds `value` to a list, on a line of its own if the last entry is on one.
+///
+/// Errors: a comment follows the last entry, which would be beside the new one.
+fn push(list: &mut Array, value: Value) -> Result<(), ConflictKind> {
+    let (has_comma, is_empty) = (list.trailing_comma(), list.is_empty());
+    let Some(last) = list.iter_mut().last().filter(|_| !is_empty) else {
+        return match text_of(Some(list.trailing())).contains('#') {
+            true => Err(ConflictKind::Overlap),
+            false => {
+                list.set_trailing("");
+                list.push_formatted(value.decorated("", ""));
+                Ok(())
+            }
+        };
+    };
+    let before = match text_of(last.decor().prefix()).rsplit_once('\n') {
+        Some((_, indent)) => format!("\n{indent}"),
+        None => " ".to_owned(),
+    };
+    // Without a comma at the end, the line end before the bracket belongs to the last entry.
+    let mut suffix = String::new();
+    if !has_comma {
+        text_of(last.decor().suffix()).clone_into(&mut suffix);
+        last.decor_mut().set_suffix("");
+    }
+    if suffix.contains('#') || text_of(Some(list.trailing())).contains('#') {
+        return Err(ConflictKind::Overlap);
+    }
+    list.push_formatted(value.decorated(before, suffix));
+    Ok(())
+}
+
+fn text_of(raw: Option<&RawString>) -> &str {
+    raw.and_then(RawString::as_str).unwrap_or_default()
+}
+
+/// Adds the template's item at `key`, with the comment above it.
 fn insert(ours: &mut dyn TableLike, theirs: &dyn TableLike, key: &str, new: &Item) {
     let mut new = new.clone();
     follow(&mut new);
     if let Some(table) = new.as_table_mut().filter(|_| !ours.is_empty()) {
-        let above = table.decor().prefix().and_then(RawString::as_str);
-        let above = above.unwrap_or_default().to_owned();
+        let above = text_of(table.decor().prefix()).to_owned();
         if !table.is_dotted() && !above.starts_with('\n') {
             table.decor_mut().set_prefix(format!("\n{above}"));
         }
@@ -162,7 +197,7 @@ fn insert(ours: &mut dyn TableLike, theirs: &dyn TableLike, key: &str, new: &Ite
     let Some(key) = theirs.key(key) else {
         return;
     };
-    // A value stands before the next one of the template that is there.
+    // A value goes before the next value of the template that the user's file has.
     let mut next = theirs
         .iter()
         .map(|(it, _)| it)
@@ -187,7 +222,7 @@ fn insert(ours: &mut dyn TableLike, theirs: &dyn TableLike, key: &str, new: &Ite
     }
 }
 
-/// Forgets the places that tables had in their file: each follows what is before it.
+/// Removes the positions that tables had in the template, so that each follows the table before it.
 fn follow(item: &mut Item) {
     if let Some(table) = item.as_table_mut() {
         table.set_position(None);
@@ -195,7 +230,7 @@ fn follow(item: &mut Item) {
     }
 }
 
-/// Puts `new` in the place of what is at `key`, with the white space and the comments around that.
+/// Replaces the item at `key` by `new`, and keeps the white space and the comments around it.
 fn replace(ours: &mut dyn TableLike, theirs: &dyn TableLike, key: &str, new: &Item) {
     let (Some((mut my_key, mine)), Some(new_key)) = (ours.get_key_value_mut(key), theirs.key(key))
     else {
@@ -213,8 +248,7 @@ fn replace(ours: &mut dyn TableLike, theirs: &dyn TableLike, key: &str, new: &It
     }
 }
 
-/// Whether two items say the same, whatever the white space and comments around and in them. The order of keys says nothing, and
-/// a table is one however it is written.
+/// Whether two items have the same values. White space, comments, the order of keys and the notation of tables do not count.
 fn same(a: &Item, b: &Item) -> bool {
     if let (Some(a), Some(b)) = (a.as_table_like(), b.as_table_like()) {
         return same_table(a, b);

@@ -1,21 +1,19 @@
-//! The plan of one file: its change, and the row that the lock will hold, which follows from the verdict.
+//! The plan of one file, from its three sides: the verdict, the changes, and the row that the lock will hold.
 
-use super::{
-    inputs::Inputs,
-    three_way::{Resolved, ThreeWay, text},
-};
+use super::inputs::{Inputs, Resolved};
 use crate::{
     change::{Action, Change, ConflictKind, NoteKind, Policy},
     memory,
-    merge::{self, markers},
-    reconcile::{Last, Remember, Verdict, reconcile},
-    tree::{Digest, Found, Owner, RelPath},
+    merge::{self, Driver, markers},
+    reconcile::{Desired, Last, Remember, Verdict, reconcile},
+    tree::{self, Content, Digest, File, Found, Owner, RelPath},
 };
 
 /// The plan of one file.
 #[derive(Default)]
 pub struct Planned {
-    pub change: Option<Change>,
+    /// A file that moves has two changes.
+    pub changes: Vec<Change>,
     pub note: Option<NoteKind>,
     /// The generated lines that an edited file with a note lacks.
     pub lacks: Vec<String>,
@@ -24,40 +22,85 @@ pub struct Planned {
     pub row: Option<Last<Digest>>,
 }
 
-/// Plans the file at `path`.
-pub fn plan(inputs: &Inputs<'_>, path: &RelPath) -> Planned {
-    let last = inputs.rows.get(path).copied();
+/// Plans the file at `path`, which may move there `from` another path. A file that the command rewrites is planned with its new
+/// text.
+pub fn plan(inputs: &Inputs<'_>, path: &RelPath, from: Option<&RelPath>) -> Planned {
+    let at = from.unwrap_or(path);
     let file = inputs.desired.get(path);
-    let disk = match inputs.found(path) {
+    let mut last = inputs.rows.get(at).copied();
+    if inputs.named.forgotten.contains(path) {
+        last = None;
+    }
+    let mut disk = match inputs.found(at) {
         Found::Absent => None,
         Found::File(bytes) => Some(bytes),
+        // Nothing is written, so the row stays.
         Found::Obstacle(what) if file.is_some() => {
             return Planned {
                 conflict: Some(ConflictKind::Obstacle(what.clone())),
-                // Nothing is written, so the row stays.
                 row: last.cloned(),
                 ..Planned::default()
             };
         }
         Found::Obstacle(_) => {
             return Planned {
-                note: Some(NoteKind::Orphaned),
+                note: last.map(|_| NoteKind::Orphaned),
                 ..Planned::default()
             };
         }
     };
-    let Some(file) = file else {
-        return undesired(inputs, path, last, disk);
+    let named = inputs.named.rewritten.get(path);
+    let rewritten = named.and_then(|named| named.text()).map(|it| it.to_vec());
+    if let Some(named) = named {
+        (last, disk) = (named.row.as_ref(), rewritten.as_ref());
+    }
+    let mut planned = match file {
+        None => undesired(inputs, path, last, disk),
+        Some(file) => desired(inputs, &ThreeWay::new(path, last, disk, file), at),
     };
-    let sides = ThreeWay::new(path, last, disk, file);
-    let mut planned = desired(inputs, &sides);
-    let is_left = matches!(planned.note, Some(NoteKind::Edited | NoteKind::Kept));
-    if is_left && file.owner != Owner::User {
-        let after = planned.change.as_ref().and_then(|it| it.after.as_deref());
+    if let (Some(file), Some(NoteKind::Edited | NoteKind::Kept)) = (file, planned.note)
+        && file.owner != Owner::User
+    {
+        let after = planned.changes.first().and_then(|it| it.after.as_deref());
         let text = after.or(disk.map(Vec::as_slice)).unwrap_or_default();
         planned.lacks = merge::lacking(text, &file.content);
     }
+    if let (Some(from), Some(disk)) = (from, disk) {
+        planned.changes = moved(path, from, file.map(|file| file.owner), disk, &planned);
+    }
+    if let Some(named) = named {
+        planned.changes.extend(named.change(inputs, path));
+    }
     planned
+}
+
+/// The changes of a file with the text `disk` that moves.
+fn moved(
+    to: &RelPath,
+    from: &RelPath,
+    owner: Option<Owner>,
+    disk: &[u8],
+    planned: &Planned,
+) -> Vec<Change> {
+    let change = planned.changes.first();
+    // An overwritten text is shown at its old path.
+    let (gone, there) = match change.map(|change| change.action) {
+        None | Some(Action::Update) => (Action::Delete, Action::Move),
+        Some(Action::Overwrite) => (Action::Overwrite, Action::Create),
+        Some(action) => (Action::Delete, action),
+    };
+    let after = change.and_then(|change| change.after.clone());
+    let change = |path: &RelPath, action, before, after| Change {
+        path: path.clone(),
+        action,
+        owner,
+        before,
+        after,
+    };
+    vec![
+        change(from, gone, Some(disk.to_vec()), None),
+        change(to, there, None, after.or(Some(disk.to_vec().into()))),
+    ]
 }
 
 fn undesired(
@@ -70,22 +113,21 @@ fn undesired(
     let mut planned = Planned::default();
     match reconcile(last, digest.as_ref(), None) {
         Verdict::Delete if inputs.owned.contains(path) => planned.note = Some(NoteKind::Owned),
-        Verdict::Delete => {
-            planned.change = Some(Change {
-                path: path.clone(),
-                action: Action::Delete,
-                owner: last.map(|row| row.owner),
-                before: disk.cloned(),
-                after: None,
-            });
-        }
+        Verdict::Delete => planned.changes.push(Change {
+            path: path.clone(),
+            action: Action::Delete,
+            owner: last.map(|row| row.owner),
+            before: disk.cloned(),
+            after: None,
+        }),
         Verdict::Orphan => planned.note = Some(NoteKind::Orphaned),
         _ => {}
     }
     planned
 }
 
-fn desired(inputs: &Inputs<'_>, sides: &ThreeWay<'_>) -> Planned {
+/// Plans a desired file, which is `at` its own path or a former one.
+fn desired(inputs: &Inputs<'_>, sides: &ThreeWay<'_>, at: &RelPath) -> Planned {
     let ThreeWay {
         path,
         last,
@@ -97,14 +139,13 @@ fn desired(inputs: &Inputs<'_>, sides: &ThreeWay<'_>) -> Planned {
         verdict,
         note,
         merged,
-        conflict,
         marked,
     } = match inputs.resolved.get(path) {
         Some(resolved) => resolved.clone(),
         None => sides.resolve(inputs.applied.get(path)),
     };
-    let done = |change, note| Planned {
-        change,
+    let done = |change: Option<Change>, note| Planned {
+        changes: change.into_iter().collect(),
         note,
         row: match verdict.remember() {
             Remember::Nothing => None,
@@ -114,6 +155,7 @@ fn desired(inputs: &Inputs<'_>, sides: &ThreeWay<'_>) -> Planned {
         ..Planned::default()
     };
     let anew = |action| done(sides.write(action, file.content.clone()), None);
+    let conflict = |why, marked| resolve_conflict(inputs, sides, at, why, marked);
     if inputs.forced.contains(path) && verdict != Verdict::Unchanged {
         let forced = anew(match (disk, last) {
             (Some(_), _) => Action::Overwrite,
@@ -125,42 +167,37 @@ fn desired(inputs: &Inputs<'_>, sides: &ThreeWay<'_>) -> Planned {
             ..forced
         };
     }
-    // After a merge of two branches, what one of them applied is news to the other.
+    // After a git merge, the row of either branch may differ from the desired content.
     let is_news = |row: &Digest| *row != sides.digest;
     match verdict {
         Verdict::Create => anew(Action::Create),
         Verdict::Restore => anew(Action::Restore),
         Verdict::Write => anew(Action::Update),
-        // A generated file that holds an edit beside what is desired is an edited one.
-        Verdict::Merge if file.owner == Owner::Tool && merged.is_some() => {
-            let text = merged.unwrap_or_default();
-            let is_edited = Digest::of(path, text.as_bytes()) != sides.digest;
-            let note = is_edited.then_some(NoteKind::Edited);
-            done(sides.write_merged(text), note)
-        }
         Verdict::Merge | Verdict::Adopt => {
-            let merged = match (merged, conflict) {
-                (Some(text), _) => Some(Ok(text)),
-                (None, Some(why)) => Some(Err(why)),
-                (None, None) => base(inputs, sides).map(|base| sides.merge_onto(base)),
-            };
-            match merged {
-                Some(Ok(text)) => done(sides.write_merged(text), None),
+            let onto_base = || base(inputs, sides, at).map(|base| sides.merge_onto(base));
+            match merged.or_else(onto_base) {
+                Some(Ok(text)) => {
+                    // A generated file with an edit in its merged text is an edited file.
+                    let is_edited = file.owner == Owner::Tool
+                        && Digest::of(path, text.as_bytes()) != sides.digest;
+                    let note = is_edited.then_some(NoteKind::Edited);
+                    done(sides.write_merged(text), note)
+                }
                 None => done(None, Some(NoteKind::BaseLost)),
                 // Nothing new is applied before the markers are gone.
                 Some(Err(ConflictKind::Markers(_))) if note.is_some() => Planned {
                     row: sides.left(),
                     ..done(None, note)
                 },
-                Some(Err(why)) => settle(inputs, sides, why, marked),
+                Some(Err(why)) => conflict(why, marked),
             }
         }
-        Verdict::Exists => settle(inputs, sides, ConflictKind::Exists, None),
+        Verdict::Exists => conflict(ConflictKind::Exists, None),
         Verdict::Edited => {
-            let why = conflict.unwrap_or(ConflictKind::Edited);
-            settle(inputs, sides, why, marked)
+            let why = merged.and_then(Result::err);
+            conflict(why.unwrap_or(ConflictKind::Edited), marked)
         }
-        // The note comes once; then the row is that of what was reported.
+        // The note comes once: afterwards the row is the desired content.
         Verdict::KeepUser
             if note.is_none()
                 && inputs.owned.contains(path)
@@ -175,23 +212,21 @@ fn desired(inputs: &Inputs<'_>, sides: &ThreeWay<'_>) -> Planned {
         Verdict::KeepEdited if file.owner == Owner::Tool => {
             done(None, note.or(Some(NoteKind::Edited)))
         }
-        Verdict::KeepUser | Verdict::KeepEdited | Verdict::Unchanged => done(None, note),
-        Verdict::Ignore | Verdict::Forget | Verdict::Delete | Verdict::Orphan => done(None, None),
+        _ => done(None, note),
     }
 }
 
 /// The base of a three-way merge; `None` where it is lost. A file that was there before the project has an empty one.
-fn base<'a>(inputs: &'a Inputs<'_>, sides: &ThreeWay<'_>) -> Option<&'a [u8]> {
+fn base<'a>(inputs: &'a Inputs<'_>, sides: &ThreeWay<'_>, at: &RelPath) -> Option<&'a [u8]> {
     if let Some(applied) = inputs.applied.get(sides.path) {
         return Some(applied);
     }
     let Some(last) = sides.last else {
         return Some(&[]);
     };
-    let path = memory::base_path(sides.path).ok()?;
-    match inputs.found(&path) {
+    match inputs.found(&memory::base_path(at).ok()?) {
         Found::File(base) if last.owner == Owner::Shared => {
-            // With more than one row git merged the base as it merged the file.
+            // After a git merge there is more than one row, and git merged the base, too.
             let is_applied =
                 last.any_of.len() > 1 || last.any_of.contains(&Digest::of(sides.path, base));
             is_applied.then_some(base.as_slice())
@@ -200,23 +235,21 @@ fn base<'a>(inputs: &'a Inputs<'_>, sides: &ThreeWay<'_>) -> Option<&'a [u8]> {
     }
 }
 
-/// The policy's answer to a conflict. `marked` is both sides with conflict markers, where the plan alone cannot make that.
-fn settle(
+/// Resolves a conflict by the policy. `marked` is the text with conflict markers, where it is not made from the three sides.
+fn resolve_conflict(
     inputs: &Inputs<'_>,
     sides: &ThreeWay<'_>,
+    at: &RelPath,
     why: ConflictKind,
     marked: Option<String>,
 ) -> Planned {
-    let policy = inputs
-        .decided
-        .get(sides.path)
-        .map_or(inputs.policy, |it| **it);
+    let policy = inputs.decided.get(at).map_or(inputs.policy, |it| **it);
     let marked = || match (marked, &why) {
         (Some(text), _) => Ok(text),
         (None, ConflictKind::Markers(_)) => Err(why.clone()),
-        (None, _) => with_markers(inputs, sides),
+        (None, _) => with_markers(inputs, sides, at),
     };
-    let settled = match (policy, &why) {
+    let resolved = match (policy, &why) {
         (Policy::Abort, _) => Err(why),
         (Policy::Take, why) => {
             let change = sides.write(Action::Overwrite, sides.file.content.clone());
@@ -231,9 +264,9 @@ fn settle(
         }
         (Policy::Keep, _) => Ok((None, Some(NoteKind::Kept))),
     };
-    match settled {
+    match resolved {
         Ok((change, note)) => Planned {
-            change,
+            changes: change.into_iter().collect(),
             note,
             row: Some(sides.desired()),
             ..Planned::default()
@@ -249,15 +282,152 @@ fn settle(
 /// The text on disk and the desired one with conflict markers where they differ; where the base is known, only where both
 /// changed it.
 ///
-/// Errors: one of them is no text, or has markers already.
-fn with_markers(inputs: &Inputs<'_>, sides: &ThreeWay<'_>) -> Result<String, ConflictKind> {
+/// Errors: one of them is not text, or has markers already.
+fn with_markers(
+    inputs: &Inputs<'_>,
+    sides: &ThreeWay<'_>,
+    at: &RelPath,
+) -> Result<String, ConflictKind> {
     let (ours, theirs) = (sides.ours()?, sides.theirs()?);
     if let Some(sides) = markers::sides(&ours) {
         return Err(ConflictKind::Markers(sides.line));
     }
-    let base = sides.last.and_then(|_| base(inputs, sides));
+    let base = sides.last.and_then(|_| base(inputs, sides, at));
     Ok(match base.and_then(|base| text(base).ok()) {
         Some(base) => markers::conflict_from(&base, &ours, &theirs),
         None => markers::conflict(&ours, &theirs),
     })
+}
+
+/// The three sides of a desired file: last applied, observed, desired.
+#[derive(Clone, Copy)]
+pub struct ThreeWay<'a> {
+    /// Its desired path.
+    pub path: &'a RelPath,
+    /// Its row in the lock; `None` for a new file.
+    pub last: Option<&'a Last<Digest>>,
+    /// The text on disk; `None` without a file.
+    pub disk: Option<&'a Vec<u8>>,
+    /// The desired file.
+    pub file: &'a File,
+    /// The digest of the desired text.
+    pub digest: Digest,
+    /// The digest of the text on disk.
+    pub on_disk: Option<Digest>,
+}
+
+impl<'a> ThreeWay<'a> {
+    /// Compares the sides of the file at `path`.
+    pub fn new(
+        path: &'a RelPath,
+        last: Option<&'a Last<Digest>>,
+        disk: Option<&'a Vec<u8>>,
+        file: &'a File,
+    ) -> Self {
+        let digest = file.digest(path);
+        Self {
+            path,
+            last,
+            disk,
+            file,
+            digest,
+            // Most files are as desired, and equal bytes need one hash.
+            on_disk: disk.map(|bytes| match **bytes == *file.content {
+                true => digest,
+                false => Digest::of(path, bytes),
+            }),
+        }
+    }
+
+    /// The verdict where the last applied text is unknown.
+    pub fn verdict(&self) -> Verdict {
+        self.verdict_if(false)
+    }
+
+    fn verdict_if(&self, merges: bool) -> Verdict {
+        let desired = Desired {
+            owner: self.file.owner,
+            keyed: Driver::of(self.path).is_keyed(),
+            merges,
+            content: self.digest,
+        };
+        reconcile(self.last, self.on_disk.as_ref(), Some(&desired))
+    }
+
+    /// The verdict and the merge of a Tool file whose text was `applied`.
+    pub fn resolve(&self, applied: Option<&Content>) -> Resolved {
+        let merged = applied.and_then(|applied| self.merge_onto(applied).ok());
+        let verdict = self.verdict_if(merged.is_some());
+        Resolved {
+            merged: merged.filter(|_| verdict == Verdict::Merge).map(Ok),
+            ..Resolved::of(verdict, None)
+        }
+    }
+
+    /// The three-way merge of the text on disk and the desired one.
+    pub fn merge_onto(&self, base: &[u8]) -> Result<String, ConflictKind> {
+        let driver = Driver::of(self.path);
+        driver.merge(&text(base)?, &self.ours()?, &self.theirs()?)
+    }
+
+    /// The text on disk.
+    pub fn ours(&self) -> Result<String, ConflictKind> {
+        text(self.disk.map_or(&[], |bytes| bytes))
+    }
+
+    /// The desired text.
+    pub fn theirs(&self) -> Result<String, ConflictKind> {
+        text(&self.file.content)
+    }
+
+    /// The row of a file whose desired text was applied or reported.
+    pub fn desired(&self) -> Last<Digest> {
+        Last {
+            owner: self.file.owner,
+            any_of: vec![self.digest],
+        }
+    }
+
+    /// The row of a file that is kept. A lock that git merged may have several rows; one of them stays, preferably that of the text
+    /// on disk.
+    pub fn left(&self) -> Option<Last<Digest>> {
+        let rows = &self.last?.any_of;
+        let known = [self.on_disk, Some(self.digest)];
+        let mut known = known.into_iter().flatten().filter(|it| rows.contains(it));
+        Some(Last {
+            // An owned file is the user's even before its first edit.
+            owner: self.file.owner,
+            any_of: known
+                .next()
+                .or_else(|| rows.iter().min().copied())
+                .into_iter()
+                .collect(),
+        })
+    }
+
+    /// The change to another text; `None` if only line ends differ.
+    pub fn write(&self, action: Action, after: Content) -> Option<Change> {
+        let after = match self.disk {
+            Some(old) if tree::unix_line_ends(old) == tree::unix_line_ends(&after) => return None,
+            Some(old) => tree::with_line_ends_of(old, after),
+            None => after,
+        };
+        Some(Change {
+            path: self.path.clone(),
+            action,
+            owner: Some(self.file.owner),
+            before: self.disk.cloned(),
+            after: Some(after),
+        })
+    }
+
+    /// The change to a merged text.
+    pub fn write_merged(&self, text: String) -> Option<Change> {
+        self.write(Action::Merge, text.into_bytes().into())
+    }
+}
+
+/// A file's text with `\n` at the ends of lines.
+pub fn text(bytes: &[u8]) -> Result<String, ConflictKind> {
+    String::from_utf8(tree::unix_line_ends(bytes).into_owned()).map_err(|_| ConflictKind::NoText)
 }

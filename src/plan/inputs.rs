@@ -2,18 +2,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::three_way::Resolved;
 use crate::{
-    change::Policy,
-    reconcile::Last,
-    tree::{Content, Digest, Found, RelPath, Tree},
+    change::{Action, Change, ConflictKind, NoteKind, Policy},
+    reconcile::{Last, Verdict},
+    tree::{self, Content, Digest, Found, Owner, RelPath, Tree},
 };
 
-/// Facts about paths, borrowed, so that a plan can look at some of them as they will be.
+/// Facts about paths.
 pub type View<'a, T> = BTreeMap<&'a RelPath, &'a T>;
 
-/// Everything a plan depends on.
-#[derive(Clone)]
+/// Everything that a plan depends on.
 pub struct Inputs<'a> {
     /// Last applied: the rows of the lock.
     pub rows: View<'a, Last<Digest>>,
@@ -23,7 +21,7 @@ pub struct Inputs<'a> {
     pub found: View<'a, Found>,
     /// The text that was last applied, of edited Tool files that have to change.
     pub applied: &'a BTreeMap<RelPath, Content>,
-    /// Desired files whose verdict is not that of the table.
+    /// The verdicts that replace those of the table.
     pub resolved: &'a BTreeMap<RelPath, Resolved>,
     /// The template set that rendered `desired`.
     pub templates: u32,
@@ -44,18 +42,43 @@ pub struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    /// What is at a path.
+    /// The observed state of a path.
     pub fn found(&self, path: &RelPath) -> &'a Found {
         self.found.get(path).copied().unwrap_or(&Found::Absent)
+    }
+}
+
+/// The verdict for one file, with the texts that it needs.
+#[derive(Clone, Debug)]
+pub struct Resolved {
+    /// The row of the table.
+    pub verdict: Verdict,
+    /// The note if the file stays as it is.
+    pub note: Option<NoteKind>,
+    /// The three-way merge, where it was tried already.
+    pub merged: Option<Result<String, ConflictKind>>,
+    /// Both sides with conflict markers, where they conflict.
+    pub marked: Option<String>,
+}
+
+impl Resolved {
+    /// A verdict alone, with a note if the file stays as it is.
+    pub fn of(verdict: Verdict, note: Option<NoteKind>) -> Self {
+        Self {
+            verdict,
+            note,
+            merged: None,
+            marked: None,
+        }
     }
 }
 
 /// User files that the command names explicitly. The default is none.
 #[derive(Clone, Debug, Default)]
 pub struct NamedFiles {
-    /// Files that stay on disk whatever becomes of their entry, and leave the lock.
+    /// Files that stay on disk even if their entry goes, and leave the lock.
     pub forgotten: BTreeSet<RelPath>,
-    /// New files that start with another content than their template's.
+    /// New files with another first content than their template's.
     pub created: Vec<(RelPath, Content)>,
     /// Files whose text changes.
     pub rewritten: BTreeMap<RelPath, Rewritten>,
@@ -82,10 +105,10 @@ impl NamedFiles {
     }
 }
 
-/// A User file that gets another content, or another place.
+/// A User file that gets another content or path.
 #[derive(Clone, Debug, Default)]
 pub struct Rewritten {
-    /// The text that `after` was made from; applying refuses if the file holds another one by then.
+    /// The old text. Applying refuses if the file has another one by then.
     pub before: Option<Vec<u8>>,
     /// The new text; `None` if the file goes away.
     pub after: Option<Content>,
@@ -94,7 +117,7 @@ pub struct Rewritten {
 }
 
 impl Rewritten {
-    /// The new content of a file that is now `before`. An unedited file counts as unedited afterwards, too.
+    /// Replaces the content `before`. An unedited file counts as unedited afterwards, too.
     pub fn of(path: &RelPath, before: &[u8], after: Content, row: Option<&Last<Digest>>) -> Self {
         let row = row.map(|row| match row.any_of.contains(&Digest::of(path, before)) {
             true => Last {
@@ -108,5 +131,41 @@ impl Rewritten {
             after: Some(after),
             row,
         }
+    }
+
+    /// The new text, with the line ends of the old one.
+    pub fn text(&self) -> Option<Content> {
+        let after = self.after.clone()?;
+        Some(match &self.before {
+            Some(before) => tree::with_line_ends_of(before, after),
+            None => after,
+        })
+    }
+
+    /// The change of the file at `path`.
+    pub fn change(&self, inputs: &Inputs<'_>, path: &RelPath) -> Option<Change> {
+        let after = self.text();
+        let action = match (&self.before, &after) {
+            (Some(before), Some(after)) if **before == **after => return None,
+            (None, None) => return None,
+            (Some(_), Some(_)) => Action::Edit,
+            // A file whose text differs from its template has the user's text.
+            (None, Some(after)) if inputs.named.moved.contains_key(path) => {
+                let file = inputs.desired.get(path);
+                match file.is_some_and(|file| file.digest(path) == Digest::of(path, after)) {
+                    true => Action::Move,
+                    false => Action::Edit,
+                }
+            }
+            (None, Some(_)) => Action::Create,
+            (Some(_), None) => Action::Delete,
+        };
+        Some(Change {
+            path: path.clone(),
+            action,
+            owner: Some(Owner::User),
+            before: self.before.clone(),
+            after,
+        })
     }
 }

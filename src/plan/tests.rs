@@ -1,4 +1,4 @@
-//! Plans of a little project: one file of each owner.
+//! Plans of a small project with one file of each owner.
 
 mod moves;
 
@@ -244,7 +244,7 @@ fn an_edit_of_a_tool_file_is_merged_where_its_base_is_known() {
     let again = world.plan(&new);
     assert_eq!(again.all().count(), 0);
     assert_eq!(again.notes, [note(&["a"])]);
-    // An edit that says what is new already is none.
+    // An edit that equals the desired text is no edit.
     world.write("tool", "a\nb\nc\n");
     world
         .applied

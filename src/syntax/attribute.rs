@@ -1,4 +1,4 @@
-//! The items of the `#[kube(…)]` attributes of one type, and where in the text they are.
+//! The items of the `#[kube(…)]` attributes of a type, and their places in the text.
 
 use std::ops::Range;
 
@@ -12,31 +12,31 @@ use super::{Error, TextEdit};
 pub struct Item {
     /// The first word.
     pub name: String,
-    /// What it says.
+    /// Its value.
     pub value: Value,
     /// Its bytes, without the comma.
     pub range: Range<usize>,
-    /// Where the comma behind it ends, if there is one.
+    /// The end of the comma after it, if there is one.
     pub comma: Option<usize>,
-    /// Which of several attributes it is in.
+    /// The number of its attribute, of those of one type.
     pub attribute: usize,
-    /// The line that it begins in, from 1.
+    /// Its first line, from 1.
     pub line: usize,
 }
 
-/// What follows the name of an item.
+/// The value of an item.
 #[derive(Debug)]
 pub enum Value {
-    /// Nothing: `namespaced`.
+    /// No value: `namespaced`.
     Nothing,
-    /// A literal string or boolean, and its bytes. kube takes `true` and `"true"` for the same.
+    /// A literal string or boolean, and its bytes. To kube, `true` and `"true"` are the same.
     Literal(String, Range<usize>),
-    /// An expression or a list, which is not judged here.
+    /// An expression or a list, which only rustc can evaluate.
     Other,
 }
 
 impl Item {
-    /// The literal that it says, if it says one.
+    /// Its literal, if it has one.
     pub fn text(&self) -> Option<&str> {
         match &self.value {
             Value::Literal(text, _) => Some(text),
@@ -44,9 +44,9 @@ impl Item {
         }
     }
 
-    /// What makes it say `text`; `None` if it does.
+    /// The edit that sets its literal to `text`; `None` if it has that already.
     ///
-    /// Errors: it has no literal that could be replaced.
+    /// Errors: it has no literal.
     pub fn say(&self, text: &str) -> Result<Option<TextEdit>, Error> {
         match &self.value {
             Value::Literal(said, _) if said == text => Ok(None),
@@ -58,7 +58,7 @@ impl Item {
         }
     }
 
-    /// What sets a flag.
+    /// The edit that sets a flag.
     pub fn set(&self) -> TextEdit {
         TextEdit {
             range: self.range.clone(),
@@ -66,7 +66,7 @@ impl Item {
         }
     }
 
-    /// Whether a flag is set; `None` where that is not for this reader to say.
+    /// Whether a flag is set; `None` where only rustc can evaluate that.
     pub fn is_set(&self) -> Option<bool> {
         match &self.value {
             Value::Nothing => Some(true),
@@ -76,7 +76,7 @@ impl Item {
     }
 }
 
-/// The tokens of a source file, and the bytes before them: a byte order mark is no token.
+/// The tokens of a source file, and the number of bytes before them: a byte order mark is not a token.
 pub fn tokens(text: &str) -> Result<(TokenStream, usize), Error> {
     let source = without_mark(text);
     Ok((super::tokens(source)?, text.len() - source.len()))
@@ -86,8 +86,7 @@ fn without_mark(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }
 
-/// The items for each type that has a kind. Nothing here goes down into a text by calling itself, so it may be nested as deep
-/// as it likes.
+/// The items of each type that has a kind. No function here recurses, so a text may be nested to any depth.
 pub fn all(text: &str) -> Result<Vec<Vec<Item>>, Error> {
     let source = without_mark(text);
     let tokens = source.parse().map_err(syn::Error::from)?;
@@ -96,7 +95,7 @@ pub fn all(text: &str) -> Result<Vec<Vec<Item>>, Error> {
     Ok(runs)
 }
 
-/// The items for the type whose `kind` this is.
+/// The items of the type of `kind`.
 pub fn items(text: &str, kind: &str) -> Result<Vec<Item>, Error> {
     let is = |items: &Vec<Item>| kind_of(items) == Some(kind);
     all(text)?.into_iter().find(is).ok_or(Error::NoAttribute)
@@ -106,7 +105,7 @@ fn kind_of(items: &[Item]) -> Option<&str> {
     items.iter().find(|item| item.name == "kind")?.text()
 }
 
-/// One list of items for every run of attributes that has some, here and in modules.
+/// A list of items for each type with attributes, in the file and in its modules.
 fn collect(tokens: TokenStream, start: usize) -> Vec<Vec<Item>> {
     let (mut runs, mut run) = (Vec::new(), Vec::new());
     let mut attributes = 0;
@@ -141,7 +140,7 @@ fn collect(tokens: TokenStream, start: usize) -> Vec<Vec<Item>> {
     runs
 }
 
-/// What is between the parentheses of `[kube(…)]`.
+/// The tokens between the parentheses of `[kube(…)]`.
 fn kube(attribute: &Group) -> Option<TokenStream> {
     let mut tokens = attribute.stream().into_iter();
     match (tokens.next()?, tokens.next()?) {
@@ -150,7 +149,7 @@ fn kube(attribute: &Group) -> Option<TokenStream> {
     }
 }
 
-/// A token as it is written; nothing of a group, which neither names nor says anything here.
+/// The text of a token; empty for a group, which is neither a name nor a literal.
 fn text(token: &TokenTree) -> String {
     match token {
         TokenTree::Group(_) => String::new(),
@@ -158,7 +157,7 @@ fn text(token: &TokenTree) -> String {
     }
 }
 
-/// Adds the items that commas separate.
+/// Splits tokens at their commas into items.
 fn split(tokens: TokenStream, start: usize, attribute: usize, items: &mut Vec<Item>) {
     let range = |token: &TokenTree| {
         let range = token.span().byte_range();

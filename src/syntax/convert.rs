@@ -1,4 +1,4 @@
-//! What a conversion between a version of a type and its copy does with every field.
+//! The conversion between a version of a type and its copy, field by field.
 
 use serde::Serialize;
 use syn::Fields;
@@ -15,16 +15,16 @@ pub struct Conversion {
     pub spec: Members,
     /// The fields of the status.
     pub status: Members,
-    /// The types that these fields have, and so on.
+    /// The types of these fields, of the fields of those types, and so on.
     pub below: Vec<Below>,
 }
 
 /// Fields by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Members {
-    /// As a pattern takes them apart: `size`.
+    /// Their names in a pattern: `size`.
     pub names: Vec<String>,
-    /// As the other type is made of them: `size`, `mode: mode.into()`.
+    /// Their values in the other type: `size`, `mode: mode.into()`.
     pub values: Vec<String>,
 }
 
@@ -44,14 +44,14 @@ pub struct Below {
 pub struct Variant {
     /// Its name.
     pub name: String,
-    /// What its fields stand in: `{}`, `()`, or nothing.
+    /// The brackets around its fields: `{}`, `()`, or none.
     pub brackets: &'static str,
     /// Its fields; those in parentheses are called `field0`, `field1`, ….
     pub members: Members,
 }
 
 impl Conversion {
-    /// That of the types that `create api` makes.
+    /// The conversion of types as `create api` makes them.
     #[must_use]
     pub fn of_new_types() -> Self {
         let status: Vec<_> = ["observed_generation", "conditions"]
@@ -67,8 +67,8 @@ impl Conversion {
         }
     }
 
-    /// That of the type `name` in the source `types`. `None` if something in them is not known here; then every field is
-    /// for the user to name.
+    /// The conversion of the type `name` in the source `types`. `None` where a field's conversion is unknown; then the user writes
+    /// it.
     #[must_use]
     pub fn of(types: &str, name: &str) -> Option<Self> {
         let types = Types::of(parse(types).ok()?);

@@ -1,27 +1,26 @@
-//! A cap on how deep a text is nested. The parser recurses without a limit of its own, and a stack that overflows ends the process.
+//! A cap on nesting. The parser recurses without a limit of its own, and a stack that overflows ends the process.
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree, token_stream};
 
-/// The most levels of brackets, operators and keywords in each other. Of the 16,000 files that this program and its dependencies
-/// are made of, one has more than half of them.
+/// The deepest nesting of brackets, operators and keywords. Of 15,000 files of published crates, three have more than half of it.
 const DEEPEST: usize = 256;
 
-/// The cost of a level that the parser recurses for. Any other token costs 1: a chain of them is no level, but a list in memory
-/// that is dropped link by link.
+/// The cost of a level, for which the parser recurses. Other tokens cost 1: a chain of calls is parsed in a loop, but dropped by
+/// recursion.
 const LEVEL: usize = 64;
 
-/// A stack on which all that `check` accepts is parsed and dropped, also in a build without optimization: what the main thread
-/// has on Linux and macOS.
+/// A stack on which every text that `check` accepts is parsed and dropped, also in a build without optimization: what the main
+/// thread has on Linux and macOS.
 pub const STACK: usize = 8 << 20;
 
-/// Words that an expression, a type or a pattern may follow, which makes a level.
+/// Keywords before an expression, a type or a pattern, which is a level.
 const KEYWORDS: [&str; 25] = [
     "async", "become", "box", "break", "const", "do", "dyn", "else", "fn", "for", "if", "impl",
     "in", "let", "loop", "match", "move", "mut", "ref", "return", "static", "unsafe", "use",
     "while", "yield",
 ];
 
-/// Refuses a text that may be nested too deep.
+/// Refuses a text that may overflow the stack.
 pub fn check(tokens: TokenStream) -> Result<(), String> {
     match cost(tokens) > DEEPEST * LEVEL {
         true => Err(format!("it is nested deeper than {DEEPEST} levels")),
@@ -29,7 +28,7 @@ pub fn check(tokens: TokenStream) -> Result<(), String> {
     }
 }
 
-/// An upper bound of what the deepest place of a text costs.
+/// An upper bound of the cost of the deepest place in a text.
 fn cost(tokens: TokenStream) -> usize {
     let mut most = 0;
     let mut open = vec![Open::new(tokens, 0)];
@@ -38,7 +37,8 @@ fn cost(tokens: TokenStream) -> usize {
             open.pop();
             continue;
         };
-        let cost = group.around + group.count(&token);
+        group.count(&token);
+        let cost = group.around + group.inside;
         most = most.max(cost);
         if let TokenTree::Group(group) = token {
             open.push(Open::new(group.stream(), cost + LEVEL));
@@ -58,18 +58,8 @@ struct Open {
     closure: usize,
     /// `<` without `>`: a comma between them ends nothing.
     angles: usize,
-    before: Before,
-}
-
-/// The token before another one.
-#[derive(Clone, Copy, PartialEq)]
-enum Before {
-    /// A literal, a name or brackets: an operator behind it is a binary one, and makes no level.
-    Operand,
-    /// Braces, which may have ended a statement.
-    Braces,
-    /// Punctuation, a keyword, or nothing.
-    Other(char),
+    /// The punctuation before the next token; `}` after braces, and a space after any other token.
+    before: char,
 }
 
 impl Open {
@@ -80,86 +70,61 @@ impl Open {
             inside: 0,
             closure: 0,
             angles: 0,
-            before: Before::Other(' '),
+            before: ' ',
         }
     }
 
-    /// Counts a token, and returns the cost inside the group up to it.
-    fn count(&mut self, token: &TokenTree) -> usize {
-        let before = self.before;
-        self.before = match token {
-            TokenTree::Punct(punct) => {
-                self.punctuation(punct.as_char());
-                match punct.as_char() {
-                    // `#!` is the start of an attribute, as `#` is.
-                    '!' if before == Before::Other('#') => before,
-                    sign => Before::Other(sign),
-                }
-            }
+    fn count(&mut self, token: &TokenTree) {
+        let before = std::mem::replace(&mut self.before, ' ');
+        match token {
+            TokenTree::Punct(punct) => self.punctuation(before, punct.as_char()),
             TokenTree::Ident(word) => {
                 let word = word.to_string();
-                let is_keyword = KEYWORDS.contains(&&*word);
-                if before == Before::Braces && word != "else" {
+                if before == '}' && word != "else" {
                     self.restart();
                 }
-                self.inside += if is_keyword { LEVEL } else { 1 };
-                match is_keyword || before == Before::Other('\'') {
-                    true => Before::Other(' '),
-                    false => Before::Operand,
+                self.inside += match KEYWORDS.contains(&&*word) {
+                    true => LEVEL,
+                    false => 1,
+                };
+            }
+            TokenTree::Group(group) => match group.delimiter() {
+                // Attributes follow each other, as lines of a doc comment do, and are not nested.
+                Delimiter::Bracket if before == '#' => {}
+                Delimiter::Brace => {
+                    self.inside += 1;
+                    self.before = '}';
                 }
-            }
-            TokenTree::Literal(_) => {
-                self.inside += 1;
-                Before::Operand
-            }
-            TokenTree::Group(group) => {
-                self.inside += 1;
-                match group.delimiter() {
-                    Delimiter::Brace => Before::Braces,
-                    // An attribute. The lines of a comment are attributes in a row, and none is in another one.
-                    Delimiter::Bracket if before == Before::Other('#') => {
-                        self.inside -= 2;
-                        Before::Other(' ')
-                    }
-                    _ => Before::Operand,
-                }
-            }
-        };
-        self.inside
+                _ => self.inside += 1,
+            },
+            TokenTree::Literal(_) => self.inside += 1,
+        }
     }
 
-    fn punctuation(&mut self, sign: char) {
-        let after = match self.before {
-            Before::Other(sign) => sign,
-            _ => ' ',
-        };
-        let is_binary = self.before == Before::Operand;
+    fn punctuation(&mut self, before: char, sign: char) {
+        self.before = sign;
         match sign {
+            // The pattern of a match arm is complete at its arrow.
             ';' => self.restart(),
-            '!' if after == '#' => {}
-            // What is before the arrow of a match arm is parsed.
-            '>' if after == '=' => self.restart(),
+            '>' if before == '=' => self.restart(),
+            '#' if before == '}' => self.restart(),
+            '#' => {}
+            '!' if before == '#' => self.before = before,
             ',' if self.angles == 0 => self.inside = self.closure,
-            '#' if self.before == Before::Braces => {
-                self.restart();
-                self.inside = 1;
-            }
-            '>' if after != '-' && self.angles > 0 => {
+            '>' if before != '-' && self.angles > 0 => {
                 self.angles -= 1;
                 self.inside = self.inside.saturating_sub(LEVEL) + 1;
             }
-            '<' => {
-                self.angles += 1;
+            ':' | ',' | '?' | '$' | '\'' => self.inside += 1,
+            '.' if before != '.' => self.inside += 1,
+            _ => {
                 self.inside += LEVEL;
+                match sign {
+                    '<' => self.angles += 1,
+                    '|' => self.closure = self.inside,
+                    _ => {}
+                }
             }
-            '|' => {
-                self.inside += if is_binary { 1 } else { LEVEL };
-                self.closure = self.inside;
-            }
-            // Assignments, sub-patterns and lifetimes of references are in each other without a prefix.
-            '=' | '@' | '\'' => self.inside += LEVEL,
-            ':' | ',' | '?' | '#' | '$' => self.inside += 1,
-            _ => self.inside += if is_binary { 1 } else { LEVEL },
         }
     }
 
@@ -172,7 +137,7 @@ impl Open {
 mod tests {
     use super::{super::parse, *};
 
-    /// A text, one of its levels, and what is in the innermost one. `…` is the place of what is in it.
+    /// A text, one of its levels, and the innermost content. `…` is the place of the content.
     const LEVELS: [(&str, &str, &str); 41] = [
         ("const A: B = …;", "(…)", "1"),
         ("const A: B = …;", "[…]", "1"),
@@ -232,7 +197,7 @@ mod tests {
         text.replace('…', &levels)
     }
 
-    /// Each construct as deep as it is accepted, on half of the stack.
+    /// Parses each construct at the greatest depth that is accepted, on half of the stack.
     #[test]
     fn no_text_overflows_the_stack() {
         let thread = std::thread::Builder::new().stack_size(STACK / 2);

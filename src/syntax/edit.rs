@@ -1,8 +1,8 @@
-//! Changes of the items of an attribute.
+//! Adds and removes items of an attribute.
 
 use super::{TextEdit, attribute::Item};
 
-/// Adds `new` behind an item: on a line of its own if the item has one, and behind a comment that follows it there.
+/// Adds `new` after an item: on a line of its own if the item has one, and after the comment on that line.
 pub fn insert_after(text: &str, item: &Item, new: &str) -> TextEdit {
     let end = item.comma.unwrap_or(item.range.end);
     let line = Line::of(text, item.range.start, end);
@@ -50,10 +50,10 @@ pub fn remove(text: &str, items: &[Item], at: usize) -> TextEdit {
 /// The line of an item.
 struct Line<'a> {
     start: usize,
-    /// Before its line end.
+    /// The byte of its line end.
     end: usize,
     indent: &'a str,
-    /// Whether nothing but a comment shares it.
+    /// Whether the item shares it with nothing but a comment.
     own: bool,
 }
 

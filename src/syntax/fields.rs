@@ -1,4 +1,4 @@
-//! The types of a file that a conversion has to take apart, and how each of their fields becomes that of a twin type.
+//! The types of a file that a conversion takes apart, and the expressions that convert their fields.
 
 use std::collections::BTreeMap;
 
@@ -7,14 +7,14 @@ use syn::{Field, Fields, GenericArgument, Generics, Item, PathArguments, Type, V
 /// The structs and enums of a file, by name.
 pub struct Types(BTreeMap<String, Option<Shape>>);
 
-/// What a type consists of.
+/// The fields or variants of a type.
 pub enum Shape {
     Struct(Fields),
     Enum(Vec<(String, Fields)>),
 }
 
 impl Types {
-    /// Those of `file`. What has parameters or is not public is there, but not known.
+    /// The types of `file`. Of a type that has parameters or is not public, only the name is known.
     pub fn of(file: syn::File) -> Self {
         let known = |vis: &Visibility, generics: &Generics, shape| {
             let known = matches!(vis, Visibility::Public(_)) && generics.params.is_empty();
@@ -36,12 +36,12 @@ impl Types {
         Self(types.collect())
     }
 
-    /// What that type consists of, if it is known.
+    /// The shape of a type, if it is known.
     pub fn get(&self, name: &str) -> Option<&Shape> {
         self.0.get(name)?.as_ref()
     }
 
-    /// The types of the file that fields of `name` have, those that these have, and so on; without `name`.
+    /// The types in this file of the fields of `name`, of the fields of those types, and so on; without `name`.
     pub fn below(&self, name: &str) -> Option<Vec<String>> {
         let mut found = vec![name.to_owned()];
         let mut at = 0;
@@ -74,7 +74,8 @@ impl Types {
         inner.into_iter().flat_map(|ty| self.local(ty)).collect()
     }
 
-    /// An expression that makes a value of the twin of `ty` from `value`; `None` if that is not known.
+    /// An expression that converts `value`, of the type `ty`, to the type of the same name in the other version; `None` where none
+    /// is known.
     pub fn convert(&self, ty: &Type, value: &str) -> Option<String> {
         if self.local(ty).is_empty() {
             return Some(value.to_owned());
@@ -105,7 +106,7 @@ impl Types {
     }
 }
 
-/// The last word of a type's path, and its parameters.
+/// The last segment of a type's path, and its parameters.
 fn named(ty: &Type) -> Option<(String, Vec<&Type>)> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;
@@ -122,7 +123,7 @@ fn named(ty: &Type) -> Option<(String, Vec<&Type>)> {
     Some((last.ident.to_string(), inner))
 }
 
-/// Whether another module can name every field, whatever is compiled.
+/// Whether every field is visible to other modules, under every `cfg`.
 pub fn is_open(fields: &Fields, in_enum: bool) -> bool {
     fields.iter().all(|field| {
         let public = in_enum || matches!(field.vis, Visibility::Public(_));

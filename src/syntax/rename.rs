@@ -1,16 +1,18 @@
-//! Another kind's name in a user's source: as an identifier, as the module of its files, in its attribute and as a string.
+//! Renames a kind in a user's source: as an identifier, as the module of its files, in its attribute and as a string.
 
 mod origin;
+
+use std::ops::Range;
 
 use proc_macro2::{TokenStream, TokenTree};
 
 use self::origin::Origins;
 use super::{Error, TextEdit, attribute, parse};
 
-/// What is called otherwise.
+/// The names of a kind, before and after.
 #[derive(Clone, Debug)]
 pub struct Renamed {
-    /// The kind, before and after.
+    /// The kind.
     pub kind: (String, String),
     /// Its Rust type.
     pub type_name: (String, String),
@@ -24,25 +26,25 @@ pub struct Renamed {
     pub library: String,
 }
 
-/// The modules below which a kind has one of its own.
+/// The modules below which each kind has one.
 const PARENTS: [&str; 3] = ["api", "controllers", "webhooks"];
 
-/// `text` with the new names, where a token says without doubt that the old one is meant.
+/// `text` with the new names, wherever a token certainly means an old one.
 ///
-/// Errors: it is no Rust, or something else has one of the new names already.
+/// Errors: `text` is not Rust, or something else has one of the new names already.
 pub fn rename(text: &str, names: &Renamed) -> Result<String, Error> {
     let (tokens, start) = attribute::tokens(text)?;
     let file = parse(text)?;
     let origins = Origins::of(&file, &names.library);
-    let mut edits = Vec::new();
-    walk(
-        tokens,
-        &mut Vec::new(),
-        (names, &origins),
+    let mut walk = Walk {
+        names,
+        origins: &origins,
         start,
-        &mut edits,
-    );
-    // A comment that is documentation comes as a literal, too.
+        edits: Vec::new(),
+    };
+    walk.tokens(tokens, Vec::new());
+    let mut edits = walk.edits;
+    // A doc comment has a literal token, too.
     edits.retain(|edit| !edit.text.starts_with('"') || text[edit.range.clone()].starts_with('"'));
     if let Ok(items) = attribute::items(text, &names.kind.0) {
         let plurals = items.iter().filter(|item| item.name == "plural");
@@ -53,7 +55,7 @@ pub fn rename(text: &str, names: &Renamed) -> Result<String, Error> {
         let kind = items.iter().find(|item| item.name == "kind");
         let root = items.iter().any(|item| item.name == "root");
         if let Some(kind) = kind.filter(|_| !root && names.type_name.1 != names.kind.1) {
-            // The kind's own string is replaced within it, so this is one edit behind it.
+            // The string of the kind is an edit of its own, so this one starts after it.
             let end = kind.range.end;
             let text = format!(", root = \"{}\"", names.type_name.1);
             edits.push(TextEdit {
@@ -77,72 +79,67 @@ pub fn rename(text: &str, names: &Renamed) -> Result<String, Error> {
     Ok(renamed)
 }
 
-/// `path` is what stands before the tokens, separated by `::`.
-fn walk(
-    tokens: TokenStream,
-    path: &mut Vec<String>,
-    (names, origins): (&Renamed, &Origins),
+/// Collects the edits of a text.
+struct Walk<'a> {
+    names: &'a Renamed,
+    origins: &'a Origins,
+    /// The bytes before the first token.
     start: usize,
-    edits: &mut Vec<TextEdit>,
-) {
-    let outer = path.clone();
-    let mut colons = 2;
-    for token in tokens {
-        let range = token.span().byte_range();
-        let mut replace = |text: String| {
-            edits.push(TextEdit {
-                range: range.start + start..range.end + start,
-                text,
-            });
-        };
-        match &token {
-            TokenTree::Punct(punct) if punct.as_char() == ':' => colons += 1,
-            TokenTree::Punct(punct) => {
-                colons = 0;
-                path.clear();
-                if punct.as_char() == ',' {
-                    (*path, colons) = (outer.clone(), 2);
+    edits: Vec<TextEdit>,
+}
+
+impl Walk<'_> {
+    /// Walks the tokens behind the path `outer`, whose segments `::` separates.
+    fn tokens(&mut self, tokens: TokenStream, outer: Vec<String>) {
+        let (mut path, mut colons) = (outer.clone(), 2);
+        for token in tokens {
+            let range = token.span().byte_range();
+            match &token {
+                TokenTree::Punct(punct) if punct.as_char() == ':' => {
+                    colons += 1;
+                    continue;
                 }
-            }
-            TokenTree::Ident(ident) => {
-                let word = ident.to_string();
-                if colons != 2 {
-                    path.clear();
+                TokenTree::Punct(punct) if punct.as_char() == ',' => {
+                    (path, colons) = (outer.clone(), 2);
+                    continue;
                 }
-                let is_module = word == names.module.0 && is_below(path);
-                let new = match is_module {
-                    true => Some(names.module.1.clone()),
-                    false => names.type_of(&word),
-                };
-                if let Some(new) = new.filter(|_| origins.is_own(path, &word)) {
-                    replace(new);
+                TokenTree::Ident(ident) => {
+                    let word = ident.to_string();
+                    if colons != 2 {
+                        path.clear();
+                    }
+                    let new = match word == self.names.module.0 && is_below(&path) {
+                        true => Some(self.names.module.1.clone()),
+                        false => self.names.type_of(&word),
+                    };
+                    let new = new.filter(|_| self.origins.is_own(&path, &word));
+                    self.replace(range, new);
+                    path.push(word);
+                    colons = 0;
+                    continue;
                 }
-                path.push(word);
-                colons = 0;
-            }
-            TokenTree::Group(group) => {
-                let mut inner = if colons == 2 {
-                    path.clone()
-                } else {
-                    Vec::new()
-                };
-                walk(group.stream(), &mut inner, (names, origins), start, edits);
-                path.clear();
-                colons = 0;
-            }
-            TokenTree::Literal(literal) => {
-                let literal = literal.to_string();
-                if let Some(new) = names.literal(&literal) {
-                    replace(format!("\"{new}\""));
+                TokenTree::Group(group) => {
+                    let inner = (colons == 2).then(|| path.clone());
+                    self.tokens(group.stream(), inner.unwrap_or_default());
                 }
-                path.clear();
-                colons = 0;
+                TokenTree::Literal(literal) => {
+                    let new = self.names.literal(&literal.to_string());
+                    self.replace(range, new.map(|new| format!("\"{new}\"")));
+                }
+                TokenTree::Punct(_) => {}
             }
+            path.clear();
+            colons = 0;
         }
+    }
+
+    fn replace(&mut self, range: Range<usize>, text: Option<String>) {
+        let range = range.start + self.start..range.end + self.start;
+        self.edits.extend(text.map(|text| TextEdit { range, text }));
     }
 }
 
-/// Whether a path of these words has modules of kinds in it.
+/// Whether a path leads to the modules of kinds.
 fn is_below(path: &[String]) -> bool {
     let parent = path
         .iter()
@@ -151,7 +148,7 @@ fn is_below(path: &[String]) -> bool {
 }
 
 impl Renamed {
-    /// `MemcachedSpec` as it is called now.
+    /// The new name of `MemcachedSpec`.
     fn type_of(&self, word: &str) -> Option<String> {
         let rest = word.strip_prefix(&self.type_name.0)?;
         ["", "Spec", "Status"]
@@ -159,7 +156,7 @@ impl Renamed {
             .then(|| format!("{}{rest}", self.type_name.1))
     }
 
-    /// A string that is the kind, its controller or one of its types.
+    /// The new text of a string that is the kind, its controller or one of its types.
     fn literal(&self, literal: &str) -> Option<String> {
         let text = literal.strip_prefix('"')?.strip_suffix('"')?;
         let doc = |kind: &str| format!("{kind} is a resource of ");

@@ -1,4 +1,4 @@
-//! Where a key stands that cannot be one.
+//! Finds the place of an invalid key.
 
 use std::{collections::HashSet, fmt};
 
@@ -7,10 +7,10 @@ use serde::de::{
     VariantAccess, Visitor,
 };
 
-/// Reads any value, and fails at the first key that is there twice, that holds others, or that merges what it may not.
+/// Reads any value, and fails at the first duplicate key, at a list or a mapping as a key, and at an invalid `<<`.
 #[derive(Clone, Copy)]
 pub struct Keys {
-    /// Whether `<<` may stand for the keys of another mapping.
+    /// Whether `<<` may merge the keys of another mapping.
     pub merge: bool,
 }
 
@@ -70,7 +70,7 @@ impl<'de> Visitor<'de> for Keys {
     }
 }
 
-/// What `<<` names.
+/// The value of `<<`.
 struct Merged(Keys);
 
 impl<'de> DeserializeSeed<'de> for Merged {
@@ -98,7 +98,7 @@ impl<'de> Visitor<'de> for Merged {
     }
 }
 
-/// One key of a mapping; its value is whether it merges.
+/// A key of a mapping. It is read as `true` if it is `<<`.
 struct Key<'a> {
     seen: &'a mut HashSet<String>,
     merge: bool,

@@ -129,7 +129,7 @@ fn a_key_that_is_no_word_is_refused() {
 }
 
 #[test]
-fn one_key_changed_twice_is_named_with_its_lines() {
+fn a_key_that_both_branches_changed_is_named_with_its_values() {
     let failure = merge(
         Some(&project(&["A plural=as"])),
         &conflicted(&project(&["A plural=bs"]), &project(&["A plural=cs"])),
@@ -140,17 +140,14 @@ fn one_key_changed_twice_is_named_with_its_lines() {
         failure.what,
         "`PROJECT:1`: both branches changed `resources, /v1 A, plural`"
     );
-    assert_eq!(failure.notes[0], "line 7 says `bs`, line 14 says `cs`");
+    assert_eq!(failure.notes[0], "ours has `bs`, theirs has `cs`");
     let removed = merge(
         Some(&project(&["A", "B"])),
         &conflicted(&project(&["B"]), &project(&["A plural=cs", "B"])),
         Policy::Abort,
     )
     .unwrap_err();
-    assert_eq!(
-        removed.notes[0],
-        "one branch does not have it, one branch changed it"
-    );
+    assert_eq!(removed.notes[0], "ours does not have it, theirs changed it");
 }
 
 #[test]

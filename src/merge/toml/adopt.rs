@@ -1,12 +1,11 @@
-//! A `Cargo.toml` that was there before the project.
+//! Merges into a `Cargo.toml` that was there before the project.
 
 use toml_edit::{DocumentMut, Item, TableLike, Value};
 
 use super::{dependency, same};
 use crate::{change::ConflictKind, name::rust};
 
-/// What the generated code is written for: paths of the manifest, what cargo takes where neither says it, and why there is
-/// no way around it.
+/// The keys that generated code depends on: path in the manifest, cargo's default, and the reason.
 const NEEDED: [(&[&str], &str, &str); 3] = [
     (
         &["lib", "name"],
@@ -25,14 +24,14 @@ const NEEDED: [(&[&str], &str, &str); 3] = [
     ),
 ];
 
-/// Tables as editions before 2024 spelled them, and as this one does.
+/// Tables that edition 2024 renamed, with their old and new names.
 const FORMER: [(&str, &str); 3] = [
     ("project", "package"),
     ("dev_dependencies", "dev-dependencies"),
     ("build_dependencies", "build-dependencies"),
 ];
 
-/// Refuses a manifest that the project cannot be built with.
+/// Refuses a manifest with which the project cannot be built.
 pub fn check(ours: &DocumentMut, theirs: &DocumentMut) -> Result<(), ConflictKind> {
     let at = |document: &DocumentMut, path: &[&str]| {
         let item = item_at(document, path);
@@ -61,7 +60,7 @@ pub fn check(ours: &DocumentMut, theirs: &DocumentMut) -> Result<(), ConflictKin
         };
     }
     for (path, by_default, why) in NEEDED {
-        // A package may have it from its workspace.
+        // A package may inherit a key from its workspace.
         let inherited = [&["workspace"], path].concat();
         let inherits = item_at(ours, path).is_some_and(|item| item.get("workspace").is_some());
         let path = if inherits { &inherited } else { path };
@@ -96,7 +95,7 @@ pub fn check(ours: &DocumentMut, theirs: &DocumentMut) -> Result<(), ConflictKin
     Ok(())
 }
 
-/// A person edits the manifest: its names may be anything.
+/// The refusal of a manifest.
 fn foreign(what: String) -> Result<(), ConflictKind> {
     Err(ConflictKind::Foreign { what, name: None })
 }
@@ -106,7 +105,7 @@ fn item_at<'a>(document: &'a DocumentMut, path: &[&str]) -> Option<&'a Item> {
         .try_fold(document.as_item(), |item, key| item.get(key))
 }
 
-/// The image runs the binary that has the name of the package, which is `src/main.rs`.
+/// Checks that the binary with the package's name is `src/main.rs`: the image runs it.
 fn binary(ours: &DocumentMut, package: &str) -> Result<(), ConflictKind> {
     const MAIN: &str = "src/main.rs";
     let text = |bin: &dyn TableLike, key| bin.get(key).and_then(Item::as_str).map(str::to_owned);
@@ -150,8 +149,8 @@ fn bins(ours: &DocumentMut) -> Vec<&dyn TableLike> {
     }
 }
 
-/// Takes out of `theirs` what cannot stand beside what the user has: cargo takes lints from the package or from its
-/// workspace, and not from both.
+/// Removes `lints` from `theirs` if the user's package has lints of its own: cargo refuses lints of both a package and its
+/// workspace.
 pub fn leave_out(ours: &DocumentMut, theirs: &mut DocumentMut) {
     if ours.get("lints").is_some_and(has_own_lints) {
         theirs.remove("lints");
@@ -162,7 +161,7 @@ fn has_own_lints(lints: &Item) -> bool {
     lints.get("workspace").is_none()
 }
 
-/// The keys that both manifests have, with other values: those of the user are kept.
+/// The keys that both manifests have with different values. The user's values are kept.
 pub fn differing_keys(ours: &str, theirs: &str) -> Vec<String> {
     let mut keys = Vec::new();
     if let (Ok(ours), Ok(theirs)) = (ours.parse::<DocumentMut>(), theirs.parse::<DocumentMut>()) {
@@ -177,7 +176,7 @@ fn differing(above: &str, ours: &dyn TableLike, theirs: &dyn TableLike, keys: &m
         let name = format!("{above}{key}");
         let parent = above.trim_end_matches('.').rsplit('.').next();
         let is_dependency = parent.is_some_and(dependency::are_below);
-        // A version of one's own is no disagreement, and arrays are joined.
+        // A version of the user's own is no conflict, and arrays are joined.
         match (mine.as_table_like(), new.as_table_like()) {
             _ if name == "lints" && has_own_lints(mine) => keys.push(name),
             _ if name == "package.version" || (mine.is_array() && new.is_array()) => {}
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_of_the_user_are_told_where_they_differ() {
+    fn keys_that_differ_are_listed() {
         let ours = "[package]\nname = \"demo\"\nversion = \"2.0.0\"\n\n[dependencies]\nserde = \"1\"\nrand = \"0.9\"\n";
         assert_eq!(differing_keys(ours, THEIRS), ["dependencies.serde"]);
         assert_eq!(differing_keys("", THEIRS), [""; 0]);

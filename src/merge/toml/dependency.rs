@@ -1,11 +1,11 @@
-//! A dependency in a manifest: where it comes from is one value, however many keys say it.
+//! Three-way merge of a dependency in a manifest. Its source is one value, which several keys may describe.
 
 use toml_edit::{InlineTable, Item, TableLike, Value};
 
 use super::{merge_table, same, tidy};
 use crate::change::ConflictKind;
 
-/// The keys that say together which package of which place is meant; the others say how it is used.
+/// The keys that describe the source of a dependency. The others describe its use.
 const SOURCE: [&str; 11] = [
     "base",
     "branch",
@@ -25,9 +25,9 @@ pub fn are_below(key: &str) -> bool {
     ["dependencies", "dev-dependencies", "build-dependencies"].contains(&key)
 }
 
-/// Merges what both sides changed.
+/// Merges a dependency that both sides changed.
 ///
-/// Errors: both sides took it from elsewhere.
+/// Errors: both sides changed its source.
 pub fn merge(old: Option<&Item>, mine: &mut Item, new: &Item) -> Result<(), ConflictKind> {
     let old = old.map(written_out);
     let new = written_out(new);
@@ -52,7 +52,7 @@ pub fn merge(old: Option<&Item>, mine: &mut Item, new: &Item) -> Result<(), Conf
     if !is_of_one && !is_same(ours, theirs) {
         return Err(ConflictKind::Overlap);
     }
-    // One side left the source as it was, so that key by key is source by source.
+    // One side did not change the source, so a merge by key cannot mix two sources.
     merge_table(base, ours, theirs, false, false)?;
     if !same(&table, &written_out(mine)) {
         tidy(&mut table);
@@ -61,7 +61,7 @@ pub fn merge(old: Option<&Item>, mine: &mut Item, new: &Item) -> Result<(), Conf
     Ok(())
 }
 
-/// `"1"` as `{ version = "1" }`; anything else as it is.
+/// Writes `"1"` as `{ version = "1" }`, and leaves any other item as it is.
 fn written_out(item: &Item) -> Item {
     let Some(Value::String(version)) = item.as_value() else {
         return item.clone();
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn what_one_side_says_of_the_source_goes_with_what_the_other_says_of_the_use() {
+    fn a_new_source_and_a_new_feature_are_merged() {
         check(
             "kube.workspace = true",
             "kube = { git = \"https://x/y\" }",
@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_nobody_edited_is_written_as_the_template_has_it() {
+    fn an_unedited_dependency_is_written_as_the_template_has_it() {
         let forms = [
             "kube.workspace = true",
             "kube = \"5\"",
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_nobody_edited_is_written_anew_beside_one_of_the_user() {
+    fn an_unedited_dependency_is_rewritten_beside_one_of_the_user() {
         let base = "[dependencies]\na.workspace = true\n# Two.\nb.workspace = true\n";
         let ours = base.replace("]\n", "]\n# ours\nmine = \"2\"\n");
         let theirs =
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn one_that_the_template_drops_stays_whole_where_the_user_changed_it() {
+    fn a_dropped_dependency_stays_whole_if_the_user_changed_it() {
         let mine = "kube = { workspace = true, features = [\"ws\"] }";
         let merged = merge(
             "[dependencies]\nkube.workspace = true\n",

@@ -260,3 +260,46 @@ fn a_header_beside_the_users_braces_is_a_conflict() {
         assert_eq!(merged, Err(ConflictKind::Overlap));
     }
 }
+
+#[test]
+fn an_entry_is_added_in_the_lines_that_there_are() {
+    for (list, expected) in [
+        ("[]", "[\"z\"]"),
+        ("[ ]", "[\"z\"]"),
+        ("[\"a\",\"b\"]", "[\"a\",\"b\", \"z\"]"),
+        ("[ \"a\" ]", "[ \"a\", \"z\" ]"),
+        ("[\"a\", ]", "[\"a\", \"z\", ]"),
+        ("[\n  \"a\", \"b\"\n]", "[\n  \"a\", \"b\", \"z\"\n]"),
+        ("[\n  \"a\"]", "[\n  \"a\",\n  \"z\"]"),
+        ("[\n  \"a\",\n]", "[\n  \"a\",\n  \"z\",\n]"),
+        ("[\n\t\"a\"\n]", "[\n\t\"a\",\n\t\"z\"\n]"),
+        ("[\n]", "[\"z\"]"),
+    ] {
+        check_push(list, expected);
+    }
+}
+
+#[test]
+fn a_comment_before_an_entry_stays_and_one_behind_the_last_is_a_conflict() {
+    check_push(
+        "[\n  # first\n  \"a\",\n]",
+        "[\n  # first\n  \"a\",\n  \"z\",\n]",
+    );
+    check_push(
+        "[\n  \"a\", # a\n  \"b\",\n]",
+        "[\n  \"a\", # a\n  \"b\",\n  \"z\",\n]",
+    );
+    for list in ["[\n  \"a\", # a\n]", "[\n  \"a\" # a\n]", "[\n  # none\n]"] {
+        let mut document: DocumentMut = format!("a = {list}\n").parse().unwrap();
+        let list = document["a"].as_array_mut().unwrap();
+        assert_eq!(push(list, "z".into()), Err(ConflictKind::Overlap));
+    }
+}
+
+#[track_caller]
+fn check_push(list: &str, expected: &str) {
+    let mut document: DocumentMut = format!("a = {list}\n").parse().unwrap();
+    push(document["a"].as_array_mut().unwrap(), "z".into()).unwrap();
+    assert_eq!(document.to_string(), format!("a = {expected}\n"));
+    document.to_string().parse::<DocumentMut>().unwrap();
+}
