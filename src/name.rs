@@ -160,7 +160,7 @@ names! {
     ProjectName("projectName", rule::PROJECT_NAME, rule::project_name_fault, rule::project_name_like);
     /// The path at which the API server calls a webhook, such as `/mutate-cache-example-com-v1-memcached`.
     WebhookPath("path", path::WEBHOOK, path::webhook_fault, path::webhook_like);
-    /// The path of a type that the project does not define, such as `cert_manager_crds::v1::Certificate`.
+    /// The Rust path of an external type, such as `cert_manager_crds::v1::Certificate`.
     RustPath("type", path::RUST, path::rust_fault, path::rust_like);
 }
 

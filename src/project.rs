@@ -142,7 +142,7 @@ pub struct Key {
     pub group: Group,
     /// The kind.
     pub kind: Kind,
-    /// The domain: the project's for its own APIs, `k8s.io` or empty for Kubernetes' types, any for external ones.
+    /// The domain: the project's for its own APIs, `k8s.io` or empty for core types, any for external types.
     pub domain: Domain,
     /// The version.
     pub version: Version,
@@ -159,9 +159,9 @@ pub struct Resource {
     pub controller: bool,
     /// Whether that controller was generated with a finalizer.
     pub finalizer: bool,
-    /// A type of Kubernetes itself.
+    /// Whether it is a core type.
     pub core: bool,
-    /// The path of a type that another project defines.
+    /// The Rust path of an external type.
     pub external: Option<RustPath>,
     /// Defaulting and validation of objects of this version, and the versions that are converted to it.
     pub webhooks: Option<Webhooks>,
@@ -228,10 +228,9 @@ impl Key {
 impl fmt::Display for Key {
     /// `cache/v1alpha1, Kind Memcached`, as kubectl and kubebuilder write it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let group = if self.group.as_str().is_empty() {
-            self.domain.as_str()
-        } else {
-            self.group.as_str()
+        let group = match self.group.as_str() {
+            "" => self.domain.as_str(),
+            group => group,
         };
         write!(f, "{group}/{}, Kind {}", self.version, self.kind)
     }

@@ -24,12 +24,13 @@ const SUBDOMAIN_MAX: usize = 253;
 
 /// The fault of a label that starts with a letter.
 pub fn label_fault(text: &str) -> Option<String> {
-    part_fault(text)
-        .or_else(|| {
-            let starts = text.starts_with(|c: char| c.is_ascii_digit());
-            starts.then(|| "it starts with a digit".to_owned())
-        })
-        .or_else(|| too_long(text, LABEL_MAX))
+    match part_fault(text) {
+        None if text.starts_with(|c: char| c.is_ascii_digit()) => {
+            Some("it starts with a digit".to_owned())
+        }
+        None => too_long(text, LABEL_MAX),
+        fault => fault,
+    }
 }
 
 /// The nearest label that starts with a letter.
@@ -110,8 +111,8 @@ fn too_long(text: &str, max: usize) -> Option<String> {
 
 /// The words of a text in lower case, joined by `-`.
 fn kebab(text: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric();
-    text.replace(|c| !is_plain(c), "-").to_kebab_case()
+    text.replace(|c: char| !c.is_ascii_alphanumeric(), "-")
+        .to_kebab_case()
 }
 
 /// The first characters of a label.

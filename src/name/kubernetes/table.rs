@@ -1,4 +1,4 @@
-//! The table of Kubernetes' own types.
+//! The table of core types.
 
 /// Version, kind, plural, namespaced.
 type Row = (&'static str, &'static str, &'static str, bool);

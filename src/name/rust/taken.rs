@@ -1,4 +1,4 @@
-//! Reserved names: of Rust, of crates, of Cargo, of Windows and of the generated code.
+//! Names that Rust, crates, Cargo, Windows and the generated code reserve.
 
 /// The strict and reserved keywords of edition 2024 that can be raw identifiers (Rust reference, "keywords").
 pub const KEYWORDS: &[&str] = &[

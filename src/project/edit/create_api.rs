@@ -26,7 +26,7 @@ pub struct CreateApi {
     pub short_names: Vec<ShortName>,
     /// `--resource`: the project defines the API.
     pub resource: bool,
-    /// `--external-api-path` and `--external-api-domain`: a type of another project, which gets only a controller.
+    /// `--external-api-path` and `--external-api-domain`: an external type, which gets only a controller.
     pub external: Option<External>,
     /// `--controller`: add a controller.
     pub controller: bool,

@@ -49,14 +49,14 @@ pub struct Target {
 }
 
 impl Project {
-    /// Adds webhooks for an API of the project, a type of Kubernetes or a type of another project. Two creates that are each
-    /// allowed in either order give the same project.
+    /// Adds webhooks for an API of the project, a core type or an external type. Two creates that are each allowed in either
+    /// order give the same project.
     ///
     /// Errors: the flags contradict each other; a webhook exists, unless forced; a rule is broken.
     pub fn create_webhook(&self, create: &CreateWebhook) -> Result<Self> {
         let Target { key, spokes } = create.target(self)?;
         let mut project = self.clone();
-        // The setting is the whole project's: after the first webhook only `edit` changes it.
+        // The setting holds for the whole project, so only `edit` changes it after the first webhook.
         match (self.settings.certificates, create.certificates) {
             (Some(now), Some(wanted)) if now != wanted => {
                 return Err(Refused::OtherCertificates { now, wanted }.into());

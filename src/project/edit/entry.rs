@@ -5,7 +5,7 @@ use crate::project::error::{Refused, Result, Use, Violation};
 use crate::project::rules::{may_be_meant, not_external, unknown_kind};
 use crate::project::{Key, Project, Resource};
 
-/// A type that neither the project nor Kubernetes defines.
+/// An external type.
 #[derive(Clone, Debug)]
 pub struct External {
     /// Its path in Rust.
@@ -35,7 +35,7 @@ impl Project {
         apis.filter(move |(key, _)| (&key.group, &key.kind) == (group, kind))
     }
 
-    /// A copy of the entry of this group, version and kind. The rules make sure that there is at most one.
+    /// A copy of the entry of this group, version and kind, with its key. The rules allow one.
     pub(super) fn named(
         &self,
         group: &Group,
@@ -45,7 +45,7 @@ impl Project {
         let own = self.own_key(group, version, kind);
         let is = |key: &&Key| (&key.group, key.version, &key.kind) == (group, version, kind);
         let key = self.resources.keys().find(is).cloned();
-        // Kubernetes' groups have several names.
+        // Some groups of Kubernetes have two names, such as `networking` and `networking.k8s.io`.
         let key = key.or_else(|| self.meaning_of(&own)).unwrap_or(own);
         match self.resources.get(&key) {
             Some(entry) => Ok((key, entry.clone())),
@@ -94,15 +94,15 @@ impl Project {
         key.ok_or_else(|| unknown_kind(self, own, to_be))
     }
 
-    /// The key of the type that `own`, a key in the project's domain, means: an API of the project, a type of Kubernetes, or a
-    /// type of another project that has an entry.
+    /// The key of the type that `own`, a key in the project's domain, means: an API of the project, a core type, or an external
+    /// type that has an entry.
     fn meaning_of(&self, own: &Key) -> Option<Key> {
         let existing = self.resources.get(own);
         if existing.is_some_and(|resource| resource.api.is_some()) {
             return Some(own.clone());
         }
         if let Some(core) = kubernetes::find(own.group.as_str(), own.version, &own.kind) {
-            let valid = "the table of Kubernetes' types has valid names";
+            let valid = "the table of core types has valid names";
             return Some(Key {
                 group: core.group.parse().expect(valid),
                 domain: core.domain().parse().expect(valid),
@@ -113,7 +113,7 @@ impl Project {
             let same = (&key.group, &key.kind, key.version) == (&own.group, &own.kind, own.version);
             same && resource.external.is_some()
         };
-        // The rules make sure that no two entries have one meaning.
+        // The rules allow one entry for each group, version and kind.
         self.resources().find(is).map(|(key, _)| key.clone())
     }
 
