@@ -113,7 +113,7 @@ pub fn lacking(lines: &[String]) -> Option<String> {
 /// The kinds of [`Note`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteKind {
-    /// A Tool file was edited by hand; nothing new is desired, so the edit stays for now.
+    /// A Tool file was edited; its desired text is unchanged, so the edit stays for now.
     Edited,
     /// An edited file is no longer part of the project; it stays, and belongs to the user.
     Orphaned,

@@ -1,4 +1,4 @@
-//! `check`: fails if `sync` would find anything to do, and changes nothing. With `--crds` it compares CRDs instead.
+//! `check`: fails if `sync` would change a file or leave a warning. With `--crds`, it compares CRDs instead.
 
 use std::collections::BTreeMap;
 
@@ -47,7 +47,7 @@ fn files(flags: &Global, report: &Report) -> Result<u8> {
     Ok(u8::from(failure.is_some()))
 }
 
-/// Why the check fails, if it does.
+/// The failure of the check, if it fails.
 fn failure(set: &ChangeSet, drifts: &[Drift]) -> Option<Failure> {
     let mut failure = Failure::refused("the files are not what `PROJECT` says");
     let (files, record) = (set.shown().len(), set.all().count());

@@ -63,10 +63,9 @@ pub fn disown(workspace: &Workspace, files: &Files, prompt: Prompt<'_>) -> Resul
 pub fn restore(workspace: &Workspace, files: &Files, prompt: Prompt<'_>) -> Result<Request> {
     let owners = template::owners(&workspace.project)?;
     let find = |path: &RelPath| tree::find(&workspace.root, path);
-    let is_file = |path: &RelPath| matches!(find(path), Ok(Found::File(_)));
-    let is_deleted = |path: &RelPath| {
-        !is_file(path) && !path.as_module_directory().is_some_and(|it| is_file(&it))
-    };
+    let is_gone = |path: &RelPath| matches!(find(path), Ok(Found::Absent | Found::Obstacle(_)));
+    let is_deleted =
+        |path: &RelPath| is_gone(path) && path.as_module_directory().is_none_or(|it| is_gone(&it));
     let deleted: Vec<RelPath> = owners.keys().filter(|it| is_deleted(it)).cloned().collect();
     let none = "no generated file was deleted";
     let help = |path: &str| Script::forge("restore").arg(path);

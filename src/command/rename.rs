@@ -117,7 +117,7 @@ fn names(before: &Project, after: &Project, rename: &Rename) -> Renamed {
 }
 
 /// Moves the files of the kind, all of which are User files, with the new names in their text; an unedited one is generated anew.
-/// Returns the commands that move what the user put beside them.
+/// Returns the commands that move the user's own files beside them.
 fn move_files(
     workspace: &Workspace,
     rename: &Rename,

@@ -10,8 +10,8 @@ use crate::{
     tree::{File, Found, Obstacle, RelPath, Tree},
 };
 
-/// Asks about each conflict, until an answer is for all the others. Asks nothing if there is a conflict that no policy resolves.
-/// `ask` gets the conflict, and the number of the others.
+/// Asks about each conflict, until one answer is for all the others. Does not ask if no policy resolves one of the conflicts.
+/// `ask` gets the conflict, and the number of those after it.
 pub fn ask(
     conflicts: &[Conflict],
     mut ask: impl FnMut(&Conflict, usize) -> Result<Answer>,
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_asked_where_no_answer_would_help() {
+    fn no_question_is_asked_if_no_answer_helps() {
         let conflicts = [
             conflict("a", ConflictKind::Exists),
             conflict(

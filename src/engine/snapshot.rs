@@ -141,7 +141,7 @@ impl<'a> Snapshot<'a> {
         }
     }
 
-    /// The change set. The user's `answers` settle conflicts, else the policy.
+    /// The change set. The user's `answers` resolve conflicts, else the policy.
     pub fn plan(&self, policy: Policy, answers: &BTreeMap<RelPath, Policy>) -> Result<ChangeSet> {
         let Request {
             project,

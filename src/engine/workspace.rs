@@ -48,7 +48,7 @@ pub struct Merge {
 }
 
 impl Workspace {
-    /// A new project in `root`, for which [`refuse_existing`] found nothing.
+    /// A new project in `root`, which [`refuse_existing`] did not refuse.
     pub fn fresh(root: &Path, project: Project) -> Self {
         Self {
             root: root.to_path_buf(),
@@ -290,7 +290,7 @@ fn has_no_lock(root: &Path) -> Result<bool> {
     Ok(tree::find(root, &RelPath::parse(memory::LOCK)?)? == Found::Absent)
 }
 
-/// The last applied text of `PROJECT`; ours, where it has conflict markers, since neither side changed what is fixed.
+/// The last applied text of `PROJECT`. Of conflict markers it takes ours: the fields that are compared are the same on both sides.
 fn last_applied(root: &Path) -> Result<Option<Vec<u8>>> {
     let path = RelPath::parse(memory::APPLIED_PROJECT)?;
     Ok(match tree::find(root, &path)? {
