@@ -345,7 +345,7 @@ fn a_command_that_lasts_says_what_it_is_at() {
         );
         shell(directory.path(), &line).output
     };
-    let at = "the definitions that were released";
+    let at = "the released CRDs";
     let (spoken, quiet) = (output(""), output("--quiet"));
     assert!(spoken.contains(at), "{spoken}");
     assert!(!quiet.contains(at), "{quiet}");
