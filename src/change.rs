@@ -9,17 +9,17 @@ use crate::tree::{Content, Obstacle, Owner, RelPath};
 pub enum Action {
     /// A new file.
     Create,
-    /// A deleted file comes back: a Tool file, or with `undo` any.
+    /// A deleted file is written again: a Tool file, or with `undo` any file.
     Restore,
     /// An unedited file gets its new content.
     Update,
-    /// A file moves, because its template has another path now.
+    /// A file moves, because its template has a new path.
     Move,
     /// A file with edits gets the new content merged in.
     Merge,
-    /// A file is replaced because the command line said so.
+    /// A file is replaced at the request of the command line.
     Overwrite,
-    /// A User file changes where the command names it.
+    /// A User file that the command names changes.
     Edit,
     /// A file is deleted.
     Delete,
@@ -28,29 +28,24 @@ pub enum Action {
 impl Action {
     /// The word that reports and JSON use.
     pub fn word(self) -> &'static str {
-        match self {
-            Self::Create => "create",
-            Self::Restore => "restore",
-            Self::Update => "update",
-            Self::Move => "move",
-            Self::Merge => "merge",
-            Self::Overwrite => "overwrite",
-            Self::Edit => "edit",
-            Self::Delete => "delete",
-        }
+        self.words().0
     }
 
     /// The past participle, for summaries.
     pub fn done(self) -> &'static str {
+        self.words().1
+    }
+
+    fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Create => "created",
-            Self::Restore => "restored",
-            Self::Update => "updated",
-            Self::Move => "moved",
-            Self::Merge => "merged",
-            Self::Overwrite => "overwritten",
-            Self::Edit => "edited",
-            Self::Delete => "deleted",
+            Self::Create => ("create", "created"),
+            Self::Restore => ("restore", "restored"),
+            Self::Update => ("update", "updated"),
+            Self::Move => ("move", "moved"),
+            Self::Merge => ("merge", "merged"),
+            Self::Overwrite => ("overwrite", "overwritten"),
+            Self::Edit => ("edit", "edited"),
+            Self::Delete => ("delete", "deleted"),
         }
     }
 }
@@ -60,7 +55,7 @@ impl Action {
 pub struct Shown<'a> {
     /// The change.
     pub change: &'a Change,
-    /// The change of the former path, if the file moves.
+    /// The change of the old path, if the file moves.
     pub from: Option<&'a Change>,
 }
 
@@ -78,9 +73,9 @@ pub struct Change {
     pub path: RelPath,
     /// The action that is reported.
     pub action: Action,
-    /// The file's owner; `None` for `PROJECT` and the memory, which come from no template.
+    /// The file's owner; `None` for `PROJECT` and `.operator-forge/`, which have no template.
     pub owner: Option<Owner>,
-    /// The content when the change was planned; applying refuses if the file has changed since.
+    /// The content when the change was planned. It is not applied to a file that has changed since.
     pub before: Option<Vec<u8>>,
     /// The new content.
     pub after: Option<Content>,
@@ -93,11 +88,11 @@ pub struct Note {
     pub path: RelPath,
     /// The kind of the note.
     pub what: NoteKind,
-    /// The generated lines that an edited or kept file does not have.
+    /// The generated lines that an edited or kept file lacks.
     pub lacks: Vec<String>,
 }
 
-/// The generated lines that a file lacks, as words: how many, and the first of them; `None` where it has all.
+/// The generated lines that a file lacks, as words: their number and the first ones; `None` if it lacks none.
 pub fn lacking(lines: &[String]) -> Option<String> {
     let shown = |lines: &[String]| {
         let quoted = lines.iter().map(|line| match line.char_indices().nth(60) {
@@ -106,29 +101,19 @@ pub fn lacking(lines: &[String]) -> Option<String> {
         });
         quoted.collect::<Vec<_>>().join(", ")
     };
-    match lines {
-        [] => None,
-        [_] => Some(format!("the generated line {}", shown(lines))),
-        [_, _] | [_, _, _] => Some(format!(
-            "{} generated lines ({})",
-            lines.len(),
-            shown(lines)
-        )),
-        [first @ .., _] => {
-            let more = lines.len() - 2;
-            let first = shown(&first[..2]);
-            Some(format!(
-                "{} generated lines ({first} and {more} more)",
-                lines.len()
-            ))
-        }
-    }
+    let lines_shown = match lines {
+        [] => return None,
+        [_] => return Some(format!("the generated line {}", shown(lines))),
+        [_, _] | [_, _, _] => shown(lines),
+        [_, _, rest @ ..] => format!("{} and {} more", shown(&lines[..2]), rest.len()),
+    };
+    Some(format!("{} generated lines ({lines_shown})", lines.len()))
 }
 
 /// The kinds of [`Note`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoteKind {
-    /// A Tool file was edited by hand; nothing new is desired, so the edit stays for now.
+    /// A Tool file was edited; its desired text is unchanged, so the edit stays for now.
     Edited,
     /// An edited file is no longer part of the project; it stays, and belongs to the user.
     Orphaned,
@@ -151,7 +136,7 @@ pub enum NoteKind {
 }
 
 impl NoteKind {
-    /// One word for JSON.
+    /// The word that JSON uses.
     pub fn word(self) -> &'static str {
         match self {
             Self::Edited => "edited",
@@ -173,42 +158,42 @@ impl NoteKind {
 pub struct Conflict {
     /// The file.
     pub path: RelPath,
-    /// Why the tool will not write there.
+    /// The reason that the tool does not write there.
     pub why: ConflictKind,
 }
 
 /// The kinds of [`Conflict`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConflictKind {
-    /// A file that is not part of the project stands where one is to be created: it never was, or it was edited and stayed when
-    /// its entry was deleted.
+    /// A file outside of the project exists at the path of a new one. Perhaps it was edited, and stayed when its entry was
+    /// deleted.
     Exists,
-    /// A manifest from before the project has something with which the project does not build.
+    /// An existing `Cargo.toml` has something with which the project does not build.
     Foreign {
         /// A fragment after the path.
         what: String,
-        /// The name that the project could have instead, if that is all.
+        /// The project name that resolves the conflict, if one does.
         name: Option<String>,
     },
-    /// A Tool file was edited by hand, and has to change.
+    /// A Tool file was edited, and has to change.
     Edited,
-    /// A Tool file has this text on a branch that git merged, and the edit does not merge with the desired text; `None` where both
+    /// A branch that git merged has this text of a Tool file, and its edit does not merge with the desired text; `None` if both
     /// branches have an edit.
     EditedOnBranch(Option<String>),
     /// Both sides changed the same lines of a Shared file.
     Overlap,
-    /// The file has conflict markers already, the first in this line; they have to go first.
+    /// The file already has conflict markers, the first in this line. They have to be resolved first.
     Markers(usize),
     /// The file cannot be merged, because it is not UTF-8.
     NoText,
-    /// The merged text would not parse, with the parser's error.
+    /// The merged text would not parse; the parser's error.
     Unparsable(String),
-    /// A directory, link or device stands where a file belongs.
+    /// A directory, symbolic link or device exists at the path.
     Obstacle(Obstacle),
 }
 
 impl ConflictKind {
-    /// One word for JSON.
+    /// The word that JSON uses.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Exists => "exists",
@@ -223,12 +208,12 @@ impl ConflictKind {
         }
     }
 
-    /// Whether a [`Policy`] can settle it.
+    /// Whether a [`Policy`] can resolve it.
     pub fn can_be_settled(&self) -> bool {
         !matches!(self, Self::Obstacle(_))
     }
 
-    /// Whether both texts can be written into the file, as far as is known.
+    /// Whether both texts can be written into the file, as far as it is known.
     pub fn can_be_marked(&self) -> bool {
         self.can_be_settled() && !matches!(self, Self::Markers(_) | Self::NoText)
     }
@@ -241,52 +226,52 @@ impl ConflictKind {
     /// The reason, as a fragment after the path.
     pub fn reason(&self) -> String {
         match self {
-            Self::Exists => "exists already and is not part of the project".to_owned(),
+            Self::Exists => "exists already, and is not part of the project".to_owned(),
             Self::Foreign { what, .. } => what.clone(),
-            Self::Edited => "is generated, was edited by hand, and has to change now".to_owned(),
+            Self::Edited => "is generated, was edited, and has to change now".to_owned(),
             Self::EditedOnBranch(Some(_)) => {
-                "is generated, and was edited on one of the branches that git merged, in the lines that have to change now"
+                "is generated, and one of the branches that git merged edited lines that have to change now"
                     .to_owned()
             }
             Self::EditedOnBranch(None) => {
-                "is generated, and was edited on both branches that git merged, in the lines that have to change now"
+                "is generated, and both branches that git merged edited lines that have to change now"
                     .to_owned()
             }
             Self::Overlap => "was edited in the lines that have to change now".to_owned(),
             Self::Markers(line) => {
-                format!("has conflict markers (line {line}); choose between their sides first")
+                format!("has conflict markers (line {line}), which have to be resolved first")
             }
-            Self::NoText => "holds no text (it is not UTF-8)".to_owned(),
-            Self::Unparsable(how) => format!("would not parse after merging: {how}"),
+            Self::NoText => "is not UTF-8 text".to_owned(),
+            Self::Unparsable(how) => format!("would not parse after the merge: {how}"),
             Self::Obstacle(what) => format!("cannot be written: {what}"),
         }
     }
 }
 
-/// The decision about a file in the way.
+/// The resolution of conflicts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Policy {
     /// Refuse the command.
     #[default]
     Abort,
-    /// Leave the file as it is, and remember the desired text as applied.
+    /// Keep the file, and count the desired text as applied.
     Keep,
     /// Replace it.
     Take,
-    /// Write both, with conflict markers around what differs.
+    /// Write both texts, with conflict markers around the differences.
     Markers,
 }
 
 /// Every change of a command, before any is made.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeSet {
-    /// In the order of their paths.
+    /// The changes, by path.
     pub changes: Vec<Change>,
-    /// `PROJECT` and the memory, which are written last.
+    /// The changes of `PROJECT` and `.operator-forge/`, which are written last.
     pub record: Vec<Change>,
-    /// The former paths of files that move, by their new ones: they keep their modes.
+    /// The old path of each file that moves, by its new one. The files keep their modes.
     pub moved: BTreeMap<RelPath, RelPath>,
-    /// For a person, afterwards.
+    /// For a person, after the command.
     pub notes: Vec<Note>,
     /// For a person, before anything is written.
     pub conflicts: Vec<Conflict>,

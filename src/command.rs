@@ -1,32 +1,27 @@
-//! One small file per command. A command is a pure edit of the project; what happens to the files is up to `engine`.
+//! One small file per command. A command is a pure edit of the project; `engine` applies it to the files.
 
 mod adopt;
 mod around;
 mod check;
-mod completion;
 mod create_api;
 mod create_version;
 mod create_webhook;
 mod delete;
-mod delete_api;
-mod delete_webhook;
 mod diff;
-mod disown;
 mod edit;
 mod edit_api;
 mod external;
+mod files;
 mod init;
-mod man_pages;
-mod own;
+mod next;
+mod program;
 mod rename;
-mod restore;
 mod runtime;
 mod status;
 mod sync;
 mod type_of;
 mod undo;
 mod update;
-mod version;
 
 use std::{
     thread,
@@ -37,16 +32,20 @@ use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
 pub use self::around::enter;
 use crate::{
+    advice::Advice,
     apply,
-    cli::{Cli, Command, Create, Delete, EditWhat},
-    error::{FailureKind, Result},
+    cli::{Cli, Command, Create, Delete, EditWhat, OnConflict},
+    engine::{Workspace, reconcile},
+    error::{Failure, FailureKind, Result},
+    prompt::Prompt,
     report::Report,
     syntax,
 };
 
-/// The threads that a command runs on: one a core, eight at most, each with a stack that no accepted text overflows.
+/// The threads that a command runs on: one a core, eight at most, each with a stack for the most deeply nested text that is
+/// accepted.
 ///
-/// Errors: the system gives none.
+/// Errors: the system has no memory for them.
 pub fn threads() -> std::result::Result<ThreadPool, ThreadPoolBuildError> {
     let cores = thread::available_parallelism().map_or(1, usize::from);
     ThreadPoolBuilder::new()
@@ -55,7 +54,7 @@ pub fn threads() -> std::result::Result<ThreadPool, ThreadPoolBuildError> {
         .build()
 }
 
-/// How long a command waits for others that are at work in its project. Each takes milliseconds, unless it asks a question.
+/// The time for which a command waits for others in its project. Each takes milliseconds, unless it asks a question.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Runs the command line and returns the exit code: 0 done, 3 done but something is left for a human.
@@ -72,13 +71,13 @@ pub fn run(cli: &Cli, report: &mut Report) -> Result<u8> {
 }
 
 fn run_once(cli: &Cli, report: &mut Report) -> Result<u8> {
-    let left = settle(cli, report)?;
+    let left = recover(cli, report)?;
     dispatch(cli, report).map(|code| code.max(left))
 }
 
-/// Finishes what a killed command began, before anything is read; a command that writes nothing refuses to start from it.
-/// Returns the exit code that follows from it.
-fn settle(cli: &Cli, report: &mut Report) -> Result<u8> {
+/// Recovers the change set of a killed command, before anything is read; a command that writes nothing refuses instead. Returns
+/// the exit code of the recovery.
+fn recover(cli: &Cli, report: &mut Report) -> Result<u8> {
     let directory = match &cli.command {
         Command::Version | Command::Completion { .. } | Command::ManPages { .. } => return Ok(0),
         Command::Init(flags) => flags.root(&cli.global),
@@ -101,29 +100,58 @@ fn settle(cli: &Cli, report: &mut Report) -> Result<u8> {
     Ok(if recovered.kept.is_empty() { 0 } else { 3 })
 }
 
+/// Commands that report on their own return the exit code; the others make a request, which is applied to the files.
 fn dispatch(cli: &Cli, report: &Report) -> Result<u8> {
-    match &cli.command {
-        Command::Init(flags) => init::run(&cli.global, flags, report),
-        Command::Create(Create::Api(flags)) => create_api::run(&cli.global, flags, report),
-        Command::Create(Create::Webhook(flags)) => create_webhook::run(&cli.global, flags, report),
-        Command::Delete(Delete::Api(flags)) => delete_api::run(&cli.global, flags, report),
-        Command::Delete(Delete::Webhook(flags)) => delete_webhook::run(&cli.global, flags, report),
-        Command::Own(files) => own::run(&cli.global, files, report),
-        Command::Disown(files) => disown::run(&cli.global, files, report),
-        Command::Restore(files) => restore::run(&cli.global, files, report),
+    let global = &cli.global;
+    let root = &global.directory;
+    let prompt = Prompt::new(report, !global.no_input);
+    refuse_keep(cli)?;
+    let open = || Workspace::open(root);
+    let workspace = match &cli.command {
+        Command::Init(flags) => return init::run(global, flags, prompt, report),
+        Command::Undo => return undo::run(global, report),
+        Command::Update(flags) => return update::run(global, flags, report),
+        Command::Check(flags) => return check::run(global, flags, report),
+        Command::Diff(flags) => return diff::run(&open()?, flags, report),
+        Command::Status(flags) => return status::run(&Workspace::open_any(root)?, flags, report),
+        Command::Version => return program::version(report),
+        Command::Completion { shell } => return program::completion(*shell, report),
+        Command::ManPages { dir } => return program::man_pages(global, dir),
+        Command::Sync => Workspace::open_merged(root, global.policy())?,
+        _ => open()?,
+    };
+    let request = match &cli.command {
+        Command::Create(Create::Api(flags)) => create_api::run(&workspace, flags, prompt),
+        Command::Create(Create::Webhook(flags)) => create_webhook::run(&workspace, flags, prompt),
+        Command::Delete(Delete::Api(flags)) => delete::api(&workspace, flags, prompt),
+        Command::Delete(Delete::Webhook(flags)) => delete::webhook(&workspace, flags, prompt),
+        Command::Own(flags) => files::own(&workspace, flags, prompt),
+        Command::Disown(flags) => files::disown(&workspace, flags, prompt),
+        Command::Restore(flags) => files::restore(&workspace, flags, prompt),
         Command::Edit(flags) => match &flags.what {
-            Some(EditWhat::Api(flags)) => edit_api::run(&cli.global, flags, report),
-            None => edit::run(&cli.global, flags, report),
+            Some(EditWhat::Api(flags)) => edit_api::run(&workspace, flags, prompt),
+            None => edit::run(&workspace, global, flags),
         },
-        Command::Rename(flags) => rename::run(&cli.global, flags, report),
-        Command::Sync => sync::run(&cli.global, report),
-        Command::Undo => undo::run(&cli.global, report),
-        Command::Check(flags) => check::run(&cli.global, flags, report),
-        Command::Diff(flags) => diff::run(&cli.global, flags, report),
-        Command::Status(flags) => status::run(&cli.global, flags, report),
-        Command::Update(flags) => update::run(&cli.global, flags, report),
-        Command::Version => version::run(report),
-        Command::Completion { shell } => completion::run(*shell, report),
-        Command::ManPages { dir } => man_pages::run(&cli.global, dir),
+        Command::Rename(flags) => rename::run(&workspace, flags, prompt),
+        _ => Ok(sync::run(&workspace)),
+    };
+    reconcile(&workspace, &request?, global, report)
+}
+
+/// Refuses to keep files that the command line says to overwrite.
+fn refuse_keep(cli: &Cli) -> Result<()> {
+    let words = match &cli.command {
+        Command::Create(Create::Api(flags)) if flags.force => "--force",
+        Command::Create(Create::Webhook(flags)) if flags.force => "--force",
+        Command::Disown(_) => "disown",
+        _ => return Ok(()),
+    };
+    if cli.global.on_conflict != Some(OnConflict::Keep) {
+        return Ok(());
     }
+    Err(
+        Failure::usage(format!("`--on-conflict keep` beside `{words}`"))
+            .note("one keeps the existing files, the other overwrites them")
+            .advise(Advice::drop("--on-conflict")),
+    )
 }

@@ -1,5 +1,4 @@
-//! CustomResourceDefinitions in files: one or several YAML documents, lists as `kubectl get crds -o yaml` prints them, with other
-//! kinds between them.
+//! CustomResourceDefinitions in files: YAML documents, lists as `kubectl get crds -o yaml` prints them, other kinds between them.
 //!
 //! Invariant: a file that cannot be read and may hold a definition is an error.
 
@@ -21,10 +20,10 @@ pub const API_VERSION: &str = "apiextensions.k8s.io/v1";
 
 type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why definitions cannot be read.
+/// The reasons that definitions cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// A definition is no valid one.
+    /// A definition is not valid.
     Definition {
         /// The file.
         source: String,
@@ -44,7 +43,7 @@ pub enum Error {
     },
 }
 
-/// Why a definition is not valid.
+/// The reasons that a definition is not valid.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DefinitionError {
     /// It has this API version instead of [`API_VERSION`].
@@ -55,7 +54,7 @@ pub enum DefinitionError {
     Twice,
 }
 
-/// Why a file is no YAML.
+/// The reasons that a file is no YAML.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum YamlError {
     /// It is in UTF-16.
@@ -98,7 +97,7 @@ pub struct File {
 pub struct Files(Vec<(File, Result<Release>)>);
 
 impl Files {
-    /// Reads the files in parallel. A text that is in `others` too is not read again.
+    /// Parses the files in parallel. A text that `others` have as well is not parsed again.
     pub fn read(files: Vec<File>, others: Option<&Self>) -> Self {
         let known: HashMap<&[u8], &Release> = others
             .into_iter()
@@ -118,7 +117,7 @@ impl Files {
 
     /// The definitions of all files.
     ///
-    /// Errors: that of the first file that could not be read, or that defines a name again.
+    /// Errors: the error of the first file that cannot be read, or that defines a name again.
     pub fn release(self) -> Result<Release> {
         let mut all = Release::default();
         for (file, release) in self.0 {
@@ -138,8 +137,8 @@ impl File {
 
 /// The definitions in `text`; error messages call it `source`.
 ///
-/// Errors: it is no YAML, a definition is not of `apiextensions.k8s.io/v1` or has a field of the wrong type, or two have one
-/// name. A text that is neither called YAML nor JSON, or is a template, is passed over if it names no definition.
+/// Errors: the text is no YAML; a definition is not of `apiextensions.k8s.io/v1` or has a field of the wrong type; two have the
+/// same name. A template, or a file without the extension of YAML or JSON, is ignored if it does not name the kind.
 pub fn read(source: &str, text: &str) -> Result<Release> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut release = Release::default();
@@ -149,7 +148,7 @@ pub fn read(source: &str, text: &str) -> Result<Release> {
             add(&mut release, source, value)
         })?;
     } else if has_to_parse(source, text) {
-        // A key that is there twice is no matter where nothing is read.
+        // Other kinds may repeat a key.
         each::<IgnoredAny>(source, text, |_| Ok(()))?;
     }
     Ok(release)
@@ -187,7 +186,7 @@ fn add(release: &mut Release, source: &str, mut value: Value) -> Result<()> {
         return Err(refuse(DefinitionError::ApiVersion(api_version)));
     }
     let definition = Definition::deserialize(&value)
-        // JSON, which the API server gets, has words for all keys: it reads `1: a` as `"1": a`.
+        // The API server gets JSON, in which every key is a string: `1: a` becomes `"1": a`.
         .or_else(|_| serde_json::to_value(&value).and_then(Definition::deserialize));
     let definition =
         definition.map_err(|error| refuse(DefinitionError::Field(error.to_string())))?;
@@ -213,7 +212,7 @@ fn refusal(source: &str, name: &str, why: DefinitionError) -> Error {
     }
 }
 
-/// Replaces merge keys `<<` by the mappings that they name, as kubectl does.
+/// Replaces each merge key `<<` with its mappings, as kubectl does.
 fn merge_keys(source: &str, text: &str, value: &mut Value) -> Result<()> {
     let merged = match text.contains("<<") {
         true => value.apply_merge(),
@@ -229,7 +228,7 @@ fn merge_keys(source: &str, text: &str, value: &mut Value) -> Result<()> {
     })
 }
 
-/// Whether a text that does not name the kind may hold definitions all the same, as in UTF-16.
+/// Whether a text without the name of the kind may still hold definitions, as in UTF-16.
 fn has_to_parse(source: &str, text: &str) -> bool {
     let extension = source.rsplit_once('.').map(|(_, extension)| extension);
     let is_yaml = source == "standard input" || matches!(extension, Some("yaml" | "yml" | "json"));
@@ -255,7 +254,7 @@ fn each<T: DeserializeOwned>(
         true => YamlError::Template,
         false => YamlError::Syntax,
     };
-    // JSON may escape what YAML may not.
+    // JSON has escapes that YAML does not have.
     if text.trim_start().starts_with(['{', '['])
         && let Ok(value) = serde_json::from_str(text)
     {

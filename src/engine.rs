@@ -1,30 +1,28 @@
 //! From a request to the disk, for every command alike: read, render, plan, ask, apply, report.
 
-mod attributes;
 mod conflicts;
 pub mod derived;
 pub mod drift;
 pub mod file_of;
-mod left;
 mod request;
 mod snapshot;
 mod workspace;
 
 use std::collections::BTreeMap;
 
-use self::left::Left;
 pub use self::{
-    request::{Explain, Request, Sync},
+    request::Request,
     snapshot::Snapshot,
-    workspace::Workspace,
+    workspace::{Workspace, file_row, refuse_existing},
 };
 use crate::{
-    advice::Advice,
+    advice::{Advice, NextStep, Script},
     apply::{self, Transaction},
-    change::{ChangeSet, Policy},
-    cli::{Global, OnConflict},
+    branches,
+    change::{ChangeSet, NoteKind},
+    cli::Global,
     error::{Failure, Result},
-    project::Project,
+    project::{FILE, Project},
     prompt::Prompt,
     report::{Outcome, Report},
     tree::RelPath,
@@ -43,33 +41,48 @@ pub fn reconcile(
         false => Some(Transaction::begin(&disk, request.command)?),
     };
     report.at("Rendering", entries(&request.project));
-    let mut snapshot = Snapshot::with(workspace, &request.project, &request.named)?;
+    let mut snapshot = Snapshot::of(workspace, request)?;
     // A change that another process made since `PROJECT` was read must not count as the user's edit.
     transaction.iter().try_for_each(Transaction::check_alone)?;
     workspace.refuse_if_moved(&snapshot.found)?;
     report.at("Comparing", format!("{} files", snapshot.found.len()));
-    let lost = snapshot.settle_lost(request.sync.is_some(), flags.policy());
+    let lost = snapshot.settle_lost(flags.policy());
     let lost = lost.map_err(|failure| failure.note("nothing was written"))?;
     let may_ask = !(flags.no_input || flags.dry_run || report.is_json());
     let prompt = Prompt::new(report, may_ask);
-    let set = plan(&snapshot, request, flags, prompt, report)?;
+    let set = plan(&snapshot, flags, prompt, report)?;
     conflicts::refuse(&set).map_err(|failure| match request.explain {
-        Some(explain) => explain(failure, &set, &workspace.adopted),
+        Some(explain) => explain(failure, request, &set),
         None => failure,
     })?;
-    let left = Left::of(workspace, request, &snapshot, &set, lost)?;
+    let (drift_remarks, drift_steps) = drift::steps(&snapshot, &set)?;
+    let remarks = [
+        request.remarks.clone(),
+        lost.into_iter().collect(),
+        drift_remarks,
+    ]
+    .concat();
+    let unresolved = match request.is_sync {
+        true => None,
+        false => snapshot.lost.advice.first(),
+    };
+    let is_done = set.notes.is_empty() && drift_steps.is_empty() && unresolved.is_none();
+    let mut next = next_steps(workspace, &snapshot, &set)?;
+    next.extend(unresolved.map(|script| NextStep::new("restore the lost entry:", script.clone())));
+    next.extend(drift_steps);
     let outcome = Outcome {
         command: request.command,
         set: &set,
-        remarks: &left.remarks,
-        next: &left.next,
+        remarks: &remarks,
+        next: &next,
     };
-    let question = request.question.as_ref();
-    let question = question.filter(|_| prompt.is_allowed());
-    if let Some((question, refusal)) = question {
+    let question = request.question.filter(|_| prompt.is_allowed());
+    if let Some(question) = question {
         report.proposal(&outcome);
         if !prompt.yes("--no-input", question, None, false)? {
-            return Err(refusal.clone());
+            return Err(Failure::refused("nothing was written")
+                .note("with `--no-input`, the command does not ask")
+                .advise(Advice::switch("--no-input")));
         }
     }
     let mut steps = apply::Step::of(&set);
@@ -81,24 +94,20 @@ pub fn reconcile(
     }
     match question {
         None => report.outcome(&outcome),
-        // The diffs were shown with the question.
+        // The question showed the diffs.
         Some(_) => report.done(&outcome),
     }
-    Ok(if left.is_done { 0 } else { 3 })
+    Ok(if is_done { 0 } else { 3 })
 }
 
-/// Plans, and plans again with the answers where a person can be asked about conflicts.
+/// Plans, asks about conflicts on a terminal, and plans again with the answers.
 fn plan(
     snapshot: &Snapshot<'_>,
-    request: &Request,
     flags: &Global,
     prompt: Prompt<'_>,
     report: &Report,
 ) -> Result<ChangeSet> {
-    let plan = |answers: &BTreeMap<RelPath, Policy>| {
-        snapshot.plan(flags.policy(), answers, &request.forced)
-    };
-    let set = plan(&BTreeMap::new())?;
+    let set = snapshot.plan(flags.policy(), &BTreeMap::new())?;
     if !prompt.is_allowed() || flags.on_conflict.is_some() || set.conflicts.is_empty() {
         return Ok(set);
     }
@@ -107,22 +116,48 @@ fn plan(
         report.diff(&change);
         prompt.conflict(conflict.path.as_str(), &conflict.why.reason(), rest)
     })?;
-    plan(&answers)
+    snapshot.plan(flags.policy(), &answers)
 }
 
-/// How much there is to render, in words.
+/// The next steps after a command: those of a merge or of conflict markers, else those of the request.
+fn next_steps(
+    workspace: &Workspace,
+    snapshot: &Snapshot<'_>,
+    set: &ChangeSet,
+) -> Result<Vec<NextStep>> {
+    let with_note = |kinds: &[NoteKind]| -> Vec<RelPath> {
+        let notes = set.notes.iter().filter(|note| kinds.contains(&note.what));
+        notes.map(|note| note.path.clone()).collect()
+    };
+    let mut next = match set.visible().next() {
+        Some(_) => snapshot.request.next.clone(),
+        None => Vec::new(),
+    };
+    if workspace.merge.is_some() {
+        // git may have more to merge than the files of the project. It would commit what is staged unresolved.
+        let is_other = |path: &RelPath| path.as_str() != FILE && !snapshot.found.contains_key(path);
+        let mut open = branches::open(&workspace.git, &workspace.root, is_other)?;
+        open.extend(with_note(&[NoteKind::Markers, NoteKind::Unmerged]));
+        let open: Vec<String> = open.iter().map(|path| format!("`{path}`")).collect();
+        next.push(match open.is_empty() {
+            true => NextStep::new("mark the merge as resolved:", Script::of("git add --all .")),
+            false => NextStep::by_hand(format!(
+                "resolve {}, then mark the merge as resolved: `git add --all .`",
+                open.join(", ")
+            )),
+        });
+        return Ok(next);
+    }
+    let marked = with_note(&[NoteKind::Markers]);
+    if !marked.is_empty() {
+        let edit = Script::edit(marked.iter().map(RelPath::as_str));
+        let resolve = "resolve the conflicts, and see that nothing is left:";
+        next = vec![NextStep::new(resolve, edit.then(Script::forge("sync")))];
+    }
+    Ok(next)
+}
+
+/// The size of a project, in words.
 pub fn entries(project: &Project) -> String {
     format!("{} entries of `PROJECT`", project.resources().count())
-}
-
-/// Refuses to keep the files that the command line says to overwrite, in `words`.
-pub fn refuse_keep(flags: &Global, words: &str) -> Result<()> {
-    if flags.on_conflict != Some(OnConflict::Keep) {
-        return Ok(());
-    }
-    Err(
-        Failure::usage(format!("`--on-conflict keep` beside `{words}`"))
-            .note("one keeps the files that are there, the other writes them anew")
-            .advise(Advice::drop("--on-conflict")),
-    )
 }

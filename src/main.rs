@@ -1,4 +1,4 @@
-//! Parses, runs, prints the error, chooses the exit code.
+//! Parses the command line, runs the command, prints the error, and returns the exit code.
 
 use std::{env, process::ExitCode};
 
@@ -12,7 +12,7 @@ use operator_forge::{
 fn main() -> ExitCode {
     match command::threads() {
         Ok(threads) => threads.install(run),
-        // A system with less memory than that has no thread to give.
+        // Without memory for the threads, the command runs on this one.
         Err(_) => run(),
     }
 }
@@ -45,7 +45,7 @@ fn run() -> ExitCode {
     ExitCode::from(report.exit_code(code))
 }
 
-/// The command line behind the program's name.
+/// The arguments of the program.
 fn words() -> Vec<String> {
     let words = env::args_os().skip(1);
     words

@@ -1,7 +1,7 @@
-//! `.operator-forge/`: the state that was last applied. Its format is version 1 and frozen; `docs/memory-format.md` describes it.
+//! `.operator-forge/`: the state that was last applied. Its format is frozen at version 1; `docs/memory-format.md` describes it.
 //!
-//! Invariants: writing what was read gives the same bytes; a lock that git merged by union (doubled header lines, two
-//! rows for one path, rows out of order), or left with conflict markers, reads as the rows of both branches.
+//! Invariants: reading and writing a lock gives the same bytes; a lock that git merged by union (doubled header lines, two
+//! rows for one path, rows out of order), or left with conflict markers, has the rows of both branches.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -27,21 +27,21 @@ const FORMAT: &str = "format 1";
 /// The parsed lock.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
-    /// The template set that made the tree; 0 before anything was applied.
+    /// The template set that was last applied; 0 before `init`.
     pub templates: u32,
     /// One row a path.
     pub rows: BTreeMap<RelPath, Last<Digest>>,
 }
 
-/// The path of a Shared file's base, its text as it was last applied.
+/// The path of a Shared file's base, its last applied text.
 pub fn base_path(path: &RelPath) -> Result<RelPath> {
     Ok(RelPath::parse(&format!("{BASE}{path}"))?)
 }
 
-/// Why a lock cannot be read.
+/// The reasons that a lock cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
-    /// Something else than a file is there.
+    /// It is no file.
     Obstacle(Obstacle),
     /// A line, from 1, breaks the format.
     Line(usize, &'static str),
@@ -123,10 +123,10 @@ fn row(owner: &str, digest: &str, path: &str) -> Result<(RelPath, Owner, Digest)
     let first = path.as_str().split('/').next().unwrap_or_default();
     let mut record = [DIRECTORY, FILE].into_iter();
     if record.any(|record| first.eq_ignore_ascii_case(record)) {
-        return Err("a row is of a generated file, which the record itself is not");
+        return Err("a row names a generated file, not `PROJECT` or `.operator-forge/`");
     }
     if BASE.len() + path.as_str().len() > RelPath::MAX {
-        return Err("a row's path leaves no room for the path of its text");
+        return Err("a row's path is too long");
     }
     Ok((path, owner, digest))
 }
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_broken_is_refused_with_its_line() {
+    fn a_broken_line_is_refused_with_its_number() {
         for (text, line) in [
             ("", 1),
             ("tool 00 src/api.rs\n", 1),
@@ -204,7 +204,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn reading_what_was_written_gives_the_same(
+        fn a_written_lock_reads_as_the_same(
             templates in 0..9u32,
             rows in proptest::collection::btree_map("x[a-z]{1,8}(/x[a-z]{1,8} ?[a-z]){0,3}", (0..3usize, "[a-z]{0,3}"), 0..8)
         ) {

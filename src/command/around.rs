@@ -1,4 +1,4 @@
-//! The project above the working directory, found as cargo and git find theirs.
+//! The project around the working directory, which commands search for like cargo and git.
 
 use std::{
     collections::BTreeMap,
@@ -15,14 +15,14 @@ use crate::{
     tree,
 };
 
-/// Enters the nearest directory above that has a `PROJECT`, as if `-C` had named it. Paths on the command line are rewritten
-/// to name the same files from there, and so are `words`. Returns the project's directory if it is another one.
+/// Enters the nearest parent directory with a `PROJECT`, like `-C`. Paths of the command line, also in `words`, become relative
+/// to it. Returns the directory if it is not the working directory.
 pub fn enter(cli: &mut Cli, words: &mut Vec<String>) -> Option<PathBuf> {
     let start = cli.global.directory.clone();
     let stands = |path: &str| start.join(path).symlink_metadata().is_ok();
     let needs_none = match &cli.command {
         Command::Init(_) | Command::Version | Command::Completion { .. } => true,
-        // Definitions can be compared without a project.
+        // CRDs can be compared without a project.
         Command::Check(flags) => flags.crds.is_some() && stands(CRDS),
         _ => false,
     };
@@ -74,7 +74,7 @@ pub fn refuse_nested(root: &Path) -> Result<()> {
             full.display(),
             outer.display()
         ))
-        .note("one project has any number of groups and kinds, which `create api` adds")
+        .note("`create api` adds any number of groups and kinds to one project")
         .advise(Advice::switch("--nested"))),
     }
 }
@@ -84,7 +84,7 @@ fn up(start: &Path, levels: usize) -> PathBuf {
     let mut path = start.strip_prefix(".").unwrap_or(start).to_path_buf();
     for _ in 0..levels {
         match path.components().next_back() {
-            // The parent of a link is not that of the directory it leads to.
+            // The parent of a link is not the parent of its target.
             Some(Component::Normal(_)) if !path.is_symlink() => _ = path.pop(),
             _ => path.push(".."),
         }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_stays_the_file_that_it_is() {
+    fn a_path_still_names_the_same_file() {
         let check = |path: &str, expected: Option<&str>| {
             assert_eq!(
                 inside(&Path::new("src/api").join(path)).as_deref(),

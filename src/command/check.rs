@@ -1,10 +1,12 @@
-//! `check`: fails if `sync` would find anything to do, and changes nothing. With `--crds` it compares CRDs instead.
+//! `check`: fails if `sync` would change a file or leave a warning. With `--crds`, it compares CRDs instead.
+
+use std::collections::BTreeMap;
 
 use crate::{
     advice::{Advice, Script},
     change::{ChangeSet, Policy},
     cli::{Check, Global},
-    engine::{Snapshot, Workspace, drift::drifts, entries},
+    engine::{Request, Snapshot, Workspace, drift::drifts, entries},
     error::{Failure, Result},
     report::{Drift, Outcome, Report},
 };
@@ -14,7 +16,7 @@ mod crds;
 pub fn run(flags: &Global, check: &Check, report: &Report) -> Result<u8> {
     match &check.crds {
         None if !check.allow.is_empty() => Err(Failure::usage("`--allow` without `--crds`")
-            .note("it accepts what a change of the CRDs breaks")
+            .note("it accepts an incompatible change of CRDs")
             .advise(Script::forge("check --help"))),
         Some(released) => crds::run(flags, released, &check.allow, report),
         None => files(flags, report),
@@ -22,17 +24,19 @@ pub fn run(flags: &Global, check: &Check, report: &Report) -> Result<u8> {
 }
 
 fn files(flags: &Global, report: &Report) -> Result<u8> {
-    let (workspace, project) = Workspace::open(&flags.directory)?;
-    report.at("Rendering", entries(&project));
-    let mut snapshot = Snapshot::of(&workspace, &project)?;
+    let workspace = Workspace::open(&flags.directory)?;
+    let request = Request::of("check", workspace.project.clone());
+    report.at("Rendering", entries(&request.project));
+    let mut snapshot = Snapshot::of(&workspace, &request)?;
     report.at("Comparing", format!("{} files", snapshot.found.len()));
-    snapshot.settle_lost(false, Policy::Abort)?;
-    let (set, drifts) = (snapshot.drift()?, drifts(&snapshot)?);
+    snapshot.settle_lost(Policy::Abort)?;
+    let set = snapshot.plan(Policy::Abort, &BTreeMap::new())?;
+    let drifts = drifts(&snapshot)?;
     let failure = failure(&set, &drifts);
     let remarks: Vec<String> = snapshot.lacking(&set).into_iter().collect();
     report.check(
         &Outcome {
-            command: "check",
+            command: request.command,
             set: &set,
             remarks: &remarks,
             next: &[],
@@ -43,16 +47,13 @@ fn files(flags: &Global, report: &Report) -> Result<u8> {
     Ok(u8::from(failure.is_some()))
 }
 
-/// Why the check fails, if it does.
+/// The failure of the check, if it fails.
 fn failure(set: &ChangeSet, drifts: &[Drift]) -> Option<Failure> {
     let mut failure = Failure::refused("the files are not what `PROJECT` says");
     let (files, record) = (set.shown().len(), set.all().count());
     match files {
         0 if record == 0 => {}
-        0 => {
-            failure =
-                failure.note("`.operator-forge/` is not as the last command would have left it")
-        }
+        0 => failure = failure.note("`.operator-forge/` differs from what the last command wrote"),
         1 => failure = failure.note("1 file would change"),
         n => failure = failure.note(format!("{n} files would change")),
     }

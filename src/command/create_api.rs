@@ -1,59 +1,51 @@
 //! `create api`: a custom resource, a controller, or both.
 
-use std::collections::BTreeSet;
-
-use super::{
-    create_version, external,
-    type_of::{flags_of, type_of},
-};
+use super::{create_version, external, next, type_of::type_of};
 use crate::{
     advice::{NextStep, Script},
-    cli::{Api, Global, TypeFlags},
-    engine::{Request, Workspace, reconcile, refuse_keep},
+    cli::{Api, TypeFlags},
+    engine::{Request, Workspace},
     error::Result,
     project::{CreateApi, Key, Project},
     prompt::Prompt,
-    report::Report,
-    template,
-    tree::RelPath,
+    refusal, template,
 };
 
-pub fn run(flags: &Global, api: &Api, report: &Report) -> Result<u8> {
+pub fn run(workspace: &Workspace, api: &Api, prompt: Prompt<'_>) -> Result<Request> {
     let remarks = api.foreign.answer()?;
-    if api.force {
-        refuse_keep(flags, "--force")?;
-    }
-    let (workspace, before) = Workspace::open(&flags.directory)?;
-    let request = request(&before, api, Prompt::new(report, !flags.no_input))?;
+    let before = &workspace.project;
+    let create = create(before, api, prompt)?;
     if let Some(from) = &api.from_version {
-        return create_version::run(
-            flags,
-            (&workspace, &before),
-            (&request, from),
-            remarks,
-            report,
-        );
+        return create_version::run(workspace, &create, from, remarks);
     }
-    let project = before.create_api(&request)?;
-    let files = template::files_of(&project, &request)?;
-    let mut next = match request.key_in(&project) {
-        Some(key) => external::next(&project, &key, request.external.as_ref()),
-        None => Vec::new(),
-    };
-    next.extend(todo(&files, &request, conversion(&before, &request)));
-    let forced = if api.force { files } else { BTreeSet::new() };
-    let request = Request {
-        forced,
+    let project = before.create_api(&create)?;
+    let files = template::files_of(&project, &create)?;
+    let mut steps = external::steps(&project, create.key_in(&project), create.external.as_ref());
+    for path in &files {
+        steps.extend(match path.as_str().split_once('/') {
+            Some(("src", rest)) if rest.starts_with("api/") => Some(NextStep::by_hand(format!(
+                "define the fields of {} in {path}",
+                create.kind
+            ))),
+            Some(("src", rest)) if rest.starts_with("controllers/") => Some(NextStep::by_hand(
+                format!("write the reconcile function in {path}"),
+            )),
+            _ => None,
+        });
+    }
+    steps.extend(conversion(before, &create));
+    steps.push(next::manifests());
+    Ok(Request {
+        forced: if api.force { files } else { [].into() },
         remarks,
-        next,
+        next: steps,
         ..Request::of("create api", project)
-    };
-    reconcile(&workspace, &request, flags, report)
+    })
 }
 
-fn request(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi> {
+fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi> {
     let of = type_of(project, &api.of, prompt, true)?;
-    // Whoever named the type has said what is wanted: a line that is pasted asks nothing.
+    // A command line that names the type asks nothing: it is often pasted.
     let TypeFlags {
         group,
         version,
@@ -64,79 +56,47 @@ fn request(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi
         true => Ok(given.unwrap_or(default)),
         false => prompt.yes(flag, question, given, default),
     };
-    let plural = api.plural.as_deref().map(str::parse).transpose()?;
-    let controller_name = api.controller_name.as_deref().map(str::parse).transpose()?;
-    let short_names = api
-        .short_name
-        .iter()
-        .map(|text| text.parse())
-        .collect::<Result<Vec<_>, _>>()?;
+    let name = api.controller_name.as_deref();
+    let short_names = api.short_name.iter().map(|text| text.parse());
     let external = external::external(&api.external)?;
-    // Whoever names a type of another project has said that it is not defined here.
+    // A type of another project is not defined here.
     let resource = api.resource.or(external.is_some().then_some(false));
     let resource = yes("--resource", "Define the type?", resource, true)?;
-    // The controller of a kind stays with the version that it watches.
+    // With a new version of a kind, the controller still watches the old one.
     let add = api.from_version.is_none();
     let controller = yes("--controller", "Add a controller?", api.controller, add)?;
     Ok(CreateApi {
         group: of.group,
         version: of.version,
         kind: of.kind,
-        plural,
+        plural: api.plural.as_deref().map(str::parse).transpose()?,
         namespaced: api.namespaced,
         resource,
         external,
         controller,
-        controller_name,
+        controller_name: name.map(str::parse).transpose()?,
         finalizer: api.finalizer,
-        short_names,
+        short_names: short_names.collect::<Result<_, _>>()?,
         force: api.force,
     })
 }
 
-/// What a new version of a kind that is converted needs: until then it can be neither read nor written.
-fn conversion(before: &Project, request: &CreateApi) -> Option<NextStep> {
-    let key = request.key_in(before).filter(|_| request.resource)?;
+/// A new version of a kind that is converted can be neither read nor written without a conversion of its own.
+fn conversion(before: &Project, create: &CreateApi) -> Option<NextStep> {
+    let key = create.key_in(before).filter(|_| create.resource)?;
     if before.apis().iter().any(|api| *api.key == key) {
         return None;
     }
     let hub = before.hub_of(&key)?;
-    let (kind, version) = (&request.kind, request.version);
     let hub_key = Key {
         version: hub,
         ..key
     };
     Some(NextStep::new(
-        format!("convert it to {hub}, the hub of {kind}, and back:"),
+        format!("convert it to {hub}, the hub of {}, and back:", create.kind),
         Script::forge("create webhook")
-            .flags(&flags_of(&hub_key))
+            .flags(&refusal::of(&hub_key))
             .code("--conversion --spoke")
-            .arg(version.to_string()),
+            .arg(create.version.to_string()),
     ))
-}
-
-fn todo(
-    files: &BTreeSet<RelPath>,
-    request: &CreateApi,
-    conversion: Option<NextStep>,
-) -> Vec<NextStep> {
-    let mut next = Vec::new();
-    let first = |start: &str| files.iter().find(|path| path.as_str().starts_with(start));
-    if let Some(path) = first("src/api/") {
-        next.push(NextStep::by_hand(format!(
-            "say what {} is, in {path}",
-            request.kind.as_str()
-        )));
-    }
-    if let Some(path) = first("src/controllers/") {
-        next.push(NextStep::by_hand(format!(
-            "say what to do about it, in {path}"
-        )));
-    }
-    next.extend(conversion);
-    next.push(NextStep::new(
-        "derive CRDs and RBAC, then test:",
-        Script::of("make manifests && make test"),
-    ));
-    next
 }

@@ -1,51 +1,48 @@
 //! `create webhook`: defaulting, validation or conversion of a kind.
 
-use std::collections::BTreeSet;
-
-use super::{external, type_of::type_of};
+use super::{external, next, type_of::type_of};
 use crate::{
-    advice::{NextStep, Script},
-    cli::{Global, Webhook},
-    engine::{Request, Workspace, reconcile, refuse_keep},
+    advice::NextStep,
+    cli::Webhook,
+    engine::{Request, Workspace},
     error::Result,
     name::{Version, WebhookPath},
     project::{CreateWebhook, Project},
     prompt::Prompt,
-    refusal,
-    report::Report,
-    template,
-    tree::RelPath,
+    refusal, template,
 };
 
-pub fn run(flags: &Global, webhook: &Webhook, report: &Report) -> Result<u8> {
+pub fn run(workspace: &Workspace, webhook: &Webhook, prompt: Prompt<'_>) -> Result<Request> {
     let remarks = webhook.foreign.answer()?;
-    if webhook.force {
-        refuse_keep(flags, "--force")?;
+    let before = &workspace.project;
+    let create = create(before, webhook, prompt)?;
+    let target = create.target(before)?;
+    let project = before.create_webhook(&create)?;
+    let files = template::files_of_webhook(&project, &create, &target)?;
+    let mut steps = external::steps(&project, Some(target.key), create.external.as_ref());
+    for path in files
+        .iter()
+        .filter(|path| path.as_str().starts_with("src/"))
+    {
+        let what = match path.as_str().rsplit('/').next() {
+            Some("default.rs") => "set the defaults",
+            Some("validate.rs") => "write the validation",
+            _ => "write the conversion",
+        };
+        steps.push(NextStep::by_hand(format!("{what} in {path}")));
     }
-    let (workspace, before) = Workspace::open(&flags.directory)?;
-    let request = request(&before, webhook, Prompt::new(report, !flags.no_input))?;
-    let target = request.target(&before)?;
-    let project = before.create_webhook(&request)?;
-    let files = template::files_of_webhook(&project, &request, &target)?;
-    let mut next = external::next(&project, &target.key, request.external.as_ref());
-    next.extend(todo(&files));
-    let forced = if webhook.force {
-        files
-    } else {
-        BTreeSet::new()
-    };
-    let request = Request {
-        forced,
+    steps.push(next::manifests());
+    Ok(Request {
+        forced: if webhook.force { files } else { [].into() },
         remarks,
-        next,
+        next: steps,
         ..Request::of("create webhook", project)
-    };
-    reconcile(&workspace, &request, flags, report)
+    })
 }
 
-fn request(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<CreateWebhook> {
+fn create(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<CreateWebhook> {
     let of = type_of(project, &webhook.of, prompt, false)?;
-    // Whoever named one of the three did not mean the others.
+    // A command line that names one webhook does not mean the others.
     let named = [webhook.defaulting, webhook.validation, webhook.conversion];
     let asks = named.iter().all(Option::is_none);
     let ask = |flag, question, given: Option<bool>| match asks {
@@ -62,11 +59,7 @@ fn request(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<C
         validation: ask("--validation", "Validate?", webhook.validation)?,
         validation_path: path("--validation-path", webhook.validation_path.as_deref())?,
         conversion: ask("--conversion", "Convert versions?", webhook.conversion)?,
-        spokes: webhook
-            .spoke
-            .iter()
-            .map(|text| spoke(text))
-            .collect::<Result<_>>()?,
+        spokes: spokes(&webhook.spoke)?,
         external: external::external(&webhook.external)?,
         certificates: webhook.certificates.map(Into::into),
         force: webhook.force,
@@ -81,28 +74,9 @@ fn path(flag: &'static str, given: Option<&str>) -> Result<Option<WebhookPath>> 
     given.map(parse).transpose()
 }
 
-fn spoke(text: &str) -> Result<Version> {
-    let flag = "--spoke";
-    text.parse()
-        .map_err(|invalid| refusal::of_flag(flag, invalid))
-}
-
-fn todo(files: &BTreeSet<RelPath>) -> Vec<NextStep> {
-    let mut next = Vec::new();
-    for path in files
-        .iter()
-        .filter(|path| path.as_str().starts_with("src/"))
-    {
-        let what = match path.as_str().rsplit('/').next() {
-            Some("default.rs") => "what is filled in",
-            Some("validate.rs") => "what is refused",
-            _ => "how one version becomes the other",
-        };
-        next.push(NextStep::by_hand(format!("say {what}, in {path}")));
-    }
-    next.push(NextStep::new(
-        "derive CRDs and webhook configurations, then test:",
-        Script::of("make manifests && make test"),
-    ));
-    next
+/// The versions of `--spoke`.
+pub fn spokes(given: &[String]) -> Result<Vec<Version>> {
+    let invalid = |invalid| refusal::of_flag("--spoke", invalid);
+    let parse = |text: &String| text.parse::<Version>().map_err(invalid);
+    given.iter().map(parse).collect()
 }

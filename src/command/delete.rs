@@ -1,114 +1,196 @@
-//! What `delete api` and `delete webhook` share: files that are kept on request, and what to do afterwards.
+//! `delete api` and `delete webhook`: the inverses of `create`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::type_of::{TypeOf, type_there};
+use super::{create_webhook::spokes, next, type_of::type_there};
 use crate::{
-    advice::{NextStep, Script},
-    cli::{Global, TypeFlags},
-    engine::{Request, Workspace, reconcile},
+    advice::{Advice, NextStep, Script},
+    cli,
+    engine::{Request, Workspace},
     error::Result,
+    name::{Group, Kind},
     plan::NamedFiles,
-    project::{Key, KindView, Project},
+    project::{DeleteApi, DeleteWebhook, Key, Project},
     prompt::Prompt,
-    report::Report,
-    template,
+    refusal, template,
     tree::{self, Found, Owner},
 };
 
-/// What a command deletes, and how.
-pub struct Deletion<'a> {
-    /// `delete api`.
-    pub command: &'static str,
-    /// The type that it is about.
-    pub of: &'a TypeFlags,
-    /// The types to choose from.
-    pub there: fn(&Project) -> BTreeSet<&Key>,
-    /// Whether the user's files stay.
-    pub keep_files: bool,
+/// Deletes an API, a controller, or both.
+pub fn api(workspace: &Workspace, flags: &cli::DeleteApi, prompt: Prompt<'_>) -> Result<Request> {
+    let before = &workspace.project;
+    let apis = before.apis().into_iter().map(|api| api.key);
+    let controllers = before.controllers().into_iter().map(|it| it.key);
+    let there: BTreeSet<&Key> = apis.chain(controllers).collect();
+    let of = type_there(before, &flags.of, prompt, there.into_iter().collect())?;
+    let name = flags.controller_name.as_deref();
+    let project = before.delete_api(&DeleteApi {
+        group: of.group,
+        version: of.version,
+        kind: of.kind,
+        resource: flags.resource,
+        controller: flags.controller,
+        controller_name: name.map(str::parse).transpose()?,
+    })?;
+    let step = uncontrolled(before, &project);
+    let mut request = deletion("delete api", workspace, project, flags.keep_files)?;
+    request.next.extend(step);
+    Ok(request)
 }
 
-/// Deletes from the project what `from` takes away. With the project it may return a remark about what is left.
-pub fn delete(
-    flags: &Global,
-    deletion: &Deletion<'_>,
-    report: &Report,
-    from: impl FnOnce(
-        &Project,
-        TypeOf,
-        Prompt<'_>,
-    ) -> Result<(Project, Option<String>, Option<NextStep>)>,
-) -> Result<u8> {
-    let (workspace, before) = Workspace::open(&flags.directory)?;
-    let prompt = Prompt::new(report, !flags.no_input);
-    let there = (deletion.there)(&before);
-    let of = type_there(&before, deletion.of, prompt, &there)?;
-    let (project, remark, step) = from(&before, of, prompt)?;
-    let (named, mut remarks) = kept_files(&workspace, &before, &project, deletion.keep_files)?;
-    remarks.extend(remark);
-    let mut next = next(&before, &project);
-    next.extend(step);
-    let request = Request {
-        named,
-        remarks,
-        next,
-        ..Request::of(deletion.command, project)
-    };
-    reconcile(&workspace, &request, flags, report)
-}
-
-/// The user's files that the project no longer asks for, to be forgotten with `--keep-files`, and a remark about each.
-fn kept_files(
+/// Deletes webhooks of a kind.
+pub fn webhook(
     workspace: &Workspace,
-    before: &Project,
-    after: &Project,
-    keep: bool,
-) -> Result<(NamedFiles, Vec<String>)> {
-    let mut named = NamedFiles::default();
-    if !keep {
-        return Ok((named, Vec::new()));
+    flags: &cli::DeleteWebhook,
+    prompt: Prompt<'_>,
+) -> Result<Request> {
+    let before = &workspace.project;
+    let there = before.webhooks().iter().map(|it| it.key).collect();
+    let of = type_there(before, &flags.of, prompt, there)?;
+    let mut delete = DeleteWebhook {
+        group: of.group,
+        version: of.version,
+        kind: of.kind,
+        defaulting: flags.defaulting,
+        validation: flags.validation,
+        conversion: flags.conversion,
+        spokes: spokes(&flags.spoke)?,
+    };
+    if prompt.is_allowed() && !(delete.defaulting || delete.validation || delete.conversion) {
+        choose(before, &mut delete, prompt)?;
     }
-    let (were, left) = (
-        template::owners(&before.unlike(after))?,
-        template::paths(after)?,
-    );
-    let mine = were.into_iter().filter(|(_, owner)| *owner == Owner::User);
-    let mine = mine.map(|(path, _)| path);
-    named.forgotten = mine.filter(|path| !left.contains(path)).collect();
-    let mut remarks = Vec::new();
-    for path in &named.forgotten {
-        if matches!(tree::find(&workspace.root, path)?, Found::File(_)) {
-            remarks.push(format!("`{path}` stays, and is yours alone now"));
+    let project = before.delete_webhook(&delete)?;
+    let remark = unconverted(&project, &delete);
+    let mut request = deletion("delete webhook", workspace, project, flags.keep_files)?;
+    request.remarks.extend(remark);
+    Ok(request)
+}
+
+/// The request of a deletion that leaves `project`; with `keep`, the user's files become files outside of the project.
+fn deletion(
+    command: &'static str,
+    workspace: &Workspace,
+    project: Project,
+    keep: bool,
+) -> Result<Request> {
+    let before = &workspace.project;
+    let mut request = Request {
+        next: steps(before, &project),
+        ..Request::of(command, project)
+    };
+    if keep {
+        let left = template::paths(&request.project)?;
+        let gone = template::owners(&before.unlike(&request.project))?.into_iter();
+        let gone = gone.filter(|(path, owner)| *owner == Owner::User && !left.contains(path));
+        request.named = NamedFiles {
+            forgotten: gone.map(|(path, _)| path).collect(),
+            ..NamedFiles::default()
+        };
+        for path in &request.named.forgotten {
+            if matches!(tree::find(&workspace.root, path)?, Found::File(_)) {
+                let remark = format!("`{path}` stays, and is no longer part of the project");
+                request.remarks.push(remark);
+            }
         }
     }
-    Ok((named, remarks))
+    Ok(request)
 }
 
-/// What to do about the CRDs: those that go, and those that lose a version or store another one.
-fn next(before: &Project, after: &Project) -> Vec<NextStep> {
-    let mut next = vec![NextStep::new(
-        "derive CRDs, RBAC and webhook configurations again; what nothing defines any more goes from config/:",
-        Script::of("make manifests && make test"),
-    )];
-    let of_kind = |kind: &KindView<'_>| {
-        let key = kind.apis[0].key;
-        (key.group.clone(), key.kind.clone())
-    };
+/// The next steps: for the manifests, and for CRDs that go, lose a version, or store another one.
+fn steps(before: &Project, after: &Project) -> Vec<NextStep> {
+    let mut steps = vec![next::manifests()];
     let left = after.kinds();
-    let left: BTreeMap<_, _> = left.iter().map(|kind| (of_kind(kind), kind)).collect();
+    let left: BTreeMap<_, _> = left
+        .iter()
+        .map(|it| (of_kind(it.apis[0].key), it))
+        .collect();
     for was in before.kinds() {
-        let key = was.apis[0].key;
-        let crd = format!("{}.{}", was.apis[0].resource.plural, key.api_group(false));
-        match left.get(&of_kind(&was)) {
-            None => next.push(NextStep::new(format!("clusters keep the CRD and every {}; deleting it deletes them all, so that is for you to decide:", key.kind), Script::anywhere("kubectl delete crd").arg(crd))),
-            Some(now) if now.apis.len() < was.apis.len() || now.storage != was.storage => next.push(NextStep::new(format!(
-                    "{} is stored in {}{}; no cluster lets go of a version in which objects may be stored:",
-                    key.kind,
-                    now.storage,
-                    if now.storage == was.storage { "" } else { " from now on" },
-                ), Script::of("make migrate-storage"))),
+        let kind = &was.apis[0].key.kind;
+        match left.get(&of_kind(was.apis[0].key)) {
+            None => steps.push(next::delete_crd(&was.apis[0])),
+            Some(now) if now.apis.len() < was.apis.len() || now.storage != was.storage => {
+                steps.push(NextStep::new(
+                    format!(
+                        "a cluster keeps each version that objects may be stored in; store every {kind} in {}:",
+                        now.storage
+                    ),
+                    Script::of("make migrate-storage"),
+                ));
+            }
             Some(_) => {}
         }
     }
-    next
+    steps
+}
+
+/// A step for a kind that is still defined, but has lost its last controller with a version.
+fn uncontrolled(before: &Project, after: &Project) -> Option<NextStep> {
+    let watches = |project: &Project, key| {
+        let mut controllers = project.controllers().into_iter();
+        controllers.any(|it| of_kind(it.key) == of_kind(key))
+    };
+    let kinds = after.kinds();
+    let lost = kinds.iter().find(|kind| {
+        let key = kind.apis[0].key;
+        watches(before, key) && !watches(after, key)
+    })?;
+    let key = lost.apis.iter().find(|api| api.storage)?.key;
+    Some(NextStep::new(
+        format!(
+            "no controller watches {} any more; add one for {}:",
+            key.kind, key.version
+        ),
+        Script::forge("create api")
+            .flags(&refusal::of(key))
+            .code("--resource=false"),
+    ))
+}
+
+/// Asks which of the webhooks to delete.
+fn choose(before: &Project, delete: &mut DeleteWebhook, prompt: Prompt<'_>) -> Result<()> {
+    let views = before.webhooks();
+    let is_meant = |key: &Key| {
+        (&key.group, &key.kind, key.version) == (&delete.group, &delete.kind, delete.version)
+    };
+    let Some(view) = views.iter().find(|it| is_meant(it.key)) else {
+        return Ok(());
+    };
+    let admission = [
+        ("defaulting", &view.webhooks.defaulting),
+        ("validation", &view.webhooks.validation),
+    ];
+    let there = admission.iter().filter(|(_, slot)| slot.is_some());
+    let mut items: Vec<String> = there.map(|(name, _)| (*name).to_owned()).collect();
+    let spokes = view.webhooks.spokes.iter();
+    items.extend(spokes.map(|spoke| format!("conversion of {spoke}")));
+    let flags = ["--defaulting", "--validation", "--conversion"];
+    let item = &items[prompt.choose("Which webhook?", &flags, Advice::Help, &items)?];
+    delete.defaulting = item == "defaulting";
+    delete.validation = item == "validation";
+    if let Some(version) = item.strip_prefix("conversion of ") {
+        delete.conversion = true;
+        delete.spokes = vec![version.parse()?];
+    }
+    Ok(())
+}
+
+/// A remark about the versions of a kind that are no longer converted.
+fn unconverted(after: &Project, delete: &DeleteWebhook) -> Option<String> {
+    let kinds = after.kinds();
+    let is_meant = |key| delete.conversion && of_kind(key) == (&delete.group, &delete.kind);
+    let kind = kinds.iter().find(|kind| is_meant(kind.apis[0].key))?;
+    Some(match kind.spokes.is_empty() {
+        true => format!(
+            "no version of {} is converted any more: the API server changes only `apiVersion`, and drops fields that a version does not have",
+            delete.kind
+        ),
+        false => format!(
+            "other versions of {} are still converted: a version without conversion can be neither read nor written until `delete api` removes it",
+            delete.kind
+        ),
+    })
+}
+
+fn of_kind(key: &Key) -> (&Group, &Kind) {
+    (&key.group, &key.kind)
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use crate::{
     advice::Script,
     change::{Action, Change, ChangeSet},
-    cli::{Diff, Global},
+    cli::Diff,
     engine::{
-        Snapshot, Workspace,
+        Request, Snapshot, Workspace,
         file_of::{paths_of, unknown},
     },
     error::{Failure, Result},
@@ -16,16 +16,20 @@ use crate::{
     tree::{Digest, File, Found, Owner, RelPath, with_line_ends_of},
 };
 
-pub fn run(flags: &Global, diff: &Diff, report: &Report) -> Result<u8> {
-    let (workspace, project) = Workspace::open(&flags.directory)?;
-    let snapshot = Snapshot::of(&workspace, &project)?;
+pub fn run(workspace: &Workspace, diff: &Diff, report: &Report) -> Result<u8> {
+    let request = Request::of("diff", workspace.project.clone());
+    let snapshot = Snapshot::of(workspace, &request)?;
     let mut named: BTreeSet<&RelPath> = BTreeSet::new();
     for path in paths_of(&diff.paths)? {
         let is_meant = |file: &&RelPath| **file == path || file.is_below(&path);
         let before = named.len();
         named.extend(snapshot.desired.keys().filter(is_meant));
         if named.len() == before && !snapshot.desired.contains_key(&path) {
-            return Err(unknown("diff", &path, &template::owners(&project)?));
+            return Err(unknown(
+                "diff",
+                &path,
+                &template::owners(&workspace.project)?,
+            ));
         }
     }
     let mut set = ChangeSet::default();
@@ -49,7 +53,7 @@ pub fn run(flags: &Global, diff: &Diff, report: &Report) -> Result<u8> {
         set.changes.extend(change(path, file, disk));
     }
     report.differences(&Outcome {
-        command: "diff",
+        command: request.command,
         set: &set,
         remarks: &[],
         next: &[],

@@ -1,33 +1,33 @@
 //! `edit`: settings of the whole project.
 
-use super::{init, runtime};
+use super::{init, next, runtime};
 use crate::{
     advice::{NextStep, Script},
     cli::{self, Global},
-    engine::{Request, Workspace, reconcile},
+    engine::{Request, Workspace},
     error::Result,
     project::{self, EditSettings, Project},
-    report::Report,
 };
 
-pub fn run(flags: &Global, edit: &cli::Edit, report: &Report) -> Result<u8> {
-    let (workspace, before) = Workspace::open(&flags.directory)?;
+pub fn run(workspace: &Workspace, flags: &Global, edit: &cli::Edit) -> Result<Request> {
+    let before = &workspace.project;
     if let Some(domain) = &edit.domain {
-        return Err(project::fixed(&before, "domain", domain).into());
+        return Err(project::fixed(before, "domain", domain).into());
     }
     if let Some(name) = &edit.project_name {
-        return Err(project::fixed(&before, "projectName", name).into());
+        return Err(project::fixed(before, "projectName", name).into());
     }
+    let (owner, license) = (edit.owner.as_deref(), edit.license.as_deref());
+    let runtime = edit.runtime.as_deref();
     let settings = EditSettings {
         namespaced: edit.namespaced,
-        owner: edit.owner.as_deref().map(str::parse).transpose()?,
-        license: edit.license.as_deref().map(str::parse).transpose()?,
-        header: init::header(flags, edit.license.as_deref(), edit.license_file.as_deref())?,
+        owner: owner.map(str::parse).transpose()?,
+        license: license.map(str::parse).transpose()?,
+        header: init::header(flags, license, edit.license_file.as_deref())?,
         certificates: edit.certificates.map(Into::into),
-        runtime: match &edit.runtime {
-            Some(text) => Some(runtime::parse(&workspace.root, text)?),
-            None => None,
-        },
+        runtime: runtime
+            .map(|text| runtime::parse(&workspace.root, text))
+            .transpose()?,
     };
     let mut remarks = edit.foreign.answer()?;
     let project = match settings == EditSettings::default() && !remarks.is_empty() {
@@ -36,78 +36,66 @@ pub fn run(flags: &Global, edit: &cli::Edit, report: &Report) -> Result<u8> {
     };
     if project.settings.header_comment() != before.settings.header_comment() {
         remarks.push(
-            "the comment at the top changes in the source files that operator-forge keeps current, and new files get it; files of yours keep the one that they have"
+            "new files and the source files that operator-forge keeps current get the new header; your own files keep theirs"
                 .to_owned(),
         );
     }
     if project.settings.runtime != before.settings.runtime {
         remarks.extend(runtime::outer_workspace(&workspace.root, &project));
     }
-    let next = next(&before, &project);
-    let request = Request {
+    Ok(Request {
         remarks,
-        next,
+        next: steps(before, &project),
         ..Request::of("edit", project)
-    };
-    reconcile(&workspace, &request, flags, report)
+    })
 }
 
-fn next(before: &Project, after: &Project) -> Vec<NextStep> {
-    let mut next = Vec::new();
-    let certificates = |project: &Project| project.settings.certificates;
-    if before.namespaced != after.namespaced || certificates(before) != certificates(after) {
-        next.push(NextStep::new(
-            "derive RBAC and webhook configurations again:",
-            Script::of("make manifests"),
-        ));
+fn steps(before: &Project, after: &Project) -> Vec<NextStep> {
+    let mut steps = Vec::new();
+    let (old, new) = (&before.settings, &after.settings);
+    let is_other_scope = before.namespaced != after.namespaced;
+    if is_other_scope || old.certificates != new.certificates {
+        steps.push(next::manifests());
     }
     if after.resources().next().is_some()
-        && let Some(find) = with_another_comment(before, after)
+        && let Some(find) = with_another_header(&old.header_comment(), &new.header_comment())
     {
-        next.push(NextStep::new(
-            "files of yours that keep another comment, should you want to change it:",
-            find,
-        ));
+        steps.push(NextStep::new("list your files with another header:", find));
     }
-    if before.settings.runtime != after.settings.runtime {
-        next.push(NextStep::new(
-            "lock the crate's new source, before a build with `--locked`:",
+    if old.runtime != new.runtime {
+        steps.push(NextStep::new(
+            "update Cargo.lock, before a build with `--locked`:",
             Script::of("cargo fetch"),
         ));
     }
-    let name = &after.name;
-    if before.namespaced != after.namespaced {
-        next.push(NextStep::new(match after.namespaced {
-                true => "what the operator was allowed in the whole cluster stays in clusters until you take it away:",
-                false => "what it was allowed in single namespaces stays in clusters until you take it away:",
-            }, match after.namespaced {
-                true => Script::anywhere("kubectl delete")
-                    .arg(format!("clusterrolebinding/{name}-manager-rolebinding"))
-                    .arg(format!("clusterrole/{name}-manager-role")),
-                false => Script::anywhere("kubectl delete -n NAMESPACE")
-                    .arg(format!("rolebinding/{name}-manager-rolebinding"))
-                    .arg(format!("role/{name}-manager-role")),
-            }));
+    if is_other_scope {
+        let (delete, role) = match after.namespaced {
+            true => ("kubectl delete", "clusterrole"),
+            false => ("kubectl delete -n NAMESPACE", "role"),
+        };
+        let name = &after.name;
+        steps.push(NextStep::new(
+            format!("clusters keep the old {role} until you delete it:"),
+            Script::anywhere(delete)
+                .arg(format!("{role}binding/{name}-manager-rolebinding"))
+                .arg(format!("{role}/{name}-manager-role")),
+        ));
     }
-    next
+    steps
 }
 
-/// The line that lists source files without the comment of `after`, or where it says less than that of `before`, those that say
-/// more; `None` where both are the same.
-fn with_another_comment(before: &Project, after: &Project) -> Option<Script> {
-    let (old, new) = (
-        before.settings.header_comment(),
-        after.settings.header_comment(),
-    );
+/// The command that lists source files without the new header, or, if the new one is a part of the old one, those with the old
+/// one; `None` if both are the same.
+fn with_another_header(old: &str, new: &str) -> Option<Script> {
     let only_in = |one: &str, other: &str| {
-        let says = |line: &&str| line.contains(char::is_alphanumeric);
-        let mut lines = one.lines().filter(says);
-        let line = lines.find(|line| other.lines().all(|other| other != *line))?;
-        Some(line.to_owned())
+        let has_words = |line: &&str| line.contains(char::is_alphanumeric);
+        let mut lines = one.lines().filter(has_words);
+        let line = lines.find(|line| other.lines().all(|other| other != *line));
+        line.map(str::to_owned)
     };
-    let (grep, line) = match only_in(&new, &old) {
+    let (grep, line) = match only_in(new, old) {
         Some(line) => ("grep -rLF --include='*.rs'", line),
-        None => ("grep -rlF --include='*.rs'", only_in(&old, &new)?),
+        None => ("grep -rlF --include='*.rs'", only_in(old, new)?),
     };
     Some(Script::of(grep).arg(line).code("src tests"))
 }

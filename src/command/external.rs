@@ -1,4 +1,4 @@
-//! A type of another project: from its flags, and what it takes to use it.
+//! A type of another project: its flags, and the steps to use it.
 
 use crate::{
     advice::{Advice, Flag, NextStep, Script},
@@ -12,51 +12,54 @@ use crate::{
 pub fn external(flags: &ExternalFlags) -> Result<Option<External>> {
     flags.refuse_module()?;
     let domain = flags.external_api_domain.as_deref();
-    let Some(path) = flags.external_api_path.as_deref() else {
-        return match domain {
-            None => Ok(None),
-            Some(domain) => Err(Failure::usage(format!(
-                "`--external-api-domain {domain}` is given without `--external-api-path`"
-            ))
-            .note("a domain of its own has only a type of another project")
-            .advise(Advice::set_all([
-                Flag::new(
-                    "--external-api-path=cert_manager_crds::v1::Certificate",
-                    None,
-                ),
-                Flag::new("--external-api-domain", Some(domain.to_owned())),
-            ]))),
-        };
-    };
-    let flag = "--external-api-domain";
-    let path = path.parse()?;
-    let domain = domain.unwrap_or_default().parse();
-    let domain = domain.map_err(|invalid| refusal::of_flag(flag, invalid))?;
-    Ok(Some(External { path, domain }))
+    match (flags.external_api_path.as_deref(), domain) {
+        (Some(path), _) => {
+            let invalid_domain = |invalid| refusal::of_flag("--external-api-domain", invalid);
+            Ok(Some(External {
+                path: path.parse()?,
+                domain: domain.unwrap_or_default().parse().map_err(invalid_domain)?,
+            }))
+        }
+        (None, None) => Ok(None),
+        (None, Some(domain)) => Err(Failure::usage(format!(
+            "`--external-api-domain {domain}` is given without `--external-api-path`"
+        ))
+        .note("only a type of another project has a domain of its own")
+        .advise(Advice::set_all([
+            Flag::new(
+                "--external-api-path=cert_manager_crds::v1::Certificate",
+                None,
+            ),
+            Flag::new("--external-api-domain", Some(domain.to_owned())),
+        ]))),
+    }
 }
 
-/// What a command that named a type by `external` leaves to do: the crate, and the CRD for the integration tests.
-pub fn next(project: &Project, key: &Key, external: Option<&External>) -> Vec<NextStep> {
-    let mut next = Vec::new();
-    let (Some(External { path, .. }), Some(plural)) = (external, project.plural(key)) else {
-        return next;
+/// The steps after a command that named a type by `external`: its crate, and its CRD for the integration tests.
+pub fn steps(project: &Project, key: Option<Key>, external: Option<&External>) -> Vec<NextStep> {
+    let mut steps = Vec::new();
+    let (Some(External { path, .. }), Some(key)) = (external, key) else {
+        return steps;
     };
     if let Some(package) = path.package() {
-        next.push(NextStep::new(
+        steps.push(NextStep::new(
             format!(
-                "depend on the crate that has {}, if you do not yet:",
+                "depend on the crate of {}, unless you do already:",
                 key.kind
             ),
             Script::of("cargo add").arg(package),
         ));
     }
+    let Some(plural) = project.plural(&key) else {
+        return steps;
+    };
     let crd = format!("{plural}.{}", key.api_group(false));
-    next.push(NextStep::new(
-        "put its CRD where the integration tests find it; a cluster that has it shows it:",
+    steps.push(NextStep::new(
+        "copy its CRD from a cluster, for the integration tests:",
         Script::of("mkdir -p tests/crds && kubectl get crd")
             .arg(&crd)
             .code("-o yaml >")
             .arg(format!("tests/crds/{crd}.yaml")),
     ));
-    next
+    steps
 }

@@ -6,73 +6,64 @@ use super::{adopt, around::refuse_nested, runtime};
 use crate::{
     advice::{Advice, NextStep, Script},
     cli::{Global, Init, Vcs},
-    engine::{Request, Workspace, reconcile},
+    engine::{Request, Workspace, file_row, reconcile, refuse_existing},
     error::{Failure, Result},
     git,
     name::{Domain, Invalid, ProjectName},
     project::{Header, InitOptions, Project, Runtime},
     prompt::Prompt,
-    reconcile::Last,
     report::Report,
     template, tree,
 };
 
-pub fn run(flags: &Global, init: &Init, report: &Report) -> Result<u8> {
+pub fn run(flags: &Global, init: &Init, prompt: Prompt<'_>, report: &Report) -> Result<u8> {
     let root = init.root(flags);
     let mut remarks = init.foreign.answer()?;
-    let mut workspace = Workspace::fresh(&root)?;
+    refuse_existing(&root)?;
     if !init.nested {
         refuse_nested(&root)?;
     }
-    let prompt = Prompt::new(report, !flags.no_input);
     if init.domain.is_none() && !prompt.is_allowed() {
         let domain = Domain::DEFAULT;
         remarks.push(format!(
-            "the domain is `{domain}`, for want of `--domain`: it ends the API group of every stored object, and cannot change later"
+            "the domain is `{domain}`, because `--domain` is missing: it is part of every API group, and cannot change later"
         ));
     }
     let project = Project::init(options(flags, &root, init, prompt)?);
     let desired = template::tree(&project)?;
     let adopted = adopt::adopt(&root, &desired)?;
-    for path in adopted.kept {
-        let row = Last {
-            owner: tree::Owner::User,
-            any_of: vec![desired[&path].digest(&path)],
-        };
-        workspace.adopted.insert(path, row);
-    }
     remarks.extend(adopted.remarks);
     remarks.extend(runtime::outer_workspace(&root, &project));
-    let mut next = Vec::new();
-    if root != Path::new(".") {
-        next.push(NextStep::new(
-            "go there:",
-            Script::anywhere("cd").path(root.strip_prefix(".").unwrap_or(&root).to_string_lossy()),
-        ));
-    }
-    next.push(NextStep::new(
+    let mut next = vec![NextStep::new(
         "add an API:",
         Script::forge("create api --group cache --version v1alpha1 --kind Memcached"),
-    ));
-    let makes_repository = init.vcs == Vcs::Git && !git::is_inside_repository(&root);
+    )];
+    if root != Path::new(".") {
+        let shown = root.strip_prefix(".").unwrap_or(&root).to_string_lossy();
+        let step = NextStep::new("enter the project:", Script::anywhere("cd").path(shown));
+        next.insert(0, step);
+    }
+    let makes_repository =
+        init.vcs == Vcs::Git && !flags.dry_run && !git::is_inside_repository(&root);
+    let kept = adopted.kept.into_iter();
     let request = Request {
         forced: adopted.replaced.into_iter().collect(),
+        adopted: kept
+            .map(|path| (path.clone(), file_row(&path, &desired[&path])))
+            .collect(),
         remarks,
         next,
-        explain: Some(|failure, set, adopted| adopt::explain(failure, set, adopted.keys())),
-        ..Request::of("init", project)
+        explain: Some(adopt::explain),
+        ..Request::of("init", project.clone())
     };
-    let code = reconcile(&workspace, &request, flags, report)?;
-    if makes_repository && !flags.dry_run {
+    let code = reconcile(&Workspace::fresh(&root, project), &request, flags, report)?;
+    if makes_repository {
         git::init(&root).map_err(|why| {
+            let again = Script::anywhere("git -C").path(root.to_string_lossy());
             Failure::refused(format!(
-                "the project was made, but `git init` failed: {why}"
+                "the project was created, but `git init` failed: {why}"
             ))
-            .advise(
-                Script::anywhere("git -C")
-                    .path(root.to_string_lossy())
-                    .code("init"),
-            )
+            .advise(again.code("init"))
         })?;
     }
     Ok(code)
@@ -99,7 +90,7 @@ fn options(flags: &Global, root: &Path, init: &Init, prompt: Prompt<'_>) -> Resu
     })
 }
 
-/// The domain, which nobody can change later: so whoever did not name it is asked.
+/// The domain. It cannot change later, so a command without `--domain` asks for it.
 fn domain(given: Option<&str>, prompt: Prompt<'_>) -> Result<Domain> {
     let default = Domain::DEFAULT;
     let given = given.or((!prompt.is_allowed()).then_some(default));
@@ -112,7 +103,7 @@ fn domain(given: Option<&str>, prompt: Prompt<'_>) -> Result<Domain> {
     })
 }
 
-/// The project's name after the package that is there, or what would be nearest.
+/// The name of an existing package, or the nearest valid project name.
 fn package_name(root: &Path) -> Option<ProjectName> {
     let text = std::fs::read_to_string(root.join("Cargo.toml")).ok()?;
     let manifest = text.parse::<toml_edit::DocumentMut>().ok()?;
@@ -121,18 +112,19 @@ fn package_name(root: &Path) -> Option<ProjectName> {
     name.parse().map_or_else(nearest, Some)
 }
 
-/// The directory's own name in lower case, as kubebuilder takes it.
+/// The name of the directory in lower case, as in kubebuilder.
 fn directory_name(root: &Path) -> Result<ProjectName> {
     let name = tree::full(root)
         .file_name()
         .map(|name| name.to_string_lossy().to_lowercase())
         .unwrap_or_default();
     name.parse().map_err(|invalid| {
-        Failure::from(invalid).note("without `--project-name` it is what the directory is called")
+        Failure::from(invalid)
+            .note("without `--project-name`, the project has the name of its directory")
     })
 }
 
-/// The text of `--license-file`, which is relative to where the command works.
+/// The text of `--license-file`, a path relative to the project.
 pub fn header(
     flags: &Global,
     license: Option<&str>,
@@ -142,7 +134,7 @@ pub fn header(
     if let Some(license) = license {
         return Err(
             Failure::usage(format!("`--license {license}` beside `--license-file`"))
-                .note("the file's text is the header, of whatever license it is")
+                .note("the file holds the whole header, so it needs no license")
                 .advise(Advice::drop("--license")),
         );
     }
@@ -151,7 +143,7 @@ pub fn header(
             "cannot read `--license-file {}`: {error}",
             file.display()
         ))
-        .note("it holds the comment that begins every source file")
+        .note("it holds the comment at the top of every source file")
         .advise(Advice::set("--license", "apache2"))
     })?;
     let commented = |invalid: Invalid| {
@@ -160,7 +152,7 @@ pub fn header(
         let from = from.strip_prefix(".").unwrap_or(&from);
         let comment = Script::anywhere("sed 's|^|// |'").path(from.to_string_lossy());
         Failure::refused("the license file is not a Rust comment")
-            .note("it goes to the top of each Rust file as it is")
+            .note("its text is copied to the top of each Rust file")
             .note(invalid.rule)
             .advise(comment.code(">").path(beside(from)))
             .advise(Advice::set("--license-file", beside(file)))

@@ -1,4 +1,4 @@
-//! `--runtime`: what is known of the crate's source before cargo looks for it, and what an outer workspace has to know.
+//! `--runtime`: the source of the crate `operator-runtime`, and an outer Cargo workspace that has to know the project.
 
 use std::path::Path;
 
@@ -11,30 +11,32 @@ use crate::{
     tree,
 };
 
-/// Parses the value of `--runtime` for the project in `root`. A directory has to hold the crate; whether cargo can reach the
-/// others, it says itself.
+/// Parses `--runtime` for the project in `root`. A directory has to hold the crate; cargo checks the other sources.
 pub fn parse(root: &Path, text: &str) -> Result<Runtime> {
-    let runtime = text.parse()?;
-    if let Runtime::Path(directory) = &runtime {
-        let found = manifest(&root.join(directory));
-        let name = found
-            .as_ref()
-            .and_then(|it| it.get("package")?.get("name")?.as_str());
-        if name != Some(RUNTIME) {
-            let what = match name {
-                Some(name) => format!("holds the crate `{name}`"),
-                None => "holds no crate".to_owned(),
-            };
-            return Err(Failure::usage(format!("`{directory}` of `--runtime` {what}"))
-                .note(format!("`path=` names a directory with the crate `{RUNTIME}`, as `Cargo.toml` of the project would"))
-                .advise(Advice::set("--runtime", "vendored")));
-        }
-    }
-    Ok(runtime)
+    let runtime: Runtime = text.parse()?;
+    let Runtime::Path(directory) = &runtime else {
+        return Ok(runtime);
+    };
+    let found = manifest(&root.join(directory));
+    let name = found
+        .as_ref()
+        .and_then(|it| it.get("package")?.get("name")?.as_str());
+    let what = match name {
+        Some(RUNTIME) => return Ok(runtime),
+        Some(name) => format!("holds the crate `{name}`"),
+        None => "holds no crate".to_owned(),
+    };
+    Err(
+        Failure::usage(format!("`{directory}` of `--runtime` {what}"))
+            .note(format!(
+                "`path=` names a directory with the crate `{RUNTIME}`, relative to the project"
+            ))
+            .advise(Advice::set("--runtime", "vendored")),
+    )
 }
 
-/// What to add to the Cargo workspace around `root`, if there is one: the project becomes its member. A crate that it depends
-/// on by a path below the workspace would become one, too.
+/// A remark about the Cargo workspace around `root`, if there is one: the project becomes its member. A crate in a directory
+/// below the workspace, such as `vendor/`, would become a member, too.
 pub fn outer_workspace(root: &Path, project: &Project) -> Option<String> {
     let full = tree::full(root);
     let is_workspace = |it: &&Path| manifest(it).is_some_and(|it| it.contains_key("workspace"));
@@ -44,14 +46,14 @@ pub fn outer_workspace(root: &Path, project: &Project) -> Option<String> {
         .ok()?
         .to_string_lossy()
         .replace('\\', "/");
-    // Cargo excludes nothing below a member that is named outright, so the member is named by a pattern.
+    // Cargo ignores `exclude` below a member that is listed by its path, so the member is listed by a pattern.
     let (star, exclude) = match project.settings.runtime {
         Runtime::Vendored => ("*", format!(" and `exclude = [\"{member}/vendor\"]`")),
         _ => ("", String::new()),
     };
     Some(format!(
         "`{}` is a Cargo workspace, which this project joins: add `members = [\"{member}{star}\"]`{exclude} to its `[workspace]`; \
-         its `Cargo.lock` and profiles count then, not the project's",
+         cargo then uses its `Cargo.lock` and profiles, not those of the project",
         outer.join("Cargo.toml").display()
     ))
 }

@@ -9,13 +9,12 @@ use rayon::prelude::*;
 
 use crate::{
     advice::{Advice, Script},
-    change::ChangeSet,
-    cli::{Global, Status},
-    engine::{Snapshot, Workspace, derived, drift::drifts},
+    change::{ChangeSet, Policy},
+    cli::Status,
+    engine::{Request, Snapshot, Workspace, derived, drift::drifts},
     error::Result,
     memory::Memory,
-    project::Project,
-    reconcile::{Last, Verdict},
+    reconcile::Verdict,
     report::{FileState, FileStatus, Report, StatusReport},
     template,
     tree::{self, Digest, Found, Owner, RelPath},
@@ -24,59 +23,53 @@ use crate::{
 /// The owner of files that the project's own code writes.
 const DERIVED: &str = "derived";
 
-pub fn run(flags: &Global, status: &Status, report: &Report) -> Result<u8> {
-    let (workspace, project) = Workspace::open_any(&flags.directory)?;
+pub fn run(workspace: &Workspace, status: &Status, report: &Report) -> Result<u8> {
+    let project = &workspace.project;
     if project.settings.templates != template::SET {
-        return of_another_set(&workspace, &project, status, report);
+        return of_another_set(workspace, status, report);
     }
-    let mut snapshot = Snapshot::of(&workspace, &project)?;
-    let instead: Vec<Advice> = snapshot
-        .lost
-        .advice
-        .iter()
-        .cloned()
-        .map(Advice::from)
+    let request = Request::of("status", project.clone());
+    let mut snapshot = Snapshot::of(workspace, &request)?;
+    let instead: Vec<Advice> = snapshot.lost.advice.drain(..).map(Advice::from).collect();
+    // `sync` refuses until the lost files are settled, so they are not planned.
+    let lost = std::mem::take(&mut snapshot.lost.files).into_iter();
+    let lost: Vec<_> = lost
+        .filter_map(|path| snapshot.memory.rows.remove_entry(&path))
         .collect();
-    let lost = snapshot.lost.files.iter();
-    let lost: Vec<FileStatus> = lost
-        .filter_map(|path| Some(is_lost(path, snapshot.memory.rows.remove(path)?.owner)))
-        .collect();
-    let (set, drifts) = (snapshot.drift()?, drifts(&snapshot)?);
-    let mut files = files(&snapshot, &project.settings.owned, &set);
-    files.extend(lost);
-    files.sort_by(|a, b| a.path.cmp(&b.path));
-    files.extend(written_by_manifests(&workspace.root, &files));
+    let set = snapshot.plan(Policy::Abort, &BTreeMap::new())?;
+    let mut files = files(&snapshot, &set);
+    files.extend(lost.iter().map(|(path, row)| FileStatus {
+        state: FileState::Lost,
+        ..FileStatus::of(path, row.owner.word())
+    }));
+    let known: BTreeSet<String> = files.iter().map(|file| file.path.clone()).collect();
+    files.extend(written_by_manifests(&workspace.root, &known));
     files.sort_by(|a, b| a.path.cmp(&b.path));
     report.status(&StatusReport {
         project: project.name.as_str(),
         templates: template::SET,
         files: &files,
         set: &set,
-        drifts: &drifts,
+        drifts: &drifts(&snapshot)?,
         instead: &instead,
         all: status.all,
     });
     Ok(0)
 }
 
-/// Describes a project that another operator-forge made: what nobody can render is compared with the lock.
-fn of_another_set(
-    workspace: &Workspace,
-    project: &Project,
-    status: &Status,
-    report: &Report,
-) -> Result<u8> {
+/// The status of a project with another template set, which this binary cannot render: the files are compared with the lock.
+fn of_another_set(workspace: &Workspace, status: &Status, report: &Report) -> Result<u8> {
     let memory = Memory::load(&workspace.root)?;
     let paths: BTreeSet<RelPath> = memory.rows.keys().cloned().collect();
     let found = tree::find_all(&workspace.root, paths)?;
-    let file = |(path, row): (&RelPath, &Last<Digest>)| {
+    let files = memory.rows.iter().map(|(path, row)| {
         let owner = owner_word(path, row.owner, found.get(path));
         let state = match found.get(path) {
             Some(Found::File(_)) if owner == DERIVED => FileState::Unedited,
-            Some(Found::File(bytes)) if row.any_of.contains(&Digest::of(path, bytes)) => {
-                FileState::Unedited
-            }
-            Some(Found::File(_)) => FileState::Edited,
+            Some(Found::File(bytes)) => match row.any_of.contains(&Digest::of(path, bytes)) {
+                true => FileState::Unedited,
+                false => FileState::Edited,
+            },
             Some(Found::Obstacle(_)) => FileState::InTheWay,
             Some(Found::Absent) | None => FileState::Deleted,
         };
@@ -84,12 +77,11 @@ fn of_another_set(
             state,
             ..FileStatus::of(path, owner)
         }
-    };
-    let files: Vec<FileStatus> = memory.rows.iter().map(file).collect();
+    });
     report.status(&StatusReport {
-        project: project.name.as_str(),
-        templates: project.settings.templates,
-        files: &files,
+        project: workspace.project.name.as_str(),
+        templates: workspace.project.settings.templates,
+        files: &files.collect::<Vec<_>>(),
         set: &ChangeSet::default(),
         drifts: &[],
         instead: &[Script::forge("update").into()],
@@ -98,27 +90,16 @@ fn of_another_set(
     Ok(0)
 }
 
-/// A file of an entry that `PROJECT` has lost: `sync` refuses until that is settled.
-fn is_lost(path: &RelPath, owner: Owner) -> FileStatus {
-    FileStatus {
-        state: FileState::Lost,
-        ..FileStatus::of(path, owner.word())
-    }
-}
-
-/// Every file that is desired or remembered.
-fn files(snapshot: &Snapshot<'_>, owned: &BTreeSet<RelPath>, set: &ChangeSet) -> Vec<FileStatus> {
-    let paths: BTreeSet<&RelPath> = snapshot
-        .desired
-        .keys()
-        .chain(snapshot.memory.rows.keys())
+/// Every file of the desired state and of the lock.
+fn files(snapshot: &Snapshot<'_>, set: &ChangeSet) -> Vec<FileStatus> {
+    let rows = snapshot.memory.rows.keys();
+    let paths: BTreeSet<&RelPath> = snapshot.desired.keys().chain(rows).collect();
+    let changes = set.visible();
+    let pending: BTreeMap<&RelPath, &'static str> = changes
+        .map(|change| (&change.path, change.action.word()))
         .collect();
-    let words = set
-        .visible()
-        .map(|change| (&change.path, change.action.word()));
-    let pending: BTreeMap<&RelPath, &'static str> = words.collect();
     let status = |path: &&RelPath| {
-        let (owner, state) = state(snapshot, owned, path)?;
+        let (owner, state) = state(snapshot, path)?;
         let lacks = match (owner, state) {
             (_, FileState::Stale) | ("tool" | "shared", FileState::Edited) => snapshot.lacks(path),
             _ => Vec::new(),
@@ -143,11 +124,8 @@ fn files(snapshot: &Snapshot<'_>, owned: &BTreeSet<RelPath>, set: &ChangeSet) ->
 }
 
 /// The owner and the state of a file; `None` if it is gone and no longer desired.
-fn state(
-    snapshot: &Snapshot<'_>,
-    owned: &BTreeSet<RelPath>,
-    path: &RelPath,
-) -> Option<(&'static str, FileState)> {
+fn state(snapshot: &Snapshot<'_>, path: &RelPath) -> Option<(&'static str, FileState)> {
+    let owned = &snapshot.request.project.settings.owned;
     let last = snapshot.memory.rows.get(path);
     let desired = snapshot.desired.get(path).map(|file| file.owner);
     let owner = desired.or(last.map(|last| last.owner))?;
@@ -182,7 +160,7 @@ fn state(
     Some((word, state))
 }
 
-/// The word for the owner of a file. A template makes the first text of some derived files.
+/// The word for the owner of a file. Some Derived files have a template for their first text.
 fn owner_word(path: &RelPath, owner: Owner, found: Option<&Found>) -> &'static str {
     let is_written = match found {
         Some(Found::File(bytes)) => bytes.starts_with(derived::HEADER),
@@ -194,24 +172,21 @@ fn owner_word(path: &RelPath, owner: Owner, found: Option<&Found>) -> &'static s
     }
 }
 
-/// The derived files that are not among the `known` ones, which are sorted.
-fn written_by_manifests(root: &Path, known: &[FileStatus]) -> Vec<FileStatus> {
-    let crds = walkdir::WalkDir::new(root.join(derived::CRDS));
-    let crds = crds.into_iter().flatten().filter_map(|entry| {
+/// The Derived files on disk that are not `known`.
+fn written_by_manifests(root: &Path, known: &BTreeSet<String>) -> Vec<FileStatus> {
+    let entries = walkdir::WalkDir::new(root.join(derived::CRDS)).into_iter();
+    let crds = entries
+        .flatten()
+        .filter(|entry| entry.file_type().is_file());
+    let crds = crds.filter_map(|entry| {
         let path = entry.path().strip_prefix(root).ok()?;
-        entry
-            .file_type()
-            .is_file()
-            .then(|| path.display().to_string().replace('\\', "/"))
+        Some(path.display().to_string().replace('\\', "/"))
     });
-    derived::FILES
-        .iter()
-        .map(ToString::to_string)
-        .chain(crds)
-        .filter(|path| known.binary_search_by(|file| file.path.cmp(path)).is_err())
-        .filter(|path| {
-            std::fs::read(root.join(path)).is_ok_and(|text| text.starts_with(derived::HEADER))
-        })
-        .map(|path| FileStatus::of(path, DERIVED))
-        .collect()
+    let paths = derived::FILES.iter().map(ToString::to_string).chain(crds);
+    let is_derived = |path: &String| {
+        let text = std::fs::read(root.join(path));
+        !known.contains(path) && text.is_ok_and(|text| text.starts_with(derived::HEADER))
+    };
+    let paths = paths.filter(is_derived);
+    paths.map(|path| FileStatus::of(path, DERIVED)).collect()
 }

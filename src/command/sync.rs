@@ -1,47 +1,24 @@
 //! `sync`: applies `PROJECT`, edited by hand or merged by git, to the files.
 
+use super::next;
 use crate::{
-    advice::{NextStep, Script},
-    branches::Branches,
-    change::Policy,
-    cli::Global,
-    engine::{Request, Sync, Workspace, reconcile},
-    error::Result,
+    engine::{Request, Workspace},
     plan::NamedFiles,
-    project::Project,
-    report::Report,
 };
 
-pub fn run(flags: &Global, report: &Report) -> Result<u8> {
-    let next = vec![NextStep::new(
-        "derive CRDs and RBAC again:",
-        Script::of("make manifests"),
-    )];
-    let (mut merged, mut named) = (None, NamedFiles::default());
-    let (workspace, project) = Workspace::open_with(&flags.directory, |bytes, git| {
-        let Some(branches) = Branches::find(git, &flags.directory, &bytes)? else {
-            return Ok(bytes);
-        };
-        let (text, remark) = branches.merge(flags.policy())?;
-        let project = Project::read_merged(&text, &bytes)?;
-        merged = Some(remark);
-        // Only a policy brings back what a branch deleted.
-        if matches!(flags.policy(), Policy::Keep | Policy::Take) {
-            named.rewritten = branches.kept(git, &flags.directory, &project)?;
-        }
-        Ok(text.into_bytes())
-    })?;
-    let sync = Sync {
-        merged: merged.is_some(),
-    };
-    let mut remarks: Vec<String> = merged.into_iter().flatten().collect();
+pub fn run(workspace: &Workspace) -> Request {
+    let mut named = NamedFiles::default();
+    let mut remarks = Vec::new();
+    if let Some(merge) = &workspace.merge {
+        named.rewritten.clone_from(&merge.kept);
+        remarks.extend(merge.remark.clone());
+    }
     remarks.extend(workspace.not_followed());
-    let request = Request {
+    Request {
         named,
-        sync: Some(sync),
+        is_sync: true,
         remarks,
-        next,
-        ..Request::of("sync", project)
-    };
-    reconcile(&workspace, &request, flags, report)
+        next: vec![next::manifests()],
+        ..Request::of("sync", workspace.project.clone())
+    }
 }

@@ -1,17 +1,16 @@
-//! The type that a command is about: its flags, or what the prompt answered.
-
-use std::collections::BTreeSet;
+//! The type that a command is about: its flags, or the answers to questions.
 
 use crate::{
-    advice::{Advice, Flag, Script},
+    advice::{Advice, Script},
     cli::TypeFlags,
     error::Result,
     name::{Group, Kind, Version},
     project::{Key, Project},
     prompt::Prompt,
+    refusal,
 };
 
-/// A type as it was named.
+/// A group, a version and a kind.
 pub struct TypeOf {
     /// `--group`.
     pub group: Group,
@@ -21,36 +20,40 @@ pub struct TypeOf {
     pub kind: Kind,
 }
 
-/// Reads the flags, and asks for what is missing where it may. Without a terminal the refusal names what the project has, unless
-/// the type `is_new`.
+/// The type that a command creates something for: its flags, or on a terminal the answers. Without a terminal, the refusal
+/// names the types of the project, unless the type `is_new`.
 pub fn type_of(
     project: &Project,
     flags: &TypeFlags,
     prompt: Prompt<'_>,
     is_new: bool,
 ) -> Result<TypeOf> {
-    let known = (!is_new).then(|| known(project, flags));
-    let missing = |why, new: Advice| (why, known.clone().unwrap_or(new));
+    let missing = |why, example: Advice| match is_new {
+        true => (why, example),
+        false => (why, known(project, flags)),
+    };
     let group = match &flags.group {
         Some(text) => text.parse()?,
         None if !project.domain.as_str().is_empty() && !prompt.is_allowed() => "".parse()?,
         None => {
-            let why = "it may only be left out in a project with a domain";
+            let why = "only a project with a domain can have an empty group";
             let missing = missing(why, Advice::set("--group", "cache.example.com"));
-            prompt.value("--group", "API group", None, missing, |text| {
-                Ok(text.parse()?)
-            })?
+            let parse = |text: &str| Ok(text.parse()?);
+            prompt.value("--group", "API group", None, missing, parse)?
         }
     };
-    let why = "every API has a version, such as v1alpha1";
-    let absent = missing(why, Advice::set("--version", "v1alpha1"));
-    let version = flags.version.as_deref();
+    let absent = missing(
+        "every API has a version, such as v1alpha1",
+        Advice::set("--version", "v1alpha1"),
+    );
+    let (version, kind) = (flags.version.as_deref(), flags.kind.as_deref());
     let version = prompt.value("--version", "API version", version, absent, |text| {
         Ok(text.parse()?)
     })?;
-    let why = "it names the type, in CamelCase";
-    let absent = missing(why, Script::forge("create api --help").into());
-    let kind = flags.kind.as_deref();
+    let absent = missing(
+        "it names the type, in CamelCase",
+        Script::forge("create api --help").into(),
+    );
     let kind = prompt.value("--kind", "Kind", kind, absent, |text| Ok(text.parse()?))?;
     Ok(TypeOf {
         group,
@@ -59,55 +62,21 @@ pub fn type_of(
     })
 }
 
-/// The flags of the one type of that kind that the project has and the flags leave open, or what shows them all.
-fn known(project: &Project, flags: &TypeFlags) -> Advice {
-    let is = |flag: &Option<String>, text: &str| flag.as_deref().is_none_or(|flag| flag == text);
-    let meant = |key: &&Key| {
-        let version = key.version.to_string();
-        is(&flags.group, key.group.as_str()) && is(&flags.version, &version)
-    };
-    let of_kind = |key: &&Key| flags.kind.as_deref() == Some(key.kind.as_str());
-    let keys = project.resources().map(|(key, _)| key);
-    match keys.filter(of_kind).filter(meant).collect::<Vec<_>>()[..] {
-        [one] => Advice::Set(flags_of(one)),
-        _ => Script::forge("status").into(),
-    }
-}
-
-/// The flags that name a type.
-pub fn flags_of(key: &Key) -> Vec<Flag> {
-    let flag = |name, value: String| Flag::new(name, Some(value));
-    vec![
-        flag("--group", key.group.to_string()),
-        flag("--version", key.version.to_string()),
-        flag("--kind", key.kind.to_string()),
-    ]
-}
-
-/// The type that a command is to change: its flags, or on a terminal the one of those `there` that is chosen where flags are
-/// missing.
+/// The type among those `there` that a command changes: its flags, or on a terminal a choice where flags are missing.
 pub fn type_there(
     project: &Project,
     flags: &TypeFlags,
     prompt: Prompt<'_>,
-    there: &BTreeSet<&Key>,
+    there: Vec<&Key>,
 ) -> Result<TypeOf> {
-    let missing: Vec<&str> = [
+    let all = [
         (&flags.group, "--group"),
         (&flags.version, "--version"),
         (&flags.kind, "--kind"),
-    ]
-    .iter()
-    .filter_map(|(given, flag)| given.is_none().then_some(*flag))
-    .collect();
-    let fits = |flag: &Option<String>, text: &str| flag.as_deref().is_none_or(|flag| flag == text);
-    let fitting: Vec<&Key> = (there.iter().copied())
-        .filter(|key| {
-            fits(&flags.group, key.group.as_str())
-                && fits(&flags.version, &key.version.to_string())
-                && fits(&flags.kind, key.kind.as_str())
-        })
-        .collect();
+    ];
+    let missing = all.iter().filter(|(given, _)| given.is_none());
+    let missing: Vec<&str> = missing.map(|(_, flag)| *flag).collect();
+    let fitting: Vec<&Key> = there.into_iter().filter(|key| fits(flags, key)).collect();
     if missing.is_empty() || fitting.is_empty() || !prompt.is_allowed() {
         return type_of(project, flags, prompt, false);
     }
@@ -119,4 +88,22 @@ pub fn type_there(
         version: key.version,
         kind: key.kind.clone(),
     })
+}
+
+/// Whether a type has the group, version and kind of the flags, as far as they are set.
+fn fits(flags: &TypeFlags, key: &Key) -> bool {
+    let is = |flag: &Option<String>, text: &str| flag.as_deref().is_none_or(|flag| flag == text);
+    is(&flags.group, key.group.as_str())
+        && is(&flags.version, &key.version.to_string())
+        && is(&flags.kind, key.kind.as_str())
+}
+
+/// The flags of the only type of the project that fits a given kind, else the command that lists all types.
+fn known(project: &Project, flags: &TypeFlags) -> Advice {
+    let keys = project.resources().map(|(key, _)| key);
+    let fitting: Vec<&Key> = keys.filter(|key| fits(flags, key)).collect();
+    match fitting[..] {
+        [one] if flags.kind.is_some() => Advice::Set(refusal::of(one)),
+        _ => Script::forge("status").into(),
+    }
 }

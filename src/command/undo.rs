@@ -1,5 +1,6 @@
-//! `undo`: takes back the changes of the last command, `PROJECT` and the memory included.
+//! `undo`: reverts the changes of the last command, including `PROJECT` and the lock.
 
+use super::next;
 use crate::{
     advice::{NextStep, Script},
     apply::{self, Transaction},
@@ -22,27 +23,24 @@ pub fn run(flags: &Global, report: &Report) -> Result<u8> {
         Some(mut transaction) => apply::apply(&mut transaction, undo.steps)?,
         None => apply::check(&disk, &mut undo.steps)?,
     }
-    let mut next = Vec::new();
-    let project = undo.set.visible().find(|it| it.path.as_str() == FILE);
-    if project.is_some_and(|change| change.after.is_none()) {
-        next.push(NextStep::new(
-            "what is left is the record to take this back by; where you do not want that, remove it:",
-            Script::of("rm -r").arg(memory::DIRECTORY),
-        ));
-    } else {
-        next.push(NextStep::new(
-            "derive CRDs and RBAC again:",
-            Script::of("make manifests"),
-        ));
-    }
-    next.push(NextStep::new(
-        "take this back in turn:",
-        Script::forge("undo"),
-    ));
+    let is_gone = undo
+        .set
+        .visible()
+        .any(|it| it.path.as_str() == FILE && it.after.is_none());
+    let next = [
+        match is_gone {
+            true => NextStep::new(
+                "remove the record of the project, which only `undo` needs now:",
+                Script::of("rm -r").arg(memory::DIRECTORY),
+            ),
+            false => next::manifests(),
+        },
+        NextStep::new("redo it:", Script::forge("undo")),
+    ];
     report.outcome(&Outcome {
         command: "undo",
         set: &undo.set,
-        remarks: &[format!("takes back `{}`", undo.command)],
+        remarks: &[format!("reverts `{}`", undo.command)],
         next: &next,
     });
     Ok(0)

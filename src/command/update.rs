@@ -1,26 +1,26 @@
-//! `update`: the one command that moves a project to the template set of this binary.
+//! `update`: moves a project to the template set of this binary. No other command does.
 
+use super::next;
 use crate::{
     advice::{Advice, NextStep, Script},
     change::ChangeSet,
     cli::{Global, Update},
-    engine::{Request, Workspace, entries, reconcile},
+    engine::{Request, Workspace, entries, file_row, reconcile},
     error::{Failure, Result},
     git,
     memory::{self, Memory},
     project::FILE,
-    reconcile::Last,
     report::{Outcome, Report},
     template,
     tree::{self, Found, Owner, RelPath, Tree},
 };
 
-/// More files than this are not named one by one when they are in the way.
+/// The refusal of uncommitted files names at most this many.
 const NAMED: usize = 5;
 
 pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
-    let (mut workspace, before) = Workspace::open_older(&flags.directory)?;
-    let (from, to) = (before.settings.templates, template::SET);
+    let workspace = Workspace::open_older(&flags.directory)?;
+    let (from, to) = (workspace.project.settings.templates, template::SET);
     if from == to {
         report.outcome(&Outcome {
             command: "update",
@@ -32,51 +32,45 @@ pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
         });
         return Ok(0);
     }
+    let memory = workspace.memory()?;
     if !update.allow_dirty && !flags.dry_run {
         report.at("Asking", "git what is not committed".to_owned());
-        refuse_dirty(&workspace)?;
+        refuse_dirty(&workspace, &memory)?;
     }
-    let project = before.with_newest_templates();
+    let project = workspace.project.with_newest_templates();
     report.at("Rendering", entries(&project));
-    let (memory, desired) = (workspace.memory()?, template::tree(&project)?);
+    let desired = template::tree(&project)?;
+    let mut request = Request::of("update", project);
     for (path, file) in &desired {
-        // What a new template starts and the project has already, as `make manifests` wrote it, stays.
+        // A new template for a file that `make manifests` has written does not replace it.
         let is_new = file.owner == Owner::User && !file.named && !memory.rows.contains_key(path);
         if is_new && matches!(tree::find(&workspace.root, path)?, Found::File(_)) {
-            let row = Last {
-                owner: Owner::User,
-                any_of: vec![file.digest(path)],
-            };
-            workspace.adopted.insert(path.clone(), row);
+            request.adopted.insert(path.clone(), file_row(path, file));
         }
     }
-    let mut remarks = vec![format!("from template set {from} to {to}")];
     let changes = template::sets::changes(from, to).into_iter();
-    remarks.extend(changes.map(|(set, entry)| format!("set {set}: {entry}")));
-    let mut next = Vec::new();
-    let mut step = |what, how| next.push(NextStep::new(what, Script::of(how)));
+    request.remarks = vec![format!("from template set {from} to {to}")];
+    let remarks = changes.map(|(set, entry)| format!("set {set}: {entry}"));
+    request.remarks.extend(remarks);
     if dependencies_changed(&memory, &desired) {
-        step("lock the dependencies that changed:", "cargo update -w");
+        request.next.push(NextStep::new(
+            "update Cargo.lock:",
+            Script::of("cargo update -w"),
+        ));
     }
-    step("derive CRDs and RBAC again:", "make manifests");
-    step("see that your own code still builds:", "make test");
-    let request = Request {
-        remarks,
-        next,
-        ..Request::of("update", project)
-    };
+    request.next.push(next::manifests());
     reconcile(&workspace, &request, flags, report)
 }
 
-/// Git is what an update that was not wanted is taken back with, so nothing of the user's may be out of its sight.
-fn refuse_dirty(workspace: &Workspace) -> Result<()> {
+/// Refuses files of the project that are not committed, because git is the way to revert an unwanted update.
+fn refuse_dirty(workspace: &Workspace, memory: &Memory) -> Result<()> {
     let allow = || Advice::switch("--allow-dirty");
-    let mut paths: Vec<RelPath> = workspace.memory()?.rows.into_keys().collect();
+    let mut paths: Vec<RelPath> = memory.rows.keys().cloned().collect();
     for path in [FILE, memory::LOCK, memory::APPLIED_PROJECT] {
         paths.push(RelPath::parse(path)?);
     }
     let dirty = git::uncommitted(&workspace.root, &paths).map_err(|why| {
-        Failure::refused("cannot tell whether git has all of the project")
+        Failure::refused("cannot tell whether the project is committed")
             .note(why.to_string())
             .advise(allow())
     })?;
@@ -94,21 +88,16 @@ fn refuse_dirty(workspace: &Workspace) -> Result<()> {
         failure = failure.note(format!("and {} more", dirty.len() - NAMED));
     }
     Err(failure
-        .note("an update is easy to look through and to take back where all else is committed")
+        .note("an update is easy to review and to revert if everything else is committed")
         .advise(Script::of("git add -A && git commit").then(Script::forge("update")))
         .advise(allow()))
 }
 
-/// Whether a manifest asks for other packages than the one that was applied did.
+/// Whether a manifest has other dependencies than the last applied one.
 fn dependencies_changed(memory: &Memory, desired: &Tree) -> bool {
-    desired
-        .iter()
-        .filter(|(path, _)| path.as_str().ends_with("Cargo.toml"))
-        .any(|(path, file)| {
-            let digest = file.digest(path);
-            memory
-                .rows
-                .get(path)
-                .is_some_and(|row| !row.any_of.contains(&digest))
-        })
+    desired.iter().any(|(path, file)| {
+        let row = memory.rows.get(path);
+        path.as_str().ends_with("Cargo.toml")
+            && row.is_some_and(|row| !row.any_of.contains(&file.digest(path)))
+    })
 }

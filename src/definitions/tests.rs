@@ -1,4 +1,4 @@
-//! What is read as a definition, and what is passed over or refused.
+//! Texts with definitions, texts that are ignored, and texts that are refused.
 
 use super::*;
 use crate::error::Failure;
@@ -32,7 +32,7 @@ fn lists_and_several_documents_are_read() {
 }
 
 #[test]
-fn merge_keys_are_put_in_their_place() {
+fn merge_keys_are_replaced_with_their_mappings() {
     let read = |text: &str| {
         let head = "kind: CustomResourceDefinition\napiVersion: apiextensions.k8s.io/v1\nmetadata: {name: a}\n";
         super::read("test", &format!("{head}{text}"))
@@ -67,7 +67,7 @@ fn a_text_of_both_releases_is_read_once_and_each_names_its_own_file() {
 }
 
 #[test]
-fn what_cannot_be_parsed_is_passed_over_only_where_it_holds_no_definition() {
+fn a_text_that_does_not_parse_is_ignored_only_if_it_has_no_definition() {
     let read = |source: &str, text: &str| super::read(source, text).map(|release| release.len());
     for (source, text) in [
         ("empty.yaml", ""),

@@ -1,4 +1,4 @@
-//! Conflicts: a question for each on a terminal, one refusal for all of them elsewhere.
+//! Conflicts: a question for each on a terminal, else one refusal for all of them.
 
 use std::collections::BTreeMap;
 
@@ -10,18 +10,15 @@ use crate::{
     tree::{File, Found, Obstacle, RelPath, Tree},
 };
 
-/// Asks about each conflict, until an answer goes for the rest. Asks nothing if a conflict remains that no policy settles.
-/// `ask` gets the conflict, and how many follow it.
+/// Asks about each conflict, until one answer is for all the others. Does not ask if no policy resolves one of the conflicts.
+/// `ask` gets the conflict, and the number of those after it.
 pub fn ask(
     conflicts: &[Conflict],
     mut ask: impl FnMut(&Conflict, usize) -> Result<Answer>,
 ) -> Result<BTreeMap<RelPath, Policy>> {
-    let mut decided = BTreeMap::new();
-    if !conflicts
-        .iter()
-        .all(|conflict| conflict.why.can_be_settled())
-    {
-        return Ok(decided);
+    let mut answers = BTreeMap::new();
+    if !conflicts.iter().all(|it| it.why.can_be_settled()) {
+        return Ok(answers);
     }
     let mut for_the_rest = None;
     for (at, conflict) in conflicts.iter().enumerate() {
@@ -29,17 +26,17 @@ pub fn ask(
             Some(policy) => policy,
             None => {
                 let answer = ask(conflict, conflicts.len() - at - 1)?;
-                for_the_rest = Some(answer.policy)
-                    .filter(|policy| answer.for_the_rest || *policy == Policy::Abort);
+                let is_last = answer.for_the_rest || answer.policy == Policy::Abort;
+                for_the_rest = is_last.then_some(answer.policy);
                 answer.policy
             }
         };
-        decided.insert(conflict.path.clone(), policy);
+        answers.insert(conflict.path.clone(), policy);
     }
-    Ok(decided)
+    Ok(answers)
 }
 
-/// The change that `take` would make to a file in the way, or to a branch's text of it.
+/// The change that `take` would make to the file, or to the text of a branch.
 pub fn change(conflict: &Conflict, desired: &Tree, found: &BTreeMap<RelPath, Found>) -> Change {
     let path = &conflict.path;
     let before = match (&conflict.why, found.get(path)) {
@@ -47,11 +44,10 @@ pub fn change(conflict: &Conflict, desired: &Tree, found: &BTreeMap<RelPath, Fou
         (_, Some(Found::File(bytes))) => Some(bytes.clone()),
         _ => None,
     };
-    // A file in the way may be one that is to move.
-    let moves_here = |file: &&File| file.former.contains(path);
+    let has_moved = |file: &&File| file.former.contains(path);
     let file = desired
         .get(path)
-        .or_else(|| desired.values().find(moves_here));
+        .or_else(|| desired.values().find(has_moved));
     Change {
         path: path.clone(),
         action: Action::Overwrite,
@@ -61,50 +57,50 @@ pub fn change(conflict: &Conflict, desired: &Tree, found: &BTreeMap<RelPath, Fou
     }
 }
 
-/// Refuses with every conflict. A directory or link in the way of several files is named once.
+/// Refuses if there are conflicts. A directory or link in the place of several files is named once.
 pub fn refuse(set: &ChangeSet) -> Result<()> {
     let mut notes: Vec<String> = Vec::new();
     let mut advice: Vec<Advice> = Vec::new();
+    let conflicts = &set.conflicts;
     let mut below: BTreeMap<&Obstacle, usize> = BTreeMap::new();
-    for conflict in &set.conflicts {
+    for conflict in conflicts {
         if let ConflictKind::Obstacle(what) = &conflict.why {
             *below.entry(what).or_default() += 1;
         }
     }
-    for conflict in &set.conflicts {
+    for conflict in conflicts {
+        let of_one = format!("`{}` {}", conflict.path, conflict.why.reason());
         let ConflictKind::Obstacle(what) = &conflict.why else {
-            notes.push(format!("`{}` {}", conflict.path, conflict.why.reason()));
+            notes.push(of_one);
             continue;
         };
-        match below.remove(what) {
+        notes.push(match below.remove(what) {
             None => continue,
-            Some(1) => notes.push(format!("`{}` {}", conflict.path, conflict.why.reason())),
-            Some(files) => notes.push(format!("{what}, and {files} files belong below it")),
-        }
+            Some(1) => of_one,
+            Some(files) => format!("{what}, and {files} files belong below it"),
+        });
         advice.push(what.makes_room().into());
     }
     let mut failure = Failure::refused(match notes.len() {
         0 => return Ok(()),
-        1 if set.conflicts.len() > 1 => "something is in the way".to_owned(),
+        1 if conflicts.len() > 1 => "something is in the way".to_owned(),
         1 => "a file is in the way".to_owned(),
         n => format!("{n} files are in the way"),
     });
     (failure.notes, failure.advice) = (notes, advice);
     if failure.advice.is_empty() {
-        let can_be_marked = |conflict: &Conflict| conflict.why.can_be_marked();
-        let is_merged =
-            |conflict: &Conflict| matches!(conflict.why, ConflictKind::EditedOnBranch(_));
-        let keeps = match set.conflicts.iter().any(is_merged) {
-            true => "keeps the edits in such files",
-            false => "leaves such files as they are",
+        let is_of_branch = |it: &Conflict| matches!(it.why, ConflictKind::EditedOnBranch(_));
+        let keeps = match conflicts.iter().any(is_of_branch) {
+            true => "keeps the edits",
+            false => "keeps the files",
         };
-        let others = match set.conflicts.iter().all(can_be_marked) {
-            true => ", `take` replaces them, and `markers` writes both into them",
+        let others = match conflicts.iter().all(|it| it.why.can_be_marked()) {
+            true => ", `take` replaces them, and `markers` writes both texts with conflict markers",
             false => ", and `take` replaces them",
         };
         failure = failure.note(format!("`--on-conflict keep` {keeps}{others}"));
-        // Markers in a generated file lose nothing, and bring everything new.
-        if set.conflicts.iter().all(|conflict| conflict.why.is_edit()) {
+        // Markers lose neither the edit of a generated file nor its new text.
+        if conflicts.iter().all(|it| it.why.is_edit()) {
             failure = failure.advise(Advice::set("--on-conflict", "markers"));
         }
         failure = failure.advise(Advice::set("--on-conflict", "keep"));
@@ -124,7 +120,7 @@ mod tests {
         }
     }
 
-    /// Checks the decisions that follow from the answers about three files.
+    /// Checks the policies after these answers about three files.
     #[track_caller]
     fn check(answers: &str, expected: &[(&str, Policy)]) {
         let conflicts = ["a", "b", "c"].map(|path| conflict(path, ConflictKind::Edited));
@@ -139,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn each_file_is_asked_about_until_an_answer_goes_for_the_rest() {
+    fn each_file_is_asked_about_until_an_answer_is_for_all_the_others() {
         use Policy::{Abort, Keep, Markers, Take};
         check("k t m", &[("a", Keep), ("b", Take), ("c", Markers)]);
         check("t K", &[("a", Take), ("b", Keep), ("c", Keep)]);
@@ -148,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_moves_is_shown_beside_what_is_desired_there() {
+    fn a_file_that_moves_is_compared_with_its_desired_text() {
         let path = |text| RelPath::parse(text).unwrap();
         let file = File {
             owner: Owner::Tool,
@@ -167,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_asked_where_no_answer_would_help() {
+    fn no_question_is_asked_if_no_answer_helps() {
         let conflicts = [
             conflict("a", ConflictKind::Exists),
             conflict(

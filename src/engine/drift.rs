@@ -1,90 +1,147 @@
-//! Drift: types whose attributes contradict `PROJECT`.
+//! Drift: types whose `#[kube(…)]` attribute contradicts `PROJECT`. The file is the user's, and the CRD is generated from it.
+//!
+//! Invariant: lenient where rustc is strict: a value that is no literal is not compared.
 
-use super::{
-    attributes::{self, Expected},
-    snapshot::Snapshot,
-};
+use super::snapshot::Snapshot;
 use crate::{
+    advice::NextStep,
+    change::ChangeSet,
     error::Result,
+    name::plural,
     project::ApiView,
-    report::Drift,
+    report::{Drift, DriftKind},
+    syntax::{self, Item},
     template,
-    tree::{File, Found, Owner, RelPath, unix_line_ends},
+    tree::{Owner, RelPath, unix_line_ends},
 };
 
 /// The types whose attributes contradict `PROJECT`.
 pub fn drifts(snapshot: &Snapshot<'_>) -> Result<Vec<Drift>> {
-    let is_edited = |(path, file): (_, &File)| match snapshot.found.get(path) {
-        Some(Found::File(bytes)) => file.owner == Owner::User && **bytes != *file.content,
-        _ => false,
-    };
     // A file as it was rendered from `PROJECT` cannot contradict it.
-    if !snapshot.desired.iter().any(is_edited) {
+    let edited = |path: &RelPath| {
+        let (bytes, file) = (snapshot.on_disk(path)?, snapshot.desired.get(path)?);
+        (file.owner == Owner::User && **bytes != *file.content).then_some(bytes)
+    };
+    if !snapshot.desired.keys().any(|path| edited(path).is_some()) {
         return Ok(Vec::new());
     }
-    let types = template::all_types(snapshot.project)?;
-    let drifts = types.iter();
-    Ok(drifts
-        .flat_map(|(path, api)| drifts_of(path, api, snapshot))
-        .collect())
+    let types = template::all_types(&snapshot.request.project)?;
+    let drifts = types.iter().flat_map(|(path, api)| {
+        let source = edited(path).map(|bytes| unix_line_ends(bytes));
+        source.map_or_else(Vec::new, |source| {
+            compare(path, &String::from_utf8_lossy(&source), api)
+        })
+    });
+    Ok(drifts.collect())
 }
 
-/// The drift of one type.
-fn drifts_of(path: &RelPath, api: &ApiView<'_>, snapshot: &Snapshot<'_>) -> Vec<Drift> {
-    let Some(Found::File(bytes)) = snapshot.found.get(path) else {
+/// For `sync`: remarks about generated lines that files lack and about drift, and the steps that mend the drift.
+pub fn steps(snapshot: &Snapshot<'_>, set: &ChangeSet) -> Result<(Vec<String>, Vec<NextStep>)> {
+    if !snapshot.request.is_sync {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let mut remarks: Vec<String> = snapshot.lacking(set).into_iter().collect();
+    let mut steps: Vec<NextStep> = Vec::new();
+    for drift in drifts(snapshot)? {
+        remarks.push(drift.note());
+        let step = NextStep::new("make the type agree with `PROJECT`:", drift.help());
+        if !steps.contains(&step) {
+            steps.push(step);
+        }
+    }
+    Ok((remarks, steps))
+}
+
+/// Compares the attribute in `source` with `PROJECT`. A file without one has nothing to compare.
+fn compare(path: &RelPath, source: &str, api: &ApiView<'_>) -> Vec<Drift> {
+    let drift = |(line, what)| Drift {
+        path: path.clone(),
+        line,
+        what,
+    };
+    let items = match syntax::items(source, api.key.kind.as_str()) {
+        Ok(items) => items,
+        Err(syntax::Error::NoAttribute) => Vec::new(),
+        Err(syntax::Error::Unparsable { line, column, why }) => {
+            return vec![drift((line, DriftKind::Unparsable { column, why }))];
+        }
+    };
+    let Some(kind) = items.iter().find(|item| item.name == "kind") else {
         return Vec::new();
     };
-    let generated = snapshot.desired.get(path);
-    if generated.is_some_and(|file| *file.content == **bytes) {
-        return Vec::new();
+    let mut drifts = differences(&items, kind.line, api);
+    drifts.sort_by_key(|(line, _)| *line);
+    drifts.into_iter().map(drift).collect()
+}
+
+/// The differences with their lines; a missing attribute has the line of the kind.
+fn differences(items: &[Item], kind_line: usize, api: &ApiView<'_>) -> Vec<(usize, DriftKind)> {
+    let all = |name: &'static str| items.iter().filter(move |item| item.name == name);
+    let mut drifts = Vec::new();
+    let mut compare = |attribute, line, found: String, expected: String, paste: String| {
+        if found != expected {
+            let what = DriftKind::Differs {
+                attribute,
+                found,
+                expected,
+                paste,
+            };
+            drifts.push((line, what));
+        }
+    };
+    let kind = api.key.kind.as_str();
+    for (name, expected) in [
+        ("group", api.key.api_group(false)),
+        ("version", api.key.version.to_string()),
+        ("kind", kind.to_owned()),
+        ("plural", api.resource.plural.to_string()),
+    ] {
+        let paste = format!("{name} = \"{expected}\"");
+        match all(name).next() {
+            Some(item) => {
+                if let Some(text) = item.text() {
+                    compare(name, item.line, text.to_owned(), expected, paste);
+                }
+            }
+            // Without the attribute, kube's derive guesses the plural.
+            None if name == "plural" => {
+                let guess = plural::by_kube(&kind.to_lowercase());
+                compare(name, kind_line, guess, expected, paste);
+            }
+            None => {}
+        }
     }
-    let source = unix_line_ends(bytes);
-    let source = String::from_utf8_lossy(&source);
-    attributes::compare(path, &source, &Expected::of(api))
+    let scope = |namespaced| if namespaced { "Namespaced" } else { "Cluster" }.to_owned();
+    let flag = all("namespaced").next();
+    if let Some(namespaced) = flag.map_or(Some(false), Item::is_set) {
+        let line = flag.map_or(kind_line, |item| item.line);
+        let paste = api.api.namespaced.then_some("namespaced");
+        let paste = paste.unwrap_or_default().to_owned();
+        compare(
+            "scope",
+            line,
+            scope(namespaced),
+            scope(api.api.namespaced),
+            paste,
+        );
+    }
+    let list = |mut names: Vec<String>| {
+        names.sort_unstable();
+        names.join(", ")
+    };
+    let names = all("shortname").map(|item| item.text().map(str::to_owned));
+    if let Some(names) = names.collect::<Option<Vec<_>>>() {
+        let line = all("shortname").next().map_or(kind_line, |item| item.line);
+        let expected = api.api.short_names.iter().map(ToString::to_string);
+        let expected: Vec<String> = expected.collect();
+        let paste = expected
+            .iter()
+            .map(|name| format!("shortname = \"{name}\""));
+        let paste = paste.collect::<Vec<_>>().join(", ");
+        compare("short names", line, list(names), list(expected), paste);
+    }
+    drifts
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::project::Project;
-
-    #[test]
-    fn what_is_rendered_from_a_project_says_what_it_says() {
-        let entry = |group: &str, version: &str, kind: &str, rest: &str| {
-            format!(
-                "- {{domain: example.com, group: '{group}', version: {version}, kind: {kind}, {rest}}}\n"
-            )
-        };
-        let namespaced = "api: {crdVersion: v1, namespaced: true}";
-        let entries = [
-            entry("cache", "v1", "Memcached", namespaced),
-            entry("cache", "v1alpha1", "Memcached", namespaced),
-            entry("cache", "v1", "Cluster", "api: {crdVersion: v1}"),
-            entry(
-                "crew",
-                "v1",
-                "Admiral",
-                &format!("plural: admirales, {namespaced}"),
-            ),
-            entry("type", "v2beta3", "Option", namespaced),
-            entry("", "v1", &"K".repeat(59), namespaced),
-            entry(&"g".repeat(63), "v10", "HTTPRoute", namespaced),
-        ];
-        let text = format!(
-            "domain: example.com\nlayout: [rust.operator-forge/v1]\nprojectName: demo\nversion: \"3\"\nplugins:\n  \
-             rust.operator-forge/v1:\n    templates: {}\n    resources:\n    - {{domain: example.com, group: crew, \
-             version: v1, kind: Admiral, options: {{shortNames: [ad, adm]}}}}\nresources:\n{}",
-            template::SET,
-            entries.concat()
-        );
-        let project = Project::read(text.as_bytes()).unwrap();
-        let tree = template::tree(&project).unwrap();
-        let types = template::all_types(&project).unwrap();
-        assert_eq!(types.len(), entries.len());
-        for (path, api) in types {
-            let source = String::from_utf8_lossy(&tree[&path].content);
-            let drifts = attributes::compare(&path, &source, &Expected::of(&api));
-            assert_eq!(drifts, Vec::new(), "{source}");
-        }
-    }
-}
+mod tests;

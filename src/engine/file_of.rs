@@ -1,4 +1,4 @@
-//! Generated files that the command line names by their path.
+//! Generated files that the command line names.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::{
     tree::{Owner, RelPath},
 };
 
-/// Parses paths, each once. Shells complete a leading `./` and a `/` at the end; both are dropped.
+/// Parses paths, each once. Shells complete a leading `./` and a trailing `/`; both are dropped.
 pub fn paths_of(texts: &[String]) -> Result<Vec<RelPath>> {
     let mut paths = Vec::new();
     for text in texts {
@@ -28,19 +28,18 @@ pub fn paths_of(texts: &[String]) -> Result<Vec<RelPath>> {
     Ok(paths)
 }
 
-/// The paths on the command line, or a choice among those that are `there`. `none` explains an empty choice; `help` is the
-/// command for one of them.
+/// The paths of the command line, or on a terminal a choice among those that are `there`. `none` is the note if there are none;
+/// `help` is the command for one path.
 pub fn paths_or_choice(
     files: &Files,
     prompt: Prompt<'_>,
-    there: impl IntoIterator<Item = RelPath>,
+    mut there: Vec<RelPath>,
     none: &str,
     help: impl FnOnce(&str) -> Script,
 ) -> Result<Vec<RelPath>> {
     if !files.paths.is_empty() {
         return paths_of(&files.paths);
     }
-    let mut there: Vec<RelPath> = there.into_iter().collect();
     let names: Vec<String> = there.iter().map(ToString::to_string).collect();
     let Some(first) = names.first() else {
         return Err(Failure::usage("`PATH` is missing")
@@ -51,75 +50,77 @@ pub fn paths_or_choice(
     Ok(vec![there.swap_remove(at)])
 }
 
-/// Explains why `path`, an argument of `command`, is not in `desired`.
+/// The refusal of `path`, an argument of `command` that is not among the generated files.
 pub fn unknown(
     command: &'static str,
     path: &RelPath,
-    desired: &BTreeMap<RelPath, Owner>,
+    generated: &BTreeMap<RelPath, Owner>,
 ) -> Failure {
     let text = path.as_str();
-    let failure = Failure::refused(format!("`{path}` is not generated"));
+    let refuse = |note: &str, advice: Script| {
+        Failure::refused(format!("`{path}` is not generated"))
+            .note(note)
+            .advise(advice)
+    };
     if text == FILE || text.starts_with(memory::DIRECTORY) {
-        return failure
-            .note("it is the record of the project, which every command writes")
-            .advise(Script::forge("sync"));
+        let record = "it is the record of the project, which every command writes";
+        return refuse(record, Script::forge("sync"));
     }
     if is_derived(text) {
-        return failure
-            .note("the project's own code writes it, and leaves a file without its header alone")
-            .advise(Script::of("make manifests"));
+        let derived = "`make manifests` writes it; without the header `# generated`, it is yours";
+        return refuse(derived, Script::of("make manifests"));
     }
-    let directory = format!("{}/", text.trim_end_matches('/'));
-    let mut inside = desired
-        .iter()
-        .filter(|(path, _)| path.as_str().starts_with(&directory))
-        .peekable();
-    if inside.peek().is_some() {
-        let of_tool = inside.find(|(_, owner)| command != "own" || **owner != Owner::User);
-        return failure
-            .note("it is a directory, and each file in it has an owner")
-            .advise(match of_tool {
-                Some((first, _)) => Script::forge(command).arg(first.as_str()),
-                None => Script::forge("status --all"),
-            });
+    let mut inside = generated.iter().filter(|(file, _)| file.is_below(path));
+    if inside.clone().next().is_some() {
+        let can_own = inside.find(|(_, owner)| command != "own" || **owner != Owner::User);
+        let advice = match can_own {
+            Some((first, _)) => Script::forge(command).arg(first.as_str()),
+            None => Script::forge("status --all"),
+        };
+        return refuse(
+            "it is a directory, and each file in it has an owner",
+            advice,
+        );
     }
-    let split = |path: &str| {
-        let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let split = |path: &RelPath| {
+        let (directory, name) = path
+            .as_str()
+            .rsplit_once('/')
+            .unwrap_or(("", path.as_str()));
         (directory.to_owned(), name.to_owned())
     };
     let stem = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
-    let (directory, name) = split(text);
-    let of_that_name = |path: &&RelPath| split(path.as_str()).1 == name;
-    let of_near_name = |path: &&RelPath| {
-        let (other, near) = split(path.as_str());
-        other == directory && is_near(&stem(&name), &stem(&near))
+    let (directory, name) = split(path);
+    let same_name = generated.keys().filter(|other| split(other).1 == name);
+    let near_name = |other: &&RelPath| {
+        let (beside, near) = split(other);
+        beside == directory && is_near(&stem(&name), &stem(&near))
     };
-    let near = desired.keys().filter(of_that_name);
-    let near = near.min_by_key(|path| path.parents().count());
-    match near.or_else(|| desired.keys().find(of_near_name)) {
-        Some(near) => failure
-            .note("paths are relative to the project's directory")
-            .advise(Script::forge(command).arg(near.as_str())),
-        None => failure
-            .note("nothing in `PROJECT` asks for it, so it is yours alone")
-            .advise(Script::forge("status --all")),
+    let near = same_name.min_by_key(|other| other.parents().count());
+    match near.or_else(|| generated.keys().find(near_name)) {
+        Some(near) => refuse(
+            "paths are relative to the project's directory",
+            Script::forge(command).arg(near.as_str()),
+        ),
+        None => refuse(
+            "nothing in `PROJECT` generates it, so it is yours",
+            Script::forge("status --all"),
+        ),
     }
 }
 
-/// Refuses a path that nobody can take over: nothing is generated there, or the file is a User file.
-pub fn check(path: &RelPath, desired: &BTreeMap<RelPath, Owner>) -> Result<()> {
-    match desired.get(path) {
-        None => Err(unknown("own", path, desired)),
-        Some(Owner::User) => {
-            Err(Failure::refused(format!("`{path}` is yours already"))
-                .note("it was written once, and no command rewrites it; `status --all` shows whose each file is")
-                .advise(Script::forge("status --all")))
-        }
+/// Refuses a path that cannot be taken over: nothing is generated there, or the file is a User file.
+pub fn check(path: &RelPath, generated: &BTreeMap<RelPath, Owner>) -> Result<()> {
+    match generated.get(path) {
+        None => Err(unknown("own", path, generated)),
+        Some(Owner::User) => Err(Failure::refused(format!("`{path}` is yours already"))
+            .note("it was written once, and no command rewrites it; `status --all` lists the owners of all files")
+            .advise(Script::forge("status --all"))),
         Some(_) => Ok(()),
     }
 }
 
-/// Holds new entries of `owned`, written by hand since `applied`, to the rules of `own`. An older entry may name a file that
+/// Checks entries that were added to `owned` by hand since `applied` like arguments of `own`. An older entry may name a file that
 /// is no longer generated.
 pub fn check_list(project: &Project, applied: &Project) -> Result<()> {
     let before = &applied.settings.owned;
@@ -129,17 +130,12 @@ pub fn check_list(project: &Project, applied: &Project) -> Result<()> {
     }
     let mut without = project.clone();
     without.settings.owned.clone_from(before);
-    let desired = template::owners(&without)?;
-    for path in added {
-        check(path, &desired).map_err(|failure| Failure {
-            advice: vec![
-                Script::of("diff")
-                    .arg(memory::APPLIED_PROJECT)
-                    .arg(FILE)
-                    .into(),
-            ],
+    let generated = template::owners(&without)?;
+    let diff = Script::of("diff").arg(memory::APPLIED_PROJECT).arg(FILE);
+    added.into_iter().try_for_each(|path| {
+        check(path, &generated).map_err(|failure| Failure {
+            advice: vec![diff.clone().into()],
             ..failure.note("`PROJECT` lists it under `owned`")
-        })?;
-    }
-    Ok(())
+        })
+    })
 }

@@ -1,4 +1,4 @@
-//! Requests: what a command wants, before anything is compared with the disk.
+//! Requests: what a command asks for, before anything is compared with the disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::{
     tree::{Digest, RelPath},
 };
 
-/// The project, and the files it names, as a command wants them.
+/// The project that a command asks for, and the files that it names.
 pub struct Request {
     /// `create api`.
     pub command: &'static str,
@@ -22,25 +22,18 @@ pub struct Request {
     pub named: NamedFiles,
     /// Paths that are written whatever they hold.
     pub forced: BTreeSet<RelPath>,
-    /// Remarks about flags and surroundings.
+    /// Existing files that become part of the project as they are: rows for the lock.
+    pub adopted: BTreeMap<RelPath, Last<Digest>>,
+    /// Remarks for the report.
     pub remarks: Vec<String>,
-    /// What to do next, if the command changes anything.
+    /// The next steps, if the command changes anything.
     pub next: Vec<NextStep>,
-    /// What `sync` alone does.
-    pub sync: Option<Sync>,
-    /// A question about the diff, asked on a terminal, and the refusal if the answer is no.
-    pub question: Option<(&'static str, Failure)>,
-    /// Adds to the refusal of files in the way; gets the rows that `init` adopts.
-    pub explain: Option<Explain>,
-}
-
-/// Adds to a refusal.
-pub type Explain = fn(Failure, &ChangeSet, &BTreeMap<RelPath, Last<Digest>>) -> Failure;
-
-/// What `sync` does beyond other commands: it compares the attributes of types with `PROJECT`, and settles lost files for good.
-pub struct Sync {
-    /// Whether `PROJECT` was merged from two branches, so that the merge is to be marked as resolved in git.
-    pub merged: bool,
+    /// Whether it is `sync`, which also compares the attributes of types with `PROJECT`, and settles lost files for good.
+    pub is_sync: bool,
+    /// A question about the diff, asked on a terminal before anything is written.
+    pub question: Option<&'static str>,
+    /// Adds notes and advice to the refusal of conflicts.
+    pub explain: Option<fn(Failure, &Self, &ChangeSet) -> Failure>,
 }
 
 impl Request {
@@ -51,9 +44,10 @@ impl Request {
             project,
             named: NamedFiles::default(),
             forced: BTreeSet::new(),
+            adopted: BTreeMap::new(),
             remarks: Vec::new(),
             next: Vec::new(),
-            sync: None,
+            is_sync: false,
             question: None,
             explain: None,
         }

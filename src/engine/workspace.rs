@@ -1,4 +1,4 @@
-//! The project that a command works on: its directory, its `PROJECT` and its memory.
+//! The project that a command works on: its directory, its `PROJECT`, and what was last applied.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -9,120 +9,94 @@ use super::file_of::check_list;
 use crate::{
     advice::{Advice, Script},
     branches::Branches,
+    change::Policy,
     error::{Failure, Result},
     git::Status,
     memory::{self, Memory},
     merge::markers,
+    plan::Rewritten,
     project::{self, FILE, Project},
     reconcile::Last,
     template,
-    tree::{self, Content, Digest, Found, RelPath},
+    tree::{self, Content, Digest, Found, Owner, RelPath},
 };
 
 /// A project's directory, its `PROJECT`, and what was last applied.
 pub struct Workspace {
     /// The project's directory.
     pub root: PathBuf,
-    /// The project as `PROJECT` has it now; `None` before `init`.
-    project: Option<Project>,
-    /// The project that was last applied, where that can be read.
+    /// The project before the command. For `sync` it is the merge of two branches, if git left them; for `init` the new project.
+    pub project: Project,
+    /// The project that was last applied, if it can be read.
     applied: Option<Project>,
-    /// `PROJECT` as it was read.
+    /// `PROJECT` as it was read; absent for `init`.
     seen: Found,
-    /// Whether `project` is the merge of two branches, and not what was read.
-    merged: bool,
-    /// Files that were there before the project, as rows: they count as applied.
-    pub adopted: BTreeMap<RelPath, Last<Digest>>,
-    /// What git says of a merge.
+    /// The state of a git merge.
     pub git: Status,
+    /// The merge of two branches of `PROJECT`.
+    pub merge: Option<Merge>,
+}
+
+/// The merge of two branches of `PROJECT`.
+pub struct Merge {
+    /// Whether the merge differs from the text that was read.
+    is_new: bool,
+    /// A remark for the report.
+    pub remark: Option<String>,
+    /// Files that one branch deleted and that the policy brings back.
+    pub kept: BTreeMap<RelPath, Rewritten>,
 }
 
 impl Workspace {
-    /// A directory that is to become a project.
-    ///
-    /// Errors: it is one already, or was one and lost its `PROJECT`.
-    pub fn fresh(root: &Path) -> Result<Self> {
-        check_directory(root, |root| {
-            let beside = format!("{}-project", root.display());
-            Script::forge("-C").arg(beside).code("init").into()
-        })?;
-        let seen = tree::find(root, &RelPath::parse(FILE)?)?;
-        if let Found::File(bytes) = &seen {
-            // A project of another kind, or one that cannot be read, deserves that answer.
-            Project::read(bytes)?;
-        }
-        if seen != Found::Absent {
-            return Err(
-                Failure::refused(format!("`{}` is a project already", root.display()))
-                    .note("it has a PROJECT file")
-                    .advise(Script::forge("create api --help")),
-            );
-        }
-        if !has_no_lock(root)? {
-            return Err(lost_project(root));
-        }
-        Ok(Self {
+    /// A new project in `root`, which [`refuse_existing`] did not refuse.
+    pub fn fresh(root: &Path, project: Project) -> Self {
+        Self {
             root: root.to_path_buf(),
-            project: None,
+            project,
             applied: None,
-            seen,
-            merged: false,
-            adopted: BTreeMap::new(),
+            seen: Found::Absent,
             git: Status::default(),
-        })
+            merge: None,
+        }
     }
 
     /// The project at `root`.
     ///
-    /// Errors: there is none, or its `PROJECT` cannot be used.
-    pub fn open(root: &Path) -> Result<(Self, Project)> {
-        let (workspace, project) = Self::open_any(root)?;
-        project.check_templates()?;
-        Ok((workspace, project))
+    /// Errors: there is none, its `PROJECT` cannot be used, or it has another template set.
+    pub fn open(root: &Path) -> Result<Self> {
+        let workspace = Self::open_any(root)?;
+        workspace.project.check_templates()?;
+        Ok(workspace)
     }
 
-    /// The project at `root`, after `mend` had a look at the text of its `PROJECT`.
-    pub fn open_with(
-        root: &Path,
-        mend: impl FnOnce(Vec<u8>, &Status) -> Result<Vec<u8>> + Send,
-    ) -> Result<(Self, Project)> {
-        let (workspace, project) = Self::read(root, mend)?;
-        project.check_templates()?;
-        Ok((workspace, project))
+    /// The project at `root`, with two branches of `PROJECT` merged by the policy.
+    pub fn open_merged(root: &Path, policy: Policy) -> Result<Self> {
+        let workspace = Self::read(root, Some(policy))?;
+        workspace.project.check_templates()?;
+        Ok(workspace)
     }
 
-    /// The project at `root`, which may be of an older template set.
+    /// The project at `root`, which may have an older template set.
     ///
-    /// Errors: those of [`Workspace::open`]; an older project has lost its lock, without which nobody knows what in it
-    /// was edited.
-    pub fn open_older(root: &Path) -> Result<(Self, Project)> {
-        let (workspace, project) = Self::open_any(root)?;
-        if project.settings.templates >= template::SET {
-            project.check_templates()?;
+    /// Errors: those of [`Workspace::open`]; the lock of an older project is lost, so that its edits are unknown.
+    pub fn open_older(root: &Path) -> Result<Self> {
+        let workspace = Self::open_any(root)?;
+        if workspace.project.settings.templates >= template::SET {
+            workspace.project.check_templates()?;
         } else if has_no_lock(root)? {
             return Err(Failure::refused(format!("`{}` is lost", memory::LOCK))
-                .note(
-                    "without it your edits cannot be told from what an older operator-forge wrote",
-                )
+                .note("without it, your edits look like the text of an older operator-forge")
                 .advise(Script::of("git checkout --").arg(memory::DIRECTORY)));
         }
-        Ok((workspace, project))
+        Ok(workspace)
     }
 
-    /// The project at `root`, whatever its template set. A `PROJECT` of two branches is refused: `sync` merges them.
-    pub fn open_any(root: &Path) -> Result<(Self, Project)> {
-        Self::read(root, |bytes, git| {
-            match Branches::find(git, root, &bytes)? {
-                Some(branches) => Err(branches.refuse()),
-                None => Ok(bytes),
-            }
-        })
+    /// The project at `root`, whatever its template set. Two branches of `PROJECT` are refused: `sync` merges them.
+    pub fn open_any(root: &Path) -> Result<Self> {
+        Self::read(root, None)
     }
 
-    fn read(
-        root: &Path,
-        mend: impl FnOnce(Vec<u8>, &Status) -> Result<Vec<u8>> + Send,
-    ) -> Result<(Self, Project)> {
+    fn read(root: &Path, policy: Option<Policy>) -> Result<Self> {
         check_directory(root, |root| {
             let above = root.parent().unwrap_or(root).to_string_lossy();
             let above = if above.is_empty() { ".".into() } else { above };
@@ -138,51 +112,62 @@ impl Workspace {
             Found::Absent if has_no_lock(root)? => return Err(project::missing(root).into()),
             Found::Absent => return Err(lost_project(root)),
         };
-        // There is hardly ever something to mend, so the text is read while git looks for it; then a thread is left.
-        let mend = || {
+        // Two branches are rare, so the text is parsed while git looks for them; then a thread is left for the templates.
+        let branches = || {
             let git = Status::of(root)?;
-            Ok::<_, Failure>((mend(bytes.clone(), &git)?, git))
+            let branches = Branches::find(&git, root, bytes)?;
+            Ok::<_, Failure>((git, branches))
         };
-        let read = || rayon::join(|| Project::read(bytes), template::prepare).0;
-        let (mended, read) = rayon::join(mend, read);
-        let (mended, git) = mended?;
-        let merged = mended != *bytes;
-        let applied = last_applied(root)?;
-        let (is_same, applied) = match applied {
-            Some(applied) if applied == mended => (true, None),
-            Some(applied) => (false, Project::read(&applied).ok()),
-            None => (false, None),
+        let parse = || rayon::join(|| Project::read(bytes), template::prepare).0;
+        let (branches, read) = rayon::join(branches, parse);
+        let (git, branches) = branches?;
+        let (text, project, merge) = match (branches, policy) {
+            (None, _) => (bytes.clone(), read, None),
+            (Some(branches), None) => return Err(branches.refuse()),
+            (Some(branches), Some(policy)) => {
+                let (text, remark) = branches.merge(policy)?;
+                let project = Project::read_merged(&text, bytes)?;
+                let kept = match policy {
+                    Policy::Keep | Policy::Take => branches.kept(&git, root, &project)?,
+                    Policy::Abort | Policy::Markers => BTreeMap::new(),
+                };
+                let merge = Merge {
+                    is_new: text.as_bytes() != bytes,
+                    remark,
+                    kept,
+                };
+                (text.into_bytes(), Ok(project), Some(merge))
+            }
         };
+        let is_new = merge.as_ref().is_some_and(|merge| merge.is_new);
+        let last = last_applied(root)?;
+        let is_applied = last.as_ref() == Some(&text);
+        let other = last.filter(|_| !is_applied);
+        let applied = other.and_then(|text| Project::read(&text).ok());
         if let Some(applied) = &applied {
-            project::check_unchanging(&mended, applied, merged)?;
+            project::check_unchanging(&text, applied, is_new)?;
         }
-        let project = match merged {
-            true => Project::read(&mended)?,
-            false => read?,
-        };
-        if let Some(applied) = &applied
-            && of_this_set(applied)
-            && of_this_set(&project)
-        {
-            check_list(&project, applied)?;
-            // A branch brings the code of its controllers along.
-            if !merged {
-                project.check_finalizers(applied)?;
+        let project = project?;
+        if let Some(applied) = &applied {
+            if of_this_set(applied) && of_this_set(&project) {
+                check_list(&project, applied)?;
+                // A branch brings the code of its controllers along.
+                if !is_new {
+                    project.check_finalizers(applied)?;
+                }
             }
         }
-        let workspace = Self {
+        Ok(Self {
             root: root.to_path_buf(),
-            project: Some(project.clone()),
-            applied: applied.or_else(|| is_same.then(|| project.clone())),
+            applied: applied.or_else(|| is_applied.then(|| project.clone())),
+            project,
             seen,
-            merged,
-            adopted: BTreeMap::new(),
             git,
-        };
-        Ok((workspace, project))
+            merge,
+        })
     }
 
-    /// Refuses if `PROJECT` changed between reading it and taking the lock: the edit was made to another one.
+    /// Refuses if `PROJECT` changed between reading it and taking the lock: the command was planned for another one.
     pub fn refuse_if_moved(&self, found: &BTreeMap<RelPath, Found>) -> Result<()> {
         if found.get(&RelPath::parse(FILE)?) == Some(&self.seen) {
             return Ok(());
@@ -192,53 +177,47 @@ impl Workspace {
             .advise(Advice::Again))
     }
 
-    /// The changes that were made to `PROJECT` by hand and that no cluster follows, a sentence each.
+    /// Manual changes of `PROJECT` that no cluster follows, a sentence each.
     pub fn not_followed(&self) -> Vec<String> {
-        match (&self.project, &self.applied) {
-            (Some(project), Some(applied)) if !self.merged => project.not_followed(applied),
+        match &self.applied {
+            Some(applied) if !self.is_merged() => self.project.not_followed(applied),
             _ => Vec::new(),
         }
     }
 
-    /// The project and the last applied one, as far as the templates of this binary made them.
-    fn of_this_set(&self) -> (Option<&Project>, Option<&Project>) {
-        let project = self.project.as_ref().filter(|it| of_this_set(it));
-        let applied = self.applied.as_ref();
-        (
-            project,
-            applied.filter(|it| of_this_set(it) && project.is_some()),
-        )
+    fn is_merged(&self) -> bool {
+        self.merge.as_ref().is_some_and(|merge| merge.is_new)
     }
 
-    /// Paths that the project asked for, as it was read or last applied: at least all that `now` does not ask for. `None` where
-    /// nobody can tell, as before an update or right after the merge of two branches.
+    /// The last applied project, if it and the current one have the template set of this binary.
+    fn applied(&self) -> Option<&Project> {
+        let applied = self.applied.as_ref()?;
+        (of_this_set(&self.project) && of_this_set(applied)).then_some(applied)
+    }
+
+    /// Paths of the project as it was read or last applied: at least all that `now` does not have. `None` where they are
+    /// unknown, as before an update or right after the merge of two branches.
     pub fn asked_before(&self, now: &Project) -> Result<Option<BTreeSet<RelPath>>> {
-        let (Some(project), applied) = self.of_this_set() else {
-            return Ok(None);
-        };
-        if self.merged {
+        if !of_this_set(&self.project) || self.is_merged() {
             return Ok(None);
         }
-        let mut asked = template::paths(&project.unlike(now))?;
-        if let Some(applied) = applied {
+        let mut asked = template::paths(&self.project.unlike(now))?;
+        if let Some(applied) = self.applied() {
             asked.extend(template::paths(&applied.unlike(now))?);
         }
         Ok(Some(asked))
     }
 
-    /// The texts of Tool files that were last applied, rendered from the last applied project. A text counts only if it has the
-    /// hash in the lock.
+    /// The last applied texts of Tool files, rendered from the last applied project. A text counts only if it has the hash in
+    /// the lock.
     pub fn as_applied(
         &self,
         paths: &[RelPath],
         memory: &Memory,
     ) -> Result<BTreeMap<RelPath, Content>> {
-        let (_, Some(applied)) = self.of_this_set() else {
+        let Some(applied) = self.applied().filter(|_| !paths.is_empty()) else {
             return Ok(BTreeMap::new());
         };
-        if paths.is_empty() {
-            return Ok(BTreeMap::new());
-        }
         let mut tree = template::tree(applied)?;
         let text = |path: &RelPath| {
             let (file, row) = (tree.remove(path)?, memory.rows.get(path)?);
@@ -248,49 +227,69 @@ impl Workspace {
         Ok(paths.iter().filter_map(text).collect())
     }
 
-    /// The lock. A lost one is rebuilt from the last applied project, or from `PROJECT` if that cannot be used: the files that
-    /// are there count as applied.
+    /// The lock. A lost one is rebuilt from the last applied project, or from `PROJECT` if that cannot be used: every file on
+    /// disk counts as applied.
     pub fn memory(&self) -> Result<Memory> {
-        let has_no_lock = has_no_lock(&self.root)?;
-        let Some(project) = self.project.as_ref().filter(|_| has_no_lock) else {
-            let mut memory = Memory::load(&self.root)?;
-            memory.rows.extend(self.adopted.clone());
-            return Ok(memory);
-        };
-        let mut counts = template::tree(project)?;
-        if let (_, Some(applied)) = self.of_this_set() {
-            // Entries that git brought from another branch come with files that were written there.
-            counts.retain(|_, file| file.owner == tree::Owner::User);
-            counts.extend(template::tree(applied)?);
+        if self.seen == Found::Absent || !has_no_lock(&self.root)? {
+            return Memory::load(&self.root);
+        }
+        let mut tree = template::tree(&self.project)?;
+        if let Some(applied) = self.applied() {
+            // Entries from another branch come with files that were written there.
+            tree.retain(|_, file| file.owner == Owner::User);
+            tree.extend(template::tree(applied)?);
         }
         let mut rebuilt = Memory {
             templates: template::SET,
             ..Memory::default()
         };
-        for (path, file) in counts {
+        for (path, file) in tree {
             if matches!(tree::find(&self.root, &path)?, Found::File(_)) {
-                let row = Last {
-                    owner: file.owner,
-                    any_of: vec![file.digest(&path)],
-                };
-                rebuilt.rows.insert(path, row);
+                rebuilt.rows.insert(path.clone(), file_row(&path, &file));
             }
         }
         Ok(rebuilt)
     }
 }
 
-/// Whether the templates of this binary made a project.
+/// The row of a file with its generated text.
+pub fn file_row(path: &RelPath, file: &tree::File) -> Last<Digest> {
+    Last {
+        owner: file.owner,
+        any_of: vec![file.digest(path)],
+    }
+}
+
+/// Refuses a directory that is a project already, or was one and lost its `PROJECT`.
+pub fn refuse_existing(root: &Path) -> Result<()> {
+    check_directory(root, |root| {
+        let beside = format!("{}-project", root.display());
+        Script::forge("-C").arg(beside).code("init").into()
+    })?;
+    match tree::find(root, &RelPath::parse(FILE)?)? {
+        Found::Absent if has_no_lock(root)? => return Ok(()),
+        Found::Absent => return Err(lost_project(root)),
+        // Another kind of project, and a `PROJECT` that cannot be read, have refusals of their own.
+        Found::File(bytes) => _ = Project::read(&bytes)?,
+        Found::Obstacle(_) => {}
+    }
+    Err(
+        Failure::refused(format!("`{}` is a project already", root.display()))
+            .note("it has a PROJECT file")
+            .advise(Script::forge("create api --help")),
+    )
+}
+
+/// Whether a project has the template set of this binary.
 fn of_this_set(project: &Project) -> bool {
     project.settings.templates == template::SET
 }
 
-/// Whether nothing is at the path of the lock.
 fn has_no_lock(root: &Path) -> Result<bool> {
     Ok(tree::find(root, &RelPath::parse(memory::LOCK)?)? == Found::Absent)
 }
 
-/// The text of `PROJECT` that was last applied. With conflict markers it is that of ours: neither side changed what is fixed.
+/// The last applied text of `PROJECT`. Of conflict markers it takes ours: the fields that are compared are the same on both sides.
 fn last_applied(root: &Path) -> Result<Option<Vec<u8>>> {
     let path = RelPath::parse(memory::APPLIED_PROJECT)?;
     Ok(match tree::find(root, &path)? {
@@ -314,18 +313,18 @@ fn check_directory(root: &Path, advice: impl Fn(&Path) -> Advice) -> Result<()> 
     Ok(())
 }
 
-/// The refusal where `PROJECT` is gone.
+/// The refusal where `PROJECT` is gone and the lock is not.
 fn lost_project(root: &Path) -> Failure {
-    let lost = Failure::refused(format!("`{}` has lost its PROJECT file", root.display()));
-    let said = format!("`{}` says that there was one", memory::LOCK);
-    let lost = match root.join(memory::APPLIED_PROJECT).is_file() {
-        true => lost.note(format!("{said}; its last applied text is kept beside it")),
-        false => lost.note(said),
+    let kept = match root.join(memory::APPLIED_PROJECT).is_file() {
+        true => "; its last applied text is kept beside it",
+        false => "",
     };
-    lost.advise(put_back(root))
+    Failure::refused(format!("`{}` has lost its PROJECT file", root.display()))
+        .note(format!("`{}` belongs to one{kept}", memory::LOCK))
+        .advise(put_back(root))
 }
 
-/// Puts the last applied `PROJECT` back.
+/// Restores the last applied `PROJECT`.
 fn put_back(root: &Path) -> Script {
     match root.join(memory::APPLIED_PROJECT).is_file() {
         true => Script::of("cp").arg(memory::APPLIED_PROJECT).arg(FILE),

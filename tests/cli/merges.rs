@@ -532,7 +532,7 @@ fn markers_come_before_git_add() {
         &edit(OTHER, "second"),
         WAYS[0],
     );
-    let told = "settle `Makefile`, and then tell git: `git add --all .`";
+    let told = "resolve `Makefile`, then mark the merge as resolved: `git add --all .`";
     assert!(merged.sync.output.contains(told), "{}", merged.sync.output);
     // Nor where the file is nothing to the project.
     let edit = |api: &str, word: &str| format!("{api} && echo '// {word}' > src/mine.rs");
@@ -542,7 +542,7 @@ fn markers_come_before_git_add() {
         &edit(OTHER, "second"),
         WAYS[0],
     );
-    let told = "settle `src/mine.rs`, and then tell git: `git add --all .`";
+    let told = "resolve `src/mine.rs`, then mark the merge as resolved: `git add --all .`";
     assert!(merged.sync.output.contains(told), "{}", merged.sync.output);
 }
 

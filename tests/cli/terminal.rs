@@ -148,7 +148,7 @@ fn disown_shows_what_it_would_replace_and_asks() {
     let (output, code) = on_a_terminal(directory.path(), command, "y\\n");
     assert_eq!(code, 0, "{output}");
     assert!(!text().contains("// mine"));
-    let said = output.rsplit("Replace what is yours?").next().unwrap();
+    let said = output.rsplit("Replace your files?").next().unwrap();
     assert!(said.contains("Overwrite src/api.rs"), "{output}");
     assert!(said.contains("Done 2 updated, 1 overwritten"), "{output}");
 }
@@ -345,7 +345,7 @@ fn a_command_that_lasts_says_what_it_is_at() {
         );
         shell(directory.path(), &line).output
     };
-    let at = "the definitions that were released";
+    let at = "the released CRDs";
     let (spoken, quiet) = (output(""), output("--quiet"));
     assert!(spoken.contains(at), "{spoken}");
     assert!(!quiet.contains(at), "{quiet}");

@@ -1,4 +1,4 @@
-//! `check --crds`: what a change of the project's CRDs breaks for those who use a released version.
+//! `check --crds`: which changes of the project's CRDs since a release are incompatible.
 
 mod read;
 
@@ -7,7 +7,7 @@ use std::{
     path::Path,
 };
 
-use crd_compat::{Finding, Severity};
+use crd_compat::{Finding, Place, Severity};
 
 use crate::{
     advice::{Advice, Flag, Script},
@@ -21,35 +21,30 @@ use crate::{
 };
 
 pub fn run(flags: &Global, released: &str, allow: &[String], report: &Report) -> Result<u8> {
-    let allowed: Vec<Allowance> = allow
-        .iter()
-        .map(|text| Allowance::parse(text))
-        .collect::<Result<_>>()?;
+    let allowances = allow.iter().map(|text| Allowance::parse(text));
+    let allowances: Vec<Allowance> = allowances.collect::<Result<_>>()?;
     let root = &flags.directory;
-    report.at("Reading", "the definitions that were released".to_owned());
+    report.at("Reading", "the released CRDs".to_owned());
     let (before, after) = read::both(root, released)?;
-    report.at("Comparing", format!("{} definitions", before.len()));
-    let mut used = BTreeSet::new();
-    let mut findings = Vec::new();
-    for finding in crd_compat::compare(&before, &after) {
-        let covering = |at: &usize| allowed[*at].covers(&finding);
-        let by: Vec<usize> = (0..allowed.len()).filter(covering).collect();
-        findings.push((finding, !by.is_empty()));
-        used.extend(by);
-    }
+    report.at("Comparing", format!("{} CRDs", before.len()));
+    let findings = crd_compat::compare(&before, &after).into_iter();
+    let covers = |finding: &Finding| allowances.iter().any(|it| it.covers(finding));
+    let findings: Vec<(Finding, bool)> = findings
+        .map(|finding| {
+            let is_allowed = covers(&finding);
+            (finding, is_allowed)
+        })
+        .collect();
+    let is_used = |(_, it): &(_, &Allowance)| findings.iter().any(|(found, _)| it.covers(found));
+    let (used, unused): (Vec<_>, Vec<_>) = allow.iter().zip(&allowances).partition(is_used);
     let mut remarks = Vec::new();
     if before.is_empty() {
-        remarks.push(format!(
-            "`{released}` has no CustomResourceDefinition in {BASES}"
-        ));
+        let none = format!("`{released}` has no CustomResourceDefinition in {BASES}");
+        remarks.push(none);
     }
-    let unused = allow
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| !used.contains(at));
-    remarks
-        .extend(unused.map(|(_, text)| format!("`--allow {text}` allows nothing that was found")));
-    let accepted = used.iter().map(|at| allow[*at].as_str()).collect();
+    let unused = unused.iter();
+    remarks.extend(unused.map(|(text, _)| format!("`--allow {text}` matches no finding")));
+    let accepted = used.into_iter().map(|(text, _)| text.clone()).collect();
     let failure = failure(root, released, accepted, &findings);
     report.comparison(
         &Comparison {
@@ -63,60 +58,30 @@ pub fn run(flags: &Global, released: &str, allow: &[String], report: &Report) ->
     Ok(u8::from(failure.is_some()))
 }
 
-/// Why the check fails, if it does: each rule that is broken, once, and the ways out.
+/// The failure of the check, if it fails: each broken rule once, and the advice. `accepted` are the values of `--allow` so far.
 fn failure(
     root: &Path,
     released: &str,
-    accepted: Vec<&str>,
+    mut accepted: Vec<String>,
     findings: &[(Finding, bool)],
 ) -> Option<Failure> {
-    let breaks = |(finding, allowed): &&(Finding, bool)| {
-        !allowed && finding.rule.severity == Severity::Breaking
-    };
-    let breaking: Vec<&Finding> = findings
-        .iter()
-        .filter(breaks)
-        .map(|(finding, _)| finding)
-        .collect();
-    if breaking.is_empty() {
-        return None;
-    }
+    let mut breaking: Vec<&Finding> = findings.iter().map(|(finding, _)| finding).collect();
+    let mut allowed = findings.iter().map(|(_, allowed)| *allowed);
+    breaking.retain(|it| allowed.next() == Some(false) && it.rule.severity == Severity::Breaking);
     let mut failure = Failure::refused(match breaking.len() {
+        0 => return None,
         1 => "a change breaks stored objects or clients".to_owned(),
         n => format!("{n} changes break stored objects or clients"),
     });
     for rule in crd_compat::ALL {
-        if breaking.iter().any(|finding| finding.rule == *rule) {
-            failure = failure.note(format!("`{}`: {}", rule.id, rule.why));
-        }
-    }
-    let lines = new_versions(root, &breaking);
-    failure = failure.note(match lines.is_empty() {
-        true => "mend it, or accept it on purpose",
-        false => {
-            "leave the version as it was released and change a new one, or accept it on purpose"
-        }
-    });
-    failure.advice.extend(lines.into_iter().map(Advice::from));
-    let allow = accepted
-        .into_iter()
-        .map(str::to_owned)
-        .chain(acceptances(&breaking))
-        .map(|text| Flag::new("--allow", Some(text)));
-    let check = Script::forge("check --crds").arg(released);
-    Some(failure.advise(check.flags(&allow.collect::<Vec<_>>())))
-}
-
-/// What accepts all that breaks: each rule once, for the one place or the one definition where it is broken.
-fn acceptances(breaking: &[&Finding]) -> Vec<String> {
-    let mut texts = Vec::new();
-    for rule in crd_compat::ALL {
         let places = breaking.iter().filter(|finding| finding.rule == *rule);
-        let places: BTreeSet<_> = places.map(|finding| &finding.place).collect();
+        let places: BTreeSet<&Place> = places.map(|finding| &finding.place).collect();
         let (Some(first), Some(last)) = (places.first(), places.last()) else {
             continue;
         };
-        texts.push(if first == last {
+        failure = failure.note(format!("`{}`: {}", rule.id, rule.why));
+        // A rule is accepted for its only place or definition, else everywhere.
+        accepted.push(if first == last {
             format!("{}:{first}", rule.id)
         } else if first.definition == last.definition {
             format!("{}:{}", rule.id, first.definition)
@@ -124,10 +89,19 @@ fn acceptances(breaking: &[&Finding]) -> Vec<String> {
             rule.id.to_owned()
         });
     }
-    texts
+    let creates = new_versions(root, &breaking);
+    failure = failure.note(match creates.is_empty() {
+        true => "revert the change, or allow it",
+        false => "leave the released version as it was and change a new one, or allow the change",
+    });
+    failure.advice = creates.into_iter().map(Advice::from).collect();
+    let flags = accepted.into_iter();
+    let flags: Vec<Flag> = flags.map(|it| Flag::new("--allow", Some(it))).collect();
+    let check = Script::forge("check --crds").arg(released);
+    Some(failure.advise(check.flags(&flags)))
 }
 
-/// The rules that a new version beside the released one does not help with.
+/// The rules about versions, which a new version cannot satisfy.
 const OF_VERSIONS: [&str; 4] = [
     "version-removed",
     "stored-version-removed",
@@ -135,41 +109,36 @@ const OF_VERSIONS: [&str; 4] = [
     "version-unconverted",
 ];
 
-/// The commands that start new versions of what should have stayed as it was released, if `PROJECT` defines it.
+/// The commands that create a new version for each changed one, if `PROJECT` has the kind.
 fn new_versions(root: &Path, breaking: &[&Finding]) -> Vec<Script> {
-    let in_version = |finding: &&&Finding| {
-        !finding.place.version.is_empty() && !OF_VERSIONS.contains(&finding.rule.id)
-    };
-    let places: BTreeSet<_> = breaking
-        .iter()
-        .filter(in_version)
-        .map(|finding| (&finding.place.definition, &finding.place.version))
-        .collect();
-    let Ok((_, project)) = Workspace::open(root) else {
+    let Ok(Workspace { project, .. }) = Workspace::open(root) else {
         return Vec::new();
     };
-    let apis = project.apis();
-    // One new version is enough for a kind: it starts from the last of those that changed.
-    let mut last = BTreeMap::<_, &String>::new();
-    for (definition, version) in places {
-        let latest = last.entry(definition).or_insert(version);
-        if latest.parse::<Version>().ok() < version.parse().ok() {
-            *latest = version;
+    // One new version is enough for a kind. It starts from the last version that changed.
+    let mut last = BTreeMap::<&String, Version>::new();
+    for finding in breaking {
+        let Place {
+            definition,
+            version,
+            ..
+        } = &finding.place;
+        if let Ok(version) = version.parse::<Version>()
+            && !OF_VERSIONS.contains(&finding.rule.id)
+        {
+            let latest = last.entry(definition).or_insert(version);
+            *latest = version.max(*latest);
         }
     }
-    let command = |(definition, version): (&String, &String)| {
-        let keys: Vec<&Key> = apis
-            .iter()
-            .filter(|api| {
-                format!("{}.{}", api.resource.plural, api.key.api_group(false)) == *definition
-            })
-            .map(|api| api.key)
-            .collect();
-        let key = keys
-            .iter()
-            .find(|key| key.version.to_string() == *version)?;
+    let apis = project.apis();
+    let command = |(definition, version): (&String, Version)| {
+        let crd = apis.iter().filter(|api| {
+            format!("{}.{}", api.resource.plural, api.key.api_group(false)) == *definition
+        });
+        let keys: Vec<&Key> = crd.map(|api| api.key).collect();
+        let key = keys.iter().find(|key| key.version == version)?;
+        let version = version.to_string();
         let new = Key {
-            version: next(version, |new| keys.iter().any(|key| key.version == *new))?,
+            version: next(&version, |new| keys.iter().any(|key| key.version == *new))?,
             ..(*key).clone()
         };
         let create = Script::forge("create api").flags(&refusal::of(&new));
@@ -178,17 +147,17 @@ fn new_versions(root: &Path, breaking: &[&Finding]) -> Vec<Script> {
     last.into_iter().filter_map(command).collect()
 }
 
-/// The first version after `version` that is not there: `v2` after `v1`, `v1beta2` after `v1beta1`.
-fn next(version: &str, is_there: impl Fn(&Version) -> bool) -> Option<Version> {
+/// The next version after `version` that does not exist: `v2` after `v1`, `v1beta2` after `v1beta1`.
+fn next(version: &str, exists: impl Fn(&Version) -> bool) -> Option<Version> {
     let stem = version.trim_end_matches(|c: char| c.is_ascii_digit());
     let number: u32 = version[stem.len()..].parse().ok()?;
     (number..=u32::MAX)
         .skip(1)
         .map_while(|number| format!("{stem}{number}").parse().ok())
-        .find(|version| !is_there(version))
+        .find(|version| !exists(version))
 }
 
-/// `--allow RULE` or `--allow RULE:WHERE`, where WHERE is a place as it is reported, or the start of one.
+/// `--allow RULE` or `--allow RULE:PLACE`, with a place as it is reported, or the start of one.
 struct Allowance {
     rule: &'static crd_compat::Rule,
     place: String,
@@ -217,20 +186,18 @@ impl Allowance {
         })
     }
 
-    /// A place covers itself and what is below it: `.spec` covers `.spec.size`, but not `.specs`, and `foos.example.com` all
-    /// of that definition, but nothing of `foos.example.com.au`.
+    /// Whether the place of a finding is the allowed one or below it: `.spec` covers `.spec.size`, but not `.specs`;
+    /// `foos.example.com` covers all its versions, but not `foos.example.com.au`.
     fn covers(&self, finding: &Finding) -> bool {
-        let place = &finding.place;
-        let mut parts = self.place.splitn(3, ' ');
-        let mut is = |part: &str| parts.next().is_none_or(|wanted| wanted == part);
-        let is_there = self.place.is_empty() || (is(&place.definition) && is(&place.version));
-        let path = parts.next().unwrap_or_default();
-        let below = place.path.strip_prefix(path);
-        self.rule == finding.rule
-            && is_there
-            && below.is_some_and(|rest| {
-                path.is_empty() || rest.is_empty() || rest.starts_with(['.', '['])
-            })
+        let place = finding.place.to_string();
+        let has_path = self.place.contains(" .") || self.place.contains(" [");
+        let is_below = |rest: &str| {
+            self.place.is_empty()
+                || rest.is_empty()
+                || rest.starts_with(' ')
+                || has_path && rest.starts_with(['.', '['])
+        };
+        self.rule == finding.rule && place.strip_prefix(&self.place).is_some_and(is_below)
     }
 }
 
@@ -239,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_next_version_is_of_the_same_stage_and_not_there() {
+    fn the_next_version_has_the_same_stage_and_does_not_exist() {
         for (version, expected) in [
             ("v1", Some("v3")),
             ("v1beta1", Some("v1beta2")),

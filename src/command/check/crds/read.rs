@@ -1,4 +1,4 @@
-//! The definitions that are compared.
+//! The CRDs that are compared.
 
 use std::{
     collections::BTreeSet,
@@ -20,7 +20,7 @@ use crate::{
     git, project,
 };
 
-/// The definitions of what `--crds` names, which is `-`, a file, a directory, or else a revision of git; and the project's.
+/// The CRDs of `--crds`, which names standard input (`-`), a file, a directory or a git revision; and those of the project.
 pub fn both(root: &Path, released: &str) -> Result<(Release, Release)> {
     if !root.join(project::FILE).exists() && !root.join(BASES).is_dir() {
         Workspace::open(root)?;
@@ -30,8 +30,7 @@ pub fn both(root: &Path, released: &str) -> Result<(Release, Release)> {
         || after(root).map(|files| Files::read(files, None)),
     );
     let before = Files::read(before?, after.as_ref().ok()).release()?;
-    let is_revision = released != "-" && !root.join(released).exists();
-    if before.is_empty() && !is_revision {
+    if before.is_empty() && (released == "-" || root.join(released).exists()) {
         return Err(
             Failure::refused(format!("no CustomResourceDefinition in `{released}`"))
                 .note("name a file, a directory or a git revision that has some")
@@ -44,7 +43,9 @@ pub fn both(root: &Path, released: &str) -> Result<(Release, Release)> {
 fn before(root: &Path, released: &str) -> Result<Vec<File>> {
     if released.trim().is_empty() {
         return Err(Failure::usage("`--crds` names nothing")
-            .note("a `$(…)` that fails leaves nothing, as `git describe` does where there are no tags")
+            .note(
+                "a `$(…)` that fails is empty, such as `git describe` in a repository without tags",
+            )
             .advise(Script::forge("check --crds HEAD")));
     }
     let path = root.join(released);
@@ -67,7 +68,7 @@ fn before(root: &Path, released: &str) -> Result<Vec<File>> {
     let mut files = git::blobs(root, released, BASES).map_err(|why| {
         Failure::refused(format!("`{released}` is no file and no revision"))
             .note(why.to_string())
-            .note("a checkout of CI often has neither tags nor history: `fetch-depth: 0` of actions/checkout gets them")
+            .note("a checkout in CI often has neither tags nor history: set `fetch-depth: 0` of actions/checkout")
             .advise(match git::is_inside_repository(root) {
                 true => Script::of("git fetch --tags"),
                 false => Script::forge("check --help"),
@@ -81,7 +82,7 @@ fn before(root: &Path, released: &str) -> Result<Vec<File>> {
         .zip(texts)
         .partition(|(file, _)| file.is_link);
     let mut seen: BTreeSet<Vec<u8>> = files.iter().map(|(_, text)| text.clone()).collect();
-    // Another name of a file does not count as it.
+    // A link to a file is not read again.
     let is_new = |(_, text): &(git::Blob, Vec<u8>)| seen.insert(text.clone());
     let links: Vec<_> = links.into_iter().filter(is_new).collect();
     let file = |(file, bytes): (git::Blob, _)| File {
@@ -95,14 +96,14 @@ fn after(root: &Path) -> Result<Vec<File>> {
     let bases = root.join(BASES);
     if !bases.is_dir() {
         return Err(Failure::refused(format!("no `{BASES}`"))
-            .note("the project's own definitions are compared")
+            .note("the CRDs of the project are there")
             .advise(Script::of("make manifests")));
     }
     directory(root, &bases)
 }
 
-/// Every YAML and JSON file below `at`, in the order of their paths. Links are followed, and nothing is read twice: a
-/// mounted ConfigMap has a link to every file beside the file. A link to what is around the directory leads nowhere new.
+/// Every YAML and JSON file below `at`, by path. Links are followed, but no file is read twice: a mounted ConfigMap has a link
+/// beside every file. A link to a parent directory is ignored.
 fn directory(root: &Path, at: &Path) -> Result<Vec<File>> {
     let refused = |path: &Path, why: &str| {
         let shown = path.strip_prefix(root).unwrap_or(path).display();
@@ -140,7 +141,7 @@ fn directory(root: &Path, at: &Path) -> Result<Vec<File>> {
     Ok(files)
 }
 
-/// Whether a file is called as YAML or JSON is.
+/// Whether a file has the extension of YAML or JSON.
 fn holds_definitions(path: &Path) -> bool {
     let extension = path.extension().map(OsStr::to_ascii_lowercase);
     let extension = extension.as_deref().and_then(OsStr::to_str);
@@ -149,6 +150,6 @@ fn holds_definitions(path: &Path) -> bool {
 
 fn unreadable(what: &str, why: &str) -> Failure {
     Failure::refused(format!("cannot read `{what}`: {why}"))
-        .note("it should hold the CustomResourceDefinitions of a release")
+        .note("it should contain the CustomResourceDefinitions of a release")
         .advise(Script::forge("check --crds HEAD"))
 }

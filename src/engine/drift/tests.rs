@@ -1,18 +1,30 @@
 use super::*;
+use crate::project::Project;
 
-fn memcached() -> Expected {
-    Expected {
-        group: "cache.example.com".into(),
-        version: "v1".into(),
-        kind: "Memcached".into(),
-        plural: "memcacheds".into(),
-        namespaced: true,
-        short_names: vec!["mc".into(), "memc".into()],
-    }
+/// A project with these entries, and options for each entry with short names.
+fn project(options: &str, entries: &[String]) -> Project {
+    let text = format!(
+        "domain: example.com\nlayout: [rust.operator-forge/v1]\nprojectName: demo\nversion: \"3\"\nplugins:\n  \
+         rust.operator-forge/v1:\n    templates: {}\n    resources:\n    - {{domain: example.com, {options}}}\nresources:\n{}",
+        template::SET,
+        entries.concat()
+    );
+    Project::read(text.as_bytes()).unwrap()
 }
 
-fn path() -> RelPath {
-    RelPath::parse("src/api/cache/v1/memcached.rs").unwrap()
+fn entry(group: &str, version: &str, kind: &str, rest: &str) -> String {
+    format!(
+        "- {{domain: example.com, group: '{group}', version: {version}, kind: {kind}, {rest}}}\n"
+    )
+}
+
+const NAMESPACED: &str = "api: {crdVersion: v1, namespaced: true}";
+
+fn compare_with_memcached(source: &str) -> Vec<Drift> {
+    let options = "group: cache, version: v1, kind: Memcached, options: {shortNames: [mc, memc]}";
+    let project = project(options, &[entry("cache", "v1", "Memcached", NAMESPACED)]);
+    let path = RelPath::parse("src/api/cache/v1/memcached.rs").unwrap();
+    compare(&path, source, &project.apis()[0])
 }
 
 /// The drifts of a type with these attributes, as `line field: file, PROJECT`.
@@ -21,7 +33,7 @@ fn check(attributes: &str, drifts: &[&str]) {
     let source = format!(
         "use kube::CustomResource;\n#[derive(CustomResource)]\n{attributes}\npub struct Spec {{}}\n"
     );
-    let found = compare(&path(), &source, &memcached()).into_iter();
+    let found = compare_with_memcached(&source).into_iter();
     let found = found.map(|Drift { line, what, .. }| match what {
         DriftKind::Differs {
             attribute,
@@ -79,7 +91,7 @@ fn differs() {
 }
 
 #[test]
-fn what_is_no_literal_is_not_judged() {
+fn a_value_that_is_no_literal_is_not_compared() {
     check("#[derive(Debug)]", &[]);
     check(
         r#"#[kube(group = GROUP, version = concat!("v", 1), kind = "Memcached", plural = MANY, namespaced = HERE, shortname = "mc", shortname = MEMC)]"#,
@@ -89,7 +101,7 @@ fn what_is_no_literal_is_not_judged() {
 
 #[test]
 fn the_place_of_a_syntax_error() {
-    let drifts = compare(&path(), "struct A;\nstruct {", &memcached());
+    let drifts = compare_with_memcached("struct A;\nstruct {");
     let [
         Drift {
             line: 2,
@@ -100,4 +112,31 @@ fn the_place_of_a_syntax_error() {
     else {
         panic!("{drifts:?}");
     };
+}
+
+#[test]
+fn a_rendered_type_agrees_with_its_project() {
+    let entries = [
+        entry("cache", "v1", "Memcached", NAMESPACED),
+        entry("cache", "v1alpha1", "Memcached", NAMESPACED),
+        entry("cache", "v1", "Cluster", "api: {crdVersion: v1}"),
+        entry(
+            "crew",
+            "v1",
+            "Admiral",
+            &format!("plural: admirales, {NAMESPACED}"),
+        ),
+        entry("type", "v2beta3", "Option", NAMESPACED),
+        entry("", "v1", &"K".repeat(59), NAMESPACED),
+        entry(&"g".repeat(63), "v10", "HTTPRoute", NAMESPACED),
+    ];
+    let options = "group: crew, version: v1, kind: Admiral, options: {shortNames: [ad, adm]}";
+    let project = project(options, &entries);
+    let tree = template::tree(&project).unwrap();
+    let types = template::all_types(&project).unwrap();
+    assert_eq!(types.len(), entries.len());
+    for (path, api) in types {
+        let source = String::from_utf8_lossy(&tree[&path].content);
+        assert_eq!(compare(&path, &source, &api), Vec::new(), "{source}");
+    }
 }

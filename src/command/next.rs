@@ -1,0 +1,40 @@
+//! Sentences that several commands have: next steps, and why a type cannot be edited.
+
+use crate::{
+    advice::{NextStep, Script},
+    project::ApiView,
+    syntax,
+};
+
+/// Generates the Derived files, and tests.
+pub fn manifests() -> NextStep {
+    NextStep::new(
+        "generate the manifests, then run the tests:",
+        Script::of("make manifests && make test"),
+    )
+}
+
+/// Deletes the CRD of an API that the project no longer has under this name.
+pub fn delete_crd(api: &ApiView<'_>) -> NextStep {
+    NextStep::new(
+        format!(
+            "clusters keep the old CRD and every {}; deleting the CRD deletes them all:",
+            api.key.kind
+        ),
+        Script::anywhere("kubectl delete crd").arg(format!(
+            "{}.{}",
+            api.resource.plural,
+            api.key.api_group(false)
+        )),
+    )
+}
+
+/// The reason that the attribute of a type cannot be edited.
+pub fn why_not_edited(error: syntax::Error) -> String {
+    match error {
+        syntax::Error::NoAttribute => {
+            "it has no `#[kube(…)]` with that kind, and with its values as plain strings".to_owned()
+        }
+        syntax::Error::Unparsable { line, why, .. } => format!("line {line}: {why}"),
+    }
+}
