@@ -17,8 +17,6 @@ pub enum Advice {
     Help,
     /// A line for a POSIX shell.
     Run(Script),
-    /// Anything that is not a command.
-    Sentence(String),
 }
 
 impl Advice {
@@ -44,12 +42,6 @@ impl Advice {
     #[must_use]
     pub fn drop(flag: impl Into<String>) -> Self {
         Self::Drop(vec![flag.into()])
-    }
-
-    /// A sentence.
-    #[must_use]
-    pub fn sentence(text: impl Into<String>) -> Self {
-        Self::Sentence(text.into())
     }
 }
 

@@ -68,7 +68,7 @@ fn request(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<C
             .map(|text| spoke(text))
             .collect::<Result<_>>()?,
         external: external::external(&webhook.external)?,
-        certificates: webhook.certificates.map(Into::into),
+        certificates: webhook.certificates,
         force: webhook.force,
     })
 }

@@ -27,7 +27,7 @@ pub fn run(flags: &Global, edit: &cli::Edit, report: &Report) -> Result<u8> {
             .transpose()?,
         license: edit.license.as_deref().map(License::parse).transpose()?,
         header: init::header(flags, edit.license.as_deref(), edit.license_file.as_deref())?,
-        certificates: edit.certificates.map(Into::into),
+        certificates: edit.certificates,
         runtime: match &edit.runtime {
             Some(text) => Some(runtime::parse(&workspace.root, text)?),
             None => None,

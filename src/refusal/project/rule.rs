@@ -43,7 +43,7 @@ pub fn failure(violation: Violation) -> Failure {
                 (Some(Advice::Drop(_)), Origin::EditApi) => Advice::Help,
                 (Some(Advice::Set(flags)), Origin::Rename) if is_kind(&flags) => Advice::Help,
                 (Some(advice), _) => advice,
-                (None, _) => Advice::sentence(field),
+                (None, _) => return failure(what.clone()).note(field).advise(Advice::Help),
             };
             return failure(what.clone()).advise(advice);
         }
@@ -185,7 +185,6 @@ fn words(violation: &Violation) -> Words {
             .field("shorten `plural`, `group` or `domain`"),
         Rule::LongFile(length) => broken(format!("group and kind of `{key}` have {length} characters together"))
             .note(format!("they name files such as `<group>_<version>_<kind>.yaml`; {FILE_MAX} characters are allowed"))
-            .flag(Advice::sentence("give `--group` or `--kind` a shorter name"))
             .field("shorten `group` or `kind`"),
         Rule::SameModule(module) => {
             let name = |key: &Key| match key.group.as_str() {
@@ -320,7 +319,6 @@ fn words(violation: &Violation) -> Words {
         }
         Rule::LongWebhook(name) => broken(format!("the name of the webhook, `{name}`, has {} characters", name.len()))
             .note(format!("{NAME_MAX} characters are allowed"))
-            .flag(Advice::sentence("an API in a shorter group, or with a shorter kind"))
             .field("shorten `group` or `kind`"),
     }
 }
