@@ -1,86 +1,79 @@
-//! Flags of kubebuilder that mean something else to a Rust project, or nothing. They are hidden from `--help`.
+//! Flags of kubebuilder that mean something else to a Rust project, or nothing.
 
-use clap::Args;
+use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 
 use crate::{
     advice::Advice,
     error::{Failure, Result},
 };
 
-/// Flags without a meaning here: scripts may go on with most of them.
-#[derive(Args, Debug, Default)]
+/// The flags that are ignored, so that scripts go on, and why. `--repo` has a value, the others are switches.
+const IGNORED: [(&str, &str); 6] = [
+    ("repo", "a Rust project is no Go module"),
+    ("multigroup", "every project can have several groups"),
+    ("make", "`cargo build` needs no generated code"),
+    ("fetch-deps", "cargo fetches dependencies when it builds"),
+    ("skip-go-version-check", "Rust projects need no Go"),
+    ("ssa", "kube applies every type server-side"),
+];
+
+/// Flags without a meaning here, hidden from `--help`.
+#[derive(Debug, Default)]
 pub struct Foreign {
-    #[arg(long, hide = true, num_args = 1)]
-    repo: Option<String>,
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    multigroup: Option<bool>,
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    make: Option<bool>,
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    fetch_deps: Option<bool>,
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    skip_go_version_check: Option<bool>,
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    ssa: Option<bool>,
-    #[arg(long, hide = true, num_args = 1)]
+    ignored: Vec<String>,
     plugins: Option<String>,
-    #[arg(long, hide = true, num_args = 1)]
-    project_version: Option<String>,
 }
 
 impl Foreign {
     /// Remarks about the flags that are ignored.
     ///
-    /// Errors: a flag that asks for anything but a Rust project.
+    /// Errors: `--plugins` that asks for anything but a Rust project.
     pub fn answer(&self) -> Result<Vec<String>> {
         match &self.plugins {
             Some(plugins) if !plugins.starts_with("rust.operator-forge/") => {
-                return Err(Failure::usage(format!(
-                    "`--plugins {plugins}` asks for another kind of project"
-                ))
-                .note("operator-forge has one layout, `rust.operator-forge/v1`, and no plugins")
-                .advise(Advice::drop("--plugins")));
+                let error = format!("`--plugins {plugins}` asks for another kind of project");
+                Err(Failure::usage(error)
+                    .note("operator-forge has one layout, `rust.operator-forge/v1`, and no plugins")
+                    .advise(Advice::drop("--plugins")))
             }
-            _ => {}
+            _ => Ok(self.ignored.clone()),
         }
-        match &self.project_version {
-            Some(version) if version != "3" => {
-                return Err(
-                    Failure::usage(format!("unknown `--project-version {version}`"))
-                        .note("PROJECT files have version 3")
-                        .advise(Advice::set("--project-version", "3")),
-                );
-            }
-            _ => {}
-        }
-        let ignored = [
-            (
-                self.repo.is_some(),
-                "`--repo` is ignored: a Rust project is no Go module",
-            ),
-            (
-                self.multigroup.is_some(),
-                "`--multigroup` is ignored: every project can have several groups",
-            ),
-            (
-                self.make.is_some(),
-                "`--make` is ignored: `cargo build` needs no generated code",
-            ),
-            (
-                self.fetch_deps.is_some(),
-                "`--fetch-deps` is ignored: cargo fetches dependencies when it builds",
-            ),
-            (
-                self.skip_go_version_check.is_some(),
-                "`--skip-go-version-check` is ignored: Rust projects need no Go",
-            ),
-            (
-                self.ssa.is_some(),
-                "`--ssa` is ignored: kube applies every type server-side",
-            ),
-        ];
-        let ignored = ignored.into_iter().filter(|(is_given, _)| *is_given);
-        Ok(ignored.map(|(_, remark)| remark.to_owned()).collect())
+    }
+}
+
+impl Args for Foreign {
+    fn augment_args(command: Command) -> Command {
+        let flag = |name| Arg::new(name).long(name).hide(true);
+        let switch = |name| flag(name).num_args(0..=1).require_equals(true);
+        command
+            .arg(flag("plugins"))
+            .arg(flag("project-version").value_parser(["3"]))
+            .args(IGNORED.map(|(name, _)| match name {
+                "repo" => flag(name),
+                _ => switch(name).default_missing_value("true"),
+            }))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Foreign {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, Error> {
+        let is_given = |(name, _): &(&str, &str)| matches.contains_id(name);
+        let ignored = IGNORED.into_iter().filter(is_given);
+        Ok(Self {
+            ignored: ignored
+                .map(|(name, why)| format!("`--{name}` is ignored: {why}"))
+                .collect(),
+            plugins: matches.get_one("plugins").cloned(),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
     }
 }
 
@@ -101,11 +94,12 @@ pub struct ExternalFlags {
 impl ExternalFlags {
     /// Errors: the flag that names a Go module.
     pub fn refuse_module(&self) -> Result<()> {
-        match &self.external_api_module {
-            None => Ok(()),
-            Some(module) => Err(Failure::usage(format!("`--external-api-module {module}` names a Go module"))
-                .note("an external type is in a crate: Cargo.toml has its version, and `--external-api-path` names the type")
-                .advise(Advice::set("--external-api-path", "cert_manager_crds::v1::Certificate"))),
-        }
+        let Some(module) = &self.external_api_module else {
+            return Ok(());
+        };
+        let error = format!("`--external-api-module {module}` names a Go module");
+        Err(Failure::usage(error)
+            .note("an external type is in a crate: Cargo.toml has its version, and `--external-api-path` names the type")
+            .advise(Advice::set("--external-api-path", "cert_manager_crds::v1::Certificate")))
     }
 }

@@ -1,7 +1,7 @@
 //! The refusals of command lines that clap does not accept.
 
 use clap::{
-    Arg, Command, Parser,
+    Command, Parser,
     error::{ContextKind, ContextValue, ErrorKind},
 };
 
@@ -23,75 +23,74 @@ pub fn refusal(error: &clap::Error, words: &[String]) -> Option<Failure> {
     let argument = of(ContextKind::InvalidArg);
     let value = of(ContextKind::InvalidValue);
     let subcommand = of(ContextKind::InvalidSubcommand);
-    let valid = texts(error, ContextKind::ValidValue);
+    let valid = match error.get(ContextKind::ValidValue) {
+        Some(ContextValue::Strings(valid)) => valid.clone(),
+        _ => Vec::new(),
+    };
     let name = bare(&argument);
     let line = Line::of(words);
-    let near = |wrong: &str, known: &[&str]| {
-        let near = name::nearest(wrong, known.iter().copied())?;
+    let near = |wrong: &str, known: Vec<String>| {
+        let near = name::nearest(wrong, known.iter().map(String::as_str))?;
         Some(replaced(words, |word| (word == wrong).then_some(near)))
     };
-    let (failure, corrected) = match error.kind() {
+    let (what, corrected) = match error.kind() {
         ErrorKind::DisplayHelp
         | ErrorKind::DisplayVersion
         | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => return None,
-        ErrorKind::UnknownArgument if argument.starts_with('-') => {
-            let flags = line.command.get_arguments().filter(|it| !it.is_hide_set());
-            let flags = flags.flat_map(|it| it.get_long_and_visible_aliases().unwrap_or_default());
-            let flags: Vec<String> = flags.map(|flag| format!("--{flag}")).collect();
-            let flags: Vec<&str> = flags.iter().map(String::as_str).collect();
-            let corrected = near(name, &flags);
-            (
-                Failure::usage(format!("unknown flag `{name}`")),
-                corrected.or_else(|| with_subcommand(&line.command, words, name)),
-            )
-        }
+        ErrorKind::UnknownArgument if argument.starts_with('-') => (
+            format!("unknown flag `{name}`"),
+            near(name, flags(&line.command))
+                .or_else(|| with_subcommand(&line.command, words, name)),
+        ),
         ErrorKind::UnknownArgument => (
-            Failure::usage(format!("unexpected word `{argument}`")),
+            format!("unexpected word `{argument}`"),
             joined(words, &argument),
         ),
-        ErrorKind::InvalidSubcommand => {
-            let known = line
-                .command
-                .get_subcommands()
-                .filter(|it| !it.is_hide_set());
-            let known: Vec<&str> = known
-                .flat_map(Command::get_name_and_visible_aliases)
-                .collect();
-            (
-                Failure::usage(format!("unknown command `{subcommand}`")),
-                near(&subcommand, &known),
-            )
-        }
-        ErrorKind::InvalidValue if value.is_empty() => (no_value(name, words), None),
-        ErrorKind::InvalidValue => {
-            let known: Vec<&str> = valid.iter().map(String::as_str).collect();
-            (
-                Failure::usage(format!("invalid value `{value}` for `{name}`")),
-                near(&value, &known),
-            )
-        }
-        ErrorKind::MissingRequiredArgument => (missing(error, &line.command), None),
+        ErrorKind::InvalidSubcommand => (
+            format!("unknown command `{subcommand}`"),
+            near(&subcommand, subcommands(&line.command)),
+        ),
+        ErrorKind::InvalidValue if value.is_empty() => (format!("`{name}` has no value"), None),
+        ErrorKind::InvalidValue => (
+            format!("invalid value `{value}` for `{name}`"),
+            near(&value, valid.clone()),
+        ),
+        ErrorKind::MissingRequiredArgument => (format!("`{name}` is missing"), None),
         ErrorKind::ArgumentConflict if !subcommand.is_empty() => {
-            let flags = of(ContextKind::PriorArg);
-            let failure = Failure::usage(format!("`{}` before `{subcommand}`", bare(&flags)))
-                .note(format!("the flags of `{subcommand}` come after it"));
-            (failure, joined(words, &subcommand))
+            let before = of(ContextKind::PriorArg);
+            (
+                format!("`{}` before the command `{subcommand}`", bare(&before)),
+                joined(words, &subcommand),
+            )
         }
         ErrorKind::ArgumentConflict => (
-            Failure::usage(format!("`{name}` was given twice")),
+            format!("`{name}` was given twice"),
             Some(line.with_last(name)),
         ),
-        _ => (Failure::usage(first_line(error)), None),
+        _ => (first_line(error), None),
     };
-    let failure = match &valid[..] {
-        [] => failure,
-        valid => failure.note(format!("possible values: {}", valid.join(", "))),
-    };
+    let failure = Failure::usage(what);
+    let values = (!valid.is_empty()).then(|| format!("possible values: {}", valid.join(", ")));
+    let failure = values.into_iter().fold(failure, Failure::note);
     let further = corrected.and_then(|words| brings_further(words, error));
     Some(failure.advise(match further {
         Some(words) => Script::anywhere("operator-forge").args(words).into(),
         None => Advice::Help,
     }))
+}
+
+/// The visible flags of a command, with their dashes.
+fn flags(command: &Command) -> Vec<String> {
+    let flags = command.get_arguments().filter(|it| !it.is_hide_set());
+    let names = flags.flat_map(|it| it.get_long_and_visible_aliases().unwrap_or_default());
+    names.map(|name| format!("--{name}")).collect()
+}
+
+/// The visible subcommands of a command.
+fn subcommands(command: &Command) -> Vec<String> {
+    let commands = command.get_subcommands().filter(|it| !it.is_hide_set());
+    let names = commands.flat_map(Command::get_name_and_visible_aliases);
+    names.map(str::to_owned).collect()
 }
 
 fn parse(words: &[String]) -> Result<Cli, clap::Error> {
@@ -135,46 +134,12 @@ fn joined(words: &[String], word: &str) -> Option<Vec<String>> {
     Some([&words[..at], &[pair], &words[at + 2..]].concat())
 }
 
-/// The refusal that names the missing arguments, and says what each is.
-fn missing(error: &clap::Error, command: &Command) -> Failure {
-    let names = texts(error, ContextKind::InvalidArg);
-    let quoted: Vec<String> = names.iter().map(|it| format!("`{}`", bare(it))).collect();
-    let are = if quoted.len() == 1 { "is" } else { "are" };
-    let mut failure = Failure::usage(format!("{} {are} missing", quoted.join(" and ")));
-    for (name, quoted) in names.iter().zip(&quoted) {
-        let mut arguments = command.get_arguments();
-        let argument = arguments.find(|argument| argument.to_string() == *name);
-        if let Some(help) = argument.and_then(Arg::get_help) {
-            let mut help = help.to_string();
-            help[..1].make_ascii_lowercase();
-            failure = failure.note(format!("{quoted}: {help}"));
-        }
-    }
-    failure
-}
-
-fn no_value(name: &str, words: &[String]) -> Failure {
-    let is_empty = |word: &String| word.is_empty() || word.strip_suffix('=') == Some(name);
-    if words.iter().any(is_empty) {
-        return Failure::usage(format!("the value of `{name}` is empty"));
-    }
-    Failure::usage(format!("`{name}` has no value"))
-        .note("the next word is a flag, or there is none")
-}
-
 /// `--kind <KIND>` and `--kind[=<KIND>]` are `--kind`; `<PATH>...` and `[PATH]` are `PATH`.
 fn bare(name: &str) -> &str {
     let name = name.trim_start_matches(['<', '[']);
     name.split([' ', '=', '[', ']', '>'])
         .next()
         .unwrap_or_default()
-}
-
-fn texts(error: &clap::Error, kind: ContextKind) -> Vec<String> {
-    match error.get(kind) {
-        Some(ContextValue::Strings(texts)) => texts.clone(),
-        other => other.map(text).into_iter().collect(),
-    }
 }
 
 fn text(value: &ContextValue) -> String {

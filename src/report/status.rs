@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::{
@@ -17,7 +18,8 @@ use crate::{
 };
 
 /// The state of a file, compared with what was generated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FileState {
     /// As it was generated.
     Unedited,
@@ -40,19 +42,10 @@ pub enum FileState {
 }
 
 impl FileState {
-    /// The word of `--output json`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Unedited => "unedited",
-            Self::Edited => "edited",
-            Self::Stale => "stale",
-            Self::Deleted => "deleted",
-            Self::New => "new",
-            Self::InTheWay => "in-the-way",
-            Self::Obsolete => "obsolete",
-            Self::Orphaned => "orphaned",
-            Self::Lost => "lost",
-        }
+    /// The state in one word.
+    fn word(self) -> String {
+        let word = json!(self);
+        word.as_str().unwrap_or_default().to_owned()
     }
 }
 
@@ -146,7 +139,7 @@ impl StatusReport<'_> {
             let needs_attention = file.needs_attention();
             if needs_attention || self.all {
                 let style = if needs_attention { YELLOW } else { GREEN };
-                page.line(&title(file.state.word()), style, &file.line(page.caller));
+                page.line(&title(&file.state.word()), style, &file.line(page.caller));
             }
         }
         page.attention(self.set);
@@ -207,24 +200,18 @@ impl StatusReport<'_> {
             json!({
                 "path": file.path,
                 "owner": file.owner,
-                "state": file.state.word(),
+                "state": file.state,
                 "pending": file.pending,
                 "lacks": file.lacks,
                 "command": file.command(caller),
             })
         };
-        let mut counts = json!({});
-        for (owner, states) in self.counts() {
-            for (state, count) in states {
-                counts[owner][state.word()] = count.into();
-            }
-        }
         json!({
             "command": "status",
             "project": self.project,
             "templateSet": self.templates,
             "files": self.files.iter().map(file).collect::<Value>(),
-            "counts": counts,
+            "counts": self.counts(),
             "changes": json::changes(self.set, false),
             "notes": json::notes(self.set, caller),
             "conflicts": json::conflicts(self.set),
