@@ -59,7 +59,7 @@ pub fn refusal(error: &clap::Error, words: &[String]) -> Option<Failure> {
         ErrorKind::ArgumentConflict if !subcommand.is_empty() => {
             let before = of(ContextKind::PriorArg);
             (
-                format!("`{}` before the command `{subcommand}`", bare(&before)),
+                format!("`{}` before `{subcommand}`", bare(&before)),
                 joined(words, &subcommand),
             )
         }
