@@ -1,10 +1,10 @@
 //! Advice: what to do about a failure, or next, as a value.
 //!
-//! Invariant: a [`Script`] consists of this program's own words (`&'static str`) and of text, and nothing outside of this module
-//! builds one in another way. Only `report` turns it into a line, and quotes every text, so no name in a project or on a command
-//! line can change what a pasted line does.
+//! Invariant: a [`Script`] consists of words of this program (`&'static str`) and of other text, and only this module builds one.
+//! Only `report` turns it into a line, and quotes all other text, so that no name in a project or on a command line changes what a
+//! pasted line does.
 
-/// One thing to do.
+/// One thing that a person can do.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Advice {
     /// The same command line again, once something else is in order.
@@ -17,8 +17,6 @@ pub enum Advice {
     Help,
     /// A line for a POSIX shell.
     Run(Script),
-    /// Anything that is not a command.
-    Sentence(String),
 }
 
 impl Advice {
@@ -44,12 +42,6 @@ impl Advice {
     #[must_use]
     pub fn drop(flag: impl Into<String>) -> Self {
         Self::Drop(vec![flag.into()])
-    }
-
-    /// A sentence.
-    #[must_use]
-    pub fn sentence(text: impl Into<String>) -> Self {
-        Self::Sentence(text.into())
     }
 }
 

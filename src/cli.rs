@@ -1,24 +1,14 @@
 //! The shape of the command line. kubebuilder's flags keep their names and meanings.
 //!
-//! Invariant: nothing here checks a name or knows a project; a flag's text goes to its command as it was typed.
+//! Invariant: nothing here checks a name or knows a project; the text of a flag goes to its command as it was typed.
 
-mod api;
-mod check;
 mod complete;
 mod correction;
-mod delete;
-mod edit;
-mod external;
-mod files;
 mod foreign;
 mod global;
-mod init;
+mod project;
 mod refusal;
-mod rename;
-mod status;
-mod type_flags;
-mod update;
-mod webhook;
+mod resource;
 
 use std::path::PathBuf;
 
@@ -29,30 +19,24 @@ use clap::{
 use clap_complete::engine::ArgValueCandidates;
 
 pub use self::{
-    api::Api,
-    check::Check,
-    correction::{directory, help_of, in_directory, with_flags, without_flags},
-    delete::{Delete, DeleteApi, DeleteWebhook},
-    edit::{Edit, EditApi, EditWhat},
-    external::ExternalFlags,
-    files::{Diff, Files},
-    foreign::Foreign,
-    global::{Color, Global, OnConflict, Output},
-    init::{Init, Vcs},
+    correction::{help_of, in_directory, with_flags, without_flags},
+    foreign::{ExternalFlags, Foreign},
+    global::{Color, Global, Output},
+    project::{Check, Diff, Edit, Files, Init, Status, Update, Vcs},
     refusal::refusal,
-    rename::Rename,
-    status::Status,
-    type_flags::TypeFlags,
-    update::Update,
-    webhook::{Certificates, Webhook},
+    resource::{
+        Api, Create, Delete, DeleteApi, DeleteWebhook, EditApi, EditWhat, Rename, TypeFlags,
+        Webhook,
+    },
 };
+pub use crate::change::Policy as OnConflict;
 
 /// The whole command line.
 #[derive(Debug, Parser)]
 #[command(
     name = "operator-forge",
     version,
-    about = "Scaffolds Kubernetes operators in Rust on kube-rs, and keeps them current",
+    about = "Scaffold Kubernetes operators in Rust with kube-rs, and keep them up to date",
     after_help = "\
 Examples:
   operator-forge init --domain example.com
@@ -66,16 +50,16 @@ pub struct Cli {
     /// Flags of every command.
     #[command(flatten)]
     pub global: Global,
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: Command,
 }
 
-/// How cargo prints the titles of its help.
+/// The style of titles in cargo's help.
 const TITLE: Style = AnsiColor::Green.on_default().bold();
 
-/// The command line with the help that people read: in the colors of cargo, and with the flags of every command whole in the
-/// help of the program only.
+/// The command line with the help that people read: in the colors of cargo. Only the help of the program explains the global
+/// flags.
 #[must_use]
 pub fn command() -> clap::Command {
     let colors = Styles::styled()
@@ -90,114 +74,103 @@ pub fn command() -> clap::Command {
         Some(short) => format!(" -{short}"),
         None => format!(" --{}", flag.get_long().unwrap_or_default()),
     });
-    let others = format!(
-        "{TITLE}Flags of every command{TITLE:#} (`operator-forge --help` explains them):\n {}\n",
-        names.collect::<String>()
-    );
-    command.mut_subcommands(|command| brief(command, &global, &others))
+    let names: String = names.collect();
+    let footer = format!("{TITLE}Global flags{TITLE:#} (see `operator-forge --help`):\n {names}\n");
+    command.mut_subcommands(|command| brief(command, &global, &footer))
 }
 
-/// A command whose help begins with examples, which are not wrapped, and names `others` behind its own flags.
-fn brief(command: clap::Command, global: &[Arg], others: &str) -> clap::Command {
+/// A command whose help begins with examples, which are not wrapped, and ends with `footer` instead of the global flags.
+fn brief(command: clap::Command, global: &[Arg], footer: &str) -> clap::Command {
     let examples = command.get_after_help().map(|text| format!("{text}\n\n"));
     let examples = examples.unwrap_or_default();
     let examples = examples.replace("Examples:", &format!("{TITLE}Examples:{TITLE:#}"));
     let template = format!(
-        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{examples}{{all-args}}\n\n{others}"
+        "{{about-with-newline}}\n{{usage-heading}} {{usage}}\n\n{examples}{{all-args}}\n\n{footer}"
     );
     let command = command.help_template(template).args(global);
-    command.mut_subcommands(|command| brief(command, global, others))
+    command.mut_subcommands(|command| brief(command, global, footer))
 }
 
 /// The commands.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Make a new project
+    /// Initialize a new project
     Init(Init),
-    /// Add an API, a controller or a webhook to the project
+    /// Scaffold an API, a controller or a webhook
     #[command(subcommand, visible_alias = "new")]
     Create(Create),
-    /// Take an API, a controller or a webhook away again; files that you edited stay
+    /// Delete an API, a controller or a webhook; files that you edited are kept
     #[command(subcommand)]
     Delete(Delete),
-    /// Change settings of the project, or of one kind
+    /// Update the configuration of the project, or of one kind
     Edit(Edit),
-    /// Give a kind another name, and its files
+    /// Rename a kind, with its files
     Rename(Rename),
-    /// Make the files what PROJECT says, after it was edited or merged
+    /// Apply PROJECT to the files, after you edited or merged it
     #[command(after_help = "\
 Examples:
   operator-forge sync
   operator-forge sync --dry-run --diff")]
     Sync,
-    /// Take back what the last command did, if nothing of it was changed since
+    /// Revert the last command, if its files have not changed since
     #[command(after_help = "\
 Examples:
   operator-forge undo --dry-run --diff
   operator-forge undo")]
     Undo,
-    /// Fail unless the files are what PROJECT says, or compare CRDs with a released version
+    /// Fail if files differ from PROJECT, or if CRDs are incompatible with a release
     Check(Check),
-    /// Say what each file is, and what is pending
+    /// Show the owner and the state of each file, and what `sync` would change
     Status(Status),
-    /// Show how files differ from what is generated
+    /// Show how files differ from the generated ones
     Diff(Diff),
-    /// Move the project to the templates of this operator-forge, with every edit
+    /// Update the project to the templates of this operator-forge, and merge your edits
     Update(Update),
-    /// Take generated files over: no command rewrites them any more
+    /// Take over generated files: no command rewrites them any more
     #[command(after_help = "\
 Examples:
   operator-forge own src/controllers.rs
   operator-forge own Makefile Dockerfile")]
     Own(Files),
-    /// Give files back that were taken over: they become what the templates say
+    /// Return files that you own: they are generated again
     #[command(mut_arg("paths", |paths| paths.add(ArgValueCandidates::new(complete::owned))), after_help = "\
 Examples:
   operator-forge disown src/controllers.rs --dry-run --diff
   operator-forge disown src/controllers.rs")]
     Disown(Files),
-    /// Write generated files again that were deleted
+    /// Write deleted files again
     #[command(mut_arg("paths", |paths| paths.add(ArgValueCandidates::new(complete::deleted))), after_help = "\
 Examples:
   operator-forge restore src/controllers/cache/memcached.rs
   operator-forge restore Makefile --dry-run")]
     Restore(Files),
-    /// Print the version of operator-forge and of what it generates
+    /// Print the versions of operator-forge, of its templates and of kube
     #[command(after_help = "\
 Examples:
   operator-forge version
   operator-forge version --output json")]
     Version,
-    /// Print a script that completes commands, flags, and the project's groups and kinds
+    /// Print a completion script for a shell
     #[command(after_help = "\
 Examples:
   source <(operator-forge completion bash)
   operator-forge completion zsh > ~/.zfunc/_operator-forge
   operator-forge completion fish > ~/.config/fish/completions/operator-forge.fish")]
     Completion {
-        /// The shell
+        /// Shell that runs the script
         #[arg(value_enum)]
         shell: Shell,
     },
-    /// Write a man page of each command into a directory, as `make install` does
+    /// Write a man page for each command, as `make install` does
     #[command(hide = true)]
     ManPages {
-        /// The directory, made if it is not there
+        /// Directory of the pages, created if it is missing
         #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
         dir: PathBuf,
     },
 }
 
-/// What `create` makes.
-#[derive(Debug, Subcommand)]
-pub enum Create {
-    /// Add a custom resource, a controller, or both
-    Api(Api),
-    /// Add defaulting, validation or conversion of a kind
-    Webhook(Webhook),
-}
-
-/// The shells that `completion` knows.
+/// The shells of `completion`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[allow(missing_docs)]
 pub enum Shell {

@@ -13,25 +13,25 @@ pub type Result<T, E = Failure> = std::result::Result<T, E>;
 /// The kind of a failure, which decides the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FailureKind {
-    /// Understood and refused, or failed on the way: exit code 1.
+    /// The command was refused or failed: exit code 1.
     Refused,
     /// The command line itself is wrong: exit code 2.
     Usage,
-    /// Another process works in the project, or did since the command read it: exit code 1, if running the command again does
-    /// not help for a while.
+    /// Another process works in the project, or did since the command read it. The command is run again for a while, then
+    /// exits with 1.
     Busy,
 }
 
-/// Why a command ends without success: what was found, why it matters, and what to do about it.
+/// The reason that a command does not succeed: error, notes, advice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// Decides the exit code.
     pub kind: FailureKind,
-    /// A lower-case fragment with the user's own text in backticks.
+    /// The error: a lower-case fragment with the user's text in backticks.
     pub what: String,
-    /// Reasons and circumstances, a sentence fragment each.
+    /// Reasons and circumstances, a fragment each.
     pub notes: Vec<String>,
-    /// What to do about it, the best first.
+    /// What a person can do about it, the best first.
     pub advice: Vec<Advice>,
 }
 

@@ -4,7 +4,7 @@ use std::{env, process::ExitCode};
 
 use clap::{CommandFactory, FromArgMatches};
 use operator_forge::{
-    cli::{self, Cli},
+    cli::{self, Cli, Global},
     command,
     report::Report,
 };
@@ -27,7 +27,7 @@ fn run() -> ExitCode {
             let Some(failure) = cli::refusal(&error, &words) else {
                 error.exit()
             };
-            let report = Report::before_flags(&words, &cli::directory(&words));
+            let report = Report::new(&Global::of_words(&words), &words);
             report.failure(&failure);
             return ExitCode::from(report.exit_code(failure.exit_code()));
         }

@@ -1,7 +1,7 @@
 //! Questions, on a terminal only; each names the flag that would have answered it.
 //!
-//! Invariant: an answer is a line, which the terminal edits itself. So a question is printed once however long it is, Ctrl-C
-//! and Ctrl-D end it, and lines that were pasted behind the answer stay for the shell.
+//! Invariant: an answer is a line, which the terminal itself edits. So a question of any length is printed once, Ctrl-C and Ctrl-D
+//! end it, and lines that were pasted after the answer are left to the shell.
 
 use std::io::{IsTerminal, stderr, stdin};
 
@@ -12,7 +12,7 @@ use crate::{
     report::Report,
 };
 
-/// More choices than this are not listed before a part of their name was typed.
+/// The most choices that are listed. Of more, a part of the name has to be typed first.
 const LISTED: usize = 20;
 
 /// Whether and how to ask.
@@ -23,24 +23,23 @@ pub struct Prompt<'a> {
 }
 
 impl<'a> Prompt<'a> {
-    /// Asks only if `allowed`, and a person is at both ends.
+    /// A prompt that asks only if `allowed`, and on a terminal.
     pub fn new(report: &'a Report, allowed: bool) -> Self {
-        let is_person = stdin().is_terminal() && stderr().is_terminal() && !report.is_json();
+        let is_terminal = stdin().is_terminal() && stderr().is_terminal() && !report.is_json();
         Self {
             report,
-            allowed: allowed && is_person,
+            allowed: allowed && is_terminal,
         }
     }
 
-    /// Whether there is somebody to ask.
+    /// Whether a person can be asked.
     pub fn is_allowed(self) -> bool {
         self.allowed
     }
 
     /// The flag's value, or an answer that `parse` accepts.
     ///
-    /// Errors: without a terminal a missing value is a usage error that names the flag, says `why` it is needed, and
-    /// shows `example`.
+    /// Errors: without a terminal, a usage error that names the flag, says `why` it is needed, and advises `example`.
     pub fn value<T>(
         self,
         flag: &str,
@@ -70,27 +69,29 @@ impl<'a> Prompt<'a> {
         given: Option<bool>,
         default: bool,
     ) -> Result<bool> {
-        match given {
-            Some(value) => Ok(value),
-            None if !self.allowed => Ok(default),
-            None => {
-                let choice = if default { "Y/n" } else { "y/N" };
-                let question = format!("{question} [{choice}] ({flag}): ");
-                self.ask(&question, &Advice::switch(flag), |text| {
-                    yes_or_no(text, default).ok_or_else(|| "y or n".to_owned())
-                })
-            }
+        if given.is_some() || !self.allowed {
+            return Ok(given.unwrap_or(default));
         }
+        let choice = if default { "Y/n" } else { "y/N" };
+        let question = format!("{question} [{choice}] ({flag}): ");
+        self.ask(&question, &Advice::switch(flag), |text| {
+            match text.trim().to_ascii_lowercase().as_str() {
+                "" => Ok(default),
+                "y" | "yes" => Ok(true),
+                "n" | "no" => Ok(false),
+                _ => Err("y or n".to_owned()),
+            }
+        })
     }
 
-    /// What to do with a file in the way; `rest` more come after it.
+    /// The policy for a conflict, which `rest` others follow.
     pub fn conflict(self, path: &str, reason: &str, rest: usize) -> Result<Answer> {
         let all = match rest {
             0 => String::new(),
-            n => format!("; a capital letter goes for the other {n}, too"),
+            n => format!("; a capital letter answers for the other {n}, too"),
         };
         let question = format!(
-            "`{path}` {reason}. Keep it, take what is generated, write both with conflict markers, or abort? \
+            "`{path}` {reason}. Keep it, take the generated file, write both with conflict markers, or abort? \
              [k/t/m/a{all}] (--on-conflict): "
         );
         let keep = Advice::set("--on-conflict", "keep");
@@ -99,9 +100,9 @@ impl<'a> Prompt<'a> {
         })
     }
 
-    /// Which of `items`: its number, or a part of its name. The `missing` flags would have named it.
+    /// The index of one of `items`, by its number or a part of its name. The `missing` flags would have named it.
     ///
-    /// Errors: without a terminal, a usage error that lists what there is; `help` names one.
+    /// Errors: without a terminal, a usage error that lists `items`, and advises `help`.
     pub fn choose(
         self,
         question: &str,
@@ -137,7 +138,7 @@ impl<'a> Prompt<'a> {
         }
     }
 
-    /// Asks until `parse` accepts the line. `help` answers without a question.
+    /// Asks until `parse` accepts the line. `help` is the advice to answer beforehand.
     fn ask<T>(
         self,
         question: &str,
@@ -147,7 +148,7 @@ impl<'a> Prompt<'a> {
         let refused = |why: &str| {
             self.report.question("\n");
             Failure::refused(format!("no answer: {why}"))
-                .note("nothing was written; the flag in brackets answers beforehand")
+                .note("nothing was written; the flag in brackets answers without a question")
                 .advise(help.clone())
         };
         loop {
@@ -167,30 +168,27 @@ impl<'a> Prompt<'a> {
     }
 }
 
-/// The refusal where nobody can choose.
+/// The refusal where nobody can be asked to choose.
 fn none_named(missing: &[&str], items: &[String]) -> Failure {
-    let flags: Vec<String> = missing.iter().map(|flag| format!("`{flag}`")).collect();
+    let quoted = |text: &dyn std::fmt::Display| format!("`{text}`");
+    let flags: Vec<String> = missing.iter().map(|flag| quoted(flag)).collect();
     let is = if flags.len() == 1 { "is" } else { "are" };
-    let failure = Failure::usage(format!("{} {is} missing", flags.join(" and ")));
-    let mut names: Vec<String> = items
-        .iter()
-        .take(LISTED)
-        .map(|item| format!("`{item}`"))
+    let shown = items.iter().take(LISTED).map(|item| quoted(item));
+    let more = items.len().checked_sub(LISTED).filter(|more| *more > 0);
+    let names: Vec<String> = shown
+        .chain(more.map(|more| format!("{more} more")))
         .collect();
-    if items.len() > LISTED {
-        names.push(format!("{} more", items.len() - LISTED));
-    }
-    failure.note(format!("there are: {}", names.join(", ")))
+    Failure::usage(format!("{} {is} missing", flags.join(" and ")))
+        .note(format!("there are: {}", names.join(", ")))
 }
 
-/// Those of `items` in `left` that an answer means: one by its number or its whole name, or all that contain it.
+/// The items in `left` that an answer means: one by its number or its whole name, or all that contain it.
 fn narrow(items: &[String], left: &[usize], answer: &str) -> Vec<usize> {
     let answer = answer.trim().to_lowercase();
-    let numbered = answer
-        .parse::<usize>()
-        .ok()
-        .filter(|_| left.len() <= LISTED);
-    if let Some(at) = numbered.and_then(|number| left.get(number.checked_sub(1)?)) {
+    if left.len() <= LISTED
+        && let Ok(number @ 1..) = answer.parse::<usize>()
+        && let Some(at) = left.get(number - 1)
+    {
         return vec![*at];
     }
     let is_whole = |at: &usize| items[*at].to_lowercase() == answer;
@@ -201,17 +199,17 @@ fn narrow(items: &[String], left: &[usize], answer: &str) -> Vec<usize> {
     left.iter().copied().filter(contains).collect()
 }
 
-/// What to do with a file in the way.
+/// An answer about a conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// What to do with this one.
+    /// The policy for this conflict.
     pub policy: Policy,
-    /// Whether the rest is to be treated alike.
+    /// Whether the policy is for all following conflicts, too.
     pub for_the_rest: bool,
 }
 
 impl Answer {
-    /// The letter of a policy; a capital one goes for the rest, too.
+    /// Reads the letter or the word of a policy; a capital letter is for the following conflicts, too.
     pub fn parse(text: &str) -> Option<Self> {
         let policy = match text.trim().to_ascii_lowercase().as_str() {
             "k" | "keep" => Policy::Keep,
@@ -225,15 +223,6 @@ impl Answer {
             policy,
             for_the_rest,
         })
-    }
-}
-
-fn yes_or_no(text: &str, default: bool) -> Option<bool> {
-    match text.trim().to_ascii_lowercase().as_str() {
-        "" => Some(default),
-        "y" | "yes" => Some(true),
-        "n" | "no" => Some(false),
-        _ => None,
     }
 }
 

@@ -1,13 +1,12 @@
 //! Everything the terminal shows: a verb column on standard error, diffs and JSON on standard output.
 //!
-//! Invariant: nothing else in the program writes to the terminal, so a quiet run is quiet and JSON is the only thing on
-//! standard output when it was asked for. What runs commands in its own process collects the words instead.
+//! Invariant: nothing else in the program writes to the terminal, so a quiet run is quiet, and with `--output json` standard
+//! output has nothing but JSON. A process that runs commands itself collects their output instead.
 
 mod caller;
 mod compat;
 mod drift;
 mod json;
-mod notes;
 mod progress;
 mod status;
 mod text;
@@ -18,15 +17,16 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use indicatif::ProgressBar;
 use serde_json::Value;
 
 pub use self::compat::Comparison;
 pub use self::drift::{Drift, DriftKind};
 pub use self::status::{FileState, FileStatus, StatusReport};
-use self::{caller::Caller, progress::Progress};
+use self::{caller::Caller, text::Page};
 use crate::{
-    advice::{Advice, NextStep, Script},
-    change::{Change, ChangeSet},
+    advice::{NextStep, Script},
+    change::{Action, Change, ChangeSet, Shown},
     cli::{Color, Global, Output},
     error::Failure,
 };
@@ -34,9 +34,9 @@ use crate::{
 /// What a command did or would do.
 #[derive(Clone, Copy)]
 pub struct Outcome<'a> {
-    /// `create api`.
+    /// The command: `create api`.
     pub command: &'static str,
-    /// All of it.
+    /// Its changes, notes and conflicts.
     pub set: &'a ChangeSet,
     /// Remarks about flags and surroundings; they leave nothing to do.
     pub remarks: &'a [String],
@@ -44,49 +44,38 @@ pub struct Outcome<'a> {
     pub next: &'a [NextStep],
 }
 
-/// What was told.
+/// The output of a command.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Captured {
-    /// On standard output.
+    /// Standard output.
     pub output: String,
-    /// On standard error.
+    /// Standard error.
     pub error: String,
 }
 
-/// How to speak.
+/// The terminal, as the flags of the command line want it.
 #[derive(Clone, Debug)]
 pub struct Report {
-    output: Output,
-    quiet: bool,
-    color: bool,
-    output_color: bool,
-    dry_run: bool,
-    diff: bool,
-    progress: Progress,
-    /// Who called.
+    flags: Global,
+    progress: ProgressBar,
     caller: Caller,
-    /// What happened before the command began, for whatever is told of it.
+    /// What happened before the command began, for the first report of it.
     before: Vec<String>,
-    /// Where the words go, if not to the terminal.
+    /// The output, where it does not go to the terminal.
     collected: Option<RefCell<Captured>>,
-    /// Why some of the words are lost.
+    /// Why a part of the output is lost.
     lost: OnceCell<String>,
 }
 
 impl Report {
-    /// From the flags of the command line and the kind of terminal.
+    /// A report for the flags and words of a command line.
     pub fn new(flags: &Global, words: &[String]) -> Self {
         let is_shown = flags.output == Output::Text && !flags.quiet;
         Self {
-            output: flags.output,
-            quiet: flags.quiet,
-            color: Self::wants_color(flags.color, &io::stderr()),
-            output_color: Self::wants_color(flags.color, &io::stdout()),
-            dry_run: flags.dry_run,
-            diff: flags.diff,
+            flags: flags.clone(),
             progress: match is_shown && !is_dumb() && io::stderr().is_terminal() {
-                true => Progress::begin(),
-                false => Progress::default(),
+                true => progress::begin(),
+                false => ProgressBar::hidden(),
             },
             caller: Caller::new(words, &flags.directory),
             before: Vec::new(),
@@ -95,7 +84,7 @@ impl Report {
         }
     }
 
-    /// The same, in silence: [`Report::told`] has the words.
+    /// A report that collects the output, for [`Report::told`].
     pub fn collecting(flags: &Global, words: &[String]) -> Self {
         Self {
             collected: Some(RefCell::default()),
@@ -103,200 +92,135 @@ impl Report {
         }
     }
 
-    /// What was told so far; nothing where it went to the terminal.
+    /// The output so far; empty where it went to the terminal.
     pub fn told(&self) -> Captured {
         let collected = self.collected.as_ref();
         collected.map_or_else(Captured::default, |told| told.borrow().clone())
     }
 
-    /// For errors in the words behind the program's name, which are found before the flags are known; `directory` is that of
-    /// `-C`.
-    pub fn before_flags(words: &[String], directory: &Path) -> Self {
-        let json = words.iter().any(|word| word == "--output=json")
-            || words
-                .windows(2)
-                .any(|pair| pair[0] == "--output" && pair[1] == "json");
-        let output = if json { Output::Json } else { Output::Text };
-        Self {
-            output,
-            quiet: false,
-            color: Self::wants_color(Color::Auto, &io::stderr()),
-            output_color: false,
-            dry_run: false,
-            diff: false,
-            progress: Progress::default(),
-            caller: Caller::new(words, directory),
-            before: Vec::new(),
-            collected: None,
-            lost: OnceCell::new(),
-        }
-    }
-
-    fn wants_color(color: Color, stream: &impl IsTerminal) -> bool {
-        match color {
-            Color::Always => true,
-            Color::Never => false,
-            Color::Auto => {
-                std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
-                    && !is_dumb()
-                    && stream.is_terminal()
-            }
-        }
-    }
-
-    /// Adds what happened before the command began: it comes first in whatever is told of the command.
+    /// Adds what happened before the command began: it comes first in the report of the command.
     pub fn add_remarks(&mut self, remarks: Vec<String>) {
         self.before.extend(remarks);
     }
 
-    /// Says in which directory the project is.
+    /// Sets the directory of the project.
     pub fn set_project(&mut self, directory: PathBuf) {
-        self.caller = self.caller.clone().with_project(directory);
+        self.caller.project = directory;
     }
 
-    /// Says which project was found above the directory that the command was started in.
+    /// Reports the project that was found above the directory that the command was started in.
     pub fn entered(&self, project: &Path) {
-        if self.output == Output::Text && !self.quiet {
-            let project = project.display().to_string();
-            self.eprint(&text::line("Project", text::GREEN, &project, self.color));
+        if !self.is_json() && !self.flags.quiet {
+            self.page(|page| page.line("Project", text::GREEN, &project.display().to_string()));
         }
     }
 
-    /// Tells what was done, or would be.
+    /// Reports what was done, or would be.
     pub fn outcome(&self, outcome: &Outcome<'_>) {
-        let next = match outcome.command {
-            "init" => self.caller.next_there(outcome.next),
-            _ => self.caller.next(outcome.next),
-        };
-        match self.output {
-            Output::Json => {
-                let remarks: Vec<String> =
-                    self.before.iter().chain(outcome.remarks).cloned().collect();
-                let outcome = Outcome {
-                    remarks: &remarks,
-                    ..*outcome
-                };
-                self.json(json::outcome(&outcome, &next, self.dry_run, self.diff));
-            }
-            Output::Text => {
-                self.eprint(&text::warnings(&self.before, self.color));
-                if self.diff {
-                    self.patch(&text::diffs(outcome));
-                } else if !self.quiet {
-                    self.patch(&text::overwritten(outcome));
-                }
-                let style = self.style();
-                self.eprint(&text::outcome(
-                    outcome,
-                    &next,
-                    self.dry_run,
-                    self.quiet,
-                    style,
-                ));
-            }
+        if self.is_json() {
+            let next = self.caller.next(outcome.command, outcome.next);
+            let remarks = [&self.before, outcome.remarks].concat();
+            let outcome = Outcome {
+                remarks: &remarks,
+                ..*outcome
+            };
+            let Global { dry_run, diff, .. } = self.flags;
+            return self.json(json::outcome(&outcome, &next, &self.caller, dry_run, diff));
         }
+        self.page(|page| page.warnings(self.before.clone()));
+        // The changes of the user's own text are shown unasked.
+        let is_users = |action| matches!(action, Action::Overwrite | Action::Edit);
+        if self.flags.diff || !self.flags.quiet {
+            let is_shown = |action| self.flags.diff || is_users(action);
+            self.patch(&text::diffs(outcome.set, is_shown));
+        }
+        self.done(outcome);
     }
 
-    /// Tells what was done, where a [`Report::proposal`] was agreed to.
+    /// Reports what was done after a [`Report::proposal`], which showed the diffs.
     pub fn done(&self, outcome: &Outcome<'_>) {
-        let next = self.caller.next(outcome.next);
-        self.eprint(&text::outcome(
-            outcome,
-            &next,
-            false,
-            self.quiet,
-            self.style(),
-        ));
+        let next = self.caller.next(outcome.command, outcome.next);
+        self.page(|page| page.outcome(outcome, &next, None, &self.flags));
     }
 
     /// Shows how files differ from what is generated.
     pub fn differences(&self, outcome: &Outcome<'_>) {
-        match self.output {
-            Output::Json => self.json(json::outcome(outcome, &[], true, true)),
-            Output::Text => self.patch(&text::diffs(outcome)),
+        match self.flags.output {
+            Output::Json => self.json(json::outcome(outcome, &[], &self.caller, true, true)),
+            Output::Text => self.patch(&text::diffs(outcome.set, |_| true)),
         }
     }
 
-    /// Shows what a question is about, as a dry run with its diffs does.
+    /// Shows the changes that a question is about, as a dry run with diffs does.
     pub fn proposal(&self, outcome: &Outcome<'_>) {
-        let shown = Self {
-            dry_run: true,
-            diff: true,
-            ..self.clone()
-        };
+        let mut shown = self.clone();
+        (shown.flags.dry_run, shown.flags.diff) = (true, true);
         shown.outcome(outcome);
     }
 
-    /// Tells what `check` found; it fails where there is a failure.
+    /// Reports what `check` found; it fails if `failed` says why.
     pub fn check(&self, outcome: &Outcome<'_>, drifts: &[Drift], failed: Option<&Failure>) {
-        let failed = failed.map(|failed| self.caller.explain(failed));
-        let failed = failed.as_ref();
-        match self.output {
-            Output::Json => self.json(json::check(outcome, drifts, failed, self.diff)),
-            Output::Text => {
-                if self.diff {
-                    self.patch(&text::diffs(outcome));
-                }
-                self.eprint(&text::check(outcome, failed, self.quiet, self.style()));
+        if !self.is_json() {
+            if self.flags.diff {
+                self.patch(&text::diffs(outcome.set, |_| true));
             }
+            return self.page(|page| page.outcome(outcome, &[], failed, &self.flags));
         }
+        let mut object = json::outcome(outcome, &[], &self.caller, true, self.flags.diff);
+        object["conflicts"] = json::conflicts(outcome.set);
+        object["attributes"] = drifts.iter().map(Drift::json).collect();
+        if let Some(failure) = failed {
+            object["error"] = json::error(failure, &self.caller);
+        }
+        self.json(object);
     }
 
-    /// Tells what `check --crds` found; it fails where there is a failure.
+    /// Reports what `check --crds` found; it fails if `failed` says why.
     pub fn comparison(&self, comparison: &Comparison<'_>, failed: Option<&Failure>) {
-        let failed = failed.map(|failed| self.caller.explain(failed));
-        let failed = failed.as_ref();
-        match self.output {
-            Output::Json => self.json(comparison.json(failed)),
-            Output::Text => self.eprint(&comparison.text(failed, self.quiet, self.color)),
+        match self.flags.output {
+            Output::Json => self.json(comparison.json(failed, &self.caller)),
+            Output::Text => self.page(|page| comparison.text(page, failed, self.flags.quiet)),
         }
     }
 
-    /// Shows what each file is.
+    /// Shows the state of each file.
     pub fn status(&self, status: &StatusReport<'_>) {
-        let sync = [Script::forge("sync")];
-        let scripts = status.set.makes_room().into_iter().chain(sync);
-        let script = scripts.reduce(Script::then).map(Advice::from);
-        let instead = status.instead.iter().map(|it| self.caller.text(it));
-        let sync = match status.instead {
-            [] => script.map_or_else(String::new, |script| self.caller.text(&script)),
-            // Each is done with something left for the next one, exit code 3.
-            _ => instead.collect::<Vec<_>>().join("; "),
-        };
-        match self.output {
-            Output::Json => self.json(status.json(&self.caller)),
-            Output::Text => {
-                self.print(&status.text(&sync, &self.caller, self.quiet, self.output_color));
-            }
+        if self.is_json() {
+            return self.json(status.json(&self.caller));
         }
+        let mut page = Page::new(&self.caller, self.wants_color(&io::stdout()));
+        status.text(&mut page, self.flags.quiet);
+        self.put(&page.finish());
     }
 
-    /// Tells why nothing was done.
+    /// Reports why nothing was done.
     pub fn failure(&self, failure: &Failure) {
         let failure = &self.before.iter().fold(failure.clone(), Failure::note);
-        let failure = &self.caller.explain(failure);
-        match self.output {
-            Output::Json => self.json(json::failure(failure)),
-            Output::Text => self.eprint(&text::failure(failure, self.color)),
+        match self.flags.output {
+            Output::Json => {
+                self.json(serde_json::json!({ "error": json::error(failure, &self.caller) }))
+            }
+            Output::Text => self.page(|page| page.failure(failure)),
         }
     }
 
-    /// Shows what a question is about.
+    /// Shows the change that a question is about.
     pub fn diff(&self, change: &Change) {
-        self.patch(&text::diff(change));
+        self.patch(&text::diff(&Shown { change, from: None }));
     }
 
     /// Prints a question, or what is wrong with its answer.
     pub fn question(&self, text: &str) {
-        self.eprint(text);
+        self.eprint(&text::printable(text));
     }
 
-    /// Says what the command is at, where it takes long: `Writing`, `40 files`.
+    /// Shows the step of a command that takes long: `Writing`, `40 files`.
     pub fn at(&self, verb: &'static str, what: String) {
-        self.progress.at(verb, what);
+        self.progress.set_prefix(verb);
+        self.progress.set_message(what);
     }
 
-    /// Prints a text that was asked for (a version, a script) on standard output.
+    /// Prints a requested text (a version, a script) on standard output.
     pub fn text(&self, text: &str) {
         self.put(text);
     }
@@ -309,43 +233,48 @@ impl Report {
 
     /// Whether the caller asked for JSON.
     pub fn is_json(&self) -> bool {
-        self.output == Output::Json
+        self.flags.output == Output::Json
     }
 
-    /// The exit code of a command that ended with `code`: 1 where some of its words are lost, which is told.
+    /// The exit code of a command that ended with `code`: 1 where a part of its output is lost, which is reported.
     pub fn exit_code(&self, code: u8) -> u8 {
         let Some(why) = self.lost.get() else {
             return code;
         };
         let failure = Failure::refused(format!("cannot write to {why}"))
-            .note("the command has run, and what it said is lost in part")
-            .note("free some space, or send the words elsewhere")
+            .note("the command has run, and a part of its output is lost")
+            .note("free some space, or redirect the output to another place")
             .advise(Script::forge("status"));
-        self.eprint(&text::failure(&self.caller.explain(&failure), self.color));
+        self.page(|page| page.failure(&failure));
         1
     }
 
-    fn style(&self) -> text::Style {
-        text::Style {
-            folds: !self.diff,
-            color: self.color,
+    /// Prints lines for a person on standard error.
+    fn page(&self, write: impl FnOnce(&mut Page<'_>)) {
+        let mut page = Page::new(&self.caller, self.wants_color(&io::stderr()));
+        write(&mut page);
+        self.eprint(&page.finish());
+    }
+
+    fn wants_color(&self, stream: &impl IsTerminal) -> bool {
+        let is_unset = || std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+        match self.flags.color {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => is_unset() && !is_dumb() && stream.is_terminal(),
         }
     }
 
-    /// Prints diffs: byte for byte for `git apply`, and as safe as anything else where a person reads them.
+    /// Prints diffs: byte for byte for `git apply`, and escaped where a person reads them.
     fn patch(&self, text: &str) {
         match io::stdout().is_terminal() {
-            true => self.print(text),
+            true => self.put(&text::printable(text)),
             false => self.put(text),
         }
     }
 
-    fn print(&self, text: &str) {
-        self.put(&text::printable(text, self.output_color));
-    }
-
     fn put(&self, text: &str) {
-        self.progress.end();
+        self.progress.finish_and_clear();
         match &self.collected {
             Some(told) => told.borrow_mut().output.push_str(text),
             None => self.write(io::stdout(), "standard output", text),
@@ -353,8 +282,7 @@ impl Report {
     }
 
     fn eprint(&self, text: &str) {
-        let text = &*text::printable(text, self.color);
-        self.progress.end();
+        self.progress.finish_and_clear();
         match &self.collected {
             Some(told) => told.borrow_mut().error.push_str(text),
             None => self.write(io::stderr(), "standard error", text),

@@ -1,10 +1,10 @@
-//! Candidates from the project around the current directory, or that of `-C`. A project that cannot be read offers nothing.
+//! Candidates from the project around the current directory, or that of `-C`. A project that cannot be read has none.
 
 use std::{collections::BTreeSet, env, fs, path::PathBuf};
 
 use clap_complete::CompletionCandidate;
 
-use super::directory;
+use super::correction::Line;
 use crate::{
     project::{self, FILE, Key, Project},
     template,
@@ -13,53 +13,39 @@ use crate::{
 
 /// The project's groups.
 pub fn groups() -> Vec<CompletionCandidate> {
-    candidates(|key| key.group.to_string())
+    of_keys(|key| key.group.to_string())
 }
 
 /// The project's versions.
 pub fn versions() -> Vec<CompletionCandidate> {
-    candidates(|key| key.version.to_string())
+    of_keys(|key| key.version.to_string())
 }
 
 /// The project's kinds.
 pub fn kinds() -> Vec<CompletionCandidate> {
-    candidates(|key| key.kind.to_string())
+    of_keys(|key| key.kind.to_string())
 }
 
 /// The project's controllers that have names of their own.
 pub fn controllers() -> Vec<CompletionCandidate> {
-    let Some(project) = project() else {
-        return Vec::new();
-    };
-    let controllers = project.controllers().into_iter();
+    let project = project();
+    let controllers = project.iter().flat_map(Project::controllers);
     let named = controllers.filter(|controller| !controller.default);
-    words(named.map(|controller| controller.name))
+    candidates(named.map(|controller| controller.name.to_string()))
 }
 
-/// Generated files that were taken over.
+/// The files that the user owns.
 pub fn owned() -> Vec<CompletionCandidate> {
     let owned = project().map(|project| project.settings.owned);
     paths(owned.into_iter().flatten())
 }
 
-/// Generated files that were deleted.
+/// The generated files that were deleted.
 pub fn deleted() -> Vec<CompletionCandidate> {
     let desired = project().and_then(|project| template::paths(&project).ok());
     let root = root();
     let is_gone = |path: &RelPath| !root.join(path.as_str()).exists();
     paths(desired.into_iter().flatten().filter(is_gone))
-}
-
-/// Paths as the directory names them in which the command line works.
-fn paths(paths: impl Iterator<Item = RelPath>) -> Vec<CompletionCandidate> {
-    let start = tree::full(&start());
-    let below = start.strip_prefix(root()).unwrap_or(&start).to_path_buf();
-    let above = "../".repeat(below.components().count());
-    let near = |path: RelPath| match PathBuf::from(path.as_str()).strip_prefix(&below) {
-        Ok(inside) => inside.display().to_string(),
-        Err(_) => format!("{above}{path}"),
-    };
-    words(paths.map(near))
 }
 
 /// The rules of `check --crds`.
@@ -70,41 +56,49 @@ pub fn rules() -> Vec<CompletionCandidate> {
     rules.map(candidate).collect()
 }
 
-/// Where the command line to complete works: behind `--`, its first word is the program.
-fn start() -> PathBuf {
-    let words = env::args_os().skip_while(|word| word != "--").skip(2);
-    let words: Vec<_> = words
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
-    match directory(&words) {
-        here if here.as_os_str().is_empty() => PathBuf::from("."),
-        named => named,
-    }
+fn of_keys(part: impl Fn(&Key) -> String) -> Vec<CompletionCandidate> {
+    let project = project();
+    let resources = project.iter().flat_map(Project::resources);
+    let words: BTreeSet<String> = resources.map(|(key, _)| part(key)).collect();
+    candidates(words.into_iter().filter(|word| !word.is_empty()))
 }
 
-/// The project's directory.
-fn root() -> PathBuf {
-    let start = tree::full(&start());
-    match project::above(&start).filter(|_| !start.join(FILE).is_file()) {
-        Some(root) => root.to_path_buf(),
-        None => start,
-    }
+/// Paths relative to the directory in which the command line works.
+fn paths(paths: impl Iterator<Item = RelPath>) -> Vec<CompletionCandidate> {
+    let (start, root) = (start(), root());
+    let below = start.strip_prefix(root).unwrap_or(&start);
+    let above = "../".repeat(below.components().count());
+    let near = |path: RelPath| match PathBuf::from(path.as_str()).strip_prefix(below) {
+        Ok(inside) => inside.display().to_string(),
+        Err(_) => format!("{above}{path}"),
+    };
+    candidates(paths.map(near))
+}
+
+fn candidates(words: impl Iterator<Item = String>) -> Vec<CompletionCandidate> {
+    words.map(CompletionCandidate::new).collect()
 }
 
 fn project() -> Option<Project> {
     Project::read(&fs::read(root().join(FILE)).ok()?).ok()
 }
 
-fn words(words: impl Iterator<Item = impl ToString>) -> Vec<CompletionCandidate> {
-    words
-        .map(|word| CompletionCandidate::new(word.to_string()))
-        .collect()
+/// The project's directory.
+fn root() -> PathBuf {
+    let start = start();
+    match project::above(&start).filter(|_| !start.join(FILE).is_file()) {
+        Some(root) => root.to_path_buf(),
+        None => start,
+    }
 }
 
-fn candidates(part: impl Fn(&Key) -> String) -> Vec<CompletionCandidate> {
-    let Some(project) = project() else {
-        return Vec::new();
-    };
-    let words: BTreeSet<String> = project.resources().map(|(key, _)| part(key)).collect();
-    self::words(words.into_iter().filter(|word| !word.is_empty()))
+/// The directory in which the command line to complete works: behind `--`, its first word is the program.
+fn start() -> PathBuf {
+    let words = env::args_os().skip_while(|word| word != "--").skip(2);
+    let words: Vec<_> = words
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let line = Line::of(&words);
+    let directory = line.value("--directory").filter(|it| !it.is_empty());
+    tree::full(directory.unwrap_or(".").as_ref())
 }

@@ -1,6 +1,6 @@
 //! Command lines with flags set, left out or corrected.
 
-use std::{collections::BTreeMap, path::PathBuf};
+use std::collections::BTreeMap;
 
 use clap::{Command, CommandFactory};
 
@@ -12,7 +12,7 @@ const DIRECTORY: &str = "--directory";
 
 /// A command line, cut into flags and words. It need not parse.
 pub(super) struct Line {
-    /// The command that is called, as far as one is.
+    /// The innermost command that is called.
     pub command: Command,
     pieces: Vec<Piece>,
 }
@@ -36,6 +36,7 @@ impl Line {
                 command = inner.clone();
             }
             let name = match word.split('=').next().unwrap_or_default() {
+                "--" => "",
                 _ if word.starts_with("-C") => DIRECTORY,
                 name if name.starts_with("--") => name,
                 _ => "",
@@ -44,10 +45,9 @@ impl Line {
                 name: name.to_owned(),
                 words: vec![word.clone()],
             };
-            // As clap has it: a word that starts with `-` is the next flag, and behind `--` there are none.
+            // As in clap, a word that starts with `-` is the next flag, and behind `--` there are none.
             let is_value = |word: &&String| *word == "-" || !word.starts_with('-');
             if word == "--" {
-                piece.name.clear();
                 piece.words.extend(words.by_ref().cloned());
             } else if takes_value(&command, word) == Some(true) {
                 piece.words.extend(words.next_if(is_value).cloned());
@@ -57,22 +57,33 @@ impl Line {
         Self { command, pieces }
     }
 
-    /// The words without all flags `name` but the last.
+    /// The value of a flag: `a` of `--directory a`, `--directory=a`, `-C a`, `-C=a` and `-Ca`.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        match &self.pieces.iter().find(|piece| piece.name == name)?.words[..] {
+            [word] => match word.strip_prefix("-C") {
+                Some(value) => Some(value.trim_start_matches('=')),
+                None => Some(word.split_once('=')?.1),
+            },
+            words => words.last().map(String::as_str),
+        }
+    }
+
+    /// The words with the last value of a flag that was given several times.
     pub fn with_last(mut self, name: &str) -> Vec<String> {
-        let last = self.pieces.iter().rposition(|piece| piece.name == name);
-        let mut at = 0..;
-        self.pieces
-            .retain(|piece| at.next() == last || piece.name != name);
+        if let Some(last) = self.pieces.iter().rposition(|piece| piece.name == name) {
+            let last = self.pieces.remove(last);
+            self.replace(|piece| piece.name == name, [last]);
+        }
         self.words()
     }
 
-    /// Replaces the flags that `is_it` picks with `flags`, in the place of the first.
-    fn replace(&mut self, is_it: impl Fn(&Piece) -> bool, flags: impl Iterator<Item = Piece>) {
+    /// Replaces the pieces that `is_it` selects, in the place of the first.
+    fn replace(&mut self, is_it: impl Fn(&Piece) -> bool, with: impl IntoIterator<Item = Piece>) {
         let first = self.pieces.iter().position(&is_it);
         self.pieces.retain(|piece| !is_it(piece));
         let end = self.pieces.iter().position(|piece| piece.words[0] == "--");
         let at = first.or(end).unwrap_or(self.pieces.len());
-        self.pieces.splice(at..at, flags);
+        self.pieces.splice(at..at, with);
     }
 
     fn words(self) -> Vec<String> {
@@ -81,22 +92,7 @@ impl Line {
     }
 }
 
-/// The value of `-C` in `words`.
-#[must_use]
-pub fn directory(words: &[String]) -> PathBuf {
-    let pieces = Line::of(words).pieces;
-    let piece = pieces.iter().find(|piece| piece.name == DIRECTORY);
-    match piece.map(|piece| &piece.words[..]) {
-        Some([_, value]) => value.into(),
-        Some([word]) => match word.strip_prefix("-C") {
-            Some(value) => value.trim_start_matches('=').into(),
-            None => word.split_once('=').map_or("", |(_, value)| value).into(),
-        },
-        _ => PathBuf::new(),
-    }
-}
-
-/// The command line of `words` with `-C directory`, and with the words that `renamed` maps replaced.
+/// `words` with `-C directory`, and with the paths that `renamed` maps replaced.
 #[must_use]
 pub fn in_directory(
     words: &[String],
@@ -105,21 +101,14 @@ pub fn in_directory(
 ) -> Vec<String> {
     let mut line = Line::of(words);
     line.pieces.retain(|piece| piece.name != DIRECTORY);
-    let words = line.words().into_iter();
-    let words = words.map(|word| match (renamed.get(&word), word.split_once('=')) {
-        (Some(renamed), _) => renamed.clone(),
-        (None, Some((flag, value))) if flag.starts_with("--") => {
-            format!("{flag}={}", renamed.get(value).map_or(value, |it| it))
-        }
-        (None, _) => word,
-    });
+    let words = replaced(&line.words(), |word| renamed.get(word).map(String::as_str));
     let named = ["-C", directory].map(str::to_owned);
     let named = named.into_iter().filter(|_| directory != ".");
     named.chain(words).collect()
 }
 
-/// The command line of `words` with these flags set, each in the place of the one that is there or that it excludes. `None` if
-/// the command does not know all of them.
+/// `words` with these flags set, each in the place of the same flag or of the flag that it excludes. `None` if the command does
+/// not have all of them.
 #[must_use]
 pub fn with_flags(words: &[String], flags: &[Flag]) -> Option<Vec<String>> {
     let mut line = Line::of(words);
@@ -129,55 +118,39 @@ pub fn with_flags(words: &[String], flags: &[Flag]) -> Option<Vec<String>> {
     if !flags.iter().all(fits) {
         return None;
     }
-    for (at, Flag { name, .. }) in flags.iter().enumerate() {
-        if flags[..at].iter().any(|before| before.name == *name) {
-            continue;
-        }
-        let same = flags.iter().filter(|flag| flag.name == *name);
-        let pieces = same.map(|flag| Piece {
+    for same in flags.chunk_by(|a, b| a.name == b.name) {
+        let name = &same[0].name;
+        let excluded = match name.as_str() {
+            "--external-api-path" => "--external-api-module",
+            "--license" => "--license-file",
+            "--license-file" => "--license",
+            _ => name,
+        };
+        let pieces = same.iter().map(|flag| Piece {
             name: name.clone(),
             words: flag.words(),
         });
-        let excluded = excluded_by(name);
-        line.replace(
-            |piece| piece.name == *name || Some(&*piece.name) == excluded,
-            pieces,
-        );
+        line.replace(|piece| [name, excluded].contains(&&*piece.name), pieces);
     }
     Some(line.words())
 }
 
-/// The command line of `words` without these flags. `None` if the command does not know all of them.
+/// `words` without these flags. `None` if the command does not have all of them.
 #[must_use]
 pub fn without_flags(words: &[String], flags: &[String]) -> Option<Vec<String>> {
     let mut line = Line::of(words);
-    let names = flags.iter().map(|flag| Flag::new(flag, None).name);
-    let names: Vec<String> = names.collect();
-    let is_known = |name: &String| takes_value(&line.command, name).is_some();
-    if !names.iter().all(is_known) {
+    let names: Vec<&str> = flags
+        .iter()
+        .filter_map(|flag| flag.split('=').next())
+        .collect();
+    if !names
+        .iter()
+        .all(|name| takes_value(&line.command, name).is_some())
+    {
         return None;
     }
-    line.pieces.retain(|piece| !names.contains(&piece.name));
+    line.pieces.retain(|piece| !names.contains(&&*piece.name));
     Some(line.words())
-}
-
-/// The flag that cannot stand beside `flag`.
-fn excluded_by(flag: &str) -> Option<&'static str> {
-    match flag {
-        "--external-api-path" => Some("--external-api-module"),
-        "--license" => Some("--license-file"),
-        "--license-file" => Some("--license"),
-        _ => None,
-    }
-}
-
-/// `words` with the flag or the word `from` replaced by `to`.
-pub(super) fn renamed(words: &[String], from: &str, to: &str) -> Vec<String> {
-    let rename = |word: &String| match word.strip_prefix(from) {
-        Some(rest) if rest.is_empty() || rest.starts_with('=') => format!("{to}{rest}"),
-        _ => word.clone(),
-    };
-    words.iter().map(rename).collect()
 }
 
 /// The command line that prints the help of the command of `words`.
@@ -188,6 +161,18 @@ pub fn help_of(words: &[String]) -> Vec<String> {
     // `help create` has no help of its own.
     let name = name.split(' ').skip(1).filter(|word| *word != "help");
     name.chain(["--help"]).map(str::to_owned).collect()
+}
+
+/// `words` with the words, flags and values of `--flag=value` that `to` maps replaced.
+pub(super) fn replaced<'a>(words: &[String], to: impl Fn(&str) -> Option<&'a str>) -> Vec<String> {
+    let part = |text: &str| to(text).map_or_else(|| text.to_owned(), str::to_owned);
+    let word = |word: &String| match (to(word), word.split_once('=')) {
+        (None, Some((flag, value))) if flag.starts_with("--") => {
+            format!("{}={}", part(flag), part(value))
+        }
+        _ => part(word),
+    };
+    words.iter().map(word).collect()
 }
 
 /// Whether a flag needs the next word as its value; `None` for a word that is no flag of the command.
@@ -295,10 +280,12 @@ mod tests {
             ("create --directory=create api --kind", "create"),
             ("sync --directory=a=b", "a=b"),
             ("-C init status --output", "init"),
-            ("sync", ""),
-            ("sync -C", ""),
         ] {
-            assert_eq!(directory(&split(line)), PathBuf::from(expected), "{line}");
+            let line = Line::of(&split(line));
+            assert_eq!(line.value(DIRECTORY), Some(expected));
+        }
+        for line in ["sync", "sync --", "sync -- -C a"] {
+            assert_eq!(Line::of(&split(line)).value(DIRECTORY), None, "{line}");
         }
     }
 

@@ -1,82 +1,105 @@
-//! Flags of kubebuilder that mean nothing to a Rust project: each has an answer of its own.
+//! Flags of kubebuilder that mean something else to a Rust project, or nothing.
 
-use clap::Args;
+use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 
 use crate::{
     advice::Advice,
     error::{Failure, Result},
 };
 
-/// kubebuilder's own flags, hidden from `--help`.
-#[derive(Args, Debug, Default)]
+/// The flags that are ignored, so that scripts go on, and why. `--repo` has a value, the others are switches.
+const IGNORED: [(&str, &str); 6] = [
+    ("repo", "a Rust project is no Go module"),
+    ("multigroup", "every project can have several groups"),
+    ("make", "`cargo build` needs no generated code"),
+    ("fetch-deps", "cargo fetches dependencies when it builds"),
+    ("skip-go-version-check", "Rust projects need no Go"),
+    ("ssa", "kube applies every type server-side"),
+];
+
+/// Flags without a meaning here, hidden from `--help`.
+#[derive(Debug, Default)]
 pub struct Foreign {
-    #[arg(long, hide = true, num_args = 1)]
-    repo: Option<String>,
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    multigroup: Option<bool>,
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    make: Option<bool>,
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    fetch_deps: Option<bool>,
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    skip_go_version_check: Option<bool>,
-    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    ssa: Option<bool>,
-    #[arg(long, hide = true, num_args = 1)]
+    ignored: Vec<String>,
     plugins: Option<String>,
-    #[arg(long, hide = true, num_args = 1)]
-    project_version: Option<String>,
 }
 
 impl Foreign {
-    /// What to say about the flags that a script may go on with.
+    /// Remarks about the flags that are ignored.
     ///
-    /// Errors: a flag that asks for something else than a Rust project, with the reason.
+    /// Errors: `--plugins` that asks for anything but a Rust project.
     pub fn answer(&self) -> Result<Vec<String>> {
-        if let Some(plugins) = self
-            .plugins
-            .as_ref()
-            .filter(|plugins| !plugins.starts_with("rust.operator-forge/"))
-        {
-            return Err(Failure::usage(format!("`--plugins {plugins}` asks for another kind of project"))
-                .note("operator-forge makes projects of one layout, `rust.operator-forge/v1`, and has no other plugins")
-                .advise(Advice::drop("--plugins")));
+        match &self.plugins {
+            Some(plugins) if !plugins.starts_with("rust.operator-forge/") => {
+                let error = format!("`--plugins {plugins}` asks for another kind of project");
+                Err(Failure::usage(error)
+                    .note("operator-forge has one layout, `rust.operator-forge/v1`, and no plugins")
+                    .advise(Advice::drop("--plugins")))
+            }
+            _ => Ok(self.ignored.clone()),
         }
-        if let Some(version) = self
-            .project_version
-            .as_ref()
-            .filter(|version| *version != "3")
-        {
-            return Err(
-                Failure::usage(format!("`--project-version {version}` is not known"))
-                    .note("PROJECT files have version 3")
-                    .advise(Advice::set("--project-version", "3")),
-            );
-        }
-        let mut notes = Vec::new();
-        if self.repo.is_some() {
-            notes.push(
-                "`--repo` names a Go module; a Rust project has none, so it is ignored".to_owned(),
-            );
-        }
-        if self.multigroup.is_some() {
-            notes
-                .push("`--multigroup` is ignored: one layout serves one group or fifty".to_owned());
-        }
-        if self.make.is_some() {
-            notes.push(
-                "`--make` is ignored: nothing has to be generated before `cargo build`".to_owned(),
-            );
-        }
-        if self.fetch_deps.is_some() {
-            notes.push("`--fetch-deps` is ignored: cargo fetches when it builds".to_owned());
-        }
-        if self.skip_go_version_check.is_some() {
-            notes.push("`--skip-go-version-check` is ignored: there is no Go here".to_owned());
-        }
-        if self.ssa.is_some() {
-            notes.push("`--ssa` is ignored: kube applies any type server-side as it is".to_owned());
-        }
-        Ok(notes)
+    }
+}
+
+impl Args for Foreign {
+    fn augment_args(command: Command) -> Command {
+        let flag = |name| Arg::new(name).long(name).hide(true);
+        let switch = |name| flag(name).num_args(0..=1).require_equals(true);
+        command
+            .arg(flag("plugins"))
+            .arg(flag("project-version").value_parser(["3"]))
+            .args(IGNORED.map(|(name, _)| match name {
+                "repo" => flag(name),
+                _ => switch(name).default_missing_value("true"),
+            }))
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for Foreign {
+    fn from_arg_matches(matches: &ArgMatches) -> std::result::Result<Self, Error> {
+        let is_given = |(name, _): &(&str, &str)| matches.contains_id(name);
+        let ignored = IGNORED.into_iter().filter(is_given);
+        Ok(Self {
+            ignored: ignored
+                .map(|(name, why)| format!("`--{name}` is ignored: {why}"))
+                .collect(),
+            plugins: matches.get_one("plugins").cloned(),
+        })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// `--external-api-path` and `--external-api-domain`.
+#[derive(Args, Debug, Default)]
+pub struct ExternalFlags {
+    /// Rust type of an external kind, which another project defines: CRATE::PATH::TYPE
+    #[arg(long, value_name = "PATH")]
+    pub external_api_path: Option<String>,
+    /// Domain of an external kind's API group, if --group has only its first part
+    #[arg(long, value_name = "DOMAIN")]
+    pub external_api_domain: Option<String>,
+    /// kubebuilder's name of a Go module.
+    #[arg(long, hide = true, num_args = 1)]
+    external_api_module: Option<String>,
+}
+
+impl ExternalFlags {
+    /// Errors: the flag that names a Go module.
+    pub fn refuse_module(&self) -> Result<()> {
+        let Some(module) = &self.external_api_module else {
+            return Ok(());
+        };
+        let error = format!("`--external-api-module {module}` names a Go module");
+        Err(Failure::usage(error)
+            .note("an external type is in a crate: Cargo.toml has its version, and `--external-api-path` names the type")
+            .advise(Advice::set("--external-api-path", "cert_manager_crds::v1::Certificate")))
     }
 }

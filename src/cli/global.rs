@@ -2,15 +2,16 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::{Args, ValueEnum, builder::PossibleValue};
 
+use super::correction::Line;
 use crate::change::Policy;
 
 /// Flags of every command.
-#[derive(Args, Clone, Debug)]
-#[command(next_help_heading = "Flags of every command")]
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Global flags")]
 pub struct Global {
-    /// Work as if started in this directory
+    /// Run as if started in this directory
     #[arg(
         short = 'C',
         long,
@@ -20,13 +21,13 @@ pub struct Global {
         hide_default_value = true
     )]
     pub directory: PathBuf,
-    /// Show what would change, and change nothing
+    /// Show what would change, and write nothing
     #[arg(long, global = true)]
     pub dry_run: bool,
-    /// Show the changes as unified diffs, on standard output
+    /// Print the changes as unified diffs on standard output
     #[arg(long, global = true)]
     pub diff: bool,
-    /// What to print: words on standard error, or JSON on standard output
+    /// The output format
     #[arg(
         long,
         global = true,
@@ -36,13 +37,13 @@ pub struct Global {
         hide_default_value = true
     )]
     pub output: Output,
-    /// Print errors and what needs attention, nothing else
+    /// Print only errors and warnings
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Never ask; a missing value is an error
+    /// Do not prompt; a missing value is an error
     #[arg(long, global = true)]
     pub no_input: bool,
-    /// When to use colours (NO_COLOR is respected)
+    /// When to use colors
     #[arg(
         long,
         global = true,
@@ -52,25 +53,38 @@ pub struct Global {
         hide_default_value = true
     )]
     pub color: Color,
-    /// What to do with a file that is in the way
+    /// How to resolve conflicts
     #[arg(long, global = true, value_enum, value_name = "POLICY")]
-    pub on_conflict: Option<OnConflict>,
+    pub on_conflict: Option<Policy>,
 }
 
 impl Global {
-    /// What to do with a file that is in the way, where nobody is asked.
+    /// The flags of a command line that does not parse, as far as the report of that needs them.
+    pub fn of_words(words: &[String]) -> Self {
+        let line = Line::of(words);
+        Self {
+            directory: line.value("--directory").unwrap_or_default().into(),
+            output: match line.value("--output") {
+                Some("json") => Output::Json,
+                _ => Output::Text,
+            },
+            ..Self::default()
+        }
+    }
+
+    /// The policy for conflicts, where nobody is asked.
     pub fn policy(&self) -> Policy {
-        self.on_conflict.map_or(Policy::Abort, Policy::from)
+        self.on_conflict.unwrap_or_default()
     }
 }
 
 /// `--output`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub enum Output {
-    /// For people
+    /// Text for people
     #[default]
     Text,
-    /// For programs
+    /// One JSON object on standard output
     Json,
 }
 
@@ -86,26 +100,18 @@ pub enum Color {
     Never,
 }
 
-/// `--on-conflict`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum OnConflict {
-    /// Write nothing
-    Abort,
-    /// Leave it as it is
-    Keep,
-    /// Replace it
-    Take,
-    /// Write both sides into it, with conflict markers
-    Markers,
-}
+impl ValueEnum for Policy {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::Abort, Self::Keep, Self::Take, Self::Markers]
+    }
 
-impl From<OnConflict> for Policy {
-    fn from(flag: OnConflict) -> Self {
-        match flag {
-            OnConflict::Abort => Self::Abort,
-            OnConflict::Keep => Self::Keep,
-            OnConflict::Take => Self::Take,
-            OnConflict::Markers => Self::Markers,
-        }
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        let (word, help) = match self {
+            Self::Abort => ("abort", "Write nothing"),
+            Self::Keep => ("keep", "Keep the files on disk"),
+            Self::Take => ("take", "Replace them with the generated files"),
+            Self::Markers => ("markers", "Write both sides, with conflict markers"),
+        };
+        Some(PossibleValue::new(word).help(help))
     }
 }

@@ -61,7 +61,7 @@ fn create(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<Cr
         conversion: ask("--conversion", "Convert versions?", webhook.conversion)?,
         spokes: spokes(&webhook.spoke)?,
         external: external::external(&webhook.external)?,
-        certificates: webhook.certificates.map(Into::into),
+        certificates: webhook.certificates,
         force: webhook.force,
     })
 }

@@ -24,7 +24,7 @@ pub fn run(workspace: &Workspace, flags: &Global, edit: &cli::Edit) -> Result<Re
         owner: owner.map(str::parse).transpose()?,
         license: license.map(str::parse).transpose()?,
         header: init::header(flags, license, edit.license_file.as_deref())?,
-        certificates: edit.certificates.map(Into::into),
+        certificates: edit.certificates,
         runtime: runtime
             .map(|text| runtime::parse(&workspace.root, text))
             .transpose()?,

@@ -4,31 +4,23 @@ use std::path::{Path, PathBuf};
 
 use crate::{
     advice::{Advice, Flag, NextStep, Script, Word},
+    change::{Note, NoteKind, lacking},
     cli,
-    error::Failure,
 };
 
 /// The caller of the program: the command line as it was typed, and the directories that it names.
 #[derive(Clone, Debug)]
 pub struct Caller {
     /// The words behind the program's name.
-    pub(super) words: Vec<String>,
+    words: Vec<String>,
     /// The value of `-C`.
-    pub(super) directory: PathBuf,
-    /// The project's directory, which `init` may make elsewhere.
-    pub(super) project: PathBuf,
+    directory: PathBuf,
+    /// The project's directory, which differs for `init DIR`.
+    pub project: PathBuf,
 }
 
 /// A next step as text: what to do, and perhaps a line to paste.
 pub type Next = (String, Option<String>);
-
-/// A failure as text.
-pub struct Explained<'a> {
-    /// The failure.
-    pub failure: &'a Failure,
-    /// Its advice, a line each.
-    pub help: Vec<String>,
-}
 
 impl Caller {
     /// A command line that works in `directory`.
@@ -40,33 +32,65 @@ impl Caller {
         }
     }
 
-    /// The same for a project in another directory.
-    pub fn with_project(self, project: PathBuf) -> Self {
-        Self { project, ..self }
-    }
-
-    /// A failure with its advice as text.
-    pub fn explain<'a>(&self, failure: &'a Failure) -> Explained<'a> {
-        let help = failure.advice.iter().map(|advice| self.text(advice));
-        Explained {
-            failure,
-            help: help.collect(),
-        }
-    }
-
-    /// Next steps as text.
-    pub fn next(&self, steps: &[NextStep]) -> Vec<Next> {
-        let how = |step: &NextStep| step.how.as_ref().map(|how| self.text(how));
+    /// Next steps as text. Those of `init` begin with a step to the project's directory.
+    pub fn next(&self, command: &str, steps: &[NextStep]) -> Vec<Next> {
+        let there = Self::new(&self.words, Path::new(""));
+        let caller = if command == "init" { &there } else { self };
+        let how = |step: &NextStep| step.how.as_ref().map(|how| caller.text(how));
         let steps = steps.iter();
         steps.map(|step| (step.what.clone(), how(step))).collect()
     }
 
-    /// Next steps that begin with going to the project.
-    pub fn next_there(&self, steps: &[NextStep]) -> Vec<Next> {
-        Self::new(&self.words, Path::new("")).next(steps)
+    /// A note as a sentence, without the path that it begins with.
+    pub fn sentence(&self, note: &Note) -> String {
+        let path = note.path.as_str();
+        let line = |script: Script| self.script(&script);
+        let sentence = match note.what {
+            NoteKind::Edited => format!(
+                "is generated, and was edited by hand: updates are merged with the edit; `{}` makes the file yours",
+                line(Script::forge("own").arg(path))
+            ),
+            NoteKind::Orphaned => {
+                "is no longer part of the project, but was edited; it is kept, and yours to delete"
+                    .to_owned()
+            }
+            NoteKind::Owned => {
+                "is no longer part of the project, but you own it; it is kept, and yours to delete"
+                    .to_owned()
+            }
+            NoteKind::Outdated => format!(
+                "is yours, and its template has changed: `{}` shows the new text",
+                line(Script::forge("disown").arg(path).code("--dry-run --diff"))
+            ),
+            NoteKind::Missing => format!(
+                "was deleted, and the project does not build without it: `{}` writes it again",
+                line(Script::forge("restore").arg(path))
+            ),
+            NoteKind::BaseLost => {
+                "was edited, and the base of its merge is lost; it is kept unmerged".to_owned()
+            }
+            NoteKind::Kept => "conflicts with the generated file, and is kept".to_owned(),
+            NoteKind::LeftOut => format!(
+                "was edited on a branch that git merged, and the edit is dropped: `{}` shows it",
+                line(Script::of("git log --all --patch --").arg(path))
+            ),
+            NoteKind::Markers => "has conflict markers: resolve them in an editor".to_owned(),
+            NoteKind::Unmerged => format!(
+                "is yours, and has an unresolved merge: apply the other branch's change, which `{}` shows, then `{}`",
+                line(note.branch()),
+                line(Script::of("git add").arg(path))
+            ),
+        };
+        match lacking(&note.lacks) {
+            Some(lacks) => {
+                let diff = line(Script::forge("diff").arg(path));
+                format!("{sentence}; it lacks {lacks}: `{diff}`")
+            }
+            None => sentence,
+        }
     }
 
-    /// The line to paste, or the sentence.
+    /// The line to paste.
     pub fn text(&self, advice: &Advice) -> String {
         let words = match advice {
             Advice::Again => Some(self.words.clone()),
@@ -74,38 +98,24 @@ impl Caller {
             Advice::Drop(flags) => cli::without_flags(&self.words, flags),
             Advice::Help => Some(cli::help_of(&self.words)),
             Advice::Run(script) => return self.script(script),
-            Advice::Sentence(text) => return text.clone(),
         };
-        match (words, advice) {
-            (Some(words), _) => line(Script::anywhere("operator-forge").args(words).commands()),
-            (None, advice) => alone(advice),
-        }
+        let forge = |words| line(Script::anywhere("operator-forge").args(words).commands());
+        words.map_or_else(|| alone(advice), forge)
     }
 
     /// A script for the directory that the program was called in.
     fn script(&self, script: &Script) -> String {
-        let is_word = |words: &[Word], at: usize, code| {
-            words.get(at).is_some_and(|it| *it == Word::Code(code))
-        };
-        let any = |code| {
-            script
-                .commands()
-                .iter()
-                .any(|words| is_word(words, 1, code))
-        };
-        let directory = match any("init") {
+        let is = |words: &[Word], at, code| words.get(at) == Some(&Word::Code(code));
+        let any = |code| script.commands().iter().any(|words| is(words, 1, code));
+        let directory = named(match any("init") {
             true => &self.directory,
             false => &self.project,
-        };
-        let directory = named(directory);
-        if directory.is_empty() || !script.is_in_project() || any("-C") {
-            return line(script.commands());
-        }
+        });
         let mut commands = script.commands().to_vec();
-        if commands
-            .iter()
-            .all(|words| is_word(words, 0, "operator-forge"))
-        {
+        if directory.is_empty() || !script.is_in_project() || any("-C") {
+            return line(&commands);
+        }
+        if commands.iter().all(|words| is(words, 0, "operator-forge")) {
             for words in &mut commands {
                 words.splice(1..1, [Word::Code("-C"), Word::Text(directory.clone())]);
             }
@@ -117,7 +127,7 @@ impl Caller {
 }
 
 /// A directory as a word that is no flag; empty for the current one.
-pub(super) fn named(directory: &Path) -> String {
+fn named(directory: &Path) -> String {
     let directory = directory.strip_prefix(".").unwrap_or(directory);
     match directory.to_string_lossy() {
         flag if flag.starts_with('-') => format!("./{flag}"),
@@ -125,38 +135,31 @@ pub(super) fn named(directory: &Path) -> String {
     }
 }
 
-/// Advice that does not fit the command line: it is about another one, which the failure names.
+/// Advice that does not fit the command line: it is about another command, which the failure names.
 fn alone(advice: &Advice) -> String {
+    let quoted = |words: Vec<String>| line(Script::anywhere("").args(words).commands());
     match advice {
         Advice::Again => "run the command again".to_owned(),
-        Advice::Set(flags) => words(flags.iter().flat_map(Flag::words)),
-        Advice::Drop(flags) => format!("leave out {}", words(flags.iter().cloned())),
+        Advice::Set(flags) => quoted(flags.iter().flat_map(Flag::words).collect()),
+        Advice::Drop(flags) => format!("leave out {}", quoted(flags.clone())),
         Advice::Help => "--help".to_owned(),
         Advice::Run(script) => line(script.commands()),
-        Advice::Sentence(text) => text.clone(),
     }
 }
 
-fn words(texts: impl Iterator<Item = String>) -> String {
-    texts.map(|text| word(&text)).collect::<Vec<_>>().join(" ")
-}
-
 /// Commands as a line for a POSIX shell.
-pub(super) fn line(commands: &[Vec<Word>]) -> String {
+fn line(commands: &[Vec<Word>]) -> String {
     let text = |it: &Word| match it {
         Word::Code(code) => (*code).to_owned(),
         Word::Text(text) => word(text),
     };
     let command = |words: &Vec<Word>| words.iter().map(text).collect::<Vec<_>>().join(" ");
-    commands
-        .iter()
-        .map(command)
-        .collect::<Vec<_>>()
-        .join(" && ")
+    let commands: Vec<String> = commands.iter().map(command).collect();
+    commands.join(" && ")
 }
 
-/// Whether a terminal shows the character as what it is. It obeys controls, turns text around between those of Unicode's
-/// bidirectional algorithm, and shows nothing where there is a character without a width.
+/// Whether a terminal shows the character itself. Control characters move the cursor, those of the bidirectional algorithm reorder
+/// text, and others have no width.
 pub fn is_plain(c: char) -> bool {
     match c {
         '\n' | '\t' => true,
@@ -168,7 +171,7 @@ pub fn is_plain(c: char) -> bool {
 }
 
 /// `text` as one word of a POSIX shell. `printf` makes what a terminal would obey, hide or break.
-pub(super) fn word(text: &str) -> String {
+fn word(text: &str) -> String {
     let needs_no_quotes = |c: char| c.is_ascii_alphanumeric() || "-_./=,:@%+".contains(c);
     let is_shown = |c: char| is_plain(c) && !c.is_control();
     if !text.is_empty() && text.chars().all(needs_no_quotes) {
@@ -189,8 +192,8 @@ pub(super) fn word(text: &str) -> String {
 }
 
 #[cfg(test)]
-impl Failure {
-    /// The advice for no command line.
+impl crate::error::Failure {
+    /// The advice where there is no command line.
     pub fn lines(&self) -> Vec<String> {
         self.advice.iter().map(alone).collect()
     }
@@ -199,6 +202,7 @@ impl Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree::RelPath;
 
     #[track_caller]
     fn check(directory: &str, script: Script, expected: &str) {
@@ -244,13 +248,34 @@ mod tests {
 
     #[test]
     fn init_is_called_where_it_was() {
-        let caller = Caller::new(&[], Path::new("a")).with_project("a/b".into());
+        let mut caller = Caller::new(&[], Path::new("a"));
+        caller.project = "a/b".into();
         let check = |script: Script, expected: &str| {
             assert_eq!(caller.text(&script.into()), expected);
         };
         let init = Script::forge("init --vcs git");
         check(init, "operator-forge -C a init --vcs git");
         check(Script::forge("status"), "operator-forge -C a/b status");
+    }
+
+    #[test]
+    fn the_commands_of_a_note_go_to_the_directory_of_the_project() {
+        let caller = Caller::new(&["sync".to_owned()], Path::new("a b"));
+        let check = |what, expected: &str| {
+            let note = Note {
+                path: RelPath::parse("src/$(c).rs").unwrap(),
+                what,
+                lacks: vec!["x();".to_owned()],
+            };
+            let sentence = caller.sentence(&note);
+            assert!(sentence.contains(&format!("`{expected}`")), "{sentence}");
+        };
+        check(
+            NoteKind::Missing,
+            "operator-forge -C 'a b' restore 'src/$(c).rs'",
+        );
+        check(NoteKind::Unmerged, "cd 'a b' && git add 'src/$(c).rs'");
+        check(NoteKind::Kept, "operator-forge -C 'a b' diff 'src/$(c).rs'");
     }
 
     #[test]

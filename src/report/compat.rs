@@ -1,72 +1,73 @@
-//! What `check --crds` shows.
+//! The report of `check --crds`.
 
 use crd_compat::{Finding, Severity};
 use serde_json::{Value, json};
 
-use super::{caller::Explained, json, text};
+use super::{
+    caller::Caller,
+    json,
+    text::{GREEN, Page, RED, YELLOW},
+};
+use crate::error::Failure;
 
-/// All that was found.
+/// The findings of a comparison.
 pub struct Comparison<'a> {
-    /// What the project was compared with, as the user named it.
+    /// The released version, as the user named it.
     pub released: &'a str,
-    /// How many definitions that has.
+    /// How many definitions it has.
     pub definitions: usize,
-    /// Each with whether it was allowed on the command line.
+    /// Each finding, and whether the command line allows it.
     pub findings: &'a [(Finding, bool)],
     /// Remarks that leave nothing to do.
     pub remarks: &'a [String],
 }
 
 impl Comparison<'_> {
-    fn count(&self, severity: Severity) -> usize {
-        let counts =
-            |(finding, allowed): &&(Finding, bool)| !allowed && finding.rule.severity == severity;
-        self.findings.iter().filter(counts).count()
-    }
-
-    /// One line a finding, then why it fails, if it does.
-    pub(super) fn text(&self, failed: Option<&Explained<'_>>, quiet: bool, color: bool) -> String {
-        let mut out = String::new();
+    /// Adds a line for each finding, and the failure or a summary.
+    pub(super) fn text(&self, page: &mut Page<'_>, failed: Option<&Failure>, quiet: bool) {
         for (finding, allowed) in self.findings {
             let (verb, style) = match finding.rule.severity {
-                _ if *allowed => ("Allowed", text::GREEN),
-                Severity::Breaking => ("Breaking", text::RED),
-                Severity::Warning => ("Warning", text::YELLOW),
-                Severity::Info => ("Info", text::GREEN),
+                _ if *allowed => ("Allowed", GREEN),
+                Severity::Breaking => ("Breaking", RED),
+                Severity::Warning => ("Warning", YELLOW),
+                Severity::Info => ("Info", GREEN),
             };
-            if !quiet || (!allowed && finding.rule.severity != Severity::Info) {
+            if !quiet || style != GREEN {
                 let rest = format!("{}: {} ({})", finding.place, finding.what, finding.rule.id);
-                out += &text::line(verb, style, &rest, color);
+                page.line(verb, style, &rest);
             }
         }
         if !quiet {
-            out += &text::remarks(self.remarks, color);
+            page.remarks(self.remarks);
         }
         match failed {
-            Some(failed) => out += &text::failure(failed, color),
+            Some(failure) => page.failure(failure),
             None if quiet => {}
-            None => {
-                let definitions = match self.definitions {
-                    1 => "1 definition".to_owned(),
-                    n => format!("{n} definitions"),
-                };
-                let warnings = match self.count(Severity::Warning) {
-                    0 => String::new(),
-                    1 => ", 1 warning".to_owned(),
-                    n => format!(", {n} warnings"),
-                };
-                let rest = format!(
-                    "{definitions} of `{}` compared, nothing breaks{warnings}",
-                    self.released
-                );
-                out += &text::line("Done", text::GREEN, &rest, color);
-            }
+            None => page.line("Done", GREEN, &self.summary()),
         }
-        out
+    }
+
+    fn summary(&self) -> String {
+        let is_warning = |(finding, allowed): &&(Finding, bool)| {
+            !allowed && finding.rule.severity == Severity::Warning
+        };
+        let warnings = match self.findings.iter().filter(is_warning).count() {
+            0 => String::new(),
+            1 => ", 1 warning".to_owned(),
+            n => format!(", {n} warnings"),
+        };
+        let definitions = match self.definitions {
+            1 => "1 definition".to_owned(),
+            n => format!("{n} definitions"),
+        };
+        format!(
+            "{definitions} of `{}` compared, nothing breaks{warnings}",
+            self.released
+        )
     }
 
     /// One object: every finding with its rule, and `error` where the check fails.
-    pub(super) fn json(&self, failed: Option<&Explained<'_>>) -> Value {
+    pub(super) fn json(&self, failed: Option<&Failure>, caller: &Caller) -> Value {
         let finding = |(finding, allowed): &(Finding, bool)| {
             json!({
                 "rule": finding.rule.id,
@@ -80,16 +81,15 @@ impl Comparison<'_> {
                 "source": finding.rule.source,
             })
         };
-        let findings: Vec<Value> = self.findings.iter().map(finding).collect();
         let mut object = json!({
             "command": "check --crds",
             "released": self.released,
             "definitions": self.definitions,
-            "findings": findings,
+            "findings": self.findings.iter().map(finding).collect::<Value>(),
             "remarks": self.remarks,
         });
-        if let Some(failed) = failed {
-            object["error"] = json::error(failed);
+        if let Some(failure) = failed {
+            object["error"] = json::error(failure, caller);
         }
         object
     }

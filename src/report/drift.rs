@@ -1,17 +1,17 @@
-//! An attribute of a type that says something else than `PROJECT`.
+//! Drift: an attribute of a type that contradicts `PROJECT`.
 
 use serde_json::{Value, json};
 
 use crate::{advice::Script, tree::RelPath};
 
-/// Where it is, and what is the matter there.
+/// A contradiction between a type and `PROJECT`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Drift {
     /// The file with the type.
     pub path: RelPath,
     /// The line, from 1.
     pub line: usize,
-    /// What is the matter.
+    /// The contradiction.
     pub what: DriftKind,
 }
 
@@ -20,26 +20,26 @@ pub struct Drift {
 pub enum DriftKind {
     /// The file and `PROJECT` differ.
     Differs {
-        /// In what: `plural`.
+        /// The attribute: `plural`.
         attribute: &'static str,
-        /// What the file says; empty where it says nothing.
+        /// Its value in the file; empty for none.
         found: String,
-        /// What `PROJECT` says; empty where it says nothing.
+        /// Its value in `PROJECT`; empty for none.
         expected: String,
-        /// What to write at that line so that they agree; empty: remove it.
+        /// The text to write at that line so that they agree; empty to remove the attribute.
         paste: String,
     },
-    /// The file is no Rust, so it was not compared.
+    /// The file does not parse as Rust, so it was not compared.
     Unparsable {
         /// The column, from 1.
         column: usize,
-        /// What the parser found.
+        /// The parser's error.
         why: String,
     },
 }
 
 impl Drift {
-    /// What was found.
+    /// The drift as a sentence.
     pub fn note(&self) -> String {
         let Self { path, line, what } = self;
         let has = |attribute: &str, text: &str| match text {
@@ -52,27 +52,26 @@ impl Drift {
                 found,
                 expected,
                 paste,
-            } => format!(
-                "`{path}:{line}` has {}, `PROJECT` has {}: {} there{}",
-                has(attribute, found),
-                has(attribute, expected),
-                match (paste.as_str(), *attribute) {
+            } => {
+                let mend = match (paste.as_str(), *attribute) {
                     ("", "scope") => "remove `namespaced`".to_owned(),
                     ("", _) => "remove `shortname`".to_owned(),
                     (paste, _) => format!("write `{paste}`"),
-                },
-                match *attribute {
+                };
+                let or = match *attribute {
                     "group" | "version" | "kind" => "",
                     _ => ", or make `PROJECT` agree with the file",
-                }
-            ),
+                };
+                let (found, expected) = (has(attribute, found), has(attribute, expected));
+                format!("`{path}:{line}` has {found}, `PROJECT` has {expected}: {mend} there{or}")
+            }
             DriftKind::Unparsable { column, why } => format!(
                 "`{path}:{line}:{column}` does not parse, so it was not compared with `PROJECT`: {why}"
             ),
         }
     }
 
-    /// The commands that mend it.
+    /// The command that leads to the mistake.
     pub fn help(&self) -> Script {
         match self.what {
             DriftKind::Differs { .. } => Script::edit([self.path.as_str()]),
@@ -81,12 +80,8 @@ impl Drift {
     }
 
     /// `{path, line, attribute, found, expected}`, or `{path, line, column, error}`.
-    pub fn json(&self) -> Value {
-        let said = |text: &str| {
-            Some(text)
-                .filter(|text| !text.is_empty())
-                .map(str::to_owned)
-        };
+    pub(super) fn json(&self) -> Value {
+        let value = |text: &String| Some(text.clone()).filter(|text| !text.is_empty());
         let (path, line) = (self.path.as_str(), self.line);
         match &self.what {
             DriftKind::Differs {
@@ -94,13 +89,10 @@ impl Drift {
                 found,
                 expected,
                 ..
-            } => json!({
-                "path": path,
-                "line": line,
-                "attribute": attribute,
-                "found": said(found),
-                "expected": said(expected),
-            }),
+            } => {
+                let (found, expected) = (value(found), value(expected));
+                json!({ "path": path, "line": line, "attribute": attribute, "found": found, "expected": expected })
+            }
             DriftKind::Unparsable { column, why } => {
                 json!({ "path": path, "line": line, "column": column, "error": why })
             }

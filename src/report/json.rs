@@ -3,111 +3,92 @@
 use serde_json::{Value, json};
 
 use super::{
-    Drift, Outcome,
-    caller::{Explained, Next, is_plain},
-    notes, text,
+    Outcome,
+    caller::{Caller, Next, is_plain},
+    text,
 };
-use crate::change::ChangeSet;
+use crate::{change::ChangeSet, error::Failure};
 
 /// The version of `docs/output.schema.json`: higher where something goes or changes its meaning, not where something is added.
 pub const SCHEMA: u32 = 1;
 
-/// The object on a line of its own; what a terminal would obey or hide is escaped, which means the same.
+/// The object on a line of its own, with the characters escaped that a terminal would obey or hide.
 pub fn line(object: &Value) -> String {
     let mut line = String::new();
     for c in object.to_string().chars() {
-        match is_plain(c) {
-            true => line.push(c),
-            false => {
-                for unit in c.encode_utf16(&mut [0; 2]) {
-                    line += &format!("\\u{unit:04x}");
-                }
-            }
+        if is_plain(c) {
+            line.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            line += &format!("\\u{unit:04x}");
         }
     }
     line + "\n"
 }
 
-/// The same with `conflicts` and `attributes`, and with `error` where the check fails.
-pub fn check(
+/// `{command, dryRun, changes, notes, remarks, next}`; `diffs` adds a unified diff to every change.
+pub fn outcome(
     outcome: &Outcome<'_>,
-    drifts: &[Drift],
-    failed: Option<&Explained<'_>>,
+    next: &[Next],
+    caller: &Caller,
+    dry_run: bool,
     diffs: bool,
 ) -> Value {
-    let mut object = self::outcome(outcome, &[], true, diffs);
-    object["conflicts"] = conflicts(outcome.set).into();
-    object["attributes"] = drifts.iter().map(Drift::json).collect();
-    if let Some(failed) = failed {
-        object["error"] = error(failed);
-    }
-    object
-}
-
-/// `{command, dryRun, changes, notes, remarks, next}`; `diffs` adds a unified diff to every change.
-pub fn outcome(outcome: &Outcome<'_>, next: &[Next], dry_run: bool, diffs: bool) -> Value {
     let next = next.iter();
-    let next: Vec<Value> = next
-        .map(|(what, how)| json!({ "text": what, "command": how }))
-        .collect();
+    let next = next.map(|(text, command)| json!({ "text": text, "command": command }));
     json!({
         "command": outcome.command,
         "dryRun": dry_run,
         "changes": changes(outcome.set, diffs),
-        "notes": notes(outcome.set),
+        "notes": notes(outcome.set, caller),
         "remarks": outcome.remarks,
-        "next": next,
+        "next": next.collect::<Value>(),
     })
 }
 
 /// `[{action, path, from, owner, diff}]`.
-pub fn changes(set: &ChangeSet, diffs: bool) -> Vec<Value> {
-    let mut values = Vec::new();
-    for shown in set.shown() {
+pub fn changes(set: &ChangeSet, diffs: bool) -> Value {
+    let value = |shown: &crate::change::Shown<'_>| {
         let (action, path) = (shown.action().word(), shown.change.path.as_str());
         let mut value = json!({ "action": action, "path": path });
         if let Some(from) = shown.from {
-            value["from"] = json!(from.path.as_str());
+            value["from"] = from.path.as_str().into();
         }
         if let Some(owner) = shown.change.owner {
-            value["owner"] = json!(owner.word());
+            value["owner"] = owner.word().into();
         }
         if diffs {
-            value["diff"] = json!(text::diff_of(&shown));
+            value["diff"] = text::diff(shown).into();
         }
-        values.push(value);
-    }
-    values
+        value
+    };
+    set.shown().iter().map(value).collect()
 }
 
 /// `[{kind, path, text}]`.
-pub fn notes(set: &ChangeSet) -> Vec<Value> {
-    set.notes
-        .iter()
-        .map(|note| json!({ "kind": note.what.word(), "path": note.path.as_str(), "text": notes::sentence(note) }))
+pub fn notes(set: &ChangeSet, caller: &Caller) -> Value {
+    let notes = set.notes.iter();
+    notes
+        .map(|note| json!({ "kind": note.what.word(), "path": note.path.as_str(), "text": caller.sentence(note) }))
         .collect()
 }
 
 /// `[{kind, path, text}]`.
-pub fn conflicts(set: &ChangeSet) -> Vec<Value> {
-    set.conflicts
-        .iter()
-        .map(|conflict| json!({ "kind": conflict.why.word(), "path": conflict.path.as_str(), "text": conflict.why.reason() }))
+pub fn conflicts(set: &ChangeSet) -> Value {
+    let conflicts = set.conflicts.iter();
+    conflicts
+        .map(|it| json!({ "kind": it.why.word(), "path": it.path.as_str(), "text": it.why.reason() }))
         .collect()
-}
-
-/// `{error: {message, notes, help, exitCode}}`.
-pub fn failure(failure: &Explained<'_>) -> Value {
-    json!({ "error": error(failure) })
 }
 
 /// `{message, notes, help, exitCode}`.
-pub fn error(explained: &Explained<'_>) -> Value {
-    let failure = explained.failure;
+pub fn error(failure: &Failure, caller: &Caller) -> Value {
+    let help = failure.advice.iter().map(|advice| caller.text(advice));
     json!({
         "message": failure.what,
         "notes": failure.notes,
-        "help": explained.help,
+        "help": help.collect::<Value>(),
         "exitCode": failure.exit_code(),
     })
 }

@@ -1,77 +1,61 @@
-//! What `status` shows.
+//! The report of `status`.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::collections::BTreeMap;
 
+use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::{Drift, caller::Caller, json, text};
+use super::{
+    Drift,
+    caller::Caller,
+    json,
+    text::{GREEN, Page, YELLOW, title},
+};
 use crate::{
     advice::{Advice, Script},
     change::{ChangeSet, lacking},
     template,
 };
 
-/// How a file stands beside what was generated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+/// The state of a file, compared with what was generated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum FileState {
     /// As it was generated.
     Unedited,
     /// Edited since.
     Edited,
-    /// Taken over, and without lines that would be generated now.
+    /// Owned, and without lines that the templates would write now.
     Stale,
-    /// Generated once and gone.
+    /// Generated once and deleted.
     Deleted,
-    /// Not there yet.
+    /// Not written yet.
     New,
-    /// Something that operator-forge did not make stands where a file belongs.
+    /// Something that operator-forge did not write is in the place of the file.
     InTheWay,
     /// No longer part of the project, and unedited.
     Obsolete,
     /// No longer part of the project, but edited: the user's alone.
     Orphaned,
-    /// A merge lost its entry in `PROJECT`.
+    /// A git merge lost its entry in `PROJECT`.
     Lost,
 }
 
 impl FileState {
-    /// The word of `--output json`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Unedited => "unedited",
-            Self::Edited => "edited",
-            Self::Stale => "stale",
-            Self::Deleted => "deleted",
-            Self::New => "new",
-            Self::InTheWay => "in-the-way",
-            Self::Obsolete => "obsolete",
-            Self::Orphaned => "orphaned",
-            Self::Lost => "lost",
-        }
-    }
-
-    fn verb(self) -> &'static str {
-        match self {
-            Self::Unedited => "Unedited",
-            Self::Edited => "Edited",
-            Self::Stale => "Stale",
-            Self::Deleted => "Deleted",
-            Self::New => "New",
-            Self::InTheWay => "In the way",
-            Self::Obsolete => "Obsolete",
-            Self::Orphaned => "Orphaned",
-            Self::Lost => "Lost",
-        }
+    /// The state in one word.
+    fn word(self) -> String {
+        let word = json!(self);
+        word.as_str().unwrap_or_default().to_owned()
     }
 }
 
-/// One file.
+/// The status of one file.
 pub struct FileStatus {
-    /// Relative to the project.
+    /// The path, relative to the project.
     pub path: String,
     /// `tool`, `user`, `shared` or `derived`.
     pub owner: &'static str,
-    /// How it stands.
+    /// Its state.
     pub state: FileState,
     /// What `sync` would do to it: the word of a change.
     pub pending: Option<&'static str>,
@@ -82,7 +66,7 @@ pub struct FileStatus {
 }
 
 impl FileStatus {
-    /// An unedited file, of which there is nothing to say.
+    /// An unedited file without anything pending.
     pub fn of(path: impl ToString, owner: &'static str) -> Self {
         Self {
             path: path.to_string(),
@@ -94,18 +78,39 @@ impl FileStatus {
         }
     }
 
-    /// Edits of the user's own files are everyday life.
-    fn deserves_a_look(&self) -> bool {
-        let everyday = match self.state {
+    /// Whether the file needs attention. An edit of a User file does not.
+    fn needs_attention(&self) -> bool {
+        let is_usual = match self.state {
             FileState::Unedited => true,
             FileState::Edited => self.owner == "user",
             _ => false,
         };
-        !everyday || self.pending.is_some()
+        !is_usual || self.pending.is_some()
+    }
+
+    fn line(&self, caller: &Caller) -> String {
+        let mut line = format!("{} ({}", self.path, self.owner);
+        if let Some(word) = self.pending {
+            line += &format!("; `sync` would {word} it");
+        }
+        // A warning has those of Tool files.
+        if let Some(lacks) = lacking(&self.lacks).filter(|_| self.owner != "tool") {
+            line += &format!("; lacks {lacks}");
+        }
+        line.push(')');
+        match self.command(caller) {
+            Some(command) => format!("{line}: {command}"),
+            None => line,
+        }
+    }
+
+    fn command(&self, caller: &Caller) -> Option<String> {
+        let help = self.help.as_ref()?;
+        Some(caller.text(&help.clone().into()))
     }
 }
 
-/// All of it.
+/// The status of a project.
 pub struct StatusReport<'a> {
     /// The project's name.
     pub project: &'a str,
@@ -115,86 +120,70 @@ pub struct StatusReport<'a> {
     pub files: &'a [FileStatus],
     /// What `sync` would do.
     pub set: &'a ChangeSet,
-    /// Where types say something else than `PROJECT`.
+    /// The types that contradict `PROJECT`.
     pub drifts: &'a [Drift],
     /// The commands to run instead of `sync`, where it would refuse.
     pub instead: &'a [Advice],
-    /// Whether the text names files that are as one would expect, too.
+    /// Whether the text names files that need no attention, too.
     pub all: bool,
 }
 
 impl StatusReport<'_> {
-    /// The text for people, on standard output.
-    ///
-    /// `sync` is the line that does what is pending; `caller` is where lines are pasted.
-    pub(super) fn text(&self, sync: &str, caller: &Caller, quiet: bool, color: bool) -> String {
-        let mut out = String::new();
+    /// Adds the text for people.
+    pub(super) fn text(&self, page: &mut Page<'_>, quiet: bool) {
         if !quiet {
-            let (project, set) = (self.project, self.templates);
-            out += &text::line(
-                "Project",
-                text::GREEN,
-                &format!("{project}, template set {set}"),
-                color,
-            );
+            let rest = format!("{}, template set {}", self.project, self.templates);
+            page.line("Project", GREEN, &rest);
         }
-        for file in self
-            .files
-            .iter()
-            .filter(|file| self.all || file.deserves_a_look())
-        {
-            let mut rest = format!("{} ({}", file.path, file.owner);
-            if let Some(word) = file.pending {
-                let _ = write!(rest, "; `sync` would {word} it");
+        for file in self.files {
+            let needs_attention = file.needs_attention();
+            if needs_attention || self.all {
+                let style = if needs_attention { YELLOW } else { GREEN };
+                page.line(&title(&file.state.word()), style, &file.line(page.caller));
             }
-            // A warning below has those of the tool's files.
-            let lacks = lacking(&file.lacks).filter(|_| file.owner != "tool");
-            if let Some(lacks) = lacks {
-                let _ = write!(rest, "; lacks {lacks}");
-            }
-            rest.push(')');
-            if let Some(help) = &file.help {
-                let _ = write!(rest, ": {}", caller.text(&help.clone().into()));
-            }
-            let style = if file.deserves_a_look() {
-                text::YELLOW
-            } else {
-                text::GREEN
-            };
-            out += &text::line(file.state.verb(), style, &rest, color);
         }
-        out += &text::attention(self.set, color);
-        let drifts: Vec<String> = self.drifts.iter().map(Drift::note).collect();
-        out += &text::warnings(&drifts, color);
+        page.attention(self.set);
+        page.warnings(self.drifts.iter().map(Drift::note));
         if quiet {
-            return out;
+            return;
         }
         for (owner, states) in self.counts() {
-            let files: usize = states.values().sum();
-            let mut rest = if files == 1 {
-                "1 file".to_owned()
-            } else {
-                format!("{files} files")
+            let mut rest = match states.values().sum() {
+                1 => "1 file".to_owned(),
+                n => format!("{n} files"),
             };
-            for (state, count) in states
-                .iter()
-                .filter(|(state, _)| **state != FileState::Unedited)
-            {
-                let _ = write!(rest, ", {count} {}", state.word());
+            for (state, count) in states {
+                if state != FileState::Unedited {
+                    rest += &format!(", {count} {}", state.word());
+                }
             }
-            let mut title = owner.to_owned();
-            title[..1].make_ascii_uppercase();
-            out += &text::line(&title, text::GREEN, &rest, color);
+            page.line(&title(owner), GREEN, &rest);
         }
+        page.line("Pending", GREEN, &self.pending(page.caller));
+    }
+
+    /// What is pending, with the line that does it.
+    fn pending(&self, caller: &Caller) -> String {
+        let sync = match self.instead {
+            [] => {
+                let sync = Script::forge("sync");
+                let scripts = self.set.makes_room().into_iter().chain([sync]);
+                let script = scripts.reduce(Script::then).map(Advice::from);
+                script.map_or_else(String::new, |script| caller.text(&script))
+            }
+            // Each ends with something left for the next one, exit code 3.
+            instead => {
+                let lines: Vec<String> = instead.iter().map(|it| caller.text(it)).collect();
+                lines.join("; ")
+            }
+        };
         let changes = self.set.visible().count() + self.set.conflicts.len();
         let newest = template::SET;
-        let pending = match (changes, self.set.all().count()) {
+        match (changes, self.set.all().count()) {
             _ if self.templates < newest => format!("template set {newest}: {sync}"),
-            _ if self.templates > newest => {
-                format!(
-                    "unknown: this operator-forge has template set {newest}, and a newer one is needed"
-                )
-            }
+            _ if self.templates > newest => format!(
+                "unknown: this operator-forge has template set {newest}, and a newer one is needed"
+            ),
             (0, 0) => match self.drifts.first() {
                 Some(drift) => format!("an edit of yours: {}", caller.text(&drift.help().into())),
                 None => "nothing".to_owned(),
@@ -202,52 +191,38 @@ impl StatusReport<'_> {
             (0, _) => format!("the record in .operator-forge/: {sync}"),
             (1, _) => format!("1 file: {sync}"),
             (n, _) => format!("{n} files: {sync}"),
-        };
-        out + &text::line("Pending", text::GREEN, &pending, color)
+        }
     }
 
-    /// One object on standard output: every file, the counts, and what `sync` would do.
+    /// One object: every file, the counts, and what `sync` would do.
     pub(super) fn json(&self, caller: &Caller) -> Value {
         let file = |file: &FileStatus| {
-            let help = file.help.clone().map(|help| caller.text(&help.into()));
             json!({
                 "path": file.path,
                 "owner": file.owner,
-                "state": file.state.word(),
+                "state": file.state,
                 "pending": file.pending,
                 "lacks": file.lacks,
-                "command": help,
+                "command": file.command(caller),
             })
         };
-        let files: Vec<Value> = self.files.iter().map(file).collect();
-        let mut counts = BTreeMap::new();
-        for (owner, states) in self.counts() {
-            let words = states
-                .into_iter()
-                .map(|(state, count)| (state.word(), count));
-            counts.insert(owner, words.collect::<BTreeMap<_, _>>());
-        }
         json!({
             "command": "status",
             "project": self.project,
             "templateSet": self.templates,
-            "files": files,
-            "counts": counts,
+            "files": self.files.iter().map(file).collect::<Value>(),
+            "counts": self.counts(),
             "changes": json::changes(self.set, false),
-            "notes": json::notes(self.set),
+            "notes": json::notes(self.set, caller),
             "conflicts": json::conflicts(self.set),
-            "attributes": self.drifts.iter().map(Drift::json).collect::<Vec<_>>(),
+            "attributes": self.drifts.iter().map(Drift::json).collect::<Value>(),
         })
     }
 
     fn counts(&self) -> BTreeMap<&'static str, BTreeMap<FileState, usize>> {
         let mut counts: BTreeMap<_, BTreeMap<_, usize>> = BTreeMap::new();
-        for file in self.files {
-            *counts
-                .entry(file.owner)
-                .or_default()
-                .entry(file.state)
-                .or_default() += 1;
+        for FileStatus { owner, state, .. } in self.files {
+            *counts.entry(*owner).or_default().entry(*state).or_default() += 1;
         }
         counts
     }

@@ -1,129 +1,196 @@
-//! For people: a verb column as cargo has it, then what needs attention, then what to do next.
+//! For people: a verb column as cargo has it, then warnings, then next steps.
 
-use std::{borrow::Cow, collections::BTreeMap, fmt::Write};
+use std::{borrow::Cow, collections::BTreeMap};
 
 use super::{
     Outcome,
-    caller::{Explained, Next, is_plain},
-    notes,
+    caller::{Caller, Next, is_plain},
 };
 use crate::{
-    change::{Action, Change, ChangeSet, Shown},
+    change::{Action, ChangeSet, Shown},
+    cli::Global,
+    error::Failure,
     tree::RelPath,
 };
 
 /// More files than this of one top-level directory share a line, if the same happens to them.
 const FOLD_ABOVE: usize = 4;
 
-/// How words are printed.
-#[derive(Clone, Copy, Debug)]
-pub struct Style {
-    /// Whether files share lines.
-    pub folds: bool,
-    /// Whether there are colors.
-    pub color: bool,
-}
-
 pub const GREEN: &str = "\x1b[1;32m";
 pub const YELLOW: &str = "\x1b[1;33m";
 pub const RED: &str = "\x1b[1;31m";
-pub const CYAN: &str = "\x1b[1;36m";
+const CYAN: &str = "\x1b[1;36m";
 const RESET: &str = "\x1b[0m";
 
-fn paint(text: &str, style: &str, color: bool) -> String {
-    if color {
-        format!("{style}{text}{RESET}")
-    } else {
-        text.to_owned()
-    }
+/// Lines for a person. No text in them begins a line of its own, has colors, or moves the cursor.
+pub struct Page<'a> {
+    /// Where lines are pasted.
+    pub caller: &'a Caller,
+    color: bool,
+    text: String,
 }
 
-/// `text` with the characters escaped that are not plain: only colors of ours reach a terminal.
-pub fn printable(text: &str, color: bool) -> Cow<'_, str> {
-    if text.chars().all(is_plain) {
-        return Cow::Borrowed(text);
-    }
-    let ours = [GREEN, YELLOW, RED, CYAN, RESET];
-    let (mut printable, mut rest) = (String::with_capacity(text.len()), text);
-    while let Some(c) = rest.chars().next() {
-        let known = ours.iter().find(|style| color && rest.starts_with(**style));
-        let length = known.map_or(c.len_utf8(), |style| style.len());
-        match known.is_some() || is_plain(c) {
-            true => printable.push_str(&rest[..length]),
-            // The end of a line of a file from Windows is one in a diff, too.
-            false if rest.starts_with("\r\n") => printable.push(c),
-            false => printable.extend(c.escape_default()),
+impl<'a> Page<'a> {
+    /// An empty page, with or without colors.
+    pub fn new(caller: &'a Caller, color: bool) -> Self {
+        Self {
+            caller,
+            color,
+            text: String::new(),
         }
-        rest = &rest[length..];
     }
-    Cow::Owned(printable)
-}
 
-fn verb(action: Action) -> &'static str {
-    match action {
-        Action::Create => "Create",
-        Action::Restore => "Restore",
-        Action::Update => "Update",
-        Action::Move => "Move",
-        Action::Merge => "Merge",
-        Action::Overwrite => "Overwrite",
-        Action::Edit => "Edit",
-        Action::Delete => "Delete",
+    /// The finished text.
+    pub fn finish(self) -> String {
+        self.text
     }
-}
 
-/// A line of the verb column.
-pub fn line(verb: &str, style: &str, rest: &str, color: bool) -> String {
-    let verb = paint(&format!("{verb:>12}"), style, color);
-    format!("{verb} {}\n", one_line(rest))
-}
-
-/// A message after its title: `help: …`. No text in it begins a line, which would read as another message.
-fn message(title: &str, style: &str, text: &str, color: bool) -> String {
-    format!("{}: {}\n", paint(title, style, color), one_line(text))
-}
-
-/// `text` with its line ends escaped.
-fn one_line(text: &str) -> Cow<'_, str> {
-    match text.contains('\n') {
-        true => text.replace('\n', "\\n").into(),
-        false => text.into(),
+    /// Adds a line of the verb column.
+    pub fn line(&mut self, verb: &str, style: &str, rest: &str) {
+        self.add(&format!("{verb:>12}"), style, " ", rest);
     }
-}
 
-/// The whole text of a command that went well.
-pub fn outcome(
-    outcome: &Outcome<'_>,
-    next: &[Next],
-    dry_run: bool,
-    quiet: bool,
-    style: Style,
-) -> String {
-    let color = style.color;
-    let mut text = String::new();
-    if !quiet {
-        text += &remarks(outcome.remarks, color);
-        text += &verbs(outcome, style);
+    /// Adds `note: …` for each remark.
+    pub fn remarks(&mut self, remarks: &[String]) {
+        for remark in remarks {
+            self.add("note", GREEN, ": ", remark);
+        }
     }
-    text += &attention(outcome.set, color);
-    if quiet {
-        return text;
+
+    /// Adds `warning: …` for each sentence.
+    pub fn warnings(&mut self, sentences: impl IntoIterator<Item = String>) {
+        for sentence in sentences {
+            self.add("warning", YELLOW, ": ", &sentence);
+        }
     }
-    let verb = if dry_run { "Dry run" } else { "Done" };
-    text += &line(verb, GREEN, &summary(outcome.set, dry_run), color);
-    if !dry_run && !next.is_empty() {
-        text += "\nNext:\n";
+
+    /// Adds `error: …`, then each `note: …`, then each `help: …`.
+    pub fn failure(&mut self, failure: &Failure) {
+        self.add("error", RED, ": ", &failure.what);
+        self.remarks(&failure.notes);
+        for advice in &failure.advice {
+            self.add("help", CYAN, ": ", &self.caller.text(advice));
+        }
+    }
+
+    /// Adds a warning for each note and conflict.
+    pub fn attention(&mut self, set: &ChangeSet) {
+        let caller = self.caller;
+        let notes = set.notes.iter();
+        self.warnings(notes.map(|note| format!("`{}` {}", note.path, caller.sentence(note))));
+        let conflicts = set.conflicts.iter();
+        self.warnings(conflicts.map(|it| format!("`{}` {}", it.path, it.why.reason())));
+    }
+
+    /// Adds the outcome of a command: remarks, changes, warnings, and the failure or a summary with next steps.
+    pub fn outcome(
+        &mut self,
+        outcome: &Outcome<'_>,
+        next: &[Next],
+        failed: Option<&Failure>,
+        flags: &Global,
+    ) {
+        if !flags.quiet {
+            self.remarks(outcome.remarks);
+            self.changes(outcome, !flags.diff);
+        }
+        self.attention(outcome.set);
+        if let Some(failure) = failed {
+            return self.failure(failure);
+        }
+        if flags.quiet {
+            return;
+        }
+        let verb = if flags.dry_run { "Dry run" } else { "Done" };
+        self.line(verb, GREEN, &summary(outcome.set, flags.dry_run));
+        if flags.dry_run || next.is_empty() {
+            return;
+        }
+        self.text += "\nNext:\n";
         for (sentence, paste) in next {
-            let _ = writeln!(text, "  {}", one_line(sentence));
+            self.text += &format!("  {}\n", one_line(sentence));
             if let Some(paste) = paste {
-                let _ = writeln!(text, "    {}", one_line(paste));
+                self.text += &format!("    {}\n", one_line(paste));
             }
         }
     }
-    text
+
+    /// Adds a line for each file; many files of a directory share one, if `folds`.
+    fn changes(&mut self, outcome: &Outcome<'_>, folds: bool) {
+        // What the user edits next has a line of its own.
+        let is_next = |path: &RelPath| {
+            let mut next = outcome.next.iter();
+            next.any(|step| step.what.contains(path.as_str()))
+        };
+        let changes = outcome.set.shown();
+        let changes = changes.iter().map(|shown| {
+            let group = group(shown).filter(|_| folds && !is_next(&shown.change.path));
+            (shown, group)
+        });
+        let mut groups: BTreeMap<_, Vec<&str>> = BTreeMap::new();
+        for (shown, group) in changes.clone() {
+            let path = shown.change.path.as_str();
+            groups.entry(group).or_default().push(path);
+        }
+        groups.retain(|group, paths| group.is_some() && paths.len() > FOLD_ABOVE);
+        for (shown, group) in changes {
+            let path = &shown.change.path;
+            let rest = match (groups.get_mut(&group), shown.from) {
+                // The first file has the line of all.
+                (Some(paths), _) if paths.is_empty() => continue,
+                (Some(paths), _) => {
+                    let paths = std::mem::take(paths);
+                    format!("{} ({} files)", directory_of(&paths), paths.len())
+                }
+                (None, Some(from)) => format!("{} -> {path}", from.path),
+                (None, None) => path.to_string(),
+            };
+            let style = match shown.change.action {
+                Action::Delete | Action::Overwrite | Action::Edit => YELLOW,
+                _ => GREEN,
+            };
+            self.line(&title(shown.action().word()), style, &rest);
+        }
+    }
+
+    fn add(&mut self, title: &str, style: &str, separator: &str, text: &str) {
+        let title = match self.color {
+            true => &format!("{style}{title}{RESET}"),
+            false => title,
+        };
+        self.text += &format!("{title}{separator}{}\n", one_line(text));
+    }
 }
 
-/// How many files were created, updated, …; in a dry run, how many would be.
+/// A word of JSON as a title: `in-the-way` is `In the way`.
+pub fn title(word: &str) -> String {
+    let mut title = word.replace('-', " ");
+    title[..1].make_ascii_uppercase();
+    title
+}
+
+/// `text` with the characters escaped that a terminal would obey or hide.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    if text.chars().all(is_plain) {
+        return text.into();
+    }
+    let mut printable = String::with_capacity(text.len());
+    for (at, c) in text.char_indices() {
+        // A line of a file from Windows ends so.
+        match is_plain(c) || text[at..].starts_with("\r\n") {
+            true => printable.push(c),
+            false => printable.extend(c.escape_default()),
+        }
+    }
+    printable.into()
+}
+
+/// `text` as a part of one line.
+fn one_line(text: &str) -> String {
+    printable(text).replace('\n', "\\n")
+}
+
+/// The number of files that were created, updated, …; in a dry run, of those that would be.
 fn summary(set: &ChangeSet, dry_run: bool) -> String {
     let mut counts: BTreeMap<Action, usize> = BTreeMap::new();
     for shown in set.shown() {
@@ -141,195 +208,61 @@ fn summary(set: &ChangeSet, dry_run: bool) -> String {
     }
 }
 
-/// The whole text of `check`: what would change and what needs attention, then why it fails, if it does.
-pub fn check(
-    outcome: &Outcome<'_>,
-    failed: Option<&Explained<'_>>,
-    quiet: bool,
-    style: Style,
-) -> String {
-    let color = style.color;
-    let mut text = String::new();
-    if !quiet {
-        text += &remarks(outcome.remarks, color);
-        text += &verbs(outcome, style);
-    }
-    text += &attention(outcome.set, color);
-    match failed {
-        Some(failed) => text += &failure(failed, color),
-        None if quiet => {}
-        None => text += &line("Done", GREEN, "nothing to change", color),
-    }
-    text
-}
-
-/// Remarks, a line each.
-pub fn remarks(remarks: &[String], color: bool) -> String {
-    let note = |remark: &String| message("note", GREEN, remark, color);
-    remarks.iter().map(note).collect()
-}
-
-/// What needs a human, one line each.
-pub fn attention(set: &ChangeSet, color: bool) -> String {
-    let notes = set
-        .notes
-        .iter()
-        .map(|note| (&note.path, notes::sentence(note)));
-    let conflicts = set
-        .conflicts
-        .iter()
-        .map(|conflict| (&conflict.path, conflict.why.reason()));
-    let sentences: Vec<String> = notes
-        .chain(conflicts)
-        .map(|(path, what)| format!("`{path}` {what}"))
-        .collect();
-    warnings(&sentences, color)
-}
-
-/// What needs attention, a line each.
-pub fn warnings(sentences: &[String], color: bool) -> String {
-    let warning = |sentence: &String| message("warning", YELLOW, sentence, color);
-    sentences.iter().map(warning).collect()
-}
-
-/// One line a file, or a line for a crowd of them.
-fn verbs(outcome: &Outcome<'_>, style: Style) -> String {
-    let changes = outcome.set.shown();
-    // What the user edits next has a line of its own.
-    let is_next = |path: &RelPath| {
-        let mut next = outcome.next.iter();
-        next.any(|step| step.what.contains(path.as_str()))
-    };
-    let mut crowds: BTreeMap<_, Vec<&str>> = BTreeMap::new();
-    for shown in changes.iter().filter(|_| style.folds) {
-        let path = &shown.change.path;
-        if let Some(crowd) = crowd(shown).filter(|_| !is_next(path)) {
-            crowds.entry(crowd).or_default().push(path.as_str());
-        }
-    }
-    crowds.retain(|_, paths| paths.len() > FOLD_ABOVE);
-    let mut text = String::new();
-    for shown in &changes {
-        let shade = match shown.change.action {
-            Action::Delete | Action::Overwrite | Action::Edit => YELLOW,
-            _ => GREEN,
-        };
-        let crowd = crowd(shown).filter(|_| !is_next(&shown.change.path));
-        let rest = match crowd.and_then(|crowd| crowds.get_mut(&crowd)) {
-            // The first of them has the line of all.
-            Some(paths) if paths.is_empty() => continue,
-            Some(paths) => {
-                let paths = std::mem::take(paths);
-                format!("{} ({} files)", directory_of(&paths), paths.len())
-            }
-            None => match shown.from {
-                Some(from) => format!("{} -> {}", from.path, shown.change.path),
-                None => shown.change.path.to_string(),
-            },
-        };
-        text += &line(verb(shown.action()), shade, &rest, style.color);
-    }
-    text
-}
-
-/// What happens, and the directory at the top, of a change that may share its line: any but one of what the user wrote.
-fn crowd<'a>(shown: &Shown<'a>) -> Option<(Action, &'a str)> {
-    let is_of_user = match shown.change.action {
-        Action::Merge | Action::Overwrite | Action::Edit => true,
-        Action::Create | Action::Restore | Action::Update | Action::Move | Action::Delete => false,
-    };
+/// The action and the top-level directory of a change that may share a line: any but a change of the user's own text.
+fn group<'a>(shown: &Shown<'a>) -> Option<(Action, &'a str)> {
+    let is_of_user = matches!(
+        shown.change.action,
+        Action::Merge | Action::Overwrite | Action::Edit
+    );
     let (top, _) = shown.change.path.as_str().split_once('/')?;
     (!is_of_user).then_some((shown.action(), top))
 }
 
-/// The innermost directory that holds all of `paths`.
+/// The innermost directory that holds all of `paths`, which are sorted.
 fn directory_of<'a>(paths: &[&'a str]) -> &'a str {
     let (first, last) = (paths[0], paths[paths.len() - 1]);
-    // They are sorted, so what these two share, all do.
     let same = first.bytes().zip(last.bytes()).take_while(|(a, b)| a == b);
-    let end = first.as_bytes()[..same.count()]
-        .iter()
-        .rposition(|byte| *byte == b'/');
+    let same = &first.as_bytes()[..same.count()];
+    let end = same.iter().rposition(|byte| *byte == b'/');
     end.map_or("", |end| &first[..=end])
 }
 
-/// Unified diffs of all changes, as `git apply` reads them.
-pub fn diffs(outcome: &Outcome<'_>) -> String {
-    outcome.set.shown().iter().map(diff_of).collect()
+/// The unified diffs of changes, as `git apply` reads them.
+pub fn diffs(set: &ChangeSet, is_shown: impl Fn(Action) -> bool) -> String {
+    let shown = set.shown();
+    let shown = shown.iter().filter(|it| is_shown(it.change.action));
+    shown.map(diff).collect()
 }
 
-/// The diffs of what is replaced whatever it held, and of the user's own files: those are shown unasked.
-pub fn overwritten(outcome: &Outcome<'_>) -> String {
-    let is_shown =
-        |shown: &&Shown<'_>| matches!(shown.change.action, Action::Overwrite | Action::Edit);
-    outcome
-        .set
-        .shown()
-        .iter()
-        .filter(is_shown)
-        .map(diff_of)
-        .collect()
-}
-
-/// The unified diff of one change; that of a file that moves is as git shows it.
-pub fn diff_of(shown: &Shown<'_>) -> String {
-    let Some(left) = shown.from else {
-        return diff(shown.change);
-    };
-    let (from, to) = (&left.path, &shown.change.path);
-    let head = format!("diff --git a/{from} b/{to}\nrename from {from}\nrename to {to}\n");
+/// The unified diff of one change, as git shows it: with the former path of a file that moves.
+pub fn diff(shown: &Shown<'_>) -> String {
+    let Shown { change, from } = *shown;
     let text = |bytes: Option<&[u8]>| str::from_utf8(bytes.unwrap_or_default()).map(str::to_owned);
+    let side = |side: &str, path: &RelPath, is_there: bool| match is_there {
+        true => format!("{side}/{path}"),
+        false => "/dev/null".to_owned(),
+    };
+    let before = from.unwrap_or(change);
+    let (old, new) = (&before.path, &change.path);
+    let head = match from {
+        Some(_) => format!("diff --git a/{old} b/{new}\nrename from {old}\nrename to {new}\n"),
+        None => String::new(),
+    };
     match (
-        text(left.before.as_deref()),
-        text(shown.change.after.as_deref()),
+        text(before.before.as_deref()),
+        text(change.after.as_deref()),
     ) {
-        (Ok(before), Ok(after)) if before != after => {
-            head + &patch(format!("a/{from}"), format!("b/{to}"), &before, &after)
+        (Ok(ours), Ok(theirs)) if from.is_none() || ours != theirs => {
+            let patch = diffy::DiffOptions::new()
+                .set_original_filename(side("a", old, before.before.is_some()))
+                .set_modified_filename(side("b", new, change.after.is_some()))
+                .create_patch(&ours, &theirs)
+                .to_string();
+            head + &patch
         }
-        _ => head,
+        _ if from.is_some() => head,
+        _ => format!("Binary file {new} differs\n"),
     }
-}
-
-/// The unified diff of one change; a line that says so where a file is not text.
-pub fn diff(change: &Change) -> String {
-    let side =
-        |bytes: Option<&[u8]>| std::str::from_utf8(bytes.unwrap_or_default()).map(str::to_owned);
-    let (Ok(before), Ok(after)) = (
-        side(change.before.as_deref()),
-        side(change.after.as_deref()),
-    ) else {
-        return format!("Binary file {} differs\n", change.path);
-    };
-    let old = if change.before.is_some() {
-        format!("a/{}", change.path)
-    } else {
-        "/dev/null".to_owned()
-    };
-    let new = if change.after.is_some() {
-        format!("b/{}", change.path)
-    } else {
-        "/dev/null".to_owned()
-    };
-    patch(old, new, &before, &after)
-}
-
-fn patch(old: String, new: String, before: &str, after: &str) -> String {
-    diffy::DiffOptions::new()
-        .set_original_filename(old)
-        .set_modified_filename(new)
-        .create_patch(before, after)
-        .to_string()
-}
-
-/// `error:`, then each `note:`, then each `help:`.
-pub fn failure(explained: &Explained<'_>, color: bool) -> String {
-    let failure = explained.failure;
-    let mut text = message("error", RED, &failure.what, color);
-    text += &remarks(&failure.notes, color);
-    for help in &explained.help {
-        text += &message("help", CYAN, help, color);
-    }
-    text
 }
 
 #[cfg(test)]
@@ -337,21 +270,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_our_own_colors_reach_a_terminal() {
-        let check =
-            |text: &str, color, expected: &str| assert_eq!(printable(text, color), expected);
-        check("a\tb\nc é\n", true, "a\tb\nc é\n");
-        check(
-            "\x1b[1;31merror\x1b[0m: a\x1b[2Jb\0",
-            true,
-            "\x1b[1;31merror\x1b[0m: a\\u{1b}[2Jb\\u{0}",
-        );
-        check("\x1b[1;31ma\u{9b}", false, "\\u{1b}[1;31ma\\u{9b}");
+    fn text_has_no_colors_of_its_own() {
+        let check = |text: &str, expected: &str| assert_eq!(printable(text), expected);
+        check("a\tb\nc é\n", "a\tb\nc é\n");
+        check("\x1b[1;31ma\x1b[2Jb\0", "\\u{1b}[1;31ma\\u{1b}[2Jb\\u{0}");
+        check("\x1b[1;31ma\u{9b}", "\\u{1b}[1;31ma\\u{9b}");
     }
 
     #[test]
-    fn what_turns_or_hides_text_is_escaped() {
-        let check = |text: &str, expected: &str| assert_eq!(printable(text, true), expected);
+    fn text_that_turns_or_hides_is_escaped() {
+        let check = |text: &str, expected: &str| assert_eq!(printable(text), expected);
         check("a\u{202e}txt.rs", "a\\u{202e}txt.rs");
         check(
             "a\u{200b}\u{feff}\u{2066}\u{ad}\u{e0041}",
@@ -363,7 +291,16 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_is_named_after_the_directory_of_them_all() {
+    fn no_text_begins_a_line() {
+        let caller = Caller::new(&[], std::path::Path::new(""));
+        let mut page = Page::new(&caller, true);
+        page.warnings(["a\nerror: b\x1b[0m".to_owned()]);
+        let expected = "\x1b[1;33mwarning\x1b[0m: a\\nerror: b\\u{1b}[0m\n";
+        assert_eq!(page.finish(), expected);
+    }
+
+    #[test]
+    fn a_group_is_named_after_the_directory_of_all_its_files() {
         let check = |paths: &[&str], expected: &str| assert_eq!(directory_of(paths), expected);
         check(&["a/b/c", "a/b/d"], "a/b/");
         check(&["a/bc", "a/bd"], "a/");

@@ -47,7 +47,7 @@ pub fn failure(violation: Violation) -> Failure {
         }
         origin => match remedy {
             Some(remedy) => follow(remedy, &origin, failure(what)),
-            None => failure(what).advise(Advice::sentence(correction)),
+            None => failure(what).note(correction).advise(Advice::Help),
         },
     }
 }

@@ -1,0 +1,268 @@
+//! The flags of commands about resources: `create`, `delete`, `edit api` and `rename`.
+
+use clap::{ArgAction, Args, Subcommand, ValueEnum, builder::PossibleValue};
+use clap_complete::engine::ArgValueCandidates;
+
+use super::{ExternalFlags, Foreign, complete};
+use crate::project::Certificates;
+
+/// `--group`, `--version` and `--kind`.
+#[derive(Args, Clone, Debug)]
+pub struct TypeFlags {
+    /// API group, without the domain; may be empty
+    #[arg(long, add = ArgValueCandidates::new(complete::groups))]
+    pub group: Option<String>,
+    /// API version: v1alpha1, v1beta1, v1, …
+    #[arg(long, add = ArgValueCandidates::new(complete::versions))]
+    pub version: Option<String>,
+    /// Kind, in CamelCase
+    #[arg(long, add = ArgValueCandidates::new(complete::kinds))]
+    pub kind: Option<String>,
+}
+
+/// The subcommands of `create`.
+#[derive(Debug, Subcommand)]
+pub enum Create {
+    /// Scaffold a Kubernetes API: a custom resource, a controller, or both
+    Api(Api),
+    /// Scaffold a webhook for an API: defaulting, validation or conversion
+    Webhook(Webhook),
+}
+
+/// `create api`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  operator-forge create api --group cache --version v1alpha1 --kind Memcached
+  operator-forge create api --group cache --version v1alpha1 --kind Memcached --finalizer
+  operator-forge create api --group cache --version v1 --kind Memcached --controller=false
+  operator-forge create api --group apps --version v1 --kind Deployment --resource=false
+  operator-forge create api --group cache --version v1alpha1 --kind Memcached --resource=false --controller-name backup
+  operator-forge create api --group cache --version v1 --kind Memcached --from-version v1alpha1
+  operator-forge create api --group cert-manager --external-api-domain io --version v1 --kind Certificate \\
+    --external-api-path cert_manager_crds::v1::Certificate --resource=false")]
+pub struct Api {
+    /// The type.
+    #[command(flatten)]
+    pub of: TypeFlags,
+    /// Plural of the kind, if it is irregular
+    #[arg(long)]
+    pub plural: Option<String>,
+    /// Whether the resource is namespaced [default: true]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub namespaced: Option<bool>,
+    /// Whether to scaffold the resource: its Rust type and CRD [default: true; false for an external type]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub resource: Option<bool>,
+    /// Whether to scaffold a controller [default: true]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub controller: Option<bool>,
+    /// Name of the controller, if it is a second one for the kind
+    #[arg(long, value_name = "NAME")]
+    pub controller_name: Option<String>,
+    /// Whether the controller adds a finalizer, to clean up before an object is deleted [default: false]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub finalizer: Option<bool>,
+    /// Short name for kubectl; may be repeated
+    #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
+    pub short_name: Vec<String>,
+    /// An external type, which can have a controller.
+    #[command(flatten)]
+    pub external: ExternalFlags,
+    /// Copy the types of this version, and convert between the two
+    #[arg(long, value_name = "VERSION", add = ArgValueCandidates::new(complete::versions))]
+    pub from_version: Option<String>,
+    /// Overwrite the files of the API
+    #[arg(long)]
+    pub force: bool,
+    /// Flags of kubebuilder without a meaning here.
+    #[command(flatten)]
+    pub foreign: Foreign,
+}
+
+/// `create webhook`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  operator-forge create webhook --group cache --version v1alpha1 --kind Memcached --defaulting --validation
+  operator-forge create webhook --group cache --version v1 --kind Memcached --conversion --spoke v1alpha1
+  operator-forge create webhook --group core --version v1 --kind Pod --defaulting
+  operator-forge create webhook --group cert-manager --external-api-domain io --version v1 --kind Certificate \\
+    --external-api-path cert_manager_crds::v1::Certificate --validation")]
+pub struct Webhook {
+    /// The type; for conversion its hub, which is the storage version.
+    #[command(flatten)]
+    pub of: TypeFlags,
+    /// Plural of an external kind, if it is irregular
+    #[arg(long)]
+    pub plural: Option<String>,
+    /// Scaffold the defaulting webhook
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub defaulting: Option<bool>,
+    /// Scaffold the validating webhook
+    #[arg(
+        long,
+        visible_alias = "programmatic-validation",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "true",
+        value_name = "BOOL"
+    )]
+    pub validation: Option<bool>,
+    /// Scaffold the conversion webhook
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub conversion: Option<bool>,
+    /// Spoke version, which is converted to the hub (--version) and back; may be repeated
+    #[arg(long, value_name = "VERSION", value_delimiter = ',', action = ArgAction::Append, add = ArgValueCandidates::new(complete::versions))]
+    pub spoke: Vec<String>,
+    /// URL path of the defaulting webhook [default: /mutate-GROUP-VERSION-KIND]
+    #[arg(long, value_name = "PATH")]
+    pub defaulting_path: Option<String>,
+    /// URL path of the validating webhook [default: /validate-GROUP-VERSION-KIND]
+    #[arg(long, value_name = "PATH")]
+    pub validation_path: Option<String>,
+    /// An external type.
+    #[command(flatten)]
+    pub external: ExternalFlags,
+    /// Where the project's webhook certificate comes from: the operator signs it, cert-manager issues it, or it is mounted
+    /// from a Secret [default: self-managed]
+    #[arg(long, value_enum, value_name = "SOURCE")]
+    pub certificates: Option<Certificates>,
+    /// Overwrite the files of the webhooks
+    #[arg(long)]
+    pub force: bool,
+    /// Flags of kubebuilder without a meaning here.
+    #[command(flatten)]
+    pub foreign: Foreign,
+}
+
+impl ValueEnum for Certificates {
+    fn value_variants<'a>() -> &'a [Self] {
+        &[Self::SelfManaged, Self::CertManager, Self::Mounted]
+    }
+
+    fn to_possible_value(&self) -> Option<PossibleValue> {
+        Some(PossibleValue::new(self.word()))
+    }
+}
+
+/// The subcommands of `delete`.
+#[derive(Debug, Subcommand)]
+pub enum Delete {
+    /// Delete an API: a custom resource, a controller, or both
+    Api(DeleteApi),
+    /// Delete a webhook: defaulting, validation or conversion
+    Webhook(DeleteWebhook),
+}
+
+/// `delete api`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  operator-forge delete api --group cache --version v1alpha1 --kind Memcached --dry-run
+  operator-forge delete api --group cache --version v1alpha1 --kind Memcached --resource=false
+  operator-forge delete api --group cache --version v1alpha1 --kind Memcached --resource=false --controller-name backup
+  operator-forge delete api --group apps --version v1 --kind Deployment")]
+pub struct DeleteApi {
+    /// The type.
+    #[command(flatten)]
+    pub of: TypeFlags,
+    /// Whether to delete the resource [default: if the project defines it]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub resource: Option<bool>,
+    /// Whether to delete the default controller [default: if it watches this version]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub controller: Option<bool>,
+    /// Name of a controller to delete instead of the default one
+    #[arg(long, value_name = "NAME", add = ArgValueCandidates::new(complete::controllers))]
+    pub controller_name: Option<String>,
+    /// Keep the User files on disk, and delete only the entry in PROJECT
+    #[arg(long)]
+    pub keep_files: bool,
+}
+
+/// `delete webhook`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  operator-forge delete webhook --group cache --version v1alpha1 --kind Memcached --defaulting --validation
+  operator-forge delete webhook --group cache --version v1 --kind Memcached --conversion --spoke v1alpha1")]
+pub struct DeleteWebhook {
+    /// The type; for conversion its hub.
+    #[command(flatten)]
+    pub of: TypeFlags,
+    /// Delete the defaulting webhook
+    #[arg(long)]
+    pub defaulting: bool,
+    /// Delete the validating webhook
+    #[arg(long, visible_alias = "programmatic-validation")]
+    pub validation: bool,
+    /// Delete the conversion webhook
+    #[arg(long)]
+    pub conversion: bool,
+    /// Spoke version that is no longer converted; may be repeated
+    #[arg(long, value_name = "VERSION", value_delimiter = ',', action = ArgAction::Append, add = ArgValueCandidates::new(complete::versions))]
+    pub spoke: Vec<String>,
+    /// Keep the User files on disk, and delete only the entry in PROJECT
+    #[arg(long)]
+    pub keep_files: bool,
+}
+
+/// The subcommands of `edit`.
+#[derive(Debug, Subcommand)]
+pub enum EditWhat {
+    /// Change the plural, the scope or the short names of a kind, in PROJECT and in its Rust types
+    Api(EditApi),
+}
+
+/// `edit api`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  operator-forge edit api --group cache --version v1 --kind Memcached --short-name mc,mem
+  operator-forge edit api --group cache --version v1 --kind Memcached --short-name ''
+  operator-forge edit api --group cache --version v1 --kind Memcached --namespaced=false --force")]
+pub struct EditApi {
+    /// The type; all versions of the kind change together.
+    #[command(flatten)]
+    pub of: TypeFlags,
+    /// New plural of the kind
+    #[arg(long)]
+    pub plural: Option<String>,
+    /// Whether the resource is namespaced
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub namespaced: Option<bool>,
+    /// All short names for kubectl, separated by commas; '' for none
+    #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
+    pub short_name: Option<Vec<String>>,
+    /// Change the plural or the scope, although stored objects are lost
+    #[arg(long)]
+    pub force: bool,
+    /// Cannot change.
+    #[arg(long, hide = true, num_args = 0..=1, require_equals = true, default_missing_value = "true")]
+    pub finalizer: Option<bool>,
+}
+
+/// `rename`.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  operator-forge rename --group cache --kind Memcached --to Cache --dry-run --diff
+  operator-forge rename --group cache --kind Memcached --to Cache")]
+pub struct Rename {
+    /// API group, without the domain; may be empty
+    #[arg(long, add = ArgValueCandidates::new(complete::groups))]
+    pub group: Option<String>,
+    /// Current kind
+    #[arg(long, add = ArgValueCandidates::new(complete::kinds))]
+    pub kind: Option<String>,
+    /// New kind
+    #[arg(long, value_name = "KIND")]
+    pub to: Option<String>,
+    /// Plural of the new kind, if it is irregular
+    #[arg(long)]
+    pub plural: Option<String>,
+    /// Rename the kind although its CRD keeps its name, and stored objects are lost
+    #[arg(long)]
+    pub force: bool,
+}
