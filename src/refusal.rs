@@ -196,14 +196,14 @@ impl From<definitions::Error> for Failure {
 fn of_yaml(why: YamlError) -> &'static str {
     match why {
         YamlError::Utf16 => {
-            "it may have definitions, so nothing was compared: convert it with `iconv -f UTF-16 -t UTF-8` first"
+            "it may contain CRDs, so nothing was compared: convert it with `iconv -f UTF-16 -t UTF-8` first"
         }
         YamlError::Template => {
             "render templates first, to what is applied to a cluster: `helm template CHART | operator-forge check --crds -`"
         }
         YamlError::MergeKey => "a merge key `<<` names a mapping, or a list of mappings",
         YamlError::Syntax => {
-            "it may have definitions, so nothing was compared: correct it, or name files with definitions only"
+            "it may contain CRDs, so nothing was compared: correct it, or name only the files with CRDs"
         }
     }
 }

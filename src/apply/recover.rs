@@ -79,7 +79,7 @@ fn redo(disk: &dyn Disk, step: &Step, at: usize) -> Result<()> {
 }
 
 /// Rewrites files that a power cut tore after the last command had ended. New contents are not synced, because syncing three files
-/// takes as long as a whole command. A file that was written later is somebody's work.
+/// takes as long as a whole command. A file that was written later is kept.
 pub fn mend(disk: &dyn Disk) -> Result<()> {
     let Some(record) = read(disk, &UNDO)? else {
         return Ok(());

@@ -175,7 +175,8 @@ pub fn context(project: &Project) -> Context {
         // The modules of `src/controllers.rs`: groups, controllers.
         "controller_groups": modules(&controllers),
         "server": server,
-        "admissions": webhooks::admissions(project),
+        // The admission webhooks, in the order of `PROJECT`.
+        "admissions": values(&webhooks),
         // The kinds with conversion, by group and kind.
         "conversions": conversions.iter().map(|(hub, spokes)| json!({
             "hub": hub,

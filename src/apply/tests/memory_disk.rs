@@ -199,7 +199,7 @@ impl Disk for MemoryDisk {
         if self.files.borrow().contains_key(path.as_str()) {
             return Err(io::ErrorKind::AlreadyExists.into());
         }
-        // What fails may have written a part.
+        // A write that fails may have written a part.
         let bytes = match &result {
             Ok(()) => bytes.to_vec(),
             Err(error) if error.to_string() == "injected" => bytes[..bytes.len() / 2].to_vec(),

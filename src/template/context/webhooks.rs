@@ -35,7 +35,7 @@ pub fn server(project: &Project) -> Value {
     })
 }
 
-/// The admission webhooks, in the order of `PROJECT`; those of one entry share a value.
+/// The admission webhooks, in the order of `PROJECT`; of one entry, defaulting first.
 pub fn webhooks(project: &Project, library: &str) -> Vec<Subject> {
     let views = project.webhooks().into_iter();
     views.flat_map(|view| webhook(view, library)).collect()
@@ -57,52 +57,34 @@ fn webhook(view: WebhookView<'_>, library: &str) -> Vec<Subject> {
         None if resource.core => core().and_then(|core| core.sample()),
         None => None,
     };
-    let more = json!({
-        // The path of the type in the file's `use`, perhaps with another name for it; and in an integration test.
-        "import": import,
-        "test_import": in_tests(&import, library),
-        // Whether the project defines the type.
-        "own": resource.api.is_some(),
-        // Whether another project defines the type. Any other type is `Default` and `PartialEq`.
-        "external": resource.external.is_some(),
-        // The fields of a minimal object besides its metadata, if they are known.
-        "sample": sample,
-    });
-    let scopes = [
-        (Scope::Default, webhooks.defaulting.is_some()),
-        (Scope::Validate, webhooks.validation.is_some()),
+    let modules = [&*names.group_module, &names.version, &names.module].join("::");
+    let subject = |(scope, file, webhook): (Scope, &str, &Option<Admission>)| {
+        let more = json!({
+            // The path of the type in the file's `use`, perhaps with another name for it; and in an integration test.
+            "import": import,
+            "test_import": in_tests(&import, library),
+            // Whether the project defines the type.
+            "own": resource.api.is_some(),
+            // Whether another project defines the type. Any other type is `Default` and `PartialEq`.
+            "external": resource.external.is_some(),
+            // The fields of a minimal object besides its metadata, if they are known.
+            "sample": sample,
+            // The path, from `src/webhooks.rs`, of the function that declares the webhook.
+            "function": format!("{modules}::{file}::webhook"),
+            // The URL path that `PROJECT` gives it.
+            "path": webhook.as_ref()?.path.as_ref().map(ToString::to_string),
+        });
+        Some(Subject {
+            // The CRD of another project gives an object, too.
+            tested: sample.is_some() || resource.external.is_some(),
+            ..Subject::new(scope, names.clone(), more)
+        })
+    };
+    let files = [
+        (Scope::Default, "default", &webhooks.defaulting),
+        (Scope::Validate, "validate", &webhooks.validation),
     ];
-    let scopes = scopes.into_iter().filter(|(_, exists)| *exists);
-    let subject = |(scope, _)| Subject {
-        // The CRD of another project gives an object, too.
-        tested: sample.is_some() || resource.external.is_some(),
-        ..Subject::new(scope, names.clone(), more.clone())
-    };
-    scopes.map(subject).collect()
-}
-
-/// `admissions`: the admission webhooks in the order of `PROJECT`; of one entry, defaulting first.
-pub fn admissions(project: &Project) -> Vec<Value> {
-    let of_entry = |view: WebhookView<'_>| {
-        let names = Names::of(view.key, view.resource);
-        let modules = [names.group_module, names.version, names.module].join("::");
-        let admission = |webhook: &Option<Admission>, file: &str| {
-            webhook.as_ref().map(|webhook| {
-                json!({
-                    // The path, from `src/webhooks.rs`, of the function that declares the webhook.
-                    "function": format!("{modules}::{file}::webhook"),
-                    // The URL path that `PROJECT` gives it.
-                    "path": webhook.path.as_ref().map(ToString::to_string),
-                })
-            })
-        };
-        [
-            admission(&view.webhooks.defaulting, "default"),
-            admission(&view.webhooks.validation, "validate"),
-        ]
-    };
-    let views = project.webhooks().into_iter();
-    views.flat_map(of_entry).flatten().collect()
+    files.into_iter().filter_map(subject).collect()
 }
 
 /// The kinds with conversion, by group and kind: the path of the hub's type, and the other versions by age.

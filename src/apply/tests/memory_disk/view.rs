@@ -1,4 +1,4 @@
-//! What a test looks at.
+//! The files on the disk, as tests see them.
 
 use std::collections::{BTreeMap, BTreeSet};
 

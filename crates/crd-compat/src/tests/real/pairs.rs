@@ -1,4 +1,4 @@
-//! What the projects changed. A field or version that is gone today is put back for the release before.
+//! Changes of the projects. A field or version that is gone today is restored in the release before.
 
 use serde_json::{Value, json};
 
