@@ -209,13 +209,13 @@ impl ConflictKind {
     }
 
     /// Whether a [`Policy`] can resolve it.
-    pub fn can_be_settled(&self) -> bool {
+    pub fn can_be_resolved(&self) -> bool {
         !matches!(self, Self::Obstacle(_))
     }
 
     /// Whether both texts can be written into the file, as far as it is known.
     pub fn can_be_marked(&self) -> bool {
-        self.can_be_settled() && !matches!(self, Self::Markers(_) | Self::NoText)
+        self.can_be_resolved() && !matches!(self, Self::Markers(_) | Self::NoText)
     }
 
     /// Whether the conflict is an edit of a generated file, into which both sides can be written.

@@ -29,7 +29,6 @@ pub use self::{
         Webhook,
     },
 };
-pub use crate::change::Policy as OnConflict;
 
 /// The whole command line.
 #[derive(Debug, Parser)]

@@ -34,7 +34,8 @@ pub use self::around::enter;
 use crate::{
     advice::Advice,
     apply,
-    cli::{Cli, Command, Create, Delete, EditWhat, OnConflict},
+    change::Policy,
+    cli::{Cli, Command, Create, Delete, EditWhat},
     engine::{Workspace, reconcile},
     error::{Failure, FailureKind, Result},
     prompt::Prompt,
@@ -146,7 +147,7 @@ fn refuse_keep(cli: &Cli) -> Result<()> {
         Command::Disown(_) => "disown",
         _ => return Ok(()),
     };
-    if cli.global.on_conflict != Some(OnConflict::Keep) {
+    if cli.global.on_conflict != Some(Policy::Keep) {
         return Ok(());
     }
     Err(

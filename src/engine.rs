@@ -46,7 +46,7 @@ pub fn reconcile(
     transaction.iter().try_for_each(Transaction::check_alone)?;
     workspace.refuse_if_moved(&snapshot.found)?;
     report.at("Comparing", format!("{} files", snapshot.found.len()));
-    let lost = snapshot.settle_lost(flags.policy());
+    let lost = snapshot.resolve_lost(flags.policy());
     let lost = lost.map_err(|failure| failure.note("nothing was written"))?;
     let may_ask = !(flags.no_input || flags.dry_run || report.is_json());
     let prompt = Prompt::new(report, may_ask);

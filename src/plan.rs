@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use rayon::prelude::*;
 
-use self::{file::Planned, inputs::View};
+use self::file::Planned;
 pub use self::{
     file::{ThreeWay, text},
     inputs::{Inputs, NamedFiles, Resolved, Rewritten},
@@ -66,10 +66,14 @@ pub fn edited(
 }
 
 /// The files that move. A deleted file moves, too.
-pub fn moves(rows: &View<'_, Last<Digest>>, desired: &Tree, found: &View<'_, Found>) -> Moves {
+pub fn moves(
+    rows: &BTreeMap<RelPath, Last<Digest>>,
+    desired: &Tree,
+    found: &BTreeMap<RelPath, Found>,
+) -> Moves {
     let mut moves = Moves::new();
     for (to, file) in desired.iter().filter(|(_, file)| !file.former.is_empty()) {
-        let is_absent = found.get(to).is_none_or(|found| **found == Found::Absent);
+        let is_absent = found.get(to).is_none_or(|found| *found == Found::Absent);
         let from = file.former.iter().find(|from| {
             rows.contains_key(from)
                 && !desired.contains_key(from)
@@ -90,9 +94,9 @@ pub fn moves(rows: &View<'_, Last<Digest>>, desired: &Tree, found: &View<'_, Fou
 ///
 /// Errors: a path cannot be stored. Problems with contents are conflicts and notes in the result.
 pub fn plan(inputs: &Inputs<'_>) -> Result<ChangeSet> {
-    let moves = moves(&inputs.rows, inputs.desired, &inputs.found);
+    let moves = moves(inputs.rows, inputs.desired, inputs.found);
     let moved: BTreeSet<&RelPath> = moves.values().collect();
-    let known = inputs.rows.keys().copied().filter(|it| !moved.contains(it));
+    let known = inputs.rows.keys().filter(|it| !moved.contains(it));
     let known = known.chain(inputs.named.rewritten.keys());
     let all: BTreeSet<&RelPath> = inputs.desired.keys().chain(known).collect();
     // The files are independent, and hashing them is most of the work.
@@ -177,7 +181,7 @@ fn record(
         }
     }
     for (path, _) in inputs.rows.iter().filter(|(_, row)| is_shared(row)) {
-        if !rows.get(*path).is_some_and(is_shared) {
+        if !rows.get(path).is_some_and(is_shared) {
             put(memory::base_path(path)?, None);
         }
     }

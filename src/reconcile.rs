@@ -209,7 +209,7 @@ mod tests {
         all
     }
 
-    /// The tree and the memory after the verdict, conflicts settled by keeping the file.
+    /// The tree and the memory after the verdict, conflicts resolved by keeping the file.
     fn apply(
         verdict: Verdict,
         last: Option<&Last<u8>>,

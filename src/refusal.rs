@@ -97,7 +97,7 @@ impl ChangeSet {
 }
 
 impl Note {
-    /// The advice that settles the note, if there is any.
+    /// The advice that resolves the note, if there is any.
     #[must_use]
     pub fn help(&self) -> Vec<Advice> {
         let path = self.path.as_str();

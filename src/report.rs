@@ -84,7 +84,7 @@ impl Report {
         }
     }
 
-    /// A report that collects the output, for [`Report::told`].
+    /// A report that collects the output, for [`Report::captured`].
     pub fn collecting(flags: &Global, words: &[String]) -> Self {
         Self {
             collected: Some(RefCell::default()),
@@ -93,7 +93,7 @@ impl Report {
     }
 
     /// The output so far; empty where it went to the terminal.
-    pub fn told(&self) -> Captured {
+    pub fn captured(&self) -> Captured {
         let collected = self.collected.as_ref();
         collected.map_or_else(Captured::default, |told| told.borrow().clone())
     }

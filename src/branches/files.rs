@@ -24,7 +24,7 @@ pub struct Texts {
     /// The unmerged paths.
     pub unmerged: BTreeMap<RelPath, Unmerged>,
     /// Whether `sync` has written since git merged.
-    pub settled: bool,
+    pub synced: bool,
     /// The files for which the last commit, a merge, kept the text of one branch.
     pub committed: BTreeMap<RelPath, Unmerged>,
 }
@@ -37,8 +37,7 @@ pub fn resolve(
     found: &BTreeMap<RelPath, Found>,
     named: &NamedFiles,
 ) -> BTreeMap<RelPath, Resolved> {
-    let rows = memory.rows.iter().collect();
-    let moves = plan::moves(&rows, desired, &found.iter().collect());
+    let moves = plan::moves(&memory.rows, desired, found);
     let read = |path: &RelPath| match found.get(path) {
         Some(Found::File(bytes)) => text(bytes).ok(),
         _ => None,
@@ -307,7 +306,7 @@ impl Merged<'_> {
             }
             None => branches().next().is_some_and(|ours| ours == disk),
         };
-        if self.unmerged.is_some() && is_left_by_git && !self.texts.settled {
+        if self.unmerged.is_some() && is_left_by_git && !self.texts.synced {
             let edited = branches()
                 .map(String::as_str)
                 .filter(|text| !self.is_row(text));

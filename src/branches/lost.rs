@@ -63,7 +63,7 @@ impl Lost {
     /// Returns a remark.
     ///
     /// Errors: there are lost files, and the policy chooses nothing.
-    pub fn settle(
+    pub fn resolve(
         &self,
         is_sync: bool,
         policy: Policy,

@@ -7,7 +7,7 @@ use std::{
 
 use super::{
     merge::merge,
-    unmerged::{COMING, is_settled, text_of},
+    unmerged::{COMING, is_synced, text_of},
 };
 use crate::{
     advice::Script,
@@ -55,7 +55,7 @@ impl Branches {
         let (texts, committed) = match in_index {
             Some(texts) => {
                 let is_applied = text_of(root, memory::APPLIED_PROJECT)?.as_ref() == Some(&text);
-                if is_applied && (!is_ours(&texts) || is_settled(git, root)?) {
+                if is_applied && (!is_ours(&texts) || is_synced(git, root)?) {
                     return Ok(None);
                 }
                 (texts, false)

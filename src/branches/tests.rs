@@ -130,7 +130,7 @@ fn an_edit_that_conflicts_with_the_generated_text_of_the_other_branch_is_a_confl
         assert_eq!(notes(&set), [NoteKind::Kept]);
         assert_eq!(world.read(FILE).as_deref(), Some(CLASHING));
         world.policy = Policy::Abort;
-        world.texts.settled = true;
+        world.texts.synced = true;
         assert_eq!(world.plan(&wanted()).conflicts, []);
 
         let mut world = left_by_git(disk);

@@ -32,7 +32,7 @@ pub fn texts(
         ..Texts::default()
     };
     if !texts.unmerged.is_empty() {
-        texts.settled = is_settled(git, root)?;
+        texts.synced = is_synced(git, root)?;
         return Ok(texts);
     }
     for path in edited.iter().filter(|_| git.is_merge()) {
@@ -90,7 +90,7 @@ pub fn open(
 }
 
 /// Whether `sync` has run since git merged: git merges the lock, and `sync` writes it.
-pub fn is_settled(git: &Status, root: &Path) -> Result<bool> {
+pub fn is_synced(git: &Status, root: &Path) -> Result<bool> {
     let merged = git.text_at("", memory::LOCK)?;
     let lock = text_of(root, memory::LOCK)?;
     Ok(merged.is_some() && lock.is_some() && merged != lock)

@@ -29,7 +29,7 @@ fn files(flags: &Global, report: &Report) -> Result<u8> {
     report.at("Rendering", entries(&request.project));
     let mut snapshot = Snapshot::of(&workspace, &request)?;
     report.at("Comparing", format!("{} files", snapshot.found.len()));
-    snapshot.settle_lost(Policy::Abort)?;
+    snapshot.resolve_lost(Policy::Abort)?;
     let set = snapshot.plan(Policy::Abort, &BTreeMap::new())?;
     let drifts = drifts(&snapshot)?;
     let failure = failure(&set, &drifts);

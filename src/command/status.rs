@@ -31,7 +31,7 @@ pub fn run(workspace: &Workspace, status: &Status, report: &Report) -> Result<u8
     let request = Request::of("status", project.clone());
     let mut snapshot = Snapshot::of(workspace, &request)?;
     let instead: Vec<Advice> = snapshot.lost.advice.drain(..).map(Advice::from).collect();
-    // `sync` refuses until the lost files are settled, so they are not planned.
+    // `sync` refuses until the lost files are resolved, so they are not planned.
     let lost = std::mem::take(&mut snapshot.lost.files).into_iter();
     let lost: Vec<_> = lost
         .filter_map(|path| snapshot.memory.rows.remove_entry(&path))

@@ -89,11 +89,7 @@ fn a_text_that_does_not_parse_is_ignored_only_if_it_has_no_definition() {
     for (source, text, note) in [
         ("foo.json", "{", "it may contain CRDs"),
         ("foo.yml", "a: [", "it may contain CRDs"),
-        (
-            "standard input",
-            "a: [",
-            "it may contain CRDs",
-        ),
+        ("standard input", "a: [", "it may contain CRDs"),
         ("foo.yaml", &String::from_utf8_lossy(&utf16), "`iconv "),
         (
             "crd.yaml",

@@ -17,7 +17,7 @@ pub fn ask(
     mut ask: impl FnMut(&Conflict, usize) -> Result<Answer>,
 ) -> Result<BTreeMap<RelPath, Policy>> {
     let mut answers = BTreeMap::new();
-    if !conflicts.iter().all(|it| it.why.can_be_settled()) {
+    if !conflicts.iter().all(|it| it.why.can_be_resolved()) {
         return Ok(answers);
     }
     let mut for_the_rest = None;

@@ -28,7 +28,7 @@ pub struct Request {
     pub remarks: Vec<String>,
     /// The next steps, if the command changes anything.
     pub next: Vec<NextStep>,
-    /// Whether it is `sync`, which also compares the attributes of types with `PROJECT`, and settles lost files for good.
+    /// Whether it is `sync`, which also compares the attributes of types with `PROJECT`, and resolves lost files for good.
     pub is_sync: bool,
     /// A question about the diff, asked on a terminal before anything is written.
     pub question: Option<&'static str>,

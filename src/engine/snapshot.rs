@@ -81,10 +81,10 @@ impl<'a> Snapshot<'a> {
     }
 
     /// Settles the lost files by the policy, and returns a remark. Only `sync` deletes or leaves them for good.
-    pub fn settle_lost(&mut self, policy: Policy) -> Result<Option<String>> {
+    pub fn resolve_lost(&mut self, policy: Policy) -> Result<Option<String>> {
         let is_sync = self.request.is_sync;
         self.lost
-            .settle(is_sync, policy, &mut self.memory, &mut self.aside)
+            .resolve(is_sync, policy, &mut self.memory, &mut self.aside)
     }
 
     /// The bytes on disk.
@@ -150,16 +150,16 @@ impl<'a> Snapshot<'a> {
             ..
         } = self.request;
         let mut set = plan::plan(&plan::Inputs {
-            rows: self.memory.rows.iter().collect(),
+            rows: &self.memory.rows,
             desired: &self.desired,
-            found: self.found.iter().collect(),
+            found: &self.found,
             applied: &self.applied,
             resolved: &self.resolved,
             templates: template::SET,
             project: &self.record,
             named,
             policy,
-            decided: answers.iter().collect(),
+            decided: answers,
             forced,
             owned: &project.settings.owned,
             aside: &self.aside,

@@ -27,7 +27,7 @@ pub struct Planned {
 pub fn plan(inputs: &Inputs<'_>, path: &RelPath, from: Option<&RelPath>) -> Planned {
     let at = from.unwrap_or(path);
     let file = inputs.desired.get(path);
-    let mut last = inputs.rows.get(at).copied();
+    let mut last = inputs.rows.get(at);
     if inputs.named.forgotten.contains(path) {
         last = None;
     }
@@ -243,7 +243,7 @@ fn resolve_conflict(
     why: ConflictKind,
     marked: Option<String>,
 ) -> Planned {
-    let policy = inputs.decided.get(at).map_or(inputs.policy, |it| **it);
+    let policy = inputs.decided.get(at).copied().unwrap_or(inputs.policy);
     let marked = || match (marked, &why) {
         (Some(text), _) => Ok(text),
         (None, ConflictKind::Markers(_)) => Err(why.clone()),

@@ -8,17 +8,14 @@ use crate::{
     tree::{self, Content, Digest, Found, Owner, RelPath, Tree},
 };
 
-/// Facts about paths.
-pub type View<'a, T> = BTreeMap<&'a RelPath, &'a T>;
-
 /// Everything that a plan depends on.
 pub struct Inputs<'a> {
     /// Last applied: the rows of the lock.
-    pub rows: View<'a, Last<Digest>>,
+    pub rows: &'a BTreeMap<RelPath, Last<Digest>>,
     /// The desired state.
     pub desired: &'a Tree,
     /// The observed state, at every path that the plan reads.
-    pub found: View<'a, Found>,
+    pub found: &'a BTreeMap<RelPath, Found>,
     /// The text that was last applied, of edited Tool files that have to change.
     pub applied: &'a BTreeMap<RelPath, Content>,
     /// The verdicts that replace those of the table.
@@ -32,7 +29,7 @@ pub struct Inputs<'a> {
     /// The answer to every conflict.
     pub policy: Policy,
     /// The user's answers to single conflicts, which go before `policy`.
-    pub decided: View<'a, Policy>,
+    pub decided: &'a BTreeMap<RelPath, Policy>,
     /// Paths that the command line names, to be written whatever they hold.
     pub forced: &'a BTreeSet<RelPath>,
     /// Paths that the user took over: they stay even if they are no longer desired.
@@ -44,7 +41,7 @@ pub struct Inputs<'a> {
 impl<'a> Inputs<'a> {
     /// The observed state of a path.
     pub fn found(&self, path: &RelPath) -> &'a Found {
-        self.found.get(path).copied().unwrap_or(&Found::Absent)
+        self.found.get(path).unwrap_or(&Found::Absent)
     }
 }
 
@@ -87,14 +84,6 @@ pub struct NamedFiles {
 }
 
 impl NamedFiles {
-    /// No files.
-    pub const NONE: &Self = &Self {
-        forgotten: BTreeSet::new(),
-        created: Vec::new(),
-        rewritten: BTreeMap::new(),
-        moved: BTreeMap::new(),
-    };
-
     /// Gives the created files their first content.
     pub fn start(&self, desired: &mut Tree) {
         for (path, content) in &self.created {

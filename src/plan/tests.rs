@@ -79,16 +79,16 @@ impl World {
 
     pub(crate) fn inputs<'a>(&'a self, desired: &'a Tree) -> Inputs<'a> {
         Inputs {
-            rows: self.memory.rows.iter().collect(),
+            rows: &self.memory.rows,
             desired,
-            found: self.disk.iter().collect(),
+            found: &self.disk,
             applied: &self.applied,
             resolved: &self.resolved,
             named: &self.named,
             templates: 1,
             project: "project",
             policy: self.policy,
-            decided: self.decided.iter().collect(),
+            decided: &self.decided,
             forced: &self.forced,
             owned: &self.owned,
             aside: &self.aside,

@@ -61,7 +61,7 @@ pub struct FileStatus {
     pub pending: Option<&'static str>,
     /// The generated lines that it lacks, unless it is the user's own.
     pub lacks: Vec<String>,
-    /// The command that shows or settles the difference, where `sync` does not.
+    /// The command that shows or resolves the difference, where `sync` does not.
     pub help: Option<Script>,
 }
 

@@ -106,16 +106,16 @@ fn steps(root: &Path, project: &[u8]) -> Result<Vec<Step>> {
     let memory = Memory::load(root)?;
     let found = find_all(root, plan::paths(&memory, &desired)?)?;
     let set = plan::plan(&plan::Inputs {
-        rows: memory.rows.iter().collect(),
+        rows: &memory.rows,
         desired: &desired,
-        found: found.iter().collect(),
+        found: &found,
         templates: template::SET,
         project: &project.write(),
         applied: &BTreeMap::new(),
         resolved: &BTreeMap::new(),
         named: &plan::NamedFiles::default(),
         policy: Policy::Abort,
-        decided: BTreeMap::new(),
+        decided: &BTreeMap::new(),
         forced: &Default::default(),
         owned: &project.settings.owned,
         aside: &BTreeMap::new(),

@@ -98,7 +98,7 @@ where
         Err(TestError::Fail(why, value)) => {
             // Once more, for its story.
             let _ = panic::catch_unwind(AssertUnwindSafe(|| check(&value)));
-            Some(format!("{why}\n\n{}\n\n{value:?}", story::told()))
+            Some(format!("{why}\n\n{}\n\n{value:?}", story::lines()))
         }
     }
 }

@@ -22,7 +22,7 @@ pub fn tell_words(words: &[String]) {
 }
 
 /// All lines.
-pub fn told() -> String {
+pub fn lines() -> String {
     STORY.with_borrow(|story| story.join("\n"))
 }
 

@@ -81,7 +81,7 @@ fn here<'a>(directory: &'a Path, words: impl Iterator<Item = &'a str>) -> (i32, 
         report.failure(&failure);
         failure.exit_code()
     });
-    let told = report.told();
+    let told = report.captured();
     (code.into(), told.output, told.error)
 }
 
