@@ -148,13 +148,14 @@ impl Workspace {
             project::check_unchanging(&text, applied, is_new)?;
         }
         let project = project?;
-        if let Some(applied) = &applied {
-            if of_this_set(applied) && of_this_set(&project) {
-                check_list(&project, applied)?;
-                // A branch brings the code of its controllers along.
-                if !is_new {
-                    project.check_finalizers(applied)?;
-                }
+        if let Some(applied) = &applied
+            && of_this_set(applied)
+            && of_this_set(&project)
+        {
+            check_list(&project, applied)?;
+            // A branch brings the code of its controllers along.
+            if !is_new {
+                project.check_finalizers(applied)?;
             }
         }
         Ok(Self {
