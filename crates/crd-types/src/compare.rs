@@ -110,6 +110,7 @@ fn compare(
             }
         }
         _ if equal(first, second) => {}
+        _ if path.ends_with("/enum") && equal_sets(first, second) => {}
         _ => differences.push(Difference {
             path: path.clone(),
             first: first.cloned(),
@@ -126,8 +127,22 @@ fn equal(first: Option<&Value>, second: Option<&Value>) -> bool {
             a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(Some(a), Some(b)))
         }
         (Some(Value::Object(a)), Some(Value::Object(b))) => {
-            a.len() == b.len() && a.iter().all(|(key, a)| equal(Some(a), b.get(key)))
+            let same = |(key, a): (&String, &Value)| {
+                let (a, b) = (Some(a), b.get(key));
+                equal(a, b) || key == "enum" && equal_sets(a, b)
+            };
+            a.len() == b.len() && a.iter().all(same)
         }
         _ => first == second,
     }
+}
+
+/// Whether two lists have the same values.
+fn equal_sets(first: Option<&Value>, second: Option<&Value>) -> bool {
+    let sorted = |value: Option<&Value>| {
+        let mut values = value.and_then(Value::as_array).cloned().unwrap_or_default();
+        values.sort_by_cached_key(Value::to_string);
+        values
+    };
+    sorted(first) == sorted(second)
 }

@@ -3,6 +3,9 @@
 /// The widest list of arguments that rustfmt leaves on one line.
 const WIDTH: usize = 70;
 
+/// The widest line.
+pub(crate) const LINE: usize = 100;
+
 /// An item of an attribute.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Meta {
@@ -26,7 +29,7 @@ impl Meta {
         matches!(self, Meta::Word(text) if text == "transform = unwrapped" || text.starts_with("description = "))
     }
 
-    fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         match self {
             Meta::Word(text) => text.clone(),
             Meta::Call(name, arguments) => format!("{name}({})", line(arguments)),
@@ -40,10 +43,10 @@ impl Meta {
             Meta::Word(text) => lines.push(format!("{pad}{before}{text}{after}")),
             Meta::Call(name, arguments) => {
                 let whole = line(arguments);
-                if whole.chars().count() <= WIDTH
-                    && indent + before.len() + name.len() + whole.chars().count() + 2 + after.len()
-                        <= 100
-                {
+                let width =
+                    indent + before.len() + name.len() + whole.chars().count() + after.len();
+                let fits = arguments.len() == 1 || whole.chars().count() <= WIDTH;
+                if fits && width + 2 <= LINE {
                     lines.push(format!("{pad}{before}{name}({whole}){after}"));
                 } else if let [only @ Meta::Call(..)] = arguments.as_slice() {
                     only.lines(
@@ -65,7 +68,7 @@ impl Meta {
     }
 }
 
-fn line(arguments: &[Meta]) -> String {
+pub(crate) fn line(arguments: &[Meta]) -> String {
     let arguments: Vec<_> = arguments.iter().map(Meta::line).collect();
     arguments.join(", ")
 }

@@ -33,6 +33,7 @@ const TAKEN: &[&str] = &[
     "Option",
     "PartialEq",
     "Quantity",
+    "RecursiveTransform",
     "Result",
     "Schema",
     "SchemaGenerator",
@@ -41,6 +42,7 @@ const TAKEN: &[&str] = &[
     "Some",
     "String",
     "Time",
+    "Transform",
     "Value",
     "Vec",
 ];

@@ -334,22 +334,30 @@ impl Module<'_> {
                 self.import("serde_json", "Value");
             }
         }
-        if !attributes.schemars.is_empty() {
-            self.lines(meta::attribute(
-                "schemars",
-                attributes.schemars.clone(),
-                indent,
-            ));
-        }
-        if !attributes.extend.is_empty() {
-            let keyword = |(keyword, value): &(String, Value)| {
-                format!("{} = {}", literal::string(keyword), literal::json(value))
-            };
-            let extend: Vec<_> = attributes.extend.iter().map(keyword).collect();
-            self.line(
-                indent,
-                &format!("#[schemars(extend({}))]", extend.join(", ")),
-            );
+        let keyword = |(keyword, value): &(String, Value)| {
+            format!("{} = {}", literal::string(keyword), literal::json(value))
+        };
+        let extend: Vec<_> = attributes.extend.iter().map(keyword).collect();
+        let extend = format!("extend({})", extend.join(", "));
+        let others = meta::line(&attributes.schemars);
+        let both = format!("#[schemars({others}, {extend})]");
+        match (attributes.schemars.is_empty(), attributes.extend.is_empty()) {
+            (false, false) if indent + both.chars().count() <= meta::LINE => {
+                self.line(indent, &both)
+            }
+            (no_others, no_extend) => {
+                if !no_others {
+                    self.lines(meta::attribute(
+                        "schemars",
+                        attributes.schemars.clone(),
+                        indent,
+                    ));
+                }
+                // rustfmt lays out no attribute with `extend`.
+                if !no_extend {
+                    self.line(indent, &format!("#[schemars({extend})]"));
+                }
+            }
         }
     }
 
@@ -425,13 +433,13 @@ fn imports(imports: &Imports) -> String {
         [one] => text.push_str(&format!("use std::{one};\n\n")),
         all => text.push_str(&format!("use std::{{{}}};\n\n", all.join(", "))),
     }
-    for (path, names) in imports
+    let others = imports
         .iter()
-        .filter(|(path, _)| !path.starts_with("std::"))
-    {
-        text.push_str(&import(path, names));
-    }
-    text
+        .filter(|(path, _)| !path.starts_with("std::"));
+    let mut others: Vec<_> = others.map(|(path, names)| import(path, names)).collect();
+    // A brace is sorted after every letter.
+    others.sort();
+    text + &others.concat()
 }
 
 /// One `use`, as rustfmt lays it out.

@@ -45,11 +45,10 @@ pub(crate) fn divide(version: &Version, types: &mut Types, name: &str) -> Root {
     let empty = Object::new();
     let properties = version.schema.get("properties").and_then(Value::as_object);
     let properties = properties.unwrap_or(&empty);
-    for (_, schema) in properties {
-        schema
-            .as_object()
-            .into_iter()
-            .for_each(|schema| types.note(schema));
+    for (name, schema) in properties {
+        if let Some(schema) = schema.as_object() {
+            types.note(schema, &[name::camel(name)]);
+        }
     }
     let part = |key: &str| properties.get(key).and_then(Value::as_object);
     let own = |schema: &&Object| is_struct(schema) && !is_true(schema, "nullable");
@@ -239,17 +238,20 @@ impl Root {
             .into_iter()
             .flatten()
             .filter(|(name, _)| !is_field(name));
-        body.push_str("        let properties = json_schema!({\n");
-        for (name, value) in others {
+        let others = others.map(|(name, value)| {
             let value = self.property(name, value, types);
-            body.push_str(&format!(
-                "            {}: {value},\n",
-                literal::string(name)
-            ));
-        }
-        body.push_str(
-            "        });\n        let root = json_schema!({\n            \"title\": null,\n",
-        );
+            format!("            {}: {value},\n", literal::string(name))
+        });
+        let others: String = others.collect();
+        let others = if others.is_empty() {
+            others
+        } else {
+            format!("\n{others}        ")
+        };
+        body.push_str(&format!(
+            "        let properties = json_schema!({{{others}}});\n"
+        ));
+        body.push_str("        let root = json_schema!({\n            \"title\": null,\n");
         body.push_str("            \"required\": null,\n");
         for (keyword, value) in version
             .schema

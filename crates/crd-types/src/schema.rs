@@ -22,6 +22,8 @@ enum Kind {
     Map,
     /// The value is a list without order.
     Set,
+    /// The value is a list without order, whose order is kept for readers.
+    Values,
     /// The value is taken as it is.
     Plain,
 }
@@ -34,7 +36,7 @@ const KEYWORDS: &[(&str, Kind)] = &[
     ("anyOf", Kind::List),
     ("default", Kind::Plain),
     ("description", Kind::Plain),
-    ("enum", Kind::Set),
+    ("enum", Kind::Values),
     ("example", Kind::Plain),
     ("exclusiveMaximum", Kind::Plain),
     ("exclusiveMinimum", Kind::Plain),
@@ -174,13 +176,15 @@ impl Normalizer {
             }
             Kind::List => Value::Array(self.list(keyword, value, path, depth)?),
             Kind::Map => Value::Object(self.map(keyword, value, path, depth)?),
-            Kind::Set => {
+            Kind::Set | Kind::Values => {
                 let Some(values) = value.as_array() else {
                     return Err(invalid(path, &format!("`{keyword}` is not a list")));
                 };
                 let mut values: Vec<_> = values.iter().map(plain).collect();
-                values.sort_by_cached_key(Value::to_string);
-                values.dedup();
+                if *kind == Kind::Set {
+                    values.sort_by_cached_key(Value::to_string);
+                    values.dedup();
+                }
                 Value::Array(values)
             }
             Kind::Plain if keyword == "x-kubernetes-validations" => rules(value),
@@ -241,7 +245,18 @@ fn says_nothing(keyword: &str, value: &Value) -> bool {
         Value::Bool(false) => {
             keyword != "default" && keyword != "example" && keyword != "additionalProperties"
         }
-        Value::Array(values) => values.is_empty() && keyword != "default" && keyword != "example",
+        Value::Array(values) => {
+            let lists = [
+                "required",
+                "enum",
+                "allOf",
+                "anyOf",
+                "oneOf",
+                "x-kubernetes-validations",
+                "x-kubernetes-list-map-keys",
+            ];
+            values.is_empty() && lists.contains(&keyword)
+        }
         Value::Object(values) => values.is_empty() && keyword == "properties",
         Value::String(text) => text.is_empty() && keyword != "default" && keyword != "example",
         Value::Number(_) | Value::Bool(true) => false,

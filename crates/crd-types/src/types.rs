@@ -79,6 +79,13 @@ pub(crate) struct Own {
     pub default: bool,
 }
 
+/// What the schema of list items or map values adds to its core, and the path that names its type.
+#[derive(Clone)]
+struct Extra {
+    schema: Object,
+    path: Vec<String>,
+}
+
 /// The generated types of one module.
 pub(crate) struct Types {
     pub own: Vec<Own>,
@@ -89,7 +96,7 @@ pub(crate) struct Types {
     known: bool,
     by_schema: HashMap<String, usize>,
     /// What list items and map values add to a core; fields with the same core use one of these types.
-    extras: HashMap<String, Vec<Object>>,
+    extras: HashMap<String, Vec<Extra>>,
 }
 
 /// The keywords that the body of a struct or an enum says.
@@ -125,21 +132,22 @@ impl Types {
     }
 
     /// Notes the schemas of list items and map values, so that fields can share their types.
-    pub(crate) fn note(&mut self, schema: &Object) {
-        for property in entries(schema.get("properties")) {
-            self.note(property);
+    pub(crate) fn note(&mut self, schema: &Object, path: &[String]) {
+        for (name, property) in entries(schema.get("properties")) {
+            self.note(property, &[path, &[name::camel(name)]].concat());
         }
         for keyword in ["items", "additionalProperties"] {
             let Some(inner) = schema.get(keyword).and_then(Value::as_object) else {
                 continue;
             };
-            self.note(inner);
+            let path = of_one(path);
+            self.note(inner, &path);
             if is_struct(inner) || is_enum(inner) {
-                let (core, mut extra) = divide(inner);
-                extra.remove("nullable");
+                let (core, mut schema) = divide(inner);
+                schema.remove("nullable");
                 let extras = self.extras.entry(key(&core)).or_default();
-                if !extras.contains(&extra) {
-                    extras.push(extra);
+                if !extras.iter().any(|extra| extra.schema == schema) {
+                    extras.push(Extra { schema, path });
                 }
             }
         }
@@ -152,11 +160,7 @@ impl Types {
 
     /// The type of the items of a list or the values of a map.
     fn of_inner(&mut self, schema: &Object, path: &[String]) -> Type {
-        let mut path = path.to_vec();
-        if let Some(last) = path.last_mut() {
-            *last = name::singular(last);
-        }
-        let inner = self.choose(schema, &path, true);
+        let inner = self.choose(schema, &of_one(path), true);
         match is_true(schema, "nullable") {
             true => Type::Nullable(Box::new(inner)),
             false => inner,
@@ -164,7 +168,9 @@ impl Types {
     }
 
     fn choose(&mut self, schema: &Object, path: &[String], inner: bool) -> Type {
-        if let Some(known) = known::find(schema, path).filter(|_| self.known) {
+        if let Some(known) =
+            known::find(schema, path).filter(|known| self.known && known::name(known) != self.root)
+        {
             return Type::Known(known);
         }
         match text(schema, "type") {
@@ -199,15 +205,23 @@ impl Types {
         let (core, mut extra) = divide(schema);
         extra.remove("nullable");
         let core_key = key(&core);
+        let mut path = path.to_vec();
         if !inner {
-            let extras = self.extras.get(&core_key).map(Vec::as_slice);
-            extra = match extras.unwrap_or_default() {
-                [] => Object::new(),
-                all if all.contains(&extra) => extra,
-                [first, ..] => first.clone(),
-            };
+            let extras = self
+                .extras
+                .get(&core_key)
+                .map(Vec::as_slice)
+                .unwrap_or_default();
+            let same = extras
+                .iter()
+                .find(|it| it.schema == extra)
+                .or(extras.first());
+            extra = Object::new();
+            if let Some(same) = same {
+                (extra, path) = (same.schema.clone(), same.path.clone());
+            }
         }
-        Type::Own(self.with_extra(core, extra, path))
+        Type::Own(self.with_extra(core, extra, &path))
     }
 
     /// The struct of a root property, with everything that its schema says. It is shared with no other.
@@ -362,6 +376,8 @@ impl Types {
     fn has_default(&self, type_: &Type) -> bool {
         match type_ {
             Type::Own(index) => self.own[*index].default,
+            Type::Known(path) => known::has_default(path),
+            Type::Time => false,
             _ => true,
         }
     }
@@ -373,10 +389,10 @@ impl Types {
         let last = path.len().saturating_sub(2);
         let candidates = (1..=last).rev().filter(|_| path.len() > 3);
         let short = candidates.map(|from| self.root.clone() + &path[from..].concat());
-        let free = |name: &String| self.names.allows(name) && !name::is_taken(name);
+        let free = |name: &String| self.names.allows(name) && !is_taken(name);
         let found = short.into_iter().find(free).unwrap_or_else(whole);
         let mut found: String = found.chars().take(100).collect();
-        if name::is_taken(&found) {
+        if is_taken(&found) {
             found.push_str("Type");
         }
         self.names.once(found)
@@ -415,6 +431,10 @@ impl Types {
             Type::Nullable(inner) => {
                 let mut schema = self.schema(inner);
                 schema.insert("nullable".to_owned(), Value::Bool(true));
+                if !self.is_plain_option(inner) {
+                    // Differs from every schema, so the field says the whole schema.
+                    schema.insert("anyOf".to_owned(), Value::Null);
+                }
                 return sorted(schema);
             }
         };
@@ -470,9 +490,23 @@ impl Types {
     }
 }
 
-fn entries(value: Option<&Value>) -> impl Iterator<Item = &Object> {
-    let values = value.and_then(Value::as_object).into_iter();
-    values.flat_map(|map| map.values().filter_map(Value::as_object))
+/// Whether the module may need the name for another type.
+fn is_taken(name: &str) -> bool {
+    name::is_taken(name) || known::is_name(name)
+}
+
+fn entries(value: Option<&Value>) -> impl Iterator<Item = (&String, &Object)> {
+    let values = value.and_then(Value::as_object).into_iter().flatten();
+    values.filter_map(|(name, schema)| Some((name, schema.as_object()?)))
+}
+
+/// The path of one item of a list.
+fn of_one(path: &[String]) -> Vec<String> {
+    let mut path = path.to_vec();
+    if let Some(last) = path.last_mut() {
+        *last = name::singular(last);
+    }
+    path
 }
 
 /// Whether a struct says the schema: it has properties, or may have no fields at all.
