@@ -267,7 +267,13 @@ impl Module<'_> {
         if !field.required || nullable {
             type_ = format!("Option<{type_}>");
         }
-        self.line(4, &format!("pub {}: {type_},", field.ident));
+        let line = format!("pub {}: {type_},", field.ident);
+        if 4 + line.chars().count() <= meta::LINE {
+            self.line(4, &line);
+        } else {
+            self.line(4, &format!("pub {}:", field.ident));
+            self.line(8, &format!("{type_},"));
+        }
     }
 
     fn rest(&mut self, fields: &[Field], rest: &Type) {
@@ -401,9 +407,7 @@ impl Module<'_> {
         }
         source.push_str(&self.body);
         for name in self.kept.keys() {
-            source.push_str(&format!(
-                "fn {name}(_: &mut SchemaGenerator) -> Schema {{\n    kept(\"{name}\")\n}}\n\n"
-            ));
+            source.push_str(&keeper(name));
         }
         for (name, text) in FUNCTIONS {
             if self.functions.contains(name) {
@@ -413,6 +417,16 @@ impl Module<'_> {
         }
         (source.trim_end().to_owned() + "\n", self.kept)
     }
+}
+
+/// The function that gives a kept schema.
+fn keeper(name: &str) -> String {
+    let line = format!("fn {name}(_: &mut SchemaGenerator) -> Schema {{");
+    let signature = match line.len() <= meta::LINE {
+        true => line,
+        false => format!("fn {name}(\n    _: &mut SchemaGenerator,\n) -> Schema {{"),
+    };
+    format!("{signature}\n    kept(\"{name}\")\n}}\n\n")
 }
 
 /// The `use` lines: the standard library, then everything else.

@@ -19,6 +19,9 @@ pub(crate) const QUANTITY: &str = r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([K
 /// A description that k8s-openapi gives its own types. The text does not matter: no CRD has it.
 const OWN: &str = "\u{0}";
 
+/// A name of a type that is shortened.
+const LONG: usize = 48;
+
 /// A Rust type.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Type {
@@ -385,12 +388,15 @@ impl Types {
     /// A name for the type at `path`: the root type and the path, without the middle of a long path if that is
     /// enough to be unique.
     fn name(&mut self, path: &[String]) -> String {
-        let whole = || self.root.clone() + &path.concat();
-        let last = path.len().saturating_sub(2);
-        let candidates = (1..=last).rev().filter(|_| path.len() > 3);
-        let short = candidates.map(|from| self.root.clone() + &path[from..].concat());
+        let whole = self.root.clone() + &path.concat();
+        let is_long = path.len() > 3 || whole.len() > LONG;
+        let last = path.len().saturating_sub(2).max(1);
+        let candidates = (1..=last).rev().filter(|_| is_long);
+        let short =
+            candidates.map(|from| self.root.clone() + &path[from.min(path.len())..].concat());
+        let mut short = short.filter(|name| name.len() > self.root.len());
         let free = |name: &String| self.names.allows(name) && !is_taken(name);
-        let found = short.into_iter().find(free).unwrap_or_else(whole);
+        let found = short.find(free).unwrap_or(whole);
         let mut found: String = found.chars().take(100).collect();
         if is_taken(&found) {
             found.push_str("Type");
