@@ -15,18 +15,19 @@ use crate::{
     types::{Body, Field, Own, Type, Types},
 };
 
-/// Lints about Markdown, which descriptions are not.
+/// Lints about Markdown, which descriptions are not, and one about the columns of `#[kube(…)]`.
 const LINTS: &str = "\
 // Descriptions are text for kubectl and the docs of the API, not Markdown.
 #![allow(
     clippy::doc_lazy_continuation,
     clippy::doc_overindented_list_items,
-    clippy::doc_paragraphs_missing_punctuation,
     rustdoc::bare_urls,
     rustdoc::broken_intra_doc_links,
     rustdoc::invalid_html_tags,
     rustdoc::invalid_rust_codeblocks
 )]
+// Two columns may have the same type.
+#![allow(clippy::duplicated_attributes)]
 ";
 
 /// The generated functions, by name.

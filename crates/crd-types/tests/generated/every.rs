@@ -2,12 +2,13 @@
 #![allow(
     clippy::doc_lazy_continuation,
     clippy::doc_overindented_list_items,
-    clippy::doc_paragraphs_missing_punctuation,
     rustdoc::bare_urls,
     rustdoc::broken_intra_doc_links,
     rustdoc::invalid_html_tags,
     rustdoc::invalid_rust_codeblocks
 )]
+// Two columns may have the same type.
+#![allow(clippy::duplicated_attributes)]
 
 use std::{borrow::Cow, collections::BTreeMap};
 
