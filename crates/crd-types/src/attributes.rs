@@ -178,7 +178,7 @@ fn is_undescribed(wanted: &Object, found: &Object) -> bool {
 }
 
 /// The value of a keyword, in which kube leaves every schema as it is.
-fn unread_in(keyword: &str, value: &Value) -> Value {
+pub(crate) fn unread_in(keyword: &str, value: &Value) -> Value {
     let schemas = [
         "additionalProperties",
         "allOf",
@@ -194,7 +194,7 @@ fn unread_in(keyword: &str, value: &Value) -> Value {
 }
 
 /// Marks every schema with alternatives, so that kube leaves it as it is.
-fn unread(value: &Value) -> Value {
+pub(crate) fn unread(value: &Value) -> Value {
     match value {
         Value::Object(fields) => {
             let mut fields: Object = fields

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::{
     Loss, Options,
+    attributes::{UNREAD, unread, unread_in},
     definition::{Crd, Version},
     literal,
     meta::{self, Meta},
@@ -189,6 +190,7 @@ impl Root {
 
     fn nested_schema(&self, version: &Version, types: &Types) -> String {
         let mut body = String::from("        json_schema!({\n            \"title\": null,\n");
+        body.push_str(&mark(&version.schema));
         for (keyword, value) in &version.schema {
             if keyword == "properties" {
                 body.push_str("            \"properties\": {\n");
@@ -204,7 +206,7 @@ impl Root {
                 body.push_str(&format!(
                     "            {}: {},\n",
                     literal::string(keyword),
-                    literal::json(value)
+                    literal::json(&unread_in(keyword, value))
                 ));
             }
         }
@@ -220,7 +222,7 @@ impl Root {
         };
         match own {
             Some(index) => format!("generator.subschema_for::<{}>()", types.own[index].name),
-            None => literal::json(value),
+            None => literal::json(&unread(value)),
         }
     }
 
@@ -252,6 +254,7 @@ impl Root {
             "        let properties = json_schema!({{{others}}});\n"
         ));
         body.push_str("        let root = json_schema!({\n            \"title\": null,\n");
+        body.push_str(&mark(&version.schema));
         body.push_str("            \"required\": null,\n");
         for (keyword, value) in version
             .schema
@@ -264,7 +267,7 @@ impl Root {
             body.push_str(&format!(
                 "            {}: {},\n",
                 literal::string(keyword),
-                literal::json(value)
+                literal::json(&unread_in(keyword, value))
             ));
         }
         body.push_str("        });\n");
@@ -281,6 +284,14 @@ impl Root {
             derived.name
         ));
         body
+    }
+}
+
+/// The line that keeps kube from rewriting the alternatives of a root.
+fn mark(schema: &Object) -> String {
+    match schema.contains_key("anyOf") || schema.contains_key("oneOf") {
+        true => format!("            \"contains\": {},\n", literal::string(UNREAD)),
+        false => String::new(),
     }
 }
 

@@ -225,6 +225,8 @@ impl JsonSchema for Every {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "title": null,
+            "contains": "not for kube",
+            "anyOf": [{ "properties": { "spec": { "required": ["mode"] } } }, { "required": ["status"] }],
             "description": "Every has every keyword.\n\nAnd two paragraphs.",
             "properties": {
                 "apiVersion": { "type": "string" },
