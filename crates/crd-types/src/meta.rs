@@ -46,7 +46,9 @@ impl Meta {
                 let width =
                     indent + before.len() + name.len() + whole.chars().count() + after.len();
                 let fits = arguments.len() == 1 || whole.chars().count() <= WIDTH;
-                if fits && width + 2 <= LINE {
+                // rustfmt leaves room for a comma inside of an attribute.
+                let comma = usize::from(before.is_empty() && after.is_empty());
+                if fits && width + 2 + comma <= LINE {
                     lines.push(format!("{pad}{before}{name}({whole}){after}"));
                 } else if let [only @ Meta::Call(..)] = arguments.as_slice() {
                     only.lines(
