@@ -65,6 +65,11 @@ upgrades: ## Update, compile and test every recorded project of older template s
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" UPGRADES=all && \
 	$(CARGO) test --test projects upgrades::updated_projects -- --nocapture
 
+.PHONY: import
+import: CRDS ?= $(error name a directory of CRDs: make import CRDS=DIR)
+import: ## Generate and compile the types of the CRDs in a directory, and compare their CRDs (CRDS=DIR, ONLY=SUBDIRECTORY)
+	CRDS=$(abspath $(CRDS)) $(CARGO) test --package crd-types --test import -- --ignored --nocapture
+
 .PHONY: registry
 registry: ## Compile, test and run a project with the runtime from a local registry
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" REGISTRY=all && \

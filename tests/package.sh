@@ -17,7 +17,7 @@ OPERATOR_FORGE_ARCHIVE=$PWD/$archive cargo build --package operator-forge
 cp "$target/debug/operator-forge" "$scratch/here"
 rm "$target/debug/operator-forge"
 # One command, so that the tool finds the comparison of CRDs before a registry has it.
-cargo publish --dry-run --allow-dirty --package crd-compat --package operator-forge
+cargo publish --dry-run --allow-dirty --package crd-compat --package crd-types --package operator-forge
 # What verified the package has taken the place of the tool of the checkout.
 cp "$target/debug/operator-forge" "$scratch/packaged"
 for tool in here packaged; do

@@ -229,7 +229,7 @@ fn deleted_files_stay_deleted() {
         assert_eq!(said.code, 3, "{}", said.output);
         assert!(
             said.output
-                .contains("`src/controllers/cache/memcached.rs` is gone"),
+                .contains("`src/controllers/cache/memcached.rs` was deleted"),
             "{}",
             said.output
         );

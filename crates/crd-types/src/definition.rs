@@ -1,0 +1,225 @@
+//! A CustomResourceDefinition, read and checked.
+
+use serde_json::Value;
+
+use crate::{
+    Error, Loss,
+    schema::{Normalizer, Object, plain, text},
+};
+
+/// A CustomResourceDefinition whose names and schemas are valid.
+#[derive(Clone, Debug)]
+pub struct Crd {
+    /// The API group.
+    pub group: String,
+    /// The names of the kind.
+    pub names: Names,
+    /// Whether objects are in namespaces.
+    pub namespaced: bool,
+    /// The versions, in their order.
+    pub versions: Vec<Version>,
+    /// How objects are converted between versions: `None` or `Webhook`.
+    pub conversion: String,
+    /// The approval of an API in a group of Kubernetes, which the API server requires there.
+    pub(crate) approval: Option<String>,
+    /// What cannot be kept of the definition.
+    pub(crate) losses: Vec<Loss>,
+}
+
+/// The names of a kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Names {
+    /// The kind, such as `Certificate`.
+    pub kind: String,
+    /// The plural in paths, such as `certificates`.
+    pub plural: String,
+    /// The singular that kubectl accepts.
+    pub singular: String,
+    /// The short names that kubectl accepts.
+    pub short: Vec<String>,
+    /// The categories that kubectl accepts.
+    pub categories: Vec<String>,
+}
+
+/// A version of a kind.
+#[derive(Clone, Debug)]
+pub struct Version {
+    /// The name, such as `v1beta1`.
+    pub name: String,
+    /// Whether the API server serves it.
+    pub served: bool,
+    /// Whether objects are stored in it.
+    pub storage: bool,
+    /// The warning for users of the version; empty if it is deprecated without one.
+    pub deprecated: Option<String>,
+    /// Whether status is written on its own.
+    pub(crate) status: bool,
+    pub(crate) scale: Option<Value>,
+    pub(crate) columns: Vec<Value>,
+    pub(crate) selectable: Vec<String>,
+    pub(crate) schema: Object,
+}
+
+/// Annotations that say nothing about the API.
+const APPROVAL: &str = "api-approved.kubernetes.io";
+
+/// Reads a CustomResourceDefinition.
+///
+/// # Errors
+/// If the value is something else, if a name is none that Kubernetes accepts, or if a schema is invalid or too
+/// large.
+pub fn read(definition: &Value) -> Result<Crd, Error> {
+    let api = definition["apiVersion"].as_str().unwrap_or_default();
+    let kind = definition["kind"].as_str().unwrap_or_default();
+    if (api, kind) != ("apiextensions.k8s.io/v1", "CustomResourceDefinition") {
+        return Err(Error::NotADefinition(format!(
+            "it is a `{kind}` of `{api}`"
+        )));
+    }
+    let spec = &definition["spec"];
+    let group = string(spec, "group", "spec.group")?;
+    named("spec.group", &group, is_domain)?;
+    let mut crd = Crd {
+        group,
+        names: names(&spec["names"])?,
+        namespaced: string(spec, "scope", "spec.scope")? == "Namespaced",
+        versions: Vec::new(),
+        conversion: spec["conversion"]["strategy"]
+            .as_str()
+            .unwrap_or("None")
+            .to_owned(),
+        approval: definition["metadata"]["annotations"][APPROVAL]
+            .as_str()
+            .map(str::to_owned),
+        losses: Vec::new(),
+    };
+    lose_names(spec, &mut crd);
+    let mut normalizer = Normalizer::new();
+    for value in spec["versions"].as_array().into_iter().flatten() {
+        let version = version(value, &mut normalizer)?;
+        crd.versions.push(version);
+    }
+    if crd.versions.is_empty() {
+        return Err(Error::Field("spec.versions".to_owned()));
+    }
+    crd.losses
+        .extend(normalizer.unknown.into_iter().map(|it| Loss {
+            path: it.path,
+            keyword: it.keyword,
+            why: "the API server does not know the keyword".to_owned(),
+        }));
+    Ok(crd)
+}
+
+/// Lists what kube's derive cannot say about a kind.
+fn lose_names(spec: &Value, crd: &mut Crd) {
+    let list = spec["names"]["listKind"].as_str();
+    if list.is_some_and(|list| list != format!("{}List", crd.names.kind)) {
+        crd.losses.push(Loss {
+            path: "spec.names".to_owned(),
+            keyword: "listKind".to_owned(),
+            why: "kube derives it from the kind".to_owned(),
+        });
+    }
+    if spec["preserveUnknownFields"] == Value::Bool(true) {
+        crd.losses.push(Loss {
+            path: "spec".to_owned(),
+            keyword: "preserveUnknownFields".to_owned(),
+            why: "the API server accepts it only from older definitions".to_owned(),
+        });
+    }
+}
+
+fn names(names: &Value) -> Result<Names, Error> {
+    let kind = string(names, "kind", "spec.names.kind")?;
+    named("spec.names.kind", &kind, is_kind)?;
+    let plural = string(names, "plural", "spec.names.plural")?;
+    named("spec.names.plural", &plural, is_label)?;
+    let singular = names["singular"].as_str().filter(|it| !it.is_empty());
+    let singular = singular.map_or_else(|| kind.to_lowercase(), str::to_owned);
+    named("spec.names.singular", &singular, is_label)?;
+    let short = strings(&names["shortNames"]);
+    let categories = strings(&names["categories"]);
+    for name in short.iter().chain(&categories) {
+        named("spec.names", name, is_label)?;
+    }
+    Ok(Names {
+        kind,
+        plural,
+        singular,
+        short,
+        categories,
+    })
+}
+
+fn version(value: &Value, normalizer: &mut Normalizer) -> Result<Version, Error> {
+    let name = string(value, "name", "spec.versions[].name")?;
+    named("spec.versions[].name", &name, is_label)?;
+    let schema = &value["schema"]["openAPIV3Schema"];
+    let mut path = format!("{name} ");
+    let schema = normalizer.schema(schema, &mut path, 0)?;
+    if text(&schema, "type") != Some("object") {
+        return Err(Error::Schema {
+            path,
+            why: "the root is not of type object".to_owned(),
+        });
+    }
+    let subresources = &value["subresources"];
+    let deprecated = value["deprecated"] == Value::Bool(true);
+    let warning = value["deprecationWarning"].as_str().unwrap_or_default();
+    let selectable = value["selectableFields"].as_array().into_iter().flatten();
+    let columns = value["additionalPrinterColumns"].as_array();
+    Ok(Version {
+        served: value["served"] == Value::Bool(true),
+        storage: value["storage"] == Value::Bool(true),
+        deprecated: deprecated.then(|| warning.to_owned()),
+        status: subresources.get("status").is_some_and(Value::is_object),
+        scale: subresources
+            .get("scale")
+            .filter(|it| it.is_object())
+            .map(plain),
+        columns: columns.into_iter().flatten().map(plain).collect(),
+        selectable: selectable
+            .filter_map(|field| Some(field["jsonPath"].as_str()?.to_owned()))
+            .collect(),
+        schema,
+        name,
+    })
+}
+
+fn string(value: &Value, key: &str, field: &str) -> Result<String, Error> {
+    let text = value[key].as_str().filter(|text| !text.is_empty());
+    text.map(str::to_owned)
+        .ok_or_else(|| Error::Field(field.to_owned()))
+}
+
+fn strings(value: &Value) -> Vec<String> {
+    let values = value.as_array().into_iter().flatten();
+    let texts = values.filter_map(Value::as_str);
+    texts.map(str::to_owned).collect()
+}
+
+fn named(field: &'static str, name: &str, valid: fn(&str) -> bool) -> Result<(), Error> {
+    if name.len() <= 253 && valid(name) {
+        return Ok(());
+    }
+    let name = name.chars().take(100).collect();
+    Err(Error::Name { field, name })
+}
+
+fn is_label(name: &str) -> bool {
+    let inner = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let edges = [name.chars().next(), name.chars().next_back()];
+    name.len() <= 63
+        && name.chars().all(inner)
+        && edges.iter().all(|edge| edge.is_some_and(|c| c != '-'))
+}
+
+fn is_domain(name: &str) -> bool {
+    name.split('.').all(is_label)
+}
+
+/// A kind is a DNS label once it is in lower case, and begins with a letter.
+fn is_kind(name: &str) -> bool {
+    is_label(&name.to_ascii_lowercase()) && name.starts_with(|c: char| c.is_ascii_alphabetic())
+}

@@ -1,0 +1,83 @@
+//! Attributes as rustfmt lays them out.
+
+/// The widest list of arguments that rustfmt leaves on one line.
+const WIDTH: usize = 70;
+
+/// The widest line.
+pub(crate) const LINE: usize = 100;
+
+/// An item of an attribute.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Meta {
+    /// `required`, `min = 1`
+    Word(String),
+    /// `length(min = 1, max = 2)`
+    Call(&'static str, Vec<Meta>),
+}
+
+impl Meta {
+    pub(crate) fn word(text: &str) -> Self {
+        Meta::Word(text.to_owned())
+    }
+
+    pub(crate) fn call(name: &'static str, arguments: Vec<Meta>) -> Self {
+        Meta::Call(name, arguments)
+    }
+
+    /// Whether the item has to do with the description.
+    pub(crate) fn is_of_description(&self) -> bool {
+        matches!(self, Meta::Word(text) if text == "transform = unwrapped" || text.starts_with("description = "))
+    }
+
+    pub(crate) fn line(&self) -> String {
+        match self {
+            Meta::Word(text) => text.clone(),
+            Meta::Call(name, arguments) => format!("{name}({})", line(arguments)),
+        }
+    }
+
+    /// The lines of an item at `indent`, for a line that begins with `before` and ends with `after`.
+    fn lines(&self, indent: usize, before: &str, after: &str, lines: &mut Vec<String>) {
+        let pad = " ".repeat(indent);
+        match self {
+            Meta::Word(text) => lines.push(format!("{pad}{before}{text}{after}")),
+            Meta::Call(name, arguments) => {
+                let whole = line(arguments);
+                let width =
+                    indent + before.len() + name.len() + whole.chars().count() + after.len();
+                let fits = arguments.len() == 1 || whole.chars().count() <= WIDTH;
+                // rustfmt leaves room for a comma inside of an attribute.
+                let comma = usize::from(before.is_empty() && after.is_empty());
+                if fits && width + 2 + comma <= LINE {
+                    lines.push(format!("{pad}{before}{name}({whole}){after}"));
+                } else if let [only @ Meta::Call(..)] = arguments.as_slice() {
+                    only.lines(
+                        indent,
+                        &format!("{before}{name}("),
+                        &format!("){after}"),
+                        lines,
+                    );
+                } else {
+                    lines.push(format!("{pad}{before}{name}("));
+                    for (index, argument) in arguments.iter().enumerate() {
+                        let comma = if index + 1 < arguments.len() { "," } else { "" };
+                        argument.lines(indent + 4, "", comma, lines);
+                    }
+                    lines.push(format!("{pad}){after}"));
+                }
+            }
+        }
+    }
+}
+
+pub(crate) fn line(arguments: &[Meta]) -> String {
+    let arguments: Vec<_> = arguments.iter().map(Meta::line).collect();
+    arguments.join(", ")
+}
+
+/// The lines of `#[name(arguments)]`.
+pub(crate) fn attribute(name: &'static str, arguments: Vec<Meta>, indent: usize) -> Vec<String> {
+    let mut lines = Vec::new();
+    Meta::Call(name, arguments).lines(indent, "#[", "]", &mut lines);
+    lines
+}

@@ -1,0 +1,216 @@
+//! Identifiers for names in a CRD, which may contain anything.
+
+use std::collections::BTreeSet;
+
+use heck::{ToSnakeCase as _, ToUpperCamelCase as _};
+
+/// The strict and reserved keywords of edition 2024 that can be raw identifiers.
+const KEYWORDS: &[&str] = &[
+    "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
+    "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
+    "loop", "macro", "match", "mod", "move", "mut", "override", "priv", "pub", "ref", "return",
+    "static", "struct", "trait", "true", "try", "type", "typeof", "unsafe", "unsized", "use",
+    "virtual", "where", "while", "yield",
+];
+
+/// Names that the generated code uses for something else.
+const TAKEN: &[&str] = &[
+    "BTreeMap",
+    "Box",
+    "Clone",
+    "Condition",
+    "Cow",
+    "CustomResource",
+    "Debug",
+    "Default",
+    "Deserialize",
+    "Err",
+    "IntOrString",
+    "Into",
+    "JsonSchema",
+    "None",
+    "Ok",
+    "Option",
+    "PartialEq",
+    "Quantity",
+    "RecursiveTransform",
+    "Result",
+    "Schema",
+    "SchemaGenerator",
+    "Self",
+    "Serialize",
+    "Some",
+    "String",
+    "Time",
+    "Transform",
+    "Value",
+    "Vec",
+];
+
+/// The longest identifier: a longer one is cut, so that no path makes lines without end.
+const LONGEST: usize = 80;
+
+/// Names that are used once.
+#[derive(Default)]
+pub(crate) struct Used(BTreeSet<String>);
+
+impl Used {
+    /// `name`, or `name` with a number if it is used already.
+    pub(crate) fn once(&mut self, name: String) -> String {
+        let mut unused = name.clone();
+        let mut number = 2;
+        while !self.0.insert(unused.clone()) {
+            let separator = if name.ends_with(|c: char| c.is_ascii_digit()) {
+                "_"
+            } else {
+                ""
+            };
+            unused = format!("{name}{separator}{number}");
+            number += 1;
+        }
+        unused
+    }
+
+    /// Whether the name is free.
+    pub(crate) fn allows(&self, name: &str) -> bool {
+        !self.0.contains(name)
+    }
+
+    /// Takes a name.
+    pub(crate) fn take(&mut self, name: &str) {
+        self.0.insert(name.to_owned());
+    }
+}
+
+/// The letters and digits of a name, and underscores for everything else.
+fn ascii(name: &str) -> String {
+    let keep = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+    name.chars().take(LONGEST).map(keep).collect()
+}
+
+/// The identifier of a field: `r#type`, `self_`, `_3scale`, `field`.
+pub(crate) fn field(name: &str) -> String {
+    let snake = ascii(name).to_snake_case();
+    match snake.as_str() {
+        "" => "field".to_owned(),
+        "crate" | "self" | "super" => format!("{snake}_"),
+        word if KEYWORDS.contains(&word) => format!("r#{word}"),
+        word if word.starts_with(|c: char| c.is_ascii_digit()) => format!("_{snake}"),
+        _ => snake,
+    }
+}
+
+/// A part of a type's name: `Keystores`.
+pub(crate) fn camel(name: &str) -> String {
+    ascii(name).to_upper_camel_case()
+}
+
+/// The variant of a value: `Always`, `Empty`, `_1`.
+pub(crate) fn variant(value: &str) -> String {
+    let camel = camel(value);
+    match camel.as_str() {
+        "" if value.is_empty() => "Empty".to_owned(),
+        "" => "Other".to_owned(),
+        "Self" => "Itself".to_owned(),
+        word if word.starts_with(|c: char| c.is_ascii_digit()) => format!("_{camel}"),
+        _ => camel,
+    }
+}
+
+/// The type of a kind: its name, with a suffix where it would hide another type.
+pub(crate) fn root(kind: &str) -> String {
+    let mut name: String = kind.chars().filter(char::is_ascii_alphanumeric).collect();
+    if let Some(first) = name.get_mut(..1) {
+        first.make_ascii_uppercase();
+    }
+    if is_taken(&name) {
+        name.push_str("Resource");
+    }
+    name
+}
+
+/// Whether the generated code uses the name for something else.
+pub(crate) fn is_taken(name: &str) -> bool {
+    TAKEN.contains(&name)
+}
+
+/// The name of one item of a list: `Secret` of `Secrets`.
+pub(crate) fn singular(plural: &str) -> String {
+    let ends = |end: &str| plural.strip_suffix(end).filter(|stem| stem.len() > 1);
+    let keeps = ["ss", "us", "is", "os", "as"];
+    if let Some(stem) = ends("ies") {
+        return format!("{stem}y");
+    }
+    for end in ["sses", "shes", "ches", "xes"] {
+        if ends(end).is_some() {
+            return plural[..plural.len() - 2].to_owned();
+        }
+    }
+    match ends("s") {
+        Some(stem) if !keeps.iter().any(|end| plural.ends_with(end)) => stem.to_owned(),
+        _ => plural.to_owned(),
+    }
+}
+
+/// The rules of `#[serde(rename_all = …)]` for fields, by what a name becomes.
+pub(crate) fn camel_case(ident: &str) -> String {
+    let ident = ident.strip_prefix("r#").unwrap_or(ident);
+    let mut name = String::new();
+    let mut upper = false;
+    for c in ident.chars() {
+        match c {
+            '_' => upper = true,
+            _ if upper => {
+                name.push(c.to_ascii_uppercase());
+                upper = false;
+            }
+            _ => name.push(c),
+        }
+    }
+    // serde lower-cases the first letter.
+    if let Some(first) = name.get_mut(..1) {
+        first.make_ascii_lowercase();
+    }
+    name
+}
+
+/// A rule of `#[serde(rename_all = …)]` for variants.
+type Rule = (&'static str, fn(&str) -> String);
+
+/// The rules for variants.
+const RULES: [Rule; 6] = [
+    ("lowercase", |variant| variant.to_ascii_lowercase()),
+    ("UPPERCASE", |variant| variant.to_ascii_uppercase()),
+    ("camelCase", |variant| {
+        variant[..1].to_ascii_lowercase() + &variant[1..]
+    }),
+    ("snake_case", snake),
+    ("kebab-case", |variant| snake(variant).replace('_', "-")),
+    ("SCREAMING_SNAKE_CASE", |variant| {
+        snake(variant).to_ascii_uppercase()
+    }),
+];
+
+/// A variant in snake case, as serde does it.
+fn snake(variant: &str) -> String {
+    let mut snake = String::new();
+    for (index, c) in variant.char_indices() {
+        if index > 0 && c.is_ascii_uppercase() {
+            snake.push('_');
+        }
+        snake.push(c.to_ascii_lowercase());
+    }
+    snake
+}
+
+/// The rule that gives every variant its value; none if there is no such rule, or none is needed.
+pub(crate) fn rule(variants: &[(String, String)]) -> Option<&'static str> {
+    if variants.iter().all(|(variant, value)| variant == value) {
+        return None;
+    }
+    let fits = |(_, rename): &&Rule| {
+        let mut all = variants.iter();
+        all.all(|(variant, value)| rename(variant) == *value)
+    };
+    RULES.iter().find(fits).map(|(name, _)| *name)
+}

@@ -1,0 +1,480 @@
+//! The source of a module: imports, types, generated functions.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::{
+    attributes::{self, Attributes, UNREAD},
+    definition::{Crd, Version},
+    literal,
+    meta::{self, Meta},
+    name,
+    root::{Root, Status},
+    schema::Object,
+    types::{Body, Field, Own, Type, Types},
+};
+
+/// Lints about Markdown, which descriptions are not, and one about the columns of `#[kube(…)]`.
+const LINTS: &str = "\
+// Descriptions are text for kubectl and the docs of the API, not Markdown.
+#![allow(
+    clippy::doc_lazy_continuation,
+    clippy::doc_overindented_list_items,
+    rustdoc::bare_urls,
+    rustdoc::broken_intra_doc_links,
+    rustdoc::invalid_html_tags,
+    rustdoc::invalid_rust_codeblocks
+)]
+// Two columns may have the same type.
+#![allow(clippy::duplicated_attributes)]
+";
+
+/// The generated functions, by name.
+const FUNCTIONS: [(&str, &str); 3] = [
+    (
+        "undescribed",
+        "/// Removes the description that a Kubernetes type has on its own from list items and map values.
+fn undescribed(schema: &mut Schema) {
+    for inner in [\"items\", \"additionalProperties\"] {
+        if let Some(inner) = schema.get_mut(inner).and_then(Value::as_object_mut) {
+            inner.remove(\"description\");
+        }
+    }
+}
+",
+    ),
+    (
+        "unwrapped",
+        "/// Joins the wrapped lines of a description; a paragraph is a line of the original.
+fn unwrapped(schema: &mut Schema) {
+    if let Some(Value::String(text)) = schema.get_mut(\"description\") {
+        let lines = text.split(\"\\n\\n\").map(|line| line.replace('\\n', \" \"));
+        *text = lines.collect::<Vec<_>>().join(\"\\n\");
+    }
+}
+",
+    ),
+    (
+        "kept",
+        "/// A schema as the CRD has it.
+fn kept(name: &str) -> Schema {
+    let schemas: BTreeMap<String, Schema> =
+        serde_json::from_str(SCHEMAS).expect(\"the file is generated with these types\");
+    let mut schema = schemas.get(name).cloned().unwrap_or_default();
+    RecursiveTransform(as_written).transform(&mut schema);
+    schema
+}
+
+/// Keeps kube from rewriting the alternatives of a schema: it cannot read one whose `contains` is no
+/// schema. The CRD has no such keyword, and loses it.
+fn as_written(schema: &mut Schema) {
+    if schema.get(\"anyOf\").is_some() || schema.get(\"oneOf\").is_some() {
+        schema.insert(\"contains\".into(), \"UNREAD\".into());
+    }
+}
+",
+    ),
+];
+
+/// Names by module.
+type Imports = BTreeMap<&'static str, BTreeSet<&'static str>>;
+
+/// A module that is being written.
+pub(crate) struct Module<'a> {
+    types: &'a Types,
+    imports: Imports,
+    functions: BTreeSet<&'static str>,
+    /// The schemas that are kept, by the name of their function.
+    kept: BTreeMap<String, Object>,
+    used: name::Used,
+    body: String,
+    /// The file of the kept schemas.
+    file: &'a str,
+}
+
+/// The source of a version's module, and its kept schemas.
+pub(crate) fn module(
+    crd: &Crd,
+    version: &Version,
+    root: &Root,
+    types: &Types,
+    file: &str,
+) -> (String, BTreeMap<String, Object>) {
+    let mut module = Module {
+        types,
+        imports: Imports::new(),
+        functions: BTreeSet::new(),
+        kept: BTreeMap::new(),
+        used: name::Used::default(),
+        body: String::new(),
+        file,
+    };
+    for (function, _) in FUNCTIONS {
+        module.used.take(function);
+    }
+    module.used.take("as_written");
+    for (path, names) in [
+        ("kube", ["CustomResource"].as_slice()),
+        (
+            "schemars",
+            &["JsonSchema", "Schema", "SchemaGenerator", "json_schema"],
+        ),
+        ("serde", &["Deserialize", "Serialize"]),
+        ("std::borrow", &["Cow"]),
+    ] {
+        module.imports.entry(path).or_default().extend(names);
+    }
+    if root.is_flat {
+        module.import("serde_json", "Value");
+    }
+    for (index, own) in types.own.iter().enumerate() {
+        let kube = (index == root.derived).then(|| root.kube(crd, version, types));
+        module.type_(own, kube);
+        if index == root.derived {
+            module.body.push_str(&root.schema(version, types));
+            module.body.push('\n');
+        }
+    }
+    module.status(root);
+    module.finish()
+}
+
+impl Module<'_> {
+    fn import(&mut self, path: &'static str, name: &'static str) {
+        self.imports.entry(path).or_default().insert(name);
+    }
+
+    fn uses(&mut self, type_: &Type) {
+        match type_ {
+            Type::Time => self.import("k8s_openapi::apimachinery::pkg::apis::meta::v1", "Time"),
+            Type::IntOrString => {
+                self.import(
+                    "k8s_openapi::apimachinery::pkg::util::intstr",
+                    "IntOrString",
+                );
+            }
+            Type::Quantity => {
+                self.import("k8s_openapi::apimachinery::pkg::api::resource", "Quantity")
+            }
+            Type::Any => self.import("serde_json", "Value"),
+            Type::Known(path) => {
+                if let Some((module, name)) = path.rsplit_once("::") {
+                    self.import(module, name);
+                }
+            }
+            Type::List(inner) | Type::Nullable(inner) => self.uses(inner),
+            Type::Map(inner) => {
+                self.import("std::collections", "BTreeMap");
+                self.uses(inner);
+            }
+            _ => {}
+        }
+    }
+
+    fn line(&mut self, indent: usize, text: &str) {
+        if !text.is_empty() {
+            self.body.push_str(&" ".repeat(indent));
+            self.body.push_str(text);
+        }
+        self.body.push('\n');
+    }
+
+    fn lines(&mut self, lines: Vec<String>) {
+        lines.iter().for_each(|line| self.line(0, line));
+    }
+
+    fn type_(&mut self, own: &Own, kube: Option<Vec<String>>) {
+        let attributes = attributes::of_type(own);
+        self.doc(&attributes, 0);
+        let mut derives = vec!["Clone", "Debug"];
+        if own.default {
+            derives.push("Default");
+        }
+        derives.push("PartialEq");
+        if kube.is_some() {
+            derives.push("CustomResource");
+        }
+        derives.extend(["Deserialize", "JsonSchema", "Serialize"]);
+        self.line(0, &format!("#[derive({})]", derives.join(", ")));
+        self.lines(kube.unwrap_or_default());
+        match &own.body {
+            Body::Struct { fields, rest } => self.struct_(own, &attributes, fields, rest.as_ref()),
+            Body::Enum(variants) => self.enum_(own, &attributes, variants),
+        }
+        self.line(0, "");
+    }
+
+    fn struct_(
+        &mut self,
+        own: &Own,
+        attributes: &Attributes,
+        fields: &[Field],
+        rest: Option<&Type>,
+    ) {
+        let ident = |field: &Field| field.ident.trim_start_matches("r#").to_owned();
+        let is_camel = |field: &Field| {
+            field.name != ident(field) && field.name == name::camel_case(&field.ident)
+        };
+        let camel = fields.iter().any(is_camel);
+        if camel {
+            self.line(0, "#[serde(rename_all = \"camelCase\")]");
+        }
+        self.schemars(attributes, 0);
+        if fields.is_empty() && rest.is_none() {
+            self.line(0, &format!("pub struct {} {{}}", own.name));
+            return;
+        }
+        self.line(0, &format!("pub struct {} {{", own.name));
+        for field in fields {
+            let plain = if camel {
+                name::camel_case(&field.ident)
+            } else {
+                ident(field)
+            };
+            self.field(own, field, field.name != plain);
+        }
+        if let Some(rest) = rest {
+            self.rest(fields, rest);
+        }
+        self.line(0, "}");
+    }
+
+    fn field(&mut self, own: &Own, field: &Field, renamed: bool) {
+        let mut attributes = attributes::of_field(field, self.types);
+        if renamed {
+            let rename = format!("rename = {}", literal::string(&field.name));
+            let at = attributes
+                .serde
+                .iter()
+                .take_while(|meta| **meta == Meta::word("default"))
+                .count();
+            attributes.serde.insert(at, Meta::word(&rename));
+        }
+        if let Some(schema) = attributes.kept.take() {
+            let function = self.keep(own, field, schema);
+            let with = format!("schema_with = \"{function}\"");
+            attributes.schemars.insert(0, Meta::word(&with));
+        }
+        self.doc(&attributes, 4);
+        if !attributes.serde.is_empty() {
+            let serde = std::mem::take(&mut attributes.serde);
+            self.lines(meta::attribute("serde", serde, 4));
+        }
+        self.schemars(&attributes, 4);
+        self.uses(&field.type_);
+        let nullable = field.schema.get("nullable") == Some(&Value::Bool(true));
+        let mut type_ = self.types.text(&field.type_);
+        if !field.required || nullable {
+            type_ = format!("Option<{type_}>");
+        }
+        let line = format!("pub {}: {type_},", field.ident);
+        if 4 + line.chars().count() <= meta::LINE {
+            self.line(4, &line);
+        } else {
+            self.line(4, &format!("pub {}:", field.ident));
+            self.line(8, &format!("{type_},"));
+        }
+    }
+
+    fn rest(&mut self, fields: &[Field], rest: &Type) {
+        let taken = |name: &str| fields.iter().any(|field| field.ident == name);
+        let name = ["other", "other_fields", "unknown_fields"]
+            .into_iter()
+            .find(|name| !taken(name));
+        self.line(4, "/// Further fields.");
+        self.line(4, "#[serde(flatten)]");
+        self.import("std::collections", "BTreeMap");
+        self.uses(rest);
+        let type_ = self.types.text(rest);
+        let name = name.unwrap_or("all_unknown_fields");
+        self.line(4, &format!("pub {name}: BTreeMap<String, {type_}>,"));
+    }
+
+    fn enum_(&mut self, own: &Own, attributes: &Attributes, variants: &[(String, String)]) {
+        let rule = name::rule(variants);
+        if let Some(rule) = rule {
+            self.line(0, &format!("#[serde(rename_all = \"{rule}\")]"));
+        }
+        self.schemars(attributes, 0);
+        self.line(0, &format!("pub enum {} {{", own.name));
+        for (variant, value) in variants {
+            if rule.is_none() && variant != value {
+                self.lines(meta::attribute(
+                    "serde",
+                    vec![Meta::word(&format!("rename = {}", literal::string(value)))],
+                    4,
+                ));
+            }
+            self.line(4, &format!("{variant},"));
+        }
+        self.line(0, "}");
+    }
+
+    /// Keeps the schema of a field, and returns the function that gives it.
+    fn keep(&mut self, own: &Own, field: &Field, schema: Object) -> String {
+        if let Some((name, _)) = self.kept.iter().find(|(_, kept)| **kept == schema) {
+            return name.clone();
+        }
+        use heck::ToSnakeCase as _;
+        let path = format!(
+            "{}_{}",
+            own.name.to_snake_case(),
+            field.ident.trim_start_matches("r#")
+        );
+        let function = self.used.once(path);
+        self.kept.insert(function.clone(), schema);
+        function
+    }
+
+    fn doc(&mut self, attributes: &Attributes, indent: usize) {
+        for line in &attributes.doc {
+            let line = format!("/// {line}");
+            self.line(indent, line.trim_end());
+        }
+    }
+
+    fn schemars(&mut self, attributes: &Attributes, indent: usize) {
+        for function in ["undescribed", "unwrapped"] {
+            if attributes.uses(function) {
+                self.functions.insert(function);
+                self.import("serde_json", "Value");
+            }
+        }
+        let keyword = |(keyword, value): &(String, Value)| {
+            format!("{} = {}", literal::string(keyword), literal::json(value))
+        };
+        let extend: Vec<_> = attributes.extend.iter().map(keyword).collect();
+        let extend = format!("extend({})", extend.join(", "));
+        let others = meta::line(&attributes.schemars);
+        let both = format!("#[schemars({others}, {extend})]");
+        match (attributes.schemars.is_empty(), attributes.extend.is_empty()) {
+            (false, false) if indent + both.chars().count() <= meta::LINE => {
+                self.line(indent, &both)
+            }
+            (no_others, no_extend) => {
+                if !no_others {
+                    self.lines(meta::attribute(
+                        "schemars",
+                        attributes.schemars.clone(),
+                        indent,
+                    ));
+                }
+                // rustfmt lays out no attribute with `extend`.
+                if !no_extend {
+                    self.line(indent, &format!("#[schemars({extend})]"));
+                }
+            }
+        }
+    }
+
+    /// The type of a status that is no struct.
+    fn status(&mut self, root: &Root) {
+        let name = format!("{}Status", root.name);
+        match root.status {
+            Status::Open => {
+                self.import("std::collections", "BTreeMap");
+                self.import("serde_json", "Value");
+                self.line(0, "/// The status, which may have any fields.");
+                self.line(0, &format!("pub type {name} = BTreeMap<String, Value>;"));
+                self.line(0, "");
+            }
+            Status::Dropped => {
+                self.line(0, "/// The status, of which the API server keeps nothing.");
+                self.line(
+                    0,
+                    "#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]",
+                );
+                self.line(0, &format!("pub struct {name} {{}}"));
+                self.line(0, "");
+            }
+            Status::None | Status::Own(_) => {}
+        }
+    }
+
+    /// Puts the parts together.
+    fn finish(mut self) -> (String, BTreeMap<String, Object>) {
+        if !self.kept.is_empty() {
+            self.functions.insert("kept");
+            self.import("std::collections", "BTreeMap");
+            self.import("schemars::transform", "RecursiveTransform");
+            self.import("schemars::transform", "Transform");
+        }
+        let mut source = format!("{LINTS}\n{}\n", imports(&self.imports));
+        if !self.kept.is_empty() {
+            let file = literal::string(self.file);
+            source.push_str("/// Schemas of the CRD that no Rust type has.\n");
+            source.push_str(&format!("const SCHEMAS: &str = include_str!({file});\n\n"));
+        }
+        source.push_str(&self.body);
+        for name in self.kept.keys() {
+            source.push_str(&keeper(name));
+        }
+        for (name, text) in FUNCTIONS {
+            if self.functions.contains(name) {
+                source.push_str(&text.replace("UNREAD", UNREAD));
+                source.push('\n');
+            }
+        }
+        (source.trim_end().to_owned() + "\n", self.kept)
+    }
+}
+
+/// The function that gives a kept schema.
+fn keeper(name: &str) -> String {
+    let line = format!("fn {name}(_: &mut SchemaGenerator) -> Schema {{");
+    let signature = match line.len() <= meta::LINE {
+        true => line,
+        false => format!("fn {name}(\n    _: &mut SchemaGenerator,\n) -> Schema {{"),
+    };
+    format!("{signature}\n    kept(\"{name}\")\n}}\n\n")
+}
+
+/// The `use` lines: the standard library, then everything else.
+fn imports(imports: &Imports) -> String {
+    let std: Vec<_> = imports
+        .iter()
+        .filter(|(path, _)| path.starts_with("std::"))
+        .collect();
+    let mut text = String::new();
+    let names: Vec<String> = std
+        .iter()
+        .flat_map(|(path, names)| {
+            let module = path.trim_start_matches("std::");
+            names.iter().map(move |name| format!("{module}::{name}"))
+        })
+        .collect();
+    match names.as_slice() {
+        [one] => text.push_str(&format!("use std::{one};\n\n")),
+        all => text.push_str(&format!("use std::{{{}}};\n\n", all.join(", "))),
+    }
+    let others = imports
+        .iter()
+        .filter(|(path, _)| !path.starts_with("std::"));
+    let mut others: Vec<_> = others.map(|(path, names)| import(path, names)).collect();
+    // A brace is sorted after every letter.
+    others.sort();
+    text + &others.concat()
+}
+
+/// One `use`, as rustfmt lays it out.
+fn import(path: &str, names: &BTreeSet<&'static str>) -> String {
+    let names: Vec<&str> = names.iter().copied().collect();
+    if let [one] = names.as_slice() {
+        return format!("use {path}::{one};\n");
+    }
+    let line = format!("use {path}::{{{}}};\n", names.join(", "));
+    if line.len() <= 101 {
+        return line;
+    }
+    let mut text = format!("use {path}::{{\n");
+    let mut current = String::new();
+    for name in names {
+        if !current.is_empty() && 4 + current.len() + 2 + name.len() > 100 {
+            text.push_str(&format!("    {}\n", current.trim_end()));
+            current.clear();
+        }
+        current.push_str(&format!("{name}, "));
+    }
+    text + &format!("    {}\n}};\n", current.trim_end())
+}

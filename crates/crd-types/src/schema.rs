@@ -1,0 +1,354 @@
+//! The normal form of schemas, in which two of them are compared.
+//!
+//! Keys and unordered lists are sorted, and keywords with the value that they have anyway are left out, such as
+//! `nullable: false`. So two schemas are equal if the API server treats them equally.
+
+use std::fmt::Write as _;
+
+use serde_json::{Map, Value};
+
+use crate::{Error, MAX_DEPTH, MAX_SCHEMAS, error};
+
+pub(crate) type Object = Map<String, Value>;
+
+/// Where a keyword contains schemas.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// The value is a schema.
+    Schema,
+    /// The value is a list of schemas.
+    List,
+    /// The value is a map to schemas.
+    Map,
+    /// The value is a list without order.
+    Set,
+    /// The value is a list without order, whose order is kept for readers.
+    Values,
+    /// The value is taken as it is.
+    Plain,
+}
+
+/// The keywords that the API server knows.
+const KEYWORDS: &[(&str, Kind)] = &[
+    ("additionalItems", Kind::Schema),
+    ("additionalProperties", Kind::Schema),
+    ("allOf", Kind::List),
+    ("anyOf", Kind::List),
+    ("default", Kind::Plain),
+    ("description", Kind::Plain),
+    ("enum", Kind::Values),
+    ("example", Kind::Plain),
+    ("exclusiveMaximum", Kind::Plain),
+    ("exclusiveMinimum", Kind::Plain),
+    ("externalDocs", Kind::Plain),
+    ("format", Kind::Plain),
+    ("items", Kind::Schema),
+    ("maxItems", Kind::Plain),
+    ("maxLength", Kind::Plain),
+    ("maxProperties", Kind::Plain),
+    ("maximum", Kind::Plain),
+    ("minItems", Kind::Plain),
+    ("minLength", Kind::Plain),
+    ("minProperties", Kind::Plain),
+    ("minimum", Kind::Plain),
+    ("multipleOf", Kind::Plain),
+    ("not", Kind::Schema),
+    ("nullable", Kind::Plain),
+    ("oneOf", Kind::List),
+    ("pattern", Kind::Plain),
+    ("patternProperties", Kind::Map),
+    ("properties", Kind::Map),
+    ("required", Kind::Set),
+    ("title", Kind::Plain),
+    ("type", Kind::Plain),
+    ("uniqueItems", Kind::Plain),
+    ("x-kubernetes-embedded-resource", Kind::Plain),
+    ("x-kubernetes-int-or-string", Kind::Plain),
+    ("x-kubernetes-list-map-keys", Kind::Set),
+    ("x-kubernetes-list-type", Kind::Plain),
+    ("x-kubernetes-map-type", Kind::Plain),
+    ("x-kubernetes-preserve-unknown-fields", Kind::Plain),
+    ("x-kubernetes-validations", Kind::Plain),
+];
+
+/// The fields of a CEL rule.
+const RULE: &[&str] = &[
+    "rule",
+    "message",
+    "messageExpression",
+    "reason",
+    "fieldPath",
+    "optionalOldSelf",
+];
+
+/// The keywords whose value has to be a string.
+const STRINGS: &[&str] = &["type", "format", "pattern", "description", "title"];
+
+/// The value of a keyword that is a schema, or none.
+pub(crate) fn text<'a>(schema: &'a Object, keyword: &str) -> Option<&'a str> {
+    schema.get(keyword).and_then(Value::as_str)
+}
+
+/// Whether a keyword is `true`.
+pub(crate) fn is_true(schema: &Object, keyword: &str) -> bool {
+    schema.get(keyword) == Some(&Value::Bool(true))
+}
+
+/// A keyword that is left out of a schema, with its path.
+pub(crate) struct Unknown {
+    pub path: String,
+    pub keyword: String,
+}
+
+/// Brings schemas into the normal form, and counts them.
+pub(crate) struct Normalizer {
+    schemas: usize,
+    /// The keywords that were left out, because the API server does not know them.
+    pub unknown: Vec<Unknown>,
+}
+
+impl Normalizer {
+    pub(crate) fn new() -> Self {
+        Normalizer {
+            schemas: 0,
+            unknown: Vec::new(),
+        }
+    }
+
+    /// The normal form of a schema; `path` is for errors.
+    pub(crate) fn schema(
+        &mut self,
+        schema: &Value,
+        path: &mut String,
+        depth: usize,
+    ) -> Result<Object, Error> {
+        self.schemas += 1;
+        if depth > MAX_DEPTH {
+            return Err(Error::Deep(path.clone()));
+        }
+        if self.schemas > MAX_SCHEMAS {
+            return Err(Error::Large);
+        }
+        let Some(schema) = schema.as_object() else {
+            return Err(invalid(path, "it is not an object"));
+        };
+        if schema.contains_key("$ref") {
+            return Err(invalid(path, "the API server allows no `$ref`"));
+        }
+        let mut normal = Object::new();
+        for (keyword, value) in schema {
+            if let Some(value) = self.keyword(keyword, value, path, depth)? {
+                normal.insert(keyword.clone(), value);
+            }
+        }
+        Ok(sorted(normal))
+    }
+
+    /// The normal form of a keyword's value; none if the keyword says nothing.
+    fn keyword(
+        &mut self,
+        keyword: &str,
+        value: &Value,
+        path: &mut String,
+        depth: usize,
+    ) -> Result<Option<Value>, Error> {
+        let Some((_, kind)) = KEYWORDS.iter().find(|(known, _)| *known == keyword) else {
+            self.unknown.push(Unknown {
+                path: path.clone(),
+                keyword: keyword.to_owned(),
+            });
+            return Ok(None);
+        };
+        if says_nothing(keyword, value) {
+            return Ok(None);
+        }
+        if STRINGS.contains(&keyword) && !value.is_string() {
+            return Err(invalid(path, &format!("`{keyword}` is not a string")));
+        }
+        let whole = path.len();
+        let normal = match kind {
+            Kind::Schema if value.is_boolean() && keyword == "additionalProperties" => {
+                value.clone()
+            }
+            Kind::Schema => {
+                path.push_str(if keyword == "items" { "[]" } else { "{}" });
+                Value::Object(self.schema(value, path, depth + 1)?)
+            }
+            Kind::List => Value::Array(self.list(keyword, value, path, depth)?),
+            Kind::Map => Value::Object(self.map(keyword, value, path, depth)?),
+            Kind::Set | Kind::Values => {
+                let Some(values) = value.as_array() else {
+                    return Err(invalid(path, &format!("`{keyword}` is not a list")));
+                };
+                let mut values: Vec<_> = values.iter().map(plain).collect();
+                if *kind == Kind::Set {
+                    values.sort_by_cached_key(Value::to_string);
+                    values.dedup();
+                }
+                Value::Array(values)
+            }
+            Kind::Plain if keyword == "x-kubernetes-validations" => rules(value),
+            Kind::Plain => plain(value),
+        };
+        path.truncate(whole);
+        Ok(Some(normal))
+    }
+
+    fn list(
+        &mut self,
+        keyword: &str,
+        value: &Value,
+        path: &mut String,
+        depth: usize,
+    ) -> Result<Vec<Value>, Error> {
+        let Some(values) = value.as_array() else {
+            return Err(invalid(path, &format!("`{keyword}` is not a list")));
+        };
+        let whole = path.len();
+        let mut normal = Vec::new();
+        for (index, value) in values.iter().enumerate() {
+            let _ = write!(path, "({keyword} {index})");
+            normal.push(Value::Object(self.schema(value, path, depth + 1)?));
+            path.truncate(whole);
+        }
+        Ok(normal)
+    }
+
+    fn map(
+        &mut self,
+        keyword: &str,
+        value: &Value,
+        path: &mut String,
+        depth: usize,
+    ) -> Result<Object, Error> {
+        let Some(values) = value.as_object() else {
+            return Err(invalid(path, &format!("`{keyword}` is not an object")));
+        };
+        let whole = path.len();
+        let mut normal = Object::new();
+        for (name, value) in values {
+            let _ = write!(path, ".{name}");
+            normal.insert(
+                name.clone(),
+                Value::Object(self.schema(value, path, depth + 1)?),
+            );
+            path.truncate(whole);
+        }
+        Ok(sorted(normal))
+    }
+}
+
+/// Whether a keyword has the value that it has without being written.
+fn says_nothing(keyword: &str, value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::Bool(false) => {
+            keyword != "default" && keyword != "example" && keyword != "additionalProperties"
+        }
+        Value::Array(values) => {
+            let lists = [
+                "required",
+                "enum",
+                "allOf",
+                "anyOf",
+                "oneOf",
+                "x-kubernetes-validations",
+                "x-kubernetes-list-map-keys",
+            ];
+            values.is_empty() && lists.contains(&keyword)
+        }
+        Value::Object(values) => values.is_empty() && keyword == "properties",
+        Value::String(text) => text.is_empty() && keyword != "default" && keyword != "example",
+        Value::Number(_) | Value::Bool(true) => false,
+    }
+}
+
+/// CEL rules, without the fields that say nothing.
+fn rules(rules: &Value) -> Value {
+    let rule = |rule: &Value| {
+        let mut rule = plain(rule);
+        if let Some(rule) = rule.as_object_mut() {
+            rule.retain(|field, value| {
+                RULE.contains(&field.as_str()) && !says_nothing(field, value)
+            });
+        }
+        rule
+    };
+    Value::Array(rules.as_array().into_iter().flatten().map(rule).collect())
+}
+
+/// A value with sorted keys, and whole numbers as integers.
+pub(crate) fn plain(value: &Value) -> Value {
+    match value {
+        Value::Array(values) => Value::Array(values.iter().map(plain).collect()),
+        Value::Object(fields) => {
+            let fields = fields
+                .iter()
+                .map(|(key, value)| (key.clone(), plain(value)));
+            Value::Object(sorted(fields.collect()))
+        }
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() && float.fract() == 0.0 && float.abs() < 2e15 => {
+                Value::from(float as i64)
+            }
+            _ => value.clone(),
+        },
+        _ => value.clone(),
+    }
+}
+
+/// serde_json sorts keys only without its feature `preserve_order`.
+pub(crate) fn sorted(object: Object) -> Object {
+    let mut entries: Vec<_> = object.into_iter().collect();
+    entries.sort_by(|(a, _), (b, _)| a.cmp(b));
+    entries.into_iter().collect()
+}
+
+fn invalid(path: &str, why: &str) -> Error {
+    error::Error::Schema {
+        path: path.to_owned(),
+        why: why.to_owned(),
+    }
+}
+
+/// What the CRD of the generated types lacks, whatever the types are.
+pub(crate) fn losses(schema: &Object, version: &str) -> Vec<crate::Loss> {
+    let mut losses = Vec::new();
+    lose(schema, &mut format!("{version} "), &mut losses);
+    losses
+}
+
+fn lose(schema: &Object, path: &mut String, losses: &mut Vec<crate::Loss>) {
+    let format = text(schema, "format").filter(|format| !["int32", "int64"].contains(format));
+    if let Some(format) = format.filter(|_| text(schema, "type") == Some("integer")) {
+        losses.push(crate::Loss {
+            path: path.clone(),
+            keyword: format!("format: {format}"),
+            why: "operator-runtime writes no integer format that Kubernetes warns about".to_owned(),
+        });
+    }
+    let whole = path.len();
+    for (keyword, value) in schema {
+        let Some(inner) = value.as_object() else {
+            continue;
+        };
+        match keyword.as_str() {
+            "properties" => {
+                for (name, schema) in inner
+                    .iter()
+                    .filter_map(|(name, it)| Some((name, it.as_object()?)))
+                {
+                    let _ = write!(path, ".{name}");
+                    lose(schema, path, losses);
+                    path.truncate(whole);
+                }
+            }
+            "items" | "additionalProperties" => {
+                path.push_str(if keyword == "items" { "[]" } else { "{}" });
+                lose(inner, path, losses);
+                path.truncate(whole);
+            }
+            _ => {}
+        }
+    }
+}
