@@ -1,5 +1,5 @@
 //! The words and the advice for errors of the domain. Modules below know no flags and no commands: their errors are data, and
-//! `?` turns them into a [`Failure`](crate::error::Failure).
+//! `?` turns them into a [`Failure`].
 
 mod project;
 
