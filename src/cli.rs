@@ -137,7 +137,7 @@ Examples:
   operator-forge disown src/controllers.rs --dry-run --diff
   operator-forge disown src/controllers.rs")]
     Disown(Files),
-    /// Write deleted files again
+    /// Recreate deleted files
     #[command(mut_arg("paths", |paths| paths.add(ArgValueCandidates::new(complete::deleted))), after_help = "\
 Examples:
   operator-forge restore src/controllers/cache/memcached.rs

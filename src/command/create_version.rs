@@ -42,20 +42,20 @@ pub fn run(
                 format!("change the fields of {to} that differ from {from}")
             }
             _ if !path.starts_with("src/webhooks/") => continue,
-            Some(_) => "change the conversion like them".to_owned(),
+            Some(_) => "adapt the conversion".to_owned(),
             None => "write the conversion of every field".to_owned(),
         };
         steps.push(NextStep::by_hand(format!("{what} in {path}")));
     }
+    steps.push(next::manifests());
     let kinds = version.project.kinds().into_iter();
     let mut storing = kinds.filter(|kind| kind.storage == to);
     if storing.any(|kind| kind.apis.iter().any(|api| *api.key == version.to)) {
         steps.push(NextStep::new(
-            format!("when it is deployed everywhere, store every {kind} in {to}:"),
+            format!("after {to} is deployed everywhere, rewrite every stored {kind} in {to}:"),
             Script::of("make migrate-storage"),
         ));
     }
-    steps.push(next::manifests());
     created.extend(conversion);
     Ok(Request {
         named: NamedFiles {

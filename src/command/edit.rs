@@ -75,7 +75,9 @@ fn steps(before: &Project, after: &Project) -> Vec<NextStep> {
         };
         let name = &after.name;
         steps.push(NextStep::new(
-            format!("clusters keep the old {role} until you delete it:"),
+            format!(
+                "after the next deployment, delete the old {role} and its binding in each cluster:"
+            ),
             Script::anywhere(delete)
                 .arg(format!("{role}binding/{name}-manager-rolebinding"))
                 .arg(format!("{role}/{name}-manager-role")),

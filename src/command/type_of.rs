@@ -51,7 +51,7 @@ pub fn type_of(
         Ok(text.parse()?)
     })?;
     let absent = missing(
-        "it names the type, in CamelCase",
+        "it is the kind of the resource, such as `Memcached`",
         Script::forge("create api --help").into(),
     );
     let kind = prompt.value("--kind", "Kind", kind, absent, |text| Ok(text.parse()?))?;

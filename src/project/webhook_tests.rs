@@ -39,7 +39,7 @@ fn flags_that_contradict() {
     refused(
         &TWO,
         "cache v1 Foo",
-        "no kind of webhook was asked for",
+        "no webhook is selected",
         "--defaulting --validation",
     );
     refused(
@@ -96,7 +96,7 @@ fn conversions_that_cannot_be() {
     refused(
         &TWO,
         "cache v1 Foo conversion spoke=v1",
-        "v1 is the hub of `Foo`, so it is no spoke",
+        "v1 is the hub of `Foo`, so it cannot be a spoke",
         "--spoke v1alpha1",
     );
     refused(

@@ -163,13 +163,17 @@ impl Project {
 
     /// Adds the controller to the entry at `key`.
     fn control(&mut self, key: &Key, create: &CreateApi) -> Result<()> {
+        let mut of_kind = self.resources.iter().filter(|(it, _)| it.is_same_kind(key));
+        let is_elsewhere = of_kind.any(|(it, entry)| it != key && entry.controller);
         let resource = self.resources.get_mut(key);
         let resource = resource.expect("the entry was just found or made");
         if create.finalizer == Some(true) && resource.api.is_none() {
             return Err(rules::foreign_finalizer(key).into());
         }
         let Some(name) = &create.controller_name else {
-            if resource.controller && !create.force {
+            // The rules refuse a second default controller, too. Their advice is no controller, but a finalizer needs one.
+            let is_second = is_elsewhere && create.finalizer == Some(true);
+            if is_second || resource.controller && !create.force {
                 return Err(Refused::ControllerExists(key.clone()).into());
             }
             resource.controller = true;

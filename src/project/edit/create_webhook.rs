@@ -103,9 +103,6 @@ impl CreateWebhook {
     ///
     /// Errors: the flags contradict each other; nobody defines the kind; a version is converted already.
     pub fn target(&self, project: &Project) -> Result<Target> {
-        if !self.defaulting && !self.validation && !self.conversion {
-            return Err(Refused::NoWebhookAsked.into());
-        }
         let (defaulting, validation) = (&self.defaulting_path, &self.validation_path);
         let of_defaulting = ("defaulting", self.defaulting);
         let of_validation = ("validation", self.validation);
@@ -113,6 +110,9 @@ impl CreateWebhook {
         check_belongs("defaultingPath", defaulting.as_ref(), of_defaulting)?;
         check_belongs("validationPath", validation.as_ref(), of_validation)?;
         check_belongs("spoke", self.spokes.first(), of_conversion)?;
+        if !self.defaulting && !self.validation && !self.conversion {
+            return Err(Refused::NoWebhookAsked.into());
+        }
         let mut seen = BTreeSet::new();
         if let Some(twice) = self.spokes.iter().find(|spoke| !seen.insert(**spoke)) {
             return Err(Refused::SpokeGivenTwice(*twice).into());

@@ -48,7 +48,7 @@ fn conversion(project: &Project, key: &Key, webhooks: &Webhooks) -> Option<Viola
         .filter(|it| **it != hub);
     let other = open.next().map(|open| Remedy::set([("spoke", open)]));
     if spoke == hub {
-        let broken = violation!(key => "{hub} is the hub of `{kind}`, so it is no spoke",
+        let broken = violation!(key => "{hub} is the hub of `{kind}`, so it cannot be a spoke",
             "spokes are the other versions, which are converted to the hub and from it")
         .by_command(other.unwrap_or(Remedy::Drop(vec!["spoke"])));
         return Some(broken.in_file(format!("remove {hub} from `spoke`")));

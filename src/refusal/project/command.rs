@@ -122,7 +122,7 @@ pub fn failure(refused: Refused) -> Failure {
         Refused::NotCopied(key) => not_defined(&key)
             .note("only the types of this project can be copied")
             .advise(Advice::drop("--from-version")),
-        Refused::NoWebhookAsked => Failure::usage("no kind of webhook was asked for")
+        Refused::NoWebhookAsked => Failure::usage("no webhook is selected")
             .note("defaulting sets fields, validation refuses objects, conversion serves several versions of a kind")
             .note("the flags are `--defaulting`, `--validation` and `--conversion`")
             .advise(Advice::Set(vec![Flag::new("--defaulting", None), Flag::new("--validation", None)])),

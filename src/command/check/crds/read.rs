@@ -66,7 +66,7 @@ fn before(root: &Path, released: &str) -> Result<Vec<File>> {
         return Ok(vec![File { source, bytes }]);
     }
     let mut files = git::blobs(root, released, BASES).map_err(|why| {
-        Failure::refused(format!("`{released}` is no file and no revision"))
+        Failure::refused(format!("`{released}` is neither a file nor a git revision"))
             .note(why.to_string())
             .note("a checkout in CI often has neither tags nor history: set `fetch-depth: 0` of actions/checkout")
             .advise(match git::is_inside_repository(root) {

@@ -8,7 +8,7 @@ use operator_runtime::envtest::Cluster;
 
 use minimal::{Context, OPTIONS, api, controllers, webhooks};
 
-/// The cluster and the operator of all tests. The first test starts them.
+/// The cluster and the operator that all tests share. The first test starts them.
 pub fn cluster() -> anyhow::Result<&'static Cluster> {
     static CLUSTER: LazyLock<anyhow::Result<Cluster>> = LazyLock::new(|| {
         // `.with_roles("config/rbac/….yaml")?` adds permissions from a role of your own.

@@ -14,12 +14,12 @@ const NAME: &str = "apps-deployment";
 /// Declares the types that this controller uses. `make manifests` derives its permissions from here.
 ///
 /// Add `.owns::<Deployment>()` for types that it creates, `.watches::<ConfigMap>(map)` for other
-/// types that it depends on, and `.needs::<Secret>(&[Verb::Get])` for types that it only calls.
+/// types that it depends on, and `.needs::<Secret>(&[Verb::Get])` for types that it only reads or writes.
 pub fn controller() -> Controller<Deployment, Context> {
     Controller::external(NAME, reconcile)
 }
 
-/// The errors of `reconcile`, which is then retried with exponential back-off.
+/// The errors of `reconcile`. A failed reconcile is retried with exponential back-off.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("a call to the API server failed")]

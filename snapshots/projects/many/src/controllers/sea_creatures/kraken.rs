@@ -26,14 +26,14 @@ const FINALIZER: &str = "project-many.testproject.org/sea-creatures-kraken";
 /// Declares the types that this controller uses. `make manifests` derives its permissions from here.
 ///
 /// Add `.owns::<Deployment>()` for types that it creates, `.watches::<ConfigMap>(map)` for other
-/// types that it depends on, and `.needs::<Secret>(&[Verb::Get])` for types that it only calls.
+/// types that it depends on, and `.needs::<Secret>(&[Verb::Get])` for types that it only reads or writes.
 pub fn controller() -> Controller<Kraken, Context> {
     Controller::new(NAME, reconcile)
         .condition(READY)
         .finalizer()
 }
 
-/// The errors of `reconcile`, which is then retried with exponential back-off.
+/// The errors of `reconcile`. A failed reconcile is retried with exponential back-off.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("a call to the API server failed")]
@@ -81,7 +81,7 @@ async fn clean_up(kraken: &Kraken, _: &Context) -> Result<(), Error> {
 /// The status that `kraken` should have.
 fn wanted_status(kraken: &Kraken, now: Timestamp) -> KrakenStatus {
     let mut status = kraken.status.clone().unwrap_or_default();
-    let message = "the spec is fulfilled";
+    let message = "the cluster matches the spec";
     let ready = Condition {
         last_transition_time: Time(now),
         ..READY.of(kraken, true, "Reconciled", message)

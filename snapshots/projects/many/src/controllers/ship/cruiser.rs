@@ -26,14 +26,14 @@ const FINALIZER: &str = "project-many.testproject.org/ship-cruiser";
 /// Declares the types that this controller uses. `make manifests` derives its permissions from here.
 ///
 /// Add `.owns::<Deployment>()` for types that it creates, `.watches::<ConfigMap>(map)` for other
-/// types that it depends on, and `.needs::<Secret>(&[Verb::Get])` for types that it only calls.
+/// types that it depends on, and `.needs::<Secret>(&[Verb::Get])` for types that it only reads or writes.
 pub fn controller() -> Controller<Cruiser, Context> {
     Controller::new(NAME, reconcile)
         .condition(READY)
         .finalizer()
 }
 
-/// The errors of `reconcile`, which is then retried with exponential back-off.
+/// The errors of `reconcile`. A failed reconcile is retried with exponential back-off.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("a call to the API server failed")]
@@ -80,7 +80,7 @@ async fn clean_up(cruiser: &Cruiser, _: &Context) -> Result<(), Error> {
 /// The status that `cruiser` should have.
 fn wanted_status(cruiser: &Cruiser, now: Timestamp) -> CruiserStatus {
     let mut status = cruiser.status.clone().unwrap_or_default();
-    let message = "the spec is fulfilled";
+    let message = "the cluster matches the spec";
     let ready = Condition {
         last_transition_time: Time(now),
         ..READY.of(cruiser, true, "Reconciled", message)

@@ -20,12 +20,12 @@ pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 /// Declares the types that this controller uses. `make manifests` derives its permissions from here.
 ///
 /// Add `.owns::<Deployment>()` for types that it creates, `.watches::<ConfigMap>(map)` for other
-/// types that it depends on, and `.needs::<Secret>(&[Verb::Get])` for types that it only calls.
+/// types that it depends on, and `.needs::<Secret>(&[Verb::Get])` for types that it only reads or writes.
 pub fn controller() -> Controller<Lakers, Context> {
     Controller::new(NAME, reconcile).condition(READY)
 }
 
-/// The errors of `reconcile`, which is then retried with exponential back-off.
+/// The errors of `reconcile`. A failed reconcile is retried with exponential back-off.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error("a call to the API server failed")]
@@ -58,7 +58,7 @@ async fn reconcile(lakers: Arc<Lakers>, context: Arc<Context>) -> Result<Action,
 /// The status that `lakers` should have.
 fn wanted_status(lakers: &Lakers, now: Timestamp) -> LakersStatus {
     let mut status = lakers.status.clone().unwrap_or_default();
-    let message = "the spec is fulfilled";
+    let message = "the cluster matches the spec";
     let ready = Condition {
         last_transition_time: Time(now),
         ..READY.of(lakers, true, "Reconciled", message)
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn writes_no_unchanged_or_deleted_object() {
+    async fn does_not_write_unchanged_or_deleted_objects() {
         let fake = Fake::default();
         // Unchanged owned objects are not applied again.
         fake.watch(controller());

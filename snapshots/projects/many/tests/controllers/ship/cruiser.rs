@@ -31,6 +31,6 @@ async fn becomes_ready_and_is_deleted() -> anyhow::Result<()> {
     })
     .await?;
     // RBAC refused no call, because `controller()` declares all of them.
-    assert!(cluster.operator()?.refused().is_empty());
+    assert_eq!(cluster.operator()?.refused(), Vec::<String>::new());
     Ok(())
 }

@@ -21,6 +21,6 @@ async fn becomes_ready() -> anyhow::Result<()> {
     api.create(&params, &main).await?;
     wait_for(&api, NAME, READY).await?;
     // RBAC refused no call, because `controller()` declares all of them.
-    assert!(cluster.operator()?.refused().is_empty());
+    assert_eq!(cluster.operator()?.refused(), Vec::<String>::new());
     Ok(())
 }

@@ -8,7 +8,7 @@ pub fn spoke() -> Spoke<v2::Request> {
     Spoke::of::<v1::Request>()
 }
 
-// Every field is named, so after you add one, this code compiles only once it is converted. To
+// Every field is named: if you add one, this code does not compile until you convert it. To
 // preserve fields of the hub that v1 lacks, add `.keep_in_annotation()` to the `Spoke`.
 
 impl From<v1::Request> for v2::Request {

@@ -7,7 +7,7 @@ use crate::cluster;
 
 const NAME: &str = "from-v1";
 
-/// An object written in v1 can be read in v2, and comes back unchanged in v1.
+/// An object written in v1 can be read in v2 and in v1.
 #[tokio::test]
 async fn is_read_in_both_versions() -> anyhow::Result<()> {
     let cluster = cluster()?;

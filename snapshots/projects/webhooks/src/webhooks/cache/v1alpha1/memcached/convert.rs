@@ -10,7 +10,7 @@ pub fn spoke() -> Spoke<v1::Memcached> {
     Spoke::of::<v1alpha1::Memcached>()
 }
 
-// Every field is named, so after you add one, this code compiles only once it is converted. To
+// Every field is named: if you add one, this code does not compile until you convert it. To
 // preserve fields of the hub that v1alpha1 lacks, add `.keep_in_annotation()` to the `Spoke`.
 
 impl From<v1alpha1::Memcached> for v1::Memcached {

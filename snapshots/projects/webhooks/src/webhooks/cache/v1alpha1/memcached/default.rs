@@ -13,7 +13,7 @@ pub fn webhook() -> Webhook<Memcached, Context> {
     Webhook::defaulting(default).schema_first()
 }
 
-/// Sets defaults for omitted fields. The API server may call it twice, so it must be idempotent.
+/// Sets defaults for omitted fields. It may be called twice, so it must be idempotent.
 async fn default(
     _memcached: &mut Memcached,
     _request: &Request,

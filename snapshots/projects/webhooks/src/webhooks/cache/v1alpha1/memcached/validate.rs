@@ -25,7 +25,7 @@ async fn validate(
         Change::Update { new, .. } if new.metadata.deletion_timestamp.is_some() => {}
         // Compare immutable fields here.
         Change::Update { old: _, new } => check(new, &mut errors),
-        // Only called with `.operations(&[…, Operation::Delete])`.
+        // Reached only if `webhook()` adds `.operations(&[…, Operation::Delete])`.
         Change::Delete(_) => {}
     }
     errors.into_result()
@@ -33,7 +33,7 @@ async fn validate(
 
 /// Checks the rules for all objects, new and updated.
 fn check(_memcached: &Memcached, _errors: &mut FieldErrors) {
-    // For example, without the underscores:
+    // For example, once you use both parameters and drop their underscores:
     // errors.invalid("spec.size", memcached.spec.size, "must be odd");
 }
 

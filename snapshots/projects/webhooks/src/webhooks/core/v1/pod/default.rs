@@ -13,7 +13,7 @@ pub fn webhook() -> Webhook<Pod, Context> {
     Webhook::defaulting(default).exclude_namespaces(&["kube-system", own])
 }
 
-/// Sets defaults for omitted fields. The API server may call it twice, so it must be idempotent.
+/// Sets defaults for omitted fields. It may be called twice, so it must be idempotent.
 async fn default(_pod: &mut Pod, _request: &Request, _context: &Context) -> Result<(), Denied> {
     Ok(())
 }

@@ -9,7 +9,7 @@ use crate::cluster;
 
 const NAME: &str = "from-v1alpha1";
 
-/// An object written in v1alpha1 can be read in v1, and comes back unchanged in v1alpha1.
+/// An object written in v1alpha1 can be read in v1 and in v1alpha1.
 #[tokio::test]
 async fn is_read_in_both_versions() -> anyhow::Result<()> {
     let cluster = cluster()?;

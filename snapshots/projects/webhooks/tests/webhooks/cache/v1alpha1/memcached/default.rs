@@ -13,7 +13,7 @@ async fn defaults_an_object() -> anyhow::Result<()> {
     let cluster = cluster()?;
     let api = cluster.api::<Memcached>()?;
     // A minimal object that the CRD's schema allows. If CEL rules require more, write one by hand.
-    let memcached = cluster.minimal_object("test").await?;
+    let memcached = cluster.minimal_object("defaulted").await?;
     let params = PostParams {
         dry_run: true,
         ..PostParams::default()

@@ -9,7 +9,7 @@ use crate::cluster;
 
 const NAME: &str = "from-v2";
 
-/// An object written in v2 can be read in v1, and comes back unchanged in v2.
+/// An object written in v2 can be read in v1 and in v2.
 #[tokio::test]
 async fn is_read_in_both_versions() -> anyhow::Result<()> {
     let cluster = cluster()?;

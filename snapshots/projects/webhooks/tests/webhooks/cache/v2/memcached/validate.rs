@@ -12,7 +12,7 @@ async fn admits_a_valid_object() -> anyhow::Result<()> {
     let cluster = cluster()?;
     let api = cluster.api::<Memcached>()?;
     // A minimal object that the CRD's schema allows. If CEL rules require more, write one by hand.
-    let memcached = cluster.minimal_object("test").await?;
+    let memcached = cluster.minimal_object("admitted").await?;
     let params = PostParams {
         dry_run: true,
         ..PostParams::default()

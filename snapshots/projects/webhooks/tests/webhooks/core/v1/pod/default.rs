@@ -14,7 +14,7 @@ async fn defaults_an_object() -> anyhow::Result<()> {
     let pod: Pod = from_value(json!({
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": { "name": "test" },
+        "metadata": { "name": "defaulted" },
         "spec": { "containers": [{ "name": "a", "image": "a" }] },
     }))?;
     let params = PostParams {

@@ -14,7 +14,7 @@ async fn admits_a_valid_object() -> anyhow::Result<()> {
     let pod: Pod = from_value(json!({
         "apiVersion": "v1",
         "kind": "Pod",
-        "metadata": { "name": "test" },
+        "metadata": { "name": "admitted" },
         "spec": { "containers": [{ "name": "a", "image": "a" }] },
     }))?;
     let params = PostParams {
