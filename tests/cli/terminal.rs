@@ -165,7 +165,7 @@ fn disown_replaces_nothing_that_was_written_after_it_asked() {
     let asked = shell(
         directory.path(),
         "script --quiet --return --flush --command 'operator-forge disown Makefile' /dev/null < keys > told & \
-         exec 3> keys; until grep -q 'Replace what' told; do sleep 0.05; done; \
+         exec 3> keys; for _ in $(seq 600); do grep -q 'Replace your files' told && break; sleep 0.05; done; \
          operator-forge disown Makefile --no-input; \
          echo '# meanwhile' >> Makefile; echo y >&3; wait $!; code=$?; cat told; exit $code",
     );
