@@ -177,9 +177,9 @@ impl Site {
     where
         C: Send + Sync + 'static,
     {
+        let declarations = webhooks.declarations();
         let (definitions, conversions) = webhooks.into_parts();
-        for definition in definitions {
-            let declaration = definition.declaration.clone();
+        for (definition, declaration) in definitions.into_iter().zip(declarations) {
             let (definition, context) = (Arc::new(definition), context.clone());
             let answer = move |body: Whole, panics: Counter| {
                 let (definition, context) = (definition.clone(), context.clone());

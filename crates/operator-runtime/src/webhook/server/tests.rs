@@ -14,7 +14,7 @@ use super::*;
 use crate::{
     client::{Clients, fence::Fence},
     server::probes::Readiness,
-    webhook::{Change, Denied, Request as Asked, Webhook},
+    webhook::{Change, Denied, MatchPolicy, Request as Asked, Webhook},
 };
 
 async fn allow(_: &Change<ConfigMap>, _: &Asked, _: &()) -> Result<(), Denied> {
@@ -29,6 +29,29 @@ fn site(paths: &[&str]) -> Site {
     let mut site = Site::default();
     site.add(webhooks, &Arc::new(()));
     site
+}
+
+/// `make run` writes configurations from these declarations, `make manifests` from [`Webhooks::declarations`].
+#[test]
+fn declarations_match_those_in_the_manifests() {
+    use crate::webhook::conversion::tests::types::{all, v1, v1alpha1, v2};
+    async fn validate<K: Sync>(_: &Change<K>, _: &Asked, _: &()) -> Result<(), Denied> {
+        Ok(())
+    }
+    let mut webhooks = Webhooks::default();
+    webhooks.convert(all());
+    webhooks.add(Webhook::<v1::Widget, _>::validating(validate));
+    webhooks.add(Webhook::<v1alpha1::Widget, _>::validating(validate));
+    webhooks.add(Webhook::<v2::Widget, _>::validating(validate));
+    let exact = [Some(MatchPolicy::Exact); 3];
+    let manifests = webhooks.declarations();
+    let policies: Vec<_> = manifests.iter().map(|it| it.match_policy).collect();
+    assert_eq!(policies, exact);
+    let mut site = Site::default();
+    site.add(webhooks, &Arc::new(()));
+    let served = site.declarations();
+    let policies: Vec<_> = served.iter().map(|it| it.match_policy).collect();
+    assert_eq!(policies, exact);
 }
 
 /// Listing a converted type calls the webhook, so readiness would wait for itself.
