@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 pub use self::entries::{
     foreign_finalizer, is_namespaced, may_be_meant, not_external, unknown_kind,
 };
-pub use self::webhooks::{not_converted, one_version, two_hubs};
+pub use self::webhooks::{already_a_spoke, not_converted, one_version, two_hubs};
 use super::error::Violation;
 use super::{Api, Key, Project, Resource};
 use crate::name::rust::Module;

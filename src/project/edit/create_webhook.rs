@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::External;
 use crate::name::{Group, Kind, Plural, Version, WebhookPath};
-use crate::project::error::{Refused, Result, Use};
+use crate::project::error::{Refused, Remedy, Result, Use};
 use crate::project::rules;
 use crate::project::{Admission, Certificates, Key, Project};
 
@@ -118,7 +118,17 @@ impl CreateWebhook {
             return Err(Refused::SpokeGivenTwice(*twice).into());
         }
         let own = project.own_key(&self.group, self.version, &self.kind);
-        let key = project.known_key(&own, self.external.as_ref(), Use::Webhook)?;
+        let known = project.known_key(&own, self.external.as_ref(), Use::Webhook);
+        let mut versions = project.apis_of(&self.group, &self.kind);
+        let is_new_version = self.conversion && versions.next().is_some();
+        let key = known.map_err(|violation| match is_new_version {
+            // Another version may be one of the spokes, so it is no correction.
+            true => violation.by_command(Remedy::Define {
+                key: own,
+                controller: false,
+            }),
+            false => violation,
+        })?;
         let spokes = match self.conversion {
             true => self.spokes_in(project, &key)?,
             false => BTreeSet::new(),
@@ -135,7 +145,18 @@ impl CreateWebhook {
         }
         let hub = project.hub_of(key);
         if let Some(hub) = hub.filter(|hub| *hub != key.version) {
-            return Err(rules::two_hubs(key, hub).into());
+            let broken = rules::two_hubs(key, hub);
+            let hub = Key {
+                version: hub,
+                ..key.clone()
+            };
+            let entry = project.resources.get(&hub);
+            let webhooks = entry.and_then(|entry| entry.webhooks.as_ref());
+            let is_spoke = webhooks.is_some_and(|it| it.spokes.contains(&key.version));
+            return Err(match is_spoke {
+                true => rules::already_a_spoke(broken, &hub).into(),
+                false => broken.into(),
+            });
         }
         let entry = project.resources.get(key);
         let webhooks = entry.and_then(|entry| entry.webhooks.as_ref());

@@ -3,7 +3,7 @@
 use super::{Entry, clash, path_of};
 use crate::name::{Version, WebhookPath};
 use crate::project::error::{Remedy, Violation, violation};
-use crate::project::{Admission, Key, Project, Webhooks};
+use crate::project::{Admission, FILE, Key, Project, Webhooks};
 
 /// The longest DNS label.
 const LABEL_MAX: usize = 63;
@@ -96,6 +96,15 @@ pub fn two_hubs(key: &Key, hub: Version) -> Violation {
         "every version is converted to the hub and from it, and the hub is what is stored")
     .by_command(Remedy::set([("version", hub), ("spoke", second)]))
     .in_file("remove `conversion` and `spoke` of one of the two")
+}
+
+/// The same violation by a version that the hub converts already.
+pub fn already_a_spoke(broken: Violation, hub: &Key) -> Violation {
+    let (spoke, version) = (broken.at.version, hub.version);
+    broken
+        .note(format!("{version} converts {spoke} already"))
+        .note(format!("to make {spoke} the hub, move `conversion` and `spoke` to its entry in `{FILE}`, and rewrite the conversions"))
+        .by_command(Remedy::Inspect)
 }
 
 fn another_version(key: &Key, version: Version) -> Remedy {
