@@ -8,7 +8,6 @@
 //! HTTP/1.1 remains where HTTP/2 is not available: through a proxy, without TLS, or behind a TLS terminator
 //! without HTTP/2. There, only the end of a watch shows that the connection still works, so watches are
 //! short.
-//! short.
 
 use std::{
     future::poll_fn,
