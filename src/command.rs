@@ -12,6 +12,7 @@ mod edit;
 mod edit_api;
 mod external;
 mod files;
+mod import_api;
 mod init;
 mod next;
 mod program;

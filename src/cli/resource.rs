@@ -1,6 +1,6 @@
 //! The flags of commands about resources: `create`, `delete`, `edit api` and `rename`.
 
-use clap::{ArgAction, Args, Subcommand, ValueEnum, builder::PossibleValue};
+use clap::{ArgAction, Args, Subcommand, ValueEnum, ValueHint, builder::PossibleValue};
 use clap_complete::engine::ArgValueCandidates;
 
 use super::{ExternalFlags, Foreign, complete};
@@ -40,7 +40,9 @@ Examples:
   operator-forge create api --group cache --version v1alpha1 --kind Memcached --resource=false --controller-name backup
   operator-forge create api --group cache --version v1 --kind Memcached --from-version v1alpha1
   operator-forge create api --group cert-manager --external-api-domain io --version v1 --kind Certificate \\
-    --external-api-path cert_manager_crds::v1::Certificate --resource=false")]
+    --external-api-path cert_manager_crds::v1::Certificate --resource=false
+  operator-forge create api --from-crd config/crd/bases --controller=false
+  kubectl get crd certificates.cert-manager.io -o yaml | operator-forge create api --from-crd - --external")]
 pub struct Api {
     /// The type.
     #[command(flatten)]
@@ -68,7 +70,14 @@ pub struct Api {
     pub short_name: Vec<String>,
     /// An external type, which can have a controller.
     #[command(flatten)]
-    pub external: ExternalFlags,
+    pub crate_type: ExternalFlags,
+    /// Generate the types from CRDs: a file, a directory, or - for standard input. The project takes each CRD over; --version,
+    /// --kind and --group select some
+    #[arg(long, value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
+    pub from_crd: Option<String>,
+    /// With --from-crd: the kinds belong to another project, so only their types are generated
+    #[arg(long)]
+    pub external: bool,
     /// Copy the types of this version, and convert between the two
     #[arg(long, value_name = "VERSION", add = ArgValueCandidates::new(complete::versions))]
     pub from_version: Option<String>,

@@ -21,6 +21,13 @@ pub enum Error {
     Unreadable(Unreadable),
 }
 
+impl Error {
+    /// Whether a CRD was refused only because its types are there already.
+    pub fn is_same_crd(&self) -> bool {
+        matches!(self, Self::Refused(Refused::SameCrd(_)))
+    }
+}
+
 impl From<Violation> for Error {
     fn from(violation: Violation) -> Self {
         Self::Broken(violation)
@@ -238,6 +245,8 @@ pub enum Refused {
     },
     PathWithResource(RustPath),
     ApiExists(Key),
+    /// The CRD was read before, and has not changed.
+    SameCrd(Key),
     ControllerExists(Key),
     NameExists(Key, ControllerName),
     NoSource {

@@ -60,7 +60,25 @@ pub struct Version {
     pub(crate) schema: Object,
 }
 
-/// Annotations that say nothing about the API.
+impl Crd {
+    /// The approval of an API in a group of Kubernetes: the value of `api-approved.kubernetes.io`.
+    pub fn approval(&self) -> Option<&str> {
+        self.approval.as_deref()
+    }
+}
+
+impl Version {
+    /// Whether status is a subresource that lists conditions as Kubernetes' API conventions describe them.
+    pub fn has_conditions(&self) -> bool {
+        let status = self.schema.get("properties").map(|properties| &properties["status"]);
+        let conditions = status.map(|status| &status["properties"]["conditions"]["items"]["properties"]);
+        let is_field = |name| conditions.is_some_and(|fields| fields[name]["type"] == "string");
+        let fields = ["type", "status", "reason", "message", "lastTransitionTime"];
+        self.status && fields.into_iter().all(is_field)
+    }
+}
+
+/// The annotation with the approval of an API in a group of Kubernetes.
 const APPROVAL: &str = "api-approved.kubernetes.io";
 
 /// Reads a CustomResourceDefinition.

@@ -104,6 +104,9 @@ pub fn failure(refused: Refused) -> Failure {
         Refused::ApiExists(key) => no(format!("`{key}` exists already"))
             .note(AGAIN)
             .advise(Advice::set("--version", key.version.following().to_string())),
+        Refused::SameCrd(key) => no(format!("`{key}` exists already, with the types of this CRD"))
+            .note("a CRD that has changed since updates the types, and keeps your edits")
+            .advise(status()),
         Refused::ControllerExists(key) => {
             let name = format!("{}-{}", key.kind.singular(), key.version);
             no(format!("`{}` has a controller already", key.kind))
