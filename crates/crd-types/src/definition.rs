@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     Error, Loss,
-    schema::{Normalizer, Object, plain, text},
+    schema::{Normalizer, Object, plain, shape, text},
 };
 
 /// A CustomResourceDefinition whose names and schemas are valid.
@@ -58,6 +58,42 @@ pub struct Version {
     pub(crate) columns: Vec<Value>,
     pub(crate) selectable: Vec<String>,
     pub(crate) schema: Object,
+}
+
+impl Crd {
+    /// The definition without what only a CRD says, and nothing in Rust.
+    pub(crate) fn plain(&self) -> Crd {
+        let names = Names {
+            singular: self.names.kind.to_ascii_lowercase(),
+            short: Vec::new(),
+            categories: Vec::new(),
+            ..self.names.clone()
+        };
+        Crd {
+            names,
+            versions: self.versions.iter().map(Version::plain).collect(),
+            approval: None,
+            losses: Vec::new(),
+            ..self.clone()
+        }
+    }
+}
+
+impl Version {
+    fn plain(&self) -> Version {
+        let properties = self.schema.get("properties");
+        Version {
+            served: true,
+            deprecated: None,
+            // kube's derive has a field for a status, whether or not it is a subresource.
+            status: properties.is_some_and(|properties| properties.get("status").is_some()),
+            scale: None,
+            columns: Vec::new(),
+            selectable: Vec::new(),
+            schema: shape(&self.schema),
+            ..self.clone()
+        }
+    }
 }
 
 /// Annotations that say nothing about the API.
