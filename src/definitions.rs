@@ -176,11 +176,7 @@ pub fn read(source: &str, text: &str) -> Result<Release> {
 }
 
 /// Calls `add` for every definition in `text`, with its name.
-fn crds(
-    source: &str,
-    text: &str,
-    mut add: impl FnMut(&str, &Value) -> Result<()>,
-) -> Result<()> {
+fn crds(source: &str, text: &str, mut add: impl FnMut(&str, &Value) -> Result<()>) -> Result<()> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.contains(KIND) {
         each::<Value>(source, text, |mut value| {
@@ -229,7 +225,11 @@ fn definitions(
     let name = name.and_then(Value::as_str).unwrap_or_default();
     match api_version == API_VERSION {
         true => add(name, &value),
-        false => Err(refusal(source, name, DefinitionError::ApiVersion(api_version))),
+        false => Err(refusal(
+            source,
+            name,
+            DefinitionError::ApiVersion(api_version),
+        )),
     }
 }
 

@@ -55,7 +55,9 @@ pub fn of_flag(flag: &'static str, invalid: Invalid) -> Failure {
 pub fn of_crd(name: &str, error: &crd_types::Error) -> Failure {
     Failure::refused(format!("cannot generate types from `{name}`: {error}"))
         .note("the API server would refuse this CRD, too; `--kind` selects others")
-        .advise(Script::anywhere("kubectl explain customresourcedefinition.spec.versions"))
+        .advise(Script::anywhere(
+            "kubectl explain customresourcedefinition.spec.versions",
+        ))
 }
 
 /// The refusal of a CRD with a name that a project cannot have.
@@ -155,14 +157,16 @@ impl From<memory::Error> for Failure {
             memory::Error::Line(line, why) => Self::refused(format!("cannot read `{LOCK}:{line}`"))
                 .note(why)
                 .advise(anew),
-            memory::Error::Definition { path, why } => {
-                Self::refused(format!("cannot read `{path}`: {why}"))
-                    .note("types are generated from it, and it may have conflict markers after a git merge")
-                    .advise(Script::of("git checkout HEAD --").arg(path.as_str()))
-            }
+            memory::Error::Definition { path, why } => Self::refused(format!(
+                "cannot read `{path}`: {why}"
+            ))
+            .note("types are generated from it, and it may have conflict markers after a git merge")
+            .advise(Script::of("git checkout HEAD --").arg(path.as_str())),
             memory::Error::NoDefinition { path, key } => {
                 Self::refused(format!("`{path}` is missing"))
-                    .note(format!("the types of `{key}` are generated from it; it belongs into git"))
+                    .note(format!(
+                        "the types of `{key}` are generated from it; it belongs into git"
+                    ))
                     .advise(Script::of("git checkout HEAD --").arg(path.as_str()))
             }
             memory::Error::Format(line, format) => {
@@ -220,16 +224,12 @@ impl From<definitions::Error> for Failure {
 
 fn of_yaml(why: YamlError) -> &'static str {
     match why {
-        YamlError::Utf16 => {
-            "it may contain CRDs: convert it with `iconv -f UTF-16 -t UTF-8` first"
-        }
+        YamlError::Utf16 => "it may contain CRDs: convert it with `iconv -f UTF-16 -t UTF-8` first",
         YamlError::Template => {
             "render templates first: `helm template CHART` prints what is applied to a cluster, and `-` reads it"
         }
         YamlError::MergeKey => "a merge key `<<` names a mapping, or a list of mappings",
-        YamlError::Syntax => {
-            "it may contain CRDs: correct it, or name only the files with CRDs"
-        }
+        YamlError::Syntax => "it may contain CRDs: correct it, or name only the files with CRDs",
     }
 }
 

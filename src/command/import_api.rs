@@ -87,8 +87,14 @@ fn refuse_flags(api: &Api) -> Result<()> {
         ("--from-version", api.from_version.is_some()),
         ("--controller-name", api.controller_name.is_some()),
         ("--finalizer", api.finalizer.is_some()),
-        ("--external-api-path", api.crate_type.external_api_path.is_some()),
-        ("--external-api-domain", api.crate_type.external_api_domain.is_some()),
+        (
+            "--external-api-path",
+            api.crate_type.external_api_path.is_some(),
+        ),
+        (
+            "--external-api-domain",
+            api.crate_type.external_api_domain.is_some(),
+        ),
     ];
     let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) else {
         return Ok(());
@@ -133,10 +139,15 @@ fn imports(
     if imports.is_empty() {
         let there = others.into_iter().take(8).map(|name| format!("`{name}`"));
         let there = there.collect::<Vec<_>>().join(", ");
-        return Err(Failure::refused(format!("no CRD in `{source}` is selected"))
-            .note(format!("it has {there}"))
-            .note("`--group`, `--kind` and `--version` select some of them")
-            .advise(Advice::Drop(vec!["--group".to_owned(), "--kind".to_owned()])));
+        return Err(
+            Failure::refused(format!("no CRD in `{source}` is selected"))
+                .note(format!("it has {there}"))
+                .note("`--group`, `--kind` and `--version` select some of them")
+                .advise(Advice::Drop(vec![
+                    "--group".to_owned(),
+                    "--kind".to_owned(),
+                ])),
+        );
     }
     Ok(imports)
 }
@@ -149,7 +160,11 @@ fn is_selected(api: &Api, crd: &Crd) -> bool {
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
     api.of.group.as_deref().is_none_or(is_group)
-        && api.of.kind.as_deref().is_none_or(|kind| kind == crd.names.kind)
+        && api
+            .of
+            .kind
+            .as_deref()
+            .is_none_or(|kind| kind == crd.names.kind)
 }
 
 fn import(
@@ -195,7 +210,9 @@ fn import(
         name: name.parse::<CrdName>().map_err(invalid)?,
         kind: crd.names.kind.parse().map_err(invalid)?,
         plural: crd.names.plural.parse().map_err(invalid)?,
-        short_names: short_names.collect::<Result<Vec<ShortName>, _>>().map_err(invalid)?,
+        short_names: short_names
+            .collect::<Result<Vec<ShortName>, _>>()
+            .map_err(invalid)?,
         versions,
         external: api.external,
         controller: api.controller.unwrap_or(!api.external),
@@ -209,7 +226,11 @@ fn losses<'a>(project: &Project, keys: impl Iterator<Item = &'a Key>) -> Vec<Str
         let resource = project.resource(key)?;
         let types = resource.definition()?.types(key, resource);
         let losses = types.losses.iter();
-        Some(losses.map(|loss| format!("{}: {loss}", key.kind)).collect::<Vec<_>>())
+        Some(
+            losses
+                .map(|loss| format!("{}: {loss}", key.kind))
+                .collect::<Vec<_>>(),
+        )
     };
     keys.filter_map(of_key).flatten().collect()
 }
@@ -244,9 +265,9 @@ fn steps(
     let controllers = project.controllers();
     let paths = controllers.iter().map(|controller| controller.path());
     let new = paths.filter(|path| !was.contains(path));
-    steps.extend(new.map(|path| {
-        NextStep::by_hand(format!("write the reconcile function in {path}"))
-    }));
+    steps.extend(
+        new.map(|path| NextStep::by_hand(format!("write the reconcile function in {path}"))),
+    );
     for key in created {
         let resource = project.resource(key);
         let Some(definition) = resource.and_then(|it| it.definition()) else {
@@ -261,7 +282,10 @@ fn steps(
                 ..key.clone()
             };
             steps.push(NextStep::new(
-                format!("convert {} to {}, the storage version of {}, and back:", key.version, hub.version, key.kind),
+                format!(
+                    "convert {} to {}, the storage version of {}, and back:",
+                    key.version, hub.version, key.kind
+                ),
                 Script::forge("create webhook")
                     .flags(&refusal::of(&hub))
                     .code("--conversion --spoke")

@@ -73,7 +73,8 @@ impl<'a> Snapshot<'a> {
         let mut applied = workspace.as_applied(&changing, &memory)?;
         let mut resolved = branches::resolve(&texts, &memory, &desired, &found, named);
         for (path, former) in &named.updated {
-            let (Some(file), Some(Found::File(bytes))) = (desired.get(path), found.get(path)) else {
+            let (Some(file), Some(Found::File(bytes))) = (desired.get(path), found.get(path))
+            else {
                 continue;
             };
             let sides = ThreeWay::new(path, memory.rows.get(path), Some(bytes), file);

@@ -294,7 +294,11 @@ fn attach(root: &Path, project: &mut Project, other: Option<&Project>) -> Result
                 Ok(definition) => Ok(Some(Arc::new(definition))),
                 Err(why) => Err(memory::Error::Definition { path, why }.into()),
             },
-            Found::Absent => Err(memory::Error::NoDefinition { path, key: key.clone() }.into()),
+            Found::Absent => Err(memory::Error::NoDefinition {
+                path,
+                key: key.clone(),
+            }
+            .into()),
             Found::Obstacle(what) => {
                 let why = what.to_string();
                 Err(memory::Error::Definition { path, why }.into())

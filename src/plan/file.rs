@@ -366,7 +366,8 @@ impl<'a> ThreeWay<'a> {
 
     /// The verdict for a User file that follows a newer definition: `former` was generated from the one before.
     pub fn update_from(&self, former: &Content) -> Resolved {
-        let is_unedited = |last: &Last<Digest>| self.on_disk.is_some_and(|disk| last.any_of.contains(&disk));
+        let is_unedited =
+            |last: &Last<Digest>| self.on_disk.is_some_and(|disk| last.any_of.contains(&disk));
         let verdict = match self.last {
             _ if self.on_disk == Some(self.digest) => Verdict::Unchanged,
             Some(last) if is_unedited(last) => Verdict::Write,

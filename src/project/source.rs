@@ -105,7 +105,10 @@ impl Definition {
 
     /// Whether the status lists conditions as Kubernetes does.
     pub fn has_conditions(&self) -> bool {
-        self.crd.versions.iter().any(crd_types::Version::has_conditions)
+        self.crd
+            .versions
+            .iter()
+            .any(crd_types::Version::has_conditions)
     }
 
     /// The types under the names and the scope of an entry.
@@ -131,6 +134,7 @@ impl Definition {
         let options = Options {
             root: Some(rust::type_name(&key.kind)),
             schemas: format!("{}.json", rust::Module::of_kind(&key.kind).file()),
+            json_schema: resource.api.is_some(),
             ..Options::default()
         };
         let types = crd_types::generate(&crd, &crd.versions[0].name, &options);

@@ -200,7 +200,10 @@ pub fn context(project: &Project) -> Context {
     let spokes = conversions.into_iter().flat_map(|(_, spokes)| spokes);
     let types = apis.into_iter().flatten().chain(external);
     let schemas = schemas(project);
-    let subjects = types.chain(schemas).chain(external_crds(project)).chain(controllers);
+    let subjects = types
+        .chain(schemas)
+        .chain(external_crds(project))
+        .chain(controllers);
     Context {
         scopes: scopes.map(|(scope, _)| scope).collect(),
         subjects: subjects.chain(webhooks).chain(spokes).collect(),
@@ -349,7 +352,12 @@ fn external(project: &Project) -> Vec<Subject> {
         let more = json!({ "source": source_of(key, resource) });
         Some(Subject::new(Scope::Api, Names::of(key, resource), more))
     });
-    external.map(|it| Subject { without: Some("config/"), ..it }).collect()
+    external
+        .map(|it| Subject {
+            without: Some("config/"),
+            ..it
+        })
+        .collect()
 }
 
 /// The files with the schemas that no Rust type has, each beside the types that include it.
@@ -383,7 +391,9 @@ fn external_crds(project: &Project) -> Vec<Subject> {
             all["spec"]["versions"] = json!([]);
             (names(), all)
         });
-        if let (Value::Array(all), Value::Array(versions)) = (&mut all["spec"]["versions"], &crd["spec"]["versions"]) {
+        if let (Value::Array(all), Value::Array(versions)) =
+            (&mut all["spec"]["versions"], &crd["spec"]["versions"])
+        {
             all.extend(versions.iter().cloned());
         }
     }

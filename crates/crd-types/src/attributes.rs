@@ -17,6 +17,9 @@ const LARGEST: usize = 24;
 /// kube leaves the schema as it is. The CRD has no such keyword, and loses it.
 pub(crate) const UNREAD: &str = "not for kube";
 
+/// Leaves out an absent value.
+const SKIP: &str = "skip_serializing_if = \"Option::is_none\"";
+
 /// The attributes and the doc comment of a type or a field.
 #[derive(Debug, Default)]
 pub(crate) struct Attributes {
@@ -73,6 +76,18 @@ pub(crate) fn of_type(own: &Own) -> Attributes {
     attributes
 }
 
+/// The attributes of a field whose type has no schema.
+pub(crate) fn of_plain_field(field: &Field) -> Attributes {
+    let mut attributes = Attributes::default();
+    if let Some(description) = text(&field.schema, "description") {
+        attributes.doc = doc::of(description).lines;
+    }
+    if !field.required {
+        attributes.serde.push(Meta::word(SKIP));
+    }
+    attributes
+}
+
 /// The attributes of a field.
 pub(crate) fn of_field(field: &Field, types: &Types) -> Attributes {
     let mut attributes = Attributes::default();
@@ -104,8 +119,7 @@ pub(crate) fn of_field(field: &Field, types: &Types) -> Attributes {
                 let with = format!("with = \"{}\"", types.text(&field.type_));
                 attributes.schemars.insert(0, Meta::word(&with));
             }
-            let skip = "skip_serializing_if = \"Option::is_none\"";
-            attributes.serde.push(Meta::word(skip));
+            attributes.serde.push(Meta::word(SKIP));
         }
     }
     attributes

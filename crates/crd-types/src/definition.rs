@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{
     Error, Loss,
-    schema::{Normalizer, Object, plain, text},
+    schema::{Normalizer, Object, plain, shape, text},
 };
 
 /// A CustomResourceDefinition whose names and schemas are valid.
@@ -65,16 +65,52 @@ impl Crd {
     pub fn approval(&self) -> Option<&str> {
         self.approval.as_deref()
     }
+
+    /// The definition without what only a CRD says, and nothing in Rust.
+    pub(crate) fn plain(&self) -> Crd {
+        let names = Names {
+            singular: self.names.kind.to_ascii_lowercase(),
+            short: Vec::new(),
+            categories: Vec::new(),
+            ..self.names.clone()
+        };
+        Crd {
+            names,
+            versions: self.versions.iter().map(Version::plain).collect(),
+            approval: None,
+            losses: Vec::new(),
+            ..self.clone()
+        }
+    }
 }
 
 impl Version {
     /// Whether status is a subresource that lists conditions as Kubernetes' API conventions describe them.
     pub fn has_conditions(&self) -> bool {
-        let status = self.schema.get("properties").map(|properties| &properties["status"]);
-        let conditions = status.map(|status| &status["properties"]["conditions"]["items"]["properties"]);
+        let status = self
+            .schema
+            .get("properties")
+            .map(|properties| &properties["status"]);
+        let conditions =
+            status.map(|status| &status["properties"]["conditions"]["items"]["properties"]);
         let is_field = |name| conditions.is_some_and(|fields| fields[name]["type"] == "string");
         let fields = ["type", "status", "reason", "message", "lastTransitionTime"];
         self.status && fields.into_iter().all(is_field)
+    }
+
+    fn plain(&self) -> Version {
+        let properties = self.schema.get("properties");
+        Version {
+            served: true,
+            deprecated: None,
+            // kube's derive has a field for a status, whether or not it is a subresource.
+            status: properties.is_some_and(|properties| properties.get("status").is_some()),
+            scale: None,
+            columns: Vec::new(),
+            selectable: Vec::new(),
+            schema: shape(&self.schema),
+            ..self.clone()
+        }
     }
 }
 

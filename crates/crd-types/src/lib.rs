@@ -37,6 +37,9 @@ pub struct Options {
     pub schemas: String,
     /// Whether to use the types of k8s-openapi where a schema has their shape.
     pub well_known: bool,
+    /// Whether the types implement `JsonSchema`, so that the CRD can be written from them. Users of another project's
+    /// CRD do without: the types are then free of schemars, and of every attribute that only a schema needs.
+    pub json_schema: bool,
 }
 
 impl Default for Options {
@@ -45,6 +48,7 @@ impl Default for Options {
             root: None,
             schemas: "schemas.json".to_owned(),
             well_known: true,
+            json_schema: true,
         }
     }
 }
@@ -84,6 +88,14 @@ impl fmt::Display for Loss {
 /// # Errors
 /// If the definition has no such version.
 pub fn generate(crd: &Crd, version: &str, options: &Options) -> Result<Generated, Error> {
+    let plain;
+    let crd = match options.json_schema {
+        true => crd,
+        false => {
+            plain = crd.plain();
+            &plain
+        }
+    };
     let mut versions = crd.versions.iter();
     let Some(version) = versions.find(|it| it.name == version) else {
         return Err(Error::Version(version.to_owned()));
@@ -91,10 +103,12 @@ pub fn generate(crd: &Crd, version: &str, options: &Options) -> Result<Generated
     let name = root::name(crd, options);
     let mut types = types::Types::new(&name, options.well_known);
     let root = root::divide(version, &mut types, &name);
-    let (source, kept) = render::module(crd, version, &root, &types, &options.schemas);
+    let (source, kept) = render::module(crd, version, &root, &types, options);
     let mut losses = crd.losses.clone();
-    losses.extend(root::losses(version));
-    losses.extend(schema::losses(&version.schema, &version.name));
+    if options.json_schema {
+        losses.extend(root::losses(version));
+        losses.extend(schema::losses(&version.schema, &version.name));
+    }
     let kept: BTreeMap<String, Value> = kept
         .into_iter()
         .map(|(name, schema)| (name, Value::Object(schema)))

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use crate::{
+    Options,
     attributes::{self, Attributes, UNREAD},
     definition::{Crd, Version},
     literal,
@@ -15,7 +16,7 @@ use crate::{
     types::{Body, Field, Own, Type, Types},
 };
 
-/// Lints about Markdown, which descriptions are not, and one about the columns of `#[kube(…)]`.
+/// Lints about Markdown, which descriptions are not.
 const LINTS: &str = "\
 // Descriptions are text for kubectl and the docs of the API, not Markdown.
 #![allow(
@@ -26,6 +27,10 @@ const LINTS: &str = "\
     rustdoc::invalid_html_tags,
     rustdoc::invalid_rust_codeblocks
 )]
+";
+
+/// A lint about the columns of `#[kube(…)]`.
+const COLUMNS: &str = "\
 // Two columns may have the same type.
 #![allow(clippy::duplicated_attributes)]
 ";
@@ -89,8 +94,7 @@ pub(crate) struct Module<'a> {
     kept: BTreeMap<String, Object>,
     used: name::Used,
     body: String,
-    /// The file of the kept schemas.
-    file: &'a str,
+    options: &'a Options,
 }
 
 /// The source of a version's module, and its kept schemas.
@@ -99,7 +103,7 @@ pub(crate) fn module(
     version: &Version,
     root: &Root,
     types: &Types,
-    file: &str,
+    options: &Options,
 ) -> (String, BTreeMap<String, Object>) {
     let mut module = Module {
         types,
@@ -108,30 +112,28 @@ pub(crate) fn module(
         kept: BTreeMap::new(),
         used: name::Used::default(),
         body: String::new(),
-        file,
+        options,
     };
     for (function, _) in FUNCTIONS {
         module.used.take(function);
     }
     module.used.take("as_written");
-    for (path, names) in [
-        ("kube", ["CustomResource"].as_slice()),
-        (
-            "schemars",
-            &["JsonSchema", "Schema", "SchemaGenerator", "json_schema"],
-        ),
-        ("serde", &["Deserialize", "Serialize"]),
-        ("std::borrow", &["Cow"]),
-    ] {
-        module.imports.entry(path).or_default().extend(names);
-    }
-    if root.is_flat {
-        module.import("serde_json", "Value");
+    module.import("kube", "CustomResource");
+    module.import("serde", "Deserialize");
+    module.import("serde", "Serialize");
+    if options.json_schema {
+        for name in ["JsonSchema", "Schema", "SchemaGenerator", "json_schema"] {
+            module.import("schemars", name);
+        }
+        module.import("std::borrow", "Cow");
+        if root.is_flat {
+            module.import("serde_json", "Value");
+        }
     }
     for (index, own) in types.own.iter().enumerate() {
-        let kube = (index == root.derived).then(|| root.kube(crd, version, types));
+        let kube = (index == root.derived).then(|| root.kube(crd, version, types, options));
         module.type_(own, kube);
-        if index == root.derived {
+        if index == root.derived && options.json_schema {
             module.body.push_str(&root.schema(version, types));
             module.body.push('\n');
         }
@@ -195,7 +197,11 @@ impl Module<'_> {
         if kube.is_some() {
             derives.push("CustomResource");
         }
-        derives.extend(["Deserialize", "JsonSchema", "Serialize"]);
+        derives.push("Deserialize");
+        if self.options.json_schema {
+            derives.push("JsonSchema");
+        }
+        derives.push("Serialize");
         self.line(0, &format!("#[derive({})]", derives.join(", ")));
         self.lines(kube.unwrap_or_default());
         match &own.body {
@@ -241,7 +247,10 @@ impl Module<'_> {
     }
 
     fn field(&mut self, own: &Own, field: &Field, renamed: bool) {
-        let mut attributes = attributes::of_field(field, self.types);
+        let mut attributes = match self.options.json_schema {
+            true => attributes::of_field(field, self.types),
+            false => attributes::of_plain_field(field),
+        };
         if renamed {
             let rename = format!("rename = {}", literal::string(&field.name));
             let at = attributes
@@ -335,6 +344,9 @@ impl Module<'_> {
     }
 
     fn schemars(&mut self, attributes: &Attributes, indent: usize) {
+        if !self.options.json_schema {
+            return;
+        }
         for function in ["undescribed", "unwrapped"] {
             if attributes.uses(function) {
                 self.functions.insert(function);
@@ -400,9 +412,13 @@ impl Module<'_> {
             self.import("schemars::transform", "RecursiveTransform");
             self.import("schemars::transform", "Transform");
         }
-        let mut source = format!("{LINTS}\n{}\n", imports(&self.imports));
+        let mut source = LINTS.to_owned();
+        if self.options.json_schema {
+            source.push_str(COLUMNS);
+        }
+        source.push_str(&format!("\n{}\n", imports(&self.imports)));
         if !self.kept.is_empty() {
-            let file = literal::string(self.file);
+            let file = literal::string(&self.options.schemas);
             source.push_str("/// Schemas of the CRD that no Rust type has.\n");
             source.push_str(&format!("const SCHEMAS: &str = include_str!({file});\n\n"));
         }
@@ -445,6 +461,7 @@ fn imports(imports: &Imports) -> String {
         })
         .collect();
     match names.as_slice() {
+        [] => {}
         [one] => text.push_str(&format!("use std::{one};\n\n")),
         all => text.push_str(&format!("use std::{{{}}};\n\n", all.join(", "))),
     }

@@ -114,7 +114,13 @@ impl Root {
     }
 
     /// The lines of `#[kube(…)]`.
-    pub(crate) fn kube(&self, crd: &Crd, version: &Version, types: &Types) -> Vec<String> {
+    pub(crate) fn kube(
+        &self,
+        crd: &Crd,
+        version: &Version,
+        types: &Types,
+        options: &Options,
+    ) -> Vec<String> {
         let names = &crd.names;
         let mut metas = vec![
             named("group", &crd.group),
@@ -136,7 +142,11 @@ impl Root {
         if self.is_flat {
             metas.push(Meta::word("no_spec"));
         }
-        metas.push(named("schema", "manual"));
+        let schema = match options.json_schema {
+            true => "manual",
+            false => "disabled",
+        };
+        metas.push(named("schema", schema));
         let description = text(&version.schema, "description").and_then(|text| text.lines().next());
         let doc = format!("{} is a resource of {}.", names.kind, crd.group);
         metas.push(named("doc", description.unwrap_or(&doc)));

@@ -304,6 +304,47 @@ pub(crate) fn sorted(object: Object) -> Object {
     entries.into_iter().collect()
 }
 
+/// The keywords that a Rust type depends on.
+const OF_TYPES: &[&str] = &[
+    "additionalProperties",
+    "default",
+    "description",
+    "enum",
+    "format",
+    "items",
+    "nullable",
+    "properties",
+    "required",
+    "type",
+    "x-kubernetes-int-or-string",
+    "x-kubernetes-preserve-unknown-fields",
+];
+
+/// A schema without the keywords that no Rust type depends on.
+pub(crate) fn shape(schema: &Object) -> Object {
+    let inner = |value: &Value| match value {
+        Value::Object(schema) => Value::Object(shape(schema)),
+        other => other.clone(),
+    };
+    let keep = |(keyword, value): (&String, &Value)| {
+        let value = match (keyword.as_str(), value) {
+            ("items" | "additionalProperties", value) => inner(value),
+            ("properties", Value::Object(properties)) => Value::Object(
+                properties
+                    .iter()
+                    .map(|(name, schema)| (name.clone(), inner(schema)))
+                    .collect(),
+            ),
+            // A quantity is recognized by its pattern.
+            ("pattern", _) if is_true(schema, "x-kubernetes-int-or-string") => value.clone(),
+            (keyword, _) if OF_TYPES.contains(&keyword) => value.clone(),
+            _ => return None,
+        };
+        Some((keyword.clone(), value))
+    };
+    schema.iter().filter_map(keep).collect()
+}
+
 fn invalid(path: &str, why: &str) -> Error {
     error::Error::Schema {
         path: path.to_owned(),

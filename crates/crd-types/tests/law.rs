@@ -5,7 +5,7 @@
 
 use std::{env, fs, path::Path};
 
-use crd_types::{Options, differences, generate, read};
+use crd_types::{Generated, Options, differences, generate, read};
 use operator_runtime::Crds;
 use serde_json::Value;
 
@@ -13,40 +13,61 @@ use serde_json::Value;
 #[path = "generated/every.rs"]
 mod every;
 #[rustfmt::skip]
+#[path = "generated/every_plain.rs"]
+mod every_plain;
+#[rustfmt::skip]
 #[path = "generated/strange.rs"]
 mod strange;
+#[rustfmt::skip]
+#[path = "generated/strange_plain.rs"]
+mod strange_plain;
 
 fn definition(name: &str) -> Value {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/crds/{name}.yaml"));
     serde_yaml::from_str(&fs::read_to_string(file).unwrap()).unwrap()
 }
 
-/// Compares the generated source with the file that is compiled.
-fn check_source(name: &str) {
-    let crd = read(&definition(name)).unwrap();
+/// Compares the generated sources with the files that are compiled.
+fn check_sources(name: &str) {
     let options = Options {
         schemas: format!("{name}.json"),
         ..Options::default()
     };
-    let generated = generate(&crd, &crd.versions[0].name, &options).unwrap();
+    check_source(name, name, &options);
+    let plain = Options {
+        json_schema: false,
+        ..Options::default()
+    };
+    let generated = check_source(name, &format!("{name}_plain"), &plain);
+    assert_eq!(generated.schemas, None);
+    assert!(!generated.source.contains("schemars"));
+}
+
+fn check_source(definition_of: &str, name: &str, options: &Options) -> Generated {
+    let crd = read(&definition(definition_of)).unwrap();
+    let generated = generate(&crd, &crd.versions[0].name, options).unwrap();
     assert_eq!(generated.losses, []);
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/generated");
-    let files = [("rs", Some(generated.source)), ("json", generated.schemas)];
+    let files = [
+        ("rs", Some(&generated.source)),
+        ("json", generated.schemas.as_ref()),
+    ];
     for (extension, text) in files {
         let Some(text) = text else {
             continue;
         };
         let file = dir.join(format!("{name}.{extension}"));
         if env::var_os("BLESS").is_some() {
-            fs::write(&file, &text).unwrap();
+            fs::write(&file, text).unwrap();
         }
         let found = fs::read_to_string(&file).unwrap_or_default();
         assert!(
-            found == text,
+            found == *text,
             "{} differs: BLESS=1 writes it",
             file.display()
         );
     }
+    generated
 }
 
 /// Compares the CRD that the compiled types write with the one that they come from.
@@ -62,13 +83,13 @@ fn check_law(name: &str, add: impl FnOnce(&mut Crds)) {
 
 #[test]
 fn every_keyword_is_kept() {
-    check_source("every");
+    check_sources("every");
     check_law("every", Crds::add_storage::<every::Every>);
 }
 
 #[test]
 fn strange_names_and_no_spec_are_kept() {
-    check_source("strange");
+    check_sources("strange");
     check_law("strange", Crds::add_storage::<strange::StringResource>);
 }
 
@@ -90,4 +111,19 @@ fn an_object_passes_through_unchanged() {
     });
     let every: every::Every = serde_json::from_value(object.clone()).unwrap();
     assert_eq!(serde_json::to_value(&every).unwrap(), object);
+    let plain: every_plain::Every = serde_json::from_value(object.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&plain).unwrap(), object);
+}
+
+#[test]
+fn an_object_without_spec_passes_through_plain_types_unchanged() {
+    let object = serde_json::json!({
+        "apiVersion": "example.com/v1beta1",
+        "kind": "String",
+        "metadata": { "name": "a" },
+        "": "x", "$ref": "y", "-": "z", "crate": "a b", "parameters": { "a": "b" }, "status": { "self": "s" },
+    });
+    let strange: strange_plain::StringResource = serde_json::from_value(object.clone()).unwrap();
+    assert_eq!(strange.status.as_ref().unwrap().self_.as_deref(), Some("s"));
+    assert_eq!(serde_json::to_value(&strange).unwrap(), object);
 }

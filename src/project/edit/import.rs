@@ -62,7 +62,8 @@ impl Project {
             let key = key(version);
             let there = self.resources.get(&key);
             let source = there.and_then(|entry| entry.source.as_ref());
-            let has_types = there.is_some_and(|entry| entry.has_types() || entry.external.is_some());
+            let has_types =
+                there.is_some_and(|entry| entry.has_types() || entry.external.is_some());
             if source.is_none() && has_types && !import.force {
                 return Err(Refused::ApiExists(key).into());
             }
@@ -77,7 +78,11 @@ impl Project {
         }
         self.share_names(&mut project, &key(first_version), import);
         if created.is_empty() && updated.is_empty() {
-            let last = import.versions.keys().next_back().expect("a CRD has versions");
+            let last = import
+                .versions
+                .keys()
+                .next_back()
+                .expect("a CRD has versions");
             return Err(Refused::SameCrd(key(last)).into());
         }
         let stored = import.versions.iter().find(|(_, it)| it.is_stored());
@@ -113,9 +118,15 @@ impl Project {
     fn share_names(&self, project: &mut Self, key: &Key, import: &Import) {
         let crd = |definition: &Arc<Definition>| {
             let crd = definition.crd();
-            (crd.names.plural.clone(), crd.names.short.clone(), crd.namespaced)
+            (
+                crd.names.plural.clone(),
+                crd.names.short.clone(),
+                crd.namespaced,
+            )
         };
-        let mut known = self.resources().filter(|(other, _)| other.is_same_kind(key));
+        let mut known = self
+            .resources()
+            .filter(|(other, _)| other.is_same_kind(key));
         let known = known.find_map(|(_, entry)| Some((entry, entry.definition()?)));
         let new = import.versions.values().next().expect("a CRD has versions");
         let known = known.filter(|(_, definition)| crd(definition) == crd(new));

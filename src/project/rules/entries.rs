@@ -73,7 +73,10 @@ fn external_entry(project: &Project, key: &Key, resource: &Resource) -> Option<V
         return Some(not_external(key, core));
     }
     if group.contains('.') {
-        let path = resource.external.as_ref().filter(|_| resource.source.is_some())?;
+        let path = resource
+            .external
+            .as_ref()
+            .filter(|_| resource.source.is_some())?;
         let ours = key.type_path();
         if path.as_str() == ours {
             return None;
@@ -103,7 +106,8 @@ pub fn not_external(key: &Key, core: bool) -> Violation {
 /// An API of the project, or a controller or webhook of a type that nobody defines.
 fn own_entry(project: &Project, key: &Key, resource: &Resource) -> Option<Violation> {
     let (domain, ours) = (&key.domain, &project.domain);
-    let takes_over = |(other, it): (&Key, &Resource)| it.source.is_some() && other.is_same_kind(key);
+    let takes_over =
+        |(other, it): (&Key, &Resource)| it.source.is_some() && other.is_same_kind(key);
     if domain != ours && !project.resources().any(takes_over) {
         let broken = violation!(key => "`{key}` has domain `{domain}`, the project has `{ours}`",
             "the APIs of a project share its domain");

@@ -95,7 +95,8 @@ pub fn modules(typed: &[Entry<'_>]) -> Option<Violation> {
         let module = Module::of_group(&key.group, &key.domain);
         module.file().to_owned()
     };
-    let ((first, _), (key, _), module) = clash(typed, module, |(key, _)| (&key.group, &key.domain))?;
+    let ((first, _), (key, _), module) =
+        clash(typed, module, |(key, _)| (&key.group, &key.domain))?;
     let name = |key: &Key| match key.group.as_str() {
         _ if key.group == first.group => format!("`{}`", key.api_group(false)),
         "" => format!("`{}` (the empty group)", key.domain),
@@ -105,7 +106,9 @@ pub fn modules(typed: &[Entry<'_>]) -> Option<Violation> {
     let broken = violation!(key => "{groups} would both be the Rust module `{module}`",
         "a group's types are in `src/api/<module>`: the names have to differ in letters or digits");
     let broken = match key.group == first.group {
-        true => broken.by_command(Remedy::Inspect).in_file("rename one of the groups"),
+        true => broken
+            .by_command(Remedy::Inspect)
+            .in_file("rename one of the groups"),
         false => broken.set("group", &first.group),
     };
     Some(broken.beside(first))

@@ -98,10 +98,7 @@ pub fn conversions(project: &Project) -> Vec<(String, Vec<Subject>)> {
         let spokes = kind.apis.iter();
         let spokes = spokes.filter(|api| kind.spokes.contains(&api.key.version));
         let spokes = spokes.map(|api| spoke(Names::of(api.key, api.resource), kind.storage));
-        (
-            hub.key.type_path(),
-            spokes.collect(),
-        )
+        (hub.key.type_path(), spokes.collect())
     };
     let kinds = project.kinds().into_iter();
     let converted = kinds.filter(|kind| !kind.spokes.is_empty());

@@ -54,8 +54,8 @@ fn before(root: &Path, released: &str) -> Result<Vec<File>> {
             })
     })?;
     files.retain(|file| crd_files::holds_definitions(Path::new(&file.path)));
-    let texts =
-        git::contents(root, &files).map_err(|why| crd_files::unreadable(released, &why.to_string()))?;
+    let texts = git::contents(root, &files)
+        .map_err(|why| crd_files::unreadable(released, &why.to_string()))?;
     let (links, files): (Vec<_>, Vec<_>) = files
         .into_iter()
         .zip(texts)

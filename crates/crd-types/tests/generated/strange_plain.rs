@@ -1,0 +1,112 @@
+// Descriptions are text for kubectl and the docs of the API, not Markdown.
+#![allow(
+    clippy::doc_lazy_continuation,
+    clippy::doc_overindented_list_items,
+    rustdoc::bare_urls,
+    rustdoc::broken_intra_doc_links,
+    rustdoc::invalid_html_tags,
+    rustdoc::invalid_rust_codeblocks
+)]
+
+use std::collections::BTreeMap;
+
+use kube::CustomResource;
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, Serialize)]
+#[kube(
+    group = "example.com",
+    version = "v1beta1",
+    kind = "String",
+    root = "StringResource",
+    plural = "strings",
+    no_spec,
+    schema = "disabled",
+    doc = "String is a resource of example.com.",
+    derive = "Default",
+    derive = "PartialEq",
+    status = "StringResourceStatus"
+)]
+#[serde(rename_all = "camelCase")]
+pub struct StringResourceSpec {
+    #[serde(rename = "", skip_serializing_if = "Option::is_none")]
+    pub field: Option<String>,
+    /// \# not a title
+    #[serde(rename = "$ref", skip_serializing_if = "Option::is_none")]
+    pub r#ref: Option<String>,
+    /// not a doc test
+    #[serde(rename = "-", skip_serializing_if = "Option::is_none")]
+    pub field2: Option<String>,
+    /// not code
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub _3scale: Option<String>,
+    /// ends with a space
+    #[serde(rename = "Upper", skip_serializing_if = "Option::is_none")]
+    pub upper: Option<String>,
+    /// quotes " and \ and and tabs
+    #[serde(rename = "a\"b\\c\n", skip_serializing_if = "Option::is_none")]
+    pub a_b_c: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crate_: Option<StringResourceCrate>,
+    /// The first line is short.
+    ///
+    /// The second line is so long that it does not fit into one line of a hundred columns, whatever
+    /// one does with it.
+    ///
+    /// The third.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paragraphs: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parameters: Option<BTreeMap<String, String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snake_case: Option<String>,
+    #[serde(rename = "snake_case", skip_serializing_if = "Option::is_none")]
+    pub snake_case2: Option<String>,
+    /// A description that is longer than one line can be, because the author of the type wrote one
+    /// line of comment for every paragraph, as people did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub vec: Option<Vec<StringResourceVec>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+pub enum StringResourceCrate {
+    #[serde(rename = "-")]
+    Other,
+    #[serde(rename = "+")]
+    Other2,
+    #[serde(rename = "")]
+    Empty,
+    #[serde(rename = "1")]
+    _1,
+    #[serde(rename = "self")]
+    Itself,
+    #[serde(rename = "Self")]
+    Itself2,
+    #[serde(rename = "a b")]
+    AB,
+    #[serde(rename = "a-b")]
+    AB2,
+    #[serde(rename = "é")]
+    Other3,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct StringResourceVec {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub option: Option<StringResourceVecOption>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct StringResourceVecOption {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub result: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StringResourceStatus {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub self_: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub r#type: Option<String>,
+}
