@@ -169,8 +169,6 @@ pub fn context(project: &Project) -> Context {
         "header": settings.header_comment(),
         // The modules of `src/api.rs`: groups, versions, types.
         "groups": modules(apis.iter().flatten().chain(&external)),
-        // The names of the samples, without their extension.
-        "samples": samples(apis.iter().flatten()),
         // The kinds that the project defines, by file, under the names of their storage versions.
         "kinds": apis.iter().map(kind).collect::<Vec<_>>(),
         // The modules of `src/controllers.rs`: groups, controllers.
@@ -402,14 +400,6 @@ fn external_crds(project: &Project) -> Vec<Subject> {
         Subject::new(Scope::ExternalCrd, names, json!({ "yaml": yaml(&crd) }))
     };
     crds.into_values().map(subject).collect()
-}
-
-/// The names of the samples, in the order of their files' directories in `src/api`.
-fn samples<'a>(apis: impl IntoIterator<Item = &'a Subject>) -> Vec<String> {
-    let mut names: Vec<&Names> = apis.into_iter().map(|it| &it.names).collect();
-    names.sort_by_key(|it| (&it.group_file, &it.version, &it.file));
-    let name = |it: &Names| format!("{}_{}_{}", it.group_file, it.version, it.file);
-    names.into_iter().map(name).collect()
 }
 
 fn controllers(project: &Project, library: &str) -> Vec<Subject> {

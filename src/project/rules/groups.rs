@@ -97,15 +97,16 @@ pub fn modules(typed: &[Entry<'_>]) -> Option<Violation> {
     };
     let ((first, _), (key, _), module) =
         clash(typed, module, |(key, _)| (&key.group, &key.domain))?;
+    let is_same = key.group == first.group;
     let name = |key: &Key| match key.group.as_str() {
-        _ if key.group == first.group => format!("`{}`", key.api_group(false)),
+        _ if is_same => format!("`{}`", key.api_group(false)),
         "" => format!("`{}` (the empty group)", key.domain),
         group => format!("`{group}`"),
     };
     let groups = format!("the groups {} and {}", name(first), name(key));
     let broken = violation!(key => "{groups} would both be the Rust module `{module}`",
         "a group's types are in `src/api/<module>`: the names have to differ in letters or digits");
-    let broken = match key.group == first.group {
+    let broken = match is_same {
         true => broken
             .by_command(Remedy::Inspect)
             .in_file("rename one of the groups"),
