@@ -16,7 +16,7 @@ use crate::{
     plan::NamedFiles,
     project::{Definition, Import, Imported, Key, Project},
     refusal, template,
-    tree::Owner,
+    tree::{Content, File, Owner, RelPath},
 };
 
 pub fn run(
@@ -215,7 +215,7 @@ fn import(
             .map_err(invalid)?,
         versions,
         external: api.external,
-        controller: api.controller.unwrap_or(!api.external),
+        controller: api.controller,
         force: api.force,
     })
 }
@@ -240,13 +240,13 @@ fn former(
     before: &Project,
     after: &Project,
     updated: &[Key],
-) -> Result<BTreeMap<crate::tree::RelPath, crate::tree::Content>> {
+) -> Result<BTreeMap<RelPath, Content>> {
     let mut former = BTreeMap::new();
     for key in updated {
         let was = template::tree(&before.of_kind(&key.group, &key.kind))?;
         let is = template::tree(&after.of_kind(&key.group, &key.kind))?;
         let files = was.into_iter().filter(|(path, was)| {
-            let is_other = |now: &crate::tree::File| now.content != was.content;
+            let is_other = |now: &File| now.content != was.content;
             was.owner == Owner::User && is.get(path).is_some_and(is_other)
         });
         former.extend(files.map(|(path, file)| (path, file.content)));
@@ -270,6 +270,10 @@ fn steps(
     );
     for key in created {
         let resource = project.resource(key);
+        if let Some(path) = resource.and_then(|it| it.external.as_ref()) {
+            steps.push(NextStep::by_hand(format!("use {} as {path}", key.kind)));
+            continue;
+        }
         let Some(definition) = resource.and_then(|it| it.definition()) else {
             continue;
         };
