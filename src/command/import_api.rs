@@ -83,6 +83,8 @@ fn refuse_flags(api: &Api) -> Result<()> {
         ("--plural", api.plural.is_some()),
         ("--namespaced", api.namespaced.is_some()),
         ("--short-name", !api.short_name.is_empty()),
+        ("--field", !api.field.is_empty()),
+        ("--status-field", !api.status_field.is_empty()),
         ("--resource", api.resource.is_some()),
         ("--from-version", api.from_version.is_some()),
         ("--controller-name", api.controller_name.is_some()),
@@ -101,7 +103,7 @@ fn refuse_flags(api: &Api) -> Result<()> {
     };
     Err(
         Failure::usage(format!("`{flag}` is given with `--from-crd`"))
-            .note("names, scope and versions come from the CRD; the controller is the default one of the kind")
+            .note("names, scope, versions and fields come from the CRD; the controller is the default one of the kind")
             .advise(Advice::drop(flag)),
     )
 }
