@@ -83,9 +83,9 @@ pub struct Api {
     /// --kind and --group select some
     #[arg(long, value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     pub from_crd: Option<String>,
-    /// With --from-crd: the kinds belong to another project, so only their types are generated
-    #[arg(long)]
-    pub external: bool,
+    /// With --from-crd: whether the kinds belong to another project, so that only their types are generated [default: false]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub external: Option<bool>,
     /// Copy the types of this version, and convert between the two
     #[arg(long, value_name = "VERSION", add = ArgValueCandidates::new(complete::versions))]
     pub from_version: Option<String>,

@@ -69,8 +69,8 @@ pub fn run(
 /// Refuses `--external` without a CRD.
 pub fn refuse_external(api: &Api) -> Result<()> {
     match api.external {
-        false => Ok(()),
-        true => Err(Failure::usage("`--external` is given without `--from-crd`")
+        None | Some(false) => Ok(()),
+        Some(true) => Err(Failure::usage("`--external` is given without `--from-crd`")
             .note("it says that the CRD belongs to another project")
             .note("for a type in a crate, `--external-api-path` names the type")
             .advise(Advice::set("--from-crd", "crds.yaml"))),
@@ -134,7 +134,7 @@ fn imports(
     for (name, value) in &values {
         let crd = crd_types::read(value).map_err(|error| refusal::of_crd(name, &error))?;
         match is_selected(api, &crd) {
-            true => imports.push(import(api, name, value, &crd, remarks)?),
+            true => imports.push(import(workspace, api, name, value, &crd, remarks)?),
             false => others.push(name.as_str()),
         }
     }
@@ -170,6 +170,7 @@ fn is_selected(api: &Api, crd: &Crd) -> bool {
 }
 
 fn import(
+    workspace: &Workspace,
     api: &Api,
     name: &str,
     value: &Value,
@@ -178,11 +179,14 @@ fn import(
 ) -> Result<Import> {
     let invalid = |invalid: Invalid| refusal::of_crd_name(name, invalid);
     let wanted = api.of.version.as_deref();
+    let known = workspace.project.sources();
+    let known = known.filter(|(_, source)| source.name.as_str() == name);
+    let known: Vec<String> = known.map(|(key, _)| key.version.to_string()).collect();
     let mut versions = BTreeMap::new();
     for version in &crd.versions {
         let is_wanted = match wanted {
             Some(wanted) => wanted == version.name,
-            None => version.served || version.storage,
+            None => version.served || version.storage || known.contains(&version.name),
         };
         if is_wanted {
             let parsed: Version = version.name.parse().map_err(invalid)?;
@@ -216,7 +220,7 @@ fn import(
             .collect::<Result<Vec<ShortName>, _>>()
             .map_err(invalid)?,
         versions,
-        external: api.external,
+        external: api.external.unwrap_or_default(),
         controller: api.controller,
         force: api.force,
     })

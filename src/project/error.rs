@@ -247,6 +247,10 @@ pub enum Refused {
     /// Fields for a version that is a copy.
     FieldsOfCopy(&'static str),
     ApiExists(Key),
+    /// The types of the API are not generated from a CRD.
+    NotFromCrd(Key),
+    /// The project defines the kind, and the CRD would be that of another project; or the other way round.
+    OtherOwner(Key),
     /// The CRD was read before, and has not changed.
     SameCrd(Key),
     ControllerExists(Key),

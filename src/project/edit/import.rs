@@ -55,14 +55,22 @@ impl Project {
             domain: domain.clone(),
             version: *version,
         };
+        let is_of_others = |(other, entry): &(&Key, &Resource)| {
+            let is_known = entry.has_types() || entry.external.is_some();
+            is_known
+                && entry.external.is_some() != import.external
+                && other.is_same_kind(&key(first_version))
+        };
+        if let Some((other, _)) = self.resources().find(is_of_others) {
+            return Err(Refused::OtherOwner(other.clone()).into());
+        }
         for (version, definition) in &import.versions {
             let key = key(version);
             let there = self.resources.get(&key);
             let source = there.and_then(|entry| entry.source.as_ref());
-            let has_types =
-                there.is_some_and(|entry| entry.has_types() || entry.external.is_some());
-            if source.is_none() && has_types && !import.force {
-                return Err(Refused::ApiExists(key).into());
+            let is_known = there.is_some_and(|it| it.has_types() || it.external.is_some());
+            if source.is_none() && is_known && !import.force {
+                return Err(Refused::NotFromCrd(key).into());
             }
             if source.and_then(|source| source.definition.as_ref()) == Some(definition) {
                 continue;

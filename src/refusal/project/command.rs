@@ -109,6 +109,13 @@ pub fn failure(refused: Refused) -> Failure {
         Refused::ApiExists(key) => no(format!("`{key}` exists already"))
             .note(AGAIN)
             .advise(Advice::set("--version", key.version.following().to_string())),
+        Refused::NotFromCrd(key) => no(format!("`{key}` exists already, with types of your own"))
+            .note("`--force` replaces them by the types of the CRD, without your changes")
+            .advise(forced()),
+        Refused::OtherOwner(key) => no(format!("`{key}` has another owner in this project"))
+            .note("`--external` is for kinds of other projects; without it, this project takes the CRD over")
+            .note("`delete api` removes the entry first")
+            .advise(status()),
         Refused::SameCrd(key) => no(format!("`{key}` exists already, with the types of this CRD"))
             .note("a CRD that has changed since updates the types, and keeps your edits")
             .advise(status()),

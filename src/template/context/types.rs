@@ -1,9 +1,12 @@
-//! The variables of the templates for the types of an API: what follows from its fields.
+//! The variables of the templates for the types of an API: what follows from its fields, or from its definition.
 
 use crd_types::{Struct, Structs};
 use serde_json::{Value, json};
 
-use crate::{field, project::Fields};
+use crate::{
+    field,
+    project::{Definition, Fields},
+};
 
 /// The source of the types of an API, in parts, and the spec of its sample.
 pub fn of(type_name: &str, fields: &Fields) -> Value {
@@ -23,9 +26,26 @@ pub fn of(type_name: &str, fields: &Fields) -> Value {
         "status": of_struct(status),
         // The types of their fields, and the functions for defaults.
         "others": others,
-        // `spec` of the sample, as YAML.
-        "sample": serde_yaml::to_string(&sample).expect("a sample has only strings for keys"),
+        // The sample without its metadata, as YAML.
+        "sample": yaml(&sample),
     })
+}
+
+/// The sample of an API whose types are generated from a CRD.
+pub fn of_definition(definition: &Definition) -> Value {
+    json!({ "sample": yaml(&definition.sample()) })
+}
+
+/// The fields of a sample, each on lines of its own behind a line that is there.
+fn yaml(sample: &Value) -> String {
+    match sample.as_object().is_some_and(|fields| fields.is_empty()) {
+        true => String::new(),
+        false => {
+            let text = serde_yaml::to_string(sample);
+            let text = text.expect("a sample has only strings for keys");
+            format!("\n{}", text.trim_end())
+        }
+    }
 }
 
 /// The schemas of spec and status.
