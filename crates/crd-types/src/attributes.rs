@@ -95,7 +95,7 @@ pub(crate) fn of_field(field: &Field, types: &Types) -> Attributes {
     if let Some(description) = text(&field.schema, "description") {
         attributes.describe(description);
     }
-    let said = match types.is_known(&field.type_) {
+    let said = match types.is_kept(&field.type_) {
         true => false,
         false => say(field, types, &mut attributes),
     };

@@ -313,6 +313,7 @@ const OF_TYPES: &[&str] = &[
     "format",
     "items",
     "nullable",
+    "oneOf",
     "properties",
     "required",
     "type",

@@ -2,7 +2,7 @@
 
 mod model;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
@@ -60,6 +60,8 @@ pub(crate) enum Body {
     },
     /// Variants and their values.
     Enum(Vec<(String, String)>),
+    /// Variants, their keys and their types.
+    Choice(Vec<(String, String, Type)>),
 }
 
 /// A generated type.
@@ -138,7 +140,7 @@ impl Types {
             };
             let path = of_one(path);
             self.note(inner, &path);
-            if is_struct(inner) || is_enum(inner) {
+            if (is_struct(inner) || is_enum(inner)) && !is_choice(inner) {
                 let (core, mut schema) = divide(inner);
                 schema.remove("nullable");
                 let extras = self.extras.entry(key(&core)).or_default();
@@ -187,6 +189,7 @@ impl Types {
                 Some(items) => Type::List(Box::new(self.of_inner(items, path))),
                 None => Type::List(Box::new(Type::Any)),
             },
+            Some("object") if is_choice(schema) => self.choice(schema, path),
             Some("object") if is_struct(schema) => self.own(schema, path, inner),
             Some("object") => match schema.get("additionalProperties") {
                 Some(Value::Object(values)) => Type::Map(Box::new(self.of_inner(values, path))),
@@ -218,6 +221,40 @@ impl Types {
             }
         }
         Type::Own(self.with_extra(core, extra, &path))
+    }
+
+    /// The enum for an object with one of several keys.
+    fn choice(&mut self, schema: &Object, path: &[String]) -> Type {
+        let mut schema = schema.clone();
+        for keyword in ["default", "description", "nullable"] {
+            schema.remove(keyword);
+        }
+        let key = key(&schema);
+        if let Some(index) = self.by_schema.get(&key) {
+            return Type::Own(*index);
+        }
+        let index = self.own.len();
+        let name = self.name(path);
+        self.own.push(Own {
+            name,
+            body: Body::Enum(Vec::new()),
+            schema: schema.clone(),
+            extra: Object::new(),
+            default: false,
+        });
+        self.by_schema.insert(key, index);
+        let mut used = Used::default();
+        let mut variants = Vec::new();
+        for (name, schema) in entries(schema.get("properties")) {
+            let path = [path, &[name::camel(name)]].concat();
+            let mut type_ = self.of_field(schema, &path);
+            if is_true(schema, "nullable") {
+                type_ = Type::Nullable(Box::new(type_));
+            }
+            variants.push((used.once(name::variant(name)), name.clone(), type_));
+        }
+        self.own[index].body = Body::Choice(variants);
+        Type::Own(index)
     }
 
     /// The struct of a root property, with everything that its schema says. It is shared with no other.
@@ -297,7 +334,7 @@ impl Types {
                 let mut fields = fields.iter();
                 fields.all(|field| !field.required || self.has_default(&field.type_))
             }
-            Body::Enum(_) => false,
+            Body::Enum(_) | Body::Choice(_) => false,
         };
         self.say_core(&core, &body, &mut extra);
         let own = &mut self.own[index];
@@ -397,11 +434,12 @@ impl Types {
         self.names.once(found)
     }
 
-    /// Whether a type of k8s-openapi occurs, whose schema is always kept as it was read.
-    pub(crate) fn is_known(&self, type_: &Type) -> bool {
+    /// Whether a type occurs whose schema is always kept as it was read: one of k8s-openapi, or an enum of objects.
+    pub(crate) fn is_kept(&self, type_: &Type) -> bool {
         match type_ {
             Type::Known(_) => true,
-            Type::List(inner) | Type::Map(inner) | Type::Nullable(inner) => self.is_known(inner),
+            Type::Own(index) => matches!(self.own[*index].body, Body::Choice(_)),
+            Type::List(inner) | Type::Map(inner) | Type::Nullable(inner) => self.is_kept(inner),
             _ => false,
         }
     }
@@ -451,6 +489,32 @@ pub(crate) fn is_struct(schema: &Object) -> bool {
     let open = schema.contains_key("additionalProperties")
         || is_true(schema, "x-kubernetes-preserve-unknown-fields");
     text(schema, "type") == Some("object") && (schema.contains_key("properties") || !open)
+}
+
+/// Whether an object has exactly one of its properties: serde reads it as an enum.
+pub(crate) fn is_choice(schema: &Object) -> bool {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return false;
+    };
+    let key = |alternative: &Value| {
+        let alternative = alternative.as_object().filter(|it| it.len() == 1)?;
+        match alternative.get("required")?.as_array()?.as_slice() {
+            [Value::String(key)] => Some(key.clone()),
+            _ => None,
+        }
+    };
+    let alternatives = schema.get("oneOf").and_then(Value::as_array);
+    let keys: Option<BTreeSet<String>> = alternatives.and_then(|all| all.iter().map(key).collect());
+    let beyond = [
+        "additionalProperties",
+        "required",
+        "x-kubernetes-preserve-unknown-fields",
+    ];
+    keys.is_some_and(|keys| keys.len() > 1 && keys.iter().eq(properties.keys()))
+        && beyond.iter().all(|keyword| !schema.contains_key(*keyword))
+        && properties
+            .values()
+            .all(|property| property.get("default").is_none())
 }
 
 /// Whether the schema lists strings.

@@ -10,11 +10,20 @@ use operator_runtime::Crds;
 use serde_json::Value;
 
 #[rustfmt::skip]
+#[path = "generated/bare.rs"]
+mod bare;
+#[rustfmt::skip]
 #[path = "generated/every.rs"]
 mod every;
 #[rustfmt::skip]
 #[path = "generated/every_plain.rs"]
 mod every_plain;
+#[rustfmt::skip]
+#[path = "generated/optional.rs"]
+mod optional;
+#[rustfmt::skip]
+#[path = "generated/optional_plain.rs"]
+mod optional_plain;
 #[rustfmt::skip]
 #[path = "generated/strange.rs"]
 mod strange;
@@ -91,6 +100,50 @@ fn every_keyword_is_kept() {
 fn strange_names_and_no_spec_are_kept() {
     check_sources("strange");
     check_law("strange", Crds::add_storage::<strange::StringResource>);
+}
+
+#[test]
+fn an_optional_spec_and_one_of_several_keys_are_kept() {
+    check_sources("optional");
+    check_law("optional", Crds::add_storage::<optional::Optional>);
+    let options = Options {
+        schemas: "bare.json".to_owned(),
+        ..Options::default()
+    };
+    check_source("bare", "bare", &options);
+    check_law("bare", Crds::add_storage::<bare::Bare>);
+}
+
+#[test]
+fn an_object_without_spec_is_read() {
+    let object = serde_json::json!({
+        "apiVersion": "example.com/v1", "kind": "Optional", "metadata": { "name": "a" }, "status": { "phase": "New" },
+    });
+    let optional: optional::Optional = serde_json::from_value(object.clone()).unwrap();
+    assert_eq!(optional.spec, optional::OptionalSpec::default());
+    assert_eq!(optional.status.unwrap().phase.as_deref(), Some("New"));
+    let plain: optional_plain::Optional = serde_json::from_value(object).unwrap();
+    assert_eq!(plain.spec, optional_plain::OptionalSpec::default());
+    let object = serde_json::json!({
+        "apiVersion": "example.com/v1", "kind": "Bare", "metadata": { "name": "a" },
+    });
+    let bare: bare::Bare = serde_json::from_value(object.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&bare).unwrap(), object);
+}
+
+#[test]
+fn an_object_with_one_of_several_keys_is_an_enum() {
+    use optional::{Optional, OptionalSpecSource as Source};
+    let object = serde_json::json!({
+        "apiVersion": "example.com/v1", "kind": "Optional", "metadata": { "name": "a" },
+        "spec": {
+            "name": "a", "source": { "webSite": "x" }, "sources": [{ "git": { "branch": "b" } }, { "none": {} }],
+            "nullableSource": { "a": null },
+        },
+    });
+    let optional: Optional = serde_json::from_value(object.clone()).unwrap();
+    assert_eq!(optional.spec.source, Some(Source::WebSite("x".to_owned())));
+    assert_eq!(serde_json::to_value(&optional).unwrap(), object);
 }
 
 #[test]

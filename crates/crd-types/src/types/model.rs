@@ -37,6 +37,7 @@ impl Types {
             }),
             // Never compared: the schema is always kept as it was read.
             Type::Any | Type::Known(_) => json!({}),
+            Type::Own(_) if self.is_kept(type_) => json!({}),
             Type::Own(index) => return self.own[*index].schema.clone(),
             Type::List(items) => json!({ "items": self.schema(items), "type": "array" }),
             Type::Map(values) if **values == Type::Any => {

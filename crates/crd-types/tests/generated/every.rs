@@ -202,8 +202,8 @@ pub struct EverySpec {
     pub single: Option<f64>,
     #[schemars(extend("format" = null))]
     pub size: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("anyOf" = [{ "properties": { "git": { "maxLength": 9 } } }, { "not": { "required": ["git"] } }], "contains" = "not for kube", "oneOf" = [{ "required": ["git"] }, { "required": ["url"] }]))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "every_spec_source")]
     pub source: Option<EverySpecSource>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sources: Option<Vec<EverySpecSource2>>,
@@ -312,12 +312,12 @@ pub enum EverySpecProtocol {
     Udp,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
-pub struct EverySpecSource {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub git: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(clippy::large_enum_variant)]
+pub enum EverySpecSource {
+    Git(String),
+    Url(String),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
@@ -357,6 +357,10 @@ fn every_spec_resources(_: &mut SchemaGenerator) -> Schema {
 
 fn every_spec_selector(_: &mut SchemaGenerator) -> Schema {
     kept("every_spec_selector")
+}
+
+fn every_spec_source(_: &mut SchemaGenerator) -> Schema {
+    kept("every_spec_source")
 }
 
 fn every_spec_tls_secret_ref(_: &mut SchemaGenerator) -> Schema {

@@ -207,12 +207,12 @@ pub enum EverySpecProtocol {
     Udp,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-pub struct EverySpecSource {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub git: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(clippy::large_enum_variant)]
+pub enum EverySpecSource {
+    Git(String),
+    Url(String),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
