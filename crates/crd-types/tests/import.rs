@@ -1,21 +1,28 @@
-//! The law, for the CRDs in a directory: the CRD of the generated types is the CRD that they were generated from.
+//! The law, for the CRDs in a directory: the CRD of the generated types is the CRD that they were generated from. With
+//! `KUBEBUILDER_ASSETS`, API servers judge objects by both, and those that they accept pass through the types.
 //!
 //! `make import` runs it for the directory that `CRDS` names, with one crate for each of its subdirectories; `ONLY`
 //! selects one. Without the directory, the test says so and ends.
 
+mod objects;
+mod served;
+
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     env,
-    fmt::Write as _,
+    fmt::{self, Write as _},
     fs,
+    io::Write as _,
     path::{Path, PathBuf},
-    process::Command,
+    process::{Command, Stdio},
+    thread,
     time::{Duration, Instant},
 };
 
-use crd_types::{Crd, Options, differences, generate, read};
+use crd_types::{Crd, Difference, Options, differences, generate, read};
 use serde::Deserialize as _;
-use serde_json::Value;
+use serde_json::{Value, json};
+use served::Servers;
 
 /// A definition of a file.
 struct Source {
@@ -44,8 +51,11 @@ fn generated_types_have_the_crds_that_they_come_from() {
         return;
     };
     let only = env::var("ONLY").ok();
+    let servers = env::var_os("KUBEBUILDER_ASSETS").map(|_| Servers::start());
     let mut whole = 0;
     let mut others = Vec::new();
+    let mut keywords = Keywords::default();
+    let (mut accepted, mut refused) = (0, 0);
     let mut entries: Vec<_> = fs::read_dir(&dir)
         .unwrap()
         .map(|it| it.unwrap().path())
@@ -59,8 +69,11 @@ fn generated_types_have_the_crds_that_they_come_from() {
         {
             continue;
         }
-        let run = Run::of(&project, sources(&entry));
+        let run = Run::of(&project, sources(&entry), servers.as_ref());
         println!("{}", run.line());
+        keywords.add(&run.keywords);
+        accepted += run.accepted;
+        refused += run.refused;
         for (name, outcome) in run.outcomes {
             match outcome {
                 Outcome::Whole => whole += 1,
@@ -75,6 +88,8 @@ fn generated_types_have_the_crds_that_they_come_from() {
         }
     }
     println!("{whole} whole, {} not", others.len());
+    println!("{accepted} objects accepted by both CRDs, {refused} refused by both");
+    println!("CRDs with a keyword, and those that keep it everywhere:\n{keywords}");
     assert!(others.is_empty(), "{}", others.join("\n"));
 }
 
@@ -112,10 +127,14 @@ struct Run {
     schemas: usize,
     time: Duration,
     outcomes: BTreeMap<String, Outcome>,
+    keywords: Keywords,
+    /// How many objects the API servers accept and refuse.
+    accepted: usize,
+    refused: usize,
 }
 
 impl Run {
-    fn of(project: &str, sources: Vec<Source>) -> Run {
+    fn of(project: &str, sources: Vec<Source>, servers: Option<&Servers>) -> Run {
         let package = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("import-{project}"));
         let _ = fs::remove_dir_all(package.join("src"));
         fs::create_dir_all(package.join("src")).unwrap();
@@ -125,9 +144,12 @@ impl Run {
             schemas: 0,
             time: Duration::ZERO,
             outcomes: BTreeMap::new(),
+            keywords: Keywords::default(),
+            accepted: 0,
+            refused: 0,
         };
-        let mut main = String::from("//! Prints CRDs.\n\n");
-        let mut crds = String::new();
+        let mut main = String::from("//! Prints CRDs, or passes objects through their types.\n\n");
+        let (mut crds, mut types) = (String::new(), String::new());
         for source in &sources {
             match read(&source.definition) {
                 Ok(crd) => run.module(
@@ -137,6 +159,7 @@ impl Run {
                     &crd,
                     &mut main,
                     &mut crds,
+                    &mut types,
                 ),
                 Err(error) => {
                     let refused = Outcome::Refused(error.to_string());
@@ -146,13 +169,32 @@ impl Run {
         }
         let _ = write!(
             main,
-            "\nfn main() {{\n    let mut all = std::collections::BTreeMap::new();\n{crds}    println!(\"{{}}\", serde_json::to_string(&all).unwrap());\n}}\n"
+            "\nfn main() {{\n    \
+                 if std::env::args().count() > 1 {{\n        \
+                     for line in std::io::stdin().lines() {{\n            \
+                         let (id, object) = serde_json::from_str(&line.unwrap()).unwrap();\n            \
+                         println!(\"{{}}\", serde_json::to_string(&pass(id, object)).unwrap());\n        \
+                     }}\n        \
+                     return;\n    \
+                 }}\n    \
+                 let mut all = std::collections::BTreeMap::new();\n{crds}    \
+                 println!(\"{{}}\", serde_json::to_string(&all).unwrap());\n\
+             }}\n\n\
+             fn pass(id: String, object: serde_json::Value) -> Result<serde_json::Value, String> {{\n    \
+                 match id.as_str() {{\n{types}        _ => Err(id),\n    }}\n\
+             }}\n\n\
+             fn through<K: serde::de::DeserializeOwned + serde::Serialize>(object: serde_json::Value) -> Result<serde_json::Value, String> {{\n    \
+                 serde_json::from_value::<K>(object).and_then(serde_json::to_value).map_err(|error| error.to_string())\n\
+             }}\n"
         );
         fs::write(package.join("src/main.rs"), main).unwrap();
         let start = Instant::now();
         let written = written(&package);
         run.time = start.elapsed();
         run.compare(&sources, &written);
+        if let Some(servers) = servers {
+            run.judge(&package, &sources, &written, servers);
+        }
         run
     }
 
@@ -164,6 +206,7 @@ impl Run {
         crd: &Crd,
         main: &mut String,
         crds: &mut String,
+        types: &mut String,
     ) {
         let mut losses = Vec::new();
         crds.push_str("    let mut crds = operator_runtime::Crds::default();\n");
@@ -186,7 +229,9 @@ impl Run {
                 "add_served"
             };
             let _ = writeln!(main, "pub mod {name};");
-            let _ = writeln!(crds, "    crds.{add}::<{name}::{}>();", generated.root);
+            let type_ = format!("{name}::{}", generated.root);
+            let _ = writeln!(crds, "    crds.{add}::<{type_}>();");
+            let _ = writeln!(types, "        {name:?} => through::<{type_}>(object),");
             losses.extend(generated.losses.iter().map(ToString::to_string));
         }
         let _ = writeln!(
@@ -208,6 +253,7 @@ impl Run {
                 None => Outcome::Differs(vec!["no CRD is written".to_owned()]),
                 Some(found) => {
                     let all = differences(&source.definition, found).unwrap();
+                    self.keywords.count(&source.definition, &all);
                     let all: Vec<_> = all.iter().map(ToString::to_string).collect();
                     if all.is_empty() {
                         Outcome::Whole
@@ -217,6 +263,47 @@ impl Run {
                 }
             };
             self.outcomes.insert(source.name.clone(), outcome);
+        }
+    }
+
+    /// Has API servers judge objects by both CRDs of each kind, and passes those that they accept through the types.
+    fn judge(&mut self, package: &Path, sources: &[Source], written: &Value, servers: &Servers) {
+        let mut ids = Vec::new();
+        let mut objects = Vec::new();
+        for source in sources {
+            let Some(ours) = written.get(&source.id) else {
+                continue;
+            };
+            let mut report = servers.judge(&source.definition, ours);
+            self.accepted += report.accepted.len();
+            self.refused += report.refused;
+            if !report.unlike.is_empty() {
+                report.unlike.truncate(10);
+                let outcome = Outcome::Differs(report.unlike);
+                self.outcomes.insert(source.name.clone(), outcome);
+            }
+            for (version, object) in report.accepted {
+                ids.push((format!("{}_{version}", source.id), source.name.clone()));
+                objects.push(object);
+            }
+        }
+        let lines = ids.iter().zip(&objects);
+        let lines: String = lines
+            .map(|((id, _), object)| format!("{}\n", json!([id, object])))
+            .collect();
+        let passed = cargo(
+            package,
+            &["run", "--quiet", "--offline"],
+            &["--", "pass"],
+            lines,
+        );
+        for (((_, name), object), passed) in ids.iter().zip(objects).zip(passed.lines()) {
+            let passed: Value = serde_json::from_str(passed).unwrap();
+            if !objects::is_same(&object, &passed["Ok"]) {
+                let difference = vec![format!("{object} becomes {passed}")];
+                self.outcomes
+                    .insert(name.clone(), Outcome::Differs(difference));
+            }
         }
     }
 
@@ -258,6 +345,17 @@ fn written(package: &Path) -> Value {
         fs::copy(workspace.join("Cargo.lock"), &lock).unwrap();
     }
     let command = env::var("IMPORT").unwrap_or_else(|_| "run".to_owned());
+    let output = cargo(
+        package,
+        &[&command, "--quiet", "--offline"],
+        &[],
+        String::new(),
+    );
+    serde_json::from_str(&output).unwrap_or_default()
+}
+
+/// What cargo prints, or the program that it runs.
+fn cargo(package: &Path, before: &[&str], after: &[&str], input: String) -> String {
     let mut cargo = Command::new(env!("CARGO"));
     // A build script that sees them change runs again.
     let of_this_test =
@@ -265,20 +363,86 @@ fn written(package: &Path) -> Value {
     for (name, _) in env::vars().filter(|(name, _)| of_this_test(name)) {
         cargo.env_remove(name);
     }
-    let output = cargo
-        .args([&command, "--quiet", "--offline", "--manifest-path"])
+    let mut child = cargo
+        .args(before)
+        .arg("--manifest-path")
         .arg(package.join("Cargo.toml"))
+        .args(after)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
         .env(
             "CARGO_TARGET_DIR",
             Path::new(env!("CARGO_TARGET_TMPDIR")).join(".."),
         )
-        .output()
+        .spawn()
         .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let writer = thread::spawn(move || stdin.write_all(input.as_bytes()));
+    let output = child.wait_with_output().unwrap();
+    writer.join().unwrap().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success(),
         "{}",
         errors.chars().take(6000).collect::<String>()
     );
-    serde_json::from_slice(&output.stdout).unwrap_or_default()
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// How many CRDs have a keyword, and how many of them keep it wherever it is.
+#[derive(Default)]
+struct Keywords(BTreeMap<String, [usize; 2]>);
+
+impl Keywords {
+    fn count(&mut self, original: &Value, differences: &[Difference]) {
+        let mut found = BTreeSet::new();
+        for version in original["spec"]["versions"]
+            .as_array()
+            .into_iter()
+            .flatten()
+        {
+            collect(&version["schema"]["openAPIV3Schema"], &mut found);
+        }
+        for keyword in found {
+            let differs = |it: &Difference| it.path.split('/').any(|part| part == keyword);
+            let [all, kept] = self.0.entry(keyword.clone()).or_default();
+            *all += 1;
+            *kept += usize::from(!differences.iter().any(differs));
+        }
+    }
+
+    fn add(&mut self, others: &Keywords) {
+        for (keyword, [all, kept]) in &others.0 {
+            let sum = self.0.entry(keyword.clone()).or_default();
+            sum[0] += all;
+            sum[1] += kept;
+        }
+    }
+}
+
+impl fmt::Display for Keywords {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (keyword, [all, kept]) in &self.0 {
+            writeln!(f, "  {keyword:44} {all:4} {kept:4}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Adds the keywords of a schema, and of those inside of it.
+fn collect(schema: &Value, keywords: &mut BTreeSet<String>) {
+    for (keyword, value) in schema.as_object().into_iter().flatten() {
+        keywords.insert(keyword.clone());
+        match (keyword.as_str(), value) {
+            ("properties", Value::Object(properties)) => {
+                properties.values().for_each(|it| collect(it, keywords));
+            }
+            ("items" | "additionalProperties" | "not", schema) => collect(schema, keywords),
+            ("allOf" | "anyOf" | "oneOf", Value::Array(schemas)) => {
+                schemas.iter().for_each(|it| collect(it, keywords));
+            }
+            _ => {}
+        }
+    }
 }

@@ -7,7 +7,12 @@ use std::{env, fs, path::Path};
 
 use crd_types::{Generated, Options, differences, generate, read};
 use operator_runtime::Crds;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
+use served::Servers;
+
+mod objects;
+mod served;
 
 #[rustfmt::skip]
 #[path = "generated/bare.rs"]
@@ -79,12 +84,17 @@ fn check_source(definition_of: &str, name: &str, options: &Options) -> Generated
     generated
 }
 
-/// Compares the CRD that the compiled types write with the one that they come from.
-fn check_law(name: &str, add: impl FnOnce(&mut Crds)) {
+/// The CRD that the compiled types write.
+fn written(add: impl FnOnce(&mut Crds)) -> Value {
     let mut crds = Crds::default();
     add(&mut crds);
     let crds = crds.merge().unwrap();
-    let written = serde_json::to_value(&crds[0]).unwrap();
+    serde_json::to_value(&crds[0]).unwrap()
+}
+
+/// Compares the CRD that the compiled types write with the one that they come from.
+fn check_law(name: &str, add: impl FnOnce(&mut Crds)) {
+    let written = written(add);
     let differences = differences(&definition(name), &written).unwrap();
     let lines: Vec<_> = differences.iter().map(ToString::to_string).collect();
     assert!(lines.is_empty(), "{}", lines.join("\n"));
@@ -179,4 +189,37 @@ fn an_object_without_spec_passes_through_plain_types_unchanged() {
     let strange: strange_plain::StringResource = serde_json::from_value(object.clone()).unwrap();
     assert_eq!(strange.status.as_ref().unwrap().self_.as_deref(), Some("s"));
     assert_eq!(serde_json::to_value(&strange).unwrap(), object);
+}
+
+/// Has API servers judge objects by a CRD and by the one that its types write. The objects that they accept pass through
+/// the types unchanged.
+fn check_served<K: Serialize + DeserializeOwned>(
+    servers: &Servers,
+    name: &str,
+    add: impl FnOnce(&mut Crds),
+) {
+    let report = servers.judge(&definition(name), &written(add));
+    assert_eq!(report.unlike, Vec::<String>::new(), "{name}");
+    assert!(report.refused > 0 && !report.accepted.is_empty(), "{name}");
+    for (_, object) in report.accepted {
+        let typed: K = serde_json::from_value(object.clone())
+            .unwrap_or_else(|error| panic!("{error}: {object}"));
+        let passed = serde_json::to_value(&typed).unwrap();
+        assert!(
+            objects::is_same(&object, &passed),
+            "{object} becomes {passed}"
+        );
+    }
+}
+
+#[test]
+fn objects_are_judged_as_by_the_original() {
+    let servers = Servers::start();
+    check_served::<bare::Bare>(&servers, "bare", Crds::add_storage::<bare::Bare>);
+    check_served::<every::Every>(&servers, "every", Crds::add_storage::<every::Every>);
+    check_served::<optional::Optional>(
+        &servers,
+        "optional",
+        Crds::add_storage::<optional::Optional>,
+    );
 }

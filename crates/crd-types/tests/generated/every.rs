@@ -61,7 +61,7 @@ const SCHEMAS: &str = include_str!("every.json");
     )
 )]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("maxProperties" = 99, "minProperties" = 1, "x-kubernetes-validations" = [{ "fieldPath": ".replicas", "messageExpression": "'more than ' + string(self.replicas)", "optionalOldSelf": true, "reason": "FieldValueForbidden", "rule": "self.replicas > 0" }]))]
+#[schemars(extend("maxProperties" = 99, "minProperties" = 1, "x-kubernetes-validations" = [{ "fieldPath": ".replicas", "messageExpression": r#"'more than ' + '"none"'"#, "optionalOldSelf": true, "reason": "FieldValueForbidden", "rule": "!oldSelf.hasValue() || self.replicas > 0" }]))]
 pub struct EverySpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "127.0.0.1", "example" = "10.0.0.1", "format" = "ipv4", "title" = "An address"))]
@@ -225,8 +225,6 @@ impl JsonSchema for Every {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "title": null,
-            "contains": "not for kube",
-            "anyOf": [{ "properties": { "spec": { "required": ["mode"] } } }, { "required": ["status"] }],
             "description": "Every has every keyword.\n\nAnd two paragraphs.",
             "properties": {
                 "apiVersion": { "type": "string" },

@@ -92,7 +92,9 @@ impl JsonSchema for StringResource {
         let properties = json_schema!({});
         let root = json_schema!({
             "title": null,
+            "contains": "not for kube",
             "required": null,
+            "anyOf": [{ "properties": { "parameters": { "required": ["mode"] } } }, { "required": ["status"] }],
             "type": "object",
         });
         let mut schema = StringResourceSpec::json_schema(generator);
