@@ -1,6 +1,6 @@
 //! The source of a module: imports, types, generated functions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
@@ -92,6 +92,8 @@ pub(crate) struct Module<'a> {
     functions: BTreeSet<&'static str>,
     /// The schemas that are kept, by the name of their function.
     kept: BTreeMap<String, Object>,
+    /// Their functions, by the text of the schema.
+    keepers: HashMap<String, String>,
     used: name::Used,
     body: String,
     options: &'a Options,
@@ -110,6 +112,7 @@ pub(crate) fn module(
         imports: Imports::new(),
         functions: BTreeSet::new(),
         kept: BTreeMap::new(),
+        keepers: HashMap::new(),
         used: name::Used::default(),
         body: String::new(),
         options,
@@ -369,7 +372,8 @@ impl Module<'_> {
 
     /// Keeps the schema of a field, and returns the function that gives it.
     fn keep(&mut self, own: &Own, field: &Field, schema: Object) -> String {
-        if let Some((name, _)) = self.kept.iter().find(|(_, kept)| **kept == schema) {
+        let text = Value::Object(schema.clone()).to_string();
+        if let Some(name) = self.keepers.get(&text) {
             return name.clone();
         }
         use heck::ToSnakeCase as _;
@@ -380,6 +384,7 @@ impl Module<'_> {
         );
         let function = self.used.once(path);
         self.kept.insert(function.clone(), schema);
+        self.keepers.insert(text, function.clone());
         function
     }
 

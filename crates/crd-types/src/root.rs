@@ -1,5 +1,7 @@
 //! The root of a kind: what `#[kube(…)]` says, and the schema around spec and status.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::{
@@ -10,7 +12,7 @@ use crate::{
     meta::{self, Meta},
     name,
     schema::{Object, is_true, text},
-    types::{Types, is_choice, is_struct},
+    types::{Body, Types, is_choice, is_struct},
 };
 
 /// The properties that every object has.
@@ -293,16 +295,14 @@ impl Root {
         let derived = &types.own[self.derived];
         let mut body = String::new();
         let properties = version.schema.get("properties").and_then(Value::as_object);
-        let is_field = |name: &str| match &derived.body {
-            crate::types::Body::Struct { fields, .. } => {
-                fields.iter().any(|field| field.name == name)
-            }
-            crate::types::Body::Enum(_) | crate::types::Body::Choice(_) => false,
+        let fields: BTreeSet<&str> = match &derived.body {
+            Body::Struct { fields, .. } => fields.iter().map(|it| it.name.as_str()).collect(),
+            Body::Enum(_) | Body::Choice(_) => BTreeSet::new(),
         };
         let others = properties
             .into_iter()
             .flatten()
-            .filter(|(name, _)| !is_field(name));
+            .filter(|(name, _)| !fields.contains(name.as_str()));
         let others = others.map(|(name, value)| {
             let value = self.property(name, value, types);
             format!("            {}: {value},\n", literal::string(name))

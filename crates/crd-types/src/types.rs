@@ -95,6 +95,8 @@ pub(crate) struct Types {
     by_schema: HashMap<String, usize>,
     /// What list items and map values add to a core; fields with the same core use one of these types.
     extras: HashMap<String, Vec<Extra>>,
+    /// The places in `extras`, by core and addition.
+    noted: HashMap<(String, String), usize>,
 }
 
 /// The keywords that the body of a struct or an enum says.
@@ -126,6 +128,7 @@ impl Types {
             known,
             by_schema: HashMap::new(),
             extras: HashMap::new(),
+            noted: HashMap::new(),
         }
     }
 
@@ -143,10 +146,12 @@ impl Types {
             if (is_struct(inner) || is_enum(inner)) && !is_choice(inner) {
                 let (core, mut schema) = divide(inner);
                 schema.remove("nullable");
-                let extras = self.extras.entry(key(&core)).or_default();
-                if !extras.iter().any(|extra| extra.schema == schema) {
+                let core = key(&core);
+                let extras = self.extras.entry(core.clone()).or_default();
+                self.noted.entry((core, key(&schema))).or_insert_with(|| {
                     extras.push(Extra { schema, path });
-                }
+                    extras.len() - 1
+                });
             }
         }
     }
@@ -211,10 +216,8 @@ impl Types {
                 .get(&core_key)
                 .map(Vec::as_slice)
                 .unwrap_or_default();
-            let same = extras
-                .iter()
-                .find(|it| it.schema == extra)
-                .or(extras.first());
+            let noted = self.noted.get(&(core_key, key(&extra)));
+            let same = extras.get(noted.copied().unwrap_or_default());
             extra = Object::new();
             if let Some(same) = same {
                 (extra, path) = (same.schema.clone(), same.path.clone());
@@ -373,11 +376,12 @@ impl Types {
     }
 
     fn fields(&mut self, core: &Object, path: &[String]) -> Body {
-        let required: Vec<&str> = core
-            .get("required")
-            .and_then(Value::as_array)
-            .map(|names| names.iter().filter_map(Value::as_str).collect())
-            .unwrap_or_default();
+        let required = core.get("required").and_then(Value::as_array);
+        let required: BTreeSet<&str> = required
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         let mut used = Used::default();
         let mut fields = Vec::new();
         for (name, schema) in core
@@ -394,7 +398,7 @@ impl Types {
             fields.push(Field {
                 ident: used.once(name::field(name)),
                 type_: self.of_field(schema, &path),
-                required: required.contains(&name.as_str()),
+                required: required.contains(name.as_str()),
                 schema: schema.clone(),
                 name: name.clone(),
             });

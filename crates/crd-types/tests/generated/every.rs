@@ -198,6 +198,12 @@ pub struct EverySpec {
     #[schemars(schema_with = "every_spec_selector")]
     pub selector: Option<LabelSelector>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = [-1, 0, 1]))]
+    pub sign: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("items" = { "enum": [-1, 1], "type": "integer" }))]
+    pub signs: Option<Vec<i64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "float"))]
     pub single: Option<f64>,
     #[schemars(extend("format" = null))]
@@ -208,13 +214,22 @@ pub struct EverySpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sources: Option<Vec<EverySpecSource2>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = [0.5_f64, -1], "format" = null))]
+    pub step: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tls: Option<EverySpecTls>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "EverySpecTruth")]
+    pub truth: Option<EverySpecTruth>,
     /// A time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<Time>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("description" = null))]
     pub whenever: Option<Time>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = [true]))]
+    pub yes: Option<bool>,
 }
 
 impl JsonSchema for Every {
@@ -332,6 +347,14 @@ pub struct EverySpecTls {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "every_spec_tls_secret_ref")]
     pub secret_ref: Option<LocalObjectReference>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EverySpecTruth {
+    True,
+    False,
+    _1,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]

@@ -9,31 +9,29 @@ use crd_types::{Generated, Options, differences, generate, read};
 use operator_runtime::Crds;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
-use served::Servers;
 
-mod objects;
-mod served;
+use crate::{objects, served::Servers};
 
 #[rustfmt::skip]
-#[path = "generated/bare.rs"]
+#[path = "../generated/bare.rs"]
 mod bare;
 #[rustfmt::skip]
-#[path = "generated/every.rs"]
+#[path = "../generated/every.rs"]
 mod every;
 #[rustfmt::skip]
-#[path = "generated/every_plain.rs"]
+#[path = "../generated/every_plain.rs"]
 mod every_plain;
 #[rustfmt::skip]
-#[path = "generated/optional.rs"]
+#[path = "../generated/optional.rs"]
 mod optional;
 #[rustfmt::skip]
-#[path = "generated/optional_plain.rs"]
+#[path = "../generated/optional_plain.rs"]
 mod optional_plain;
 #[rustfmt::skip]
-#[path = "generated/strange.rs"]
+#[path = "../generated/strange.rs"]
 mod strange;
 #[rustfmt::skip]
-#[path = "generated/strange_plain.rs"]
+#[path = "../generated/strange_plain.rs"]
 mod strange_plain;
 
 fn definition(name: &str) -> Value {

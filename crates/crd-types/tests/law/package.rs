@@ -1,11 +1,4 @@
-//! The law, for the CRDs in a directory: the CRD of the generated types is the CRD that they were generated from. With
-//! `KUBEBUILDER_ASSETS`, API servers judge objects by both, and those that they accept pass through the types.
-//!
-//! `make import` runs it for the directory that `CRDS` names, with one crate for each of its subdirectories; `ONLY`
-//! selects one. Without the directory, the test says so and ends.
-
-mod objects;
-mod served;
+//! A crate with the types of several definitions, which writes their CRDs.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -13,128 +6,48 @@ use std::{
     fmt::{self, Write as _},
     fs,
     io::Write as _,
-    path::{Path, PathBuf},
+    path::Path,
     process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
 
 use crd_types::{Crd, Difference, Options, differences, generate, read};
-use serde::Deserialize as _;
 use serde_json::{Value, json};
-use served::Servers;
 
-/// A definition of a file.
-struct Source {
+use crate::{objects, served::Servers};
+
+/// A definition.
+pub struct Source {
     /// The module of its types.
-    id: String,
-    name: String,
-    definition: Value,
+    pub id: String,
+    pub name: String,
+    pub definition: Value,
 }
 
 /// The result for one definition.
-enum Outcome {
+pub enum Outcome {
     Whole,
     Differs(Vec<String>),
     Loses(Vec<String>),
     Refused(String),
 }
 
-#[test]
-#[ignore = "compiles the types of every CRD in a directory"]
-fn generated_types_have_the_crds_that_they_come_from() {
-    let Some(dir) = env::var_os("CRDS")
-        .map(PathBuf::from)
-        .filter(|dir| dir.is_dir())
-    else {
-        eprintln!("left out: CRDS names no directory of CRDs");
-        return;
-    };
-    let only = env::var("ONLY").ok();
-    let servers = env::var_os("KUBEBUILDER_ASSETS").map(|_| Servers::start());
-    let mut whole = 0;
-    let mut others = Vec::new();
-    let mut keywords = Keywords::default();
-    let (mut accepted, mut refused) = (0, 0);
-    let mut entries: Vec<_> = fs::read_dir(&dir)
-        .unwrap()
-        .map(|it| it.unwrap().path())
-        .collect();
-    entries.sort();
-    for entry in entries.into_iter().filter(|entry| entry.is_dir()) {
-        let project = entry.file_name().unwrap().to_string_lossy().into_owned();
-        if only
-            .as_ref()
-            .is_some_and(|only| !only.split(',').any(|it| it == project))
-        {
-            continue;
-        }
-        let run = Run::of(&project, sources(&entry), servers.as_ref());
-        println!("{}", run.line());
-        keywords.add(&run.keywords);
-        accepted += run.accepted;
-        refused += run.refused;
-        for (name, outcome) in run.outcomes {
-            match outcome {
-                Outcome::Whole => whole += 1,
-                Outcome::Differs(list) => {
-                    others.push(format!("{name} differs\n  {}", list.join("\n  ")))
-                }
-                Outcome::Loses(list) => {
-                    others.push(format!("{name} loses\n  {}", list.join("\n  ")))
-                }
-                Outcome::Refused(why) => others.push(format!("{name} is refused: {why}")),
-            }
-        }
-    }
-    println!("{whole} whole, {} not", others.len());
-    println!("{accepted} objects accepted by both CRDs, {refused} refused by both");
-    println!("CRDs with a keyword, and those that keep it everywhere:\n{keywords}");
-    assert!(others.is_empty(), "{}", others.join("\n"));
-}
-
-/// The definitions in the files of a directory.
-fn sources(dir: &Path) -> Vec<Source> {
-    let mut files: Vec<_> = fs::read_dir(dir)
-        .unwrap()
-        .map(|it| it.unwrap().path())
-        .collect();
-    files.sort();
-    let mut sources = Vec::new();
-    for file in files {
-        let text = fs::read_to_string(&file).unwrap();
-        for document in serde_yaml::Deserializer::from_str(&text) {
-            let definition = Value::deserialize(document).unwrap();
-            if definition["kind"] == "CustomResourceDefinition" {
-                let name = definition["metadata"]["name"].as_str().unwrap_or_default();
-                let id = format!("kind{}", sources.len());
-                let name = format!("{name} ({id})");
-                sources.push(Source {
-                    id,
-                    name,
-                    definition,
-                });
-            }
-        }
-    }
-    sources
-}
-
 /// The crate of a project's CRDs.
-struct Run {
+pub struct Run {
     project: String,
     lines: usize,
     schemas: usize,
     time: Duration,
-    outcomes: BTreeMap<String, Outcome>,
-    keywords: Keywords,
+    pub outcomes: BTreeMap<String, Outcome>,
+    pub keywords: Keywords,
     /// How many objects the API servers accept and refuse.
-    accepted: usize,
-    refused: usize,
+    pub accepted: usize,
+    pub refused: usize,
 }
 
 impl Run {
-    fn of(project: &str, sources: Vec<Source>, servers: Option<&Servers>) -> Run {
+    pub fn of(project: &str, sources: &[Source], servers: Option<&Servers>) -> Run {
         let package = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("import-{project}"));
         let _ = fs::remove_dir_all(package.join("src"));
         fs::create_dir_all(package.join("src")).unwrap();
@@ -150,7 +63,7 @@ impl Run {
         };
         let mut main = String::from("//! Prints CRDs, or passes objects through their types.\n\n");
         let (mut crds, mut types) = (String::new(), String::new());
-        for source in &sources {
+        for source in sources {
             match read(&source.definition) {
                 Ok(crd) => run.module(
                     &package,
@@ -191,9 +104,9 @@ impl Run {
         let start = Instant::now();
         let written = written(&package);
         run.time = start.elapsed();
-        run.compare(&sources, &written);
+        run.compare(sources, &written);
         if let Some(servers) = servers {
-            run.judge(&package, &sources, &written, servers);
+            run.judge(&package, sources, &written, servers);
         }
         run
     }
@@ -307,7 +220,7 @@ impl Run {
         }
     }
 
-    fn line(&self) -> String {
+    pub fn line(&self) -> String {
         let whole = self
             .outcomes
             .values()
@@ -392,7 +305,7 @@ fn cargo(package: &Path, before: &[&str], after: &[&str], input: String) -> Stri
 
 /// How many CRDs have a keyword, and how many of them keep it wherever it is.
 #[derive(Default)]
-struct Keywords(BTreeMap<String, [usize; 2]>);
+pub struct Keywords(BTreeMap<String, [usize; 2]>);
 
 impl Keywords {
     fn count(&mut self, original: &Value, differences: &[Difference]) {
@@ -412,7 +325,7 @@ impl Keywords {
         }
     }
 
-    fn add(&mut self, others: &Keywords) {
+    pub fn add(&mut self, others: &Keywords) {
         for (keyword, [all, kept]) in &others.0 {
             let sum = self.0.entry(keyword.clone()).or_default();
             sum[0] += all;
