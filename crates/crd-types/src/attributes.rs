@@ -166,6 +166,10 @@ fn say(field: &Field, types: &Types, attributes: &mut Attributes) -> bool {
             (_, None) => attributes.extend(keyword, Value::Null),
         }
     }
+    if field.type_ == Type::Any && wanted.is_empty() {
+        // schemars writes `true`, which no CRD can have there, unless something is said.
+        attributes.extend("description", Value::Null);
+    }
     let metas = validation.metas();
     attributes.schemars.splice(0..0, metas);
     attributes

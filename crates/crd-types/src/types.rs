@@ -367,7 +367,10 @@ impl Types {
                 extra.insert(open, Value::Bool(true));
             }
             (Some(rest), wanted) => {
-                let found = Value::Object(self.schema(rest));
+                let found = match rest {
+                    Type::Any => Value::Bool(true),
+                    rest => Value::Object(self.schema(rest)),
+                };
                 if let Some(wanted) = wanted.filter(|wanted| **wanted != found) {
                     extra.insert("additionalProperties".to_owned(), wanted.clone());
                 }

@@ -60,6 +60,15 @@ pub struct StringResourceSpec {
     pub a_b: Option<StringResourceAB>,
     #[serde(rename = "aB", skip_serializing_if = "Option::is_none")]
     pub a_b2: Option<StringResourceAB2>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("items" = {}))]
+    pub any_items: Option<Vec<Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("additionalProperties" = {}))]
+    pub any_values: Option<BTreeMap<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("description" = null))]
+    pub anything: Option<Value>,
     /// ends */ with /// and //! and `ticks` and a tab
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(description = "ends */ with /// and //! and `ticks` and\ta tab\n~~~")]

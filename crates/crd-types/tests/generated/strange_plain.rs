@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use kube::CustomResource;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, Serialize)]
 #[kube(
@@ -50,6 +51,12 @@ pub struct StringResourceSpec {
     pub a_b: Option<StringResourceAB>,
     #[serde(rename = "aB", skip_serializing_if = "Option::is_none")]
     pub a_b2: Option<StringResourceAB2>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub any_items: Option<Vec<Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub any_values: Option<BTreeMap<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub anything: Option<Value>,
     /// ends */ with /// and //! and `ticks` and a tab
     #[serde(skip_serializing_if = "Option::is_none")]
     pub comment: Option<String>,
