@@ -117,6 +117,12 @@ bench-webhooks: ## Compare webhooks with those of controller-runtime (ARGS="--ro
 	(cd webhooks/go && $(GO_BUILD) -o "$(MEASURED)/release/webhooks-controller-runtime" ./cmd) && \
 	$(CARGO) run --release --locked --package bench-webhooks -- $(ARGS)
 
+.PHONY: bench-types
+bench-types: CRDS ?= $(error name a directory of CRDs: make bench-types CRDS=DIR)
+bench-types: ## Compare the generation of types with kopium, which has to be in PATH (CRDS=DIR)
+	export CARGO_TARGET_DIR="$(MEASURED)" && \
+	$(CARGO) run --release --locked --manifest-path benches/Cargo.toml --package bench-types -- $(abspath $(CRDS))
+
 .PHONY: bench-features
 bench-features: ## Measure the compile time of each feature of operator-runtime
 	sh benches/features.sh
