@@ -2,7 +2,11 @@
 //!
 //! Invariant: a file that cannot be read and may hold a definition is an error.
 
-use std::{collections::HashMap, fmt, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt,
+    sync::Arc,
+};
 
 use crd_compat::{Definition, Release};
 use rayon::prelude::*;
@@ -135,26 +139,64 @@ impl File {
     }
 }
 
+/// The definitions of the files as values, each with its name.
+///
+/// Errors: those of [`read`], apart from the types of fields.
+pub fn values(files: &[File]) -> Result<BTreeMap<String, serde_json::Value>> {
+    let mut values = BTreeMap::new();
+    for File { source, bytes } in files {
+        crds(source, &String::from_utf8_lossy(bytes), |name, value| {
+            let refuse = |why| refusal(source, name, why);
+            let value = serde_json::to_value(value);
+            let value = value.map_err(|error| refuse(DefinitionError::Field(error.to_string())))?;
+            match values.insert(name.to_owned(), value) {
+                None => Ok(()),
+                Some(_) => Err(refuse(DefinitionError::Twice)),
+            }
+        })?;
+    }
+    Ok(values)
+}
+
 /// The definitions in `text`; error messages call it `source`.
 ///
 /// Errors: the text is no YAML; a definition is not of `apiextensions.k8s.io/v1` or has a field of the wrong type; two have the
 /// same name. A template, or a file without the extension of YAML or JSON, is ignored if it does not name the kind.
 pub fn read(source: &str, text: &str) -> Result<Release> {
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let mut release = Release::default();
-    if text.contains(KIND) {
-        each::<Value>(source, text, |mut value| {
-            merge_keys(source, text, &mut value)?;
-            add(&mut release, source, value)
-        })?;
-    } else if has_to_parse(source, text) {
-        // Other kinds may repeat a key.
-        each::<IgnoredAny>(source, text, |_| Ok(()))?;
-    }
+    crds(source, text, |name, value| {
+        let definition = Definition::deserialize(value)
+            // The API server gets JSON, in which every key is a string: `1: a` becomes `"1": a`.
+            .or_else(|_| serde_json::to_value(value).and_then(Definition::deserialize));
+        let definition = definition
+            .map_err(|error| refusal(source, name, DefinitionError::Field(error.to_string())))?;
+        insert(&mut release, source, definition)
+    })?;
     Ok(release)
 }
 
-fn add(release: &mut Release, source: &str, mut value: Value) -> Result<()> {
+/// Calls `add` for every definition in `text`, with its name.
+fn crds(source: &str, text: &str, mut add: impl FnMut(&str, &Value) -> Result<()>) -> Result<()> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.contains(KIND) {
+        each::<Value>(source, text, |mut value| {
+            merge_keys(source, text, &mut value)?;
+            definitions(source, value, &mut add)
+        })
+    } else if has_to_parse(source, text) {
+        // Other kinds may repeat a key.
+        each::<IgnoredAny>(source, text, |_| Ok(()))
+    } else {
+        Ok(())
+    }
+}
+
+/// Calls `add` for a definition, or for each in a list.
+fn definitions(
+    source: &str,
+    mut value: Value,
+    add: &mut impl FnMut(&str, &Value) -> Result<()>,
+) -> Result<()> {
     let text = |key: &str| {
         let text = value.get(key).and_then(Value::as_str);
         text.unwrap_or_default().to_owned()
@@ -169,7 +211,7 @@ fn add(release: &mut Release, source: &str, mut value: Value) -> Result<()> {
                     item.entry("apiVersion".into())
                         .or_insert(api_version.as_str().into());
                 }
-                add(release, source, item)?;
+                definitions(source, item, add)?;
             }
         }
         return Ok(());
@@ -181,16 +223,14 @@ fn add(release: &mut Release, source: &str, mut value: Value) -> Result<()> {
         .get("metadata")
         .and_then(|metadata| metadata.get("name"));
     let name = name.and_then(Value::as_str).unwrap_or_default();
-    let refuse = |why| refusal(source, name, why);
-    if api_version != API_VERSION {
-        return Err(refuse(DefinitionError::ApiVersion(api_version)));
+    match api_version == API_VERSION {
+        true => add(name, &value),
+        false => Err(refusal(
+            source,
+            name,
+            DefinitionError::ApiVersion(api_version),
+        )),
     }
-    let definition = Definition::deserialize(&value)
-        // The API server gets JSON, in which every key is a string: `1: a` becomes `"1": a`.
-        .or_else(|_| serde_json::to_value(&value).and_then(Definition::deserialize));
-    let definition =
-        definition.map_err(|error| refuse(DefinitionError::Field(error.to_string())))?;
-    insert(release, source, definition)
 }
 
 fn insert(

@@ -1,6 +1,7 @@
 //! From a request to the disk, for every command alike: read, render, plan, ask, apply, report.
 
 mod conflicts;
+pub mod crd_files;
 pub mod derived;
 pub mod drift;
 pub mod file_of;
@@ -66,7 +67,10 @@ pub fn reconcile(
         true => None,
         false => snapshot.lost.advice.first(),
     };
-    let is_done = set.notes.is_empty() && drift_steps.is_empty() && unresolved.is_none();
+    let is_done = set.notes.is_empty()
+        && drift_steps.is_empty()
+        && unresolved.is_none()
+        && !request.is_incomplete;
     let mut next = next_steps(workspace, &snapshot, &set)?;
     next.extend(unresolved.map(|script| NextStep::new("restore the lost entry:", script.clone())));
     next.extend(drift_steps);

@@ -8,7 +8,8 @@ use std::{collections::BTreeMap, path::Path};
 use crate::{
     error::Result,
     merge,
-    project::FILE,
+    name::{CrdName, Version},
+    project::{FILE, Key},
     reconcile::Last,
     tree::{self, Digest, Found, Obstacle, Owner, RelPath},
 };
@@ -20,6 +21,8 @@ pub const LOCK: &str = ".operator-forge/lock";
 /// The last applied `PROJECT`, relative to the project's root.
 pub const APPLIED_PROJECT: &str = ".operator-forge/PROJECT";
 
+/// The CRDs that types are generated from, a directory for each CRD and a file for each version.
+const CRDS: &str = ".operator-forge/crds/";
 const BASE: &str = ".operator-forge/base/";
 const COMMENT: &str = "# What operator-forge last wrote: commit this file, do not edit it.";
 const FORMAT: &str = "format 1";
@@ -38,6 +41,11 @@ pub fn base_path(path: &RelPath) -> Result<RelPath> {
     Ok(RelPath::parse(&format!("{BASE}{path}"))?)
 }
 
+/// The path of the definition that the types of a version are generated from.
+pub fn definition_path(name: &CrdName, version: Version) -> Result<RelPath> {
+    Ok(RelPath::parse(&format!("{CRDS}{name}/{version}.json"))?)
+}
+
 /// The reasons that a lock cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Error {
@@ -47,6 +55,20 @@ pub enum Error {
     Line(usize, &'static str),
     /// A line, from 1, names another format than 1.
     Format(usize, String),
+    /// The definition that the types of an entry are generated from cannot be read.
+    Definition {
+        /// The file.
+        path: RelPath,
+        /// The reason.
+        why: String,
+    },
+    /// The definition that the types of an entry are generated from is missing.
+    NoDefinition {
+        /// The file.
+        path: RelPath,
+        /// The entry.
+        key: Key,
+    },
 }
 
 impl Memory {

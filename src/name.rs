@@ -160,6 +160,8 @@ names! {
     ProjectName("projectName", rule::PROJECT_NAME, rule::project_name_fault, rule::project_name_like);
     /// The path at which the API server calls a webhook, such as `/mutate-cache-example-com-v1-memcached`.
     WebhookPath("path", path::WEBHOOK, path::webhook_fault, path::webhook_like);
+    /// The name of a CustomResourceDefinition, such as `certificates.cert-manager.io`.
+    CrdName("crd", rule::SUBDOMAIN, rule::subdomain_fault, rule::subdomain_like);
     /// The Rust path of an external type, such as `cert_manager_crds::v1::Certificate`.
     RustPath("type", path::RUST, path::rust_fault, path::rust_like);
 }

@@ -185,6 +185,9 @@ fn record(
             put(memory::base_path(path)?, None);
         }
     }
+    for (path, definition) in inputs.definitions {
+        put(path.clone(), definition.clone());
+    }
     rows.extend(inputs.aside.clone());
     let memory = Memory {
         templates: inputs.templates,

@@ -12,6 +12,7 @@ mod license;
 mod owned;
 mod rules;
 mod runtime;
+mod source;
 mod view;
 mod webhooks;
 
@@ -34,16 +35,18 @@ use serde_yaml::Mapping;
 
 pub use self::compare::check_unchanging;
 pub use self::edit::{
-    CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, EditApi, EditSettings, External,
-    InitOptions, NewVersion, Target, fixed,
+    CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, EditApi, EditSettings, External, Import,
+    Imported, InitOptions, NewVersion, Target, fixed,
 };
 pub use self::error::{Error, Need, Origin, Refused, Remedy, Result, Unreadable, Use, Violation};
 pub use self::file::{FILE, above, missing};
 use self::file::{FormatVersion, OptionsEntry, is_default, owned_paths};
 pub use self::license::{CopyrightHolder, Header, License};
 pub use self::runtime::{PACKAGE as RUNTIME, Runtime};
+pub use self::source::{Definition, Source};
 pub use self::view::{ApiView, ControllerView, KindView, WebhookView};
 pub use self::webhooks::{Admission, Certificates, Webhooks};
+use crate::field::Field;
 use crate::name::{
     ControllerName, Domain, Group, Kind, Plural, ProjectName, RustPath, ShortName, Version,
     api_group, rust,
@@ -163,6 +166,8 @@ pub struct Resource {
     pub core: bool,
     /// The Rust path of an external type.
     pub external: Option<RustPath>,
+    /// The CRD that the types were generated from, if a command read one.
+    pub source: Option<Source>,
     /// Defaulting and validation of objects of this version, and the versions that are converted to it.
     pub webhooks: Option<Webhooks>,
     /// The names of further controllers, with their unknown fields.
@@ -184,10 +189,29 @@ pub struct Api {
     /// Short names for kubectl, in the user's order. The file has them among our options.
     #[serde(skip)]
     pub short_names: Vec<ShortName>,
+    /// The fields that its types were generated with. The file has them among our options.
+    #[serde(skip)]
+    pub fields: Fields,
     #[serde(default)]
     crd_version: FormatVersion,
     #[serde(flatten)]
     extra: Extra,
+}
+
+/// The fields of an API, in the user's order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fields {
+    /// The fields of `spec`, and of types that fields have.
+    pub spec: Vec<Field>,
+    /// The fields of `status` beside those that every status has.
+    pub status: Vec<Field>,
+}
+
+impl Fields {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.spec.is_empty() && self.status.is_empty()
+    }
 }
 
 impl Resource {
@@ -200,6 +224,7 @@ impl Resource {
             finalizer: false,
             core,
             external: None,
+            source: None,
             webhooks: None,
             controllers: BTreeMap::new(),
             finalizers: BTreeSet::new(),

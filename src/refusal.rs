@@ -51,6 +51,26 @@ pub fn of_flag(flag: &'static str, invalid: Invalid) -> Failure {
         })
 }
 
+/// The refusal of a CRD that no types can be generated from.
+pub fn of_crd(name: &str, error: &crd_types::Error) -> Failure {
+    Failure::refused(format!("cannot generate types from `{name}`: {error}"))
+        .note("the API server would refuse this CRD, too; `--kind` selects others")
+        .advise(Script::anywhere(
+            "kubectl explain customresourcedefinition.spec.versions",
+        ))
+}
+
+/// The refusal of a CRD with a name that a project cannot have.
+pub fn of_crd_name(crd: &str, invalid: Invalid) -> Failure {
+    let Invalid {
+        what, found, fault, ..
+    } = invalid;
+    Failure::refused(format!("`{crd}` has the {what} `{found}`: {fault}"))
+        .note(invalid.rule)
+        .note("`--kind` and `--version` select others")
+        .advise(Advice::Help)
+}
+
 impl From<tree::Error> for Failure {
     fn from(error: tree::Error) -> Self {
         let failure = Self::refused(error.to_string());
@@ -137,6 +157,18 @@ impl From<memory::Error> for Failure {
             memory::Error::Line(line, why) => Self::refused(format!("cannot read `{LOCK}:{line}`"))
                 .note(why)
                 .advise(anew),
+            memory::Error::Definition { path, why } => Self::refused(format!(
+                "cannot read `{path}`: {why}"
+            ))
+            .note("types are generated from it, and it may have conflict markers after a git merge")
+            .advise(Script::of("git checkout HEAD --").arg(path.as_str())),
+            memory::Error::NoDefinition { path, key } => {
+                Self::refused(format!("`{path}` is missing"))
+                    .note(format!(
+                        "the types of `{key}` are generated from it; it belongs into git"
+                    ))
+                    .advise(Script::of("git checkout HEAD --").arg(path.as_str()))
+            }
             memory::Error::Format(line, format) => {
                 Self::refused(format!("`{LOCK}:{line}` has format `{format}`"))
                     .note("this operator-forge reads format 1")
@@ -171,40 +203,33 @@ impl From<git::Error> for Failure {
 impl From<definitions::Error> for Failure {
     fn from(error: definitions::Error) -> Self {
         let failure = Self::refused(error.to_string());
-        let help = Script::forge("check --help");
         match error {
             definitions::Error::Definition { why, .. } => match why {
                 DefinitionError::ApiVersion(version) => failure
                     .note(format!("no Kubernetes since 1.22 serves `{version}`"))
-                    .note(format!(
-                        "compare with a release that has definitions of {API_VERSION}"
-                    ))
-                    .advise(help),
+                    .note(format!("a newer release has definitions of {API_VERSION}"))
+                    .advise(Advice::Help),
                 DefinitionError::Field(what) => failure.note(what).advise(Script::anywhere(
                     "kubectl explain customresourcedefinition.spec",
                 )),
                 DefinitionError::Twice => failure
                     .note("another definition has the same name")
                     .note("name the file or the directory of one release")
-                    .advise(help),
+                    .advise(Advice::Help),
             },
-            definitions::Error::Yaml { why, .. } => failure.note(of_yaml(why)).advise(help),
+            definitions::Error::Yaml { why, .. } => failure.note(of_yaml(why)).advise(Advice::Help),
         }
     }
 }
 
 fn of_yaml(why: YamlError) -> &'static str {
     match why {
-        YamlError::Utf16 => {
-            "it may contain CRDs, so nothing was compared: convert it with `iconv -f UTF-16 -t UTF-8` first"
-        }
+        YamlError::Utf16 => "it may contain CRDs: convert it with `iconv -f UTF-16 -t UTF-8` first",
         YamlError::Template => {
-            "render templates first, to what is applied to a cluster: `helm template CHART | operator-forge check --crds -`"
+            "render templates first: `helm template CHART` prints what is applied to a cluster, and `-` reads it"
         }
         YamlError::MergeKey => "a merge key `<<` names a mapping, or a list of mappings",
-        YamlError::Syntax => {
-            "it may contain CRDs, so nothing was compared: correct it, or name only the files with CRDs"
-        }
+        YamlError::Syntax => "it may contain CRDs: correct it, or name only the files with CRDs",
     }
 }
 

@@ -1,6 +1,6 @@
 //! The flags of commands about resources: `create`, `delete`, `edit api` and `rename`.
 
-use clap::{ArgAction, Args, Subcommand, ValueEnum, builder::PossibleValue};
+use clap::{ArgAction, Args, Subcommand, ValueEnum, ValueHint, builder::PossibleValue};
 use clap_complete::engine::ArgValueCandidates;
 
 use super::{ExternalFlags, Foreign, complete};
@@ -35,12 +35,16 @@ pub enum Create {
 Examples:
   operator-forge create api --group cache --version v1alpha1 --kind Memcached
   operator-forge create api --group cache --version v1alpha1 --kind Memcached --finalizer
+  operator-forge create api --group cache --version v1alpha1 --kind Memcached --field size:int32:min=1:default=3 \\
+    --field image:string
   operator-forge create api --group cache --version v1 --kind Memcached --controller=false
   operator-forge create api --group apps --version v1 --kind Deployment --resource=false
   operator-forge create api --group cache --version v1alpha1 --kind Memcached --resource=false --controller-name backup
   operator-forge create api --group cache --version v1 --kind Memcached --from-version v1alpha1
   operator-forge create api --group cert-manager --external-api-domain io --version v1 --kind Certificate \\
-    --external-api-path cert_manager_crds::v1::Certificate --resource=false")]
+    --external-api-path cert_manager_crds::v1::Certificate --resource=false
+  operator-forge create api --from-crd config/crd/bases --controller=false
+  kubectl get crd certificates.cert-manager.io -o yaml | operator-forge create api --from-crd - --external")]
 pub struct Api {
     /// The type.
     #[command(flatten)]
@@ -66,9 +70,22 @@ pub struct Api {
     /// Short name for kubectl; may be repeated
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
     pub short_name: Vec<String>,
+    /// Field of the spec, `name:type` and markers, such as `size:int32:min=1`; may be repeated
+    #[arg(long, value_name = "FIELD")]
+    pub field: Vec<String>,
+    /// Field of the status; may be repeated
+    #[arg(long, value_name = "FIELD")]
+    pub status_field: Vec<String>,
     /// An external type, which can have a controller.
     #[command(flatten)]
-    pub external: ExternalFlags,
+    pub crate_type: ExternalFlags,
+    /// Generate the types from CRDs: a file, a directory, or - for standard input. The project takes each CRD over; --version,
+    /// --kind and --group select some
+    #[arg(long, value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
+    pub from_crd: Option<String>,
+    /// With --from-crd: whether the kinds belong to another project, so that only their types are generated [default: false]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub external: Option<bool>,
     /// Copy the types of this version, and convert between the two
     #[arg(long, value_name = "VERSION", add = ArgValueCandidates::new(complete::versions))]
     pub from_version: Option<String>,

@@ -7,7 +7,7 @@ use std::{
 
 use crate::{
     advice::Advice,
-    cli::{self, Cli, Command},
+    cli::{self, Cli, Command, Create},
     engine::derived::CRDS,
     error::{Failure, Result},
     memory,
@@ -48,6 +48,10 @@ pub fn enter(cli: &mut Cli, words: &mut Vec<String>) -> Option<PathBuf> {
         Command::Check(flags) => {
             let released = flags.crds.as_mut();
             released.filter(|it| start.join(&**it).exists()).map(rebase);
+        }
+        Command::Create(Create::Api(flags)) => {
+            let source = flags.from_crd.as_mut();
+            source.filter(|it| start.join(&**it).exists()).map(rebase);
         }
         Command::Edit(flags) => {
             if let Some(file) = &mut flags.license_file {

@@ -1,6 +1,6 @@
 //! `create api`: a custom resource, a controller, or both.
 
-use super::{create_version, external, next, type_of::type_of};
+use super::{create_version, external, fields, import_api, next, type_of::type_of};
 use crate::{
     advice::{NextStep, Script},
     cli::{Api, TypeFlags},
@@ -13,6 +13,10 @@ use crate::{
 
 pub fn run(workspace: &Workspace, api: &Api, prompt: Prompt<'_>) -> Result<Request> {
     let remarks = api.foreign.answer()?;
+    if let Some(source) = &api.from_crd {
+        return import_api::run(workspace, api, source, remarks);
+    }
+    import_api::refuse_external(api)?;
     let before = &workspace.project;
     let create = create(before, api, prompt)?;
     if let Some(from) = &api.from_version {
@@ -58,7 +62,7 @@ fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi>
     };
     let name = api.controller_name.as_deref();
     let short_names = api.short_name.iter().map(|text| text.parse());
-    let external = external::external(&api.external)?;
+    let external = external::external(&api.crate_type)?;
     // A type of another project is not defined here.
     let resource = api.resource.or(external.is_some().then_some(false));
     let resource = yes("--resource", "Define the type?", resource, true)?;
@@ -77,6 +81,7 @@ fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi>
         controller_name: name.map(str::parse).transpose()?,
         finalizer: api.finalizer,
         short_names: short_names.collect::<Result<_, _>>()?,
+        fields: fields::of(&api.field, &api.status_field)?,
         force: api.force,
     })
 }

@@ -31,6 +31,8 @@ pub struct Snapshot<'a> {
     resolved: BTreeMap<RelPath, Resolved>,
     /// The text of `PROJECT` after the command.
     record: String,
+    /// The definitions that types are generated from; `None` for one that is no longer used.
+    definitions: BTreeMap<RelPath, Option<Content>>,
     /// Rows that stay in the lock and are not planned.
     aside: BTreeMap<RelPath, Last<Digest>>,
     /// Files that one branch edited, while the other one deleted their entry.
@@ -52,6 +54,8 @@ impl<'a> Snapshot<'a> {
         named.start(&mut desired);
         let mut paths = plan::paths(&memory, &desired)?;
         paths.extend(named.rewritten.keys().cloned());
+        let definitions = workspace.definitions(project)?;
+        paths.extend(definitions.keys().cloned());
         let found = tree::find_all(&workspace.root, paths)?;
         for (path, file) in desired.iter_mut().filter(|(_, file)| file.named) {
             // The compiler also finds a module that the user moved into a directory of its own.
@@ -66,16 +70,28 @@ impl<'a> Snapshot<'a> {
         let texts = branches::texts(&workspace.git, &workspace.root, is_known, &kept)?;
         changing.retain(|path| !texts.unmerged.contains_key(path));
         let asked = || workspace.asked_before(project);
+        let mut applied = workspace.as_applied(&changing, &memory)?;
+        let mut resolved = branches::resolve(&texts, &memory, &desired, &found, named);
+        for (path, former) in &named.updated {
+            let (Some(file), Some(Found::File(bytes))) = (desired.get(path), found.get(path))
+            else {
+                continue;
+            };
+            let sides = ThreeWay::new(path, memory.rows.get(path), Some(bytes), file);
+            resolved.insert(path.clone(), sides.update_from(former));
+            applied.insert(path.clone(), former.clone());
+        }
         Ok(Self {
             request,
-            applied: workspace.as_applied(&changing, &memory)?,
-            resolved: branches::resolve(&texts, &memory, &desired, &found, named),
+            applied,
+            resolved,
             orphans: branches::orphans(&workspace.git, &workspace.root, is_known)?,
             lost: Lost::find(project, &memory, &desired, &found, named, asked)?,
             memory,
             desired,
             found,
             record,
+            definitions,
             aside: BTreeMap::new(),
         })
     }
@@ -157,6 +173,7 @@ impl<'a> Snapshot<'a> {
             resolved: &self.resolved,
             templates: template::SET,
             project: &self.record,
+            definitions: &self.definitions,
             named,
             policy,
             decided: answers,

@@ -3,6 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use super::file_of::check_list;
@@ -15,7 +16,7 @@ use crate::{
     memory::{self, Memory},
     merge::markers,
     plan::Rewritten,
-    project::{self, FILE, Project},
+    project::{self, Definition, FILE, Key, Project, Source},
     reconcile::Last,
     template,
     tree::{self, Content, Digest, Found, Owner, RelPath},
@@ -96,6 +97,25 @@ impl Workspace {
         Self::read(root, None)
     }
 
+    /// The definitions that the types of `after` are generated from, by path. Those of the project before the command that are
+    /// no longer used are `None`.
+    pub fn definitions(&self, after: &Project) -> Result<BTreeMap<RelPath, Option<Content>>> {
+        let mut definitions = BTreeMap::new();
+        for (key, source) in [Some(&self.project), self.applied.as_ref()]
+            .into_iter()
+            .flatten()
+            .flat_map(Project::sources)
+        {
+            definitions.insert(memory::definition_path(&source.name, key.version)?, None);
+        }
+        for (key, source) in after.sources() {
+            let path = memory::definition_path(&source.name, key.version)?;
+            let text = source.definition.as_ref().map(|it| it.text().to_owned());
+            definitions.insert(path, text.map(|text| text.into_bytes().into()));
+        }
+        Ok(definitions)
+    }
+
     fn read(root: &Path, policy: Option<Policy>) -> Result<Self> {
         check_directory(root, |root| {
             let above = root.parent().unwrap_or(root).to_string_lossy();
@@ -143,11 +163,15 @@ impl Workspace {
         let last = last_applied(root)?;
         let is_applied = last.as_ref() == Some(&text);
         let other = last.filter(|_| !is_applied);
-        let applied = other.and_then(|text| Project::read(&text).ok());
+        let mut applied = other.and_then(|text| Project::read(&text).ok());
         if let Some(applied) = &applied {
             project::check_unchanging(&text, applied, is_new)?;
         }
-        let project = project?;
+        let mut project = project?;
+        attach(root, &mut project, None)?;
+        if let Some(applied) = &mut applied {
+            attach(root, applied, Some(&project))?;
+        }
         if let Some(applied) = &applied
             && of_this_set(applied)
             && of_this_set(&project)
@@ -251,6 +275,36 @@ impl Workspace {
         }
         Ok(rebuilt)
     }
+}
+
+/// Gives a project the definitions in its memory. Those that `other` has are not read again.
+fn attach(root: &Path, project: &mut Project, other: Option<&Project>) -> Result<()> {
+    project.attach(|name, key| {
+        let known = other.and_then(|other| {
+            let mut sources = other.sources();
+            let is = |(it, source): &(&Key, &Source)| *it == key && source.name == *name;
+            sources.find(is)?.1.definition.clone()
+        });
+        if known.is_some() {
+            return Ok(known);
+        }
+        let path = memory::definition_path(name, key.version)?;
+        match tree::find(root, &path)? {
+            Found::File(bytes) => match Definition::parse(&bytes, key.version) {
+                Ok(definition) => Ok(Some(Arc::new(definition))),
+                Err(why) => Err(memory::Error::Definition { path, why }.into()),
+            },
+            Found::Absent => Err(memory::Error::NoDefinition {
+                path,
+                key: key.clone(),
+            }
+            .into()),
+            Found::Obstacle(what) => {
+                let why = what.to_string();
+                Err(memory::Error::Definition { path, why }.into())
+            }
+        }
+    })
 }
 
 /// The row of a file with its generated text.

@@ -364,6 +364,22 @@ impl<'a> ThreeWay<'a> {
         }
     }
 
+    /// The verdict for a User file that follows a newer definition: `former` was generated from the one before.
+    pub fn update_from(&self, former: &Content) -> Resolved {
+        let is_unedited =
+            |last: &Last<Digest>| self.on_disk.is_some_and(|disk| last.any_of.contains(&disk));
+        let verdict = match self.last {
+            _ if self.on_disk == Some(self.digest) => Verdict::Unchanged,
+            Some(last) if is_unedited(last) => Verdict::Write,
+            _ => Verdict::Merge,
+        };
+        let merged = (verdict == Verdict::Merge).then(|| self.merge_onto(former));
+        Resolved {
+            merged,
+            ..Resolved::of(verdict, None)
+        }
+    }
+
     /// The three-way merge of the text on disk and the desired one.
     pub fn merge_onto(&self, base: &[u8]) -> Result<String, ConflictKind> {
         let driver = Driver::of(self.path);

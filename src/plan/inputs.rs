@@ -24,6 +24,8 @@ pub struct Inputs<'a> {
     pub templates: u32,
     /// The text of `PROJECT` after the command.
     pub project: &'a str,
+    /// The definitions that types are generated from, by path; `None` for a path that is no longer used.
+    pub definitions: &'a BTreeMap<RelPath, Option<Content>>,
     /// User files that the command names explicitly.
     pub named: &'a NamedFiles,
     /// The answer to every conflict.
@@ -79,6 +81,8 @@ pub struct NamedFiles {
     pub created: Vec<(RelPath, Content)>,
     /// Files whose text changes.
     pub rewritten: BTreeMap<RelPath, Rewritten>,
+    /// Files that follow a newer definition: the text that was generated from the former one.
+    pub updated: BTreeMap<RelPath, Content>,
     /// The old path of each rewritten file that moves, by its new one.
     pub moved: BTreeMap<RelPath, RelPath>,
 }

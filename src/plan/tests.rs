@@ -20,6 +20,7 @@ pub(crate) struct World {
     pub owned: BTreeSet<RelPath>,
     aside: BTreeMap<RelPath, Last<Digest>>,
     named: NamedFiles,
+    pub definitions: BTreeMap<RelPath, Option<Content>>,
 }
 
 pub(crate) fn path(text: &str) -> RelPath {
@@ -74,6 +75,7 @@ impl World {
             owned: BTreeSet::new(),
             aside: BTreeMap::new(),
             named: NamedFiles::default(),
+            definitions: BTreeMap::new(),
         }
     }
 
@@ -87,6 +89,7 @@ impl World {
             named: &self.named,
             templates: 1,
             project: "project",
+            definitions: &self.definitions,
             policy: self.policy,
             decided: &self.decided,
             forced: &self.forced,

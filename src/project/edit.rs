@@ -4,6 +4,7 @@ mod create_api;
 mod create_webhook;
 mod delete;
 mod entry;
+mod import;
 mod kind;
 mod settings;
 
@@ -11,5 +12,6 @@ pub use self::create_api::{CreateApi, NewVersion};
 pub use self::create_webhook::{CreateWebhook, Target};
 pub use self::delete::{DeleteApi, DeleteWebhook};
 pub use self::entry::External;
+pub use self::import::{Import, Imported};
 pub use self::kind::EditApi;
 pub use self::settings::{EditSettings, InitOptions, fixed};

@@ -21,6 +21,13 @@ pub enum Error {
     Unreadable(Unreadable),
 }
 
+impl Error {
+    /// Whether a CRD was refused only because its types are there already.
+    pub fn is_same_crd(&self) -> bool {
+        matches!(self, Self::Refused(Refused::SameCrd(_)))
+    }
+}
+
 impl From<Violation> for Error {
     fn from(violation: Violation) -> Self {
         Self::Broken(violation)
@@ -237,7 +244,15 @@ pub enum Refused {
         elsewhere: bool,
     },
     PathWithResource(RustPath),
+    /// Fields for a version that is a copy.
+    FieldsOfCopy(&'static str),
     ApiExists(Key),
+    /// The types of the API are not generated from a CRD.
+    NotFromCrd(Key),
+    /// The project defines the kind, and the CRD would be that of another project; or the other way round.
+    OtherOwner(Key),
+    /// The CRD was read before, and has not changed.
+    SameCrd(Key),
     ControllerExists(Key),
     NameExists(Key, ControllerName),
     NoSource {

@@ -5,6 +5,7 @@
 
 mod controllers;
 mod entries;
+mod fields;
 mod groups;
 mod kinds;
 mod webhooks;
@@ -42,16 +43,19 @@ pub fn check(project: &Project, last: Option<&Key>) -> Result<(), Violation> {
         Some(Defined { key, resource, api })
     });
     let apis: Vec<_> = apis.collect();
+    let typed = entries.iter().filter(|(_, resource)| resource.has_types());
+    let typed: Vec<_> = typed.copied().collect();
     let mut alone = entries.iter();
     let first = alone
         .find_map(|&(key, it)| entries::check(project, key, it).or_else(|| groups::of_api(key, it)))
         .or_else(|| groups::meanings(&entries))
-        .or_else(|| groups::modules(&apis))
+        .or_else(|| groups::modules(&typed))
         .or_else(|| kinds::versions(&apis))
         .or_else(|| kinds::lists(&apis))
         .or_else(|| kinds::short_names(&apis))
         .or_else(|| kinds::names(&apis))
-        .or_else(|| kinds::types(&apis))
+        .or_else(|| kinds::types(&typed))
+        .or_else(|| fields::check(&apis))
         .or_else(|| groups::samples(&apis))
         .or_else(|| controllers::check(&entries))
         .or_else(|| webhooks::check(project, &entries));

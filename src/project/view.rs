@@ -23,7 +23,8 @@ pub struct ApiView<'a> {
 /// A kind that the project defines: one CRD.
 #[derive(Clone, Debug)]
 pub struct KindView<'a> {
-    /// The storage version: the hub, or without conversion the most stable version, then the oldest.
+    /// The storage version: the hub; without conversion the one of the CRD that the types were generated from, or the most
+    /// stable version, then the oldest.
     pub storage: Version,
     /// The versions that are converted to the hub, by age.
     pub spokes: Vec<Version>,
@@ -85,6 +86,11 @@ impl Project {
         views.collect()
     }
 
+    /// The entry at `key`.
+    pub fn resource(&self, key: &Key) -> Option<&Resource> {
+        self.resources.get(key)
+    }
+
     /// The project with only the entries of one kind.
     pub fn of_kind(&self, group: &Group, kind: &Kind) -> Self {
         self.of_those(|key| (&key.group, &key.kind) == (group, kind))
@@ -120,6 +126,13 @@ impl Project {
         let mut hubs = self.webhooks().into_iter();
         let hub = hubs.find(|it| it.webhooks.is_hub() && it.key.is_same_kind(key));
         hub.map(|it| it.key.version)
+    }
+
+    /// The storage version of a kind that the project defines.
+    pub fn storage_of(&self, key: &Key) -> Option<Version> {
+        let mut kinds = self.kinds().into_iter();
+        let kind = kinds.find(|kind| kind.apis[0].key.is_same_kind(key))?;
+        Some(kind.storage)
     }
 
     /// The versions of a kind that the project defines.
@@ -200,9 +213,9 @@ impl Resource {
         self.api.is_some() || self.has_controllers()
     }
 
-    /// Whether the entry has no API, no controller and no webhook left.
+    /// Whether the entry has no types, no controller and no webhook left.
     pub fn holds_nothing(&self) -> bool {
-        !self.is_watched() && self.webhooks.is_none()
+        !self.is_watched() && !self.has_types() && self.webhooks.is_none()
     }
 }
 
@@ -213,7 +226,13 @@ impl<'a> KindView<'a> {
             Some((key.version, webhooks.spokes.iter().copied().collect()))
         });
         let (storage, spokes) = hubs.next().unwrap_or_else(|| {
-            let storage = Version::storage(versions.iter().map(|(key, ..)| key.version));
+            let all = || versions.iter().map(|(key, ..)| key.version);
+            let stored = versions.iter().filter(|(_, resource, _)| {
+                let definition = resource.definition();
+                definition.is_some_and(|definition| definition.is_stored())
+            });
+            let stored = Version::storage(stored.map(|(key, ..)| key.version));
+            let storage = stored.or_else(|| Version::storage(all()));
             (storage.expect("a kind has a version"), Vec::new())
         });
         drop(hubs);

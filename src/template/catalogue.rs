@@ -1,7 +1,7 @@
 //! The embedded templates, each with its scope and the owner of its file.
 //!
-//! Invariants: every template has a scope and an owner; a User template depends only on the key of its own entry and on settings
-//! that never change; no optional file is Tool.
+//! Invariants: every template has a scope and an owner; a User template depends only on the key of its own entry, on settings
+//! that never change, and on the definition of its types; no optional file is Tool.
 
 use std::sync::LazyLock;
 
@@ -24,6 +24,10 @@ pub enum Scope {
     Project,
     /// Each version of a kind that the project defines.
     Api,
+    /// Each version whose types need schemas beside them.
+    Schemas,
+    /// Each CRD that external types are generated from.
+    ExternalCrd,
     /// Each controller.
     Controller,
     /// A project with webhooks.
@@ -68,9 +72,11 @@ pub struct Template {
 /// A directory of templates: its scope, the owner of its files, and the files with another owner, by the start of their target.
 type Row = (&'static str, Scope, Owner, &'static [(&'static str, Owner)]);
 
-const TABLE: [Row; 10] = [
+const TABLE: [Row; 12] = [
     ("project/", Scope::Project, Owner::Shared, &OF_PROJECT),
     ("api/", Scope::Api, Owner::User, &[]),
+    ("schemas/", Scope::Schemas, Owner::User, &[]),
+    ("external/", Scope::ExternalCrd, Owner::User, &[]),
     ("controller/", Scope::Controller, Owner::User, &[]),
     ("webhook/server/", Scope::Server, Owner::Shared, &[]),
     (

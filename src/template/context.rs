@@ -5,7 +5,10 @@
 
 #[cfg(test)]
 mod tests;
+mod types;
 mod webhooks;
+
+use std::collections::BTreeMap;
 
 use heck::ToUpperCamelCase as _;
 use serde::Serialize;
@@ -43,8 +46,8 @@ pub struct Subject {
     pub variable: &'static str,
     /// Its value, with the names.
     pub value: Value,
-    /// Whether it has an integration test, because a minimal object is known.
-    pub tested: bool,
+    /// The directory whose templates are left out: `tests/` if no minimal object is known, `config/` for an external type.
+    pub without: Option<&'static str>,
 }
 
 /// The names of an entry of `PROJECT`; part of `kind`, `api`, `controller`, `webhook` and `spoke`.
@@ -86,12 +89,14 @@ impl Subject {
             value: with(&names, more),
             variable: match scope {
                 Scope::Api => "api",
+                Scope::Schemas => "schemas",
+                Scope::ExternalCrd => "crd",
                 Scope::Controller => "controller",
                 Scope::Convert => "spoke",
                 _ => "webhook",
             },
             names,
-            tested: true,
+            without: None,
         }
     }
 }
@@ -115,12 +120,6 @@ impl Names {
             plural: resource.plural.to_string(),
         }
     }
-
-    /// The path of the type if the project defines it.
-    fn own_path(&self) -> String {
-        let (group, version) = (&self.group_module, &self.version);
-        format!("crate::api::{group}::{version}::{}", self.type_name)
-    }
 }
 
 /// The context of a project.
@@ -128,6 +127,7 @@ pub fn context(project: &Project) -> Context {
     let settings = &project.settings;
     let library = project.library();
     let apis = apis(project);
+    let external = external(project);
     let controllers = controllers(project, &library);
     let webhooks = webhooks::webhooks(project, &library);
     let conversions = webhooks::conversions(project);
@@ -168,8 +168,8 @@ pub fn context(project: &Project) -> Context {
         },
         // The comment at the top of Rust files with a blank line below it, or empty.
         "header": settings.header_comment(),
-        // The modules of `src/api.rs`: groups, versions, APIs.
-        "groups": modules(apis.iter().flatten()),
+        // The modules of `src/api.rs`: groups, versions, types.
+        "groups": modules(apis.iter().flatten().chain(&external)),
         // The kinds that the project defines, by file, under the names of their storage versions.
         "kinds": apis.iter().map(kind).collect::<Vec<_>>(),
         // The modules of `src/controllers.rs`: groups, controllers.
@@ -184,7 +184,7 @@ pub fn context(project: &Project) -> Context {
         })).collect::<Vec<_>>(),
         // The modules of `src/webhooks.rs` and of the integration tests: groups, versions, kinds, files.
         "webhook_modules": modules(of_webhooks()),
-        "tested_webhook_modules": modules(of_webhooks().filter(|it| it.tested)),
+        "tested_webhook_modules": modules(of_webhooks().filter(|it| it.without.is_none())),
     });
 
     let has_certificates = |from: &str| exists && server["certificates"] == from;
@@ -197,13 +197,35 @@ pub fn context(project: &Project) -> Context {
     ];
     let scopes = scopes.into_iter().filter(|(_, exists)| *exists);
     let spokes = conversions.into_iter().flat_map(|(_, spokes)| spokes);
-    let subjects = apis.into_iter().flatten().chain(controllers);
+    let apis = apis
+        .into_iter()
+        .flatten()
+        .map(|api| with_types(project, api));
+    let types = apis.chain(external);
+    let schemas = schemas(project);
+    let subjects = types
+        .chain(schemas)
+        .chain(external_crds(project))
+        .chain(controllers);
     Context {
         scopes: scopes.map(|(scope, _)| scope).collect(),
         subjects: subjects.chain(webhooks).chain(spokes).collect(),
         variables,
         package,
     }
+}
+
+/// An API with its types and its sample, which only its own templates need.
+fn with_types(project: &Project, mut api: Subject) -> Subject {
+    if let Some(resource) = project.resource(&api.names.key)
+        && let Some(defined) = &resource.api
+    {
+        api.value["types"] = match resource.definition() {
+            Some(definition) => types::of_definition(definition),
+            None => types::of(&api.names.type_name, &defined.fields),
+        };
+    }
+    api
 }
 
 fn values(subjects: &[Subject]) -> Vec<&Value> {
@@ -317,6 +339,8 @@ fn apis(project: &Project) -> Vec<Vec<Subject>> {
             "category": category,
             // Whether etcd holds this version. Changes when a version is added: not for User files.
             "storage": view.storage,
+            // The types, if they are generated from a CRD.
+            "source": source_of(view.key, view.resource),
         });
         Subject::new(Scope::Api, names, more)
     };
@@ -328,6 +352,72 @@ fn apis(project: &Project) -> Vec<Vec<Subject>> {
         (names.group_file.clone(), names.file.clone())
     });
     kinds
+}
+
+/// The source of the types of an entry, if they are generated from a CRD.
+fn source_of(key: &Key, resource: &Resource) -> Value {
+    let types = resource.definition().map(|it| it.types(key, resource));
+    json!(types.map(|types| types.source.clone()))
+}
+
+/// The external types that are generated from a CRD.
+fn external(project: &Project) -> Vec<Subject> {
+    let external = project.sources().filter_map(|(key, _)| {
+        let resource = project.resource(key)?;
+        resource.external.as_ref()?;
+        let more = json!({ "source": source_of(key, resource) });
+        Some(Subject::new(Scope::Api, Names::of(key, resource), more))
+    });
+    external
+        .map(|it| Subject {
+            without: Some("config/"),
+            ..it
+        })
+        .collect()
+}
+
+/// The files with the schemas that no Rust type has, each beside the types that include it.
+fn schemas(project: &Project) -> Vec<Subject> {
+    let schemas = project.sources().filter_map(|(key, _)| {
+        let resource = project.resource(key)?;
+        let types = resource.definition()?.types(key, resource);
+        let more = json!({ "text": types.schemas.as_ref()? });
+        Some(Subject::new(Scope::Schemas, Names::of(key, resource), more))
+    });
+    schemas.collect()
+}
+
+/// The CRDs of external types, which the integration tests install: one for all versions of a kind that the project has.
+fn external_crds(project: &Project) -> Vec<Subject> {
+    let mut crds: BTreeMap<_, (Names, Value)> = BTreeMap::new();
+    for (key, source) in project.sources() {
+        let (Some(resource), Some(definition)) = (project.resource(key), &source.definition) else {
+            continue;
+        };
+        if resource.external.is_none() {
+            continue;
+        }
+        let crd = definition.value();
+        let names = || Names {
+            file: source.name.to_string(),
+            ..Names::of(key, resource)
+        };
+        let (_, all) = crds.entry(&source.name).or_insert_with(|| {
+            let mut all = crd.clone();
+            all["spec"]["versions"] = json!([]);
+            (names(), all)
+        });
+        if let (Value::Array(all), Value::Array(versions)) =
+            (&mut all["spec"]["versions"], &crd["spec"]["versions"])
+        {
+            all.extend(versions.iter().cloned());
+        }
+    }
+    let yaml = |crd: &Value| serde_yaml::to_string(crd).expect("JSON is YAML");
+    let subject = |(names, crd): (Names, Value)| {
+        Subject::new(Scope::ExternalCrd, names, json!({ "yaml": yaml(&crd) }))
+    };
+    crds.into_values().map(subject).collect()
 }
 
 fn controllers(project: &Project, library: &str) -> Vec<Subject> {
@@ -342,7 +432,7 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
     let ControllerView { key, resource, .. } = view;
     let mut names = Names::of(key, resource);
     let foreign = foreign_path(key, resource);
-    let own = foreign.is_none();
+    let own = foreign.is_none() && resource.source.is_none();
     let (group, version) = (&names.group_module, &names.version);
     let type_module = format!("crate::api::{group}::{version}::{}", names.module);
     let import = match foreign {
@@ -351,7 +441,7 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
             names.type_name = type_name;
             import
         }
-        None => names.own_path(),
+        None => key.type_path(),
     };
     names.file = view.module.file().to_owned();
     names.module = view.module.ident;
@@ -374,8 +464,12 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
         "test_import": in_tests(&import, library),
         // The module with the type, its spec and its status; empty for a type that the project does not define.
         "type_module": if own { type_module } else { String::new() },
-        // Whether the project defines the type, and whether another project does.
+        // Whether the type has the status of the templates, which `reconcile` sets, and whether it is in this project.
         "own": own,
+        "local": import.starts_with("crate::"),
+        // Whether a failed reconcile is reported in the status.
+        "reports": resource.api.is_some() && resource.definition().is_none_or(|it| it.has_conditions()),
+        // Whether another project defines the type.
         "external": resource.external.is_some(),
         "namespaced": view.namespaced,
     });

@@ -67,8 +67,9 @@ fn subjects(context: &Context) -> impl Iterator<Item = (Scope, Option<&Subject>)
 
 /// The templates of a scope that make a file for `subject`.
 fn templates(scope: Scope, subject: Option<&Subject>) -> impl Iterator<Item = &'static Template> {
-    let tested = subject.is_none_or(|subject| subject.tested);
-    catalogue::of(scope).filter(move |it| tested || !it.target.starts_with("tests/"))
+    let without = subject.and_then(|subject| subject.without);
+    let is_made = move |it: &&Template| without.is_none_or(|start| !it.target.starts_with(start));
+    catalogue::of(scope).filter(is_made)
 }
 
 /// The variables of the templates of one subject.

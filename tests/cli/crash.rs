@@ -110,6 +110,7 @@ fn steps(root: &Path, project: &[u8]) -> Result<Vec<Step>> {
         desired: &desired,
         found: &found,
         templates: template::SET,
+        definitions: &BTreeMap::new(),
         project: &project.write(),
         applied: &BTreeMap::new(),
         resolved: &BTreeMap::new(),

@@ -32,6 +32,12 @@ fn copy(from: &Tree, to: &Path) {
     }
 }
 
+/// The definitions that types are generated from. `PROJECT` names them, so they go wherever it goes.
+fn sources(mut tree: Tree) -> Tree {
+    tree.retain(|path, _| path.starts_with(".operator-forge/crds/"));
+    tree
+}
+
 #[test]
 fn idempotence() {
     for (name, steps) in projects() {
@@ -60,6 +66,7 @@ fn inverse() {
             let project = fs::read(directory.path().join("PROJECT")).unwrap();
             succeed(directory.path(), &step.command);
             let after = fs::read(directory.path().join("PROJECT")).unwrap();
+            let sources = sources(tree(directory.path()));
             fs::write(directory.path().join("PROJECT"), project).unwrap();
             succeed(directory.path(), "operator-forge sync");
             assert_same(
@@ -68,6 +75,7 @@ fn inverse() {
                 &tree(directory.path()),
             );
             fs::write(directory.path().join("PROJECT"), after).unwrap();
+            copy(&sources, directory.path());
             succeed(directory.path(), "operator-forge sync");
         }
     }
@@ -193,13 +201,16 @@ fn delete_of(create: &str) -> String {
         "--short-name",
         "--certificates",
         "--validation-path",
+        "--from-crd",
     ];
     let mut words = create.split(' ').peekable();
     let mut delete = Vec::new();
     while let Some(word) = words.next() {
         if how.contains(&word) {
             words.next();
-        } else if word != "--finalizer" && !how.iter().any(|flag| word.starts_with(flag)) {
+        } else if !["--finalizer", "--external", "--controller"].contains(&word)
+            && !how.iter().any(|flag| word.starts_with(flag))
+        {
             delete.push(if word == "create" { "delete" } else { word });
         }
     }
@@ -260,6 +271,7 @@ fn convergence() {
             &Tree::from([("PROJECT".to_owned(), incremental["PROJECT"].clone())]),
             fresh.path(),
         );
+        copy(&sources(incremental.clone()), fresh.path());
         succeed(fresh.path(), "operator-forge sync");
         assert_same(
             &format!(

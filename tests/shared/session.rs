@@ -110,6 +110,7 @@ pub fn shell(directory: &Path, command: &str) -> Step {
         .current_dir(directory)
         .env("PATH", path)
         .env("TERM", "dumb")
+        .env("CRDS", repository().join("snapshots/crds"))
         .env("LC_ALL", "C")
         .env(
             "GIT_CEILING_DIRECTORIES",
@@ -120,7 +121,8 @@ pub fn shell(directory: &Path, command: &str) -> Step {
         .expect("sh runs");
     let mut text = String::from_utf8(output.stdout)
         .expect("UTF-8 output")
-        .replace(&directory.display().to_string(), "…");
+        .replace(&directory.display().to_string(), "…")
+        .replace(&repository().join("snapshots").display().to_string(), "…");
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
     }

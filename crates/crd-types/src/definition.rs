@@ -61,6 +61,11 @@ pub struct Version {
 }
 
 impl Crd {
+    /// The approval of an API in a group of Kubernetes: the value of `api-approved.kubernetes.io`.
+    pub fn approval(&self) -> Option<&str> {
+        self.approval.as_deref()
+    }
+
     /// The definition without what only a CRD says, and nothing in Rust.
     pub(crate) fn plain(&self) -> Crd {
         let names = Names {
@@ -80,6 +85,19 @@ impl Crd {
 }
 
 impl Version {
+    /// Whether status is a subresource that lists conditions as Kubernetes' API conventions describe them.
+    pub fn has_conditions(&self) -> bool {
+        let status = self
+            .schema
+            .get("properties")
+            .map(|properties| &properties["status"]);
+        let conditions =
+            status.map(|status| &status["properties"]["conditions"]["items"]["properties"]);
+        let is_field = |name| conditions.is_some_and(|fields| fields[name]["type"] == "string");
+        let fields = ["type", "status", "reason", "message", "lastTransitionTime"];
+        self.status && fields.into_iter().all(is_field)
+    }
+
     fn plain(&self) -> Version {
         let properties = self.schema.get("properties");
         Version {
@@ -96,7 +114,7 @@ impl Version {
     }
 }
 
-/// Annotations that say nothing about the API.
+/// The annotation with the approval of an API in a group of Kubernetes.
 const APPROVAL: &str = "api-approved.kubernetes.io";
 
 /// Reads a CustomResourceDefinition.

@@ -57,9 +57,12 @@ impl Project {
             _ => {}
         }
         let (key, mut left) = self.named(&delete.group, delete.version, &delete.kind)?;
-        let resource = delete.resource.unwrap_or(left.api.is_some());
-        if resource && left.api.take().is_none() {
+        let resource = delete.resource.unwrap_or(left.has_types());
+        if resource && !left.has_types() {
             return Err(Refused::NotDefined(key).into());
+        }
+        if resource {
+            (left.api, left.source) = (None, None);
         }
         let default = delete.controller.unwrap_or(left.controller || !resource);
         match &delete.controller_name {

@@ -15,14 +15,20 @@ pub struct External {
 }
 
 impl Project {
-    /// The key of a type in the domain of the project.
+    /// The key of a version of a kind that the project defines: in its own domain, or in that of the CRD that it took over.
     pub(super) fn own_key(&self, group: &Group, version: Version, kind: &Kind) -> Key {
         Key {
             group: group.clone(),
             kind: kind.clone(),
-            domain: self.domain.clone(),
+            domain: self.domain_of(group, kind).clone(),
             version,
         }
+    }
+
+    /// The domain of a kind that the project defines, or would define.
+    pub fn domain_of(&self, group: &Group, kind: &Kind) -> &Domain {
+        let mut defined = self.apis_of(group, kind).map(|(key, _)| &key.domain);
+        defined.next().unwrap_or(&self.domain)
     }
 
     /// The versions of a kind that the project defines, with their entries.

@@ -8,7 +8,7 @@ use crate::project::{Key, Project, Resource};
 pub fn check(project: &Project, key: &Key, resource: &Resource) -> Option<Violation> {
     let of_type = match resource.external {
         _ if resource.core => core_entry(key, resource),
-        Some(_) => external_entry(project, key),
+        Some(_) => external_entry(project, key, resource),
         None => own_entry(project, key, resource),
     };
     of_type.or_else(|| {
@@ -63,7 +63,7 @@ fn core_entry(key: &Key, resource: &Resource) -> Option<Violation> {
 }
 
 /// A type that another project defines.
-fn external_entry(project: &Project, key: &Key) -> Option<Violation> {
+fn external_entry(project: &Project, key: &Key, resource: &Resource) -> Option<Violation> {
     let group = key.api_group(false);
     let own = |(other, resource): (&Key, &Resource)| {
         resource.api.is_some() && other.kind == key.kind && other.api_group(false) == group
@@ -73,7 +73,17 @@ fn external_entry(project: &Project, key: &Key) -> Option<Violation> {
         return Some(not_external(key, core));
     }
     if group.contains('.') {
-        return None;
+        let path = resource
+            .external
+            .as_ref()
+            .filter(|_| resource.source.is_some())?;
+        let ours = key.type_path();
+        if path.as_str() == ours {
+            return None;
+        }
+        let broken = violation!(key => "`{key}` has `crd` and the path `{path}`",
+            "types that are generated from a CRD are in a module of this project");
+        return Some(broken.in_file(format!("path: {ours}, or remove `crd`")));
     }
     let broken = violation!(key => "the API group `{group}` has no dot",
         "the types of other projects are CRDs, whose groups are domains with at least one dot");
@@ -96,7 +106,9 @@ pub fn not_external(key: &Key, core: bool) -> Violation {
 /// An API of the project, or a controller or webhook of a type that nobody defines.
 fn own_entry(project: &Project, key: &Key, resource: &Resource) -> Option<Violation> {
     let (domain, ours) = (&key.domain, &project.domain);
-    if domain != ours {
+    let takes_over =
+        |(other, it): (&Key, &Resource)| it.source.is_some() && other.is_same_kind(key);
+    if domain != ours && !project.resources().any(takes_over) {
         let broken = violation!(key => "`{key}` has domain `{domain}`, the project has `{ours}`",
             "the APIs of a project share its domain");
         return Some(broken.in_file(format!("domain: {ours}")));

@@ -37,11 +37,18 @@ pub fn of_api(key: &Key, resource: &Resource) -> Option<Violation> {
         return Some(broken.in_file(format!("group: {group}.example.com")));
     }
     let is_in = |suffix: &&str| group == *suffix || group.ends_with(&format!(".{suffix}"));
-    if let Some(suffix) = ["k8s.io", "kubernetes.io"].into_iter().find(is_in) {
+    let reserved = ["k8s.io", "kubernetes.io"].into_iter().find(is_in);
+    if let Some(suffix) = reserved.filter(|_| !resource.is_approved()) {
         let broken = violation!(key => "the API group `{group}` is reserved for Kubernetes",
             "the API server refuses CRDs in `{suffix}` that the community has not approved",
             "a controller can watch Kubernetes' own types without defining them");
-        return Some(broken.set("api", false).in_file("core: true"));
+        let broken = broken.in_file("core: true");
+        return Some(match resource.source {
+            Some(_) => broken
+                .note("the annotation `api-approved.kubernetes.io` of the CRD would say so")
+                .by_command(Remedy::set([("external", true)])),
+            None => broken.by_command(Remedy::set([("api", false)])),
+        });
     }
     // `make manifests` writes `<group>_<plural>.yaml`, of which Windows reads what is before the first dot.
     if let Some(first) = group.split('.').next().filter(|first| is_device(first)) {
@@ -89,21 +96,29 @@ pub fn meanings(entries: &[Entry<'_>]) -> Option<Violation> {
 }
 
 /// Two groups need two Rust modules, or they would share a directory.
-pub fn modules(apis: &[Defined<'_>]) -> Option<Violation> {
-    let module = |it: &Defined<'_>| {
-        let module = Module::of_group(&it.key.group, &it.key.domain);
+pub fn modules(typed: &[Entry<'_>]) -> Option<Violation> {
+    let module = |(key, _): &Entry<'_>| {
+        let module = Module::of_group(&key.group, &key.domain);
         module.file().to_owned()
     };
-    let (first, it, module) = clash(apis, module, |it| &it.key.group)?;
+    let ((first, _), (key, _), module) =
+        clash(typed, module, |(key, _)| (&key.group, &key.domain))?;
+    let is_same = key.group == first.group;
     let name = |key: &Key| match key.group.as_str() {
+        _ if is_same => format!("`{}`", key.api_group(false)),
         "" => format!("`{}` (the empty group)", key.domain),
         group => format!("`{group}`"),
     };
-    let groups = format!("the groups {} and {}", name(first.key), name(it.key));
-    let broken = violation!(it.key => "{groups} would both be the Rust module `{module}`",
-        "a group's types are in `src/api/<module>`: the names have to differ in letters or digits")
-    .set("group", &first.key.group);
-    Some(broken.beside(first.key))
+    let groups = format!("the groups {} and {}", name(first), name(key));
+    let broken = violation!(key => "{groups} would both be the Rust module `{module}`",
+        "a group's types are in `src/api/<module>`: the names have to differ in letters or digits");
+    let broken = match is_same {
+        true => broken
+            .by_command(Remedy::Inspect)
+            .in_file("rename one of the groups"),
+        false => broken.set("group", &first.group),
+    };
+    Some(broken.beside(first))
 }
 
 /// A sample is called `<group>_<version>_<kind>.yaml`, and two of them must not be one file: group `a-v1-ba` with kind `Ca` and

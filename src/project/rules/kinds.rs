@@ -1,6 +1,6 @@
 //! Rules of kinds: their versions, their names in the API group, their Rust types.
 
-use super::{Defined, clash};
+use super::{Defined, Entry, clash};
 use crate::name::{Kind, Plural, ShortName, rust};
 use crate::project::error::{Remedy, Violation, violation};
 
@@ -114,10 +114,10 @@ pub fn names(apis: &[Defined<'_>]) -> Option<Violation> {
 }
 
 /// The types of one version are re-exported side by side.
-pub fn types(apis: &[Defined<'_>]) -> Option<Violation> {
-    let types: Vec<_> = apis
+pub fn types(typed: &[Entry<'_>]) -> Option<Violation> {
+    let types: Vec<_> = typed
         .iter()
-        .map(|it| (it.key, rust::type_name(&it.key.kind)))
+        .map(|(key, _)| (*key, rust::type_name(&key.kind)))
         .collect();
     let ((first, _), (key, name), _) = clash(
         &types,

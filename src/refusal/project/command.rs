@@ -78,7 +78,9 @@ pub fn failure(refused: Refused) -> Failure {
         Refused::NoEffect { field, without } => {
             let (name, without) = (flag_of(field), flag_of(without));
             usage(format!("`{name}` has no effect with `{without}=false`")).advise(match field {
-                "plural" | "namespaced" | "shortNames" => Advice::drop(name),
+                "plural" | "namespaced" | "shortNames" | "fields" | "statusFields" => {
+                    Advice::drop(name)
+                },
                 _ => Advice::switch(format!("{without}=true")),
             })
         }
@@ -88,6 +90,9 @@ pub fn failure(refused: Refused) -> Failure {
                 .note(format!("`{name}` belongs to `{of}`"))
                 .advise(Advice::Set(vec![Flag::new(of, None), flag(name, value)]))
         }
+        Refused::FieldsOfCopy(field) => usage(format!("`{}` beside `--from-version`", flag_of(field)))
+            .note("the new version has the fields of the one that it copies; `edit api --add-field` adds others")
+            .advise(Advice::drop(flag_of(field))),
         Refused::NothingToCreate { elsewhere } => {
             let mut flags = vec!["--controller=false".to_owned()];
             if !elsewhere {
@@ -104,6 +109,16 @@ pub fn failure(refused: Refused) -> Failure {
         Refused::ApiExists(key) => no(format!("`{key}` exists already"))
             .note(AGAIN)
             .advise(Advice::set("--version", key.version.following().to_string())),
+        Refused::NotFromCrd(key) => no(format!("`{key}` exists already, with types of your own"))
+            .note("`--force` replaces them by the types of the CRD, without your changes")
+            .advise(forced()),
+        Refused::OtherOwner(key) => no(format!("`{key}` has another owner in this project"))
+            .note("`--external` is for kinds of other projects; without it, this project takes the CRD over")
+            .note("`delete api` removes the entry first")
+            .advise(status()),
+        Refused::SameCrd(key) => no(format!("`{key}` exists already, with the types of this CRD"))
+            .note("a CRD that has changed since updates the types, and keeps your edits")
+            .advise(status()),
         Refused::ControllerExists(key) => {
             let name = format!("{}-{}", key.kind.singular(), key.version);
             no(format!("`{}` has a controller already", key.kind))

@@ -66,6 +66,7 @@ fn an_api_in_full() {
         &names,
         json!({
             "root": false, "namespaced": true, "short_names": ["mc"], "category": "demo-all", "storage": true,
+            "source": null,
         }),
     );
     let controller = both(
@@ -75,7 +76,7 @@ fn an_api_in_full() {
             "import": "crate::api::cache::v1alpha1::Memcached",
             "test_import": "demo::api::cache::v1alpha1::Memcached",
             "type_module": "crate::api::cache::v1alpha1::memcached",
-            "own": true, "external": false, "namespaced": true,
+            "own": true, "local": true, "reports": true, "external": false, "namespaced": true,
         }),
     );
     assert_eq!(
@@ -223,12 +224,12 @@ fn a_webhook_in_full() {
             "group": "cache", "group_module": "cache", "group_file": "cache", "version": "v1", "kind": "Foo",
             "module": "foo", "file": "foo", "api_group": "cache.example.com", "type": "Foo", "variable": "object",
             "plural": "foos", "import": "crate::api::cache::v1::Foo", "test_import": "demo::api::cache::v1::Foo",
-            "own": true, "external": false, "sample": "\"spec\": {},",
+            "own": true, "external": false, "comparable": true, "sample": "\"spec\": {},",
             "function": "cache::v1::foo::validate::webhook", "path": "/x",
         })]
     );
-    let is = |it: &Subject| (it.scope, it.tested);
-    assert_eq!(is(&webhooks[0]), (Scope::Validate, true));
+    let is = |it: &Subject| (it.scope, it.without);
+    assert_eq!(is(&webhooks[0]), (Scope::Validate, None));
     assert_eq!(context["admissions"], json!([webhooks[0].value]));
     let spoke = json!({
         "group": "cache", "group_module": "cache", "group_file": "cache", "variable": "object", "plural": "foos",
@@ -281,7 +282,7 @@ fn types_of_others() {
         (
             it.value["external"] == true,
             !it.value["sample"].is_null(),
-            it.tested,
+            it.without.is_none(),
         )
     };
     assert_eq!(

@@ -48,7 +48,7 @@ fn webhook(view: WebhookView<'_>, library: &str) -> Vec<Subject> {
         webhooks,
     } = view;
     let mut names = Names::of(key, resource);
-    let path = foreign_path(key, resource).unwrap_or_else(|| names.own_path());
+    let path = foreign_path(key, resource).unwrap_or_else(|| key.type_path());
     let (type_name, import) = rust::import_beside_webhooks(&path);
     names.type_name = type_name;
     let core = || kubernetes::find(key.group.as_str(), key.version, &key.kind);
@@ -65,8 +65,10 @@ fn webhook(view: WebhookView<'_>, library: &str) -> Vec<Subject> {
             "test_import": in_tests(&import, library),
             // Whether the project defines the type.
             "own": resource.api.is_some(),
-            // Whether another project defines the type. Any other type is `Default` and `PartialEq`.
+            // Whether another project defines the type.
             "external": resource.external.is_some(),
+            // Whether the type is known to be `Default` and `PartialEq`.
+            "comparable": resource.external.is_none() && resource.source.is_none(),
             // The fields of a minimal object besides its metadata, if they are known.
             "sample": sample,
             // The path, from `src/webhooks.rs`, of the function that declares the webhook.
@@ -74,9 +76,10 @@ fn webhook(view: WebhookView<'_>, library: &str) -> Vec<Subject> {
             // The URL path that `PROJECT` gives it.
             "path": webhook.as_ref()?.path.as_ref().map(ToString::to_string),
         });
+        let is_tested = sample.is_some() || resource.external.is_some();
         Some(Subject {
             // The CRD of another project gives an object, too.
-            tested: sample.is_some() || resource.external.is_some(),
+            without: (!is_tested).then_some("tests/"),
             ..Subject::new(scope, names.clone(), more)
         })
     };
@@ -95,10 +98,7 @@ pub fn conversions(project: &Project) -> Vec<(String, Vec<Subject>)> {
         let spokes = kind.apis.iter();
         let spokes = spokes.filter(|api| kind.spokes.contains(&api.key.version));
         let spokes = spokes.map(|api| spoke(Names::of(api.key, api.resource), kind.storage));
-        (
-            Names::of(hub.key, hub.resource).own_path(),
-            spokes.collect(),
-        )
+        (hub.key.type_path(), spokes.collect())
     };
     let kinds = project.kinds().into_iter();
     let converted = kinds.filter(|kind| !kind.spokes.is_empty());

@@ -1,21 +1,14 @@
 //! The CRDs that are compared.
 
-use std::{
-    collections::BTreeSet,
-    ffi::OsStr,
-    fs,
-    io::{self, Read},
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeSet, path::Path};
 
 use crd_compat::Release;
-use walkdir::{DirEntry, WalkDir};
 
 use super::BASES;
 use crate::{
     advice::Script,
     definitions::{File, Files},
-    engine::Workspace,
+    engine::{Workspace, crd_files},
     error::{Failure, Result},
     git, project,
 };
@@ -48,22 +41,8 @@ fn before(root: &Path, released: &str) -> Result<Vec<File>> {
             )
             .advise(Script::forge("check --crds HEAD")));
     }
-    let path = root.join(released);
-    if released == "-" {
-        let mut bytes = Vec::new();
-        io::stdin()
-            .read_to_end(&mut bytes)
-            .map_err(|error| unreadable("standard input", &error.to_string()))?;
-        let source = "standard input".to_owned();
-        return Ok(vec![File { source, bytes }]);
-    }
-    if path.is_dir() {
-        return directory(root, &path);
-    }
-    if path.exists() {
-        let bytes = fs::read(&path).map_err(|error| unreadable(released, &error.to_string()))?;
-        let source = released.to_owned();
-        return Ok(vec![File { source, bytes }]);
+    if let Some(files) = crd_files::read(root, released)? {
+        return Ok(files);
     }
     let mut files = git::blobs(root, released, BASES).map_err(|why| {
         Failure::refused(format!("`{released}` is neither a file nor a git revision"))
@@ -74,9 +53,9 @@ fn before(root: &Path, released: &str) -> Result<Vec<File>> {
                 false => Script::forge("check --help"),
             })
     })?;
-    files.retain(|file| holds_definitions(Path::new(&file.path)));
-    let texts =
-        git::contents(root, &files).map_err(|why| unreadable(released, &why.to_string()))?;
+    files.retain(|file| crd_files::holds_definitions(Path::new(&file.path)));
+    let texts = git::contents(root, &files)
+        .map_err(|why| crd_files::unreadable(released, &why.to_string()))?;
     let (links, files): (Vec<_>, Vec<_>) = files
         .into_iter()
         .zip(texts)
@@ -99,57 +78,5 @@ fn after(root: &Path) -> Result<Vec<File>> {
             .note("the CRDs of the project are there")
             .advise(Script::of("make manifests")));
     }
-    directory(root, &bases)
-}
-
-/// Every YAML and JSON file below `at`, by path. Links are followed, but no file is read twice: a mounted ConfigMap has a link
-/// beside every file. A link to a parent directory is ignored.
-fn directory(root: &Path, at: &Path) -> Result<Vec<File>> {
-    let refused = |path: &Path, why: &str| {
-        let shown = path.strip_prefix(root).unwrap_or(path).display();
-        unreadable(&shown.to_string(), why)
-    };
-    let real = fs::canonicalize(at);
-    let real = real.map_err(|error| refused(at, &error.to_string()))?;
-    let mut seen: BTreeSet<PathBuf> = real.ancestors().skip(1).map(Path::to_owned).collect();
-    let mut is_new = |path: &Path| fs::canonicalize(path).map_or(true, |real| seen.insert(real));
-    let counts = |entry: &DirEntry| entry.file_type().is_dir() || holds_definitions(entry.path());
-    let entries = WalkDir::new(at)
-        .follow_links(true)
-        .sort_by_file_name()
-        .into_iter()
-        .filter_entry(|entry| counts(entry) && is_new(entry.path()));
-    let mut files = Vec::new();
-    for entry in entries {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(error) if error.loop_ancestor().is_some() => continue,
-            Err(error) => {
-                let path = error.path().unwrap_or(at);
-                let why = error.io_error().map(ToString::to_string);
-                return Err(refused(path, &why.unwrap_or_default()));
-            }
-        };
-        let path = entry.path();
-        if entry.file_type().is_file() {
-            let bytes = fs::read(path).map_err(|error| refused(path, &error.to_string()))?;
-            let shown = path.strip_prefix(root).unwrap_or(path).display();
-            let source = shown.to_string();
-            files.push(File { source, bytes });
-        }
-    }
-    Ok(files)
-}
-
-/// Whether a file has the extension of YAML or JSON.
-fn holds_definitions(path: &Path) -> bool {
-    let extension = path.extension().map(OsStr::to_ascii_lowercase);
-    let extension = extension.as_deref().and_then(OsStr::to_str);
-    matches!(extension, Some("yaml" | "yml" | "json"))
-}
-
-fn unreadable(what: &str, why: &str) -> Failure {
-    Failure::refused(format!("cannot read `{what}`: {why}"))
-        .note("it should contain the CustomResourceDefinitions of a release")
-        .advise(Script::forge("check --crds HEAD"))
+    crd_files::directory(root, &bases)
 }

@@ -1,0 +1,314 @@
+//! `create api --from-crd`: types that are generated from the CRDs in files.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use crd_types::Crd;
+use serde_json::Value;
+
+use super::next;
+use crate::{
+    advice::{Advice, NextStep, Script},
+    cli::Api,
+    definitions,
+    engine::{Request, Workspace, crd_files},
+    error::{Failure, Result},
+    name::{CrdName, Invalid, ShortName, Version},
+    plan::NamedFiles,
+    project::{Definition, Import, Imported, Key, Project},
+    refusal, template,
+    tree::{Content, File, Owner, RelPath},
+};
+
+pub fn run(
+    workspace: &Workspace,
+    api: &Api,
+    source: &str,
+    mut remarks: Vec<String>,
+) -> Result<Request> {
+    refuse_flags(api)?;
+    let imports = imports(workspace, api, source, &mut remarks)?;
+    let before = &workspace.project;
+    let mut project = before.clone();
+    let (mut created, mut updated) = (Vec::new(), Vec::new());
+    let mut same = None;
+    for import in &imports {
+        let imported = match project.import(import) {
+            Err(error) if error.is_same_crd() => {
+                same.get_or_insert(error);
+                continue;
+            }
+            imported => imported?,
+        };
+        let Imported {
+            project: after,
+            created: new,
+            updated: newer,
+        } = imported;
+        project = after;
+        created.extend(new);
+        updated.extend(newer);
+    }
+    if let (true, true, Some(same)) = (created.is_empty(), updated.is_empty(), same) {
+        return Err(same.into());
+    }
+    let losses = losses(&project, created.iter().chain(&updated));
+    let is_incomplete = !losses.is_empty();
+    remarks.extend(losses);
+    Ok(Request {
+        named: NamedFiles {
+            updated: former(before, &project, &updated)?,
+            ..NamedFiles::default()
+        },
+        next: steps(before, &project, &created, &updated)?,
+        remarks,
+        is_incomplete,
+        ..Request::of("create api", project)
+    })
+}
+
+/// Refuses `--external` without a CRD.
+pub fn refuse_external(api: &Api) -> Result<()> {
+    match api.external {
+        None | Some(false) => Ok(()),
+        Some(true) => Err(Failure::usage("`--external` is given without `--from-crd`")
+            .note("it says that the CRD belongs to another project")
+            .note("for a type in a crate, `--external-api-path` names the type")
+            .advise(Advice::set("--from-crd", "crds.yaml"))),
+    }
+}
+
+/// Refuses flags for what the CRD says.
+fn refuse_flags(api: &Api) -> Result<()> {
+    let given = [
+        ("--plural", api.plural.is_some()),
+        ("--namespaced", api.namespaced.is_some()),
+        ("--short-name", !api.short_name.is_empty()),
+        ("--field", !api.field.is_empty()),
+        ("--status-field", !api.status_field.is_empty()),
+        ("--resource", api.resource.is_some()),
+        ("--from-version", api.from_version.is_some()),
+        ("--controller-name", api.controller_name.is_some()),
+        ("--finalizer", api.finalizer.is_some()),
+        (
+            "--external-api-path",
+            api.crate_type.external_api_path.is_some(),
+        ),
+        (
+            "--external-api-domain",
+            api.crate_type.external_api_domain.is_some(),
+        ),
+    ];
+    let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) else {
+        return Ok(());
+    };
+    Err(
+        Failure::usage(format!("`{flag}` is given with `--from-crd`"))
+            .note("names, scope, versions and fields come from the CRD; the controller is the default one of the kind")
+            .advise(Advice::drop(flag)),
+    )
+}
+
+/// The CRDs of `--from-crd` that the other flags select.
+fn imports(
+    workspace: &Workspace,
+    api: &Api,
+    source: &str,
+    remarks: &mut Vec<String>,
+) -> Result<Vec<Import>> {
+    let files = crd_files::read(&workspace.root, source)?;
+    let files = files.ok_or_else(|| {
+        Failure::refused(format!("no file or directory `{source}`"))
+            .note("`--from-crd` names a file or a directory with CRDs, or `-` for standard input")
+            .advise(Advice::Help)
+    })?;
+    let values = definitions::values(&files)?;
+    if values.is_empty() {
+        return Err(
+            Failure::refused(format!("no CustomResourceDefinition in `{source}`"))
+                .note("`kubectl get crd NAME -o yaml` prints one of a cluster, and `-` reads it")
+                .advise(Script::anywhere("kubectl get crd")),
+        );
+    }
+    let mut imports = Vec::new();
+    let mut others = Vec::new();
+    for (name, value) in &values {
+        let crd = crd_types::read(value).map_err(|error| refusal::of_crd(name, &error))?;
+        match is_selected(api, &crd) {
+            true => imports.push(import(workspace, api, name, value, &crd, remarks)?),
+            false => others.push(name.as_str()),
+        }
+    }
+    if imports.is_empty() {
+        let there = others.into_iter().take(8).map(|name| format!("`{name}`"));
+        let there = there.collect::<Vec<_>>().join(", ");
+        return Err(
+            Failure::refused(format!("no CRD in `{source}` is selected"))
+                .note(format!("it has {there}"))
+                .note("`--group`, `--kind` and `--version` select some of them")
+                .advise(Advice::Drop(vec![
+                    "--group".to_owned(),
+                    "--kind".to_owned(),
+                ])),
+        );
+    }
+    Ok(imports)
+}
+
+/// Whether a CRD has the group and the kind of the flags. `cert-manager` and `cert-manager.io` are both the group of
+/// `certificates.cert-manager.io`.
+fn is_selected(api: &Api, crd: &Crd) -> bool {
+    let is_group = |group: &str| {
+        let rest = crd.group.strip_prefix(group);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    api.of.group.as_deref().is_none_or(is_group)
+        && api
+            .of
+            .kind
+            .as_deref()
+            .is_none_or(|kind| kind == crd.names.kind)
+}
+
+fn import(
+    workspace: &Workspace,
+    api: &Api,
+    name: &str,
+    value: &Value,
+    crd: &Crd,
+    remarks: &mut Vec<String>,
+) -> Result<Import> {
+    let invalid = |invalid: Invalid| refusal::of_crd_name(name, invalid);
+    let wanted = api.of.version.as_deref();
+    let known = workspace.project.sources();
+    let known = known.filter(|(_, source)| source.name.as_str() == name);
+    let known: Vec<String> = known.map(|(key, _)| key.version.to_string()).collect();
+    let mut versions = BTreeMap::new();
+    for version in &crd.versions {
+        let is_wanted = match wanted {
+            Some(wanted) => wanted == version.name,
+            None => version.served || version.storage || known.contains(&version.name),
+        };
+        if is_wanted {
+            let parsed: Version = version.name.parse().map_err(invalid)?;
+            let definition = Definition::of(value, &version.name);
+            let definition = definition.map_err(|error| refusal::of_crd(name, &error))?;
+            versions.insert(parsed, Arc::new(definition));
+        } else if wanted.is_none() {
+            remarks.push(format!(
+                "`{name}` does not serve {}, which is left out; `--version {}` adds it",
+                version.name, version.name
+            ));
+        }
+    }
+    if versions.is_empty() {
+        let there = crd.versions.iter().map(|version| version.name.as_str());
+        let there = there.collect::<Vec<_>>();
+        let failure = Failure::refused(format!(
+            "`{name}` has no version `{}`",
+            wanted.unwrap_or_default()
+        ));
+        return Err(failure
+            .note(format!("it has {}", there.join(", ")))
+            .advise(Advice::set("--version", there[there.len() - 1])));
+    }
+    let short_names = crd.names.short.iter().map(|name| name.parse());
+    Ok(Import {
+        name: name.parse::<CrdName>().map_err(invalid)?,
+        kind: crd.names.kind.parse().map_err(invalid)?,
+        plural: crd.names.plural.parse().map_err(invalid)?,
+        short_names: short_names
+            .collect::<Result<Vec<ShortName>, _>>()
+            .map_err(invalid)?,
+        versions,
+        external: api.external.unwrap_or_default(),
+        controller: api.controller,
+        force: api.force,
+    })
+}
+
+/// What the CRDs of the types will lack.
+fn losses<'a>(project: &Project, keys: impl Iterator<Item = &'a Key>) -> Vec<String> {
+    let of_key = |key: &Key| {
+        let resource = project.resource(key)?;
+        let types = resource.definition()?.types(key, resource);
+        let losses = types.losses.iter();
+        Some(
+            losses
+                .map(|loss| format!("{}: {loss}", key.kind))
+                .collect::<Vec<_>>(),
+        )
+    };
+    keys.filter_map(of_key).flatten().collect()
+}
+
+/// The texts that were generated from the definitions before, of the files that change with them.
+fn former(
+    before: &Project,
+    after: &Project,
+    updated: &[Key],
+) -> Result<BTreeMap<RelPath, Content>> {
+    let mut former = BTreeMap::new();
+    for key in updated {
+        let was = template::tree(&before.of_kind(&key.group, &key.kind))?;
+        let is = template::tree(&after.of_kind(&key.group, &key.kind))?;
+        let files = was.into_iter().filter(|(path, was)| {
+            let is_other = |now: &File| now.content != was.content;
+            was.owner == Owner::User && is.get(path).is_some_and(is_other)
+        });
+        former.extend(files.map(|(path, file)| (path, file.content)));
+    }
+    Ok(former)
+}
+
+fn steps(
+    before: &Project,
+    project: &Project,
+    created: &[Key],
+    updated: &[Key],
+) -> Result<Vec<NextStep>> {
+    let mut steps = Vec::new();
+    let was: Vec<String> = before.controllers().iter().map(|it| it.path()).collect();
+    let controllers = project.controllers();
+    let paths = controllers.iter().map(|controller| controller.path());
+    let new = paths.filter(|path| !was.contains(path));
+    steps.extend(
+        new.map(|path| NextStep::by_hand(format!("write the reconcile function in {path}"))),
+    );
+    for key in created {
+        let resource = project.resource(key);
+        if let Some(path) = resource.and_then(|it| it.external.as_ref()) {
+            steps.push(NextStep::by_hand(format!("use {} as {path}", key.kind)));
+            continue;
+        }
+        let Some(definition) = resource.and_then(|it| it.definition()) else {
+            continue;
+        };
+        let Some(hub) = project.storage_of(key).filter(|hub| *hub != key.version) else {
+            continue;
+        };
+        if definition.crd().conversion == "Webhook" {
+            let hub = Key {
+                version: hub,
+                ..key.clone()
+            };
+            steps.push(NextStep::new(
+                format!(
+                    "convert {} to {}, the storage version of {}, and back:",
+                    key.version, hub.version, key.kind
+                ),
+                Script::forge("create webhook")
+                    .flags(&refusal::of(&hub))
+                    .code("--conversion --spoke")
+                    .arg(key.version.to_string()),
+            ));
+        }
+    }
+    if !updated.is_empty() {
+        steps.push(NextStep::new(
+            "after `make manifests`, see what breaks for stored objects and clients:",
+            Script::forge("check --crds HEAD"),
+        ));
+    }
+    steps.push(next::manifests());
+    Ok(steps)
+}

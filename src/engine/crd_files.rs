@@ -1,0 +1,93 @@
+//! Files with CustomResourceDefinitions that a command line names.
+
+use std::{
+    collections::BTreeSet,
+    ffi::OsStr,
+    fs,
+    io::{self, Read},
+    path::{Path, PathBuf},
+};
+
+use walkdir::{DirEntry, WalkDir};
+
+use crate::{
+    advice::Advice,
+    definitions::File,
+    error::{Failure, Result},
+};
+
+/// The files at `source`: standard input (`-`), a file, or the YAML and JSON files below a directory. `None` if there is no such
+/// path.
+pub fn read(root: &Path, source: &str) -> Result<Option<Vec<File>>> {
+    let path = root.join(source);
+    let one = |source: &str, bytes: io::Result<Vec<u8>>| {
+        let bytes = bytes.map_err(|error| unreadable(source, &error.to_string()))?;
+        let source = source.to_owned();
+        Ok(Some(vec![File { source, bytes }]))
+    };
+    if source == "-" {
+        let mut bytes = Vec::new();
+        let read = io::stdin().read_to_end(&mut bytes);
+        return one("standard input", read.map(|_| bytes));
+    }
+    if path.is_dir() {
+        return directory(root, &path).map(Some);
+    }
+    match path.exists() {
+        true => one(source, fs::read(&path)),
+        false => Ok(None),
+    }
+}
+
+/// Every YAML and JSON file below `at`, by path. Links are followed, but no file is read twice: a mounted ConfigMap has a link
+/// beside every file. A link to a parent directory is ignored.
+pub fn directory(root: &Path, at: &Path) -> Result<Vec<File>> {
+    let refused = |path: &Path, why: &str| {
+        let shown = path.strip_prefix(root).unwrap_or(path).display();
+        unreadable(&shown.to_string(), why)
+    };
+    let real = fs::canonicalize(at);
+    let real = real.map_err(|error| refused(at, &error.to_string()))?;
+    let mut seen: BTreeSet<PathBuf> = real.ancestors().skip(1).map(Path::to_owned).collect();
+    let mut is_new = |path: &Path| fs::canonicalize(path).map_or(true, |real| seen.insert(real));
+    let counts = |entry: &DirEntry| entry.file_type().is_dir() || holds_definitions(entry.path());
+    let entries = WalkDir::new(at)
+        .follow_links(true)
+        .sort_by_file_name()
+        .into_iter()
+        .filter_entry(|entry| counts(entry) && is_new(entry.path()));
+    let mut files = Vec::new();
+    for entry in entries {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) if error.loop_ancestor().is_some() => continue,
+            Err(error) => {
+                let path = error.path().unwrap_or(at);
+                let why = error.io_error().map(ToString::to_string);
+                return Err(refused(path, &why.unwrap_or_default()));
+            }
+        };
+        let path = entry.path();
+        if entry.file_type().is_file() {
+            let bytes = fs::read(path).map_err(|error| refused(path, &error.to_string()))?;
+            let shown = path.strip_prefix(root).unwrap_or(path).display();
+            let source = shown.to_string();
+            files.push(File { source, bytes });
+        }
+    }
+    Ok(files)
+}
+
+/// Whether a file has the extension of YAML or JSON.
+pub fn holds_definitions(path: &Path) -> bool {
+    let extension = path.extension().map(OsStr::to_ascii_lowercase);
+    let extension = extension.as_deref().and_then(OsStr::to_str);
+    matches!(extension, Some("yaml" | "yml" | "json"))
+}
+
+/// The refusal of a file or directory that cannot be read.
+pub fn unreadable(what: &str, why: &str) -> Failure {
+    Failure::refused(format!("cannot read `{what}`: {why}"))
+        .note("it should contain CustomResourceDefinitions")
+        .advise(Advice::Help)
+}

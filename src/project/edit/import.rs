@@ -1,0 +1,198 @@
+//! `create api --from-crd`: the versions of a kind, with types that are generated from its CRD.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::name::{CrdName, Domain, Group, Kind, Plural, ShortName, Version};
+use crate::project::error::{Refused, Result};
+use crate::project::{Api, Definition, Key, Project, Resource, Source, rules};
+
+/// A CRD, and how its kind becomes part of the project.
+#[derive(Clone, Debug)]
+pub struct Import {
+    /// The name of the CRD.
+    pub name: CrdName,
+    /// The kind.
+    pub kind: Kind,
+    /// The plural.
+    pub plural: Plural,
+    /// The short names.
+    pub short_names: Vec<ShortName>,
+    /// The versions to add or to update, each with its definition; never empty.
+    pub versions: BTreeMap<Version, Arc<Definition>>,
+    /// `--external`: another project defines the kind. The default is that this project takes the CRD over.
+    pub external: bool,
+    /// `--controller`: add the default controller, which watches the storage version if that is one of the versions. By default,
+    /// a kind that the project takes over gets it with its storage version.
+    pub controller: Option<bool>,
+    /// `--force`: types that were not generated from a CRD are replaced.
+    pub force: bool,
+}
+
+/// The result of `create api --from-crd`.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// The project with the kind.
+    pub project: Project,
+    /// The versions that are new.
+    pub created: Vec<Key>,
+    /// The versions whose definition has changed.
+    pub updated: Vec<Key>,
+}
+
+impl Project {
+    /// Adds the versions of a CRD, or updates their definitions.
+    ///
+    /// Errors: the project has all of these versions as they are; it has the kind from elsewhere; a rule is broken.
+    pub fn import(&self, import: &Import) -> Result<Imported> {
+        let mut project = self.clone();
+        let (mut created, mut updated) = (Vec::new(), Vec::new());
+        let (first_version, first) = import.versions.iter().next().expect("a CRD has versions");
+        let (group, domain) = self.group_of(&first.crd().group, &import.kind);
+        let key = |version: &Version| Key {
+            group: group.clone(),
+            kind: import.kind.clone(),
+            domain: domain.clone(),
+            version: *version,
+        };
+        let is_of_others = |(other, entry): &(&Key, &Resource)| {
+            let is_known = entry.has_types() || entry.external.is_some();
+            is_known
+                && entry.external.is_some() != import.external
+                && other.is_same_kind(&key(first_version))
+        };
+        if let Some((other, _)) = self.resources().find(is_of_others) {
+            return Err(Refused::OtherOwner(other.clone()).into());
+        }
+        for (version, definition) in &import.versions {
+            let key = key(version);
+            let there = self.resources.get(&key);
+            let source = there.and_then(|entry| entry.source.as_ref());
+            let is_known = there.is_some_and(|it| it.has_types() || it.external.is_some());
+            if source.is_none() && is_known && !import.force {
+                return Err(Refused::NotFromCrd(key).into());
+            }
+            if source.and_then(|source| source.definition.as_ref()) == Some(definition) {
+                continue;
+            }
+            match source {
+                Some(_) => updated.push(key.clone()),
+                None => created.push(key.clone()),
+            }
+            project.put_source(&key, import, definition);
+        }
+        self.share_names(&mut project, &key(first_version), import);
+        if created.is_empty() && updated.is_empty() {
+            let last = import
+                .versions
+                .keys()
+                .next_back()
+                .expect("a CRD has versions");
+            return Err(Refused::SameCrd(key(last)).into());
+        }
+        project.control_imported(&created, import)?;
+        rules::check(&project, created.first().or(updated.first()))?;
+        Ok(Imported {
+            project,
+            created,
+            updated,
+        })
+    }
+
+    /// Sets the entry at `key` to the definition.
+    fn put_source(&mut self, key: &Key, import: &Import, definition: &Arc<Definition>) {
+        let entry = self.resources.entry(key.clone());
+        let entry = entry.or_insert_with(|| Resource::new(import.plural.clone(), false));
+        match import.external {
+            true => entry.external = key.type_path().parse().ok(),
+            false => _ = entry.api.get_or_insert_default(),
+        }
+        entry.source = Some(Source {
+            name: import.name.clone(),
+            definition: Some(definition.clone()),
+        });
+    }
+
+    /// Adds the default controller to one of the versions that were created.
+    ///
+    /// Errors: it is asked for, and exists.
+    fn control_imported(&mut self, created: &[Key], import: &Import) -> Result<()> {
+        let is_stored = |key: &&Key| import.versions[&key.version].is_stored();
+        let stored = created.iter().find(is_stored);
+        let key = match import.controller {
+            Some(true) => stored.or(created.last()),
+            Some(false) => None,
+            None => stored.filter(|_| !import.external),
+        };
+        let Some(key) = key else { return Ok(()) };
+        let is_of_kind =
+            |(other, entry): (&Key, &Resource)| entry.controller && other.is_same_kind(key);
+        let exists = self.resources().any(is_of_kind);
+        match (exists, import.controller) {
+            (true, Some(true)) => return Err(Refused::ControllerExists(key.clone()).into()),
+            (true, _) => {}
+            (false, _) => {
+                let entry = self.resources.get_mut(key);
+                entry.expect("it was just created").controller = true;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives all versions of a kind one set of names and one scope: those of the CRD, or what a command changed them to since a
+    /// CRD with the same ones was read.
+    fn share_names(&self, project: &mut Self, key: &Key, import: &Import) {
+        let crd = |definition: &Arc<Definition>| {
+            let crd = definition.crd();
+            (
+                crd.names.plural.clone(),
+                crd.names.short.clone(),
+                crd.namespaced,
+            )
+        };
+        let mut known = self
+            .resources()
+            .filter(|(other, _)| other.is_same_kind(key));
+        let known = known.find_map(|(_, entry)| Some((entry, entry.definition()?)));
+        let new = import.versions.values().next().expect("a CRD has versions");
+        let known = known.filter(|(_, definition)| crd(definition) == crd(new));
+        let (plural, api) = match known {
+            Some((entry, _)) => (entry.plural.clone(), entry.api.clone()),
+            None => (import.plural.clone(), None),
+        };
+        let api = api.unwrap_or_else(|| Api {
+            namespaced: new.crd().namespaced,
+            short_names: import.short_names.clone(),
+            ..Api::default()
+        });
+        let entries = project.resources.iter_mut();
+        for (_, entry) in entries.filter(|(other, _)| other.is_same_kind(key)) {
+            entry.plural = plural.clone();
+            if let Some(own) = &mut entry.api {
+                own.namespaced = api.namespaced;
+                own.short_names.clone_from(&api.short_names);
+            }
+        }
+    }
+
+    /// The API group of a CRD, as group and domain: those of an entry of the kind, or the project's domain with what is before
+    /// it, or the parts around the first dot.
+    fn group_of(&self, api_group: &str, kind: &Kind) -> (Group, Domain) {
+        let is = |key: &&Key| key.kind == *kind && key.api_group(false) == api_group;
+        if let Some(key) = self.resources.keys().find(is) {
+            return (key.group.clone(), key.domain.clone());
+        }
+        let own = api_group.strip_suffix(self.domain.as_str());
+        let own = own.filter(|_| !self.domain.as_str().is_empty());
+        let own = own.and_then(|group| match group {
+            "" => Some(""),
+            group => group.strip_suffix('.'),
+        });
+        let valid = "a valid API group consists of valid parts";
+        let (group, domain) = match own {
+            Some(group) => (group, self.domain.as_str()),
+            None => api_group.split_once('.').unwrap_or((api_group, "")),
+        };
+        (group.parse().expect(valid), domain.parse().expect(valid))
+    }
+}
