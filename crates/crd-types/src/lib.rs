@@ -42,7 +42,10 @@ pub const QUANTITY: &str = types::QUANTITY;
 pub const MAX_DEPTH: usize = 100;
 
 /// The largest number of schemas in a definition.
-pub const MAX_SCHEMAS: usize = 200_000;
+pub const MAX_SCHEMAS: usize = 50_000;
+
+/// The largest definition, in bytes of JSON. An API server stores no object of more than 1.5 MiB, unless told to.
+pub const MAX_SIZE: usize = 8 << 20;
 
 /// How types are generated.
 #[derive(Clone, Debug)]

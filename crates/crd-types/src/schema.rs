@@ -349,6 +349,7 @@ const OF_TYPES: &[&str] = &[
     "format",
     "items",
     "nullable",
+    "oneOf",
     "properties",
     "required",
     "type",
