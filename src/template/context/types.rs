@@ -4,8 +4,9 @@ use crd_types::{Struct, Structs};
 use serde_json::{Value, json};
 
 use crate::{
-    field,
+    field::{self, Field},
     project::{Definition, Fields},
+    syntax::Conversion,
 };
 
 /// The source of the types of an API, in parts, and the spec of its sample.
@@ -36,22 +37,38 @@ pub fn of_definition(definition: &Definition) -> Value {
     json!({ "sample": yaml(&definition.sample()) })
 }
 
-/// The fields of a sample, each on lines of its own behind a line that is there.
-fn yaml(sample: &Value) -> String {
-    match sample.as_object().is_some_and(|fields| fields.is_empty()) {
-        true => String::new(),
-        false => {
-            let text = serde_yaml::to_string(sample);
-            let text = text.expect("a sample has only strings for keys");
-            format!("\n{}", text.trim_end())
-        }
-    }
-}
-
 /// The schemas of spec and status.
 fn schemas(fields: &Fields) -> (Value, Value) {
     let Fields { spec, status } = fields;
     (field::spec(spec, status), field::status(spec, status))
+}
+
+/// A value as YAML that kubectl reads, too: to YAML 1.1, `yes` is a boolean, and `0644` or `1:30` is a number.
+///
+/// Each line is behind a line end, so that nothing follows for an empty object.
+fn yaml(value: &Value) -> String {
+    if value.as_object().is_some_and(|fields| fields.is_empty()) {
+        return String::new();
+    }
+    let text = serde_yaml::to_string(value).expect("a sample has only strings for keys");
+    let is_other = |word: &str| {
+        let are_digits =
+            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_octal = word.len() > 1 && word.starts_with('0') && are_digits(word);
+        let is_sexagesimal = word.contains(':') && word.split(':').all(are_digits);
+        let is_word = ["y", "yes", "n", "no", "on", "off"].contains(&&*word.to_ascii_lowercase());
+        is_word || is_octal || is_sexagesimal
+    };
+    let line = |line: &str| {
+        let start = line.rfind(' ').map_or(0, |at| at + 1);
+        let (before, word) = line.split_at(start);
+        let is_whole = before.ends_with(": ") || before.ends_with("- ");
+        match is_whole && is_other(word) {
+            true => format!("\n{before}\"{word}\""),
+            false => format!("\n{line}"),
+        }
+    };
+    text.lines().map(line).collect()
 }
 
 fn of_struct(it: Struct) -> Value {
@@ -65,4 +82,60 @@ fn of_struct(it: Struct) -> Value {
         // The implementation of `Default`, if it is not derived.
         "default": it.default,
     })
+}
+
+/// The conversion of the fields that two versions share. Others are left to the user: until they are converted, the code does not
+/// compile.
+pub fn conversion(type_name: &str, spoke: &Fields, hub: &Fields) -> Conversion {
+    let shared = shared(spoke, hub);
+    let (spec, status) = schemas(&shared);
+    let Structs {
+        spec,
+        status,
+        others,
+        ..
+    } = crd_types::structs(type_name, &[], &spec, &status);
+    let text = format!(
+        "pub struct {type_name}Spec {{ {} }}\npub struct {type_name}Status {{ {} }}\n{others}",
+        spec.fields, status.fields
+    );
+    Conversion::of(&text, type_name).unwrap_or_else(Conversion::of_new_types)
+}
+
+/// The fields that two versions share, with the types of these fields.
+fn shared(spoke: &Fields, hub: &Fields) -> Fields {
+    let of_owner = |fields: &Fields, owner: &str| -> Vec<Field> {
+        let all = fields.spec.iter().chain(&fields.status);
+        all.filter(|it| it.owner.as_deref() == Some(owner))
+            .cloned()
+            .collect()
+    };
+    let is_same_type = |owner: &str| {
+        let mut next = vec![owner.to_owned()];
+        while let Some(owner) = next.pop() {
+            let fields = of_owner(spoke, &owner);
+            if fields != of_owner(hub, &owner) {
+                return false;
+            }
+            next.extend(
+                fields
+                    .iter()
+                    .filter_map(|it| it.type_.own())
+                    .map(str::to_owned),
+            );
+        }
+        true
+    };
+    let keep = |fields: &[Field], others: &[Field]| {
+        let is_shared = |field: &&Field| {
+            let type_ = field.owner.as_deref().or(field.type_.own());
+            let is_there = field.owner.is_some() || others.contains(field);
+            is_there && type_.is_none_or(is_same_type)
+        };
+        fields.iter().filter(is_shared).cloned().collect()
+    };
+    Fields {
+        spec: keep(&spoke.spec, &hub.spec),
+        status: keep(&spoke.status, &hub.status),
+    }
 }
