@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::{Names, Subject, foreign_path, in_tests};
 use crate::{
-    name::{Version, kubernetes, rust},
-    project::{Admission, KindView, Project, WebhookView},
+    name::{kubernetes, rust},
+    project::{Admission, ApiView, KindView, Project, WebhookView},
     syntax::Conversion,
     template::catalogue::Scope,
 };
@@ -97,7 +97,7 @@ pub fn conversions(project: &Project) -> Vec<(String, Vec<Subject>)> {
         let hub = hub.unwrap_or(&kind.apis[0]);
         let spokes = kind.apis.iter();
         let spokes = spokes.filter(|api| kind.spokes.contains(&api.key.version));
-        let spokes = spokes.map(|api| spoke(Names::of(api.key, api.resource), kind.storage));
+        let spokes = spokes.map(|api| spoke(api, hub));
         (hub.key.type_path(), spokes.collect())
     };
     let kinds = project.kinds().into_iter();
@@ -108,7 +108,17 @@ pub fn conversions(project: &Project) -> Vec<(String, Vec<Subject>)> {
 /// The longest version and type with which no line of a conversion is wider than rustfmt allows.
 const FITTING: usize = "spoke".len() + crate::name::Kind::MAX;
 
-fn spoke(names: Names, hub: Version) -> Subject {
+/// The conversion between two versions whose types are generated from CRDs; `None` where one of them has other types.
+pub fn imported(spoke: &ApiView<'_>, hub: &ApiView<'_>) -> Option<Conversion> {
+    let types = |api: &ApiView<'_>| Some(api.resource.definition()?.types(api.key, api.resource));
+    let (spoke, hub) = (types(spoke)?, types(hub)?);
+    Conversion::between(&spoke.source, &hub.source, &hub.root)
+}
+
+fn spoke(api: &ApiView<'_>, hub: &ApiView<'_>) -> Subject {
+    let names = Names::of(api.key, api.resource);
+    let fields = imported(api, hub).unwrap_or_else(Conversion::of_new_types);
+    let hub = hub.key.version;
     let hub_first = hub.spelled() < names.key.version.spelled();
     let hub = hub.to_string();
     let fits = names.version.len().max(hub.len()) + names.type_name.len() <= FITTING;
@@ -124,8 +134,8 @@ fn spoke(names: Names, hub: Version) -> Subject {
         "hub_name": hub_name,
         // Whether the hub is imported first.
         "hub_first": hub_first,
-        // The conversion of each field: those of new types, unless `template::conversion` replaces them.
-        "fields": Conversion::of_new_types(),
+        // The conversion of each field. It follows from the CRDs, or is that of new types, unless `template::conversion` replaces it.
+        "fields": fields,
     });
     Subject::new(Scope::Convert, names, more)
 }
