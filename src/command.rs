@@ -11,6 +11,7 @@ mod diff;
 mod edit;
 mod edit_api;
 mod external;
+mod fields;
 mod files;
 mod import_api;
 mod init;

@@ -8,6 +8,8 @@
 pub mod advice;
 pub mod error;
 pub mod name;
+
+pub mod field;
 pub mod tree;
 pub mod yaml;
 

@@ -46,6 +46,7 @@ pub use self::runtime::{PACKAGE as RUNTIME, Runtime};
 pub use self::source::{Definition, Source};
 pub use self::view::{ApiView, ControllerView, KindView, WebhookView};
 pub use self::webhooks::{Admission, Certificates, Webhooks};
+use crate::field::Field;
 use crate::name::{
     ControllerName, Domain, Group, Kind, Plural, ProjectName, RustPath, ShortName, Version,
     api_group, rust,
@@ -188,10 +189,29 @@ pub struct Api {
     /// Short names for kubectl, in the user's order. The file has them among our options.
     #[serde(skip)]
     pub short_names: Vec<ShortName>,
+    /// The fields that its types were generated with. The file has them among our options.
+    #[serde(skip)]
+    pub fields: Fields,
     #[serde(default)]
     crd_version: FormatVersion,
     #[serde(flatten)]
     extra: Extra,
+}
+
+/// The fields of an API, in the user's order.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Fields {
+    /// The fields of `spec`, and of types that fields have.
+    pub spec: Vec<Field>,
+    /// The fields of `status` beside those that every status has.
+    pub status: Vec<Field>,
+}
+
+impl Fields {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.spec.is_empty() && self.status.is_empty()
+    }
 }
 
 impl Resource {

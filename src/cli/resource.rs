@@ -35,6 +35,8 @@ pub enum Create {
 Examples:
   operator-forge create api --group cache --version v1alpha1 --kind Memcached
   operator-forge create api --group cache --version v1alpha1 --kind Memcached --finalizer
+  operator-forge create api --group cache --version v1alpha1 --kind Memcached --field size:int32:min=1:default=3 \\
+    --field image:string
   operator-forge create api --group cache --version v1 --kind Memcached --controller=false
   operator-forge create api --group apps --version v1 --kind Deployment --resource=false
   operator-forge create api --group cache --version v1alpha1 --kind Memcached --resource=false --controller-name backup
@@ -68,6 +70,12 @@ pub struct Api {
     /// Short name for kubectl; may be repeated
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
     pub short_name: Vec<String>,
+    /// Field of the spec, `name:type` and markers, such as `size:int32:min=1`; may be repeated
+    #[arg(long, value_name = "FIELD")]
+    pub field: Vec<String>,
+    /// Field of the status; may be repeated
+    #[arg(long, value_name = "FIELD")]
+    pub status_field: Vec<String>,
     /// An external type, which can have a controller.
     #[command(flatten)]
     pub crate_type: ExternalFlags,

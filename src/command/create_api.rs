@@ -1,6 +1,6 @@
 //! `create api`: a custom resource, a controller, or both.
 
-use super::{create_version, external, import_api, next, type_of::type_of};
+use super::{create_version, external, fields, import_api, next, type_of::type_of};
 use crate::{
     advice::{NextStep, Script},
     cli::{Api, TypeFlags},
@@ -81,6 +81,7 @@ fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi>
         controller_name: name.map(str::parse).transpose()?,
         finalizer: api.finalizer,
         short_names: short_names.collect::<Result<_, _>>()?,
+        fields: fields::of(&api.field, &api.status_field)?,
         force: api.force,
     })
 }

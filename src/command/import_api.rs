@@ -16,7 +16,7 @@ use crate::{
     plan::NamedFiles,
     project::{Definition, Import, Imported, Key, Project},
     refusal, template,
-    tree::Owner,
+    tree::{Content, File, Owner, RelPath},
 };
 
 pub fn run(
@@ -83,6 +83,8 @@ fn refuse_flags(api: &Api) -> Result<()> {
         ("--plural", api.plural.is_some()),
         ("--namespaced", api.namespaced.is_some()),
         ("--short-name", !api.short_name.is_empty()),
+        ("--field", !api.field.is_empty()),
+        ("--status-field", !api.status_field.is_empty()),
         ("--resource", api.resource.is_some()),
         ("--from-version", api.from_version.is_some()),
         ("--controller-name", api.controller_name.is_some()),
@@ -101,7 +103,7 @@ fn refuse_flags(api: &Api) -> Result<()> {
     };
     Err(
         Failure::usage(format!("`{flag}` is given with `--from-crd`"))
-            .note("names, scope and versions come from the CRD; the controller is the default one of the kind")
+            .note("names, scope, versions and fields come from the CRD; the controller is the default one of the kind")
             .advise(Advice::drop(flag)),
     )
 }
@@ -215,7 +217,7 @@ fn import(
             .map_err(invalid)?,
         versions,
         external: api.external,
-        controller: api.controller.unwrap_or(!api.external),
+        controller: api.controller,
         force: api.force,
     })
 }
@@ -240,13 +242,13 @@ fn former(
     before: &Project,
     after: &Project,
     updated: &[Key],
-) -> Result<BTreeMap<crate::tree::RelPath, crate::tree::Content>> {
+) -> Result<BTreeMap<RelPath, Content>> {
     let mut former = BTreeMap::new();
     for key in updated {
         let was = template::tree(&before.of_kind(&key.group, &key.kind))?;
         let is = template::tree(&after.of_kind(&key.group, &key.kind))?;
         let files = was.into_iter().filter(|(path, was)| {
-            let is_other = |now: &crate::tree::File| now.content != was.content;
+            let is_other = |now: &File| now.content != was.content;
             was.owner == Owner::User && is.get(path).is_some_and(is_other)
         });
         former.extend(files.map(|(path, file)| (path, file.content)));
@@ -270,6 +272,10 @@ fn steps(
     );
     for key in created {
         let resource = project.resource(key);
+        if let Some(path) = resource.and_then(|it| it.external.as_ref()) {
+            steps.push(NextStep::by_hand(format!("use {} as {path}", key.kind)));
+            continue;
+        }
         let Some(definition) = resource.and_then(|it| it.definition()) else {
             continue;
         };

@@ -244,6 +244,8 @@ pub enum Refused {
         elsewhere: bool,
     },
     PathWithResource(RustPath),
+    /// Fields for a version that is a copy.
+    FieldsOfCopy(&'static str),
     ApiExists(Key),
     /// The CRD was read before, and has not changed.
     SameCrd(Key),

@@ -5,6 +5,7 @@
 
 mod controllers;
 mod entries;
+mod fields;
 mod groups;
 mod kinds;
 mod webhooks;
@@ -54,6 +55,7 @@ pub fn check(project: &Project, last: Option<&Key>) -> Result<(), Violation> {
         .or_else(|| kinds::short_names(&apis))
         .or_else(|| kinds::names(&apis))
         .or_else(|| kinds::types(&typed))
+        .or_else(|| fields::check(&apis))
         .or_else(|| groups::samples(&apis))
         .or_else(|| controllers::check(&entries))
         .or_else(|| webhooks::check(project, &entries));

@@ -18,6 +18,7 @@ pub fn create(flags: &str) -> CreateApi {
         controller_name: None,
         finalizer: None,
         short_names: Vec::new(),
+        fields: Fields::default(),
         external: None,
         force: false,
     };
@@ -29,6 +30,8 @@ pub fn create(flags: &str) -> CreateApi {
             ("short", value) => {
                 create.short_names = value.split(',').map(|s| s.parse().unwrap()).collect()
             }
+            ("field", value) => create.fields.spec.push(value.parse().unwrap()),
+            ("status-field", value) => create.fields.status.push(value.parse().unwrap()),
             ("resource", value) => create.resource = value == "true",
             ("controller", value) => create.controller = value == "true",
             ("name", value) => create.controller_name = Some(value.parse().unwrap()),

@@ -154,6 +154,8 @@ fn flag_of(field: &str) -> String {
         "controllers" => "controller-name",
         "finalizers" => "finalizer",
         "shortNames" => "short-name",
+        "fields" => "field",
+        "statusFields" => "status-field",
         "domain" => "external-api-domain",
         "path" => "external-api-path",
         other => return format!("--{}", other.to_kebab_case()),

@@ -1,7 +1,7 @@
 //! The embedded templates, each with its scope and the owner of its file.
 //!
-//! Invariants: every template has a scope and an owner; a User template depends only on the key of its own entry and on settings
-//! that never change; no optional file is Tool.
+//! Invariants: every template has a scope and an owner; a User template depends only on the key of its own entry, on settings
+//! that never change, and on the definition of its types; no optional file is Tool.
 
 use std::sync::LazyLock;
 

@@ -5,6 +5,7 @@
 
 #[cfg(test)]
 mod tests;
+mod types;
 mod webhooks;
 
 use std::collections::BTreeMap;
@@ -196,7 +197,11 @@ pub fn context(project: &Project) -> Context {
     ];
     let scopes = scopes.into_iter().filter(|(_, exists)| *exists);
     let spokes = conversions.into_iter().flat_map(|(_, spokes)| spokes);
-    let types = apis.into_iter().flatten().chain(external);
+    let apis = apis
+        .into_iter()
+        .flatten()
+        .map(|api| with_types(project, api));
+    let types = apis.chain(external);
     let schemas = schemas(project);
     let subjects = types
         .chain(schemas)
@@ -208,6 +213,18 @@ pub fn context(project: &Project) -> Context {
         variables,
         package,
     }
+}
+
+/// An API with what follows from its fields, which only its own templates need. The types of an imported one follow from its CRD.
+fn with_types(project: &Project, mut api: Subject) -> Subject {
+    let entry = project.resources().find(|(key, _)| **key == api.names.key);
+    if let Some((_, entry)) = entry
+        && let (Some(defined), None) = (&entry.api, &entry.source)
+    {
+        // The types of spec and status, and the sample.
+        api.value["types"] = types::of(&api.names.type_name, &defined.fields);
+    }
+    api
 }
 
 fn values(subjects: &[Subject]) -> Vec<&Value> {

@@ -228,7 +228,7 @@ pub(crate) fn unread(value: &Value) -> Value {
 
 /// Keywords that schemars has attributes for.
 #[derive(Default)]
-struct Validation {
+pub(crate) struct Validation {
     length: Vec<Meta>,
     range: Vec<Meta>,
     pattern: Option<Meta>,
@@ -236,7 +236,7 @@ struct Validation {
 
 impl Validation {
     /// Takes a keyword, if schemars has an attribute for it and writes it for the type of the schema.
-    fn take(&mut self, keyword: &str, value: &Value, schema: &Object) -> bool {
+    pub(crate) fn take(&mut self, keyword: &str, value: &Value, schema: &Object) -> bool {
         let type_ = text(schema, "type").unwrap_or_default();
         let meta = |name: &str| Meta::word(&format!("{name} = {}", literal::number(value)));
         match (keyword, type_, value) {
@@ -279,7 +279,7 @@ impl Validation {
         Some(validation)
     }
 
-    fn metas(self) -> Vec<Meta> {
+    pub(crate) fn metas(self) -> Vec<Meta> {
         let mut metas = Vec::new();
         if !self.length.is_empty() {
             metas.push(Meta::call("length", self.length));

@@ -103,7 +103,7 @@ fn wrap(line: &str, lines: &mut Vec<String>) {
 }
 
 /// The words of a text that is no prose, so that nothing in it is taken for code.
-fn prose(description: &str) -> Vec<String> {
+pub(crate) fn prose(description: &str) -> Vec<String> {
     let shown = |c: char| {
         if c.is_control() || is_direction(c) {
             ' '

@@ -69,8 +69,29 @@ const TWINS: [(&str, &str); 2] = [
     ("PodAffinity", "AntiAffinity"),
 ];
 
+/// The type of Go's durations, which a schema does not show.
+pub(crate) const DURATION: &str = "kube::core::Duration";
+
+/// The paths of the types of k8s-openapi and kube that a schema may name by [`crate::TYPE`].
+pub fn well_known() -> impl Iterator<Item = &'static str> {
+    let paths = RECOGNIZED.iter().map(|(path, _)| *path);
+    paths.chain([DURATION])
+}
+
+/// Whether a well-known type requires a property.
+pub fn is_required(path: &str, property: &str) -> bool {
+    let type_ = TYPES.get(&definition(path));
+    let required = type_.and_then(|type_| type_["required"].as_array());
+    required.is_some_and(|names| names.iter().any(|name| name == property))
+}
+
+/// The module and the name of a well-known type.
+pub(crate) fn of_path(path: &str) -> Option<(&'static str, &'static str)> {
+    well_known().find(|it| *it == path)?.rsplit_once("::")
+}
+
 /// A type of Kubernetes, as in `types.json`.
-static TYPES: LazyLock<HashMap<String, Value>> =
+pub(crate) static TYPES: LazyLock<HashMap<String, Value>> =
     LazyLock::new(|| serde_json::from_str(include_str!("known/types.json")).unwrap_or_default());
 
 /// The path of the type whose shape a schema has. `path` leads to the schema.
@@ -105,7 +126,7 @@ pub(crate) fn has_default(path: &str) -> bool {
 }
 
 /// The name of the definition of a type in Kubernetes' OpenAPI.
-fn definition(path: &str) -> String {
+pub(crate) fn definition(path: &str) -> String {
     path.replacen("k8s_openapi::", "io.k8s.", 1)
         .replace("::", ".")
 }

@@ -11,7 +11,9 @@ mod meta;
 mod name;
 mod render;
 mod root;
+mod sample;
 mod schema;
+mod structs;
 mod types;
 
 use std::{collections::BTreeMap, fmt};
@@ -21,6 +23,20 @@ use serde_json::Value;
 pub use compare::{Difference, differences};
 pub use definition::{Crd, Names, Version, read};
 pub use error::Error;
+pub use known::{is_required, well_known};
+pub use name::is_reserved;
+pub use sample::{matches, sample};
+pub use structs::{Imports, Struct, Structs, structs};
+
+/// A keyword beside those of OpenAPI, for [`structs`] and [`sample`]: the name of the type that is generated for a schema, or the
+/// path of a [`well_known`] type, whose schema it is.
+pub const TYPE: &str = "x-rust-type";
+
+/// A keyword beside those of OpenAPI, for [`structs`] and [`sample`]: the names of an object's properties in the order of the fields.
+pub const ORDER: &str = "x-rust-order";
+
+/// The pattern in the schema of a `Quantity`.
+pub const QUANTITY: &str = types::QUANTITY;
 
 /// The deepest nesting of schemas that is read.
 pub const MAX_DEPTH: usize = 100;

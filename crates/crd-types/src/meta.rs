@@ -1,5 +1,9 @@
 //! Attributes as rustfmt lays them out.
 
+use serde_json::Value;
+
+use crate::literal;
+
 /// The widest list of arguments that rustfmt leaves on one line.
 const WIDTH: usize = 70;
 
@@ -80,4 +84,36 @@ pub(crate) fn attribute(name: &'static str, arguments: Vec<Meta>, indent: usize)
     let mut lines = Vec::new();
     Meta::Call(name, arguments).lines(indent, "#[", "]", &mut lines);
     lines
+}
+
+/// The lines of `#[schemars(…)]` with keywords of the schema in `extend`.
+pub(crate) fn schemars(
+    arguments: Vec<Meta>,
+    extend: &[(String, Value)],
+    indent: usize,
+) -> Vec<String> {
+    let keyword = |(keyword, value): &(String, Value)| {
+        format!("{} = {}", literal::string(keyword), literal::json(value))
+    };
+    let keywords: Vec<_> = extend.iter().map(keyword).collect();
+    let keywords = format!("extend({})", keywords.join(", "));
+    let both = format!(
+        "{}#[schemars({}, {keywords})]",
+        " ".repeat(indent),
+        line(&arguments)
+    );
+    match (arguments.is_empty(), extend.is_empty()) {
+        (false, false) if both.chars().count() <= LINE => vec![both],
+        (no_arguments, no_extend) => {
+            let mut lines = Vec::new();
+            if !no_arguments {
+                lines.extend(attribute("schemars", arguments, indent));
+            }
+            // rustfmt lays out no attribute with `extend`.
+            if !no_extend {
+                lines.push(format!("{}#[schemars({keywords})]", " ".repeat(indent)));
+            }
+            lines
+        }
+    }
 }

@@ -134,6 +134,23 @@ pub(crate) fn is_taken(name: &str) -> bool {
     TAKEN.contains(&name)
 }
 
+/// Names that kube's derive imports beside the types of fields.
+pub(crate) const OF_DERIVE: [&str; 6] = [
+    "ListMerge",
+    "MapMerge",
+    "Message",
+    "Reason",
+    "Rule",
+    "StructMerge",
+];
+
+/// Whether the types of fields cannot have the name in [`crate::structs`]: the generated code needs it for something else.
+pub fn is_reserved(name: &str) -> bool {
+    let of_structs = ["Duration", "KubeSchema", "Timestamp"];
+    let others = OF_DERIVE.iter().chain(&of_structs);
+    is_taken(name) || crate::known::is_name(name) || others.into_iter().any(|it| *it == name)
+}
+
 /// The name of one item of a list: `Secret` of `Secrets`.
 pub(crate) fn singular(plural: &str) -> String {
     let ends = |end: &str| plural.strip_suffix(end).filter(|stem| stem.len() > 1);

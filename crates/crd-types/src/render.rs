@@ -83,7 +83,7 @@ fn as_written(schema: &mut Schema) {
 ];
 
 /// Names by module.
-type Imports = BTreeMap<&'static str, BTreeSet<&'static str>>;
+pub(crate) type Imports = BTreeMap<&'static str, BTreeSet<&'static str>>;
 
 /// A module that is being written.
 pub(crate) struct Module<'a> {
@@ -353,31 +353,8 @@ impl Module<'_> {
                 self.import("serde_json", "Value");
             }
         }
-        let keyword = |(keyword, value): &(String, Value)| {
-            format!("{} = {}", literal::string(keyword), literal::json(value))
-        };
-        let extend: Vec<_> = attributes.extend.iter().map(keyword).collect();
-        let extend = format!("extend({})", extend.join(", "));
-        let others = meta::line(&attributes.schemars);
-        let both = format!("#[schemars({others}, {extend})]");
-        match (attributes.schemars.is_empty(), attributes.extend.is_empty()) {
-            (false, false) if indent + both.chars().count() <= meta::LINE => {
-                self.line(indent, &both)
-            }
-            (no_others, no_extend) => {
-                if !no_others {
-                    self.lines(meta::attribute(
-                        "schemars",
-                        attributes.schemars.clone(),
-                        indent,
-                    ));
-                }
-                // rustfmt lays out no attribute with `extend`.
-                if !no_extend {
-                    self.line(indent, &format!("#[schemars({extend})]"));
-                }
-            }
-        }
+        let lines = meta::schemars(attributes.schemars.clone(), &attributes.extend, indent);
+        self.lines(lines);
     }
 
     /// The type of a status that is no struct.
@@ -447,7 +424,7 @@ fn keeper(name: &str) -> String {
 }
 
 /// The `use` lines: the standard library, then everything else.
-fn imports(imports: &Imports) -> String {
+pub(crate) fn imports(imports: &Imports) -> String {
     let std: Vec<_> = imports
         .iter()
         .filter(|(path, _)| path.starts_with("std::"))

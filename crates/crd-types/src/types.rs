@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
+pub(crate) use self::model::QUANTITY;
 use crate::{
     known, name,
     name::Used,
@@ -172,7 +173,7 @@ impl Types {
         match text(schema, "type") {
             None if is_true(schema, "x-kubernetes-int-or-string") => {
                 match text(schema, "pattern") {
-                    Some(model::QUANTITY) => Type::Quantity,
+                    Some(QUANTITY) => Type::Quantity,
                     _ => Type::IntOrString,
                 }
             }
@@ -460,7 +461,7 @@ fn is_enum(schema: &Object) -> bool {
         && values.is_some_and(|values| values.iter().all(Value::is_string))
 }
 
-fn variants(core: &Object) -> Vec<(String, String)> {
+pub(crate) fn variants(core: &Object) -> Vec<(String, String)> {
     let mut used = Used::default();
     let values = core
         .get("enum")

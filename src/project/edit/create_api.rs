@@ -6,7 +6,7 @@ use crate::name::{
 };
 use crate::project::error::{Refused, Result, Use};
 use crate::project::rules;
-use crate::project::{Api, Key, Project, Resource};
+use crate::project::{Api, Fields, Key, Project, Resource};
 
 /// The flags of `create api`.
 #[derive(Clone, Debug)]
@@ -24,6 +24,8 @@ pub struct CreateApi {
     pub namespaced: Option<bool>,
     /// `--short-name`; the default is those of the kind's other versions.
     pub short_names: Vec<ShortName>,
+    /// `--field` and `--status-field`: the fields of the types. The default is those of the API, if it exists.
+    pub fields: Fields,
     /// `--resource`: the project defines the API.
     pub resource: bool,
     /// `--external-api-path` and `--external-api-domain`: an external type, which gets only a controller.
@@ -97,7 +99,17 @@ impl Project {
         if entry.api.is_none() {
             return Err(Refused::NotCopied(from).into());
         }
-        let project = self.create_api(create)?;
+        let given = [
+            ("fields", &create.fields.spec),
+            ("statusFields", &create.fields.status),
+        ];
+        if let Some((field, _)) = given.into_iter().find(|(_, given)| !given.is_empty()) {
+            return Err(Refused::FieldsOfCopy(field).into());
+        }
+        let project = self.create_api(&CreateApi {
+            fields: entry.api.map_or_else(Fields::default, |api| api.fields),
+            ..create.clone()
+        })?;
         let to = create.own_key(self);
         let versions = project.versions_of(&to);
         let (hub, spokes) = match self.hub_of(&to) {
@@ -148,6 +160,12 @@ impl Project {
             true => api.map_or_else(Vec::new, |api| api.short_names.clone()),
             false => create.short_names.clone(),
         };
+        let fields = match create.fields.is_empty() {
+            true => existing
+                .and_then(|it| it.api.as_ref())
+                .map_or_else(Fields::default, |api| api.fields.clone()),
+            false => create.fields.clone(),
+        };
         let plural = create.plural.clone().unwrap_or(plural);
         drop(versions);
         let entry = self.resources.entry(key.clone());
@@ -156,6 +174,7 @@ impl Project {
         entry.api = Some(Api {
             namespaced: create.namespaced.unwrap_or(namespaced),
             short_names,
+            fields,
             ..entry.api.take().unwrap_or_default()
         });
         Ok(key)
@@ -217,6 +236,8 @@ impl CreateApi {
             ("plural", own_plural),
             ("namespaced", self.namespaced.is_some()),
             ("shortNames", !self.short_names.is_empty()),
+            ("fields", !self.fields.spec.is_empty()),
+            ("statusFields", !self.fields.status.is_empty()),
         ];
         match given.into_iter().find(|(_, given)| *given) {
             Some((field, _)) if !self.resource => Err(Refused::no_effect(field, "api")),

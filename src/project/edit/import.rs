@@ -22,8 +22,9 @@ pub struct Import {
     pub versions: BTreeMap<Version, Arc<Definition>>,
     /// `--external`: another project defines the kind. The default is that this project takes the CRD over.
     pub external: bool,
-    /// `--controller`: add a controller for a new kind.
-    pub controller: bool,
+    /// `--controller`: add the default controller, which watches the storage version if that is one of the versions. By default,
+    /// a kind that the project takes over gets it with its storage version.
+    pub controller: Option<bool>,
     /// `--force`: types that were not generated from a CRD are replaced.
     pub force: bool,
 }
@@ -54,10 +55,6 @@ impl Project {
             domain: domain.clone(),
             version: *version,
         };
-        let is_new = |(other, it): (&Key, &Resource)| {
-            !(it.has_types() && other.is_same_kind(&key(&other.version)))
-        };
-        let is_new = self.resources().all(is_new);
         for (version, definition) in &import.versions {
             let key = key(version);
             let there = self.resources.get(&key);
@@ -85,12 +82,7 @@ impl Project {
                 .expect("a CRD has versions");
             return Err(Refused::SameCrd(key(last)).into());
         }
-        let stored = import.versions.iter().find(|(_, it)| it.is_stored());
-        let watched = stored.or(import.versions.iter().next_back());
-        if let (Some((version, _)), true) = (watched, import.controller && is_new) {
-            let entry = project.resources.get_mut(&key(version));
-            entry.expect("it was just added").controller = true;
-        }
+        project.control_imported(&created, import)?;
         rules::check(&project, created.first().or(updated.first()))?;
         Ok(Imported {
             project,
@@ -111,6 +103,32 @@ impl Project {
             name: import.name.clone(),
             definition: Some(definition.clone()),
         });
+    }
+
+    /// Adds the default controller to one of the versions that were created.
+    ///
+    /// Errors: it is asked for, and exists.
+    fn control_imported(&mut self, created: &[Key], import: &Import) -> Result<()> {
+        let is_stored = |key: &&Key| import.versions[&key.version].is_stored();
+        let stored = created.iter().find(is_stored);
+        let key = match import.controller {
+            Some(true) => stored.or(created.last()),
+            Some(false) => None,
+            None => stored.filter(|_| !import.external),
+        };
+        let Some(key) = key else { return Ok(()) };
+        let is_of_kind =
+            |(other, entry): (&Key, &Resource)| entry.controller && other.is_same_kind(key);
+        let exists = self.resources().any(is_of_kind);
+        match (exists, import.controller) {
+            (true, Some(true)) => return Err(Refused::ControllerExists(key.clone()).into()),
+            (true, _) => {}
+            (false, _) => {
+                let entry = self.resources.get_mut(key);
+                entry.expect("it was just created").controller = true;
+            }
+        }
+        Ok(())
     }
 
     /// Gives all versions of a kind one set of names and one scope: those of the CRD, or what a command changed them to since a

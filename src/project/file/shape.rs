@@ -7,13 +7,14 @@ use std::fmt;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_yaml::{Mapping, Value};
 
+use crate::field::Field;
 use crate::name::{
     ControllerName, CrdName, Domain, Group, Invalid, Kind, Plural, ProjectName, ShortName, Version,
     WebhookPath, kubernetes,
 };
 use crate::project::error::{Violation, violation};
 use crate::project::owned::OwnedPath;
-use crate::project::{Admission, Api, Key, LAYOUT, Resource, Settings, Source, Webhooks};
+use crate::project::{Admission, Api, Fields, Key, LAYOUT, Resource, Settings, Source, Webhooks};
 use crate::tree::RelPath;
 
 /// An example of an external type.
@@ -148,6 +149,10 @@ struct Options {
     crd: Option<CrdName>,
     #[serde(default, skip_serializing_if = "is_default")]
     short_names: Vec<ShortName>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    fields: Vec<Field>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    status_fields: Vec<Field>,
     #[serde(default, skip_serializing_if = "is_default")]
     finalizers: Vec<String>,
     #[serde(flatten)]
@@ -293,11 +298,15 @@ impl OptionsEntry {
         let options = Options {
             crd: resource.source.as_ref().map(|source| source.name.clone()),
             short_names: api.map_or_else(Vec::new, |api| api.short_names.clone()),
+            fields: api.map_or_else(Vec::new, |api| api.fields.spec.clone()),
+            status_fields: api.map_or_else(Vec::new, |api| api.fields.status.clone()),
             finalizers: resource.names_of_finalizers(key),
             extra: resource.options.clone(),
         };
         let is_empty = options.crd.is_none()
             && options.short_names.is_empty()
+            && options.fields.is_empty()
+            && options.status_fields.is_empty()
             && options.finalizers.is_empty()
             && options.extra.is_empty()
             && resource.options_entry.is_empty();
@@ -339,8 +348,17 @@ impl OptionsEntry {
                 "types are generated for an API that the project defines, or for an external type");
             return Err(broken.in_file("remove `crd`"));
         }
+        let fields = Fields {
+            spec: self.options.fields,
+            status: self.options.status_fields,
+        };
         match &mut resource.api {
-            Some(api) => api.short_names = self.options.short_names,
+            Some(api) => (api.short_names, api.fields) = (self.options.short_names, fields),
+            None if !fields.is_empty() => {
+                let broken = violation!(&key => "`{key}` has fields but no `api`",
+                    "fields are those of the types of an API that the project defines");
+                return Err(broken.in_file("remove `fields` and `statusFields`"));
+            }
             None if self.options.short_names.is_empty() => (),
             None => {
                 let broken = violation!(&key => "`{key}` has short names but no `api`",

@@ -78,7 +78,9 @@ pub fn failure(refused: Refused) -> Failure {
         Refused::NoEffect { field, without } => {
             let (name, without) = (flag_of(field), flag_of(without));
             usage(format!("`{name}` has no effect with `{without}=false`")).advise(match field {
-                "plural" | "namespaced" | "shortNames" => Advice::drop(name),
+                "plural" | "namespaced" | "shortNames" | "fields" | "statusFields" => {
+                    Advice::drop(name)
+                },
                 _ => Advice::switch(format!("{without}=true")),
             })
         }
@@ -88,6 +90,9 @@ pub fn failure(refused: Refused) -> Failure {
                 .note(format!("`{name}` belongs to `{of}`"))
                 .advise(Advice::Set(vec![Flag::new(of, None), flag(name, value)]))
         }
+        Refused::FieldsOfCopy(field) => usage(format!("`{}` beside `--from-version`", flag_of(field)))
+            .note("the new version has the fields of the one that it copies; `edit api --add-field` adds others")
+            .advise(Advice::drop(flag_of(field))),
         Refused::NothingToCreate { elsewhere } => {
             let mut flags = vec!["--controller=false".to_owned()];
             if !elsewhere {

@@ -60,6 +60,9 @@ fn place(line: Option<usize>) -> String {
 fn follow(remedy: Remedy, origin: &Origin, failure: Failure) -> Failure {
     match (remedy, origin) {
         (Remedy::Drop(_), Origin::Edit) => failure.advise(Advice::Help),
+        (Remedy::Set(fields), Origin::Edit) if fields.iter().any(|it| it.0.ends_with("ields")) => {
+            failure.advise(Advice::Help)
+        }
         (Remedy::Set(fields), Origin::Edit) if fields.iter().any(|it| it.0 == "kind") => {
             failure.advise(Advice::Help)
         }

@@ -6,7 +6,7 @@ use operator_forge::{
     error::Failure,
     name::Invalid,
     project::{
-        CopyrightHolder, CreateApi, CreateWebhook, EditApi, External, InitOptions, License,
+        CopyrightHolder, CreateApi, CreateWebhook, EditApi, External, Fields, InitOptions, License,
         Project, Runtime,
     },
     syntax::{self, Names},
@@ -230,6 +230,7 @@ proptest! {
             controller: true,
             controller_name: None,
             finalizer: Some(with_plural),
+            fields: Fields::default(),
             short_names: vec![parse_or(&short, "mc")],
             force: false,
         };

@@ -1,0 +1,142 @@
+//! What a field says beside its name and type.
+
+use std::fmt;
+
+use serde_json::{Number, Value};
+
+use super::quoted;
+
+/// The markers of a field, in the order of its text.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Markers {
+    /// The least number.
+    pub min: Option<Number>,
+    /// The largest number.
+    pub max: Option<Number>,
+    /// The least number of characters.
+    pub min_length: Option<u64>,
+    /// The largest number of characters.
+    pub max_length: Option<u64>,
+    /// A regular expression that texts match.
+    pub pattern: Option<String>,
+    /// The format of texts.
+    pub format: Option<&'static str>,
+    /// The least number of items.
+    pub min_items: Option<u64>,
+    /// The largest number of items.
+    pub max_items: Option<u64>,
+    /// How server-side apply merges the list.
+    pub list_type: Option<ListType>,
+    /// The fields that identify an item of a list that is merged as a map.
+    pub list_map_keys: Vec<String>,
+    /// The value where the field is absent.
+    pub default: Option<Value>,
+    /// Whether the field may be absent.
+    pub optional: bool,
+    /// Whether the value cannot change.
+    pub immutable: bool,
+    /// The description.
+    pub doc: Option<String>,
+}
+
+/// How server-side apply merges a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ListType {
+    /// The list is replaced.
+    Atomic,
+    /// Each item is owned on its own.
+    Set,
+    /// Items are identified by some of their fields.
+    Map,
+}
+
+impl ListType {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Atomic, Self::Set, Self::Map];
+
+    /// The value of `x-kubernetes-list-type`.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Atomic => "atomic",
+            Self::Set => "set",
+            Self::Map => "map",
+        }
+    }
+}
+
+/// The markers and what each needs: none is a marker without a value.
+pub const WORDS: [(&str, Takes); 14] = [
+    ("min", Takes::Number),
+    ("max", Takes::Number),
+    ("minLength", Takes::Count),
+    ("maxLength", Takes::Count),
+    ("pattern", Takes::Text),
+    ("format", Takes::Text),
+    ("minItems", Takes::Count),
+    ("maxItems", Takes::Count),
+    ("listType", Takes::Text),
+    ("listMapKey", Takes::Text),
+    ("default", Takes::Text),
+    ("optional", Takes::Nothing),
+    ("immutable", Takes::Nothing),
+    ("doc", Takes::Text),
+];
+
+/// The value of a marker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// A number of the field's type.
+    Number,
+    /// A number of characters or items.
+    Count,
+    /// A text, in quotes if it has a `:`.
+    Text,
+    /// No value.
+    Nothing,
+}
+
+/// The formats of texts that the API server checks.
+pub const FORMATS: [&str; 12] = [
+    "byte", "cidr", "date", "duration", "email", "hostname", "ipv4", "ipv6", "mac", "password",
+    "uri", "uuid",
+];
+
+impl fmt::Display for Markers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = |text: &dyn ToString| text.to_string();
+        let number = |number: &Option<Number>| number.as_ref().map(ToString::to_string);
+        let count = |count: Option<u64>| count.map(|count| count.to_string());
+        let default = self.default.as_ref().map(|value| match value {
+            Value::String(text) => text.clone(),
+            other => text(other),
+        });
+        let mut said = vec![
+            ("min", number(&self.min)),
+            ("max", number(&self.max)),
+            ("minLength", count(self.min_length)),
+            ("maxLength", count(self.max_length)),
+            ("pattern", self.pattern.clone()),
+            ("format", self.format.map(str::to_owned)),
+            ("minItems", count(self.min_items)),
+            ("maxItems", count(self.max_items)),
+            ("listType", self.list_type.map(|it| it.word().to_owned())),
+        ];
+        let keys = self.list_map_keys.iter();
+        said.extend(keys.map(|key| ("listMapKey", Some(key.clone()))));
+        said.push(("default", default));
+        for (name, value) in said {
+            if let Some(value) = value {
+                write!(f, ":{name}={}", quoted(&value, &[':']))?;
+            }
+        }
+        for (name, is_set) in [("optional", self.optional), ("immutable", self.immutable)] {
+            if is_set {
+                write!(f, ":{name}")?;
+            }
+        }
+        match &self.doc {
+            Some(doc) => write!(f, ":doc={}", quoted(doc, &[':'])),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,640 @@
+//! Reads the text of a field.
+
+use std::ops::Range;
+
+use heck::{ToLowerCamelCase as _, ToUpperCamelCase as _};
+use serde_json::{Number, Value};
+
+use super::{
+    Field, ListType, Markers, Type,
+    marker::{FORMATS, Takes, WORDS},
+    type_::ENUM_STOPS,
+};
+use crate::name::{Invalid, nearest};
+
+/// The longest name of a field or a type.
+pub const LONGEST: usize = 60;
+
+const FORM: &str = "a field is `name:type`, then markers, such as `size:int32:min=1:max=5`";
+const NAMES: &str = "the name of a field is camelCase, as in Kubernetes: a lower-case letter, then letters and digits, at most 60";
+const OWNERS: &str = "a type of your own is CamelCase: `ports:[Port]` has items with the fields `Port.name:string`, …; it cannot have the name of a type of Kubernetes, or of one that the generated code imports";
+const TYPES: &str = "types are bool, int32, int64, number, string, `enum=A|B`, Time, Duration, Quantity, IntOrString, secretRef, any, `[T]`, `map[string]T`, types of Kubernetes such as PodTemplateSpec, and types of your own such as `[Port]`";
+const MARKERS: &str = "markers are min, max, minLength, maxLength, pattern, format, minItems, maxItems, listType, listMapKey, default, optional, immutable and doc";
+const QUOTES: &str = "a value with `:` is in double quotes, and a quote in it is written twice: `doc=\"a: \"\"b\"\"\"`";
+
+/// Reads a field.
+pub fn field(text: &str) -> Result<Field, Invalid> {
+    corrected(text, 8)
+}
+
+/// Reads a field. The suggestion of a fault corrects at most `more` others, too.
+fn corrected(text: &str, more: usize) -> Result<Field, Invalid> {
+    let mut reader = Reader { text, at: 0 };
+    reader.field().map_err(|wrong| {
+        let column = text[..wrong.at.start].chars().count() + 1;
+        let suggestion = wrong.fix.and_then(|fix| {
+            let fixed = [&text[..wrong.at.start], &fix, &text[wrong.at.end..]].concat();
+            let rest = more.checked_sub(1)?;
+            match corrected(&fixed, rest) {
+                Ok(field) => Some(field.to_string()),
+                Err(invalid) => invalid.suggestion,
+            }
+        });
+        Invalid {
+            what: "field",
+            found: text.to_owned(),
+            fault: format!("column {column}: {}", wrong.what),
+            rule: wrong.rule,
+            suggestion,
+        }
+    })
+}
+
+/// What is wrong with a part of a text.
+struct Wrong {
+    at: Range<usize>,
+    what: String,
+    rule: &'static str,
+    /// What stands there instead.
+    fix: Option<String>,
+}
+
+impl Wrong {
+    fn new(at: Range<usize>, what: impl Into<String>, rule: &'static str) -> Self {
+        Self {
+            at,
+            what: what.into(),
+            rule,
+            fix: None,
+        }
+    }
+
+    fn fix(self, fix: impl Into<String>) -> Self {
+        Self {
+            fix: Some(fix.into()),
+            ..self
+        }
+    }
+}
+
+struct Reader<'a> {
+    text: &'a str,
+    /// The next byte.
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a str {
+        &self.text[self.at..]
+    }
+
+    fn eat(&mut self, word: &str) -> bool {
+        let found = self.rest().starts_with(word);
+        self.at += if found { word.len() } else { 0 };
+        found
+    }
+
+    /// The text up to one of these characters, with its place.
+    fn until(&mut self, stops: &[char]) -> (&'a str, Range<usize>) {
+        let rest = self.rest();
+        let word = &rest[..rest.find(stops).unwrap_or(rest.len())];
+        let start = self.at;
+        self.at += word.len();
+        (word, start..self.at)
+    }
+
+    /// A value, which is in quotes if it has one of the `stops`.
+    fn value(&mut self, stops: &[char]) -> Result<(String, Range<usize>), Wrong> {
+        let start = self.at;
+        if !self.eat("\"") {
+            let (value, at) = self.until(stops);
+            return Ok((value.to_owned(), at));
+        }
+        let mut value = String::new();
+        loop {
+            let (part, _) = self.until(&['"']);
+            value.push_str(part);
+            if !self.eat("\"") {
+                let end = self.text.len();
+                let wrong = Wrong::new(start..end, "the quote has no end", QUOTES);
+                return Err(wrong.fix(format!("{}\"", &self.text[start..])));
+            }
+            if !self.eat("\"") {
+                break;
+            }
+            value.push('"');
+        }
+        match self.rest().starts_with(stops) || self.rest().is_empty() {
+            true => Ok((value, start..self.at)),
+            false => {
+                let at = self.at..self.text.len();
+                Err(Wrong::new(at, "the value ended with its quote", QUOTES))
+            }
+        }
+    }
+
+    fn field(&mut self) -> Result<Field, Wrong> {
+        let (owner, name) = self.names()?;
+        if !self.eat(":") {
+            let end = self.at..self.text.len();
+            return Err(Wrong::new(end, "the type is missing", TYPES).fix(":string"));
+        }
+        let start = self.at;
+        let type_ = self.type_()?;
+        let place = start..self.at;
+        let mut markers = Markers::default();
+        let mut seen = Vec::new();
+        while !self.rest().is_empty() {
+            if !self.eat(":") {
+                let end = self.at..self.text.len();
+                let wrong = Wrong::new(
+                    end,
+                    format!("`{}` does not belong to the type", self.rest()),
+                    TYPES,
+                );
+                return Err(wrong.fix(""));
+            }
+            self.marker(&type_, &mut markers, &mut seen)?;
+        }
+        check(&type_, &markers, &place, &seen)?;
+        Ok(Field {
+            owner,
+            name,
+            type_,
+            markers,
+        })
+    }
+
+    /// The name, and that of the type that has the field.
+    fn names(&mut self) -> Result<(Option<String>, String), Wrong> {
+        let (first, at) = self.until(&[':', '.']);
+        if !self.eat(".") {
+            return Ok((None, name(first, at)?));
+        }
+        let is_own = matches!(Type::of_word(first), Some(Type::Own(_)));
+        if !is_own {
+            let wrong = Wrong::new(at, format!("`{first}` is no type of your own"), OWNERS);
+            let camel = first.to_upper_camel_case();
+            let camel = match Type::of_word(&camel) {
+                Some(Type::Own(_)) => camel,
+                _ => format!("{camel}Item"),
+            };
+            return Err(wrong.fix(camel));
+        }
+        let (second, at) = self.until(&[':']);
+        Ok((Some(first.to_owned()), name(second, at)?))
+    }
+
+    fn type_(&mut self) -> Result<Type, Wrong> {
+        let start = self.at;
+        if self.eat("[") {
+            if self.eat("]") {
+                // As in Go.
+                let (items, _) = self.until(&[':']);
+                let at = start..self.at;
+                let wrong = Wrong::new(at, "a list is `[T]`", TYPES);
+                return Err(wrong.fix(format!("[{items}]")));
+            }
+            let items = self.inner()?;
+            if !self.eat("]") {
+                let (_, at) = self.until(&[':']);
+                return Err(Wrong::new(at, "`]` is missing", TYPES).fix("]"));
+            }
+            return Ok(Type::List(Box::new(items)));
+        }
+        if self.eat("map") {
+            if !self.eat("[string]") {
+                let (_, at) = self.until(&[']', ':']);
+                let end = at.end + usize::from(self.eat("]"));
+                let wrong = Wrong::new(at.start..end, "the keys of a map are strings", TYPES);
+                return Err(wrong.fix("[string]"));
+            }
+            return Ok(Type::Map(Box::new(self.inner()?)));
+        }
+        if self.eat("enum=") {
+            return self.values();
+        }
+        let (word, at) = self.until(&[':', ']']);
+        Type::of_word(word).ok_or_else(|| {
+            let what = match word {
+                "" => "the type is missing".to_owned(),
+                _ if word.contains('|') => format!("`{word}` is no type; `enum=` is missing"),
+                _ if is_taken(word) => format!("`{word}` is a name that the generated code needs"),
+                _ => format!("`{word}` is no type"),
+            };
+            let fix = match word {
+                "" => Some("string".to_owned()),
+                _ if word.contains('|') => Some(format!("enum={word}")),
+                _ if is_taken(word) => Some(format!("{word}Item")),
+                _ => Type::meant(word).map(str::to_owned),
+            };
+            Wrong {
+                fix,
+                ..Wrong::new(at, what, if is_taken(word) { OWNERS } else { TYPES })
+            }
+        })
+    }
+
+    /// The type of the items of a list or the values of a map.
+    fn inner(&mut self) -> Result<Type, Wrong> {
+        let start = self.at;
+        match self.type_()? {
+            Type::Any => {
+                let what = "a list or a map of any values is `any` itself";
+                Err(Wrong::new(start..self.at, what, TYPES).fix("string"))
+            }
+            type_ => Ok(type_),
+        }
+    }
+
+    /// The values of an enum.
+    fn values(&mut self) -> Result<Type, Wrong> {
+        let mut values: Vec<String> = Vec::new();
+        loop {
+            let (value, at) = self.value(&ENUM_STOPS)?;
+            let rule = "the values of an enum are different texts: `enum=Fast|Slow`";
+            if value.is_empty() && at.is_empty() {
+                return Err(Wrong::new(at, "a value of the enum is missing", rule).fix("Other"));
+            }
+            if let Some(c) = value.chars().find(|c| c.is_control()) {
+                return Err(Wrong::new(
+                    at,
+                    format!("the value has the character {c:?}"),
+                    rule,
+                ));
+            }
+            if values.contains(&value) {
+                let before = at.start - 1..at.end;
+                return Err(Wrong::new(before, format!("`{value}` is there twice"), rule).fix(""));
+            }
+            values.push(value);
+            if !self.eat("|") {
+                return Ok(Type::Enum(values));
+            }
+        }
+    }
+
+    fn marker(
+        &mut self,
+        type_: &Type,
+        markers: &mut Markers,
+        seen: &mut Vec<(&'static str, Range<usize>)>,
+    ) -> Result<(), Wrong> {
+        let (word, at) = self.until(&[':', '=']);
+        let Some((word, takes)) = WORDS.iter().find(|(it, _)| *it == word) else {
+            let is_same = |it: &&str| it.eq_ignore_ascii_case(word);
+            let words = || WORDS.iter().map(|(word, _)| *word);
+            let fix = words()
+                .find(is_same)
+                .or_else(|| meant(word))
+                .or_else(|| nearest(word, words()));
+            return Err(Wrong {
+                fix: fix.map(str::to_owned),
+                ..Wrong::new(at, format!("`{word}` is no marker"), MARKERS)
+            });
+        };
+        let (value, place) = match (takes, self.eat("=")) {
+            (Takes::Nothing, false) => (String::new(), at.clone()),
+            (Takes::Nothing, true) => {
+                let (value, end) = self.value(&[':'])?;
+                let whole = at.start..end.end;
+                let wrong =
+                    Wrong::new(at.end..end.end, format!("`{word}` takes no value"), MARKERS);
+                return Err(match value.as_str() {
+                    "false" => Wrong {
+                        at: whole.start - 1..whole.end,
+                        ..wrong
+                    }
+                    .fix(""),
+                    _ => wrong.fix(""),
+                });
+            }
+            (_, true) => self.value(&[':'])?,
+            (_, false) => {
+                return Err(Wrong::new(
+                    at.end..at.end,
+                    format!("`{word}` needs a value"),
+                    MARKERS,
+                ));
+            }
+        };
+        let whole = at.start..self.at;
+        let is_again = seen.iter().any(|(it, _)| it == word);
+        if is_again && *word != "listMapKey" {
+            let with_colon = whole.start - 1..whole.end;
+            return Err(
+                Wrong::new(with_colon, format!("`{word}` is there twice"), MARKERS).fix(""),
+            );
+        }
+        if let Some(why) = unfit(type_, word) {
+            let with_colon = whole.start - 1..whole.end;
+            return Err(Wrong::new(with_colon, format!("`{word}` {why}"), MARKERS).fix(""));
+        }
+        seen.push((word, whole));
+        set(markers, word, value, place, type_)
+    }
+}
+
+/// Checks the name of a field.
+fn name(name: &str, at: Range<usize>) -> Result<String, Wrong> {
+    let is_camel = name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(|c| c.is_ascii_alphanumeric());
+    if is_camel && name.len() <= LONGEST {
+        return Ok(name.to_owned());
+    }
+    let what = match name {
+        "" => "the name is missing".to_owned(),
+        _ if name.len() > LONGEST => format!("the name has {} characters", name.len()),
+        _ => format!("`{name}` is not camelCase"),
+    };
+    let camel: String = name.to_lower_camel_case();
+    let camel: String = camel
+        .chars()
+        .filter(char::is_ascii_alphanumeric)
+        .take(LONGEST)
+        .collect();
+    let camel = camel.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
+    let wrong = Wrong::new(at, what, if name.is_empty() { FORM } else { NAMES });
+    Err(match camel {
+        "" => wrong.fix("size"),
+        camel => wrong.fix(camel),
+    })
+}
+
+fn is_taken(word: &str) -> bool {
+    word.starts_with(|c: char| c.is_ascii_uppercase()) && crd_types::is_reserved(word)
+}
+
+/// The marker that a word of kubebuilder, OpenAPI or Kubernetes means.
+fn meant(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "minimum" | "Minimum" => "min",
+        "maximum" | "Maximum" => "max",
+        "description" | "desc" => "doc",
+        "omitempty" | "nullable" => "optional",
+        "regex" => "pattern",
+        "key" => "listMapKey",
+        _ => return None,
+    })
+}
+
+/// Why a type cannot have a marker.
+fn unfit(type_: &Type, word: &str) -> Option<&'static str> {
+    let of_values = type_.of_values();
+    let is_list = matches!(type_, Type::List(_));
+    let is_number = matches!(of_values, Type::Int32 | Type::Int64 | Type::Number);
+    match word {
+        "min" | "max" if !is_number => Some("limits numbers"),
+        "minLength" | "maxLength" | "pattern" | "format" if *of_values != Type::String => {
+            Some("is for strings")
+        }
+        "minItems" | "maxItems" | "listType" | "listMapKey" if !is_list => Some("is for lists"),
+        "default" => match type_ {
+            Type::Time | Type::Any | Type::Known(_) | Type::Own(_) => Some("is for simple values"),
+            Type::List(_) | Type::Map(_) => Some("is for simple values"),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Sets the value of a marker.
+fn set(
+    markers: &mut Markers,
+    word: &str,
+    value: String,
+    at: Range<usize>,
+    type_: &Type,
+) -> Result<(), Wrong> {
+    let number = |value: &str| {
+        number(type_.of_values(), value).ok_or_else(|| {
+            Wrong::new(
+                at.clone(),
+                format!("`{value}` is no {}", kind(type_.of_values())),
+                MARKERS,
+            )
+        })
+    };
+    let count = |value: &str| {
+        value
+            .parse()
+            .ok()
+            .filter(|count| *count <= u64::from(u32::MAX))
+            .ok_or_else(|| {
+                let what = format!("`{value}` is no number of characters or items");
+                Wrong::new(at.clone(), what, MARKERS)
+            })
+    };
+    match word {
+        "min" => markers.min = Some(number(&value)?),
+        "max" => markers.max = Some(number(&value)?),
+        "minLength" => markers.min_length = Some(count(&value)?),
+        "maxLength" => markers.max_length = Some(count(&value)?),
+        "minItems" => markers.min_items = Some(count(&value)?),
+        "maxItems" => markers.max_items = Some(count(&value)?),
+        "pattern" => {
+            if crd_types::matches(&value, "").is_none() {
+                let rule = "a pattern is a regular expression as in Go (RE2), without look-around and back-references";
+                return Err(Wrong::new(at, format!("`{value}` is no pattern"), rule));
+            }
+            markers.pattern = Some(value);
+        }
+        "format" => {
+            let format = FORMATS.into_iter().find(|it| *it == value);
+            let rule = "formats are byte, cidr, date, duration, email, hostname, ipv4, ipv6, mac, password, uri and uuid; a moment is a Time";
+            markers.format = Some(format.ok_or_else(|| Wrong {
+                fix: nearest(&value, FORMATS).map(str::to_owned),
+                ..Wrong::new(at, format!("`{value}` is no format"), rule)
+            })?);
+        }
+        "listType" => {
+            let found = ListType::ALL.into_iter().find(|it| it.word() == value);
+            let rule = "list types are atomic, set and map, as in `x-kubernetes-list-type`";
+            markers.list_type = Some(found.ok_or_else(|| Wrong {
+                fix: nearest(&value, ListType::ALL.map(ListType::word)).map(str::to_owned),
+                ..Wrong::new(at, format!("`{value}` is no list type"), rule)
+            })?);
+        }
+        "listMapKey" => {
+            let key = name(&value, at.clone())?;
+            if markers.list_map_keys.contains(&key) {
+                return Err(Wrong::new(at, format!("`{key}` is a key already"), MARKERS));
+            }
+            markers.list_map_keys.push(key);
+        }
+        "default" => markers.default = Some(default(type_, &value, at)?),
+        "optional" => markers.optional = true,
+        "immutable" => markers.immutable = true,
+        _ => {
+            if value.trim().is_empty() || value.contains(char::is_control) {
+                let rule = "the description is one line of text";
+                return Err(Wrong::new(at, "this is no description", rule));
+            }
+            markers.doc = Some(value.trim().to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// A number of a type.
+fn number(type_: &Type, text: &str) -> Option<Number> {
+    match type_ {
+        Type::Int32 => text.parse::<i32>().ok().map(Number::from),
+        Type::Int64 => text.parse::<i64>().ok().map(Number::from),
+        _ => match text.parse::<i64>() {
+            Ok(number) => Some(number.into()),
+            Err(_) => Number::from_f64(text.parse().ok()?),
+        },
+    }
+}
+
+/// A default of a type.
+fn default(type_: &Type, text: &str, at: Range<usize>) -> Result<Value, Wrong> {
+    let value = match type_ {
+        Type::Bool => text.parse().ok().map(Value::Bool),
+        Type::Int32 | Type::Int64 | Type::Number => number(type_, text).map(Value::Number),
+        Type::IntOrString => Some(match text.parse::<i32>() {
+            Ok(number) => number.into(),
+            Err(_) => text.into(),
+        }),
+        Type::Quantity => {
+            let is = crd_types::matches(crd_types::QUANTITY, text) == Some(true);
+            is.then(|| text.into())
+        }
+        Type::Duration => {
+            let is = crd_types::matches(DURATION, text) == Some(true);
+            is.then(|| text.into())
+        }
+        Type::Enum(values) => values.iter().any(|it| it == text).then(|| text.into()),
+        _ => Some(text.into()),
+    };
+    value.ok_or_else(|| Wrong {
+        fix: match type_ {
+            Type::Enum(values) => {
+                let near = nearest(text, values.iter().map(String::as_str));
+                near.or(values.first().map(String::as_str))
+                    .map(|it| super::quoted(it, &[':']))
+            }
+            _ => None,
+        },
+        ..Wrong::new(
+            at,
+            format!("`{text}` is no {}", kind(type_)),
+            "a default is a value of the field's type",
+        )
+    })
+}
+
+/// What Go reads as a duration, with units that need no other letters.
+const DURATION: &str = r"^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$";
+
+/// A type in words.
+fn kind(type_: &Type) -> String {
+    match type_ {
+        Type::Int32 | Type::Int64 | Type::Number => format!("number of the type {type_}"),
+        Type::Enum(_) => "value of the enum".to_owned(),
+        _ => type_.to_string(),
+    }
+}
+
+/// Checks markers against each other.
+fn check(
+    type_: &Type,
+    markers: &Markers,
+    place: &Range<usize>,
+    seen: &[(&'static str, Range<usize>)],
+) -> Result<(), Wrong> {
+    let at = |word: &str| {
+        let found = seen.iter().find(|(it, _)| *it == word);
+        found.map_or_else(|| place.clone(), |(_, at)| at.clone())
+    };
+    let number = |number: &Option<Number>| number.as_ref().and_then(Number::as_f64);
+    let (min, max) = (number(&markers.min), number(&markers.max));
+    let counts = [
+        (
+            "maxLength",
+            "minLength",
+            markers.min_length,
+            markers.max_length,
+        ),
+        ("maxItems", "minItems", markers.min_items, markers.max_items),
+    ];
+    let crossed = |min, max| matches!((min, max), (Some(min), Some(max)) if min > max);
+    let order = "no value would be allowed";
+    if crossed(min, max) {
+        return Err(Wrong::new(at("max"), "`max` is less than `min`", order));
+    }
+    for (word, other, min, max) in counts {
+        if min > max && max.is_some() {
+            return Err(Wrong::new(
+                at(word),
+                format!("`{word}` is less than `{other}`"),
+                order,
+            ));
+        }
+    }
+    keys(type_, markers, &at)?;
+    let Some(default) = &markers.default else {
+        return Ok(());
+    };
+    let value = default.as_f64();
+    let is_outside = value.is_some_and(|value| {
+        min.is_some_and(|min| value < min) || max.is_some_and(|max| value > max)
+    });
+    let text = default.as_str().filter(|_| *type_ == Type::String);
+    let length = text.map(|text| text.chars().count() as u64);
+    let is_wrong_length = length.is_some_and(|length| {
+        markers.min_length.is_some_and(|min| length < min)
+            || markers.max_length.is_some_and(|max| length > max)
+    });
+    let pattern = markers.pattern.as_deref().zip(text);
+    let is_unlike =
+        pattern.is_some_and(|(pattern, text)| crd_types::matches(pattern, text) == Some(false));
+    match is_outside || is_wrong_length || is_unlike {
+        true => {
+            let rule = "the API server refuses a default that the field's own limits exclude";
+            Err(Wrong::new(
+                at("default"),
+                "the limits exclude the default",
+                rule,
+            ))
+        }
+        false => Ok(()),
+    }
+}
+
+/// Checks how a list is merged.
+fn keys(type_: &Type, markers: &Markers, at: &impl Fn(&str) -> Range<usize>) -> Result<(), Wrong> {
+    let Type::List(items) = type_ else {
+        return Ok(());
+    };
+    let is_object = matches!(**items, Type::Own(_) | Type::Known(_));
+    let rule = "a list of objects is merged as a map by its keys, a list of simple values as a set";
+    match markers.list_type {
+        Some(ListType::Map) if !is_object => {
+            Err(
+                Wrong::new(at("listType"), "the items of the list are no objects", rule)
+                    .fix("listType=set"),
+            )
+        }
+        Some(ListType::Map) if markers.list_map_keys.is_empty() => {
+            let word = at("listType");
+            Err(Wrong::new(word, "`listMapKey` is missing", rule)
+                .fix("listType=map:listMapKey=name"))
+        }
+        Some(ListType::Set) if is_object || matches!(**items, Type::List(_) | Type::Map(_)) => Err(
+            Wrong::new(at("listType"), "the items of a set are simple values", rule)
+                .fix("listType=atomic"),
+        ),
+        Some(ListType::Map) => Ok(()),
+        _ if !markers.list_map_keys.is_empty() => {
+            let key = at("listMapKey");
+            let fix = format!("listType=map:listMapKey={}", markers.list_map_keys[0]);
+            Err(match markers.list_type {
+                None => Wrong::new(key, "`listType=map` is missing", rule).fix(fix),
+                Some(_) => Wrong::new(key, "only a list with `listType=map` has keys", rule),
+            })
+        }
+        _ => Ok(()),
+    }
+}

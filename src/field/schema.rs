@@ -1,0 +1,161 @@
+//! The schemas that fields make.
+
+use crd_types::{ORDER, TYPE};
+use serde_json::{Map, Value, json};
+
+use super::{Field, Type, set::STANDARD};
+
+/// The words that a rule in CEL escapes in the name of a field.
+const ESCAPED: [&str; 21] = [
+    "as",
+    "break",
+    "const",
+    "continue",
+    "else",
+    "false",
+    "for",
+    "function",
+    "if",
+    "import",
+    "in",
+    "let",
+    "loop",
+    "namespace",
+    "null",
+    "package",
+    "return",
+    "true",
+    "var",
+    "void",
+    "while",
+];
+
+/// The schema of `spec`. The fields of types are in either list.
+pub fn spec(fields: &[Field], status: &[Field]) -> Value {
+    let all: Vec<&Field> = fields.iter().chain(status).collect();
+    object(&all, fields.iter().filter(|field| field.owner.is_none()))
+}
+
+/// The schema of `status`: its fields, which are all optional, and those of every status.
+pub fn status(fields: &[Field], status: &[Field]) -> Value {
+    let all: Vec<&Field> = fields.iter().chain(status).collect();
+    let of_status = status.iter().filter(|field| field.owner.is_none());
+    let optional = |field: &Field| {
+        let mut field = field.clone();
+        field.markers.optional = true;
+        field
+    };
+    let mut fields: Vec<Field> = of_status.map(optional).collect();
+    fields.extend(STANDARD.map(|text| text.parse().expect("the fields of every status are valid")));
+    object(&all, fields.iter())
+}
+
+/// The schema of an object with these fields.
+fn object<'a>(all: &[&Field], fields: impl Iterator<Item = &'a Field>) -> Value {
+    let mut properties = Map::new();
+    let (mut order, mut required, mut rules) = (Vec::new(), Vec::new(), Vec::new());
+    for field in fields {
+        let (name, markers) = (&field.name, &field.markers);
+        order.push(name.clone());
+        properties.insert(name.clone(), property(all, field));
+        match markers.optional || markers.default.is_some() {
+            false => required.push(name.clone()),
+            true if markers.immutable && markers.default.is_none() => {
+                let path = match ESCAPED.contains(&name.as_str()) {
+                    true => format!("__{name}__"),
+                    false => name.clone(),
+                };
+                rules.push(json!({
+                    "rule": format!("!has(oldSelf.{path}) || has(self.{path})"),
+                    "message": format!("{name} cannot be removed"),
+                }));
+            }
+            true => {}
+        }
+    }
+    let mut schema = json!({ "type": "object", "properties": properties, ORDER: order });
+    if !required.is_empty() {
+        schema["required"] = json!(required);
+    }
+    if !rules.is_empty() {
+        schema["x-kubernetes-validations"] = json!(rules);
+    }
+    schema
+}
+
+fn property(all: &[&Field], field: &Field) -> Value {
+    let markers = &field.markers;
+    let mut schema = of_type(all, &field.type_, field);
+    let mut set = |keyword: &str, value: Option<Value>| {
+        if let Some(value) = value {
+            schema[keyword] = value;
+        }
+    };
+    set("description", markers.doc.clone().map(Value::from));
+    set("default", markers.default.clone());
+    set("minItems", markers.min_items.map(Value::from));
+    set("maxItems", markers.max_items.map(Value::from));
+    set(
+        "x-kubernetes-list-type",
+        markers.list_type.map(|it| it.word().into()),
+    );
+    let keys = (!markers.list_map_keys.is_empty()).then(|| json!(markers.list_map_keys));
+    set("x-kubernetes-list-map-keys", keys);
+    let rule = || {
+        let message = format!("{} cannot change", field.name);
+        json!([{ "rule": "self == oldSelf", "message": message }])
+    };
+    set("x-kubernetes-validations", markers.immutable.then(rule));
+    schema
+}
+
+/// The schema of a type. The limits of `field` are those of its simple values.
+fn of_type(all: &[&Field], type_: &Type, field: &Field) -> Value {
+    match type_ {
+        Type::Bool => json!({ "type": "boolean" }),
+        Type::Int32 => limited(json!({ "type": "integer", "format": "int32" }), field),
+        Type::Int64 => limited(json!({ "type": "integer", "format": "int64" }), field),
+        Type::Number => limited(json!({ "type": "number", "format": "double" }), field),
+        Type::String => limited(json!({ "type": "string" }), field),
+        Type::Enum(values) => json!({ "type": "string", "enum": values }),
+        Type::Time => json!({ "type": "string", "format": "date-time" }),
+        Type::Duration => json!({ "type": "string", TYPE: "kube::core::Duration" }),
+        Type::Quantity => {
+            json!({ "x-kubernetes-int-or-string": true, "pattern": crd_types::QUANTITY })
+        }
+        Type::IntOrString => json!({ "x-kubernetes-int-or-string": true }),
+        Type::Any => json!({ "x-kubernetes-preserve-unknown-fields": true }),
+        Type::Known(path) => json!({ "type": "object", TYPE: path }),
+        Type::Own(name) => {
+            let fields = all
+                .iter()
+                .copied()
+                .filter(|it| it.owner.as_ref() == Some(name));
+            let mut schema = object(all, fields);
+            schema[TYPE] = json!(name);
+            schema
+        }
+        Type::List(items) => json!({ "type": "array", "items": of_type(all, items, field) }),
+        Type::Map(values) => {
+            json!({ "type": "object", "additionalProperties": of_type(all, values, field) })
+        }
+    }
+}
+
+fn limited(mut schema: Value, field: &Field) -> Value {
+    let markers = &field.markers;
+    let number = |number: &Option<serde_json::Number>| number.clone().map(Value::Number);
+    for (keyword, value) in [
+        ("minimum", number(&markers.min)),
+        ("maximum", number(&markers.max)),
+        ("minLength", markers.min_length.map(Value::from)),
+        ("maxLength", markers.max_length.map(Value::from)),
+        ("pattern", markers.pattern.clone().map(Value::from)),
+        ("format", markers.format.map(Value::from)),
+    ] {
+        if let Some(value) = value {
+            schema[keyword] = value;
+        }
+    }
+    schema
+}

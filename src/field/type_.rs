@@ -1,0 +1,170 @@
+//! The types of fields, and their words.
+
+use std::fmt;
+
+use super::quoted;
+
+/// What ends an unquoted value of an enum.
+pub const ENUM_STOPS: [char; 3] = [':', '|', ']'];
+
+/// The type of a field.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Type {
+    /// `true` or `false`.
+    Bool,
+    /// An integer of 32 bits.
+    Int32,
+    /// An integer of 64 bits.
+    Int64,
+    /// A floating-point number.
+    Number,
+    /// Text.
+    String,
+    /// One of these texts.
+    Enum(Vec<String>),
+    /// A moment.
+    Time,
+    /// A duration as in Go: `1h30m`.
+    Duration,
+    /// An amount of a resource: `500m`, `1Gi`.
+    Quantity,
+    /// A number or a text, such as a port or a percentage.
+    IntOrString,
+    /// Any value.
+    Any,
+    /// A type of Kubernetes, by its path in Rust.
+    Known(&'static str),
+    /// A type whose fields are given beside this one, such as `Port`.
+    Own(String),
+    /// `[T]`.
+    List(Box<Type>),
+    /// `map[string]T`.
+    Map(Box<Type>),
+}
+
+/// The types with one word.
+const WORDS: [(&str, Type); 10] = [
+    ("bool", Type::Bool),
+    ("int32", Type::Int32),
+    ("int64", Type::Int64),
+    ("number", Type::Number),
+    ("string", Type::String),
+    ("Time", Type::Time),
+    ("Duration", Type::Duration),
+    ("Quantity", Type::Quantity),
+    ("IntOrString", Type::IntOrString),
+    ("any", Type::Any),
+];
+
+/// Words of Go, of OpenAPI and of other tools, and what they are here.
+const OTHERS: [(&str, &str); 24] = [
+    ("boolean", "bool"),
+    ("date-time", "Time"),
+    ("datetime", "Time"),
+    ("double", "number"),
+    ("f64", "number"),
+    ("float", "number"),
+    ("float32", "number"),
+    ("float64", "number"),
+    ("i32", "int32"),
+    ("i64", "int64"),
+    ("int", "int32"),
+    ("int-or-string", "IntOrString"),
+    ("int16", "int32"),
+    ("integer", "int32"),
+    ("json", "any"),
+    ("long", "int64"),
+    ("metav1.duration", "Duration"),
+    ("metav1.time", "Time"),
+    ("object", "any"),
+    ("rawextension", "any"),
+    ("str", "string"),
+    ("text", "string"),
+    ("timestamp", "Time"),
+    ("uint32", "int64"),
+];
+
+/// The reference to a key of a Secret, which has a word of its own.
+const SECRET: (&str, &str) = ("secretRef", "SecretKeySelector");
+
+/// The word of each type, for completion: those of Kubernetes after the others.
+pub fn words() -> impl Iterator<Item = &'static str> {
+    let simple = WORDS.iter().map(|(word, _)| *word);
+    simple.chain([SECRET.0]).chain(known().map(name))
+}
+
+/// The paths of the types of Kubernetes that have no word in [`WORDS`].
+fn known() -> impl Iterator<Item = &'static str> {
+    let has_word = |path: &&str| WORDS.iter().any(|(word, _)| *word == name(path));
+    crd_types::well_known().filter(move |path| !has_word(path))
+}
+
+fn name(path: &str) -> &str {
+    path.rsplit("::").next().unwrap_or(path)
+}
+
+impl Type {
+    /// The type that a word names; a word in CamelCase that names no other type is a type of its own.
+    pub fn of_word(word: &str) -> Option<Self> {
+        if let Some((_, type_)) = WORDS.iter().find(|(it, _)| *it == word) {
+            return Some(type_.clone());
+        }
+        let word = if word == SECRET.0 { SECRET.1 } else { word };
+        if let Some(path) = known().find(|path| name(path) == word) {
+            return Some(Self::Known(path));
+        }
+        is_own(word).then(|| Self::Own(word.to_owned()))
+    }
+
+    /// The word that was meant by one that is no type.
+    pub fn meant(word: &str) -> Option<&'static str> {
+        let lower = word.trim_start_matches('*').to_ascii_lowercase();
+        let other = OTHERS.iter().find(|(other, _)| *other == lower);
+        let same = || words().find(|it| it.eq_ignore_ascii_case(&lower));
+        let near = || crate::name::nearest(word, words());
+        other.map(|(_, word)| *word).or_else(same).or_else(near)
+    }
+
+    /// The type whose values markers such as `min` limit: that of the items of a list.
+    pub fn of_values(&self) -> &Self {
+        match self {
+            Self::List(items) => items,
+            other => other,
+        }
+    }
+
+    /// The type of its own that it mentions.
+    pub fn own(&self) -> Option<&str> {
+        match self {
+            Self::Own(name) => Some(name),
+            Self::List(inner) | Self::Map(inner) => inner.own(),
+            _ => None,
+        }
+    }
+}
+
+/// Whether a word may name a type of its own.
+fn is_own(word: &str) -> bool {
+    let is_camel = word.starts_with(|c: char| c.is_ascii_uppercase())
+        && word.chars().all(|c| c.is_ascii_alphanumeric());
+    is_camel && word.len() <= super::parse::LONGEST && !crd_types::is_reserved(word)
+}
+
+impl fmt::Display for Type {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Known(path) => f.write_str(name(path)),
+            Self::Own(name) => f.write_str(name),
+            Self::List(items) => write!(f, "[{items}]"),
+            Self::Map(values) => write!(f, "map[string]{values}"),
+            Self::Enum(values) => {
+                let values = values.iter().map(|value| quoted(value, &ENUM_STOPS));
+                write!(f, "enum={}", values.collect::<Vec<_>>().join("|"))
+            }
+            _ => {
+                let word = WORDS.iter().find(|(_, type_)| type_ == self);
+                f.write_str(word.map_or("", |(word, _)| word))
+            }
+        }
+    }
+}
