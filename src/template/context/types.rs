@@ -4,9 +4,8 @@ use crd_types::{Struct, Structs};
 use serde_json::{Value, json};
 
 use crate::{
-    field::{self, Field},
-    project::{Definition, Fields},
-    syntax::Conversion,
+    field,
+    project::{ApiView, Definition, Fields},
 };
 
 /// The source of the types of an API, in parts, and the spec of its sample.
@@ -84,58 +83,20 @@ fn of_struct(it: Struct) -> Value {
     })
 }
 
-/// The conversion of the fields that two versions share. Others are left to the user: until they are converted, the code does not
-/// compile.
-pub fn conversion(type_name: &str, spoke: &Fields, hub: &Fields) -> Conversion {
-    let shared = shared(spoke, hub);
-    let (spec, status) = schemas(&shared);
+/// The types of spec and status and those of their fields, as source.
+pub fn source(api: &ApiView<'_>, type_name: &str) -> String {
+    if let Some(definition) = api.resource.definition() {
+        return definition.types(api.key, api.resource).source.clone();
+    }
+    let (spec, status) = schemas(&api.api.fields);
     let Structs {
         spec,
         status,
         others,
         ..
     } = crd_types::structs(type_name, &[], &spec, &status);
-    let text = format!(
+    format!(
         "pub struct {type_name}Spec {{ {} }}\npub struct {type_name}Status {{ {} }}\n{others}",
         spec.fields, status.fields
-    );
-    Conversion::of(&text, type_name).unwrap_or_else(Conversion::of_new_types)
-}
-
-/// The fields that two versions share, with the types of these fields.
-fn shared(spoke: &Fields, hub: &Fields) -> Fields {
-    let of_owner = |fields: &Fields, owner: &str| -> Vec<Field> {
-        let all = fields.spec.iter().chain(&fields.status);
-        all.filter(|it| it.owner.as_deref() == Some(owner))
-            .cloned()
-            .collect()
-    };
-    let is_same_type = |owner: &str| {
-        let mut next = vec![owner.to_owned()];
-        while let Some(owner) = next.pop() {
-            let fields = of_owner(spoke, &owner);
-            if fields != of_owner(hub, &owner) {
-                return false;
-            }
-            next.extend(
-                fields
-                    .iter()
-                    .filter_map(|it| it.type_.own())
-                    .map(str::to_owned),
-            );
-        }
-        true
-    };
-    let keep = |fields: &[Field], others: &[Field]| {
-        let is_shared = |field: &&Field| {
-            let type_ = field.owner.as_deref().or(field.type_.own());
-            let is_there = field.owner.is_some() || others.contains(field);
-            is_there && type_.is_none_or(is_same_type)
-        };
-        fields.iter().filter(is_shared).cloned().collect()
-    };
-    Fields {
-        spec: keep(&spoke.spec, &hub.spec),
-        status: keep(&spoke.status, &hub.status),
-    }
+    )
 }

@@ -6,6 +6,7 @@ use super::{Names, Subject, foreign_path, in_tests, types};
 use crate::{
     name::{kubernetes, rust},
     project::{Admission, ApiView, KindView, Project, WebhookView},
+    syntax::Conversion,
     template::catalogue::Scope,
 };
 
@@ -107,9 +108,19 @@ pub fn conversions(project: &Project) -> Vec<(String, Vec<Subject>)> {
 /// The longest version and type with which no line of a conversion is wider than rustfmt allows.
 const FITTING: usize = "spoke".len() + crate::name::Kind::MAX;
 
+/// The conversion between two versions, as their types are generated.
+pub fn generated(spoke: &ApiView<'_>, hub: &ApiView<'_>) -> Option<Conversion> {
+    let name = rust::type_name(&hub.key.kind);
+    Conversion::between(
+        &types::source(spoke, &name),
+        &types::source(hub, &name),
+        &name,
+    )
+}
+
 fn spoke(api: &ApiView<'_>, hub: &ApiView<'_>) -> Subject {
     let names = Names::of(api.key, api.resource);
-    let conversion = types::conversion(&names.type_name, &api.api.fields, &hub.api.fields);
+    let fields = generated(api, hub).unwrap_or_else(Conversion::of_new_types);
     let hub = hub.key.version;
     let hub_first = hub.spelled() < names.key.version.spelled();
     let hub = hub.to_string();
@@ -126,8 +137,8 @@ fn spoke(api: &ApiView<'_>, hub: &ApiView<'_>) -> Subject {
         "hub_name": hub_name,
         // Whether the hub is imported first.
         "hub_first": hub_first,
-        // The conversion of each field that both versions were generated with, unless `template::conversion` replaces them.
-        "fields": conversion,
+        // The conversion of each field, unless `template::conversion` replaces it.
+        "fields": fields,
     });
     Subject::new(Scope::Convert, names, more)
 }
