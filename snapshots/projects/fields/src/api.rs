@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//! The custom resources that this operator defines.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::core::crd::MergeError;
+use operator_runtime::Crds;
+
+pub mod batch {
+    pub mod v1 {
+        pub mod cron_job;
+        pub use cron_job::CronJob;
+    }
+}
+
+pub mod web {
+    pub mod v1 {
+        pub mod page;
+        pub use page::Page;
+    }
+
+    pub mod v1alpha1 {
+        pub mod page;
+        pub use page::Page;
+    }
+}
+
+/// The CRDs to install, one per kind, each with all versions of the kind.
+#[rustfmt::skip]
+pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+    let mut crds = Crds::default();
+    crds.add_storage::<batch::v1::CronJob>();
+    crds.add_served::<web::v1alpha1::Page>();
+    crds.add_storage::<web::v1::Page>();
+    crds.merge()
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//! The controllers of this operator.
+
+use operator_runtime::Controllers;
+
+use crate::Context;
+
+pub mod batch {
+    pub mod cron_job;
+}
+
+pub mod web {
+    pub mod page;
+}
+
+/// All controllers: `main` runs them, and `make manifests` derives the permissions from them.
+#[rustfmt::skip]
+pub fn all() -> Controllers<Context> {
+    let mut all = Controllers::default();
+    all.add(batch::cron_job::controller());
+    all.add(web::page::controller());
+    all
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use std::sync::Arc;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use k8s_openapi::jiff::Timestamp;
+use kube::{Api, ResourceExt};
+use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
+
+use crate::Context;
+use crate::api::batch::v1::cron_job::{CronJob, CronJobStatus};
+
+/// The name of this controller in logs, metrics and probes.
+const NAME: &str = "batch-cronjob";
+
+/// The condition that reports readiness: `True` when the cluster matches the spec. For a condition
+/// whose good status is `False`, such as `Degraded`, use `ReadyCondition::negative`.
+pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
+
+/// Declares the types that this controller uses. `make manifests` derives its permissions from here.
+///
+/// Add `.owns::<Deployment>()` for types that it creates, `.watches::<ConfigMap>(map)` for other
+/// types that it depends on, and `.needs::<Secret>(&[Verb::Get])` for types that it only reads or writes.
+pub fn controller() -> Controller<CronJob, Context> {
+    Controller::new(NAME, reconcile).condition(READY)
+}
+
+/// The errors of `reconcile`. A failed reconcile is retried with exponential back-off.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("a call to the API server failed")]
+    Kube(#[from] kube::Error),
+}
+
+impl ReconcileError for Error {
+    fn reason(&self) -> &'static str {
+        match self {
+            Self::Kube(_) => "ApiCallFailed",
+        }
+    }
+}
+
+/// Drives the cluster toward `cron_job.spec`. Runs after every change, so it must be idempotent.
+async fn reconcile(cron_job: Arc<CronJob>, context: Arc<Context>) -> Result<Action, Error> {
+    // The object and its owned objects are being deleted: do not create new ones.
+    if cron_job.metadata.deletion_timestamp.is_some() {
+        return Ok(Action::await_change());
+    }
+    let namespace = cron_job.namespace().unwrap_or_default();
+    let api = Api::namespaced(context.client.clone(), &namespace);
+    // Here, apply the objects that `cron_job.spec` asks for, before the status reports them.
+    let wanted = wanted_status(&cron_job, Timestamp::now());
+    status::patch(&api, &*cron_job, &wanted).await?;
+    tracing::debug!("reconciled");
+    Ok(Action::await_change())
+}
+
+/// The status that `cron_job` should have.
+fn wanted_status(cron_job: &CronJob, now: Timestamp) -> CronJobStatus {
+    let mut status = cron_job.status.clone().unwrap_or_default();
+    let message = "the cluster matches the spec";
+    let ready = Condition {
+        last_transition_time: Time(now),
+        ..READY.of(cron_job, true, "Reconciled", message)
+    };
+    conditions::set(&mut status.conditions, ready);
+    status.observed_generation = cron_job.metadata.generation;
+    status
+}
+
+#[cfg(test)]
+mod tests {
+    use operator_runtime::fake::Fake;
+
+    use super::*;
+
+    #[test]
+    fn status_changes_only_with_the_generation() {
+        let time = |second| Timestamp::from_second(second).unwrap();
+        let mut cron_job = CronJob::default();
+        for (generation, second) in [(1, 10), (1, 20), (2, 30)] {
+            cron_job.metadata.generation = Some(generation);
+            let status = wanted_status(&cron_job, time(second));
+            assert_eq!(status.observed_generation, Some(generation));
+            assert_eq!(status.conditions.len(), 1);
+            let ready = &status.conditions[0];
+            assert_eq!(ready.observed_generation, Some(generation));
+            // It became ready once, and stayed ready.
+            assert_eq!(ready.last_transition_time, Time(time(10)));
+            cron_job.status = Some(status);
+        }
+    }
+
+    #[tokio::test]
+    async fn does_not_write_unchanged_or_deleted_objects() {
+        let fake = Fake::default();
+        // Unchanged owned objects are not applied again.
+        fake.watch(controller());
+        let context = Arc::new(fake.context(Context::new).await);
+        let mut cron_job = CronJob::default();
+        cron_job.metadata.name = Some("test".into());
+        fake.insert(cron_job);
+        let stored = || fake.get("test").map(Arc::new);
+        reconcile(stored().unwrap(), context.clone()).await.unwrap();
+        let writes = fake.writes();
+        assert!(!writes.is_empty());
+        reconcile(stored().unwrap(), context.clone()).await.unwrap();
+        assert_eq!(fake.writes(), writes);
+
+        let mut deleted = (*stored().unwrap()).clone();
+        deleted.metadata.deletion_timestamp = Some(Time(Timestamp::now()));
+        deleted.status = None;
+        reconcile(Arc::new(deleted), context).await.unwrap();
+        assert_eq!(fake.writes(), writes);
+    }
+}

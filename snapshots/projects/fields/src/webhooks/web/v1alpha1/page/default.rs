@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use operator_runtime::webhook::{Denied, Request, Webhook};
+
+use crate::Context;
+use crate::api::web::v1alpha1::Page;
+
+/// Declares this webhook, which the API server calls before it stores a new or changed object.
+/// `make manifests` writes its configuration from here. If several versions of the kind have
+/// such a webhook, each one handles the objects written in its version.
+pub fn webhook() -> Webhook<Page, Context> {
+    // Admits undecodable objects, so that the API server reports all of their schema errors.
+    Webhook::defaulting(default).schema_first()
+}
+
+/// Sets defaults for omitted fields. It may be called twice, so it must be idempotent.
+async fn default(_page: &mut Page, _request: &Request, _context: &Context) -> Result<(), Denied> {
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use operator_runtime::fake::Fake;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn sets_defaults_once() {
+        let context = Fake::default().context(Context::new).await;
+        let page = Page::default();
+        // Each object as a user writes it, and as it should be stored.
+        let table = [(page.clone(), page)];
+        for (mut given, stored) in table {
+            // The second call changes nothing.
+            for _ in 0..2 {
+                default(&mut given, &Request::default(), &context)
+                    .await
+                    .unwrap();
+                assert_eq!(given, stored);
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use kube::api::PostParams;
+use operator_runtime::envtest::wait_for;
+
+use cronjob::api::batch::v1::CronJob;
+use cronjob::controllers::batch::cron_job::READY;
+
+use crate::cluster;
+
+const NAME: &str = "batch-cronjob";
+
+/// The operator reconciles a new object.
+#[tokio::test]
+async fn becomes_ready() -> anyhow::Result<()> {
+    let cluster = cluster()?;
+    let api = cluster.api::<CronJob>()?;
+    // A minimal object that the CRD's schema allows. If CEL rules require more, write one by hand.
+    let cron_job = cluster.minimal_object(NAME).await?;
+    let params = PostParams::default();
+    api.create(&params, &cron_job).await?;
+    wait_for(&api, NAME, READY).await?;
+    // RBAC refused no call, because `controller()` declares all of them.
+    assert_eq!(cluster.operator()?.refused(), Vec::<String>::new());
+    Ok(())
+}
