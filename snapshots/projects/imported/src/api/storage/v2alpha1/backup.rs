@@ -16,7 +16,7 @@ use std::borrow::Cow;
 
 use kube::CustomResource;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, JsonSchema, Serialize)]
 #[kube(
@@ -32,10 +32,27 @@ use serde::{Deserialize, Serialize};
     derive = "Default",
     derive = "PartialEq"
 )]
+#[serde(remote = "Self")]
 pub struct BackupSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-kubernetes-list-type" = "set"))]
     pub schedules: Option<Vec<String>>,
+}
+
+impl<'de> Deserialize<'de> for BackupSpec {
+    /// The CRD requires no `spec`: an object without one has the default.
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        struct Present(#[serde(with = "BackupSpec")] BackupSpec);
+        let spec = Option::<Present>::deserialize(deserializer)?;
+        Ok(spec.map_or_else(Self::default, |Present(spec)| spec))
+    }
+}
+
+impl Serialize for BackupSpec {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        Self::serialize(self, serializer)
+    }
 }
 
 impl JsonSchema for Backup {
