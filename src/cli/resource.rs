@@ -228,7 +228,7 @@ pub struct DeleteWebhook {
 /// The subcommands of `edit`.
 #[derive(Debug, Subcommand)]
 pub enum EditWhat {
-    /// Change the plural, the scope or the short names of a kind, in PROJECT and in its Rust types
+    /// Change the plural, the scope or the short names of a kind, or add fields, in PROJECT and in its Rust types
     Api(EditApi),
 }
 
@@ -238,6 +238,7 @@ pub enum EditWhat {
 Examples:
   operator-forge edit api --group cache --version v1 --kind Memcached --short-name mc,mem
   operator-forge edit api --group cache --version v1 --kind Memcached --short-name ''
+  operator-forge edit api --group cache --version v1 --kind Memcached --add-field image:string:optional
   operator-forge edit api --group cache --version v1 --kind Memcached --namespaced=false --force")]
 pub struct EditApi {
     /// The type; all versions of the kind change together.
@@ -252,6 +253,12 @@ pub struct EditApi {
     /// All short names for kubectl, separated by commas; '' for none
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
     pub short_name: Option<Vec<String>>,
+    /// Field to add to the spec of the version, such as `size:int32:min=1:default=3`; may be repeated
+    #[arg(long, value_name = "FIELD")]
+    pub add_field: Vec<String>,
+    /// Field to add to the status of the version; may be repeated
+    #[arg(long, value_name = "FIELD")]
+    pub add_status_field: Vec<String>,
     /// Change the plural or the scope, although stored objects are lost
     #[arg(long)]
     pub force: bool,

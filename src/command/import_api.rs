@@ -214,6 +214,7 @@ fn import(
     let short_names = crd.names.short.iter().map(|name| name.parse());
     Ok(Import {
         name: name.parse::<CrdName>().map_err(invalid)?,
+        group: api.of.group.as_deref().map(str::parse).transpose()?,
         kind: crd.names.kind.parse().map_err(invalid)?,
         plural: crd.names.plural.parse().map_err(invalid)?,
         short_names: short_names

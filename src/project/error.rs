@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::{Certificates, Immutable, Key, Webhooks};
+use crate::field::Field;
 use crate::name::{ControllerName, Domain, Group, Kind, ProjectName, RustPath, Version};
 use crate::tree::RelPath;
 
@@ -275,6 +276,11 @@ pub enum Refused {
     // `edit api` and `rename`
     NotEditable(Key),
     NoApiEdit,
+    /// A new field that existing objects lack.
+    RequiredField {
+        field: Field,
+        of_status: bool,
+    },
     Stored {
         key: Key,
         what: Immutable,

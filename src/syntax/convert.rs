@@ -1,45 +1,52 @@
-//! The conversion between a version of a type and its copy, field by field.
+//! The conversion between two versions of a type, field by field.
 
 use serde::Serialize;
-use syn::Fields;
+use syn::{Fields, Type};
 
 use super::{
-    fields::{Shape, Types, is_open},
+    fields::{Shape, Types, is_open, named},
     parse,
 };
 
-/// A conversion between two versions whose types are the same, as the template of `convert.rs` writes it.
+/// The conversion between a spoke and its hub, in both directions, as the template of `convert.rs` writes it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Conversion {
     /// The fields of the spec.
     pub spec: Members,
-    /// The fields of the status.
-    pub status: Members,
+    /// The fields of the status; `None` if neither version has one.
+    pub status: Option<Members>,
     /// The types of these fields, of the fields of those types, and so on.
     pub below: Vec<Below>,
+    /// The fields and variants without a conversion, which a person has to write: `MemcachedSpec.size`.
+    #[serde(skip)]
+    pub open: Vec<String>,
 }
 
-/// Fields by name.
+/// The fields of a type in both versions, by name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Members {
-    /// Their names in a pattern: `size`.
-    pub names: Vec<String>,
-    /// Their values in the other type: `size`, `mode: mode.into()`.
+    /// Their names in a pattern of the spoke: `size`.
+    pub spoke: Vec<String>,
+    /// Their names in a pattern of the hub.
+    pub hub: Vec<String>,
+    /// Their values in the other version: `size`, `mode: mode.into()`.
     pub values: Vec<String>,
 }
 
 /// A type of a field: a struct, or an enum if it has variants.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Below {
-    /// Its name.
-    pub name: String,
+    /// Its name in the spoke.
+    pub spoke: String,
+    /// Its name in the hub.
+    pub hub: String,
     /// The fields of a struct.
     pub members: Members,
     /// The variants of an enum.
     pub variants: Vec<Variant>,
 }
 
-/// A variant of an enum.
+/// A variant that an enum has in both versions.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Variant {
     /// Its name.
@@ -59,88 +66,226 @@ impl Conversion {
             .into();
         Self {
             spec: Members::default(),
-            status: Members {
-                names: status.clone(),
+            status: Some(Members {
+                spoke: status.clone(),
+                hub: status.clone(),
                 values: status,
-            },
+            }),
             below: Vec::new(),
+            open: Vec::new(),
         }
     }
 
-    /// The conversion of the type `name` in the source `types`. `None` where a field's conversion is unknown; then the user writes
-    /// it.
+    /// The conversion between the type `name` in the source `types` and a copy of it. `None` where a field's conversion is
+    /// unknown; then the user writes it.
     #[must_use]
     pub fn of(types: &str, name: &str) -> Option<Self> {
-        let types = Types::of(parse(types).ok()?);
+        Self::between(types, types, name).filter(|it| it.open.is_empty())
+    }
+
+    /// The conversion between the type `name` in the source `spoke` and in the source `hub`: fields with the same name and type
+    /// are converted, the others are [open](Self::open). `None` where one of them has no public spec.
+    #[must_use]
+    pub fn between(spoke: &str, hub: &str, name: &str) -> Option<Self> {
+        let (spoke, hub) = (Types::of(parse(spoke).ok()?), Types::of(parse(hub).ok()?));
         let (spec, status) = (format!("{name}Spec"), format!("{name}Status"));
-        let mut below = types.below(&spec)?;
-        for other in types.below(&status)? {
-            if !below.contains(&other) {
-                below.push(other);
+        let mut pairs = Pairs {
+            spoke: &spoke,
+            hub: &hub,
+            found: Vec::new(),
+            open: Vec::new(),
+        };
+        let mut below = Vec::new();
+        let spec = pairs.of_struct(&spec)?;
+        pairs.below(&mut below);
+        let status = match (spoke.has(&status), hub.has(&status)) {
+            (false, false) => None,
+            _ => {
+                let members = pairs.of_struct(&status);
+                pairs.below(&mut below);
+                if members.is_none() {
+                    pairs.open.push(status);
+                }
+                members
             }
-        }
+        };
         Some(Self {
-            spec: of_struct(&types, &spec)?,
-            status: of_struct(&types, &status)?,
-            below: below
-                .into_iter()
-                .map(|name| self::below(&types, name))
-                .collect::<Option<_>>()?,
+            spec,
+            status,
+            below,
+            open: pairs.open,
         })
     }
 }
 
-fn of_struct(types: &Types, name: &str) -> Option<Members> {
-    match types.get(name)? {
-        Shape::Struct(fields @ Fields::Named(_)) if is_open(fields, false) => {
-            members(types, fields)
-        }
-        _ => None,
-    }
+/// The types of both versions, and the pairs of them that convert into each other.
+struct Pairs<'a> {
+    spoke: &'a Types,
+    hub: &'a Types,
+    /// The names of the types that fields need the conversion of, in the spoke and in the hub.
+    found: Vec<(String, String)>,
+    open: Vec<String>,
 }
 
-fn below(types: &Types, name: String) -> Option<Below> {
-    Some(match types.get(&name)? {
-        Shape::Struct(_) => Below {
-            members: of_struct(types, &name)?,
-            variants: Vec::new(),
-            name,
-        },
-        Shape::Enum(variants) => {
-            let variants = variants.iter().map(|(name, fields)| {
-                Some(Variant {
-                    name: name.clone(),
-                    brackets: match fields {
-                        Fields::Named(_) => "{}",
-                        Fields::Unnamed(_) => "()",
-                        Fields::Unit => "",
-                    },
-                    members: members(types, fields).filter(|_| is_open(fields, true))?,
-                })
-            });
-            let variants: Vec<_> = variants.collect::<Option<_>>()?;
-            (!variants.is_empty()).then_some(Below {
-                name,
-                members: Members::default(),
+impl Pairs<'_> {
+    /// The fields of a struct that has the same name in both versions.
+    fn of_struct(&mut self, name: &str) -> Option<Members> {
+        match (self.spoke.get(name)?, self.hub.get(name)?) {
+            (Shape::Struct(spoke), Shape::Struct(hub)) if are_open(spoke, hub, false) => {
+                Some(self.members(name, spoke, hub))
+            }
+            _ => None,
+        }
+    }
+
+    /// Adds the types that were found since, and those that are found on the way.
+    fn below(&mut self, below: &mut Vec<Below>) {
+        while let Some((spoke, hub)) = self.found.get(below.len()).cloned() {
+            let shapes = (self.spoke.get(&spoke), self.hub.get(&hub));
+            let (members, variants) = match shapes {
+                (Some(Shape::Struct(a)), Some(Shape::Struct(b))) => {
+                    (self.members(&spoke, a, b), Vec::new())
+                }
+                (Some(Shape::Enum(a)), Some(Shape::Enum(b))) => {
+                    (Members::default(), self.variants((&spoke, a), (&hub, b)))
+                }
+                _ => unreachable!("only types of one shape are paired"),
+            };
+            below.push(Below {
+                spoke,
+                hub,
+                members,
                 variants,
-            })?
+            });
         }
-    })
+    }
+
+    fn members(&mut self, of: &str, spoke: &Fields, hub: &Fields) -> Members {
+        let names = |fields: &Fields| -> Vec<String> {
+            let name = |(at, field): (usize, &syn::Field)| match &field.ident {
+                Some(name) => name.to_string(),
+                None => format!("field{at}"),
+            };
+            fields.iter().enumerate().map(name).collect()
+        };
+        let mut members = Members {
+            spoke: names(spoke),
+            hub: names(hub),
+            values: Vec::new(),
+        };
+        for (name, field) in members.spoke.iter().zip(spoke) {
+            let same = members.hub.iter().position(|other| other == name);
+            let other = same.and_then(|at| hub.iter().nth(at));
+            let value = other.and_then(|other| self.convert(&field.ty, &other.ty, name));
+            match value {
+                None => self.open.push(format!("{of}.{name}")),
+                Some(value) if field.ident.is_some() && value != *name => {
+                    members.values.push(format!("{name}: {value}"));
+                }
+                Some(value) => members.values.push(value),
+            }
+        }
+        let alone = members.hub.iter();
+        let alone = alone.filter(|name| !members.spoke.contains(name));
+        self.open.extend(alone.map(|name| format!("{of}.{name}")));
+        members
+    }
+
+    fn variants(
+        &mut self,
+        (of, spoke): (&str, &[(String, Fields)]),
+        (other, hub): (&str, &[(String, Fields)]),
+    ) -> Vec<Variant> {
+        let mut variants = Vec::new();
+        let both = |(name, fields): &(String, Fields)| {
+            let mut same = hub.iter().filter(|(other, _)| other == name);
+            same.find_map(|(_, other)| (brackets(fields) == brackets(other)).then_some(other))
+        };
+        for variant in spoke {
+            let (name, fields) = variant;
+            match both(variant) {
+                None => self.open.push(format!("{of}::{name}")),
+                Some(hub) => variants.push(Variant {
+                    name: name.clone(),
+                    brackets: brackets(fields),
+                    members: self.members(&format!("{of}::{name}"), fields, hub),
+                }),
+            }
+        }
+        let alone = hub
+            .iter()
+            .filter(|(name, _)| spoke.iter().all(|(other, _)| other != name));
+        self.open
+            .extend(alone.map(|(name, _)| format!("{other}::{name}")));
+        variants
+    }
+
+    /// An expression that converts `value` from a type of the spoke to a type of the hub, and back; `None` where none is known.
+    fn convert(&mut self, spoke: &Type, hub: &Type, value: &str) -> Option<String> {
+        let (is_local, is_other) = (self.spoke.is_local(spoke), self.hub.is_local(hub));
+        if !is_local && !is_other {
+            return (spoke == hub).then(|| value.to_owned());
+        }
+        let ((name, inner), (other, others)) = (named(spoke)?, named(hub)?);
+        if self.spoke.has(&name) || self.hub.has(&other) {
+            return self.pair(name, other).then(|| format!("{value}.into()"));
+        }
+        let mut map = |a: &Type, b: &Type, item: &str| {
+            let converted = self.convert(a, b, item)?;
+            Some(match converted == format!("{item}.into()") {
+                true => "Into::into".to_owned(),
+                false => format!("|{item}| {converted}"),
+            })
+        };
+        if name != other {
+            return None;
+        }
+        Some(match (name.as_str(), &inner[..], &others[..]) {
+            ("Option", [a], [b]) => format!("{value}.map({})", map(a, b, "it")?),
+            ("Box", [a], [b]) => {
+                format!("Box::new({})", self.convert(a, b, &format!("(*{value})"))?)
+            }
+            ("Vec", [a], [b]) => {
+                format!("{value}.into_iter().map({}).collect()", map(a, b, "it")?)
+            }
+            ("BTreeMap" | "HashMap", [key, a], [other, b])
+                if key == other && !self.spoke.is_local(key) =>
+            {
+                let item = self.convert(a, b, "value")?;
+                format!("{value}.into_iter().map(|(key, value)| (key, {item})).collect()")
+            }
+            _ => return None,
+        })
+    }
+
+    /// Asks for the conversion of a pair of types; `false` where they are not alike.
+    fn pair(&mut self, spoke: String, hub: String) -> bool {
+        let is_known = match (self.spoke.get(&spoke), self.hub.get(&hub)) {
+            (Some(Shape::Struct(a)), Some(Shape::Struct(b))) => are_open(a, b, false),
+            (Some(Shape::Enum(a)), Some(Shape::Enum(b))) => {
+                let mut all = a.iter().chain(b);
+                !a.is_empty() && !b.is_empty() && all.all(|(_, fields)| is_open(fields, true))
+            }
+            _ => false,
+        };
+        let pair = (spoke, hub);
+        if is_known && !self.found.contains(&pair) {
+            self.found.push(pair);
+        }
+        is_known
+    }
 }
 
-fn members(types: &Types, fields: &Fields) -> Option<Members> {
-    let mut members = Members::default();
-    for (at, field) in fields.iter().enumerate() {
-        let name = match &field.ident {
-            Some(name) => name.to_string(),
-            None => format!("field{at}"),
-        };
-        let value = types.convert(&field.ty, &name)?;
-        members.values.push(match field.ident {
-            Some(_) if value != name => format!("{name}: {value}"),
-            _ => value,
-        });
-        members.names.push(name);
+/// Whether code of another module can take both structs apart by the names of their fields.
+fn are_open(a: &Fields, b: &Fields, in_enum: bool) -> bool {
+    let is = |fields: &Fields| matches!(fields, Fields::Named(_)) && is_open(fields, in_enum);
+    is(a) && is(b)
+}
+
+fn brackets(fields: &Fields) -> &'static str {
+    match fields {
+        Fields::Named(_) => "{}",
+        Fields::Unnamed(_) => "()",
+        Fields::Unit => "",
     }
-    Some(members)
 }

@@ -1,8 +1,8 @@
-//! The types of a file that a conversion takes apart, and the expressions that convert their fields.
+//! The types of a file that a conversion takes apart.
 
 use std::collections::BTreeMap;
 
-use syn::{Field, Fields, GenericArgument, Generics, Item, PathArguments, Type, Visibility};
+use syn::{Fields, GenericArgument, Generics, Item, PathArguments, Type, Visibility};
 
 /// The structs and enums of a file, by name.
 pub struct Types(BTreeMap<String, Option<Shape>>);
@@ -41,73 +41,28 @@ impl Types {
         self.0.get(name)?.as_ref()
     }
 
-    /// The types in this file of the fields of `name`, of the fields of those types, and so on; without `name`.
-    pub fn below(&self, name: &str) -> Option<Vec<String>> {
-        let mut found = vec![name.to_owned()];
-        let mut at = 0;
-        while at < found.len() {
-            let fields: Vec<&Field> = match self.get(&found[at])? {
-                Shape::Struct(fields) => fields.iter().collect(),
-                Shape::Enum(variants) => variants.iter().flat_map(|(_, fields)| fields).collect(),
-            };
-            for name in fields.iter().flat_map(|field| self.local(&field.ty)) {
-                if !found.contains(&name) {
-                    found.push(name);
-                }
-            }
-            at += 1;
-        }
-        Some(found.split_off(1))
+    /// Whether the file has a type of this name.
+    pub fn has(&self, name: &str) -> bool {
+        self.0.contains_key(name)
     }
 
-    /// The types of this file that `ty` mentions.
-    fn local(&self, ty: &Type) -> Vec<String> {
+    /// Whether `ty` mentions a type of this file.
+    pub fn is_local(&self, ty: &Type) -> bool {
         let inner = match ty {
             Type::Tuple(tuple) => tuple.elems.iter().collect(),
             Type::Array(array) => vec![&*array.elem],
             _ => match named(ty) {
-                Some((name, _)) if self.0.contains_key(&name) => return vec![name],
+                Some((name, _)) if self.has(&name) => return true,
                 Some((_, inner)) => inner,
                 None => Vec::new(),
             },
         };
-        inner.into_iter().flat_map(|ty| self.local(ty)).collect()
-    }
-
-    /// An expression that converts `value`, of the type `ty`, to the type of the same name in the other version; `None` where none
-    /// is known.
-    pub fn convert(&self, ty: &Type, value: &str) -> Option<String> {
-        if self.local(ty).is_empty() {
-            return Some(value.to_owned());
-        }
-        let (name, inner) = named(ty)?;
-        if self.0.contains_key(&name) {
-            return Some(format!("{value}.into()"));
-        }
-        let map = |ty: &Type, item: &str| {
-            let converted = self.convert(ty, item)?;
-            Some(match converted == format!("{item}.into()") {
-                true => "Into::into".to_owned(),
-                false => format!("|{item}| {converted}"),
-            })
-        };
-        Some(match (name.as_str(), inner.as_slice()) {
-            ("Option", [some]) => format!("{value}.map({})", map(some, "it")?),
-            ("Box", [inner]) => {
-                format!("Box::new({})", self.convert(inner, &format!("(*{value})"))?)
-            }
-            ("Vec", [item]) => format!("{value}.into_iter().map({}).collect()", map(item, "it")?),
-            ("BTreeMap" | "HashMap", [key, item]) if self.local(key).is_empty() => {
-                let item = self.convert(item, "value")?;
-                format!("{value}.into_iter().map(|(key, value)| (key, {item})).collect()")
-            }
-            _ => return None,
-        })
+        inner.into_iter().any(|ty| self.is_local(ty))
     }
 }
 
 /// The last segment of a type's path, and its parameters.
-fn named(ty: &Type) -> Option<(String, Vec<&Type>)> {
+pub fn named(ty: &Type) -> Option<(String, Vec<&Type>)> {
     let Type::Path(path) = ty else { return None };
     let last = path.path.segments.last()?;
     let inner = match &last.arguments {

@@ -122,7 +122,8 @@ fn every_field_of_a_copy_is_named() {
         pub struct Disk { pub labels: BTreeMap<String, Mode> }
     ";
     let members = |pairs: &[(&str, &str)]| Members {
-        names: pairs.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        spoke: pairs.iter().map(|(name, _)| (*name).to_owned()).collect(),
+        hub: pairs.iter().map(|(name, _)| (*name).to_owned()).collect(),
         values: pairs.iter().map(|(_, value)| (*value).to_owned()).collect(),
     };
     let variant = |name: &str, brackets, pairs| Variant {
@@ -139,10 +140,12 @@ fn every_field_of_a_copy_is_named() {
                 "disks: disks.map(|it| it.into_iter().map(Into::into).collect())",
             ),
         ]),
-        status: Members::default(),
+        status: Some(Members::default()),
+        open: Vec::new(),
         below: vec![
             Below {
-                name: "Mode".to_owned(),
+                spoke: "Mode".to_owned(),
+                hub: "Mode".to_owned(),
                 members: Members::default(),
                 variants: vec![
                     variant("Off", "", &[]),
@@ -151,7 +154,8 @@ fn every_field_of_a_copy_is_named() {
                 ],
             },
             Below {
-                name: "Disk".to_owned(),
+                spoke: "Disk".to_owned(),
+                hub: "Disk".to_owned(),
                 members: members(&[(
                     "labels",
                     "labels: labels.into_iter().map(|(key, value)| (key, value.into())).collect()",

@@ -29,7 +29,7 @@ pub use sample::{matches, sample};
 pub use structs::{Imports, Struct, Structs, structs};
 
 /// A keyword beside those of OpenAPI, for [`structs`] and [`sample`]: the name of the type that is generated for a schema, or the
-/// path of a [`well_known`] type, whose schema it is.
+/// path of a [`well_known`] type, whose schema it is. A CEL rule that has it is one of the type, and not of its field.
 pub const TYPE: &str = "x-rust-type";
 
 /// A keyword beside those of OpenAPI, for [`structs`] and [`sample`]: the names of an object's properties in the order of the fields.

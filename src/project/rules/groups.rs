@@ -114,8 +114,8 @@ pub fn modules(typed: &[Entry<'_>]) -> Option<Violation> {
         "a group's types are in `src/api/<module>`: the names have to differ in letters or digits");
     let broken = match is_same {
         true => broken
-            .by_command(Remedy::Inspect)
-            .in_file("rename one of the groups"),
+            .note("the group may be the whole name, which is another module")
+            .set("group", key.api_group(false)),
         false => broken.set("group", &first.group),
     };
     Some(broken.beside(first))

@@ -170,6 +170,15 @@ pub fn failure(refused: Refused) -> Failure {
             .note("`edit api` changes the names and the scope of a kind")
             .note("the flags are `--plural`, `--namespaced` and `--short-name`")
             .advise(Advice::Help),
+        Refused::RequiredField { mut field, of_status } => {
+            let flag = if of_status { "--add-status-field" } else { "--add-field" };
+            let what = format!("the new field `{field}` is required");
+            field.markers.optional = true;
+            Failure::refused(what)
+                .note("objects that are stored lack it: the API server would refuse every change of them")
+                .note("make it optional or give it a default; `--force` adds it as it is, for an API that nobody uses yet")
+                .advise(Advice::set(flag, field.to_string()))
+        }
         Refused::Stored { key, what, crd } => {
             let (kind, word) = (&key.kind, what.word());
             no(format!("the {word} of `{kind}` cannot change where the CRD is installed"))

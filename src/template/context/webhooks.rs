@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use super::{Names, Subject, foreign_path, in_tests};
+use super::{Names, Subject, foreign_path, in_tests, types};
 use crate::{
-    name::{Version, kubernetes, rust},
-    project::{Admission, KindView, Project, WebhookView},
+    name::{kubernetes, rust},
+    project::{Admission, ApiView, KindView, Project, WebhookView},
     syntax::Conversion,
     template::catalogue::Scope,
 };
@@ -97,7 +97,7 @@ pub fn conversions(project: &Project) -> Vec<(String, Vec<Subject>)> {
         let hub = hub.unwrap_or(&kind.apis[0]);
         let spokes = kind.apis.iter();
         let spokes = spokes.filter(|api| kind.spokes.contains(&api.key.version));
-        let spokes = spokes.map(|api| spoke(Names::of(api.key, api.resource), kind.storage));
+        let spokes = spokes.map(|api| spoke(api, hub));
         (hub.key.type_path(), spokes.collect())
     };
     let kinds = project.kinds().into_iter();
@@ -108,7 +108,20 @@ pub fn conversions(project: &Project) -> Vec<(String, Vec<Subject>)> {
 /// The longest version and type with which no line of a conversion is wider than rustfmt allows.
 const FITTING: usize = "spoke".len() + crate::name::Kind::MAX;
 
-fn spoke(names: Names, hub: Version) -> Subject {
+/// The conversion between two versions, as their types are generated.
+pub fn generated(spoke: &ApiView<'_>, hub: &ApiView<'_>) -> Option<Conversion> {
+    let name = rust::type_name(&hub.key.kind);
+    Conversion::between(
+        &types::source(spoke, &name),
+        &types::source(hub, &name),
+        &name,
+    )
+}
+
+fn spoke(api: &ApiView<'_>, hub: &ApiView<'_>) -> Subject {
+    let names = Names::of(api.key, api.resource);
+    let fields = generated(api, hub).unwrap_or_else(Conversion::of_new_types);
+    let hub = hub.key.version;
     let hub_first = hub.spelled() < names.key.version.spelled();
     let hub = hub.to_string();
     let fits = names.version.len().max(hub.len()) + names.type_name.len() <= FITTING;
@@ -124,8 +137,8 @@ fn spoke(names: Names, hub: Version) -> Subject {
         "hub_name": hub_name,
         // Whether the hub is imported first.
         "hub_first": hub_first,
-        // The conversion of each field: those of new types, unless `template::conversion` replaces them.
-        "fields": Conversion::of_new_types(),
+        // The conversion of each field, unless `template::conversion` replaces it.
+        "fields": fields,
     });
     Subject::new(Scope::Convert, names, more)
 }
