@@ -192,7 +192,15 @@ impl Types {
             Some("string") if text(schema, "format") == Some("date-time") => Type::Time,
             Some("string") => Type::String,
             Some("array") => match schema.get("items").and_then(Value::as_object) {
-                Some(items) => Type::List(Box::new(self.of_inner(items, path))),
+                Some(items) => {
+                    let mut items = items.clone();
+                    // The API server keeps unknown fields of the items of such a list, too.
+                    let open = "x-kubernetes-preserve-unknown-fields";
+                    if is_true(schema, open) {
+                        items.insert(open.to_owned(), Value::Bool(true));
+                    }
+                    Type::List(Box::new(self.of_inner(&sorted(items), path)))
+                }
                 None => Type::List(Box::new(Type::Any)),
             },
             Some("object") if is_choice(schema) => self.choice(schema, path),

@@ -23,12 +23,12 @@ pub(super) fn text(schema: &Object, seed: u64) -> String {
     let fits = |text: &String| (least..=most).contains(&text.chars().count());
     let pattern = keyword(schema, "pattern").and_then(|pattern| regex_syntax::parse(pattern).ok());
     if let Some(pattern) = pattern {
-        let texts = (0..8).map(|double| {
+        let mut texts = (0..8).map(|double| {
             let mut text = String::new();
             write(&pattern, 1 << double, seed, &mut text);
             text
         });
-        return texts.filter(fits).next().unwrap_or_default();
+        return texts.find(fits).unwrap_or_default();
     }
     let text = match keyword(schema, "format").and_then(|format| formatted(format, seed)) {
         Some(text) => text,

@@ -164,6 +164,9 @@ pub struct EverySpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_map: Option<BTreeMap<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("items" = { "properties": { "a": { "type": "string" } }, "type": "object" }, "x-kubernetes-preserve-unknown-fields" = true))]
+    pub open_parts: Option<Vec<EverySpecOpenPart>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = { "name": "other" }, "description" = null, "x-kubernetes-map-type" = null))]
     pub other_part: Option<EverySpecPart>,
     /// A part.
@@ -306,6 +309,16 @@ pub enum EverySpecMode2 {
 pub enum EverySpecNullableMode {
     X,
     Y,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[schemars(extend("additionalProperties" = null, "x-kubernetes-preserve-unknown-fields" = true))]
+pub struct EverySpecOpenPart {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub a: Option<String>,
+    /// Further fields.
+    #[serde(flatten)]
+    pub other: BTreeMap<String, Value>,
 }
 
 /// A part.

@@ -102,6 +102,8 @@ pub struct EverySpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_map: Option<BTreeMap<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_parts: Option<Vec<EverySpecOpenPart>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub other_part: Option<EverySpecPart>,
     /// A part.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -200,6 +202,15 @@ pub enum EverySpecMode2 {
 pub enum EverySpecNullableMode {
     X,
     Y,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct EverySpecOpenPart {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub a: Option<String>,
+    /// Further fields.
+    #[serde(flatten)]
+    pub other: BTreeMap<String, Value>,
 }
 
 /// A part.

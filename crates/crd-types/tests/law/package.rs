@@ -33,6 +33,43 @@ pub enum Outcome {
     Refused(String),
 }
 
+/// The parts of a program that prints CRDs, or passes objects through their types.
+#[derive(Default)]
+struct Program {
+    modules: String,
+    crds: String,
+    types: String,
+}
+
+impl Program {
+    fn source(&self) -> String {
+        let Program {
+            modules,
+            crds,
+            types,
+        } = self;
+        format!(
+            "{modules}\nfn main() {{\n    \
+                 if std::env::args().count() > 1 {{\n        \
+                     for line in std::io::stdin().lines() {{\n            \
+                         let (id, object) = serde_json::from_str(&line.unwrap()).unwrap();\n            \
+                         println!(\"{{}}\", serde_json::to_string(&pass(id, object)).unwrap());\n        \
+                     }}\n        \
+                     return;\n    \
+                 }}\n    \
+                 let mut all = std::collections::BTreeMap::new();\n{crds}    \
+                 println!(\"{{}}\", serde_json::to_string(&all).unwrap());\n\
+             }}\n\n\
+             fn pass(id: String, object: serde_json::Value) -> Result<serde_json::Value, String> {{\n    \
+                 match id.as_str() {{\n{types}        _ => Err(id),\n    }}\n\
+             }}\n\n\
+             fn through<K: serde::de::DeserializeOwned + serde::Serialize>(object: serde_json::Value) -> Result<serde_json::Value, String> {{\n    \
+                 serde_json::from_value::<K>(object).and_then(serde_json::to_value).map_err(|error| error.to_string())\n\
+             }}\n"
+        )
+    }
+}
+
 /// The crate of a project's CRDs.
 pub struct Run {
     project: String,
@@ -61,46 +98,17 @@ impl Run {
             accepted: 0,
             refused: 0,
         };
-        let mut main = String::from("//! Prints CRDs, or passes objects through their types.\n\n");
-        let (mut crds, mut types) = (String::new(), String::new());
+        let mut program = Program::default();
         for source in sources {
             match read(&source.definition) {
-                Ok(crd) => run.module(
-                    &package,
-                    &source.id,
-                    &source.name,
-                    &crd,
-                    &mut main,
-                    &mut crds,
-                    &mut types,
-                ),
+                Ok(crd) => run.module(&package, source, &crd, &mut program),
                 Err(error) => {
                     let refused = Outcome::Refused(error.to_string());
                     run.outcomes.insert(source.name.clone(), refused);
                 }
             }
         }
-        let _ = write!(
-            main,
-            "\nfn main() {{\n    \
-                 if std::env::args().count() > 1 {{\n        \
-                     for line in std::io::stdin().lines() {{\n            \
-                         let (id, object) = serde_json::from_str(&line.unwrap()).unwrap();\n            \
-                         println!(\"{{}}\", serde_json::to_string(&pass(id, object)).unwrap());\n        \
-                     }}\n        \
-                     return;\n    \
-                 }}\n    \
-                 let mut all = std::collections::BTreeMap::new();\n{crds}    \
-                 println!(\"{{}}\", serde_json::to_string(&all).unwrap());\n\
-             }}\n\n\
-             fn pass(id: String, object: serde_json::Value) -> Result<serde_json::Value, String> {{\n    \
-                 match id.as_str() {{\n{types}        _ => Err(id),\n    }}\n\
-             }}\n\n\
-             fn through<K: serde::de::DeserializeOwned + serde::Serialize>(object: serde_json::Value) -> Result<serde_json::Value, String> {{\n    \
-                 serde_json::from_value::<K>(object).and_then(serde_json::to_value).map_err(|error| error.to_string())\n\
-             }}\n"
-        );
-        fs::write(package.join("src/main.rs"), main).unwrap();
+        fs::write(package.join("src/main.rs"), program.source()).unwrap();
         let start = Instant::now();
         let written = written(&package);
         run.time = start.elapsed();
@@ -111,20 +119,16 @@ impl Run {
         run
     }
 
-    fn module(
-        &mut self,
-        package: &Path,
-        kind: &str,
-        source: &str,
-        crd: &Crd,
-        main: &mut String,
-        crds: &mut String,
-        types: &mut String,
-    ) {
+    fn module(&mut self, package: &Path, source: &Source, crd: &Crd, program: &mut Program) {
         let mut losses = Vec::new();
+        let Program {
+            modules,
+            crds,
+            types,
+        } = program;
         crds.push_str("    let mut crds = operator_runtime::Crds::default();\n");
         for version in &crd.versions {
-            let name = format!("{kind}_{}", version.name);
+            let name = format!("{}_{}", source.id, version.name);
             let options = Options {
                 schemas: format!("{name}.json"),
                 ..Options::default()
@@ -141,7 +145,7 @@ impl Run {
             } else {
                 "add_served"
             };
-            let _ = writeln!(main, "pub mod {name};");
+            let _ = writeln!(modules, "pub mod {name};");
             let type_ = format!("{name}::{}", generated.root);
             let _ = writeln!(crds, "    crds.{add}::<{type_}>();");
             let _ = writeln!(types, "        {name:?} => through::<{type_}>(object),");
@@ -149,11 +153,12 @@ impl Run {
         }
         let _ = writeln!(
             crds,
-            "    all.insert({kind:?}, crds.merge().unwrap().remove(0));"
+            "    all.insert({:?}, crds.merge().unwrap().remove(0));",
+            source.id
         );
         if !losses.is_empty() {
             self.outcomes
-                .insert(source.to_owned(), Outcome::Loses(losses));
+                .insert(source.name.clone(), Outcome::Loses(losses));
         }
     }
 
