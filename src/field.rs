@@ -16,10 +16,11 @@ use std::{fmt, str::FromStr};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub use self::{
+    marker::words as markers,
     marker::{ListType, Markers},
     schema::{of as schema_of, spec, status},
     set::{Correction, Fault, check},
-    type_::{Type, words},
+    type_::{Type, words as types},
 };
 use crate::name::{Invalid, text_serde};
 

@@ -84,6 +84,30 @@ impl<'a> Prompt<'a> {
         })
     }
 
+    /// The answers to a question that is asked again until one is empty; none without a terminal.
+    pub fn each<T>(
+        self,
+        flag: &str,
+        question: &str,
+        example: &str,
+        parse: impl Fn(&str) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let question = format!("{question} ({flag}): ");
+        let help = Advice::set(flag, example);
+        let mut answers = Vec::new();
+        while self.allowed {
+            let parse = |text: &str| match text.trim() {
+                "" => Ok(None),
+                text => parse(text).map(Some).map_err(|failure| failure.what),
+            };
+            match self.ask(&question, &help, parse)? {
+                Some(answer) => answers.push(answer),
+                None => break,
+            }
+        }
+        Ok(answers)
+    }
+
     /// The policy for a conflict, which `rest` others follow.
     pub fn conflict(self, path: &str, reason: &str, rest: usize) -> Result<Answer> {
         let all = match rest {

@@ -1,11 +1,12 @@
 //! Candidates from the project around the current directory, or that of `-C`. A project that cannot be read has none.
 
-use std::{collections::BTreeSet, env, fs, path::PathBuf};
+use std::{collections::BTreeSet, env, ffi::OsStr, fs, path::PathBuf};
 
 use clap_complete::CompletionCandidate;
 
 use super::correction::Line;
 use crate::{
+    field,
     project::{self, FILE, Key, Project},
     template,
     tree::{self, RelPath},
@@ -54,6 +55,28 @@ pub fn rules() -> Vec<CompletionCandidate> {
     let candidate =
         |rule: &&crd_compat::Rule| CompletionCandidate::new(rule.id).help(Some(rule.why.into()));
     rules.map(candidate).collect()
+}
+
+/// Fields whose last part is a type or a marker: `size:int32`, `size:int32:min=`.
+pub fn fields(text: &OsStr) -> Vec<CompletionCandidate> {
+    let text = text.to_string_lossy();
+    let Some((before, last)) = text.rsplit_once(':') else {
+        return Vec::new();
+    };
+    let words: Vec<String> = match before.contains(':') {
+        true => field::markers().collect(),
+        false => {
+            let inner = last
+                .trim_start_matches("map[string]")
+                .trim_start_matches('[');
+            let outer = &last[..last.len() - inner.len()];
+            field::types()
+                .map(|word| format!("{outer}{word}"))
+                .collect()
+        }
+    };
+    let fitting = words.into_iter().filter(|word| word.starts_with(last));
+    candidates(fitting.map(|word| format!("{before}:{word}")))
 }
 
 fn of_keys(part: impl Fn(&Key) -> String) -> Vec<CompletionCandidate> {

@@ -1,7 +1,7 @@
 //! The flags of commands about resources: `create`, `delete`, `edit api` and `rename`.
 
 use clap::{ArgAction, Args, Subcommand, ValueEnum, ValueHint, builder::PossibleValue};
-use clap_complete::engine::ArgValueCandidates;
+use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
 
 use super::{ExternalFlags, Foreign, complete};
 use crate::project::Certificates;
@@ -71,10 +71,10 @@ pub struct Api {
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
     pub short_name: Vec<String>,
     /// Field of the spec, `name:type` and markers, such as `size:int32:min=1`; may be repeated
-    #[arg(long, value_name = "FIELD")]
+    #[arg(long, value_name = "FIELD", add = ArgValueCompleter::new(complete::fields))]
     pub field: Vec<String>,
     /// Field of the status; may be repeated
-    #[arg(long, value_name = "FIELD")]
+    #[arg(long, value_name = "FIELD", add = ArgValueCompleter::new(complete::fields))]
     pub status_field: Vec<String>,
     /// An external type, which can have a controller.
     #[command(flatten)]
@@ -254,10 +254,10 @@ pub struct EditApi {
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
     pub short_name: Option<Vec<String>>,
     /// Field to add to the spec of the version, such as `size:int32:min=1:default=3`; may be repeated
-    #[arg(long, value_name = "FIELD")]
+    #[arg(long, value_name = "FIELD", add = ArgValueCompleter::new(complete::fields))]
     pub add_field: Vec<String>,
     /// Field to add to the status of the version; may be repeated
-    #[arg(long, value_name = "FIELD")]
+    #[arg(long, value_name = "FIELD", add = ArgValueCompleter::new(complete::fields))]
     pub add_status_field: Vec<String>,
     /// Change the plural or the scope, although stored objects are lost
     #[arg(long)]

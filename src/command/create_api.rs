@@ -69,6 +69,10 @@ fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi>
     let resource = yes("--resource", "Define the type?", resource, true)?;
     // With a new version of a kind, the controller still watches the old one.
     let add = api.from_version.is_none();
+    let mut fields = fields::of(&api.field, &api.status_field)?;
+    if !is_named && resource && fields.is_empty() && add {
+        fields.spec = fields::ask(prompt)?;
+    }
     let controller = yes("--controller", "Add a controller?", api.controller, add)?;
     Ok(CreateApi {
         group: of.group,
@@ -82,7 +86,7 @@ fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi>
         controller_name: name.map(str::parse).transpose()?,
         finalizer: api.finalizer,
         short_names: short_names.collect::<Result<_, _>>()?,
-        fields: fields::of(&api.field, &api.status_field)?,
+        fields,
         force: api.force,
     })
 }

@@ -5,6 +5,7 @@ use crate::{
     error::{Failure, Result},
     field::Field,
     project::Fields,
+    prompt::Prompt,
 };
 
 /// The fields of `--field` and `--status-field`.
@@ -36,5 +37,13 @@ pub fn read(flag: &str, texts: &[String]) -> Result<Vec<Field>> {
             Some(texts) => Advice::set_all(flags(texts)),
             None => Advice::Help,
         })
+    })
+}
+
+/// The fields of the spec that a person on a terminal answers, a line each.
+pub fn ask(prompt: Prompt<'_>) -> Result<Vec<Field>> {
+    let question = "Field of the spec, such as size:int32:min=1; none to go on";
+    prompt.each("--field", question, "size:int32", |text| {
+        read("--field", &[text.to_owned()]).map(|mut fields| fields.remove(0))
     })
 }

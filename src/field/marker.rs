@@ -82,6 +82,14 @@ pub const WORDS: [(&str, Takes); 14] = [
     ("doc", Takes::Text),
 ];
 
+/// The start of each marker, for completion: `min=`, `optional`.
+pub fn words() -> impl Iterator<Item = String> {
+    WORDS.iter().map(|(word, takes)| match takes {
+        Takes::Nothing => (*word).to_owned(),
+        _ => format!("{word}="),
+    })
+}
+
 /// The value of a marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Takes {

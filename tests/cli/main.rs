@@ -9,6 +9,7 @@ mod crash;
 mod docs;
 mod drivers;
 mod fault;
+mod fields;
 #[path = "../shared/fixture.rs"]
 mod fixture;
 mod format;

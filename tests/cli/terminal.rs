@@ -107,7 +107,7 @@ fn nothing_is_asked_where_the_answer_is_on_the_command_line() {
 }
 
 #[test]
-fn the_group_may_be_left_empty_and_yes_or_no_is_a_line() {
+fn the_group_may_be_left_empty_and_fields_and_yes_or_no_are_lines() {
     let directory = TempDir::new().unwrap();
     let made = shell(
         directory.path(),
@@ -115,15 +115,22 @@ fn the_group_may_be_left_empty_and_yes_or_no_is_a_line() {
     );
     assert_eq!(made.code, 0, "{}", made.output);
     let command = "operator-forge create api --version v1 --kind Memcached";
-    let (output, code) = on_a_terminal(directory.path(), command, "\\n\\nmaybe\\nn\\n");
+    let (output, code) = on_a_terminal(
+        directory.path(),
+        command,
+        "\\n\\nsize:int\\nsize:int32:min=1\\n\\nmaybe\\nn\\n",
+    );
     assert_eq!(code, 0, "{output}");
     assert!(output.contains("y or n"), "{output}");
     assert!(
         !output.contains("\u{1b}[?25l"),
         "the cursor stays: {output}"
     );
+    assert!(output.contains("column 6: `int` is no type"), "{output}");
     let is_there = |path: &str| directory.path().join(path).exists();
-    assert!(is_there("src/api/example_com/v1/memcached.rs"), "{output}");
+    let types = directory.path().join("src/api/example_com/v1/memcached.rs");
+    let types = fs::read_to_string(types).unwrap();
+    assert!(types.contains("    pub size: i32,\n}"), "{types}");
     assert!(
         !is_there("src/controllers/example_com/memcached.rs"),
         "{output}"

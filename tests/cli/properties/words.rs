@@ -233,6 +233,11 @@ pub fn create() -> impl Strategy<Value = Vec<String>> {
         1 => Just("--plural memcachedes"),
         1 => Just("--from-version v1"),
         1 => Just("--from-version v1alpha1"),
+        2 => Just("--field size:int32:min=1:default=3 --field ports:[Port]:optional --field Port.name:string"),
+        1 => Just("--field mode:enum=Fast|Slow:default=Slow --status-field phase:string"),
+        1 => Just("--field until:Time --field reason:enum=A|B:optional:immutable --force"),
+        1 => Just("--field size:int"),
+        1 => Just("--field ports:[Port] --controller=false"),
         1 => Just("--short-name mc"),
         1 => Just("--short-name mc,pods"),
         1 => Just("--external-api-path cert::Certificate --external-api-domain io"),
@@ -326,6 +331,8 @@ pub fn delete_of(create: &[String]) -> Vec<String> {
         "--plural",
         "--namespaced",
         "--short-name",
+        "--field",
+        "--status-field",
         "--from-version",
         "--finalizer",
         "--certificates",
@@ -411,6 +418,12 @@ fn plain() -> impl Strategy<Value = Wish> {
         "--namespaced=false",
         "--plural pods",
         "--finalizer",
+        "--add-field image:string:optional",
+        "--add-field mode:enum=Fast|Slow:default=Fast --short-name m",
+        "--add-field Port.number:int32:default=80",
+        "--add-field size:int32 --force",
+        "--add-field image:string",
+        "--add-status-field phase:string:optional",
     ];
     let any = any::<Index>;
     prop_oneof![
