@@ -117,7 +117,12 @@ fn without_empty(mut project: Value) -> Value {
     }
     let asks = ["api", "controller", "controllers", "webhooks"];
     if let Some(Value::Sequence(list)) = project.get_mut("resources") {
-        list.retain(|entry| asks.iter().any(|key| is_set(entry.get(key))));
+        // The types of another project's CRD are asked for by their options.
+        let is_imported = |entry: &Value| {
+            let options = entry.get(LAYOUT).and_then(|it| it.get("options"));
+            is_set(options.and_then(|it| it.get("crd")))
+        };
+        list.retain(|entry| is_imported(entry) || asks.iter().any(|key| is_set(entry.get(key))));
     }
     project
 }
