@@ -195,23 +195,29 @@ fn users_files(tree: &Tree) -> impl Iterator<Item = &String> {
 
 /// The delete of what a create makes.
 fn delete_of(create: &str) -> String {
-    let how = [
+    let with_value = [
         "--plural",
         "--namespaced",
         "--short-name",
         "--certificates",
         "--validation-path",
         "--from-crd",
+        "--field",
+        "--status-field",
     ];
-    let mut words = create.split(' ').peekable();
+    let alone = ["--finalizer", "--external", "--controller"];
+    let mut words = shlex::split(create).expect("words of a shell").into_iter();
     let mut delete = Vec::new();
     while let Some(word) = words.next() {
-        if how.contains(&word) {
+        if with_value.contains(&&*word) {
             words.next();
-        } else if !["--finalizer", "--external", "--controller"].contains(&word)
-            && !how.iter().any(|flag| word.starts_with(flag))
+        } else if !alone.contains(&&*word) && !with_value.iter().any(|flag| word.starts_with(flag))
         {
-            delete.push(if word == "create" { "delete" } else { word });
+            delete.push(if word == "create" {
+                "delete".to_owned()
+            } else {
+                word
+            });
         }
     }
     delete.join(" ")

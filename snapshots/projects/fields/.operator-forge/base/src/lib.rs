@@ -12,6 +12,6 @@ use operator_runtime::{ManagerOptions, WatchScope};
 
 /// The options that the manager, `make manifests` and the tests share.
 pub const OPTIONS: ManagerOptions = ManagerOptions {
-    name: "cronjob.tutorial.example.com",
+    name: "cronjob.tutorial.kubebuilder.io",
     scope: WatchScope::Cluster,
 };

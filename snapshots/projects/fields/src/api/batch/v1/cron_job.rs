@@ -8,15 +8,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// The desired state of CronJob.
-#[derive(Clone, Debug, PartialEq, CustomResource, Deserialize, KubeSchema, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, KubeSchema, Serialize)]
 #[kube(
-    group = "batch.tutorial.example.com",
+    group = "batch.tutorial.kubebuilder.io",
     version = "v1",
     kind = "CronJob",
     plural = "cronjobs",
     category = "cronjob-all",
     namespaced,
-    doc = "CronJob is a resource of batch.tutorial.example.com.",
+    doc = "CronJob is a resource of batch.tutorial.kubebuilder.io.",
     derive = "Default",
     derive = "PartialEq",
     status = "CronJobStatus",
@@ -28,37 +28,23 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "camelCase")]
 pub struct CronJobSpec {
-    /// The schedule in Cron format.
-    #[schemars(length(min = 1))]
+    /// When the Job runs, in the format of cron.
+    #[schemars(length(min = 0))]
     pub schedule: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub starting_deadline_seconds: Option<i64>,
     #[serde(default)]
     pub concurrency_policy: ConcurrencyPolicy,
-    #[serde(default)]
-    pub suspend: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspend: Option<bool>,
     pub job_template: JobTemplateSpec,
-    #[serde(default = "default_successful_jobs_history_limit")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
-    pub successful_jobs_history_limit: i32,
-    #[serde(default = "default_failed_jobs_history_limit")]
+    pub successful_jobs_history_limit: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
-    pub failed_jobs_history_limit: i32,
-}
-
-impl Default for CronJobSpec {
-    fn default() -> Self {
-        Self {
-            schedule: String::new(),
-            starting_deadline_seconds: None,
-            concurrency_policy: ConcurrencyPolicy::default(),
-            suspend: false,
-            job_template: JobTemplateSpec::default(),
-            successful_jobs_history_limit: default_successful_jobs_history_limit(),
-            failed_jobs_history_limit: default_failed_jobs_history_limit(),
-        }
-    }
+    pub failed_jobs_history_limit: Option<i32>,
 }
 
 /// The observed state of CronJob.
@@ -66,7 +52,8 @@ impl Default for CronJobSpec {
 #[serde(rename_all = "camelCase")]
 pub struct CronJobStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    #[schemars(length(max = 10))]
+    #[schemars(length(min = 1, max = 10))]
+    #[x_kube(merge_strategy = ListMerge::Atomic)]
     pub active: Vec<ObjectReference>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_schedule_time: Option<Time>,
@@ -85,12 +72,4 @@ pub enum ConcurrencyPolicy {
     Allow,
     Forbid,
     Replace,
-}
-
-fn default_successful_jobs_history_limit() -> i32 {
-    3
-}
-
-fn default_failed_jobs_history_limit() -> i32 {
-    1
 }

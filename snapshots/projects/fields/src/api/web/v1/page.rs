@@ -16,13 +16,13 @@ use serde_json::Value;
 /// The desired state of Page.
 #[derive(Clone, Debug, PartialEq, CustomResource, Deserialize, KubeSchema, Serialize)]
 #[kube(
-    group = "web.tutorial.example.com",
+    group = "web.tutorial.kubebuilder.io",
     version = "v1",
     kind = "Page",
     plural = "pages",
     category = "cronjob-all",
     namespaced,
-    doc = "Page is a resource of web.tutorial.example.com.",
+    doc = "Page is a resource of web.tutorial.kubebuilder.io.",
     derive = "Default",
     derive = "PartialEq",
     status = "PageStatus",
