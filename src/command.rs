@@ -3,6 +3,7 @@
 mod adopt;
 mod around;
 mod check;
+mod convert;
 mod create_api;
 mod create_version;
 mod create_webhook;
@@ -16,6 +17,7 @@ mod files;
 mod import_api;
 mod init;
 mod next;
+mod port;
 mod program;
 mod rename;
 mod runtime;

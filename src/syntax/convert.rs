@@ -228,9 +228,7 @@ impl Pairs<'_> {
         }
         let ((name, inner), (other, others)) = (named(spoke)?, named(hub)?);
         if self.spoke.has(&name) || self.hub.has(&other) {
-            return self
-                .pair(name, other)
-                .then(|| format!("{value}.into()"));
+            return self.pair(name, other).then(|| format!("{value}.into()"));
         }
         let mut map = |a: &Type, b: &Type, item: &str| {
             let converted = self.convert(a, b, item)?;
