@@ -30,6 +30,7 @@ test-all: ## Run every test, long run and linter, as the nightly workflow does (
 	$(MAKE) test
 	unset PROPTEST_RNG_SEED && $(MAKE) histories && $(MAKE) fuzz
 	$(MAKE) upgrades
+	$(MAKE) random-types
 	$(MAKE) registry
 	$(MAKE) schemas
 	$(MAKE) shells
@@ -67,8 +68,14 @@ upgrades: ## Update, compile and test every recorded project of older template s
 
 .PHONY: import
 import: CRDS ?= $(error name a directory of CRDs: make import CRDS=DIR)
-import: ## Generate and compile the types of the CRDs in a directory, and compare their CRDs (CRDS=DIR, ONLY=SUBDIRECTORY)
-	CRDS=$(abspath $(CRDS)) $(CARGO) test --package crd-types --test import -- --ignored --nocapture
+import: ## Compile the types of the CRDs in a directory, and compare their CRDs, also on API servers (CRDS=DIR, ONLY=SUBDIRECTORY)
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" CRDS=$(abspath $(CRDS)) && \
+	$(CARGO) test --package crd-types --test law import:: -- --ignored --nocapture
+
+.PHONY: random-types
+random-types: CASES ?= 10000
+random-types: ## Compile the types of random CRDs, and compare their CRDs (CASES=10000)
+	CASES=$(CASES) $(CARGO) test --package crd-types --test law random::random_definitions_are_kept -- --exact --nocapture
 
 .PHONY: registry
 registry: ## Compile, test and run a project with the runtime from a local registry
@@ -109,6 +116,12 @@ bench-webhooks: ## Compare webhooks with those of controller-runtime (ARGS="--ro
 	cd benches && $(CARGO) build --release --locked --package webhook-server && \
 	(cd webhooks/go && $(GO_BUILD) -o "$(MEASURED)/release/webhooks-controller-runtime" ./cmd) && \
 	$(CARGO) run --release --locked --package bench-webhooks -- $(ARGS)
+
+.PHONY: bench-types
+bench-types: CRDS ?= $(error name a directory of CRDs: make bench-types CRDS=DIR)
+bench-types: ## Compare the generation of types with kopium, which has to be in PATH (CRDS=DIR)
+	export CARGO_TARGET_DIR="$(MEASURED)" && \
+	$(CARGO) run --release --locked --manifest-path benches/Cargo.toml --package bench-types -- $(abspath $(CRDS))
 
 .PHONY: bench-features
 bench-features: ## Measure the compile time of each feature of operator-runtime

@@ -1,5 +1,6 @@
 //! One small file per command. A command is a pure edit of the project; `engine` applies it to the files.
 
+mod added_fields;
 mod adopt;
 mod around;
 mod check;

@@ -3,7 +3,7 @@
 //! Invariant: a file that cannot be read and may hold a definition is an error.
 
 use std::{
-    collections::{BTreeMap, HashMap},
+    collections::{BTreeMap, HashMap, btree_map::Entry},
     fmt,
     sync::Arc,
 };
@@ -139,7 +139,7 @@ impl File {
     }
 }
 
-/// The definitions of the files as values, each with its name.
+/// The definitions of the files as values, each with its name. The same definition may be there twice.
 ///
 /// Errors: those of [`read`], apart from the types of fields.
 pub fn values(files: &[File]) -> Result<BTreeMap<String, serde_json::Value>> {
@@ -149,10 +149,13 @@ pub fn values(files: &[File]) -> Result<BTreeMap<String, serde_json::Value>> {
             let refuse = |why| refusal(source, name, why);
             let value = serde_json::to_value(value);
             let value = value.map_err(|error| refuse(DefinitionError::Field(error.to_string())))?;
-            match values.insert(name.to_owned(), value) {
-                None => Ok(()),
-                Some(_) => Err(refuse(DefinitionError::Twice)),
+            match values.entry(name.to_owned()) {
+                Entry::Vacant(entry) => _ = entry.insert(value),
+                // Sample projects of one repository share CRDs.
+                Entry::Occupied(entry) if *entry.get() == value => {}
+                Entry::Occupied(_) => return Err(refuse(DefinitionError::Twice)),
             }
+            Ok(())
         })?;
     }
     Ok(values)

@@ -17,7 +17,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub use self::{
     marker::{ListType, Markers},
-    schema::{spec, status},
+    schema::{of as schema_of, spec, status},
     set::{Correction, Fault, check},
     type_::{Type, words},
 };

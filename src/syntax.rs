@@ -8,6 +8,7 @@ mod convert;
 mod depth;
 mod edit;
 mod fields;
+mod insert;
 mod rename;
 #[cfg(test)]
 mod tests;
@@ -18,6 +19,7 @@ use std::ops::Range;
 pub use self::attribute::Item;
 pub use self::convert::{Below, Conversion, Members, Variant};
 pub use self::depth::STACK;
+pub use self::insert::{NewFields, add_fields, names_in};
 pub use self::rename::{Renamed, rename};
 
 /// Replaces a range of a text.
@@ -66,6 +68,10 @@ pub enum Error {
     },
     /// The text has no `#[kube(…)]` with that kind, or its values are not literals.
     NoAttribute,
+    /// The text has no struct of that name with named fields.
+    NoStruct(String),
+    /// The struct has the field already.
+    FieldExists(String, String),
 }
 
 impl From<syn::Error> for Error {

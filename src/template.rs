@@ -122,15 +122,14 @@ pub fn conversion(
     render::one(&context, template, &subject).map(Some)
 }
 
-/// The fields without a conversion between a version and its hub, whose types are generated from CRDs. `None` where the types of
-/// one of them are not.
+/// The fields that the generated conversion between a version and its hub lacks; `None` where no field is known.
 pub fn open_fields(project: &Project, hub: &Key, spoke: Version) -> Option<Vec<String>> {
     let apis = project.apis();
     let of = |version| {
         let is = |it: &&ApiView<'_>| it.key.is_same_kind(hub) && it.key.version == version;
         apis.iter().find(is)
     };
-    let conversion = context::imported(of(spoke)?, of(hub.version)?)?;
+    let conversion = context::generated(of(spoke)?, of(hub.version)?)?;
     Some(conversion.open)
 }
 

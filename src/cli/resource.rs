@@ -83,9 +83,9 @@ pub struct Api {
     /// --kind and --group select some
     #[arg(long, value_name = "SOURCE", value_hint = ValueHint::AnyPath)]
     pub from_crd: Option<String>,
-    /// With --from-crd: the kinds belong to another project, so only their types are generated
-    #[arg(long)]
-    pub external: bool,
+    /// With --from-crd: whether the kinds belong to another project, so that only their types are generated [default: false]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub external: Option<bool>,
     /// Copy the types of this version, and convert between the two
     #[arg(long, value_name = "VERSION", add = ArgValueCandidates::new(complete::versions))]
     pub from_version: Option<String>,
@@ -228,7 +228,7 @@ pub struct DeleteWebhook {
 /// The subcommands of `edit`.
 #[derive(Debug, Subcommand)]
 pub enum EditWhat {
-    /// Change the plural, the scope or the short names of a kind, in PROJECT and in its Rust types
+    /// Change the plural, the scope or the short names of a kind, or add fields, in PROJECT and in its Rust types
     Api(EditApi),
 }
 
@@ -238,6 +238,7 @@ pub enum EditWhat {
 Examples:
   operator-forge edit api --group cache --version v1 --kind Memcached --short-name mc,mem
   operator-forge edit api --group cache --version v1 --kind Memcached --short-name ''
+  operator-forge edit api --group cache --version v1 --kind Memcached --add-field image:string:optional
   operator-forge edit api --group cache --version v1 --kind Memcached --namespaced=false --force")]
 pub struct EditApi {
     /// The type; all versions of the kind change together.
@@ -252,6 +253,12 @@ pub struct EditApi {
     /// All short names for kubectl, separated by commas; '' for none
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
     pub short_name: Option<Vec<String>>,
+    /// Field to add to the spec of the version, such as `size:int32:min=1:default=3`; may be repeated
+    #[arg(long, value_name = "FIELD")]
+    pub add_field: Vec<String>,
+    /// Field to add to the status of the version; may be repeated
+    #[arg(long, value_name = "FIELD")]
+    pub add_status_field: Vec<String>,
     /// Change the plural or the scope, although stored objects are lost
     #[arg(long)]
     pub force: bool,

@@ -27,10 +27,11 @@ pub fn run(workspace: &Workspace, api: &Api, prompt: Prompt<'_>) -> Result<Reque
     let mut steps = external::steps(&project, create.key_in(&project), create.external.as_ref());
     for path in &files {
         steps.extend(match path.as_str().split_once('/') {
-            Some(("src", rest)) if rest.starts_with("api/") => Some(NextStep::by_hand(format!(
-                "define the fields of {} in {path}",
-                create.kind
-            ))),
+            Some(("src", rest)) if rest.starts_with("api/") => {
+                create.fields.is_empty().then(|| {
+                    NextStep::by_hand(format!("define the fields of {} in {path}", create.kind))
+                })
+            }
             Some(("src", rest)) if rest.starts_with("controllers/") => Some(NextStep::by_hand(
                 format!("write the reconcile function in {path}"),
             )),

@@ -1,6 +1,6 @@
 //! `edit api`: the plural, the scope and the short names of a kind, in `PROJECT` and in the user's own types.
 
-use super::{next, type_of::type_there};
+use super::{added_fields::AddedFields, fields, next, type_of::type_there};
 use crate::{
     advice::{NextStep, Script},
     cli,
@@ -8,7 +8,7 @@ use crate::{
     error::{Failure, Result},
     name::ShortName,
     plan::{NamedFiles, Rewritten},
-    project::{ApiView, EditApi, FILE, Key, Project},
+    project::{ApiView, EditApi, FILE, Fields, Key, Project},
     prompt::Prompt,
     syntax::{self, Names},
     template,
@@ -26,11 +26,15 @@ pub fn run(workspace: &Workspace, api: &cli::EditApi, prompt: Prompt<'_>) -> Res
         plural: api.plural.as_deref().map(str::parse).transpose()?,
         namespaced: api.namespaced,
         short_names: api.short_name.as_deref().map(short_names).transpose()?,
+        fields: Fields {
+            spec: fields::read("--add-field", &api.add_field)?,
+            status: fields::read("--add-status-field", &api.add_status_field)?,
+        },
         force: api.force,
         finalizer: api.finalizer,
     })?;
     Ok(Request {
-        named: types(workspace, &project, &key)?,
+        named: files(workspace, &project, &key)?,
         next: steps(before, &project, &key),
         ..Request::of("edit api", project)
     })
@@ -50,10 +54,12 @@ fn versions<'a>(project: &'a Project, key: &Key) -> Vec<ApiView<'a>> {
     apis
 }
 
-/// The files with the types of a kind, with the new names in their attributes.
-fn types(workspace: &Workspace, project: &Project, key: &Key) -> Result<NamedFiles> {
+/// The files with the types of a kind, with the new names in their attributes and with new fields; and other files that follow
+/// from the fields, if nobody edited them.
+fn files(workspace: &Workspace, project: &Project, key: &Key) -> Result<NamedFiles> {
     let mut named = NamedFiles::default();
     let memory = workspace.memory()?;
+    let added = AddedFields::of(&workspace.project, project, key)?;
     for view in versions(project, key) {
         let short_names = view.api.short_names.iter();
         let names = Names {
@@ -69,9 +75,25 @@ fn types(workspace: &Workspace, project: &Project, key: &Key) -> Result<NamedFil
             .map_err(|_| by_hand(&path, &names, "it is not UTF-8 text".to_owned()))?;
         let after = syntax::set_names(text, key.kind.as_str(), &names)
             .map_err(|error| by_hand(&path, &names, next::why_not_edited(error)))?;
+        let after = match added.generated(&path, &bytes) {
+            Some(after) => after,
+            None if view.key == key => added.to(&path, after)?.into_bytes().into(),
+            None => after.into_bytes().into(),
+        };
         let row = memory.rows.get(&path);
-        let rewritten = Rewritten::of(&path, &bytes, after.into_bytes().into(), row);
+        let rewritten = Rewritten::of(&path, &bytes, after, row);
         named.rewritten.insert(path, rewritten);
+    }
+    for path in added
+        .paths()
+        .filter(|path| path.extension() != "rs" || !path.as_str().starts_with("src/api/"))
+    {
+        if let Found::File(bytes) = tree::find(&workspace.root, path)?
+            && let Some(after) = added.generated(path, &bytes)
+        {
+            let rewritten = Rewritten::of(path, &bytes, after, memory.rows.get(path));
+            named.rewritten.insert(path.clone(), rewritten);
+        }
     }
     Ok(named)
 }

@@ -70,8 +70,8 @@ pub fn run(
 /// Refuses `--external` without a CRD.
 pub fn refuse_external(api: &Api) -> Result<()> {
     match api.external {
-        false => Ok(()),
-        true => Err(Failure::usage("`--external` is given without `--from-crd`")
+        None | Some(false) => Ok(()),
+        Some(true) => Err(Failure::usage("`--external` is given without `--from-crd`")
             .note("it says that the CRD belongs to another project")
             .note("for a type in a crate, `--external-api-path` names the type")
             .advise(Advice::set("--from-crd", "crds.yaml"))),
@@ -135,7 +135,7 @@ fn imports(
     for (name, value) in &values {
         let crd = crd_types::read(value).map_err(|error| refusal::of_crd(name, &error))?;
         match is_selected(api, &crd) {
-            true => imports.push(import(api, name, value, &crd, remarks)?),
+            true => imports.push(import(workspace, api, name, value, &crd, remarks)?),
             false => others.push(name.as_str()),
         }
     }
@@ -171,6 +171,7 @@ fn is_selected(api: &Api, crd: &Crd) -> bool {
 }
 
 fn import(
+    workspace: &Workspace,
     api: &Api,
     name: &str,
     value: &Value,
@@ -178,13 +179,16 @@ fn import(
     remarks: &mut Vec<String>,
 ) -> Result<Import> {
     let wanted = api.of.version.as_deref();
+    let known = workspace.project.sources();
+    let known = known.filter(|(_, source)| source.name.as_str() == name);
+    let known: Vec<String> = known.map(|(key, _)| key.version.to_string()).collect();
     let is_wanted = |version: &crd_types::Version| match wanted {
         Some(wanted) => wanted == version.name,
-        None => is_used(version),
+        None => is_used(version) || known.contains(&version.name),
     };
     let import = of_crd(name, value, crd, is_wanted)?;
     if wanted.is_none() {
-        let left_out = crd.versions.iter().filter(|version| !is_used(version));
+        let left_out = crd.versions.iter().filter(|version| !is_wanted(version));
         remarks.extend(left_out.map(|version| {
             format!(
                 "`{name}` does not serve {}, which is left out; `--version {}` adds it",
@@ -204,7 +208,8 @@ fn import(
             .advise(Advice::set("--version", there[there.len() - 1])));
     }
     Ok(Import {
-        external: api.external,
+        group: api.of.group.as_deref().map(str::parse).transpose()?,
+        external: api.external.unwrap_or_default(),
         controller: api.controller,
         force: api.force,
         ..import
@@ -234,6 +239,7 @@ pub fn of_crd(
     let short_names = crd.names.short.iter().map(|name| name.parse());
     Ok(Import {
         name: name.parse::<CrdName>().map_err(invalid)?,
+        group: None,
         kind: crd.names.kind.parse().map_err(invalid)?,
         plural: crd.names.plural.parse().map_err(invalid)?,
         short_names: short_names

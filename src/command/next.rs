@@ -35,6 +35,8 @@ pub fn why_not_edited(error: syntax::Error) -> String {
         syntax::Error::NoAttribute => {
             "it has no `#[kube(…)]` with that kind, and with its values as plain strings".to_owned()
         }
+        syntax::Error::NoStruct(name) => format!("it has no `pub struct {name} {{ … }}`"),
+        syntax::Error::FieldExists(name, field) => format!("`{name}` has a field `{field}`"),
         syntax::Error::Unparsable { line, why, .. } => format!("line {line}: {why}"),
     }
 }

@@ -76,7 +76,7 @@ pub fn port(go: &Go, root: &Path, empty: Project) -> Result<Ported> {
         steps: Vec::new(),
         commands: Vec::new(),
     };
-    port.import(&definitions_of(go)?)?;
+    port.import(&definitions_of(go)?);
     port.controllers();
     port.webhooks()?;
     port.conversions()?;

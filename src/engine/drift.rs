@@ -61,7 +61,11 @@ fn compare(path: &RelPath, source: &str, api: &ApiView<'_>) -> Vec<Drift> {
     };
     let items = match syntax::items(source, api.key.kind.as_str()) {
         Ok(items) => items,
-        Err(syntax::Error::NoAttribute) => Vec::new(),
+        Err(
+            syntax::Error::NoAttribute
+            | syntax::Error::NoStruct(_)
+            | syntax::Error::FieldExists(..),
+        ) => Vec::new(),
         Err(syntax::Error::Unparsable { line, column, why }) => {
             return vec![drift((line, DriftKind::Unparsable { column, why }))];
         }

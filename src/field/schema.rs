@@ -5,6 +5,9 @@ use serde_json::{Map, Value, json};
 
 use super::{Field, Type, set::STANDARD};
 
+/// The keyword for rules in CEL.
+const RULES: &str = "x-kubernetes-validations";
+
 /// The words that a rule in CEL escapes in the name of a field.
 const ESCAPED: [&str; 21] = [
     "as",
@@ -50,6 +53,15 @@ pub fn status(fields: &[Field], status: &[Field]) -> Value {
     object(&all, fields.iter())
 }
 
+/// The schema of an object with `some` of the fields, all of them optional if they are those of a status.
+pub fn of(some: &[&Field], all: &[&Field], of_status: bool) -> Value {
+    let mut some: Vec<Field> = some.iter().copied().cloned().collect();
+    for field in &mut some {
+        field.markers.optional |= of_status;
+    }
+    object(all, some.iter())
+}
+
 /// The schema of an object with these fields.
 fn object<'a>(all: &[&Field], fields: impl Iterator<Item = &'a Field>) -> Value {
     let mut properties = Map::new();
@@ -66,6 +78,7 @@ fn object<'a>(all: &[&Field], fields: impl Iterator<Item = &'a Field>) -> Value 
                     false => name.clone(),
                 };
                 rules.push(json!({
+                    TYPE: true,
                     "rule": format!("!has(oldSelf.{path}) || has(self.{path})"),
                     "message": format!("{name} cannot be removed"),
                 }));
@@ -78,7 +91,7 @@ fn object<'a>(all: &[&Field], fields: impl Iterator<Item = &'a Field>) -> Value 
         schema["required"] = json!(required);
     }
     if !rules.is_empty() {
-        schema["x-kubernetes-validations"] = json!(rules);
+        schema[RULES] = json!(rules);
     }
     schema
 }
@@ -101,11 +114,14 @@ fn property(all: &[&Field], field: &Field) -> Value {
     );
     let keys = (!markers.list_map_keys.is_empty()).then(|| json!(markers.list_map_keys));
     set("x-kubernetes-list-map-keys", keys);
-    let rule = || {
+    if markers.immutable {
         let message = format!("{} cannot change", field.name);
-        json!([{ "rule": "self == oldSelf", "message": message }])
-    };
-    set("x-kubernetes-validations", markers.immutable.then(rule));
+        let rule = json!({ "rule": "self == oldSelf", "message": message });
+        match &mut schema[RULES] {
+            Value::Array(rules) => rules.push(rule),
+            rules => *rules = json!([rule]),
+        }
+    }
     schema
 }
 

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use super::{Certificates, Immutable, Key, Webhooks};
+use crate::field::Field;
 use crate::name::{ControllerName, Domain, Group, Kind, ProjectName, RustPath, Version};
 use crate::tree::RelPath;
 
@@ -247,6 +248,10 @@ pub enum Refused {
     /// Fields for a version that is a copy.
     FieldsOfCopy(&'static str),
     ApiExists(Key),
+    /// The types of the API are not generated from a CRD.
+    NotFromCrd(Key),
+    /// The project defines the kind, and the CRD would be that of another project; or the other way round.
+    OtherOwner(Key),
     /// The CRD was read before, and has not changed.
     SameCrd(Key),
     ControllerExists(Key),
@@ -271,6 +276,11 @@ pub enum Refused {
     // `edit api` and `rename`
     NotEditable(Key),
     NoApiEdit,
+    /// A new field that existing objects lack.
+    RequiredField {
+        field: Field,
+        of_status: bool,
+    },
     Stored {
         key: Key,
         what: Immutable,

@@ -103,6 +103,22 @@ impl Definition {
         self.crd.versions.iter().any(|version| version.storage)
     }
 
+    /// A minimal object without its metadata: with `spec`, or without one with what the schema requires.
+    pub fn sample(&self) -> Value {
+        let schema = &self.value()["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
+        let spec = &schema["properties"]["spec"];
+        if spec.is_object() {
+            return json!({ "spec": crd_types::sample(spec) });
+        }
+        let mut sample = crd_types::sample(schema);
+        if let Some(fields) = sample.as_object_mut() {
+            fields.retain(|name, _| {
+                !["apiVersion", "kind", "metadata", "status"].contains(&name.as_str())
+            });
+        }
+        sample
+    }
+
     /// Whether the status lists conditions as Kubernetes does.
     pub fn has_conditions(&self) -> bool {
         self.crd

@@ -8,7 +8,7 @@ mod tests;
 mod types;
 mod webhooks;
 
-pub use self::webhooks::imported;
+pub use self::webhooks::generated;
 
 use std::collections::BTreeMap;
 
@@ -217,14 +217,15 @@ pub fn context(project: &Project) -> Context {
     }
 }
 
-/// An API with what follows from its fields, which only its own templates need. The types of an imported one follow from its CRD.
+/// An API with its types and its sample, which only its own templates need.
 fn with_types(project: &Project, mut api: Subject) -> Subject {
-    let entry = project.resources().find(|(key, _)| **key == api.names.key);
-    if let Some((_, entry)) = entry
-        && let (Some(defined), None) = (&entry.api, &entry.source)
+    if let Some(resource) = project.resource(&api.names.key)
+        && let Some(defined) = &resource.api
     {
-        // The types of spec and status, and the sample.
-        api.value["types"] = types::of(&api.names.type_name, &defined.fields);
+        api.value["types"] = match resource.definition() {
+            Some(definition) => types::of_definition(definition),
+            None => types::of(&api.names.type_name, &defined.fields),
+        };
     }
     api
 }

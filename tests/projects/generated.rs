@@ -1,6 +1,7 @@
 //! The projects of `snapshots/projects` as their users have them: clippy-clean, tested, with manifests that are stable,
 //! as recorded in `snapshots/manifests`, and accepted by a real API server. `BLESS=1` records the manifests.
 
+use crate::imported::takes_over;
 use crate::project;
 use crate::session;
 
@@ -57,6 +58,9 @@ fn projects() {
             &written,
         );
         check_manifests(&name, &directory, &control_plane);
+        if name == "imported" {
+            takes_over(&directory, &control_plane);
+        }
         cargo("test --locked");
     }
 }

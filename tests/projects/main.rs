@@ -6,6 +6,7 @@ mod external;
 #[path = "../shared/fixture.rs"]
 mod fixture;
 mod generated;
+mod imported;
 mod operator;
 mod pages;
 mod project;

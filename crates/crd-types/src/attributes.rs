@@ -95,7 +95,7 @@ pub(crate) fn of_field(field: &Field, types: &Types) -> Attributes {
     if let Some(description) = text(&field.schema, "description") {
         attributes.describe(description);
     }
-    let said = match types.is_known(&field.type_) {
+    let said = match types.is_kept(&field.type_) {
         true => false,
         false => say(field, types, &mut attributes),
     };
@@ -165,6 +165,10 @@ fn say(field: &Field, types: &Types, attributes: &mut Attributes) -> bool {
             (_, Some(value)) => attributes.extend(keyword, unread_in(keyword, value)),
             (_, None) => attributes.extend(keyword, Value::Null),
         }
+    }
+    if field.type_ == Type::Any && wanted.is_empty() {
+        // schemars writes `true`, which no CRD can have there, unless something is said.
+        attributes.extend("description", Value::Null);
     }
     let metas = validation.metas();
     attributes.schemars.splice(0..0, metas);

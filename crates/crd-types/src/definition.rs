@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use crate::{
-    Error, Loss,
+    Error, Loss, MAX_SIZE,
     schema::{Normalizer, Object, plain, shape, text},
 };
 
@@ -129,6 +129,9 @@ pub fn read(definition: &Value) -> Result<Crd, Error> {
         return Err(Error::NotADefinition(format!(
             "it is a `{kind}` of `{api}`"
         )));
+    }
+    if definition.to_string().len() > MAX_SIZE {
+        return Err(Error::Large);
     }
     let spec = &definition["spec"];
     let group = string(spec, "group", "spec.group")?;

@@ -25,7 +25,7 @@ pub enum Error {
     },
     /// The schema is nested deeper than [`crate::MAX_DEPTH`].
     Deep(String),
-    /// The definition has more than [`crate::MAX_SCHEMAS`] schemas.
+    /// The definition has more than [`crate::MAX_SCHEMAS`] schemas, or more than [`crate::MAX_SIZE`] bytes.
     Large,
     /// The definition has no such version.
     Version(String),
@@ -45,8 +45,9 @@ impl fmt::Display for Error {
             ),
             Error::Large => write!(
                 f,
-                "the definition has more than {} schemas",
-                crate::MAX_SCHEMAS
+                "the definition has more than {} schemas or {} MiB",
+                crate::MAX_SCHEMAS,
+                crate::MAX_SIZE >> 20
             ),
             Error::Version(name) => write!(f, "the definition has no version `{name}`"),
         }

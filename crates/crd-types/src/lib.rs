@@ -29,7 +29,7 @@ pub use sample::{matches, sample};
 pub use structs::{Imports, Struct, Structs, structs};
 
 /// A keyword beside those of OpenAPI, for [`structs`] and [`sample`]: the name of the type that is generated for a schema, or the
-/// path of a [`well_known`] type, whose schema it is.
+/// path of a [`well_known`] type, whose schema it is. A CEL rule that has it is one of the type, and not of its field.
 pub const TYPE: &str = "x-rust-type";
 
 /// A keyword beside those of OpenAPI, for [`structs`] and [`sample`]: the names of an object's properties in the order of the fields.
@@ -42,7 +42,10 @@ pub const QUANTITY: &str = types::QUANTITY;
 pub const MAX_DEPTH: usize = 100;
 
 /// The largest number of schemas in a definition.
-pub const MAX_SCHEMAS: usize = 200_000;
+pub const MAX_SCHEMAS: usize = 50_000;
+
+/// The largest definition, in bytes of JSON. An API server stores no object of more than 1.5 MiB, unless told to.
+pub const MAX_SIZE: usize = 8 << 20;
 
 /// How types are generated.
 #[derive(Clone, Debug)]

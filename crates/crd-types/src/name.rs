@@ -1,6 +1,6 @@
 //! Identifiers for names in a CRD, which may contain anything.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use heck::{ToSnakeCase as _, ToUpperCamelCase as _};
 
@@ -24,6 +24,7 @@ const TAKEN: &[&str] = &[
     "Debug",
     "Default",
     "Deserialize",
+    "Deserializer",
     "Err",
     "IntOrString",
     "Into",
@@ -32,6 +33,7 @@ const TAKEN: &[&str] = &[
     "Ok",
     "Option",
     "PartialEq",
+    "Present",
     "Quantity",
     "RecursiveTransform",
     "Result",
@@ -39,6 +41,7 @@ const TAKEN: &[&str] = &[
     "SchemaGenerator",
     "Self",
     "Serialize",
+    "Serializer",
     "Some",
     "String",
     "Time",
@@ -52,33 +55,41 @@ const LONGEST: usize = 80;
 
 /// Names that are used once.
 #[derive(Default)]
-pub(crate) struct Used(BTreeSet<String>);
+pub(crate) struct Used {
+    names: BTreeSet<String>,
+    /// The last number of each name that was asked for again.
+    numbers: BTreeMap<String, usize>,
+}
 
 impl Used {
     /// `name`, or `name` with a number if it is used already.
     pub(crate) fn once(&mut self, name: String) -> String {
-        let mut unused = name.clone();
-        let mut number = 2;
-        while !self.0.insert(unused.clone()) {
-            let separator = if name.ends_with(|c: char| c.is_ascii_digit()) {
-                "_"
-            } else {
-                ""
-            };
-            unused = format!("{name}{separator}{number}");
-            number += 1;
+        if self.names.insert(name.clone()) {
+            return name;
         }
-        unused
+        let separator = if name.ends_with(|c: char| c.is_ascii_digit()) {
+            "_"
+        } else {
+            ""
+        };
+        let number = self.numbers.entry(name.clone()).or_insert(1);
+        loop {
+            *number += 1;
+            let unused = format!("{name}{separator}{number}");
+            if self.names.insert(unused.clone()) {
+                return unused;
+            }
+        }
     }
 
     /// Whether the name is free.
     pub(crate) fn allows(&self, name: &str) -> bool {
-        !self.0.contains(name)
+        !self.names.contains(name)
     }
 
     /// Takes a name.
     pub(crate) fn take(&mut self, name: &str) {
-        self.0.insert(name.to_owned());
+        self.names.insert(name.to_owned());
     }
 }
 

@@ -1,6 +1,6 @@
 //! The source of a module: imports, types, generated functions.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::{
     Options,
     attributes::{self, Attributes, UNREAD},
     definition::{Crd, Version},
-    literal,
+    doc, literal,
     meta::{self, Meta},
     name,
     root::{Root, Status},
@@ -92,6 +92,8 @@ pub(crate) struct Module<'a> {
     functions: BTreeSet<&'static str>,
     /// The schemas that are kept, by the name of their function.
     kept: BTreeMap<String, Object>,
+    /// Their functions, by the text of the schema.
+    keepers: HashMap<String, String>,
     used: name::Used,
     body: String,
     options: &'a Options,
@@ -110,6 +112,7 @@ pub(crate) fn module(
         imports: Imports::new(),
         functions: BTreeSet::new(),
         kept: BTreeMap::new(),
+        keepers: HashMap::new(),
         used: name::Used::default(),
         body: String::new(),
         options,
@@ -132,10 +135,18 @@ pub(crate) fn module(
     }
     for (index, own) in types.own.iter().enumerate() {
         let kube = (index == root.derived).then(|| root.kube(crd, version, types, options));
-        module.type_(own, kube);
-        if index == root.derived && options.json_schema {
-            module.body.push_str(&root.schema(version, types));
-            module.body.push('\n');
+        let is_remote = kube.is_some() && root.is_spec_optional;
+        module.type_(own, kube, is_remote);
+        if index == root.derived {
+            if root.is_spec_optional {
+                module.import("serde", "Deserializer");
+                module.import("serde", "Serializer");
+                module.body.push_str(&root.optional_spec(types));
+            }
+            if options.json_schema {
+                module.body.push_str(&root.schema(version, types));
+                module.body.push('\n');
+            }
         }
     }
     module.status(root);
@@ -186,7 +197,8 @@ impl Module<'_> {
         lines.iter().for_each(|line| self.line(0, line));
     }
 
-    fn type_(&mut self, own: &Own, kube: Option<Vec<String>>) {
+    /// Writes a type. That of a spec that objects may lack implements serde's traits by functions of its own.
+    fn type_(&mut self, own: &Own, kube: Option<Vec<String>>, is_remote: bool) {
         let attributes = attributes::of_type(own);
         self.doc(&attributes, 0);
         let mut derives = vec!["Clone", "Debug"];
@@ -205,8 +217,11 @@ impl Module<'_> {
         self.line(0, &format!("#[derive({})]", derives.join(", ")));
         self.lines(kube.unwrap_or_default());
         match &own.body {
-            Body::Struct { fields, rest } => self.struct_(own, &attributes, fields, rest.as_ref()),
+            Body::Struct { fields, rest } => {
+                self.struct_(own, &attributes, fields, rest.as_ref(), is_remote);
+            }
             Body::Enum(variants) => self.enum_(own, &attributes, variants),
+            Body::Choice(variants) => self.choice(own, variants),
         }
         self.line(0, "");
     }
@@ -217,14 +232,22 @@ impl Module<'_> {
         attributes: &Attributes,
         fields: &[Field],
         rest: Option<&Type>,
+        is_remote: bool,
     ) {
         let ident = |field: &Field| field.ident.trim_start_matches("r#").to_owned();
         let is_camel = |field: &Field| {
             field.name != ident(field) && field.name == name::camel_case(&field.ident)
         };
         let camel = fields.iter().any(is_camel);
+        let mut serde = Vec::new();
+        if is_remote {
+            serde.push(Meta::word("remote = \"Self\""));
+        }
         if camel {
-            self.line(0, "#[serde(rename_all = \"camelCase\")]");
+            serde.push(Meta::word("rename_all = \"camelCase\""));
+        }
+        if !serde.is_empty() {
+            self.lines(meta::attribute("serde", serde, 0));
         }
         self.schemars(attributes, 0);
         if fields.is_empty() && rest.is_none() {
@@ -320,9 +343,37 @@ impl Module<'_> {
         self.line(0, "}");
     }
 
+    /// Writes an enum for an object with one of several keys.
+    fn choice(&mut self, own: &Own, variants: &[(String, String, Type)]) {
+        let keys: Vec<_> = variants
+            .iter()
+            .map(|(variant, key, _)| (variant.clone(), key.clone()))
+            .collect();
+        let rule = name::rule(&keys);
+        if let Some(rule) = rule {
+            self.line(0, &format!("#[serde(rename_all = \"{rule}\")]"));
+        }
+        self.line(0, "#[allow(clippy::large_enum_variant)]");
+        self.line(0, &format!("pub enum {} {{", own.name));
+        for (variant, key, type_) in variants {
+            let description = own.schema["properties"][key]["description"].as_str();
+            let doc = description.map(|text| doc::of(text).lines);
+            for line in doc.into_iter().flatten() {
+                self.line(4, format!("/// {line}").trim_end());
+            }
+            if rule.is_none() && variant != key {
+                self.line(4, &format!("#[serde(rename = {})]", literal::string(key)));
+            }
+            self.uses(type_);
+            self.line(4, &format!("{variant}({}),", self.types.text(type_)));
+        }
+        self.line(0, "}");
+    }
+
     /// Keeps the schema of a field, and returns the function that gives it.
     fn keep(&mut self, own: &Own, field: &Field, schema: Object) -> String {
-        if let Some((name, _)) = self.kept.iter().find(|(_, kept)| **kept == schema) {
+        let text = Value::Object(schema.clone()).to_string();
+        if let Some(name) = self.keepers.get(&text) {
             return name.clone();
         }
         use heck::ToSnakeCase as _;
@@ -333,6 +384,7 @@ impl Module<'_> {
         );
         let function = self.used.once(path);
         self.kept.insert(function.clone(), schema);
+        self.keepers.insert(text, function.clone());
         function
     }
 

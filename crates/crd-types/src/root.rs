@@ -1,5 +1,7 @@
 //! The root of a kind: what `#[kube(…)]` says, and the schema around spec and status.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use crate::{
@@ -10,7 +12,7 @@ use crate::{
     meta::{self, Meta},
     name,
     schema::{Object, is_true, text},
-    types::{Types, is_struct},
+    types::{Body, Types, is_choice, is_struct},
 };
 
 /// The properties that every object has.
@@ -24,6 +26,8 @@ pub(crate) struct Root {
     pub derived: usize,
     /// Whether that struct has the root's properties, instead of those of `spec`.
     pub is_flat: bool,
+    /// Whether objects without `spec` are read as if theirs were the default.
+    pub is_spec_optional: bool,
     /// The type of status.
     pub status: Status,
 }
@@ -57,7 +61,11 @@ pub(crate) fn divide(version: &Version, types: &mut Types, name: &str) -> Root {
         let known = OF_OBJECTS.contains(&key.as_str()) || *key == "spec";
         !known && (*key != "status" || !version.status)
     };
-    let is_flat = part("spec").filter(own).is_none() || properties.keys().any(|key| others(&key));
+    let spec = part("spec").filter(own);
+    let is_spec_optional = !requires(&version.schema, "spec");
+    // An object without `spec` needs a default for it, or a struct around it.
+    let is_flat = spec.is_none_or(|spec| is_spec_optional && !has_default(spec))
+        || properties.keys().any(|key| others(&key));
     let derived = match part("spec") {
         Some(spec) if !is_flat => types.of_root(spec, &["Spec".to_owned()]),
         spec => {
@@ -78,7 +86,33 @@ pub(crate) fn divide(version: &Version, types: &mut Types, name: &str) -> Root {
         name: name.to_owned(),
         derived,
         is_flat,
+        is_spec_optional: is_spec_optional && !is_flat,
         status,
+    }
+}
+
+fn requires(schema: &Object, name: &str) -> bool {
+    let required = schema.get("required").and_then(Value::as_array);
+    required.is_some_and(|names| names.iter().any(|it| it == name))
+}
+
+/// Whether the type of a schema certainly implements `Default`.
+fn has_default(schema: &Object) -> bool {
+    let properties = schema.get("properties");
+    let has_one = |name: &Value| {
+        let property = name.as_str().and_then(|name| properties?.get(name));
+        property.and_then(Value::as_object).is_none_or(has_default)
+    };
+    match text(schema, "type") {
+        Some("object") if is_choice(schema) => false,
+        Some("object") => {
+            let required = schema.get("required").and_then(Value::as_array);
+            required.is_none_or(|names| names.iter().all(has_one))
+        }
+        Some("string") => {
+            !schema.contains_key("enum") && text(schema, "format") != Some("date-time")
+        }
+        _ => true,
     }
 }
 
@@ -181,6 +215,27 @@ impl Root {
         meta::attribute("kube", metas, 0)
     }
 
+    /// The implementation of serde's traits for a spec that objects may lack.
+    pub(crate) fn optional_spec(&self, types: &Types) -> String {
+        let name = &types.own[self.derived].name;
+        format!(
+            "impl<'de> Deserialize<'de> for {name} {{\n    \
+                 /// The CRD requires no `spec`: an object without one has the default.\n    \
+                 fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {{\n        \
+                     #[derive(Deserialize)]\n        \
+                     struct Present(#[serde(with = \"{name}\")] {name});\n        \
+                     let spec = Option::<Present>::deserialize(deserializer)?;\n        \
+                     Ok(spec.map_or_else(Self::default, |Present(spec)| spec))\n    \
+                 }}\n\
+             }}\n\n\
+             impl Serialize for {name} {{\n    \
+                 fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {{\n        \
+                     Self::serialize(self, serializer)\n    \
+                 }}\n\
+             }}\n\n"
+        )
+    }
+
     /// The implementation of `JsonSchema` for the root type.
     pub(crate) fn schema(&self, version: &Version, types: &Types) -> String {
         let name = &self.name;
@@ -240,16 +295,14 @@ impl Root {
         let derived = &types.own[self.derived];
         let mut body = String::new();
         let properties = version.schema.get("properties").and_then(Value::as_object);
-        let is_field = |name: &str| match &derived.body {
-            crate::types::Body::Struct { fields, .. } => {
-                fields.iter().any(|field| field.name == name)
-            }
-            crate::types::Body::Enum(_) => false,
+        let fields: BTreeSet<&str> = match &derived.body {
+            Body::Struct { fields, .. } => fields.iter().map(|it| it.name.as_str()).collect(),
+            Body::Enum(_) | Body::Choice(_) => BTreeSet::new(),
         };
         let others = properties
             .into_iter()
             .flatten()
-            .filter(|(name, _)| !is_field(name));
+            .filter(|(name, _)| !fields.contains(name.as_str()));
         let others = others.map(|(name, value)| {
             let value = self.property(name, value, types);
             format!("            {}: {value},\n", literal::string(name))

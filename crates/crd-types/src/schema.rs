@@ -71,6 +71,33 @@ const KEYWORDS: &[(&str, Kind)] = &[
     ("x-kubernetes-validations", Kind::Plain),
 ];
 
+/// The values of `type`.
+const TYPES: &[&str] = &["array", "boolean", "integer", "number", "object", "string"];
+
+/// The keywords whose value is true or false.
+const FLAGS: &[&str] = &[
+    "exclusiveMaximum",
+    "exclusiveMinimum",
+    "nullable",
+    "uniqueItems",
+    "x-kubernetes-embedded-resource",
+    "x-kubernetes-int-or-string",
+    "x-kubernetes-preserve-unknown-fields",
+];
+
+/// The keywords whose value is a number.
+const NUMBERS: &[&str] = &[
+    "maxItems",
+    "maxLength",
+    "maxProperties",
+    "maximum",
+    "minItems",
+    "minLength",
+    "minProperties",
+    "minimum",
+    "multipleOf",
+];
+
 /// The fields of a CEL rule.
 const RULE: &[&str] = &[
     "rule",
@@ -164,6 +191,15 @@ impl Normalizer {
         }
         if STRINGS.contains(&keyword) && !value.is_string() {
             return Err(invalid(path, &format!("`{keyword}` is not a string")));
+        }
+        if FLAGS.contains(&keyword) && !value.is_boolean() {
+            return Err(invalid(path, &format!("`{keyword}` is not a boolean")));
+        }
+        if NUMBERS.contains(&keyword) && !value.is_number() {
+            return Err(invalid(path, &format!("`{keyword}` is not a number")));
+        }
+        if keyword == "type" && !TYPES.iter().any(|known| value == known) {
+            return Err(invalid(path, &format!("there is no type {value}")));
         }
         let whole = path.len();
         let normal = match kind {
@@ -313,6 +349,7 @@ const OF_TYPES: &[&str] = &[
     "format",
     "items",
     "nullable",
+    "oneOf",
     "properties",
     "required",
     "type",

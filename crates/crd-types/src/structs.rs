@@ -3,6 +3,7 @@
 //! A schema that was read is kept, whatever the Rust types say. One that was chosen follows from its types: it is what schemars,
 //! serde and kube's derive make of the structs, so no attribute repeats it.
 
+mod attribute;
 mod value;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -10,11 +11,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use heck::ToSnakeCase as _;
 use serde_json::Value;
 
-use self::value::{implementation, initial, is_initial, literal};
+use self::{
+    attribute::{comment, enum_, rules_of_field, rules_of_type, said, strategy},
+    value::{implementation, initial, is_initial, literal},
+};
 use crate::{
-    ORDER, TYPE,
-    attributes::Validation,
-    doc, known, literal as source,
+    ORDER, TYPE, known, literal as source,
     meta::{self, Meta},
     name::{self, Used},
     render::imports,
@@ -72,7 +74,8 @@ impl Imports {
     }
 }
 
-/// The structs `<root>Spec` and `<root>Status` for two schemas. The types of their fields have none of the `taken` names.
+/// The structs `<root>Spec` and `<root>Status` for two schemas, in a file that has the names `taken` already: a type that a schema
+/// names so is there, and other types and functions have other names.
 ///
 /// Beside the keywords of OpenAPI, a schema may have [`TYPE`] and [`ORDER`].
 pub fn structs(root: &str, taken: &[&str], spec: &Value, status: &Value) -> Structs {
@@ -81,9 +84,8 @@ pub fn structs(root: &str, taken: &[&str], spec: &Value, status: &Value) -> Stru
     let [spec, status] = [spec, status].map(|schema| schema.as_object().unwrap_or(&none));
     module.reserve(spec);
     module.reserve(status);
-    let spec = module.struct_(&format!("{root}Spec"), root, spec);
-    let name = format!("{root}Status");
-    let status = module.struct_(&name, &name, status);
+    let spec = module.struct_(&format!("{root}Spec"), "Spec", spec);
+    let status = module.struct_(&format!("{root}Status"), "Status", status);
     let mut others = String::new();
     while let Some((name, schema)) = module.waiting.pop_front() {
         others.push_str(&module.type_(&name, &schema));
@@ -136,6 +138,8 @@ struct Module {
     root: String,
     names: Used,
     functions_used: Used,
+    /// Names that the file has already.
+    there: BTreeSet<String>,
     imports: Imports,
     /// Types of fields that are not written yet.
     waiting: VecDeque<(String, Object)>,
@@ -147,14 +151,19 @@ struct Module {
 impl Module {
     fn new(root: &str, taken: &[&str]) -> Self {
         let mut names = Used::default();
-        taken.iter().for_each(|name| names.take(name));
+        let mut functions_used = Used::default();
+        for name in taken {
+            names.take(name);
+            functions_used.take(name);
+        }
         for suffix in ["", "Spec", "Status"] {
             names.take(&format!("{root}{suffix}"));
         }
         Self {
             root: root.to_owned(),
             names,
-            functions_used: Used::default(),
+            functions_used,
+            there: taken.iter().map(|name| (*name).to_owned()).collect(),
             imports: Imports::default(),
             waiting: VecDeque::new(),
             known: BTreeMap::new(),
@@ -182,8 +191,8 @@ impl Module {
         let mut used = Used::default();
         let mut made = Struct {
             derives_default: true,
-            attributes: rules(schema, 0),
-            is_for_kube: schema.contains_key(RULES),
+            attributes: rules_of_type(schema),
+            is_for_kube: !rules_of_type(schema).is_empty(),
             ..Struct::default()
         };
         for (name, property) in properties(schema) {
@@ -249,7 +258,7 @@ impl Module {
         let (metas, extend) = said(schema);
         let lines = meta::schemars(metas, &extend, 4);
         lines.iter().for_each(|line| push(line));
-        let for_kube = strategy(schema) + &rules(schema, 4);
+        let for_kube = strategy(schema) + &rules_of_field(schema);
         for_kube.lines().for_each(&mut push);
         let line = format!("    pub {ident}: {rust},");
         match line.len() <= meta::LINE {
@@ -352,7 +361,9 @@ impl Module {
         }
         if let Some(name) = text(&schema, TYPE) {
             let name = name.to_owned();
-            self.wait(&name, schema);
+            if !self.there.contains(&name) {
+                self.wait(&name, schema);
+            }
             return name;
         }
         let short = name::camel(field);
@@ -419,109 +430,4 @@ fn properties(schema: &Object) -> impl Iterator<Item = (&str, &Object)> {
 fn is_required(schema: &Object, name: &str) -> bool {
     let names = schema.get("required").and_then(Value::as_array);
     names.is_some_and(|names| names.iter().any(|it| it == name))
-}
-
-/// The doc comment of a description.
-fn comment(schema: &Object, indent: usize) -> String {
-    let description = text(schema, "description").unwrap_or_default();
-    let lines = doc::prose(description).into_iter();
-    let pad = " ".repeat(indent);
-    lines.map(|line| format!("{pad}/// {line}\n")).collect()
-}
-
-/// What an attribute of schemars has to say about a field: limits, and keywords that it has no names for.
-fn said(schema: &Object) -> (Vec<Meta>, Vec<(String, Value)>) {
-    let mut extend = Vec::new();
-    let mut validation = Validation::default();
-    let mut inner = Validation::default();
-    for (keyword, value) in schema.iter().filter(|_| !is_known(schema)) {
-        match keyword.as_str() {
-            "format" if text(schema, "type") == Some("string") && value != "date-time" => {
-                extend.push((keyword.clone(), value.clone()));
-            }
-            "x-kubernetes-preserve-unknown-fields" => extend.push((keyword.clone(), value.clone())),
-            "items" => {
-                let Some(items) = value.as_object().filter(|items| !is_known(items)) else {
-                    continue;
-                };
-                if text(items, "type") == Some("string") && items.contains_key("format") {
-                    extend.push((keyword.clone(), value.clone()));
-                    continue;
-                }
-                for (keyword, value) in items {
-                    inner.take(keyword, value, items);
-                }
-            }
-            _ => _ = validation.take(keyword, value, schema),
-        }
-    }
-    let mut metas = validation.metas();
-    let inner = inner.metas();
-    if !inner.is_empty() {
-        metas.push(Meta::call("inner", inner));
-    }
-    (metas, extend)
-}
-
-/// Whether the schema is that of a type of Kubernetes.
-fn is_known(schema: &Object) -> bool {
-    text(schema, TYPE).is_some_and(|path| path.contains("::"))
-        || is_true(schema, "x-kubernetes-int-or-string")
-        || text(schema, "format") == Some("date-time")
-}
-
-/// The attribute with the merge strategy of a field, if it has one.
-fn strategy(schema: &Object) -> String {
-    let keys = schema.get("x-kubernetes-list-map-keys");
-    let keys = keys.and_then(Value::as_array).into_iter().flatten();
-    let keys = keys.filter_map(Value::as_str);
-    let keys: Vec<_> = keys
-        .map(|key| format!("{}.into()", source::string(key)))
-        .collect();
-    let strategy = match text(schema, "x-kubernetes-list-type") {
-        Some("map") => format!("ListMerge::Map(vec![{}])", keys.join(", ")),
-        Some("set") => "ListMerge::Set".to_owned(),
-        Some(_) => "ListMerge::Atomic".to_owned(),
-        None => return String::new(),
-    };
-    format!("    #[x_kube(merge_strategy = {strategy})]\n")
-}
-
-/// The attributes with the CEL rules of a struct or a field.
-fn rules(schema: &Object, indent: usize) -> String {
-    let rules = schema.get(RULES).and_then(Value::as_array);
-    let pad = " ".repeat(indent);
-    let attribute = |rule: &Value| {
-        let [rule, message] = ["rule", "message"].map(|key| rule[key].as_str().unwrap_or_default());
-        let (rule, message) = (source::string(rule), source::string(message));
-        format!("{pad}#[x_kube(validation = Rule::new({rule}).message({message}))]\n")
-    };
-    rules.into_iter().flatten().map(attribute).collect()
-}
-
-/// An enum of strings. Its default is that of the field.
-fn enum_(name: &str, schema: &Object) -> String {
-    let variants = crate::types::variants(schema);
-    let rule = name::rule(&variants);
-    let default = schema.get("default").and_then(Value::as_str);
-    let default = default.or(variants.first().map(|(_, value)| value.as_str()));
-    let mut text = String::from(
-        "#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema, Serialize)]\n",
-    );
-    if let Some(rule) = rule {
-        text.push_str(&format!("#[serde(rename_all = \"{rule}\")]\n"));
-    }
-    text.push_str(&format!("pub enum {name} {{\n"));
-    for (variant, value) in &variants {
-        if Some(value.as_str()) == default {
-            text.push_str("    #[default]\n");
-        }
-        if rule.is_none() && variant != value {
-            let rename = Meta::word(&format!("rename = {}", source::string(value)));
-            let lines = meta::attribute("serde", vec![rename], 4);
-            text.push_str(&(lines.join("\n") + "\n"));
-        }
-        text.push_str(&format!("    {variant},\n"));
-    }
-    text + "}\n"
 }

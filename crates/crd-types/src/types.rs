@@ -2,7 +2,7 @@
 
 mod model;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use serde_json::Value;
 
@@ -61,6 +61,8 @@ pub(crate) enum Body {
     },
     /// Variants and their values.
     Enum(Vec<(String, String)>),
+    /// Variants, their keys and their types.
+    Choice(Vec<(String, String, Type)>),
 }
 
 /// A generated type.
@@ -94,6 +96,8 @@ pub(crate) struct Types {
     by_schema: HashMap<String, usize>,
     /// What list items and map values add to a core; fields with the same core use one of these types.
     extras: HashMap<String, Vec<Extra>>,
+    /// The places in `extras`, by core and addition.
+    noted: HashMap<(String, String), usize>,
 }
 
 /// The keywords that the body of a struct or an enum says.
@@ -125,6 +129,7 @@ impl Types {
             known,
             by_schema: HashMap::new(),
             extras: HashMap::new(),
+            noted: HashMap::new(),
         }
     }
 
@@ -139,13 +144,15 @@ impl Types {
             };
             let path = of_one(path);
             self.note(inner, &path);
-            if is_struct(inner) || is_enum(inner) {
+            if (is_struct(inner) || is_enum(inner)) && !is_choice(inner) {
                 let (core, mut schema) = divide(inner);
                 schema.remove("nullable");
-                let extras = self.extras.entry(key(&core)).or_default();
-                if !extras.iter().any(|extra| extra.schema == schema) {
+                let core = key(&core);
+                let extras = self.extras.entry(core.clone()).or_default();
+                self.noted.entry((core, key(&schema))).or_insert_with(|| {
                     extras.push(Extra { schema, path });
-                }
+                    extras.len() - 1
+                });
             }
         }
     }
@@ -188,6 +195,7 @@ impl Types {
                 Some(items) => Type::List(Box::new(self.of_inner(items, path))),
                 None => Type::List(Box::new(Type::Any)),
             },
+            Some("object") if is_choice(schema) => self.choice(schema, path),
             Some("object") if is_struct(schema) => self.own(schema, path, inner),
             Some("object") => match schema.get("additionalProperties") {
                 Some(Value::Object(values)) => Type::Map(Box::new(self.of_inner(values, path))),
@@ -209,16 +217,48 @@ impl Types {
                 .get(&core_key)
                 .map(Vec::as_slice)
                 .unwrap_or_default();
-            let same = extras
-                .iter()
-                .find(|it| it.schema == extra)
-                .or(extras.first());
+            let noted = self.noted.get(&(core_key, key(&extra)));
+            let same = extras.get(noted.copied().unwrap_or_default());
             extra = Object::new();
             if let Some(same) = same {
                 (extra, path) = (same.schema.clone(), same.path.clone());
             }
         }
         Type::Own(self.with_extra(core, extra, &path))
+    }
+
+    /// The enum for an object with one of several keys.
+    fn choice(&mut self, schema: &Object, path: &[String]) -> Type {
+        let mut schema = schema.clone();
+        for keyword in ["default", "description", "nullable"] {
+            schema.remove(keyword);
+        }
+        let key = key(&schema);
+        if let Some(index) = self.by_schema.get(&key) {
+            return Type::Own(*index);
+        }
+        let index = self.own.len();
+        let name = self.name(path);
+        self.own.push(Own {
+            name,
+            body: Body::Enum(Vec::new()),
+            schema: schema.clone(),
+            extra: Object::new(),
+            default: false,
+        });
+        self.by_schema.insert(key, index);
+        let mut used = Used::default();
+        let mut variants = Vec::new();
+        for (name, schema) in entries(schema.get("properties")) {
+            let path = [path, &[name::camel(name)]].concat();
+            let mut type_ = self.of_field(schema, &path);
+            if is_true(schema, "nullable") {
+                type_ = Type::Nullable(Box::new(type_));
+            }
+            variants.push((used.once(name::variant(name)), name.clone(), type_));
+        }
+        self.own[index].body = Body::Choice(variants);
+        Type::Own(index)
     }
 
     /// The struct of a root property, with everything that its schema says. It is shared with no other.
@@ -298,7 +338,7 @@ impl Types {
                 let mut fields = fields.iter();
                 fields.all(|field| !field.required || self.has_default(&field.type_))
             }
-            Body::Enum(_) => false,
+            Body::Enum(_) | Body::Choice(_) => false,
         };
         self.say_core(&core, &body, &mut extra);
         let own = &mut self.own[index];
@@ -328,7 +368,10 @@ impl Types {
                 extra.insert(open, Value::Bool(true));
             }
             (Some(rest), wanted) => {
-                let found = Value::Object(self.schema(rest));
+                let found = match rest {
+                    Type::Any => Value::Bool(true),
+                    rest => Value::Object(self.schema(rest)),
+                };
                 if let Some(wanted) = wanted.filter(|wanted| **wanted != found) {
                     extra.insert("additionalProperties".to_owned(), wanted.clone());
                 }
@@ -337,11 +380,12 @@ impl Types {
     }
 
     fn fields(&mut self, core: &Object, path: &[String]) -> Body {
-        let required: Vec<&str> = core
-            .get("required")
-            .and_then(Value::as_array)
-            .map(|names| names.iter().filter_map(Value::as_str).collect())
-            .unwrap_or_default();
+        let required = core.get("required").and_then(Value::as_array);
+        let required: BTreeSet<&str> = required
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_str)
+            .collect();
         let mut used = Used::default();
         let mut fields = Vec::new();
         for (name, schema) in core
@@ -358,7 +402,7 @@ impl Types {
             fields.push(Field {
                 ident: used.once(name::field(name)),
                 type_: self.of_field(schema, &path),
-                required: required.contains(&name.as_str()),
+                required: required.contains(name.as_str()),
                 schema: schema.clone(),
                 name: name.clone(),
             });
@@ -398,11 +442,12 @@ impl Types {
         self.names.once(found)
     }
 
-    /// Whether a type of k8s-openapi occurs, whose schema is always kept as it was read.
-    pub(crate) fn is_known(&self, type_: &Type) -> bool {
+    /// Whether a type occurs whose schema is always kept as it was read: one of k8s-openapi, or an enum of objects.
+    pub(crate) fn is_kept(&self, type_: &Type) -> bool {
         match type_ {
             Type::Known(_) => true,
-            Type::List(inner) | Type::Map(inner) | Type::Nullable(inner) => self.is_known(inner),
+            Type::Own(index) => matches!(self.own[*index].body, Body::Choice(_)),
+            Type::List(inner) | Type::Map(inner) | Type::Nullable(inner) => self.is_kept(inner),
             _ => false,
         }
     }
@@ -452,6 +497,32 @@ pub(crate) fn is_struct(schema: &Object) -> bool {
     let open = schema.contains_key("additionalProperties")
         || is_true(schema, "x-kubernetes-preserve-unknown-fields");
     text(schema, "type") == Some("object") && (schema.contains_key("properties") || !open)
+}
+
+/// Whether an object has exactly one of its properties: serde reads it as an enum.
+pub(crate) fn is_choice(schema: &Object) -> bool {
+    let Some(properties) = schema.get("properties").and_then(Value::as_object) else {
+        return false;
+    };
+    let key = |alternative: &Value| {
+        let alternative = alternative.as_object().filter(|it| it.len() == 1)?;
+        match alternative.get("required")?.as_array()?.as_slice() {
+            [Value::String(key)] => Some(key.clone()),
+            _ => None,
+        }
+    };
+    let alternatives = schema.get("oneOf").and_then(Value::as_array);
+    let keys: Option<BTreeSet<String>> = alternatives.and_then(|all| all.iter().map(key).collect());
+    let beyond = [
+        "additionalProperties",
+        "required",
+        "x-kubernetes-preserve-unknown-fields",
+    ];
+    keys.is_some_and(|keys| keys.len() > 1 && keys.iter().eq(properties.keys()))
+        && beyond.iter().all(|keyword| !schema.contains_key(*keyword))
+        && properties
+            .values()
+            .all(|property| property.get("default").is_none())
 }
 
 /// Whether the schema lists strings.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crd_types::{Error, Options, generate, read};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 fn definition(schema: Value) -> Value {
     json!({
@@ -82,19 +82,78 @@ fn schemas_that_are_none() {
     }
 }
 
+/// How long a function takes, which has to be little even in a debug build on a busy machine.
+fn in_time<T>(what: &str, run: impl FnOnce() -> T) -> T {
+    let start = Instant::now();
+    let result = run();
+    assert!(
+        start.elapsed() < Duration::from_secs(20),
+        "{what}: {:?}",
+        start.elapsed()
+    );
+    result
+}
+
 #[test]
 fn deep_and_large_schemas() {
-    assert!(matches!(read(&definition(deep(200))), Err(Error::Deep(_))));
-    let start = Instant::now();
-    let crd = read(&definition(deep(90))).unwrap();
-    generate(&crd, "v1", &Options::default()).unwrap();
-    assert!(start.elapsed() < Duration::from_secs(5));
-    let many: serde_json::Map<_, _> = (0..200_001)
-        .map(|index| (format!("a{index}"), json!({ "type": "string" })))
+    let deepest = definition(deep(200));
+    assert!(matches!(
+        in_time("deep", || read(&deepest)),
+        Err(Error::Deep(_))
+    ));
+    let many: Map<_, _> = (0..200_001)
+        .map(|index| (format!("a{index}"), json!({})))
         .collect();
-    let large = json!({ "type": "object", "properties": many });
-    let large = definition(large);
-    assert!(matches!(read(&large), Err(Error::Large)));
+    let many = definition(json!({ "type": "object", "properties": many }));
+    assert!(matches!(in_time("many", || read(&many)), Err(Error::Large)));
+    let text = definition(json!({ "type": "object", "description": "a".repeat(10 << 20) }));
+    assert!(matches!(
+        in_time("large", || read(&text)),
+        Err(Error::Large)
+    ));
+}
+
+/// What is just small enough takes no time that grows with its square.
+#[test]
+fn schemas_at_the_limit() {
+    let equal_names = (0..20_000).map(|index| {
+        (
+            format!("a{}", "-".repeat(index % 150) + &" ".repeat(index / 150)),
+            json!({ "type": "string" }),
+        )
+    });
+    let lists = (0..10_000).map(|index| {
+        let items = json!({ "type": "object", "description": index.to_string(), "properties": { "a": { "type": "string" } } });
+        (format!("a{index}"), json!({ "type": "array", "items": items }))
+    });
+    let kept = (0..10_000).map(|index| {
+        let alternatives: Vec<_> = (0..30)
+            .map(|other| json!({ "pattern": format!("{index} {other}") }))
+            .collect();
+        (
+            format!("a{index}"),
+            json!({ "type": "string", "anyOf": alternatives }),
+        )
+    });
+    let names: Vec<_> = (0..20_000).map(|index| format!("a{index}")).collect();
+    let required = names
+        .iter()
+        .map(|name| (name.clone(), json!({ "type": "string" })));
+    let depth: Map<_, _> = [("spec".to_owned(), deep(90))].into_iter().collect();
+    for (what, properties) in [
+        ("equal names", equal_names.collect()),
+        ("lists", lists.collect()),
+        ("kept", kept.take(1_500).collect()),
+        ("required", required.collect::<Map<_, _>>()),
+        ("depth", depth),
+    ] {
+        let spec = json!({ "type": "object", "properties": properties, "required": names });
+        let definition = definition(json!({ "type": "object", "properties": { "spec": spec } }));
+        in_time(what, || {
+            let crd = read(&definition).unwrap();
+            generate(&crd, "v1", &Options::default()).unwrap()
+        });
+    }
 }
 
 #[test]

@@ -81,7 +81,9 @@ impl Title {
             }
             Self::Webhooks => "Write what the Go methods do.",
             Self::Conversions => "`cargo test` checks that each conversion loses nothing.",
-            Self::Code => "Code that kubebuilder does not scaffold. Of `…_types.go`, the methods are left: the types are generated.",
+            Self::Code => {
+                "Code that kubebuilder does not scaffold. Of `…_types.go`, the methods are left: the types are generated."
+            }
             Self::Flags => "Flags of the operator are in `OperatorFlags` of `src/context.rs`.",
             Self::Manifests => {
                 "kubebuilder does not scaffold these files and settings. Changes inside of scaffolded files are not listed."

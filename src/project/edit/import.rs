@@ -12,6 +12,9 @@ use crate::project::{Api, Definition, Key, Project, Resource, Source, rules};
 pub struct Import {
     /// The name of the CRD.
     pub name: CrdName,
+    /// `--group`: the API group, or its part before a dot. The default is the part before the project's domain, or before the first
+    /// dot.
+    pub group: Option<Group>,
     /// The kind.
     pub kind: Kind,
     /// The plural.
@@ -48,21 +51,29 @@ impl Project {
         let mut project = self.clone();
         let (mut created, mut updated) = (Vec::new(), Vec::new());
         let (first_version, first) = import.versions.iter().next().expect("a CRD has versions");
-        let (group, domain) = self.group_of(&first.crd().group, &import.kind);
+        let (group, domain) = self.group_of(&first.crd().group, import);
         let key = |version: &Version| Key {
             group: group.clone(),
             kind: import.kind.clone(),
             domain: domain.clone(),
             version: *version,
         };
+        let is_of_others = |(other, entry): &(&Key, &Resource)| {
+            let is_known = entry.has_types() || entry.external.is_some();
+            is_known
+                && entry.external.is_some() != import.external
+                && other.is_same_kind(&key(first_version))
+        };
+        if let Some((other, _)) = self.resources().find(is_of_others) {
+            return Err(Refused::OtherOwner(other.clone()).into());
+        }
         for (version, definition) in &import.versions {
             let key = key(version);
             let there = self.resources.get(&key);
             let source = there.and_then(|entry| entry.source.as_ref());
-            let has_types =
-                there.is_some_and(|entry| entry.has_types() || entry.external.is_some());
-            if source.is_none() && has_types && !import.force {
-                return Err(Refused::ApiExists(key).into());
+            let is_known = there.is_some_and(|it| it.has_types() || it.external.is_some());
+            if source.is_none() && is_known && !import.force {
+                return Err(Refused::NotFromCrd(key).into());
             }
             if source.and_then(|source| source.definition.as_ref()) == Some(definition) {
                 continue;
@@ -167,10 +178,10 @@ impl Project {
         }
     }
 
-    /// The API group of a CRD, as group and domain: those of an entry of the kind, or the project's domain with what is before
-    /// it, or the parts around the first dot.
-    fn group_of(&self, api_group: &str, kind: &Kind) -> (Group, Domain) {
-        let is = |key: &&Key| key.kind == *kind && key.api_group(false) == api_group;
+    /// The API group of a CRD, as group and domain: those of an entry of the kind, or the wanted group with the rest, or what is
+    /// before the project's domain, or the parts around the first dot.
+    fn group_of(&self, api_group: &str, import: &Import) -> (Group, Domain) {
+        let is = |key: &&Key| key.kind == import.kind && key.api_group(false) == api_group;
         if let Some(key) = self.resources.keys().find(is) {
             return (key.group.clone(), key.domain.clone());
         }
@@ -180,10 +191,15 @@ impl Project {
             "" => Some(""),
             group => group.strip_suffix('.'),
         });
+        let wanted = import.group.as_ref().and_then(|group| {
+            let rest = api_group.strip_prefix(group.as_str())?;
+            Some((group.as_str(), rest.trim_start_matches('.')))
+        });
         let valid = "a valid API group consists of valid parts";
-        let (group, domain) = match own {
-            Some(group) => (group, self.domain.as_str()),
-            None => api_group.split_once('.').unwrap_or((api_group, "")),
+        let (group, domain) = match (wanted, own) {
+            (Some(wanted), _) => wanted,
+            (None, Some(group)) => (group, self.domain.as_str()),
+            (None, None) => api_group.split_once('.').unwrap_or((api_group, "")),
         };
         (group.parse().expect(valid), domain.parse().expect(valid))
     }

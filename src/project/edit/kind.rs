@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use crate::field::Field;
 use crate::name::{Group, Kind, Plural, ShortName, Version};
 use crate::project::error::{Origin, Refused, Result};
-use crate::project::{Immutable, Key, Project, Rename, rules};
+use crate::project::{Fields, Immutable, Key, Project, Rename, rules};
 
 /// The flags of `edit api`; what is absent stays.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub struct EditApi {
     pub namespaced: Option<bool>,
     /// `--short-name`: all of them.
     pub short_names: Option<Vec<ShortName>>,
+    /// `--add-field` and `--add-status-field`: more fields of the version.
+    pub fields: Fields,
     /// `--force`: allowed even where the CRD is installed.
     pub force: bool,
     /// `--finalizer`, which cannot change.
@@ -39,8 +42,14 @@ impl Project {
         if let Some(wanted) = edit.finalizer {
             return Err(self.finalizer_stays(&key, wanted).into());
         }
-        if (&edit.plural, edit.namespaced, &edit.short_names) == (&None, None, &None) {
+        let names = (&edit.plural, edit.namespaced, &edit.short_names);
+        if names == (&None, None, &None) && edit.fields.is_empty() {
             return Err(Refused::NoApiEdit.into());
+        }
+        if let Some((field, of_status)) =
+            required(&edit.fields, &api.fields).filter(|_| !edit.force)
+        {
+            return Err(Refused::RequiredField { field, of_status }.into());
         }
         let plural = edit.plural.as_ref();
         let plural = plural.filter(|plural| **plural != entry.plural);
@@ -63,6 +72,14 @@ impl Project {
                     api.short_names.clone_from(short_names);
                 }
             }
+        }
+        if let Some(api) = project
+            .resources
+            .get_mut(&key)
+            .and_then(|it| it.api.as_mut())
+        {
+            api.fields.spec.extend(edit.fields.spec.iter().cloned());
+            api.fields.status.extend(edit.fields.status.iter().cloned());
         }
         let checked = rules::check(&project, Some(&key));
         checked.map_err(|violation| match what {
@@ -168,4 +185,24 @@ impl Project {
         let (key, _) = versions.find(|(_, entry)| entry.plural == plural)?;
         Some(format!("{plural}.{}", key.api_group(false)))
     }
+}
+
+/// The first new field that objects of the version have to have, and whether it is given with those of the status.
+fn required(new: &Fields, there: &Fields) -> Option<(Field, bool)> {
+    let is_there = |owner: &String| {
+        let mut old = there.spec.iter().chain(&there.status);
+        old.any(|field| field.owner.as_ref() == Some(owner))
+    };
+    let lists = [(&new.spec, false), (&new.status, true)];
+    let mut all = lists
+        .into_iter()
+        .flat_map(|(fields, of_status)| fields.iter().map(move |field| (field, of_status)));
+    let found = all.find(|(field, of_status)| {
+        let is_of_objects = match &field.owner {
+            Some(owner) => is_there(owner),
+            None => !of_status,
+        };
+        is_of_objects && !field.markers.optional && field.markers.default.is_none()
+    });
+    found.map(|(field, of_status)| (field.clone(), of_status))
 }

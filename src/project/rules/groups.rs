@@ -42,7 +42,13 @@ pub fn of_api(key: &Key, resource: &Resource) -> Option<Violation> {
         let broken = violation!(key => "the API group `{group}` is reserved for Kubernetes",
             "the API server refuses CRDs in `{suffix}` that the community has not approved",
             "a controller can watch Kubernetes' own types without defining them");
-        return Some(broken.set("api", false).in_file("core: true"));
+        let broken = broken.in_file("core: true");
+        return Some(match resource.source {
+            Some(_) => broken
+                .note("the annotation `api-approved.kubernetes.io` of the CRD would say so")
+                .by_command(Remedy::set([("external", true)])),
+            None => broken.by_command(Remedy::set([("api", false)])),
+        });
     }
     // `make manifests` writes `<group>_<plural>.yaml`, of which Windows reads what is before the first dot.
     if let Some(first) = group.split('.').next().filter(|first| is_device(first)) {
@@ -108,8 +114,8 @@ pub fn modules(typed: &[Entry<'_>]) -> Option<Violation> {
         "a group's types are in `src/api/<module>`: the names have to differ in letters or digits");
     let broken = match is_same {
         true => broken
-            .by_command(Remedy::Inspect)
-            .in_file("rename one of the groups"),
+            .note("the group may be the whole name, which is another module")
+            .set("group", key.api_group(false)),
         false => broken.set("group", &first.group),
     };
     Some(broken.beside(first))

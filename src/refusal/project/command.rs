@@ -109,6 +109,13 @@ pub fn failure(refused: Refused) -> Failure {
         Refused::ApiExists(key) => no(format!("`{key}` exists already"))
             .note(AGAIN)
             .advise(Advice::set("--version", key.version.following().to_string())),
+        Refused::NotFromCrd(key) => no(format!("`{key}` exists already, with types of your own"))
+            .note("`--force` replaces them by the types of the CRD, without your changes")
+            .advise(forced()),
+        Refused::OtherOwner(key) => no(format!("`{key}` has another owner in this project"))
+            .note("`--external` is for kinds of other projects; without it, this project takes the CRD over")
+            .note("`delete api` removes the entry first")
+            .advise(status()),
         Refused::SameCrd(key) => no(format!("`{key}` exists already, with the types of this CRD"))
             .note("a CRD that has changed since updates the types, and keeps your edits")
             .advise(status()),
@@ -163,6 +170,15 @@ pub fn failure(refused: Refused) -> Failure {
             .note("`edit api` changes the names and the scope of a kind")
             .note("the flags are `--plural`, `--namespaced` and `--short-name`")
             .advise(Advice::Help),
+        Refused::RequiredField { mut field, of_status } => {
+            let flag = if of_status { "--add-status-field" } else { "--add-field" };
+            let what = format!("the new field `{field}` is required");
+            field.markers.optional = true;
+            Failure::refused(what)
+                .note("objects that are stored lack it: the API server would refuse every change of them")
+                .note("make it optional or give it a default; `--force` adds it as it is, for an API that nobody uses yet")
+                .advise(Advice::set(flag, field.to_string()))
+        }
         Refused::Stored { key, what, crd } => {
             let (kind, word) = (&key.kind, what.word());
             no(format!("the {word} of `{kind}` cannot change where the CRD is installed"))

@@ -1,9 +1,12 @@
-//! The variables of the templates for the types of an API: what follows from its fields.
+//! The variables of the templates for the types of an API: what follows from its fields, or from its definition.
 
 use crd_types::{Struct, Structs};
 use serde_json::{Value, json};
 
-use crate::{field, project::Fields};
+use crate::{
+    field,
+    project::{ApiView, Definition, Fields},
+};
 
 /// The source of the types of an API, in parts, and the spec of its sample.
 pub fn of(type_name: &str, fields: &Fields) -> Value {
@@ -23,15 +26,48 @@ pub fn of(type_name: &str, fields: &Fields) -> Value {
         "status": of_struct(status),
         // The types of their fields, and the functions for defaults.
         "others": others,
-        // `spec` of the sample, as YAML.
-        "sample": serde_yaml::to_string(&sample).expect("a sample has only strings for keys"),
+        // The sample without its metadata, as YAML.
+        "sample": yaml(&sample),
     })
+}
+
+/// The sample of an API whose types are generated from a CRD.
+pub fn of_definition(definition: &Definition) -> Value {
+    json!({ "sample": yaml(&definition.sample()) })
 }
 
 /// The schemas of spec and status.
 fn schemas(fields: &Fields) -> (Value, Value) {
     let Fields { spec, status } = fields;
     (field::spec(spec, status), field::status(spec, status))
+}
+
+/// A value as YAML that kubectl reads, too: to YAML 1.1, `yes` is a boolean, and `0644` or `1:30` is a number.
+///
+/// Each line is behind a line end, so that nothing follows for an empty object.
+fn yaml(value: &Value) -> String {
+    if value.as_object().is_some_and(|fields| fields.is_empty()) {
+        return String::new();
+    }
+    let text = serde_yaml::to_string(value).expect("a sample has only strings for keys");
+    let is_other = |word: &str| {
+        let are_digits =
+            |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        let is_octal = word.len() > 1 && word.starts_with('0') && are_digits(word);
+        let is_sexagesimal = word.contains(':') && word.split(':').all(are_digits);
+        let is_word = ["y", "yes", "n", "no", "on", "off"].contains(&&*word.to_ascii_lowercase());
+        is_word || is_octal || is_sexagesimal
+    };
+    let line = |line: &str| {
+        let start = line.rfind(' ').map_or(0, |at| at + 1);
+        let (before, word) = line.split_at(start);
+        let is_whole = before.ends_with(": ") || before.ends_with("- ");
+        match is_whole && is_other(word) {
+            true => format!("\n{before}\"{word}\""),
+            false => format!("\n{line}"),
+        }
+    };
+    text.lines().map(line).collect()
 }
 
 fn of_struct(it: Struct) -> Value {
@@ -45,4 +81,22 @@ fn of_struct(it: Struct) -> Value {
         // The implementation of `Default`, if it is not derived.
         "default": it.default,
     })
+}
+
+/// The types of spec and status and those of their fields, as source.
+pub fn source(api: &ApiView<'_>, type_name: &str) -> String {
+    if let Some(definition) = api.resource.definition() {
+        return definition.types(api.key, api.resource).source.clone();
+    }
+    let (spec, status) = schemas(&api.api.fields);
+    let Structs {
+        spec,
+        status,
+        others,
+        ..
+    } = crd_types::structs(type_name, &[], &spec, &status);
+    format!(
+        "pub struct {type_name}Spec {{ {} }}\npub struct {type_name}Status {{ {} }}\n{others}",
+        spec.fields, status.fields
+    )
 }

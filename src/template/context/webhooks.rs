@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Names, Subject, foreign_path, in_tests};
+use super::{Names, Subject, foreign_path, in_tests, types};
 use crate::{
     name::{kubernetes, rust},
     project::{Admission, ApiView, KindView, Project, WebhookView},
@@ -108,16 +108,19 @@ pub fn conversions(project: &Project) -> Vec<(String, Vec<Subject>)> {
 /// The longest version and type with which no line of a conversion is wider than rustfmt allows.
 const FITTING: usize = "spoke".len() + crate::name::Kind::MAX;
 
-/// The conversion between two versions whose types are generated from CRDs; `None` where one of them has other types.
-pub fn imported(spoke: &ApiView<'_>, hub: &ApiView<'_>) -> Option<Conversion> {
-    let types = |api: &ApiView<'_>| Some(api.resource.definition()?.types(api.key, api.resource));
-    let (spoke, hub) = (types(spoke)?, types(hub)?);
-    Conversion::between(&spoke.source, &hub.source, &hub.root)
+/// The conversion between two versions, as their types are generated.
+pub fn generated(spoke: &ApiView<'_>, hub: &ApiView<'_>) -> Option<Conversion> {
+    let name = rust::type_name(&hub.key.kind);
+    Conversion::between(
+        &types::source(spoke, &name),
+        &types::source(hub, &name),
+        &name,
+    )
 }
 
 fn spoke(api: &ApiView<'_>, hub: &ApiView<'_>) -> Subject {
     let names = Names::of(api.key, api.resource);
-    let fields = imported(api, hub).unwrap_or_else(Conversion::of_new_types);
+    let fields = generated(api, hub).unwrap_or_else(Conversion::of_new_types);
     let hub = hub.key.version;
     let hub_first = hub.spelled() < names.key.version.spelled();
     let hub = hub.to_string();
@@ -134,7 +137,7 @@ fn spoke(api: &ApiView<'_>, hub: &ApiView<'_>) -> Subject {
         "hub_name": hub_name,
         // Whether the hub is imported first.
         "hub_first": hub_first,
-        // The conversion of each field. It follows from the CRDs, or is that of new types, unless `template::conversion` replaces it.
+        // The conversion of each field, unless `template::conversion` replaces it.
         "fields": fields,
     });
     Subject::new(Scope::Convert, names, more)

@@ -37,7 +37,11 @@ impl Types {
             }),
             // Never compared: the schema is always kept as it was read.
             Type::Any | Type::Known(_) => json!({}),
+            Type::Own(_) if self.is_kept(type_) => json!({}),
             Type::Own(index) => return self.own[*index].schema.clone(),
+            Type::List(items) if **items == Type::Any => {
+                json!({ "items": true, "type": "array" })
+            }
             Type::List(items) => json!({ "items": self.schema(items), "type": "array" }),
             Type::Map(values) if **values == Type::Any => {
                 json!({ "additionalProperties": true, "type": "object" })

@@ -61,7 +61,7 @@ const SCHEMAS: &str = include_str!("every.json");
     )
 )]
 #[serde(rename_all = "camelCase")]
-#[schemars(extend("maxProperties" = 99, "minProperties" = 1, "x-kubernetes-validations" = [{ "fieldPath": ".replicas", "messageExpression": "'more than ' + string(self.replicas)", "optionalOldSelf": true, "reason": "FieldValueForbidden", "rule": "self.replicas > 0" }]))]
+#[schemars(extend("maxProperties" = 99, "minProperties" = 1, "x-kubernetes-validations" = [{ "fieldPath": ".replicas", "messageExpression": r#"'more than ' + '"none"'"#, "optionalOldSelf": true, "reason": "FieldValueForbidden", "rule": "!oldSelf.hasValue() || self.replicas > 0" }]))]
 pub struct EverySpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("default" = "127.0.0.1", "example" = "10.0.0.1", "format" = "ipv4", "title" = "An address"))]
@@ -198,23 +198,38 @@ pub struct EverySpec {
     #[schemars(schema_with = "every_spec_selector")]
     pub selector: Option<LabelSelector>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = [-1, 0, 1]))]
+    pub sign: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("items" = { "enum": [-1, 1], "type": "integer" }))]
+    pub signs: Option<Vec<i64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("format" = "float"))]
     pub single: Option<f64>,
     #[schemars(extend("format" = null))]
     pub size: i64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("anyOf" = [{ "properties": { "git": { "maxLength": 9 } } }, { "not": { "required": ["git"] } }], "contains" = "not for kube", "oneOf" = [{ "required": ["git"] }, { "required": ["url"] }]))]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(schema_with = "every_spec_source")]
     pub source: Option<EverySpecSource>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sources: Option<Vec<EverySpecSource2>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = [0.5_f64, -1], "format" = null))]
+    pub step: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tls: Option<EverySpecTls>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "EverySpecTruth")]
+    pub truth: Option<EverySpecTruth>,
     /// A time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<Time>,
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("description" = null))]
     pub whenever: Option<Time>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = [true]))]
+    pub yes: Option<bool>,
 }
 
 impl JsonSchema for Every {
@@ -225,8 +240,6 @@ impl JsonSchema for Every {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "title": null,
-            "contains": "not for kube",
-            "anyOf": [{ "properties": { "spec": { "required": ["mode"] } } }, { "required": ["status"] }],
             "description": "Every has every keyword.\n\nAnd two paragraphs.",
             "properties": {
                 "apiVersion": { "type": "string" },
@@ -312,12 +325,12 @@ pub enum EverySpecProtocol {
     Udp,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
-pub struct EverySpecSource {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub git: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(clippy::large_enum_variant)]
+pub enum EverySpecSource {
+    Git(String),
+    Url(String),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
@@ -334,6 +347,14 @@ pub struct EverySpecTls {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "every_spec_tls_secret_ref")]
     pub secret_ref: Option<LocalObjectReference>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EverySpecTruth {
+    True,
+    False,
+    _1,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
@@ -357,6 +378,10 @@ fn every_spec_resources(_: &mut SchemaGenerator) -> Schema {
 
 fn every_spec_selector(_: &mut SchemaGenerator) -> Schema {
     kept("every_spec_selector")
+}
+
+fn every_spec_source(_: &mut SchemaGenerator) -> Schema {
+    kept("every_spec_source")
 }
 
 fn every_spec_tls_secret_ref(_: &mut SchemaGenerator) -> Schema {

@@ -126,6 +126,10 @@ pub struct EverySpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selector: Option<LabelSelector>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub sign: Option<i32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signs: Option<Vec<i64>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub single: Option<f64>,
     pub size: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,12 +137,18 @@ pub struct EverySpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sources: Option<Vec<EverySpecSource2>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub tls: Option<EverySpecTls>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub truth: Option<EverySpecTruth>,
     /// A time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub when: Option<Time>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub whenever: Option<Time>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub yes: Option<bool>,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -207,12 +217,12 @@ pub enum EverySpecProtocol {
     Udp,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
-pub struct EverySpecSource {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub git: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub url: Option<String>,
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(clippy::large_enum_variant)]
+pub enum EverySpecSource {
+    Git(String),
+    Url(String),
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
@@ -227,6 +237,14 @@ pub struct EverySpecTls {
     /// LocalObjectReference
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secret_ref: Option<LocalObjectReference>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EverySpecTruth {
+    True,
+    False,
+    _1,
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]

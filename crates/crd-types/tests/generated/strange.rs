@@ -56,6 +56,23 @@ pub struct StringResourceSpec {
     #[serde(rename = "a\"b\\c\n", skip_serializing_if = "Option::is_none")]
     #[schemars(description = "quotes \" and \\ and \u{202e} and \t tabs")]
     pub a_b_c: Option<String>,
+    #[serde(rename = "a-b", skip_serializing_if = "Option::is_none")]
+    pub a_b: Option<StringResourceAB>,
+    #[serde(rename = "aB", skip_serializing_if = "Option::is_none")]
+    pub a_b2: Option<StringResourceAB2>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("items" = {}))]
+    pub any_items: Option<Vec<Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("additionalProperties" = {}))]
+    pub any_values: Option<BTreeMap<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("description" = null))]
+    pub anything: Option<Value>,
+    /// ends */ with /// and //! and `ticks` and a tab
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(description = "ends */ with /// and //! and `ticks` and\ta tab\n~~~")]
+    pub comment: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "StringResourceCrate")]
     pub crate_: Option<StringResourceCrate>,
@@ -76,6 +93,9 @@ pub struct StringResourceSpec {
     pub snake_case2: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status_: Option<StringResourceStatus>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("enum" = ["yes", true, 1]))]
+    pub unquoted: Option<String>,
     /// A description that is longer than one line can be, because the author of the type wrote one
     /// line of comment for every paragraph, as people did.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +112,9 @@ impl JsonSchema for StringResource {
         let properties = json_schema!({});
         let root = json_schema!({
             "title": null,
+            "contains": "not for kube",
             "required": null,
+            "anyOf": [{ "properties": { "parameters": { "required": ["mode"] } } }, { "required": ["status"] }],
             "type": "object",
         });
         let mut schema = StringResourceSpec::json_schema(generator);
@@ -105,6 +127,18 @@ impl JsonSchema for StringResource {
         object.extend(root.as_object().cloned().unwrap_or_default());
         schema
     }
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
+pub struct StringResourceAB {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub x: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, JsonSchema, Serialize)]
+pub struct StringResourceAB2 {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub y: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 
 use kube::CustomResource;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 #[derive(Clone, Debug, Default, PartialEq, CustomResource, Deserialize, Serialize)]
 #[kube(
@@ -46,6 +47,19 @@ pub struct StringResourceSpec {
     /// quotes " and \ and and tabs
     #[serde(rename = "a\"b\\c\n", skip_serializing_if = "Option::is_none")]
     pub a_b_c: Option<String>,
+    #[serde(rename = "a-b", skip_serializing_if = "Option::is_none")]
+    pub a_b: Option<StringResourceAB>,
+    #[serde(rename = "aB", skip_serializing_if = "Option::is_none")]
+    pub a_b2: Option<StringResourceAB2>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub any_items: Option<Vec<Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub any_values: Option<BTreeMap<String, Value>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub anything: Option<Value>,
+    /// ends */ with /// and //! and `ticks` and a tab
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub comment: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crate_: Option<StringResourceCrate>,
     /// The first line is short.
@@ -62,10 +76,24 @@ pub struct StringResourceSpec {
     pub snake_case: Option<String>,
     #[serde(rename = "snake_case", skip_serializing_if = "Option::is_none")]
     pub snake_case2: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unquoted: Option<String>,
     /// A description that is longer than one line can be, because the author of the type wrote one
     /// line of comment for every paragraph, as people did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub vec: Option<Vec<StringResourceVec>>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct StringResourceAB {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub x: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
+pub struct StringResourceAB2 {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub y: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]

@@ -7,19 +7,31 @@ use std::{env, fs, path::Path};
 
 use crd_types::{Generated, Options, differences, generate, read};
 use operator_runtime::Crds;
+use serde::{Serialize, de::DeserializeOwned};
 use serde_json::Value;
 
+use crate::{objects, served::Servers};
+
 #[rustfmt::skip]
-#[path = "generated/every.rs"]
+#[path = "../generated/bare.rs"]
+mod bare;
+#[rustfmt::skip]
+#[path = "../generated/every.rs"]
 mod every;
 #[rustfmt::skip]
-#[path = "generated/every_plain.rs"]
+#[path = "../generated/every_plain.rs"]
 mod every_plain;
 #[rustfmt::skip]
-#[path = "generated/strange.rs"]
+#[path = "../generated/optional.rs"]
+mod optional;
+#[rustfmt::skip]
+#[path = "../generated/optional_plain.rs"]
+mod optional_plain;
+#[rustfmt::skip]
+#[path = "../generated/strange.rs"]
 mod strange;
 #[rustfmt::skip]
-#[path = "generated/strange_plain.rs"]
+#[path = "../generated/strange_plain.rs"]
 mod strange_plain;
 
 fn definition(name: &str) -> Value {
@@ -70,12 +82,17 @@ fn check_source(definition_of: &str, name: &str, options: &Options) -> Generated
     generated
 }
 
-/// Compares the CRD that the compiled types write with the one that they come from.
-fn check_law(name: &str, add: impl FnOnce(&mut Crds)) {
+/// The CRD that the compiled types write.
+fn written(add: impl FnOnce(&mut Crds)) -> Value {
     let mut crds = Crds::default();
     add(&mut crds);
     let crds = crds.merge().unwrap();
-    let written = serde_json::to_value(&crds[0]).unwrap();
+    serde_json::to_value(&crds[0]).unwrap()
+}
+
+/// Compares the CRD that the compiled types write with the one that they come from.
+fn check_law(name: &str, add: impl FnOnce(&mut Crds)) {
+    let written = written(add);
     let differences = differences(&definition(name), &written).unwrap();
     let lines: Vec<_> = differences.iter().map(ToString::to_string).collect();
     assert!(lines.is_empty(), "{}", lines.join("\n"));
@@ -91,6 +108,50 @@ fn every_keyword_is_kept() {
 fn strange_names_and_no_spec_are_kept() {
     check_sources("strange");
     check_law("strange", Crds::add_storage::<strange::StringResource>);
+}
+
+#[test]
+fn an_optional_spec_and_one_of_several_keys_are_kept() {
+    check_sources("optional");
+    check_law("optional", Crds::add_storage::<optional::Optional>);
+    let options = Options {
+        schemas: "bare.json".to_owned(),
+        ..Options::default()
+    };
+    check_source("bare", "bare", &options);
+    check_law("bare", Crds::add_storage::<bare::Bare>);
+}
+
+#[test]
+fn an_object_without_spec_is_read() {
+    let object = serde_json::json!({
+        "apiVersion": "example.com/v1", "kind": "Optional", "metadata": { "name": "a" }, "status": { "phase": "New" },
+    });
+    let optional: optional::Optional = serde_json::from_value(object.clone()).unwrap();
+    assert_eq!(optional.spec, optional::OptionalSpec::default());
+    assert_eq!(optional.status.unwrap().phase.as_deref(), Some("New"));
+    let plain: optional_plain::Optional = serde_json::from_value(object).unwrap();
+    assert_eq!(plain.spec, optional_plain::OptionalSpec::default());
+    let object = serde_json::json!({
+        "apiVersion": "example.com/v1", "kind": "Bare", "metadata": { "name": "a" },
+    });
+    let bare: bare::Bare = serde_json::from_value(object.clone()).unwrap();
+    assert_eq!(serde_json::to_value(&bare).unwrap(), object);
+}
+
+#[test]
+fn an_object_with_one_of_several_keys_is_an_enum() {
+    use optional::{Optional, OptionalSpecSource as Source};
+    let object = serde_json::json!({
+        "apiVersion": "example.com/v1", "kind": "Optional", "metadata": { "name": "a" },
+        "spec": {
+            "name": "a", "source": { "webSite": "x" }, "sources": [{ "git": { "branch": "b" } }, { "none": {} }],
+            "nullableSource": { "a": null },
+        },
+    });
+    let optional: Optional = serde_json::from_value(object.clone()).unwrap();
+    assert_eq!(optional.spec.source, Some(Source::WebSite("x".to_owned())));
+    assert_eq!(serde_json::to_value(&optional).unwrap(), object);
 }
 
 #[test]
@@ -126,4 +187,37 @@ fn an_object_without_spec_passes_through_plain_types_unchanged() {
     let strange: strange_plain::StringResource = serde_json::from_value(object.clone()).unwrap();
     assert_eq!(strange.status.as_ref().unwrap().self_.as_deref(), Some("s"));
     assert_eq!(serde_json::to_value(&strange).unwrap(), object);
+}
+
+/// Has API servers judge objects by a CRD and by the one that its types write. The objects that they accept pass through
+/// the types unchanged.
+fn check_served<K: Serialize + DeserializeOwned>(
+    servers: &Servers,
+    name: &str,
+    add: impl FnOnce(&mut Crds),
+) {
+    let report = servers.judge(&definition(name), &written(add));
+    assert_eq!(report.unlike, Vec::<String>::new(), "{name}");
+    assert!(report.refused > 0 && !report.accepted.is_empty(), "{name}");
+    for (_, object) in report.accepted {
+        let typed: K = serde_json::from_value(object.clone())
+            .unwrap_or_else(|error| panic!("{error}: {object}"));
+        let passed = serde_json::to_value(&typed).unwrap();
+        assert!(
+            objects::is_same(&object, &passed),
+            "{object} becomes {passed}"
+        );
+    }
+}
+
+#[test]
+fn objects_are_judged_as_by_the_original() {
+    let servers = Servers::start();
+    check_served::<bare::Bare>(&servers, "bare", Crds::add_storage::<bare::Bare>);
+    check_served::<every::Every>(&servers, "every", Crds::add_storage::<every::Every>);
+    check_served::<optional::Optional>(
+        &servers,
+        "optional",
+        Crds::add_storage::<optional::Optional>,
+    );
 }

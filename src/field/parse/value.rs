@@ -1,0 +1,293 @@
+//! The values of markers, and what they may be beside each other.
+
+use std::ops::Range;
+
+use serde_json::{Number, Value};
+
+use super::{MARKERS, Wrong, name};
+use crate::{
+    field::{ListType, Markers, Type, marker::FORMATS, quoted},
+    name::nearest,
+};
+
+/// The marker that a word of kubebuilder, OpenAPI or Kubernetes means.
+pub(super) fn meant(word: &str) -> Option<&'static str> {
+    Some(match word {
+        "minimum" | "Minimum" => "min",
+        "maximum" | "Maximum" => "max",
+        "description" | "desc" => "doc",
+        "omitempty" | "nullable" => "optional",
+        "regex" => "pattern",
+        "key" => "listMapKey",
+        _ => return None,
+    })
+}
+
+/// Why a type cannot have a marker.
+pub(super) fn unfit(type_: &Type, word: &str) -> Option<&'static str> {
+    let of_values = type_.of_values();
+    let is_list = matches!(type_, Type::List(_));
+    let is_number = matches!(of_values, Type::Int32 | Type::Int64 | Type::Number);
+    match word {
+        "min" | "max" if !is_number => Some("limits numbers"),
+        "minLength" | "maxLength" | "pattern" | "format" if *of_values != Type::String => {
+            Some("is for strings")
+        }
+        "minItems" | "maxItems" | "listType" | "listMapKey" if !is_list => Some("is for lists"),
+        "default" => match type_ {
+            Type::Time | Type::Any | Type::Known(_) | Type::Own(_) => Some("is for simple values"),
+            Type::List(_) | Type::Map(_) => Some("is for simple values"),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+const DEFAULT: &str = "a default is a value of the field's type, in one line";
+const LIMITS: &str = "a limit is a number: `min=1`, `maxLength=63`";
+
+/// Sets the value of a marker. `rest` is the text from the value on.
+pub(super) fn set(
+    markers: &mut Markers,
+    word: &str,
+    value: String,
+    (at, rest): (Range<usize>, &str),
+    type_: &Type,
+) -> Result<(), Wrong> {
+    let number = |value: &str| {
+        number(type_.of_values(), value).ok_or_else(|| {
+            Wrong::new(
+                at.clone(),
+                format!("`{value}` is no {}", kind(type_.of_values())),
+                LIMITS,
+            )
+        })
+    };
+    let count = |value: &str| {
+        value
+            .parse()
+            .ok()
+            .filter(|count| *count <= u64::from(u32::MAX))
+            .ok_or_else(|| {
+                let what = format!("`{value}` is no number of characters or items");
+                Wrong::new(at.clone(), what, LIMITS)
+            })
+    };
+    match word {
+        "min" => markers.min = Some(number(&value)?),
+        "max" => markers.max = Some(number(&value)?),
+        "minLength" => markers.min_length = Some(count(&value)?),
+        "maxLength" => markers.max_length = Some(count(&value)?),
+        "minItems" => markers.min_items = Some(count(&value)?),
+        "maxItems" => markers.max_items = Some(count(&value)?),
+        "pattern" => {
+            if crd_types::matches(&value, "").is_none() {
+                let rule = "a pattern is a regular expression as in Go (RE2); if it has a `:`, it is in double quotes: `pattern=\"^a:b$\"`";
+                let whole = at.start..at.start + rest.len();
+                let wrong = Wrong::new(whole, format!("`{value}` is no pattern"), rule);
+                let is_cut = rest.len() > value.len() && crd_types::matches(rest, "").is_some();
+                return Err(match is_cut {
+                    true => wrong.fix(quoted(rest, &[':'])),
+                    false => wrong,
+                });
+            }
+            markers.pattern = Some(value);
+        }
+        "format" => {
+            let format = FORMATS.into_iter().find(|it| *it == value);
+            let rule = "formats are byte, cidr, date, duration, email, hostname, ipv4, ipv6, mac, password, uri and uuid; a moment is a Time";
+            markers.format = Some(format.ok_or_else(|| Wrong {
+                fix: nearest(&value, FORMATS).map(str::to_owned),
+                ..Wrong::new(at, format!("`{value}` is no format"), rule)
+            })?);
+        }
+        "listType" => {
+            let found = ListType::ALL.into_iter().find(|it| it.word() == value);
+            let rule = "list types are atomic, set and map, as in `x-kubernetes-list-type`";
+            markers.list_type = Some(found.ok_or_else(|| Wrong {
+                fix: nearest(&value, ListType::ALL.map(ListType::word)).map(str::to_owned),
+                ..Wrong::new(at, format!("`{value}` is no list type"), rule)
+            })?);
+        }
+        "listMapKey" => {
+            let key = name(&value, at.clone())?;
+            if markers.list_map_keys.contains(&key) {
+                return Err(Wrong::new(at, format!("`{key}` is a key already"), MARKERS));
+            }
+            markers.list_map_keys.push(key);
+        }
+        "default" if value.contains(char::is_control) => {
+            return Err(Wrong::new(at, "the default is more than a line", DEFAULT));
+        }
+        "default" => markers.default = Some(default(type_, &value, at)?),
+        "optional" => markers.optional = true,
+        "immutable" => markers.immutable = true,
+        _ => {
+            if value.trim().is_empty() || value.contains(char::is_control) {
+                let rule = "the description is one line of text";
+                return Err(Wrong::new(at, "this is no description", rule));
+            }
+            markers.doc = Some(value.trim().to_owned());
+        }
+    }
+    Ok(())
+}
+
+/// A number of a type.
+fn number(type_: &Type, text: &str) -> Option<Number> {
+    match type_ {
+        Type::Int32 => text.parse::<i32>().ok().map(Number::from),
+        Type::Int64 => text.parse::<i64>().ok().map(Number::from),
+        _ => match text.parse::<i64>() {
+            Ok(number) => Some(number.into()),
+            Err(_) => Number::from_f64(text.parse().ok()?),
+        },
+    }
+}
+
+/// A default of a type.
+fn default(type_: &Type, text: &str, at: Range<usize>) -> Result<Value, Wrong> {
+    let value = match type_ {
+        Type::Bool => text.parse().ok().map(Value::Bool),
+        Type::Int32 | Type::Int64 | Type::Number => number(type_, text).map(Value::Number),
+        Type::IntOrString => Some(match text.parse::<i32>() {
+            Ok(number) => number.into(),
+            Err(_) => text.into(),
+        }),
+        Type::Quantity => {
+            let is = crd_types::matches(crd_types::QUANTITY, text) == Some(true);
+            is.then(|| text.into())
+        }
+        Type::Duration => {
+            let is = crd_types::matches(DURATION, text) == Some(true);
+            is.then(|| text.into())
+        }
+        Type::Enum(values) => values.iter().any(|it| it == text).then(|| text.into()),
+        _ => Some(text.into()),
+    };
+    value.ok_or_else(|| Wrong {
+        fix: match type_ {
+            Type::Enum(values) => {
+                let near = nearest(text, values.iter().map(String::as_str));
+                near.or(values.first().map(String::as_str))
+                    .map(|it| quoted(it, &[':']))
+            }
+            _ => None,
+        },
+        ..Wrong::new(at, format!("`{text}` is no {}", kind(type_)), DEFAULT)
+    })
+}
+
+/// What Go reads as a duration, with units that need no other letters.
+const DURATION: &str = r"^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$";
+
+/// A type in words.
+fn kind(type_: &Type) -> String {
+    match type_ {
+        Type::Int32 | Type::Int64 | Type::Number => format!("number of the type {type_}"),
+        Type::Enum(_) => "value of the enum".to_owned(),
+        _ => type_.to_string(),
+    }
+}
+
+/// Checks markers against each other.
+pub(super) fn check(
+    type_: &Type,
+    markers: &Markers,
+    place: &Range<usize>,
+    seen: &[(&'static str, Range<usize>)],
+) -> Result<(), Wrong> {
+    let at = |word: &str| {
+        let found = seen.iter().find(|(it, _)| *it == word);
+        found.map_or_else(|| place.clone(), |(_, at)| at.clone())
+    };
+    let number = |number: &Option<Number>| number.as_ref().and_then(Number::as_f64);
+    let (min, max) = (number(&markers.min), number(&markers.max));
+    let counts = [
+        (
+            "maxLength",
+            "minLength",
+            markers.min_length,
+            markers.max_length,
+        ),
+        ("maxItems", "minItems", markers.min_items, markers.max_items),
+    ];
+    let crossed = |min, max| matches!((min, max), (Some(min), Some(max)) if min > max);
+    let order = "no value would be allowed";
+    if crossed(min, max) {
+        return Err(Wrong::new(at("max"), "`max` is less than `min`", order));
+    }
+    for (word, other, min, max) in counts {
+        if min > max && max.is_some() {
+            return Err(Wrong::new(
+                at(word),
+                format!("`{word}` is less than `{other}`"),
+                order,
+            ));
+        }
+    }
+    keys(type_, markers, &at)?;
+    let Some(default) = &markers.default else {
+        return Ok(());
+    };
+    let value = default.as_f64();
+    let is_outside = value.is_some_and(|value| {
+        min.is_some_and(|min| value < min) || max.is_some_and(|max| value > max)
+    });
+    let text = default.as_str().filter(|_| *type_ == Type::String);
+    let length = text.map(|text| text.chars().count() as u64);
+    let is_wrong_length = length.is_some_and(|length| {
+        markers.min_length.is_some_and(|min| length < min)
+            || markers.max_length.is_some_and(|max| length > max)
+    });
+    let pattern = markers.pattern.as_deref().zip(text);
+    let is_unlike =
+        pattern.is_some_and(|(pattern, text)| crd_types::matches(pattern, text) == Some(false));
+    match is_outside || is_wrong_length || is_unlike {
+        true => {
+            let rule = "the API server refuses a default that the field's own limits exclude";
+            Err(Wrong::new(
+                at("default"),
+                "the limits exclude the default",
+                rule,
+            ))
+        }
+        false => Ok(()),
+    }
+}
+
+/// Checks how a list is merged.
+fn keys(type_: &Type, markers: &Markers, at: &impl Fn(&str) -> Range<usize>) -> Result<(), Wrong> {
+    let Type::List(items) = type_ else {
+        return Ok(());
+    };
+    let is_object = matches!(**items, Type::Own(_) | Type::Known(_));
+    let rule = "a list of objects is merged as a map by its keys, a list of simple values as a set";
+    match markers.list_type {
+        Some(ListType::Map) if !is_object => {
+            Err(
+                Wrong::new(at("listType"), "the items of the list are no objects", rule)
+                    .fix("listType=set"),
+            )
+        }
+        Some(ListType::Map) if markers.list_map_keys.is_empty() => {
+            let word = at("listType");
+            Err(Wrong::new(word, "`listMapKey` is missing", rule)
+                .fix("listType=map:listMapKey=name"))
+        }
+        Some(ListType::Set) if is_object || matches!(**items, Type::List(_) | Type::Map(_)) => Err(
+            Wrong::new(at("listType"), "the items of a set are simple values", rule)
+                .fix("listType=atomic"),
+        ),
+        Some(ListType::Map) => Ok(()),
+        _ if !markers.list_map_keys.is_empty() => {
+            let key = at("listMapKey");
+            let fix = format!("listType=map:listMapKey={}", markers.list_map_keys[0]);
+            Err(match markers.list_type {
+                None => Wrong::new(key, "`listType=map` is missing", rule).fix(fix),
+                Some(_) => Wrong::new(key, "only a list with `listType=map` has keys", rule),
+            })
+        }
+        _ => Ok(()),
+    }
+}

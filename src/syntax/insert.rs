@@ -1,0 +1,305 @@
+//! Adds fields to the structs of a user's source, with what they need.
+
+use std::{collections::BTreeSet, ops::Range};
+
+use proc_macro2::{Span, TokenStream, TokenTree};
+use syn::{
+    Attribute, Expr, Fields, ImplItem, Item, ItemImpl, ItemStruct, Meta, Stmt, Type, UseTree,
+    Visibility,
+};
+
+use super::{Error, TextEdit, attribute, parse};
+
+/// Fields for a struct, as source.
+#[derive(Clone, Debug, Default)]
+pub struct NewFields {
+    /// The struct.
+    pub name: String,
+    /// The lines of the fields.
+    pub fields: String,
+    /// Their identifiers, and their values in an implementation of `Default`.
+    pub values: Vec<(String, String)>,
+    /// Whether these values are those of their types.
+    pub derives_default: bool,
+    /// The lines of attributes for the struct.
+    pub attributes: String,
+    /// What the fields import, by module and name.
+    pub imports: Vec<(String, String)>,
+    /// Types and functions for the fields.
+    pub others: String,
+}
+
+/// The names that a file defines or imports.
+///
+/// Errors: `text` is not Rust.
+pub fn names_in(text: &str) -> Result<BTreeSet<String>, Error> {
+    let file = parse(text)?;
+    let mut names = BTreeSet::new();
+    for item in &file.items {
+        match item {
+            Item::Struct(it) => _ = names.insert(it.ident.to_string()),
+            Item::Enum(it) => _ = names.insert(it.ident.to_string()),
+            Item::Type(it) => _ = names.insert(it.ident.to_string()),
+            Item::Fn(it) => _ = names.insert(it.sig.ident.to_string()),
+            Item::Use(it) => leaves(&it.tree, &mut names),
+            _ => {}
+        }
+    }
+    Ok(names)
+}
+
+fn leaves(tree: &UseTree, names: &mut BTreeSet<String>) {
+    match tree {
+        UseTree::Path(path) => leaves(&path.tree, names),
+        UseTree::Name(name) => _ = names.insert(name.ident.to_string()),
+        UseTree::Rename(rename) => _ = names.insert(rename.rename.to_string()),
+        UseTree::Group(group) => group.items.iter().for_each(|tree| leaves(tree, names)),
+        UseTree::Glob(_) => {}
+    }
+}
+
+/// `text` with more fields at the end of a struct.
+///
+/// Errors: `text` is not Rust, or has no such struct with named fields, or the struct has one of the fields.
+pub fn add_fields(text: &str, new: &NewFields) -> Result<String, Error> {
+    let file = parse(text)?;
+    let (tokens, start) = attribute::tokens(text)?;
+    let source = Source {
+        text,
+        tokens,
+        start,
+    };
+    let is = |item: &&ItemStruct| item.ident == new.name;
+    let mut structs = file.items.iter().filter_map(|item| match item {
+        Item::Struct(item) => Some(item),
+        _ => None,
+    });
+    let found = structs
+        .find(is)
+        .ok_or_else(|| Error::NoStruct(new.name.clone()))?;
+    let Fields::Named(fields) = &found.fields else {
+        return Err(Error::NoStruct(new.name.clone()));
+    };
+    let idents = fields.named.iter().filter_map(|field| field.ident.as_ref());
+    let idents: Vec<String> = idents.map(ToString::to_string).collect();
+    if let Some((ident, _)) = new.values.iter().find(|(ident, _)| idents.contains(ident)) {
+        return Err(Error::FieldExists(new.name.clone(), ident.clone()));
+    }
+    let mut edits = Vec::new();
+    let brace = source.range(fields.brace_token.span.close()).start;
+    edits.push(source.lines_before(brace, &new.fields, ""));
+    if !new.attributes.is_empty() {
+        let at = match &found.vis {
+            Visibility::Public(token) => token.span,
+            Visibility::Restricted(restricted) => restricted.pub_token.span,
+            Visibility::Inherited => found.struct_token.span,
+        };
+        edits.push(insert(source.range(at).start, new.attributes.clone()));
+    }
+    let others = edits_of_default(&source, &file.items, found, &idents, new, &mut edits);
+    let names = names_in(text)?;
+    for (module, name) in new.imports.iter().filter(|(_, name)| !names.contains(name)) {
+        edits.push(import(&source, &file.items, module, name));
+    }
+    let tests = file.items.iter().find_map(test_module);
+    let end = tests.map_or(text.len(), |attribute| {
+        source.range(attribute.pound_token.span).start
+    });
+    let end = text[..end].trim_end().len();
+    edits.push(insert(
+        end,
+        format!("\n{}{}", others, new.others).trim_end().to_owned(),
+    ));
+    edits.sort_by_key(|edit| edit.range.start);
+    let edited = edits
+        .iter()
+        .rev()
+        .fold(text.to_owned(), |text, edit| edit.apply(&text));
+    parse(&edited)?;
+    Ok(edited)
+}
+
+struct Source<'a> {
+    text: &'a str,
+    tokens: TokenStream,
+    /// The bytes before the tokens: a byte order mark.
+    start: usize,
+}
+
+impl Source<'_> {
+    fn range(&self, span: Span) -> Range<usize> {
+        let range = span.byte_range();
+        range.start + self.start..range.end + self.start
+    }
+
+    /// Lines before the closing brace at `brace`, behind a comma.
+    fn lines_before(&self, brace: usize, lines: &str, indent: &str) -> TextEdit {
+        let last = self.last_before(brace);
+        let comma = match &last {
+            Some(TokenTree::Punct(last)) if last.as_char() == ',' => "",
+            Some(_) => ",",
+            None => "",
+        };
+        let end = last.map(|last| self.range(last.span()).end);
+        let end = end.unwrap_or(self.text[..brace].trim_end().len());
+        // Comments stand between the last token and the brace.
+        let rest = &self.text[end..brace];
+        let text = match rest.rfind('\n') {
+            Some(line) => format!("{comma}{}{lines}{}", &rest[..=line], &rest[line + 1..]),
+            None => format!("{comma}{}\n{lines}{indent}", rest.trim_end()),
+        };
+        TextEdit {
+            range: end..brace,
+            text,
+        }
+    }
+
+    /// The last token in the braces that close at `brace`.
+    fn last_before(&self, brace: usize) -> Option<TokenTree> {
+        let mut next = vec![self.tokens.clone()];
+        while let Some(tokens) = next.pop() {
+            for token in tokens {
+                let TokenTree::Group(group) = token else {
+                    continue;
+                };
+                if self.range(group.span_close()).start == brace {
+                    return group.stream().into_iter().last();
+                }
+                next.push(group.stream());
+            }
+        }
+        None
+    }
+}
+
+fn insert(at: usize, text: String) -> TextEdit {
+    TextEdit {
+        range: at..at,
+        text,
+    }
+}
+
+/// Keeps `Default` right: its implementation gets the values; a derived one whose values would be others is written out. Returns
+/// the implementation to add.
+fn edits_of_default(
+    source: &Source<'_>,
+    items: &[Item],
+    found: &ItemStruct,
+    idents: &[String],
+    new: &NewFields,
+    edits: &mut Vec<TextEdit>,
+) -> String {
+    let implementation = items.iter().find_map(|item| match item {
+        Item::Impl(item) if is_default_of(item, &new.name) => literal_of(item),
+        _ => None,
+    });
+    let line = |(ident, value): &(String, String)| format!("            {ident}: {value},\n");
+    if let Some(literal) = implementation {
+        let brace = source.range(literal.brace_token.span.close()).start;
+        if literal.rest.is_none() {
+            let lines: String = new.values.iter().map(line).collect();
+            edits.push(source.lines_before(brace, &lines, "        "));
+        }
+        return String::new();
+    }
+    let derived = found
+        .attrs
+        .iter()
+        .find_map(|attribute| derived_default(source, attribute));
+    let Some(derived) = derived.filter(|_| !new.derives_default) else {
+        return String::new();
+    };
+    edits.push(TextEdit {
+        range: derived,
+        text: String::new(),
+    });
+    let old = idents
+        .iter()
+        .map(|ident| (ident.clone(), "Default::default()".to_owned()));
+    let lines: String = old
+        .chain(new.values.iter().cloned())
+        .map(|value| line(&value))
+        .collect();
+    let name = &new.name;
+    format!(
+        "\nimpl Default for {name} {{\n    fn default() -> Self {{\n        Self {{\n{lines}        }}\n    }}\n}}\n"
+    )
+}
+
+/// The place of `Default, ` in a derive.
+fn derived_default(source: &Source<'_>, attribute: &Attribute) -> Option<Range<usize>> {
+    if !attribute.path().is_ident("derive") {
+        return None;
+    }
+    let close = match &attribute.meta {
+        Meta::List(list) => source.range(list.delimiter.span().close()).end,
+        _ => return None,
+    };
+    let range = source.range(attribute.pound_token.span).start..close;
+    let text = &source.text[range.clone()];
+    let at = text.find("Default")?;
+    let after = text[at..].find(',').map(|comma| at + comma + 1)?;
+    let blank = text[after..].len() - text[after..].trim_start().len();
+    Some(range.start + at..range.start + after + blank)
+}
+
+fn is_default_of(item: &ItemImpl, name: &str) -> bool {
+    let of = matches!(&*item.self_ty, Type::Path(path) if path.path.is_ident(name));
+    let default = item
+        .trait_
+        .as_ref()
+        .and_then(|(path, ..)| path.segments.last());
+    of && default.is_some_and(|last| last.ident == "Default")
+}
+
+/// The struct literal that `default` returns.
+fn literal_of(item: &ItemImpl) -> Option<&syn::ExprStruct> {
+    let block = item.items.iter().find_map(|item| match item {
+        ImplItem::Fn(function) if function.sig.ident == "default" => Some(&function.block),
+        _ => None,
+    })?;
+    match block.stmts.last()? {
+        Stmt::Expr(Expr::Struct(literal), None) => Some(literal),
+        _ => None,
+    }
+}
+
+/// A `use`, in its place among the others.
+fn import(source: &Source<'_>, items: &[Item], module: &str, name: &str) -> TextEdit {
+    let line = format!("use {module}::{name};\n");
+    let uses = items.iter().filter_map(|item| match item {
+        Item::Use(item) => {
+            let start = source.range(item.use_token.span).start;
+            Some(start..source.range(item.semi_token.span).end)
+        }
+        _ => None,
+    });
+    let uses: Vec<Range<usize>> = uses.collect();
+    let is_std = |range: &&Range<usize>| source.text[range.start..].starts_with("use std::");
+    let wants_std = module.starts_with("std::");
+    let mut group = uses
+        .iter()
+        .filter(|range| is_std(range) == wants_std)
+        .peekable();
+    if group.peek().is_none() {
+        let at = uses.first().map_or(0, |first| first.start);
+        return insert(at, line + "\n");
+    }
+    let group: Vec<_> = group.collect();
+    let later = group
+        .iter()
+        .find(|range| source.text[(**range).clone()] > *line.trim_end());
+    match (later, group.last()) {
+        (Some(later), _) => insert(later.start, line),
+        (None, Some(last)) => insert(last.end, format!("\n{}", line.trim_end())),
+        (None, None) => insert(0, line),
+    }
+}
+
+/// The `#[cfg(…)]` of a module.
+fn test_module(item: &Item) -> Option<&Attribute> {
+    match item {
+        Item::Mod(module) => module.attrs.iter().find(|it| it.path().is_ident("cfg")),
+        _ => None,
+    }
+}
