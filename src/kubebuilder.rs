@@ -56,8 +56,7 @@ pub struct Entry {
     /// Defaulting, validation and conversion.
     #[serde(deserialize_with = "or_default")]
     pub webhooks: Webhooks,
-    /// Whether Kubernetes defines the type.
-    pub core: bool,
+    core: bool,
     /// Whether another project defines the type.
     pub external: bool,
     /// The Go package of the type.
@@ -156,6 +155,11 @@ impl Entry {
     /// Whether the project defines the API.
     pub fn is_api(&self) -> bool {
         self.api.is_some() && !self.core && !self.external
+    }
+
+    /// Whether Kubernetes defines the type. Files before kubebuilder 4.2 do not say so of one, and have its Go package.
+    pub fn is_core(&self) -> bool {
+        self.core || (self.api.is_none() && !self.external)
     }
 
     /// The controllers: `None` is the default one, the others have names.

@@ -78,7 +78,7 @@ pub fn of_go(directory: &str, error: &kubebuilder::Error) -> Failure {
     match error {
         kubebuilder::Error::Yaml { place, what } => refused(format!("`{place}`: {what}"))
             .note("kubebuilder would refuse this file, too")
-            .advise(Script::edit([format!("{directory}/PROJECT")])),
+            .advise(Script::anywhere("${EDITOR:-vi}").path(format!("{directory}/PROJECT"))),
         kubebuilder::Error::Version(version) => {
             let version = match version {
                 Some(version) => format!("its `PROJECT` has version `{version}`"),

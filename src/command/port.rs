@@ -135,18 +135,9 @@ impl<'a> Port<'a> {
         self.checklist.add(Title::NotAdded, Item::of(sentence));
     }
 
-    /// The entry of the project for an API or a core type of the Go project, or the key of a core type without one.
+    /// The key of an API that the project has, or of a type of Kubernetes.
     fn key_of(&self, entry: &Entry) -> Option<Key> {
-        let is = |key: &Key| {
-            let same = key.kind.as_str() == entry.kind && key.version.to_string() == entry.version;
-            same && match entry.core {
-                true => key.group.as_str() == entry.group,
-                false => key.api_group(false) == entry.api_group(),
-            }
-        };
-        let mut entries = self.project.resources();
-        let found = entries.find(|(key, it)| it.core == entry.core && is(key));
-        if found.is_none() && entry.core {
+        if entry.is_core() {
             return Some(Key {
                 group: entry.group.parse().ok()?,
                 kind: entry.kind.parse().ok()?,
@@ -154,7 +145,12 @@ impl<'a> Port<'a> {
                 version: entry.version.parse().ok()?,
             });
         }
-        found.map(|(key, _)| key.clone())
+        let is = |key: &Key| {
+            let same = key.kind.as_str() == entry.kind && key.version.to_string() == entry.version;
+            same && key.api_group(false) == entry.api_group()
+        };
+        let mut apis = self.project.resources().filter(|(_, it)| it.api.is_some());
+        apis.find(|(key, _)| is(key)).map(|(key, _)| key.clone())
     }
 
     /// The Go code of an entry that is not added, which the list names beside it.

@@ -132,10 +132,10 @@ impl Files {
             let top = directory.split('/').next().unwrap_or_default();
             file.ends_with(".go")
                 && !file.ends_with("_test.go")
-                && !file.starts_with("zz_generated")
                 && !["bin", "hack", "test", "vendor"].contains(&top)
         };
-        let files = self.0.iter().filter(move |(path, _)| is_code(path));
+        let files = self.0.iter();
+        let files = files.filter(move |(path, text)| is_code(path) && !is_generated(text));
         files.map(|(path, text)| (path.as_str(), text.as_str()))
     }
 
@@ -238,6 +238,12 @@ impl Files {
         let mut resources = resources.and_then(Value::as_sequence).into_iter().flatten();
         resources.any(|it| it.as_str() == Some("../certmanager"))
     }
+}
+
+/// Whether Go code says that a program wrote it.
+fn is_generated(text: &str) -> bool {
+    let mut lines = text.lines().take(40);
+    lines.any(|line| line.starts_with("// Code generated ") && line.ends_with(" DO NOT EDIT."))
 }
 
 /// Whether `word` is like a name with at most one `*`.

@@ -28,6 +28,11 @@ impl Go {
     ///
     /// Errors: the directories are the same; there is no such project.
     pub fn open(directory: PathBuf, root: &Path) -> Result<Self> {
+        let directory = directory.strip_prefix(".").unwrap_or(&directory).to_owned();
+        let directory = match directory.as_os_str().is_empty() {
+            true => PathBuf::from("."),
+            false => directory,
+        };
         let shown = directory.to_string_lossy().into_owned();
         if tree::full(&directory) == tree::full(root) {
             return Err(into_itself(&directory));

@@ -83,6 +83,8 @@ impl<'a> Port<'a> {
                 continue;
             }
             done.push(key.clone());
+            // Old projects have a webhook file for the conversion alone, with nothing to port.
+            self.known.extend(files.webhook(entry));
             let hub = self.hub(&key);
             let stored = self.project.storage_of(&key);
             let (project, steps) = convert(&self.project, &hub, &self.project.unconverted(&hub))?;
