@@ -34,6 +34,8 @@ pub mod branches;
 
 pub mod apply;
 pub mod definitions;
+// A project in Go, to port.
+pub mod kubebuilder;
 pub mod refusal;
 
 // The command line.

@@ -12,7 +12,7 @@ use crate::{
     change::{ChangeSet, ConflictKind, Note, NoteKind},
     definitions::{self, API_VERSION, DefinitionError, YamlError},
     error::Failure,
-    git,
+    git, kubebuilder,
     memory::{self, LOCK},
     name::Invalid,
     tree::{self, Obstacle, ObstacleKind, RelPath},
@@ -69,6 +69,40 @@ pub fn of_crd_name(crd: &str, invalid: Invalid) -> Failure {
         .note(invalid.rule)
         .note("`--kind` and `--version` select others")
         .advise(Advice::Help)
+}
+
+/// The refusal of a directory that is no Go project.
+pub fn of_go(directory: &str, error: &kubebuilder::Error) -> Failure {
+    let refused =
+        |why: String| Failure::refused(format!("`{directory}` has no Go project to port: {why}"));
+    match error {
+        kubebuilder::Error::Yaml { place, what } => refused(format!("`{place}`: {what}"))
+            .note("kubebuilder would refuse this file, too")
+            .advise(Script::anywhere("${EDITOR:-vi}").path(format!("{directory}/PROJECT"))),
+        kubebuilder::Error::Version(version) => {
+            let version = match version {
+                Some(version) => format!("its `PROJECT` has version `{version}`"),
+                None => "its `PROJECT` has no version".to_owned(),
+            };
+            refused(version)
+                .note("version 3 is read; kubebuilder replaced version 2 in 2021, and its guide says how to migrate a project")
+                .note("without its `PROJECT`, `create api --from-crd` makes the types of its CRDs")
+                .advise(Advice::drop("--from-kubebuilder"))
+        }
+        kubebuilder::Error::Ours => refused("it is one of operator-forge".to_owned())
+            .note("`--from-kubebuilder` ports a project in Go")
+            .advise(Script::forge("-C").arg(directory).code("status")),
+        kubebuilder::Error::Layout(layout) => {
+            let layout = match layout.as_str() {
+                "" => "its `PROJECT` has no `layout`".to_owned(),
+                layout => format!("its `PROJECT` has layout `{layout}`"),
+            };
+            refused(layout)
+                .note("projects of the layout `go.kubebuilder.io` are read")
+                .note("for any other operator, `create api --from-crd` makes the types of its CRDs")
+                .advise(Advice::drop("--from-kubebuilder"))
+        }
+    }
 }
 
 impl From<tree::Error> for Failure {

@@ -23,6 +23,7 @@ use serde_json::json;
 use crate::{
     advice::Script,
     error::{Failure, Result},
+    name::Version,
     project::{self, ApiView, CreateApi, CreateWebhook, Key, Project, Target},
     syntax::Conversion,
     tree::{File, Owner, RelPath, Tree},
@@ -119,6 +120,17 @@ pub fn conversion(
     };
     subject.value["fields"] = json!(fields);
     render::one(&context, template, &subject).map(Some)
+}
+
+/// The fields that the generated conversion between a version and its hub lacks; `None` where no field is known.
+pub fn open_fields(project: &Project, hub: &Key, spoke: Version) -> Option<Vec<String>> {
+    let apis = project.apis();
+    let of = |version| {
+        let is = |it: &&ApiView<'_>| it.key.is_same_kind(hub) && it.key.version == version;
+        apis.iter().find(is)
+    };
+    let conversion = context::generated(of(spoke)?, of(hub.version)?)?;
+    Some(conversion.open)
 }
 
 /// The User files of an API that the project defines: its sample and its Rust types, in this order.

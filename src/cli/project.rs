@@ -14,7 +14,8 @@ use crate::project::{Certificates, Runtime};
 Examples:
   operator-forge init --domain example.com
   operator-forge init memcached-operator --domain example.com --owner \"Example Inc.\" --license mit
-  operator-forge init --domain example.com --namespaced --dry-run")]
+  operator-forge init --domain example.com --namespaced --dry-run
+  operator-forge init memcached-operator-rs --from-kubebuilder memcached-operator")]
 pub struct Init {
     /// Directory of the project, created if it is missing [default: the current one]
     #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
@@ -25,6 +26,9 @@ pub struct Init {
     /// Name of the project, and prefix of its names in the cluster [default: the directory's name]
     #[arg(long, value_name = "NAME")]
     pub project_name: Option<String>,
+    /// Port a Go project of kubebuilder: its domain, name, APIs, controllers, webhooks and samples. It is only read
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub from_kubebuilder: Option<PathBuf>,
     /// Copyright owner in the header of source files
     #[arg(long)]
     pub owner: Option<String>,

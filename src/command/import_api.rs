@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use crd_types::Crd;
 use serde_json::Value;
 
-use super::next;
+use super::{convert::convert, next};
 use crate::{
     advice::{Advice, NextStep, Script},
     cli::Api,
@@ -51,6 +51,7 @@ pub fn run(
     if let (true, true, Some(same)) = (created.is_empty(), updated.is_empty(), same) {
         return Err(same.into());
     }
+    let (project, conversions) = conversions(project, &created)?;
     let losses = losses(&project, created.iter().chain(&updated));
     let is_incomplete = !losses.is_empty();
     remarks.extend(losses);
@@ -59,7 +60,7 @@ pub fn run(
             updated: former(before, &project, &updated)?,
             ..NamedFiles::default()
         },
-        next: steps(before, &project, &created, &updated)?,
+        next: steps(before, &project, &created, &updated, conversions),
         remarks,
         is_incomplete,
         ..Request::of("create api", project)
@@ -177,30 +178,25 @@ fn import(
     crd: &Crd,
     remarks: &mut Vec<String>,
 ) -> Result<Import> {
-    let invalid = |invalid: Invalid| refusal::of_crd_name(name, invalid);
     let wanted = api.of.version.as_deref();
     let known = workspace.project.sources();
     let known = known.filter(|(_, source)| source.name.as_str() == name);
     let known: Vec<String> = known.map(|(key, _)| key.version.to_string()).collect();
-    let mut versions = BTreeMap::new();
-    for version in &crd.versions {
-        let is_wanted = match wanted {
-            Some(wanted) => wanted == version.name,
-            None => version.served || version.storage || known.contains(&version.name),
-        };
-        if is_wanted {
-            let parsed: Version = version.name.parse().map_err(invalid)?;
-            let definition = Definition::of(value, &version.name);
-            let definition = definition.map_err(|error| refusal::of_crd(name, &error))?;
-            versions.insert(parsed, Arc::new(definition));
-        } else if wanted.is_none() {
-            remarks.push(format!(
+    let is_wanted = |version: &crd_types::Version| match wanted {
+        Some(wanted) => wanted == version.name,
+        None => is_used(version) || known.contains(&version.name),
+    };
+    let import = of_crd(name, value, crd, is_wanted)?;
+    if wanted.is_none() {
+        let left_out = crd.versions.iter().filter(|version| !is_wanted(version));
+        remarks.extend(left_out.map(|version| {
+            format!(
                 "`{name}` does not serve {}, which is left out; `--version {}` adds it",
                 version.name, version.name
-            ));
-        }
+            )
+        }));
     }
-    if versions.is_empty() {
+    if import.versions.is_empty() {
         let there = crd.versions.iter().map(|version| version.name.as_str());
         let there = there.collect::<Vec<_>>();
         let failure = Failure::refused(format!(
@@ -211,24 +207,53 @@ fn import(
             .note(format!("it has {}", there.join(", ")))
             .advise(Advice::set("--version", there[there.len() - 1])));
     }
+    Ok(Import {
+        group: api.of.group.as_deref().map(str::parse).transpose()?,
+        external: api.external.unwrap_or_default(),
+        controller: api.controller,
+        force: api.force,
+        ..import
+    })
+}
+
+/// Whether clients or etcd use a version.
+pub fn is_used(version: &crd_types::Version) -> bool {
+    version.served || version.storage
+}
+
+/// The versions of a CRD that are wanted; the project takes it over.
+pub fn of_crd(
+    name: &str,
+    value: &Value,
+    crd: &Crd,
+    is_wanted: impl Fn(&crd_types::Version) -> bool,
+) -> Result<Import> {
+    let invalid = |invalid: Invalid| refusal::of_crd_name(name, invalid);
+    let mut versions = BTreeMap::new();
+    for version in crd.versions.iter().filter(|it| is_wanted(it)) {
+        let parsed: Version = version.name.parse().map_err(invalid)?;
+        let definition = Definition::of(value, &version.name);
+        let definition = definition.map_err(|error| refusal::of_crd(name, &error))?;
+        versions.insert(parsed, Arc::new(definition));
+    }
     let short_names = crd.names.short.iter().map(|name| name.parse());
     Ok(Import {
         name: name.parse::<CrdName>().map_err(invalid)?,
-        group: api.of.group.as_deref().map(str::parse).transpose()?,
+        group: None,
         kind: crd.names.kind.parse().map_err(invalid)?,
         plural: crd.names.plural.parse().map_err(invalid)?,
         short_names: short_names
             .collect::<Result<Vec<ShortName>, _>>()
             .map_err(invalid)?,
         versions,
-        external: api.external.unwrap_or_default(),
-        controller: api.controller,
-        force: api.force,
+        external: false,
+        controller: None,
+        force: false,
     })
 }
 
 /// What the CRDs of the types will lack.
-fn losses<'a>(project: &Project, keys: impl Iterator<Item = &'a Key>) -> Vec<String> {
+pub fn losses<'a>(project: &Project, keys: impl Iterator<Item = &'a Key>) -> Vec<String> {
     let of_key = |key: &Key| {
         let resource = project.resource(key)?;
         let types = resource.definition()?.types(key, resource);
@@ -261,12 +286,38 @@ fn former(
     Ok(former)
 }
 
+/// Adds the conversions that the CRDs of new versions ask for, and returns the steps for those that a person has to write.
+fn conversions(mut project: Project, created: &[Key]) -> Result<(Project, Vec<NextStep>)> {
+    let mut steps = Vec::new();
+    for key in created {
+        let resource = project.resource(key).filter(|it| it.api.is_some());
+        let definition = resource.and_then(|it| it.definition());
+        let asks = definition.is_some_and(|it| it.crd().conversion == "Webhook");
+        let Some(version) = project.storage_of(key).filter(|_| asks) else {
+            continue;
+        };
+        let hub = Key {
+            version,
+            ..key.clone()
+        };
+        // With the conversions of the first of its versions, a kind has all of them.
+        let is_first = created.iter().find(|it| it.is_same_kind(key)) == Some(key);
+        if is_first {
+            let (after, left) = convert(&project, &hub, &project.unconverted(&hub))?;
+            project = after;
+            steps.extend(left);
+        }
+    }
+    Ok((project, steps))
+}
+
 fn steps(
     before: &Project,
     project: &Project,
     created: &[Key],
     updated: &[Key],
-) -> Result<Vec<NextStep>> {
+    conversions: Vec<NextStep>,
+) -> Vec<NextStep> {
     let mut steps = Vec::new();
     let was: Vec<String> = before.controllers().iter().map(|it| it.path()).collect();
     let controllers = project.controllers();
@@ -279,31 +330,9 @@ fn steps(
         let resource = project.resource(key);
         if let Some(path) = resource.and_then(|it| it.external.as_ref()) {
             steps.push(NextStep::by_hand(format!("use {} as {path}", key.kind)));
-            continue;
-        }
-        let Some(definition) = resource.and_then(|it| it.definition()) else {
-            continue;
-        };
-        let Some(hub) = project.storage_of(key).filter(|hub| *hub != key.version) else {
-            continue;
-        };
-        if definition.crd().conversion == "Webhook" {
-            let hub = Key {
-                version: hub,
-                ..key.clone()
-            };
-            steps.push(NextStep::new(
-                format!(
-                    "convert {} to {}, the storage version of {}, and back:",
-                    key.version, hub.version, key.kind
-                ),
-                Script::forge("create webhook")
-                    .flags(&refusal::of(&hub))
-                    .code("--conversion --spoke")
-                    .arg(key.version.to_string()),
-            ));
         }
     }
+    steps.extend(conversions);
     if !updated.is_empty() {
         steps.push(NextStep::new(
             "after `make manifests`, see what breaks for stored objects and clients:",
@@ -311,5 +340,5 @@ fn steps(
         ));
     }
     steps.push(next::manifests());
-    Ok(steps)
+    steps
 }

@@ -2,7 +2,12 @@
 
 use std::path::Path;
 
-use super::{adopt, around::refuse_nested, runtime};
+use super::{
+    adopt,
+    around::refuse_nested,
+    port::{Go, Ported, port},
+    runtime,
+};
 use crate::{
     advice::{Advice, NextStep, Script},
     cli::{Global, Init, Vcs},
@@ -19,25 +24,34 @@ use crate::{
 pub fn run(flags: &Global, init: &Init, prompt: Prompt<'_>, report: &Report) -> Result<u8> {
     let root = init.root(flags);
     let mut remarks = init.foreign.answer()?;
+    let go = init.from_kubebuilder.as_ref();
+    let go = go.map(|directory| Go::open(flags.directory.join(directory), &root));
+    let go = go.transpose()?;
     refuse_existing(&root)?;
     if !init.nested {
         refuse_nested(&root)?;
     }
-    if init.domain.is_none() && !prompt.is_allowed() {
+    if init.domain.is_none() && go.is_none() && !prompt.is_allowed() {
         let domain = Domain::DEFAULT;
         remarks.push(format!(
             "the domain is `{domain}`, because `--domain` is missing: it is part of every API group, and cannot change later"
         ));
     }
-    let project = Project::init(options(flags, &root, init, prompt)?);
+    let project = Project::init(options(flags, &root, init, go.as_ref(), prompt)?);
+    let ported = match &go {
+        Some(go) => port(go, &root, project)?,
+        None => Ported::empty(project),
+    };
+    let project = ported.project;
     let desired = template::tree(&project)?;
+    if let Some(go) = &go {
+        go.refuse_overlap(&root, &desired)?;
+    }
     let adopted = adopt::adopt(&root, &desired)?;
+    remarks.extend(ported.remarks);
     remarks.extend(adopted.remarks);
     remarks.extend(runtime::outer_workspace(&root, &project));
-    let mut next = vec![NextStep::new(
-        "add an API:",
-        Script::forge("create api --group cache --version v1alpha1 --kind Memcached"),
-    )];
+    let mut next = ported.next;
     if root != Path::new(".") {
         let shown = root.strip_prefix(".").unwrap_or(&root).to_string_lossy();
         let step = NextStep::new("enter the project:", Script::anywhere("cd").path(shown));
@@ -51,8 +65,10 @@ pub fn run(flags: &Global, init: &Init, prompt: Prompt<'_>, report: &Report) -> 
         adopted: kept
             .map(|path| (path.clone(), file_row(&path, &desired[&path])))
             .collect(),
+        named: ported.named,
         remarks,
         next,
+        is_incomplete: ported.is_incomplete,
         explain: Some(adopt::explain),
         ..Request::of("init", project.clone())
     };
@@ -69,20 +85,35 @@ pub fn run(flags: &Global, init: &Init, prompt: Prompt<'_>, report: &Report) -> 
     Ok(code)
 }
 
-fn options(flags: &Global, root: &Path, init: &Init, prompt: Prompt<'_>) -> Result<InitOptions> {
+fn options(
+    flags: &Global,
+    root: &Path,
+    init: &Init,
+    go: Option<&Go>,
+    prompt: Prompt<'_>,
+) -> Result<InitOptions> {
+    let of_go = go.map(|go| &go.project);
     Ok(InitOptions {
-        domain: domain(init.domain.as_deref(), prompt)?,
-        name: match &init.project_name {
-            Some(name) => name.parse()?,
-            None => match package_name(root) {
+        domain: match (&init.domain, of_go) {
+            (None, Some(go)) => go.domain.as_deref().unwrap_or_default().parse()?,
+            (given, _) => domain(given.as_deref(), prompt)?,
+        },
+        name: match (
+            &init.project_name,
+            of_go.and_then(|go| go.project_name.as_ref()),
+        ) {
+            (Some(name), _) | (None, Some(name)) => name.parse()?,
+            (None, None) => match package_name(root) {
                 Some(name) => name,
-                None => directory_name(root)?,
+                None => directory_name(go.map_or(root, |go| &go.directory))?,
             },
         },
         owner: init.owner.as_deref().unwrap_or_default().parse()?,
         license: init.license.as_deref().unwrap_or("apache2").parse()?,
         header: header(flags, init.license.as_deref(), init.license_file.as_deref())?,
-        namespaced: init.namespaced.unwrap_or(false),
+        namespaced: init
+            .namespaced
+            .unwrap_or(of_go.is_some_and(|go| go.namespaced)),
         runtime: match &init.runtime {
             Some(text) => runtime::parse(root, text)?,
             None => Runtime::of_this_build(),

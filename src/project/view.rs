@@ -142,6 +142,15 @@ impl Project {
         same.map(|(other, _)| other.version).collect()
     }
 
+    /// The versions of a kind that are not converted to the hub.
+    pub fn unconverted(&self, hub: &Key) -> BTreeSet<Version> {
+        let mut versions = self.versions_of(hub);
+        let webhooks = self.resource(hub).and_then(|it| it.webhooks.as_ref());
+        let spokes = webhooks.map(|it| &it.spokes);
+        versions.retain(|it| *it != hub.version && spokes.is_none_or(|them| !them.contains(it)));
+        versions
+    }
+
     /// The APIs that the project defines, in the order of `PROJECT`.
     pub fn apis(&self) -> Vec<ApiView<'_>> {
         self.kinds()

@@ -67,20 +67,28 @@ fn unreadable_file(unreadable: Unreadable) -> Failure {
             name,
         } => {
             let plugin = layout.split('/').next().unwrap_or_default();
+            let is_go = plugin.split('.').any(|part| part == "go");
             let kind = match plugin {
-                _ if plugin.split('.').any(|part| part == "go") => {
-                    "a Go project of kubebuilder or operator-sdk"
-                }
+                _ if is_go => "a Go project of kubebuilder or operator-sdk",
                 _ if plugin.starts_with("helm") => "a Helm operator of operator-sdk",
                 _ if plugin.starts_with("ansible") => "an Ansible operator of operator-sdk",
                 _ => "one of another tool",
             };
             let domain = domain.unwrap_or_else(|| "example.com".to_owned());
             let name = name.unwrap_or_else(|| "operator".to_owned());
-            refused(format!("`{FILE}` belongs to another kind of project: {kind} (layout `{layout}`)"))
-                .note("operator-forge makes Rust projects, and writes only into its own")
-                .note("init a project beside it, then repeat `create api` for each resource; the flags are the same")
-                .advise(init(&format!("{name}-rs"), &domain, &name))
+            let beside = format!("{name}-rs");
+            let refused = refused(format!(
+                "`{FILE}` belongs to another kind of project: {kind} (layout `{layout}`)"
+            ))
+            .note("operator-forge makes Rust projects, and writes only into its own");
+            match is_go {
+                true => refused
+                    .note("`init --from-kubebuilder` makes one beside it, with the same APIs, controllers and webhooks")
+                    .advise(Script::forge("init").arg(format!("../{beside}")).code("--from-kubebuilder .")),
+                false => refused
+                    .note("init a project beside it, then add its APIs: `create api --from-crd` generates the types of its CRDs")
+                    .advise(init(&beside, &domain, &name)),
+            }
         }
         Unreadable::NoSettings => refused(format!("`{FILE}`: `plugins` has no `{LAYOUT}`"))
             .note("it records the template set of the project")

@@ -168,6 +168,58 @@ fn every_field_of_a_copy_is_named() {
 }
 
 #[test]
+fn fields_that_differ_stay_open() {
+    let spoke = "
+        pub struct BSpec { pub size: i32, pub mode: Mode, pub old: u8, pub disks: Vec<Disk>, pub port: i32 }
+        pub enum Mode { On, Off }
+        pub struct Disk { pub name: String }
+    ";
+    let hub = "
+        pub struct BSpec { pub size: Option<i32>, pub mode: BMode, pub new: u8, pub disks: Vec<Disk>, pub port: i32 }
+        pub struct BStatus { pub ready: bool }
+        pub enum BMode { On, Auto }
+        pub struct Disk { pub name: String, pub path: String }
+    ";
+    let names = |names: &[&str]| -> Vec<String> { names.iter().map(|&it| it.to_owned()).collect() };
+    let conversion = Conversion::between(spoke, hub, "B").unwrap();
+    let values = [
+        "mode: mode.into()",
+        "disks: disks.into_iter().map(Into::into).collect()",
+        "port",
+    ];
+    assert_eq!(conversion.spec.values, names(&values));
+    assert_eq!(
+        conversion.spec.spoke,
+        names(&["size", "mode", "old", "disks", "port"])
+    );
+    assert_eq!(
+        conversion.spec.hub,
+        names(&["size", "mode", "new", "disks", "port"])
+    );
+    assert_eq!(conversion.status, None);
+    let below: Vec<_> = conversion
+        .below
+        .iter()
+        .map(|it| (&*it.spoke, &*it.hub))
+        .collect();
+    assert_eq!(below, [("Mode", "BMode"), ("Disk", "Disk")]);
+    let open = [
+        "BSpec.size",
+        "BSpec.old",
+        "BSpec.new",
+        "Mode::Off",
+        "BMode::Auto",
+        "Disk.path",
+        "BStatus",
+    ];
+    assert_eq!(conversion.open, names(&open));
+    assert_eq!(
+        Conversion::between(spoke, "pub struct BFields {}", "B"),
+        None
+    );
+}
+
+#[test]
 fn what_is_not_known_is_left_to_the_user() {
     for fields in [
         "pub a: (Mode, u8)",

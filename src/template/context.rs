@@ -8,6 +8,8 @@ mod tests;
 mod types;
 mod webhooks;
 
+pub use self::webhooks::generated;
+
 use std::collections::BTreeMap;
 
 use heck::ToUpperCamelCase as _;

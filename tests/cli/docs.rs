@@ -73,6 +73,11 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
         &[PROJECT, V1ALPHA1],
     ),
     (
+        "docs/coming-from-kubebuilder.md",
+        "operator-forge init ",
+        &["cd \"$PAGE\" && cp -R \"$GO/media-operator\" ."],
+    ),
+    (
         "docs/compatibility.md",
         "$ operator-forge check ",
         &[PROJECT, V1, RELEASED],

@@ -111,6 +111,7 @@ pub fn shell(directory: &Path, command: &str) -> Step {
         .env("PATH", path)
         .env("TERM", "dumb")
         .env("CRDS", repository().join("snapshots/crds"))
+        .env("GO", repository().join("snapshots/kubebuilder"))
         .env("LC_ALL", "C")
         .env(
             "GIT_CEILING_DIRECTORIES",

@@ -120,20 +120,13 @@ impl Project {
                 (hub, others.collect())
             }
         };
-        let conversion = CreateWebhook {
-            group: group.clone(),
+        let hub = Key {
             version: hub,
-            kind: kind.clone(),
-            plural: None,
-            defaulting: false,
-            defaulting_path: None,
-            validation: false,
-            validation_path: None,
-            conversion: true,
-            spokes,
-            external: None,
-            certificates: None,
+            ..to.clone()
+        };
+        let conversion = CreateWebhook {
             force: create.force,
+            ..CreateWebhook::conversion(&hub, spokes)
         };
         Ok(NewVersion {
             target: conversion.target(&project)?,

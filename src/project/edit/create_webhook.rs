@@ -99,6 +99,25 @@ pub fn check_belongs(
 }
 
 impl CreateWebhook {
+    /// The conversion of `spokes` to the hub, and no other webhook.
+    pub fn conversion(hub: &Key, spokes: Vec<Version>) -> Self {
+        Self {
+            group: hub.group.clone(),
+            version: hub.version,
+            kind: hub.kind.clone(),
+            plural: None,
+            defaulting: false,
+            defaulting_path: None,
+            validation: false,
+            validation_path: None,
+            conversion: true,
+            spokes,
+            external: None,
+            certificates: None,
+            force: false,
+        }
+    }
+
     /// The entry that gets the webhooks, and the versions that get conversions.
     ///
     /// Errors: the flags contradict each other; nobody defines the kind; a version is converted already.

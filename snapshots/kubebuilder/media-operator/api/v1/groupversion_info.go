@@ -1,0 +1,2 @@
+// +groupName=media.example.com
+package v1

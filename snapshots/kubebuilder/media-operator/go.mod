@@ -1,0 +1,3 @@
+module example.com/media-operator
+
+go 1.25.0

@@ -1,0 +1,6 @@
+package controller
+
+// SetupWithManager sets up the controller with the Manager.
+func (r *PlaylistReconciler) SetupWithManager(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).For(&mediav1.Playlist{}).Complete(r)
+}

@@ -1,0 +1,6 @@
+package encoder
+
+// Command is the command line of the encoder.
+func Command(codec string) []string {
+	return []string{"encode", "--codec", codec}
+}

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//! The custom resources that this operator defines.
+
+use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
+use kube::core::crd::MergeError;
+use operator_runtime::Crds;
+
+pub mod media {
+    pub mod v1 {
+        pub mod channel;
+        pub use channel::Channel;
+
+        pub mod playlist;
+        pub use playlist::Playlist;
+
+        pub mod video;
+        pub use video::Video;
+    }
+
+    pub mod v1alpha1 {
+        pub mod playlist;
+        pub use playlist::Playlist;
+    }
+
+    pub mod v1beta1 {
+        pub mod video;
+        pub use video::Video;
+    }
+}
+
+/// The CRDs to install, one per kind, each with all versions of the kind.
+#[rustfmt::skip]
+pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
+    let mut crds = Crds::default();
+    crds.add_storage::<media::v1::Channel>();
+    crds.add_served::<media::v1alpha1::Playlist>();
+    crds.add_storage::<media::v1::Playlist>();
+    crds.add_served::<media::v1beta1::Video>();
+    crds.add_storage::<media::v1::Video>();
+    crds.merge()
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use kube::Client;
+use operator_runtime::Manager;
+
+/// The operator's own flags, in addition to the manager's.
+#[derive(Debug, clap::Args)]
+#[command(about = None, long_about = None)]
+pub struct OperatorFlags {}
+
+/// The state that reconciles and webhooks share: clients, stores of watched objects, your settings.
+pub struct Context {
+    /// Calls the API server. Clones are cheap and share its connections.
+    pub client: Client,
+}
+
+impl Context {
+    /// Runs once, before the operator starts; in tests, with the default flags.
+    ///
+    /// `manager.store::<Secret>()` caches all Secrets, `manager.store_with(…)` some of them, or a
+    /// part of each. `manager.clock()` is a clock that unit tests can set.
+    pub async fn new(manager: &Manager, _flags: OperatorFlags) -> anyhow::Result<Self> {
+        Ok(Self {
+            client: manager.client(),
+        })
+    }
+}

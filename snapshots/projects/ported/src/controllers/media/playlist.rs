@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use std::sync::Arc;
+
+use kube::ResourceExt;
+use operator_runtime::{Action, Controller, ReconcileError};
+
+use crate::Context;
+use crate::api::media::v1::Playlist;
+
+/// The name of this controller in logs, metrics and probes.
+const NAME: &str = "media-playlist";
+
+/// Declares the types that this controller uses. `make manifests` derives its permissions from here.
+///
+/// Add `.owns::<Deployment>()` for types that it creates, `.watches::<ConfigMap>(map)` for other
+/// types that it depends on, and `.needs::<Secret>(&[Verb::Get])` for types that it only reads or writes.
+pub fn controller() -> Controller<Playlist, Context> {
+    Controller::external(NAME, reconcile)
+}
+
+/// The errors of `reconcile`. A failed reconcile is retried with exponential back-off.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("a call to the API server failed")]
+    Kube(#[from] kube::Error),
+}
+
+impl ReconcileError for Error {
+    fn reason(&self) -> &'static str {
+        match self {
+            Self::Kube(_) => "ApiCallFailed",
+        }
+    }
+}
+
+/// Drives the cluster toward `playlist.spec`. Runs after every change, so it must be idempotent.
+async fn reconcile(playlist: Arc<Playlist>, _: Arc<Context>) -> Result<Action, Error> {
+    tracing::debug!(name = playlist.name_any(), "nothing to do");
+    Ok(Action::await_change())
+}

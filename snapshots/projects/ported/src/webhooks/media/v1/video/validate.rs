@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use operator_runtime::webhook::{Change, Denied, FieldErrors, Request, Webhook};
+
+use crate::Context;
+use crate::api::media::v1::Video;
+
+/// Declares this webhook, which the API server calls before it stores a new or changed object.
+/// `make manifests` writes its configuration from here. If several versions of the kind have
+/// such a webhook, each one handles the objects written in its version.
+pub fn webhook() -> Webhook<Video, Context> {
+    Webhook::validating(validate)
+}
+
+/// Denies an invalid object, and reports all of its errors at once.
+async fn validate(
+    change: &Change<Video>,
+    _request: &Request,
+    _context: &Context,
+) -> Result<(), Denied> {
+    let mut errors = FieldErrors::default();
+    match change {
+        Change::Create(new) => check(new, &mut errors),
+        // Even an invalid object can be deleted: admit updates that remove its finalizers.
+        Change::Update { new, .. } if new.metadata.deletion_timestamp.is_some() => {}
+        // Compare immutable fields here.
+        Change::Update { old: _, new } => check(new, &mut errors),
+        // Reached only if `webhook()` adds `.operations(&[…, Operation::Delete])`.
+        Change::Delete(_) => {}
+    }
+    errors.into_result()
+}
+
+/// Checks the rules for all objects, new and updated.
+fn check(_video: &Video, _errors: &mut FieldErrors) {
+    // For example, once you use both parameters and drop their underscores:
+    // errors.invalid("spec.size", video.spec.size, "must be odd");
+}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use kube::api::{ListParams, WatchParams};
+
+use media_operator::api::media::v1::Playlist;
+
+use crate::cluster;
+
+/// The operator may list and watch this type. To test `reconcile`, create an object here, and check
+/// the result.
+#[tokio::test]
+async fn may_watch() -> anyhow::Result<()> {
+    let api = cluster()?.operator_api::<Playlist>()?;
+    let list = api.list(&ListParams::default().limit(1)).await?;
+    let version = list.metadata.resource_version.unwrap_or_default();
+    // Without permission, this fails before the first event.
+    drop(api.watch(&WatchParams::default(), &version).await?);
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! `PORTING.md`: what a port leaves to a person. It is written once, and no template: it depends on the Go project, which the new
+//! project does not know afterwards.
+
+use std::fmt::Write as _;
+
+use crate::name::ProjectName;
+
+/// The file, at the root of the new project.
+pub const FILE: &str = "PORTING.md";
+
+/// What is left to do by hand.
+#[derive(Debug)]
+pub struct Checklist(Vec<Section>);
+
+/// The things of one sort that are left.
+#[derive(Debug)]
+struct Section {
+    title: Title,
+    items: Vec<Item>,
+}
+
+/// The sorts of things that are left, in their order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Title {
+    /// Entries and CRDs that the project does not have.
+    NotAdded,
+    /// Reconcilers.
+    Controllers,
+    /// Admission webhooks.
+    Webhooks,
+    /// Conversions.
+    Conversions,
+    /// Code that kubebuilder does not scaffold.
+    Code,
+    /// Flags of the program.
+    Flags,
+    /// Manifests that kubebuilder does not scaffold.
+    Manifests,
+}
+
+/// One thing to do.
+#[derive(Debug, Default)]
+pub struct Item {
+    /// A sentence or two paths, in Markdown.
+    pub what: String,
+    /// Calls in Rust.
+    pub calls: Vec<String>,
+    /// Remarks about it.
+    pub notes: Vec<String>,
+}
+
+impl Item {
+    /// A thing without further lines.
+    pub fn of(what: impl Into<String>) -> Self {
+        Self {
+            what: what.into(),
+            ..Self::default()
+        }
+    }
+}
+
+impl Title {
+    fn text(self) -> &'static str {
+        match self {
+            Self::NotAdded => "Not added",
+            Self::Controllers => "Controllers",
+            Self::Webhooks => "Webhooks",
+            Self::Conversions => "Conversions",
+            Self::Code => "Other code",
+            Self::Flags => "Flags",
+            Self::Manifests => "Manifests",
+        }
+    }
+
+    fn note(self) -> &'static str {
+        match self {
+            Self::NotAdded => "What the Go project has, and this one does not have yet.",
+            Self::Controllers => {
+                "The calls follow from the RBAC markers. Add those that the Rust code needs to `controller()`: `make manifests`\n\
+                 writes the role, and the integration tests fail on a permission that is missing or unused."
+            }
+            Self::Webhooks => "Write what the Go methods do.",
+            Self::Conversions => "`cargo test` checks that each conversion loses nothing.",
+            Self::Code => {
+                "Code that kubebuilder does not scaffold. Of `…_types.go`, the methods are left: the types are generated."
+            }
+            Self::Flags => "Flags of the operator are in `OperatorFlags` of `src/context.rs`.",
+            Self::Manifests => {
+                "kubebuilder does not scaffold these files and settings. Changes inside of scaffolded files are not listed."
+            }
+        }
+    }
+}
+
+impl Checklist {
+    /// A list without items.
+    pub fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    /// Adds a thing to do.
+    pub fn add(&mut self, title: Title, item: Item) {
+        let at = self.0.partition_point(|it| it.title < title);
+        if self.0.get(at).is_none_or(|it| it.title != title) {
+            let items = Vec::new();
+            self.0.insert(at, Section { title, items });
+        }
+        self.0[at].items.push(item);
+    }
+
+    /// Whether nothing is left to do.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The list, in Markdown.
+    pub fn markdown(&self, project: &ProjectName) -> String {
+        let mut text = format!(
+            "# Porting {project} from Go\n\n\
+             This project was made by `operator-forge init --from-kubebuilder`, which leaves the following to you. Paths before an\n\
+             arrow are in the Go project. The file is yours: edit it, and delete it when nothing is left.\n"
+        );
+        for Section { title, items } in &self.0 {
+            let _ = write!(text, "\n## {}\n\n{}\n\n", title.text(), title.note());
+            for Item { what, calls, notes } in items {
+                let _ = writeln!(text, "- [ ] {what}");
+                for note in notes {
+                    let _ = writeln!(text, "  - {note}");
+                }
+                if !calls.is_empty() {
+                    let _ = writeln!(text, "\n  ```rust\n  {}\n  ```\n", calls.join("\n  "));
+                }
+            }
+        }
+        text
+    }
+}

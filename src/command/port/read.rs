@@ -1,0 +1,125 @@
+//! The Go project on disk. Nothing is written there.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use walkdir::{DirEntry, WalkDir};
+
+use crate::{
+    advice::{Advice, Script},
+    error::{Failure, Result},
+    kubebuilder::{Files, GoProject},
+    refusal,
+    tree::{self, Tree},
+};
+
+/// A Go project, and where it is.
+pub struct Go {
+    /// The directory, as the command line names it.
+    pub directory: PathBuf,
+    /// Its `PROJECT`.
+    pub project: GoProject,
+}
+
+impl Go {
+    /// Reads the project file in `directory`, to port it into `root`.
+    ///
+    /// Errors: the directories are the same; there is no such project.
+    pub fn open(directory: PathBuf, root: &Path) -> Result<Self> {
+        let directory = directory.strip_prefix(".").unwrap_or(&directory).to_owned();
+        let directory = match directory.as_os_str().is_empty() {
+            true => PathBuf::from("."),
+            false => directory,
+        };
+        let shown = directory.to_string_lossy().into_owned();
+        if tree::full(&directory) == tree::full(root) {
+            return Err(into_itself(&directory));
+        }
+        if !directory.is_dir() {
+            return Err(Failure::refused(format!("no directory `{shown}`"))
+                .note("`--from-kubebuilder` names the directory of a Go project")
+                .advise(Advice::Help));
+        }
+        let text = fs::read(directory.join("PROJECT")).map_err(|error| {
+            Failure::refused(format!("cannot read `PROJECT` in `{shown}`: {error}"))
+                .note(
+                    "`--from-kubebuilder` names the directory of a Go project, which has this file",
+                )
+                .note("types of CRDs alone: `create api --from-crd`")
+                .advise(Advice::drop("--from-kubebuilder"))
+        })?;
+        let text = String::from_utf8_lossy(&text);
+        let project = GoProject::read(&text).map_err(|error| refusal::of_go(&shown, &error))?;
+        Ok(Self { directory, project })
+    }
+
+    /// Refuses a project of which one of the files would be written into the Go project.
+    pub fn refuse_overlap(&self, root: &Path, desired: &Tree) -> Result<()> {
+        let (root, go) = (tree::full(root), tree::full(&self.directory));
+        let is_inside = |path: &&tree::RelPath| root.join(path.as_str()).starts_with(&go);
+        match desired.keys().find(is_inside) {
+            None => Ok(()),
+            Some(_) => Err(into_itself(&self.directory)),
+        }
+    }
+
+    /// The Go code and the manifests.
+    pub fn files(&self) -> Result<Files> {
+        let is_hidden = |entry: &DirEntry| {
+            let name = entry.file_name().to_string_lossy();
+            entry.depth() > 0 && (name.starts_with('.') || name == "node_modules")
+        };
+        let entries = WalkDir::new(&self.directory).sort_by_file_name();
+        let mut files = Files::default();
+        for entry in entries.into_iter().filter_entry(|it| !is_hidden(it)) {
+            let refused = |path: &Path, why: String| {
+                let shown = path.display();
+                Failure::refused(format!("cannot read `{shown}`: {why}"))
+                    .note("the Go project is searched for code and manifests to port")
+                    .advise(
+                        Script::anywhere("chmod -R u+rX").path(self.directory.to_string_lossy()),
+                    )
+            };
+            let entry = entry.map_err(|error| {
+                let path = error.path().unwrap_or(&self.directory);
+                refused(path, error.to_string())
+            })?;
+            let path = entry.path().strip_prefix(&self.directory);
+            let path = path.unwrap_or(entry.path()).to_string_lossy();
+            let path = path.replace('\\', "/");
+            let extension = path.rsplit('.').next().unwrap_or_default();
+            let is_wanted = match extension {
+                "go" => true,
+                "yaml" | "yml" | "json" => path.starts_with("config/"),
+                _ => false,
+            };
+            if entry.file_type().is_file() && is_wanted {
+                let bytes = fs::read(entry.path());
+                let bytes = bytes.map_err(|error| refused(entry.path(), error.to_string()))?;
+                let text = String::from_utf8_lossy(&bytes).replace("\r\n", "\n");
+                files.0.insert(path, text);
+            }
+        }
+        Ok(files)
+    }
+}
+
+/// The refusal of a Go project that would be written to.
+fn into_itself(directory: &Path) -> Failure {
+    let full = tree::full(directory);
+    let name = full.file_name().unwrap_or_default().to_string_lossy();
+    let beside = full.with_file_name(format!("{name}-rs"));
+    Failure::refused(format!(
+        "the project would be written into the Go project `{}`",
+        directory.display()
+    ))
+    .note("the Go project stays as it is, and the new one gets a directory of its own")
+    .advise(
+        Script::anywhere("operator-forge init")
+            .path(beside.to_string_lossy())
+            .code("--from-kubebuilder")
+            .path(directory.to_string_lossy()),
+    )
+}

@@ -1,0 +1,160 @@
+//! The webhooks of a Go project.
+
+use super::{
+    Port,
+    checklist::{Item, Title},
+};
+use crate::{
+    command::convert::convert,
+    error::{Failure, Result},
+    kubebuilder::Entry,
+    project::{Certificates, CreateWebhook, Key, Target},
+    template,
+};
+
+impl<'a> Port<'a> {
+    /// Adds the webhooks for defaulting and validation.
+    pub fn webhooks(&mut self) -> Result<()> {
+        let (go, files) = (self.go, self.files);
+        let certificates = files
+            .uses_cert_manager()
+            .then_some(Certificates::CertManager);
+        for entry in &go.project.resources {
+            let webhooks = &entry.webhooks;
+            let Some(key) = self.key_of(entry).filter(|_| webhooks.is_asked()) else {
+                continue;
+            };
+            if entry.external {
+                continue;
+            }
+            let path = |path: &Option<String>| {
+                let path = path.as_deref().map(str::parse);
+                path.transpose().map_err(Failure::from)
+            };
+            let create = path(&webhooks.defaulting_path).and_then(|defaulting_path| {
+                Ok(CreateWebhook {
+                    defaulting: webhooks.defaulting,
+                    defaulting_path,
+                    validation: webhooks.validation,
+                    validation_path: path(&webhooks.validation_path)?,
+                    conversion: false,
+                    certificates,
+                    ..CreateWebhook::conversion(&key, Vec::new())
+                })
+            });
+            let created = create.and_then(|create| {
+                let target = create.target(&self.project)?;
+                let project = self.project.create_webhook(&create)?;
+                let paths = template::files_of_webhook(&project, &create, &target)?;
+                Ok((project, paths))
+            });
+            let what = format!("the webhooks of `{}`", entry.title());
+            let (project, paths) = match created {
+                Ok(created) => created,
+                Err(failure) => {
+                    self.leave_out(what, &failure.what);
+                    continue;
+                }
+            };
+            self.project = project;
+            let source = files.webhook(entry);
+            for path in paths.iter().filter(|it| it.as_str().starts_with("src/")) {
+                let item = Item::default();
+                self.file(Title::Webhooks, source, &what, path.as_str(), item);
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the conversions that follow from the types.
+    pub fn conversions(&mut self) -> Result<()> {
+        let (go, files) = (self.go, self.files);
+        let mut done: Vec<Key> = Vec::new();
+        for entry in go
+            .project
+            .resources
+            .iter()
+            .filter(|it| it.webhooks.conversion)
+        {
+            let Some(key) = self.key_of(entry).filter(|_| entry.is_api()) else {
+                continue;
+            };
+            if done.iter().any(|it| it.is_same_kind(&key)) {
+                continue;
+            }
+            done.push(key.clone());
+            // Old projects have a webhook file for the conversion alone, with nothing to port.
+            self.known.extend(files.webhook(entry));
+            let hub = self.hub(&key);
+            let stored = self.project.storage_of(&key);
+            let (project, steps) = convert(&self.project, &hub, &self.project.unconverted(&hub))?;
+            if let Some(stored) = stored.filter(|it| *it != hub.version) {
+                self.remarks.push(format!(
+                    "{} is the hub of {}, so it becomes the storage version, which is {stored} in the CRD",
+                    hub.version, hub.kind
+                ));
+            }
+            let is_added = steps.is_empty();
+            self.project = project;
+            self.commands.extend(steps);
+            for spoke in self.project.versions_of(&hub) {
+                let spoke = Key {
+                    version: spoke,
+                    ..hub.clone()
+                };
+                let source = files.conversion(&entry.with_version(spoke.version));
+                self.known.extend(source);
+                if spoke.version == hub.version {
+                    continue;
+                }
+                self.conversion(&hub, &spoke, source, is_added)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The hub of the versions of a kind. Files before kubebuilder 4.4 have no spokes, and may say `conversion` of every version:
+    /// then the stored one is the hub.
+    fn hub(&self, key: &Key) -> Key {
+        let entries = self.go.project.resources.iter();
+        let hubs = entries.filter(|it| it.webhooks.conversion && it.is_api());
+        let hubs = hubs.filter_map(|it| Some((self.key_of(it)?, it)));
+        let hubs: Vec<_> = hubs.filter(|(it, _)| it.is_same_kind(key)).collect();
+        let stored = self.project.storage_of(key);
+        let with_spokes = hubs.iter().find(|(_, it)| !it.webhooks.spoke.is_empty());
+        let is_stored = |it: &&(Key, &Entry)| Some(it.0.version) == stored;
+        let hub = with_spokes.or_else(|| hubs.iter().find(is_stored));
+        hub.map_or_else(|| key.clone(), |(hub, _)| hub.clone())
+    }
+
+    /// Lists the conversion of a version.
+    fn conversion(
+        &mut self,
+        hub: &Key,
+        spoke: &Key,
+        source: Option<&'a str>,
+        is_added: bool,
+    ) -> Result<()> {
+        let what = format!("the conversion of `{spoke}`");
+        if !is_added {
+            let from = source.map_or_else(|| what.clone(), |source| format!("`{source}`"));
+            let open = Item::of(format!(
+                "{from}: the types of the versions differ, so the conversion is added by `operator-forge create webhook \
+                 --conversion`, with the fields that are the same, and the others are for you to write"
+            ));
+            self.checklist.add(Title::Conversions, open);
+            return Ok(());
+        }
+        let target = Target {
+            key: hub.clone(),
+            spokes: [spoke.version].into(),
+        };
+        let create = CreateWebhook::conversion(hub, vec![spoke.version]);
+        let paths = template::files_of_webhook(&self.project, &create, &target)?;
+        for path in paths.iter().filter(|it| it.as_str().starts_with("src/")) {
+            let item = Item::default();
+            self.file(Title::Conversions, source, &what, path.as_str(), item);
+        }
+        Ok(())
+    }
+}

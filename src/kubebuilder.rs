@@ -1,0 +1,222 @@
+//! A Go project of kubebuilder: its `PROJECT`, and what its other files tell about the code that a person has to port.
+//!
+//! Invariant: only texts are read, and nothing in them is trusted: names stay strings until a command parses them.
+
+mod code;
+mod files;
+#[cfg(test)]
+mod tests;
+
+use serde::{Deserialize, Deserializer};
+use serde_yaml::{Mapping, Value};
+
+pub use self::code::{Rule, built, flags, rules};
+pub use self::files::Files;
+use crate::{name::Plural, project::LAYOUT, yaml};
+
+/// The name of the project file in an error message.
+const FILE: &str = "PROJECT";
+
+/// The project file of kubebuilder, in version 3.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct GoProject {
+    /// The domain of its API groups.
+    pub domain: Option<String>,
+    /// The name, which prefixes the names in its manifests.
+    pub project_name: Option<String>,
+    /// Whether it watches selected namespaces.
+    pub namespaced: bool,
+    /// The entries.
+    #[serde(deserialize_with = "or_default")]
+    pub resources: Vec<Entry>,
+    /// The plugins with settings, such as that for Helm charts.
+    #[serde(deserialize_with = "or_default")]
+    pub plugins: Mapping,
+}
+
+/// An entry of `resources`: one group, version and kind.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Entry {
+    /// The group without the domain.
+    pub group: String,
+    /// The domain.
+    pub domain: String,
+    /// The version.
+    pub version: String,
+    /// The kind.
+    pub kind: String,
+    /// The plural, where it is irregular.
+    pub plural: Option<String>,
+    /// Present where the project defines the API.
+    api: Option<Value>,
+    controller: bool,
+    controllers: Vec<Controller>,
+    /// Defaulting, validation and conversion.
+    #[serde(deserialize_with = "or_default")]
+    pub webhooks: Webhooks,
+    core: bool,
+    /// Whether another project defines the type.
+    pub external: bool,
+    /// The Go package of the type.
+    pub path: String,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+struct Controller {
+    name: String,
+}
+
+/// The webhooks of an entry.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, rename_all = "camelCase")]
+pub struct Webhooks {
+    /// Whether a webhook sets defaults.
+    pub defaulting: bool,
+    /// Its path, unless it is the usual one.
+    pub defaulting_path: Option<String>,
+    /// Whether a webhook validates.
+    pub validation: bool,
+    /// Its path, unless it is the usual one.
+    pub validation_path: Option<String>,
+    /// Whether other versions are converted to this one. In files before kubebuilder 4.4, every version of the kind may say so.
+    pub conversion: bool,
+    /// The versions that are converted; empty in files before kubebuilder 4.4.
+    pub spoke: Vec<String>,
+}
+
+/// The reason that a file is no project of kubebuilder in version 3.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Error {
+    /// It is not YAML, or a field has the wrong type.
+    Yaml {
+        /// The place, such as `PROJECT:3:5`.
+        place: String,
+        /// The parser's error.
+        what: String,
+    },
+    /// It has another version than 3, or none.
+    Version(Option<String>),
+    /// It belongs to operator-forge.
+    Ours,
+    /// It has this layout, which is not one of kubebuilder's for Go.
+    Layout(String),
+}
+
+/// The fields that tell whether a file can be read.
+#[derive(Deserialize)]
+struct Probe {
+    version: Option<Value>,
+    layout: Option<Value>,
+}
+
+impl GoProject {
+    /// Reads the project file.
+    pub fn read(text: &str) -> Result<Self, Error> {
+        let broken = |error: yaml::Error| Error::Yaml {
+            place: error.place(FILE),
+            what: error.what,
+        };
+        let probe: Probe = yaml::read(text).map_err(broken)?;
+        let layout: Vec<&str> = match &probe.layout {
+            Some(Value::String(one)) => vec![one],
+            Some(Value::Sequence(all)) => all.iter().filter_map(Value::as_str).collect(),
+            _ => Vec::new(),
+        };
+        if layout.contains(&LAYOUT) {
+            return Err(Error::Ours);
+        }
+        match probe.version.as_ref().map(scalar).as_deref() {
+            Some("3") => {}
+            other => return Err(Error::Version(other.map(str::to_owned))),
+        }
+        // Plugins of others come beside that of Go: `go.kubebuilder.io/v4`, `base.go.kubebuilder.io/v3`.
+        let is_go = |plugin: &&str| {
+            let key = plugin.split('/').next().unwrap_or_default();
+            key.split('.').any(|part| part == "go")
+        };
+        if !layout.iter().any(is_go) {
+            let first = layout.first().copied().unwrap_or_default();
+            return Err(Error::Layout(first.to_owned()));
+        }
+        yaml::read(text).map_err(broken)
+    }
+}
+
+impl Webhooks {
+    /// Whether there is a webhook for defaulting or validation.
+    pub fn is_asked(&self) -> bool {
+        self.defaulting || self.validation
+    }
+}
+
+impl Entry {
+    /// Whether the project defines the API.
+    pub fn is_api(&self) -> bool {
+        self.api.is_some() && !self.core && !self.external
+    }
+
+    /// Whether Kubernetes defines the type. Files before kubebuilder 4.2 do not say so of one, and have its Go package.
+    pub fn is_core(&self) -> bool {
+        self.core || (self.api.is_none() && !self.external)
+    }
+
+    /// The controllers: `None` is the default one, the others have names.
+    pub fn controllers(&self) -> Vec<Option<&str>> {
+        let named = self.controllers.iter().map(|it| Some(it.name.as_str()));
+        let default = self.controller.then_some(None);
+        default.into_iter().chain(named).collect()
+    }
+
+    /// The same entry of another version.
+    pub fn with_version(&self, version: impl ToString) -> Self {
+        Self {
+            version: version.to_string(),
+            ..self.clone()
+        }
+    }
+
+    /// The API group: `cache.example.com`.
+    pub fn api_group(&self) -> String {
+        match (self.group.as_str(), self.domain.as_str()) {
+            (group, "") => group.to_owned(),
+            ("", domain) => domain.to_owned(),
+            (group, domain) => format!("{group}.{domain}"),
+        }
+    }
+
+    /// The name of the CRD: `memcacheds.cache.example.com`.
+    pub fn crd(&self) -> String {
+        let plural = match (&self.plural, self.kind.parse()) {
+            (Some(plural), _) => plural.clone(),
+            (None, Ok(kind)) => Plural::of(&kind).to_string(),
+            (None, Err(_)) => self.kind.to_lowercase(),
+        };
+        format!("{plural}.{}", self.api_group())
+    }
+
+    /// `cache/v1, Kind Memcached`.
+    pub fn title(&self) -> String {
+        let group = match self.group.as_str() {
+            "" => &self.domain,
+            group => group,
+        };
+        format!("{group}/{}, Kind {}", self.version, self.kind)
+    }
+}
+
+fn scalar(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Number(number) => number.to_string(),
+        _ => String::new(),
+    }
+}
+
+/// Reads `null` as the default: a person left the field empty.
+fn or_default<'de, T: Default + Deserialize<'de>, D: Deserializer<'de>>(
+    from: D,
+) -> Result<T, D::Error> {
+    Option::deserialize(from).map(Option::unwrap_or_default)
+}
