@@ -95,17 +95,19 @@ impl<'a> Prompt<'a> {
         let question = format!("{question} ({flag}): ");
         let help = Advice::set(flag, example);
         let mut answers = Vec::new();
-        while self.allowed {
+        if !self.allowed {
+            return Ok(answers);
+        }
+        loop {
             let parse = |text: &str| match text.trim() {
                 "" => Ok(None),
                 text => parse(text).map(Some).map_err(|failure| failure.what),
             };
             match self.ask(&question, &help, parse)? {
                 Some(answer) => answers.push(answer),
-                None => break,
+                None => return Ok(answers),
             }
         }
-        Ok(answers)
     }
 
     /// The policy for a conflict, which `rest` others follow.

@@ -39,7 +39,7 @@ pub enum Correction {
 /// The first fault of the fields of `spec` and `status` of the type `root`.
 pub fn check(root: &str, spec: &[Field], status: &[Field]) -> Option<Fault> {
     let all: Vec<&Field> = spec.iter().chain(status).collect();
-    let found = all.iter().enumerate().find_map(|(at, field)| {
+    all.iter().enumerate().find_map(|(at, field)| {
         let of_status = at >= spec.len();
         let (what, rule, correction) = twice(&all, at, spec.len())
             .or_else(|| standard(field, of_status))
@@ -55,8 +55,7 @@ pub fn check(root: &str, spec: &[Field], status: &[Field]) -> Option<Fault> {
             rule,
             correction,
         })
-    });
-    found
+    })
 }
 
 type Found = Option<(String, &'static str, Correction)>;

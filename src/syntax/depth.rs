@@ -220,7 +220,9 @@ mod tests {
             if let Err(error) = parse(&nested(level, accepted)) {
                 panic!("{level:?}, {accepted} times: {error}");
             }
-            let refused = parse(&nested(level, 20_000)).err().expect("too deep");
+            let Err(refused) = parse(&nested(level, 20_000)) else {
+                panic!("it is too deep");
+            };
             assert!(
                 refused.to_string().contains("deeper"),
                 "{level:?}: {refused}"

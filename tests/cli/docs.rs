@@ -87,7 +87,7 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
         "make migrate-storage",
         &[PROJECT, V1ALPHA1],
     ),
-    ("docs/external-types.md", "kopium ", &[PROJECT]),
+    ("docs/external-types.md", "kubectl get crd ", &[PROJECT]),
     (
         "docs/getting-started.md",
         "$ operator-forge create api ",

@@ -178,7 +178,7 @@ fn unconverted(before: &Definition, after: &Definition, findings: &mut Findings)
 fn lost(from: &Version, to: &Version, place: &Place) -> BTreeSet<Place> {
     let mut found = Findings {
         place: place.clone(),
-        list: Vec::new(),
+        ..Findings::default()
     };
     fields::compare(from.schema(), to.schema(), &mut found);
     let refuses = |rule: &Rule| {

@@ -7,6 +7,10 @@ pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
     if !shape(before, after, findings) {
         return;
     }
+    let around = findings.checks.len();
+    let checks = defaults::checks(after).filter(|rule| !findings.checks.contains(rule));
+    let checks: Vec<_> = checks.collect();
+    findings.checks.extend(checks);
     limits::compare(before, after, findings);
     default(before, after, findings);
     defaults::compare(before, after, findings);
@@ -26,6 +30,7 @@ pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
         findings.below("[]", |findings| compare(old, new, findings));
     }
     properties(before, after, findings);
+    findings.checks.truncate(around);
 }
 
 /// Compares the types; false if the schemas have nothing in common to compare further.

@@ -1,6 +1,5 @@
 #![doc = include_str!("../README.md")]
 
-mod cel;
 mod defaults;
 mod definition;
 mod definitions;
@@ -99,6 +98,8 @@ pub fn compare(before: &Release, after: &Release) -> Vec<Finding> {
 #[derive(Default)]
 struct Findings {
     place: Place,
+    /// The rules about checks at this place and around it, which an object with another default may fail.
+    checks: Vec<&'static Rule>,
     list: Vec<Finding>,
 }
 

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 
 use serde_json::{Number, Value};
 
-use super::{Findings, Rule, cel, rule, schema::Schema};
+use super::{Findings, Rule, rule, schema::Schema};
 
 /// The formats that the API server validates, and those that give the size of a number.
 const FORMATS: &str = "bsonobjectid byte cidr creditcard date date-time datetime double duration \
@@ -64,7 +64,7 @@ pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
     }
     for rule in &after.validations {
         if !before.validations.contains(rule) {
-            let what = format!("must now satisfy `{}`", cel::line(&rule.rule));
+            let what = format!("must now satisfy `{}`", rule.rule.replace('\n', " "));
             findings.add(&rule::CEL_RULE_ADDED, what);
         }
     }
@@ -159,35 +159,18 @@ impl Bound {
 
     fn is_tighter(&self, old: &Self) -> bool {
         let float = |number: &Number| number.as_f64().unwrap_or(f64::NAN);
-        let order = match scaled(&self.number, &old.number) {
-            Some((new, old)) => new.cmp(&old),
-            None => float(&self.number).total_cmp(&float(&old.number)),
+        let order = match (self.number.as_i64(), old.number.as_i64()) {
+            (Some(new), Some(old)) => new.cmp(&old),
+            _ => float(&self.number).total_cmp(&float(&old.number)),
         };
         order == self.tighter || (order == Ordering::Equal && self.exclusive && !old.exclusive)
     }
 }
 
-/// Whether `a` is a multiple of `b`. Exact for decimal fractions: in binary, 0.1 is no multiple of 0.01.
+/// Whether `a` is a multiple of `b`. Of fractions, none counts as one.
 fn is_multiple(a: &Number, b: &Number) -> bool {
-    scaled(a, b).and_then(|(a, b)| a.checked_rem(b)) == Some(0)
-}
-
-/// Two numbers as integers of one decimal scale; `None` if they have too many digits.
-fn scaled(a: &Number, b: &Number) -> Option<(i128, i128)> {
-    let decimal = |number: &Number| {
-        let text = match number.is_f64() {
-            // Without an exponent.
-            true => format!("{}", number.as_f64()?),
-            false => number.to_string(),
-        };
-        let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-        let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
-        Some((digits, u32::try_from(fraction.len()).ok()?))
-    };
-    let ((a, a_places), (b, b_places)) = (decimal(a)?, decimal(b)?);
-    let places = a_places.max(b_places);
-    let scale = |digits: i128, own| digits.checked_mul(10_i128.checked_pow(places - own)?);
-    Some((scale(a, a_places)?, scale(b, b_places)?))
+    let whole = a.as_i64().zip(b.as_i64());
+    whole.and_then(|(a, b)| a.checked_rem(b)) == Some(0)
 }
 
 fn format(before: &Schema, after: &Schema, findings: &mut Findings) {

@@ -8,8 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Number, Value};
 
-use super::cel;
-
 /// A schema. An absent limit is `None`; an absent flag is false.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -79,19 +77,18 @@ pub enum Additional {
     Of(Box<Schema>),
 }
 
-/// A CEL rule without its messages. Layout and comments make no difference.
-#[derive(Clone, Debug, Default, Deserialize)]
+/// A CEL rule without its messages.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Validation {
+    #[serde(deserialize_with = "trimmed")]
     pub rule: String,
     pub optional_old_self: bool,
 }
 
-impl PartialEq for Validation {
-    fn eq(&self, other: &Self) -> bool {
-        self.optional_old_self == other.optional_old_self
-            && cel::tokens(&self.rule) == cel::tokens(&other.rule)
-    }
+/// Reads a text without the white space around it, which depends on how YAML is written.
+fn trimmed<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    Ok(String::deserialize(from)?.trim().to_owned())
 }
 
 impl Schema {
