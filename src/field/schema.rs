@@ -3,7 +3,7 @@
 use crd_types::{ORDER, TYPE};
 use serde_json::{Map, Value, json};
 
-use super::{Field, Type, set::STANDARD};
+use super::{Field, Type, set::STANDARD, type_::DURATION};
 
 /// The keyword for rules in CEL.
 const RULES: &str = "x-kubernetes-validations";
@@ -135,7 +135,9 @@ fn of_type(all: &[&Field], type_: &Type, field: &Field) -> Value {
         Type::String => limited(json!({ "type": "string" }), field),
         Type::Enum(values) => json!({ "type": "string", "enum": values }),
         Type::Time => json!({ "type": "string", "format": "date-time" }),
-        Type::Duration => json!({ "type": "string", TYPE: "kube::core::Duration" }),
+        Type::Duration => {
+            json!({ "type": "string", "pattern": DURATION, TYPE: "kube::core::Duration" })
+        }
         Type::Quantity => {
             json!({ "x-kubernetes-int-or-string": true, "pattern": crd_types::QUANTITY })
         }

@@ -4,6 +4,9 @@ use std::fmt;
 
 use super::quoted;
 
+/// The durations that a CRD admits: those of Go without a sign.
+pub const DURATION: &str = r"^([0-9]+(\.[0-9]+)?(h|m|s|ms|us|ns))+$";
+
 /// What ends an unquoted value of an enum.
 pub const ENUM_STOPS: [char; 3] = [':', '|', ']'];
 

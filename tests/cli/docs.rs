@@ -88,6 +88,7 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
         &[PROJECT, V1ALPHA1],
     ),
     ("docs/external-types.md", "kubectl get crd ", &[PROJECT]),
+    ("docs/fields.md", "operator-forge create api", &[PROJECT]),
     (
         "docs/getting-started.md",
         "$ operator-forge create api ",

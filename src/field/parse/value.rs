@@ -6,7 +6,7 @@ use serde_json::{Number, Value};
 
 use super::{MARKERS, Wrong, name};
 use crate::{
-    field::{ListType, Markers, Type, marker::FORMATS, quoted},
+    field::{ListType, Markers, Type, marker::FORMATS, quoted, type_::DURATION},
     name::nearest,
 };
 
@@ -177,9 +177,6 @@ fn default(type_: &Type, text: &str, at: Range<usize>) -> Result<Value, Wrong> {
         ..Wrong::new(at, format!("`{text}` is no {}", kind(type_)), DEFAULT)
     })
 }
-
-/// What Go reads as a duration, with units that need no other letters.
-const DURATION: &str = r"^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$";
 
 /// A type in words.
 fn kind(type_: &Type) -> String {

@@ -151,7 +151,7 @@ fn check_names(project: &Project) {
                 .map(|name| name.parse().unwrap())
                 .collect(),
         ),
-        fields: Default::default(),
+        fields: Fields::default(),
         force: true,
         finalizer: None,
     };

@@ -6,7 +6,7 @@ use super::RULES;
 use crate::{
     TYPE,
     attributes::Validation,
-    doc, literal as source,
+    doc, known, literal as source,
     meta::{self, Meta},
     name,
     schema::{Object, is_true, text},
@@ -56,7 +56,8 @@ pub(super) fn said(schema: &Object) -> (Vec<Meta>, Vec<(String, Value)>) {
 
 /// Whether the schema is that of a type of Kubernetes.
 fn is_known(schema: &Object) -> bool {
-    text(schema, TYPE).is_some_and(|path| path.contains("::"))
+    // The type of durations is any string to schemars, so its pattern is said.
+    text(schema, TYPE).is_some_and(|path| path.contains("::") && path != known::DURATION)
         || is_true(schema, "x-kubernetes-int-or-string")
         || text(schema, "format") == Some("date-time")
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use k8s_openapi::api::core::v1::{PodTemplateSpec, SecretKeySelector, Volume};
+use k8s_openapi::api::core::v1::{EnvVar, ResourceRequirements, SecretKeySelector};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, LabelSelector, Time};
 use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
@@ -56,7 +56,9 @@ pub struct PageSpec {
     pub limits: BTreeMap<String, Quantity>,
     pub expires: Time,
     #[serde(default = "default_timeout")]
+    #[schemars(regex(pattern = r"^([0-9]+(\.[0-9]+)?(h|m|s|ms|us|ns))+$"))]
     pub timeout: Duration,
+    #[schemars(regex(pattern = r"^([0-9]+(\.[0-9]+)?(h|m|s|ms|us|ns))+$"))]
     pub interval: Duration,
     #[serde(default = "default_memory")]
     pub memory: Quantity,
@@ -77,9 +79,10 @@ pub struct PageSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub selector: Option<LabelSelector>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub template: Option<PodTemplateSpec>,
+    pub resources: Option<ResourceRequirements>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub volumes: Vec<Volume>,
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
+    pub env: Vec<EnvVar>,
     #[serde(default = "default_type")]
     pub r#type: String,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -116,8 +119,8 @@ impl Default for PageSpec {
             policy: None,
             password: SecretKeySelector::default(),
             selector: None,
-            template: None,
-            volumes: Vec::new(),
+            resources: None,
+            env: Vec::new(),
             r#type: default_type(),
             namespace: None,
             answer: Answer::default(),
