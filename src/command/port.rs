@@ -128,11 +128,23 @@ struct Port<'a> {
 }
 
 impl<'a> Port<'a> {
-    /// Reports something that the project does not have.
-    fn leave_out(&mut self, what: String, why: &str) {
-        let sentence = format!("{what} is left out: {why}");
+    /// Reports something that the project does not have, and the `code` in Go that belongs to it.
+    fn leave_out(&mut self, what: &str, why: &str, code: &[&str]) {
+        self.not_added(format!("{what} is left out: {why}"), code);
+    }
+
+    /// Reports something that is not added, and the `code` in Go that belongs to it.
+    fn not_added(&mut self, sentence: String, code: &[&str]) {
         self.remarks.push(sentence.clone());
-        self.checklist.add(Title::NotAdded, Item::of(sentence));
+        let notes = code.iter().map(|path| format!("then port `{path}`"));
+        self.checklist.add(
+            Title::NotAdded,
+            Item {
+                what: sentence,
+                notes: notes.collect(),
+                ..Item::default()
+            },
+        );
     }
 
     /// The key of an API that the project has, or of a type of Kubernetes.
@@ -255,7 +267,7 @@ impl<'a> Port<'a> {
             if tree::find(root, &path)? != Found::Absent {
                 return Err(Failure::refused(format!("`{FILE}` is in the way"))
                     .note("a port lists there what is left to do by hand")
-                    .advise(Script::put_aside(root.join(FILE).to_string_lossy())));
+                    .advise(Script::put_aside(FILE)));
             }
             let text = checklist.markdown(&project.name);
             let list = Rewritten {

@@ -19,6 +19,7 @@ use operator_forge::{
     change::Policy,
     definitions,
     error::Failure,
+    kubebuilder::{self, GoProject},
     memory::{self, Memory},
     merge::{Driver, differing_keys, markers},
     name::{
@@ -26,6 +27,7 @@ use operator_forge::{
         Version, WebhookPath, rust,
     },
     project::Project,
+    refusal,
     syntax::{self, Names, Renamed},
     template,
     tree::{self, Digest, RelPath},
@@ -93,6 +95,26 @@ fn tree_of_project() {
             match template::tree(&project) {
                 Ok(tree) => tree.keys().try_for_each(stays_inside),
                 Err(failure) => Err(TestCaseError::fail(format!("{failure:?}"))),
+            }
+        },
+    );
+}
+
+/// A Go project is read, or refused with help; its code is only searched.
+#[test]
+fn go_projects() {
+    fuzz(
+        "go",
+        100,
+        || mutated(seeds::go()),
+        |input| {
+            let text = input.text();
+            let _ = kubebuilder::rules(&text);
+            let _ = kubebuilder::flags(&text);
+            let _ = kubebuilder::built(&text, "Owns");
+            match GoProject::read(&text) {
+                Ok(_) => Ok(()),
+                Err(error) => is_helpful(&refusal::of_go("go", &error)),
             }
         },
     );

@@ -21,11 +21,19 @@ impl Port<'_> {
                 self.external(entry);
                 continue;
             }
-            let Some(key) = self.key_of(entry) else {
-                continue;
-            };
-            for name in entry.controllers() {
-                self.controller(entry, &key, name);
+            match self.key_of(entry) {
+                Some(key) => {
+                    for name in entry.controllers() {
+                        self.controller(entry, &key, name);
+                    }
+                }
+                None if entry.is_core() => {
+                    let what = format!("`{}`", entry.title());
+                    let code = self.code_of(entry);
+                    self.leave_out(&what, "no type of Kubernetes has these names", &code);
+                }
+                // It was reported with its CRD.
+                None => {}
             }
         }
     }
@@ -49,32 +57,29 @@ impl Port<'_> {
                 force: false,
             })?)
         });
+        let controllers = self.project.controllers();
+        let before: Vec<_> = controllers.iter().map(ControllerView::path).collect();
         let what = match name {
             Some(name) => format!("the controller `{name}` of `{}`", entry.title()),
             None => format!("the controller of `{}`", entry.title()),
         };
         match created {
             Ok(project) => self.project = project,
-            Err(failure) => return self.leave_out(what, &failure.what),
+            Err(failure) => {
+                let code: Vec<_> = self.files.controller(entry, name).into_iter().collect();
+                self.known.extend(&code);
+                return self.leave_out(&what, &failure.what, &code);
+            }
         }
         let controllers = self.project.controllers();
-        let is_it = |it: &&ControllerView<'_>| {
-            let is_named = match name {
-                Some(name) => !it.default && it.name == name,
-                None => it.default,
-            };
-            let same = it.key.group == key.group && it.key.kind == key.kind;
-            is_named && same && it.key.version == key.version
-        };
-        let Some(view) = controllers.iter().find(is_it) else {
+        let mut new = controllers.iter().filter(|it| !before.contains(&it.path()));
+        let Some((path, key)) = new.next().map(|it| (it.path(), it.key)) else {
             return;
         };
-        let (path, key) = (view.path(), view.key.clone());
-        drop(controllers);
         let source = self.files.controller(entry, name);
         let text = source.and_then(|source| self.files.0.get(source));
         let text = text.map_or("", String::as_str);
-        let permissions = permissions::of_controller(&self.project, &key, text);
+        let permissions = permissions::of_controller(&self.project, key, text);
         let item = Item {
             calls: permissions.calls,
             notes: permissions.notes,
@@ -92,22 +97,18 @@ impl Port<'_> {
             entry.title(),
             entry.path
         );
-        self.remarks.push(sentence.clone());
-        let notes = code.iter().map(|path| format!("then port `{path}`"));
-        self.checklist.add(
-            Title::NotAdded,
-            Item {
-                what: sentence,
-                notes: notes.collect(),
-                ..Item::default()
-            },
-        );
+        self.not_added(sentence, &code);
         let flag = |name: &str, value: &str| Flag::new(name, Some(value.to_owned()));
+        let default = controllers.contains(&None);
+        let of = [
+            flag("--group", &entry.group),
+            flag("--version", &entry.version),
+            flag("--kind", &entry.kind),
+        ];
         let script = Script::of("kubectl get crd")
             .arg(entry.crd())
             .code("-o yaml | operator-forge create api --from-crd - --external")
-            .flags(&[flag("--version", &entry.version)]);
-        let default = controllers.contains(&None);
+            .flags(&of);
         self.commands.push(NextStep::new(
             format!("add the external type `{}`:", entry.title()),
             match default {
@@ -115,11 +116,6 @@ impl Port<'_> {
                 false => script,
             },
         ));
-        let of = [
-            flag("--group", &entry.group),
-            flag("--version", &entry.version),
-            flag("--kind", &entry.kind),
-        ];
         for name in controllers.iter().flatten() {
             let script = Script::forge("create api").flags(&of);
             let script = script.flags(&[Flag::new("--resource=false", None)]);

@@ -1,6 +1,6 @@
 //! The APIs of a Go project: the versions of its CRDs that have entries.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
@@ -21,14 +21,23 @@ use crate::{
 impl Port<'_> {
     /// Adds the versions of the CRDs that have entries.
     pub fn import(&mut self, crds: &BTreeMap<String, Value>) {
+        let go = self.go;
+        let mut left_out = BTreeSet::new();
         for (name, value) in crds {
             if let Err(why) = self.import_one(name, value) {
-                self.leave_out(format!("the CRD `{name}`"), &why);
+                let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+                let spec = &value["spec"];
+                let kind = (text(&spec["group"]), text(&spec["names"]["kind"]));
+                let entries = go.project.resources.iter();
+                let entries = entries.filter(|it| (it.api_group(), it.kind.clone()) == kind);
+                let code: Vec<_> = entries.flat_map(|it| self.code_of(it)).collect();
+                self.leave_out(&format!("the CRD `{name}`"), &why, &code);
+                left_out.insert(kind);
             }
         }
-        let go = self.go;
         for entry in go.project.resources.iter().filter(|it| it.is_api()) {
-            if self.key_of(entry).is_none() {
+            let kind = (entry.api_group(), entry.kind.clone());
+            if self.key_of(entry).is_none() && !left_out.contains(&kind) {
                 self.without_crd(entry);
             }
         }
@@ -44,7 +53,10 @@ impl Port<'_> {
             |it: &&Entry| it.is_api() && it.api_group() == crd.group && it.kind == crd.names.kind;
         let entries: Vec<_> = entries.filter(is_of_crd).collect();
         let Some(first) = entries.first() else {
-            let script = self.create_from(&crd.group, &crd.names.kind);
+            let domain = format!(".{}", self.project.domain);
+            let group = crd.group.strip_suffix(&domain);
+            let group = group.or(crd.group.split('.').next()).unwrap_or_default();
+            let script = self.create_from(group, &crd.names.kind);
             self.commands.push(NextStep::new(
                 format!("add {}, if the project should define it:", crd.names.kind),
                 script.code("--controller=false"),
@@ -80,31 +92,17 @@ impl Port<'_> {
         Ok(())
     }
 
-    /// Reports an API whose version no CRD has, or whose CRD was left out.
+    /// Reports an API whose version no CRD has.
     fn without_crd(&mut self, entry: &Entry) {
-        let sentence = format!(
-            "`{}` is left out: no CRD that was added has this version",
-            entry.title()
-        );
-        self.remarks.push(sentence.clone());
         let code = self.code_of(entry);
-        self.checklist.add(
-            Title::NotAdded,
-            Item {
-                what: sentence,
-                notes: code
-                    .iter()
-                    .map(|path| format!("then port `{path}`"))
-                    .collect(),
-                ..Item::default()
-            },
-        );
+        let why = format!("no CRD in `{CRDS}` has this version");
+        self.leave_out(&format!("`{}`", entry.title()), &why, &code);
         self.commands.push(NextStep::new(
             format!(
                 "add `{}`, when `make manifests` in the Go project has written its CRD:",
                 entry.title()
             ),
-            self.create_from(&entry.api_group(), &entry.kind),
+            self.create_from(&entry.group, &entry.kind),
         ));
     }
 

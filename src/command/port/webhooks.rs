@@ -52,7 +52,9 @@ impl<'a> Port<'a> {
             let (project, paths) = match created {
                 Ok(created) => created,
                 Err(failure) => {
-                    self.leave_out(what, &failure.what);
+                    let code: Vec<_> = files.webhook(entry).into_iter().collect();
+                    self.known.extend(&code);
+                    self.leave_out(&what, &failure.what, &code);
                     continue;
                 }
             };

@@ -63,6 +63,13 @@ pub fn projects() -> Vec<Vec<u8>> {
     texts
 }
 
+/// The project file of a Go project, and its code.
+pub fn go() -> Vec<Vec<u8>> {
+    files("kubebuilder", |path| {
+        path.ends_with("/PROJECT") || path.ends_with(".go")
+    })
+}
+
 /// Definitions, each file one, and lists of them.
 pub fn definitions() -> Vec<Vec<u8>> {
     let mut texts = files("manifests", |path| path.contains("/crd/bases/"));
