@@ -119,14 +119,6 @@ impl Definition {
         sample
     }
 
-    /// Whether the status lists conditions as Kubernetes does.
-    pub fn has_conditions(&self) -> bool {
-        self.crd
-            .versions
-            .iter()
-            .any(crd_types::Version::has_conditions)
-    }
-
     /// The types under the names and the scope of an entry.
     pub fn types(&self, key: &Key, resource: &Resource) -> Arc<Generated> {
         let mut crd = self.crd.clone();

@@ -469,8 +469,6 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
         // Whether the type has the status of the templates, which `reconcile` sets, and whether it is in this project.
         "own": own,
         "local": import.starts_with("crate::"),
-        // Whether a failed reconcile is reported in the status.
-        "reports": resource.api.is_some() && resource.definition().is_none_or(|it| it.has_conditions()),
         // Whether another project defines the type.
         "external": resource.external.is_some(),
         "namespaced": view.namespaced,

@@ -85,19 +85,6 @@ impl Crd {
 }
 
 impl Version {
-    /// Whether status is a subresource that lists conditions as Kubernetes' API conventions describe them.
-    pub fn has_conditions(&self) -> bool {
-        let status = self
-            .schema
-            .get("properties")
-            .map(|properties| &properties["status"]);
-        let conditions =
-            status.map(|status| &status["properties"]["conditions"]["items"]["properties"]);
-        let is_field = |name| conditions.is_some_and(|fields| fields[name]["type"] == "string");
-        let fields = ["type", "status", "reason", "message", "lastTransitionTime"];
-        self.status && fields.into_iter().all(is_field)
-    }
-
     fn plain(&self) -> Version {
         let properties = self.schema.get("properties");
         Version {

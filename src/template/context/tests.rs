@@ -76,7 +76,7 @@ fn an_api_in_full() {
             "import": "crate::api::cache::v1alpha1::Memcached",
             "test_import": "demo::api::cache::v1alpha1::Memcached",
             "type_module": "crate::api::cache::v1alpha1::memcached",
-            "own": true, "local": true, "reports": true, "external": false, "namespaced": true,
+            "own": true, "local": true, "external": false, "namespaced": true,
         }),
     );
     assert_eq!(

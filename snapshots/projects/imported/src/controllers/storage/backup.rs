@@ -16,7 +16,7 @@ const NAME: &str = "storage-backup";
 /// Add `.owns::<Deployment>()` for types that it creates, `.watches::<ConfigMap>(map)` for other
 /// types that it depends on, and `.needs::<Secret>(&[Verb::Get])` for types that it only reads or writes.
 pub fn controller() -> Controller<Backup, Context> {
-    Controller::new(NAME, reconcile)
+    Controller::external(NAME, reconcile)
 }
 
 /// The errors of `reconcile`. A failed reconcile is retried with exponential back-off.
