@@ -325,7 +325,7 @@ fn every_block_of_commands_runs() {
     println!("{counts}");
     assert_eq!(
         counts,
-        "20 blocks run, marked: {\"cluster\": 9, \"compile\": 9, \"image\": 2}"
+        "26 blocks run, marked: {\"cluster\": 10, \"compile\": 10, \"image\": 2}"
     );
 }
 
