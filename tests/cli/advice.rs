@@ -268,8 +268,8 @@ fn placeholder<'a>(at: At<'_>, line: &'a str) -> Option<&'a str> {
     let mut words = line.split(|c: char| !c.is_ascii_alphanumeric());
     words.find(|word| {
         let is_one = word.len() > 2 && word.chars().all(|c| c.is_ascii_uppercase());
-        let is_known =
-            ["EDITOR", "HEAD", "PROJECT", "SPDX"].contains(word) || at.command.contains(*word);
+        let is_known = ["EDITOR", "HEAD", "PORTING", "PROJECT", "SPDX"].contains(word)
+            || at.command.contains(*word);
         is_one && !is_known && !at.tree.join(word).exists()
     })
 }
