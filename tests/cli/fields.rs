@@ -9,22 +9,22 @@ use crate::session::repository;
 /// What differs, and why.
 const DIFFERENCES: [(&str, &str); 5] = [
     (
-        "spec.names.categories",
+        "/categories",
         "`kubectl get PROJECT` lists the kinds of a project",
     ),
     (
-        "versions.v1.additionalPrinterColumns",
+        "/versions/v1/columns",
         "kubectl shows no age of its own where a CRD has columns, so every generated type has the column",
     ),
     (
-        "versions.v1.schema.properties.status.properties.observedGeneration",
+        "/versions/v1/schema/properties/status/properties/observedGeneration",
         "the generated controller reports the generation that it has reconciled",
     ),
     (
-        "versions.v1.schema.required",
+        "/versions/v1/schema/required",
         "kube derives a required spec; the tutorial's Go struct is a value, which is never absent",
     ),
-    ("versions.v1.schema.title", "schemars names the type"),
+    ("/versions/v1/schema/title", "schemars names the type"),
 ];
 
 /// The structure of the tutorial's CRD: types, limits, defaults. The types of Kubernetes are empty here; `make schemas`

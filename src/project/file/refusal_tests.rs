@@ -205,17 +205,18 @@ fn keys_that_are_not_words() {
 #[test]
 fn projects_of_other_tools() {
     let go = "domain: testproject.org\nlayout:\n- go.kubebuilder.io/v4\nplugins:\n  manifests.sdk.operatorframework.io/v2: {}\nprojectName: captain\nrepo: x\nversion: \"3\"\n";
-    let help = "operator-forge init ../captain-rs --domain testproject.org --project-name captain";
+    let port = "operator-forge init ../captain-rs --from-kubebuilder .";
+    let init = "operator-forge init ../captain-rs --domain testproject.org --project-name captain";
     refused(
         go.as_bytes(),
         "`PROJECT` belongs to another kind of project: a Go project of kubebuilder or operator-sdk (layout `go.kubebuilder.io/v4`)",
-        help,
+        port,
     );
     let helm = go.replace("go.kubebuilder.io/v4", "helm.sdk.operatorframework.io/v1");
     refused(
         helm.as_bytes(),
         "`PROJECT` belongs to another kind of project: a Helm operator of operator-sdk (layout `helm.sdk.operatorframework.io/v1`)",
-        help,
+        init,
     );
     let single = go.replace(
         "layout:\n- go.kubebuilder.io/v4",
@@ -224,7 +225,7 @@ fn projects_of_other_tools() {
     refused(
         single.as_bytes(),
         "`PROJECT` belongs to another kind of project: a Go project of kubebuilder or operator-sdk (layout `go.kubebuilder.io/v2`)",
-        help,
+        port,
     );
 }
 
