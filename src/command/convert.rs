@@ -7,8 +7,9 @@ use crate::{
     advice::{NextStep, Script},
     error::Result,
     name::Version,
-    project::{CreateWebhook, Key, Project},
+    project::{CreateWebhook, Key, Project, Target},
     refusal, template,
+    tree::RelPath,
 };
 
 /// The fields that a sentence names.
@@ -42,6 +43,17 @@ pub fn convert(
         )
     };
     Ok((project.clone(), all.into_iter().map(step).collect()))
+}
+
+/// The file with the conversion of a version.
+pub fn file(project: &Project, hub: &Key, spoke: Version) -> Result<Option<RelPath>> {
+    let target = Target {
+        key: hub.clone(),
+        spokes: [spoke].into(),
+    };
+    let create = CreateWebhook::conversion(hub, vec![spoke]);
+    let files = template::files_of_webhook(project, &create, &target)?;
+    Ok(files.into_iter().find(|it| it.as_str().starts_with("src/")))
 }
 
 /// The reason that a conversion is left to a person.

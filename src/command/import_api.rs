@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use crd_types::Crd;
 use serde_json::Value;
 
-use super::{convert::convert, next};
+use super::{convert, next};
 use crate::{
     advice::{Advice, NextStep, Script},
     cli::Api,
@@ -303,8 +303,16 @@ fn conversions(mut project: Project, created: &[Key]) -> Result<(Project, Vec<Ne
         // With the conversions of the first of its versions, a kind has all of them.
         let is_first = created.iter().find(|it| it.is_same_kind(key)) == Some(key);
         if is_first {
-            let (after, left) = convert(&project, &hub, &project.unconverted(&hub))?;
+            let spokes = project.unconverted(&hub);
+            let (after, left) = convert::convert(&project, &hub, &spokes)?;
             project = after;
+            let added = spokes.iter().filter(|_| left.is_empty());
+            for spoke in added {
+                let file = convert::file(&project, &hub, *spoke)?;
+                steps.extend(file.map(|path| {
+                    NextStep::by_hand(format!("compare {path} with the former conversion"))
+                }));
+            }
             steps.extend(left);
         }
     }

@@ -110,7 +110,12 @@ impl Go {
 fn into_itself(directory: &Path) -> Failure {
     let full = tree::full(directory);
     let name = full.file_name().unwrap_or_default().to_string_lossy();
-    let beside = full.with_file_name(format!("{name}-rs"));
+    let name = format!("{name}-rs");
+    let beside = match directory.file_name() {
+        Some(_) => directory.with_file_name(name),
+        None => directory.join("..").join(name),
+    };
+    let beside = beside.strip_prefix(".").unwrap_or(&beside);
     Failure::refused(format!(
         "the project would be written into the Go project `{}`",
         directory.display()

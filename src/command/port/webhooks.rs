@@ -5,10 +5,10 @@ use super::{
     checklist::{Item, Title},
 };
 use crate::{
-    command::convert::convert,
+    command::convert,
     error::{Failure, Result},
     kubebuilder::Entry,
-    project::{Certificates, CreateWebhook, Key, Target},
+    project::{Certificates, CreateWebhook, Key},
     template,
 };
 
@@ -70,47 +70,49 @@ impl<'a> Port<'a> {
 
     /// Adds the conversions that follow from the types.
     pub fn conversions(&mut self) -> Result<()> {
-        let (go, files) = (self.go, self.files);
+        let go = self.go;
+        let entries = go.project.resources.iter();
         let mut done: Vec<Key> = Vec::new();
-        for entry in go
-            .project
-            .resources
-            .iter()
-            .filter(|it| it.webhooks.conversion)
-        {
-            let Some(key) = self.key_of(entry).filter(|_| entry.is_api()) else {
+        for entry in entries.filter(|it| it.is_api() && it.webhooks.conversion) {
+            let Some(key) = self.key_of(entry) else {
                 continue;
             };
-            if done.iter().any(|it| it.is_same_kind(&key)) {
-                continue;
+            if !done.iter().any(|it| it.is_same_kind(&key)) {
+                self.conversions_of(entry, &self.hub(&key))?;
+                done.push(key);
             }
-            done.push(key.clone());
-            // Old projects have a webhook file for the conversion alone, with nothing to port.
-            self.known.extend(files.webhook(entry));
-            let hub = self.hub(&key);
-            let stored = self.project.storage_of(&key);
-            let (project, steps) = convert(&self.project, &hub, &self.project.unconverted(&hub))?;
-            if let Some(stored) = stored.filter(|it| *it != hub.version) {
-                self.remarks.push(format!(
-                    "{} is the hub of {}, so it becomes the storage version, which is {stored} in the CRD",
-                    hub.version, hub.kind
-                ));
-            }
-            let is_added = steps.is_empty();
-            self.project = project;
-            self.commands.extend(steps);
-            for spoke in self.project.versions_of(&hub) {
-                let spoke = Key {
-                    version: spoke,
-                    ..hub.clone()
-                };
-                let source = files.conversion(&entry.with_version(spoke.version));
-                self.known.extend(source);
-                if spoke.version == hub.version {
-                    continue;
-                }
-                self.conversion(&hub, &spoke, source, is_added)?;
-            }
+        }
+        Ok(())
+    }
+
+    /// Adds the conversions of the kind of an entry.
+    fn conversions_of(&mut self, entry: &Entry, hub: &Key) -> Result<()> {
+        let files = self.files;
+        // Old projects have a webhook file for the conversion alone, and the hub's own file converts nothing.
+        self.known.extend(files.webhook(entry));
+        self.known
+            .extend(files.conversion(&entry.with_version(hub.version)));
+        let spokes = self.project.unconverted(hub);
+        let stored = self.project.storage_of(hub);
+        let (project, steps) = convert::convert(&self.project, hub, &spokes)?;
+        let is_added = steps.is_empty();
+        self.project = project;
+        self.commands.extend(steps);
+        let former = stored.filter(|it| *it != hub.version && is_added && !spokes.is_empty());
+        self.remarks.extend(former.map(|stored| {
+            format!(
+                "{} is the hub of {}, so it becomes the storage version, which is {stored} in the CRD",
+                hub.version, hub.kind
+            )
+        }));
+        for version in spokes {
+            let source = files.conversion(&entry.with_version(version));
+            self.known.extend(source);
+            let spoke = Key {
+                version,
+                ..hub.clone()
+            };
+            self.conversion(hub, &spoke, source, is_added)?;
         }
         Ok(())
     }
@@ -147,13 +149,7 @@ impl<'a> Port<'a> {
             self.checklist.add(Title::Conversions, open);
             return Ok(());
         }
-        let target = Target {
-            key: hub.clone(),
-            spokes: [spoke.version].into(),
-        };
-        let create = CreateWebhook::conversion(hub, vec![spoke.version]);
-        let paths = template::files_of_webhook(&self.project, &create, &target)?;
-        for path in paths.iter().filter(|it| it.as_str().starts_with("src/")) {
+        if let Some(path) = convert::file(&self.project, hub, spoke.version)? {
             let item = Item::default();
             self.file(Title::Conversions, source, &what, path.as_str(), item);
         }
