@@ -212,6 +212,18 @@ impl Fields {
     pub fn is_empty(&self) -> bool {
         self.spec.is_empty() && self.status.is_empty()
     }
+
+    /// These without those that `there` has, too, word for word.
+    fn without(&self, there: &Self) -> Self {
+        let new = |these: &[Field], there: &[Field]| {
+            let these = these.iter().filter(|field| !there.contains(field));
+            these.cloned().collect()
+        };
+        Self {
+            spec: new(&self.spec, &there.spec),
+            status: new(&self.status, &there.status),
+        }
+    }
 }
 
 impl Resource {

@@ -22,7 +22,7 @@ pub struct EditApi {
     pub namespaced: Option<bool>,
     /// `--short-name`: all of them.
     pub short_names: Option<Vec<ShortName>>,
-    /// `--add-field` and `--add-status-field`: more fields of the version.
+    /// `--add-field` and `--add-status-field`: more fields of the version. One that it has already, word for word, is no change.
     pub fields: Fields,
     /// `--force`: allowed even where the CRD is installed.
     pub force: bool,
@@ -46,9 +46,8 @@ impl Project {
         if names == (&None, None, &None) && edit.fields.is_empty() {
             return Err(Refused::NoApiEdit.into());
         }
-        if let Some((field, of_status)) =
-            required(&edit.fields, &api.fields).filter(|_| !edit.force)
-        {
+        let fields = edit.fields.without(&api.fields);
+        if let Some((field, of_status)) = required(&fields, &api.fields).filter(|_| !edit.force) {
             return Err(Refused::RequiredField { field, of_status }.into());
         }
         let plural = edit.plural.as_ref();
@@ -78,8 +77,8 @@ impl Project {
             .get_mut(&key)
             .and_then(|it| it.api.as_mut())
         {
-            api.fields.spec.extend(edit.fields.spec.iter().cloned());
-            api.fields.status.extend(edit.fields.status.iter().cloned());
+            api.fields.spec.extend(fields.spec);
+            api.fields.status.extend(fields.status);
         }
         let checked = rules::check(&project, Some(&key));
         checked.map_err(|violation| match what {

@@ -361,14 +361,18 @@ impl World {
         self.marks.written = written;
     }
 
-    /// User files are left alone, no deleted file of theirs is back, and line ends are as they were.
+    /// User files are left alone but for the types of an API and what follows from its fields; no deleted file of theirs is back, and line ends are as they were.
     fn check_files(&mut self, words: &[String], before: &Tree, overwritten: &BTreeSet<String>) {
         let (was, is) = (memory(before), self.memory());
         let named =
             |path: &str| overwritten.contains(path) || words.iter().any(|word| word == path);
         let forced = words.iter().any(|word| word == "--force");
         let edits = |path: &str| match words[0].as_str() {
-            "edit" => path.starts_with("src/api/"),
+            "edit" => {
+                let follows = words.iter().any(|word| word.ends_with("-field"))
+                    && (path.starts_with("config/samples/") || path.ends_with("/convert.rs"));
+                path.starts_with("src/api/") || follows && !self.marks.written.contains_key(path)
+            }
             command => command == "rename",
         };
         for (path, row) in &is.rows {
