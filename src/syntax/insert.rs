@@ -4,8 +4,8 @@ use std::{collections::BTreeSet, ops::Range};
 
 use proc_macro2::{Span, TokenStream, TokenTree};
 use syn::{
-    Attribute, Expr, Fields, ImplItem, Item, ItemImpl, ItemStruct, Meta, Stmt, Type, UseTree,
-    Visibility,
+    Attribute, Expr, Fields, ImplItem, Item, ItemImpl, ItemStruct, Path, Stmt, Token, Type,
+    UseTree, Visibility, punctuated::Punctuated,
 };
 
 use super::{Error, TextEdit, attribute, parse};
@@ -226,21 +226,32 @@ fn edits_of_default(
     )
 }
 
-/// The place of `Default, ` in a derive.
+/// The place of `Default` in a derive, with the comma that separates it.
 fn derived_default(source: &Source<'_>, attribute: &Attribute) -> Option<Range<usize>> {
     if !attribute.path().is_ident("derive") {
         return None;
     }
-    let close = match &attribute.meta {
-        Meta::List(list) => source.range(list.delimiter.span().close()).end,
-        _ => return None,
+    let parse = Punctuated::<Path, Token![,]>::parse_terminated;
+    let derives = attribute.parse_args_with(parse).ok()?;
+    let is_default = |path: &Path| path.segments.last().is_some_and(|it| it.ident == "Default");
+    let at = derives.iter().position(is_default)?;
+    let start = |path: &Path| {
+        let colons = path.leading_colon.as_ref().map(|colons| colons.spans[0]);
+        source
+            .range(colons.unwrap_or_else(|| path.segments[0].ident.span()))
+            .start
     };
-    let range = source.range(attribute.pound_token.span).start..close;
-    let text = &source.text[range.clone()];
-    let at = text.find("Default")?;
-    let after = text[at..].find(',').map(|comma| at + comma + 1)?;
-    let blank = text[after..].len() - text[after..].trim_start().len();
-    Some(range.start + at..range.start + after + blank)
+    let end = |path: &Path| {
+        path.segments
+            .last()
+            .map(|it| source.range(it.ident.span()).end)
+    };
+    let own = &derives[at];
+    Some(match (derives.get(at + 1), at.checked_sub(1)) {
+        (Some(next), _) => start(own)..start(next),
+        (None, Some(before)) => end(&derives[before])?..end(own)?,
+        (None, None) => start(own)..end(own)?,
+    })
 }
 
 fn is_default_of(item: &ItemImpl, name: &str) -> bool {
@@ -301,5 +312,127 @@ fn test_module(item: &Item) -> Option<&Attribute> {
     match item {
         Item::Mod(module) => module.attrs.iter().find(|it| it.path().is_ident("cfg")),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A field `b` of the struct `S`, whose default is `default_b()`.
+    fn field() -> NewFields {
+        NewFields {
+            name: "S".to_owned(),
+            fields: "    pub b: u8,\n".to_owned(),
+            values: vec![("b".to_owned(), "default_b()".to_owned())],
+            ..NewFields::default()
+        }
+    }
+
+    #[track_caller]
+    fn check(before: &str, new: &NewFields, after: &str) {
+        assert_eq!(add_fields(before, new).unwrap(), after);
+    }
+
+    #[test]
+    fn a_field_stands_behind_the_last_one_and_its_comment() {
+        let new = field();
+        check("struct S {}", &new, "struct S {\n    pub b: u8,\n}");
+        check(
+            "struct S { a: u8 }",
+            &new,
+            "struct S { a: u8,\n    pub b: u8,\n}",
+        );
+        check(
+            "struct S {\n    a: u8 // last\n}\n",
+            &new,
+            "struct S {\n    a: u8, // last\n    pub b: u8,\n}\n",
+        );
+    }
+
+    #[test]
+    fn an_implementation_of_default_gets_the_value() {
+        check(
+            "struct S {\n    a: u8,\n}\nimpl Default for S {\n    fn default() -> Self {\n        Self {\n            a: 1,\n        }\n    }\n}\n",
+            &field(),
+            "struct S {\n    a: u8,\n    pub b: u8,\n}\nimpl Default for S {\n    fn default() -> Self {\n        Self {\n            a: 1,\n            b: default_b(),\n        }\n    }\n}\n",
+        );
+    }
+
+    #[test]
+    fn a_derived_default_with_another_value_is_written_out() {
+        let written = "\n\nimpl Default for S {\n    fn default() -> Self {\n        Self {\n            a: Default::default(),\n            b: default_b(),\n        }\n    }\n}";
+        for (derive, without) in [
+            ("Clone, Default, Debug", "Clone, Debug"),
+            ("Clone, Default", "Clone"),
+            ("Default, MyDefault", "MyDefault"),
+            ("std::default::Default", ""),
+        ] {
+            check(
+                &format!("#[derive({derive})]\nstruct S {{\n    a: u8,\n}}\n"),
+                &field(),
+                &format!(
+                    "#[derive({without})]\nstruct S {{\n    a: u8,\n    pub b: u8,\n}}{written}\n"
+                ),
+            );
+        }
+        let as_derived = NewFields {
+            derives_default: true,
+            ..field()
+        };
+        check(
+            "#[derive(Default)]\nstruct S {\n    a: u8,\n}\n",
+            &as_derived,
+            "#[derive(Default)]\nstruct S {\n    a: u8,\n    pub b: u8,\n}\n",
+        );
+    }
+
+    #[test]
+    fn an_import_stands_in_its_group_and_is_not_repeated() {
+        let import = |module: &str, name: &str| NewFields {
+            imports: vec![(module.to_owned(), name.to_owned())],
+            ..field()
+        };
+        let after = |uses: &str| format!("{uses}\n\nstruct S {{\n    pub b: u8,\n}}\n");
+        let before = "use std::fmt;\n\nuse kube::Api;\n\nstruct S {}\n";
+        check(
+            before,
+            &import("serde", "Serialize"),
+            &after("use std::fmt;\n\nuse kube::Api;\nuse serde::Serialize;"),
+        );
+        check(
+            before,
+            &import("std::collections", "BTreeMap"),
+            &after("use std::collections::BTreeMap;\nuse std::fmt;\n\nuse kube::Api;"),
+        );
+        check(
+            before,
+            &import("kube", "Api"),
+            &after("use std::fmt;\n\nuse kube::Api;"),
+        );
+    }
+
+    #[test]
+    fn what_a_field_needs_stands_before_the_tests() {
+        let new = NewFields {
+            others: "\nenum Mode {\n    Fast,\n}\n".to_owned(),
+            ..field()
+        };
+        check(
+            "struct S {}\n\n#[cfg(test)]\nmod tests {}\n",
+            &new,
+            "struct S {\n    pub b: u8,\n}\n\nenum Mode {\n    Fast,\n}\n\n#[cfg(test)]\nmod tests {}\n",
+        );
+    }
+
+    #[test]
+    fn what_cannot_have_the_field_is_refused() {
+        let refused = |text: &str| add_fields(text, &field()).unwrap_err();
+        assert!(matches!(
+            refused("struct S { b: u8 }"),
+            Error::FieldExists(..)
+        ));
+        assert!(matches!(refused("struct S(u8);"), Error::NoStruct(_)));
+        assert!(matches!(refused("struct T {}"), Error::NoStruct(_)));
     }
 }

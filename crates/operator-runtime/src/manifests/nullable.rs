@@ -1,6 +1,7 @@
 //! Finds the nullable fields: those that a type writes as null.
 //!
-//! kube makes every `Option` nullable, because serde writes `None` as null. With `skip_serializing_if`,
+//! kube makes every `Option` nullable, because serde writes `None` as null, and every `Quantity` and `IntOrString` with a
+//! default, because it looks like one. With `skip_serializing_if`,
 //! serde writes nothing, and the field is what Go calls `omitempty`: absent, and not nullable. The API
 //! server then drops a null in it, from requests and from stored objects. A field that is written as null
 //! stays nullable: otherwise the API server would refuse a server-side apply of the whole object.
@@ -13,7 +14,8 @@ use k8s_openapi::{
 };
 use serde_json::Value;
 
-/// Removes `nullable` from the fields that `K` omits when they have no value.
+/// Removes `nullable` from the fields that `K` never writes as null: those that it omits when they have no value, and those
+/// that always have one.
 ///
 /// schemars knows these fields: a field that is always written is required in the schema for serialization.
 /// A field whose own schema sets `nullable` keeps it.
@@ -38,8 +40,12 @@ fn walk(schema: &mut JSONSchemaProps, written: &Value) {
         let Some(written) = written["properties"].get(name) else {
             continue;
         };
-        if !is_required(name) && written.get("nullable").is_none() {
+        let is_nullable = is_required(name) && allows_null(written);
+        if !is_nullable && written.get("nullable").is_none() {
             field.nullable = None;
+            if let Some(values) = &mut field.enum_ {
+                values.retain(|value| !value.0.is_null());
+            }
         }
         walk(field, written);
     }
@@ -49,6 +55,18 @@ fn walk(schema: &mut JSONSchemaProps, written: &Value) {
     if let Some(JSONSchemaPropsOrBool::Schema(values)) = &mut schema.additional_properties {
         walk(values, &written["additionalProperties"]);
     }
+}
+
+/// Whether the schema of an `Option` allows null: as a type, as an alternative, or as a value.
+fn allows_null(schema: &Value) -> bool {
+    let holds = |list: &Value, null: &Value| list.as_array().is_some_and(|all| all.contains(null));
+    let of_type = Value::from("null");
+    schema["type"] == of_type
+        || holds(&schema["type"], &of_type)
+        || holds(&schema["enum"], &Value::Null)
+        || schema["anyOf"]
+            .as_array()
+            .is_some_and(|all| all.iter().any(allows_null))
 }
 
 /// The schema without its null alternative.
@@ -63,7 +81,7 @@ fn without_null(schema: &Value) -> &Value {
 mod tests {
     use std::collections::{BTreeMap, BTreeSet};
 
-    use k8s_openapi::apimachinery::pkg::util::intstr::IntOrString;
+    use k8s_openapi::apimachinery::pkg::{api::resource::Quantity, util::intstr::IntOrString};
     use kube::{CustomResource, CustomResourceExt, KubeSchema};
     use serde::{Deserialize, Serialize};
 
@@ -95,6 +113,21 @@ mod tests {
         source: Option<Source>,
         #[serde(flatten)]
         flat: Part2,
+        #[serde(default = "quantity")]
+        quantity: Quantity,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        plain: Option<Plain>,
+        written_plain: Option<Plain>,
+    }
+
+    fn quantity() -> Quantity {
+        Quantity("1".to_owned())
+    }
+
+    #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
+    enum Plain {
+        On,
+        Off,
     }
 
     #[derive(Clone, Debug, Deserialize, JsonSchema, Serialize)]
@@ -171,6 +204,7 @@ mod tests {
             ".spec.saysSo",
             ".spec.source.git.branch",
             ".spec.written",
+            ".spec.writtenPlain",
             ".status.written",
         ];
         assert_eq!(after, kept.map(str::to_owned).into());
@@ -181,12 +215,26 @@ mod tests {
             ".spec.map{}.left",
             ".spec.part",
             ".spec.part.left",
+            ".spec.plain",
             ".spec.port",
+            ".spec.quantity",
             ".spec.source",
             ".status",
             ".status.leftOut",
         ];
         let dropped: BTreeSet<_> = before.difference(&after).cloned().collect();
         assert_eq!(dropped, gone.map(str::to_owned).into());
+    }
+    #[test]
+    fn null_is_a_value_only_where_it_is_written() {
+        let mut crd = Thing::crd();
+        leave_where_written::<Thing>(&mut crd);
+        let schema = crd.spec.versions[0].schema.clone().unwrap();
+        let schema = schema.open_api_v3_schema.unwrap();
+        let spec = schema.properties.unwrap()["spec"].clone();
+        let values = |name: &str| spec.properties.as_ref().unwrap()[name].enum_.clone();
+        let has_null = |name: &str| values(name).unwrap().iter().any(|it| it.0.is_null());
+        assert!(!has_null("plain"));
+        assert!(has_null("writtenPlain"));
     }
 }
