@@ -69,6 +69,7 @@ fn every_line_that_compiles_runs() {
     assert_eq!(
         ran,
         [
+            "make manifests && make test",
             "cargo install --path .",
             "operator-forge version",
             "make manifests",
