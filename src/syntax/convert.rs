@@ -168,27 +168,32 @@ impl Pairs<'_> {
             };
             fields.iter().enumerate().map(name).collect()
         };
-        let mut members = Members {
-            spoke: names(spoke),
-            hub: names(hub),
-            values: Vec::new(),
-        };
-        for (name, field) in members.spoke.iter().zip(spoke) {
-            let same = members.hub.iter().position(|other| other == name);
+        let (spoke_names, hub_names) = (names(spoke), names(hub));
+        let mut values = Vec::new();
+        for (name, field) in spoke_names.iter().zip(spoke) {
+            let same = hub_names.iter().position(|other| other == name);
             let other = same.and_then(|at| hub.iter().nth(at));
-            let value = other.and_then(|other| self.convert(&field.ty, &other.ty, name));
+            let value = other.and_then(|other| self.convert(&field.ty, &other.ty, &variable(name)));
             match value {
                 None => self.open.push(format!("{of}.{name}")),
                 Some(value) if field.ident.is_some() && value != *name => {
-                    members.values.push(format!("{name}: {value}"));
+                    values.push(format!("{name}: {value}"));
                 }
-                Some(value) => members.values.push(value),
+                Some(value) => values.push(value),
             }
         }
-        let alone = members.hub.iter();
-        let alone = alone.filter(|name| !members.spoke.contains(name));
+        let alone = hub_names.iter();
+        let alone = alone.filter(|name| !spoke_names.contains(name));
         self.open.extend(alone.map(|name| format!("{of}.{name}")));
-        members
+        let pattern = |name: String| match variable(&name) {
+            variable if variable == name => name,
+            variable => format!("{name}: {variable}"),
+        };
+        Members {
+            spoke: spoke_names.into_iter().map(pattern).collect(),
+            hub: hub_names.into_iter().map(pattern).collect(),
+            values,
+        }
     }
 
     fn variants(
@@ -280,6 +285,14 @@ impl Pairs<'_> {
 fn are_open(a: &Fields, b: &Fields, in_enum: bool) -> bool {
     let is = |fields: &Fields| matches!(fields, Fields::Named(_)) && is_open(fields, in_enum);
     is(a) && is(b)
+}
+
+/// The variable that holds a field. Clippy allows none with the names of its `disallowed_names`.
+fn variable(field: &str) -> String {
+    match field {
+        "foo" | "baz" | "quux" => format!("{field}_field"),
+        _ => field.to_owned(),
+    }
 }
 
 fn brackets(fields: &Fields) -> &'static str {

@@ -220,6 +220,16 @@ fn fields_that_differ_stay_open() {
 }
 
 #[test]
+fn a_field_that_clippy_allows_no_variable_of_has_another_variable() {
+    let types = "pub struct BSpec { pub foo: u8, pub baz: Mode } pub enum Mode { A }";
+    let spec = Conversion::of(types, "B").unwrap().spec;
+    let patterns = ["foo: foo_field", "baz: baz_field"].map(str::to_owned);
+    assert_eq!(spec.hub, patterns);
+    assert_eq!(spec.spoke, patterns);
+    assert_eq!(spec.values, ["foo: foo_field", "baz: baz_field.into()"]);
+}
+
+#[test]
 fn what_is_not_known_is_left_to_the_user() {
     for fields in [
         "pub a: (Mode, u8)",
