@@ -66,6 +66,9 @@ pub(crate) fn divide(version: &Version, types: &mut Types, name: &str) -> Root {
     // An object without `spec` needs a default for it, or a struct around it.
     let is_flat = spec.is_none_or(|spec| is_spec_optional && !has_default(spec))
         || properties.keys().any(|key| others(&key));
+    if version.status && part("status").filter(own).is_none() {
+        types.names.take(&format!("{name}Status"));
+    }
     let derived = match part("spec") {
         Some(spec) if !is_flat => types.of_root(spec, &["Spec".to_owned()]),
         spec => {
@@ -420,4 +423,35 @@ fn fields(column: &Value) -> Vec<Meta> {
 
 fn named(name: &str, value: &str) -> Meta {
     Meta::word(&format!("{name} = {}", literal::string(value)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::{Options, generate, read};
+
+    #[test]
+    fn no_other_type_is_called_like_the_status() {
+        let inner = json!({ "type": "object" });
+        let outer = json!({ "type": "object", "properties": { "status": inner } });
+        let crd = read(&json!({
+            "apiVersion": "apiextensions.k8s.io/v1",
+            "kind": "CustomResourceDefinition",
+            "metadata": { "name": "things.example.com" },
+            "spec": {
+                "group": "example.com",
+                "scope": "Namespaced",
+                "names": { "kind": "Thing", "plural": "things" },
+                "versions": [{
+                    "name": "v1", "served": true, "storage": true, "subresources": { "status": {} },
+                    // A name without letters adds nothing to the names of the types in it.
+                    "schema": { "openAPIV3Schema": { "type": "object", "properties": { "{": outer } } },
+                }],
+            },
+        }));
+        let types = generate(&crd.unwrap(), "v1", &Options::default()).unwrap();
+        let named = |name: &str| types.source.matches(&format!("pub struct {name} ")).count();
+        assert_eq!((named("ThingStatus"), named("ThingStatus2")), (1, 1));
+    }
 }
