@@ -94,6 +94,8 @@ fn copies(
             None if is_code => {
                 return Err(not_copied(&old, "it was deleted, or is no text".to_owned()));
             }
+            // The schemas of types from a CRD.
+            Some(text) if old.extension() == "json" => text,
             Some(text) => {
                 let value = |version| format!("{}/{version}", to.api_group(false));
                 let (was, is) = (value(from.version), value(to.version));

@@ -19,6 +19,16 @@ pub fn run(workspace: &Workspace, api: &cli::EditApi, prompt: Prompt<'_>) -> Res
     let before = &workspace.project;
     let there = before.apis().iter().map(|api| api.key).collect();
     let of = type_there(before, &api.of, prompt, there)?;
+    let key = Key {
+        group: of.group.clone(),
+        version: of.version,
+        kind: of.kind.clone(),
+        domain: before.domain_of(&of.group, &of.kind).clone(),
+    };
+    let is_of_crd = before.sources().any(|(other, _)| *other == key);
+    if is_of_crd && !(api.add_field.is_empty() && api.add_status_field.is_empty()) {
+        return Err(generated_from_crd(&template::types_of(before, &key)?));
+    }
     let (project, key) = before.edit_api(&EditApi {
         group: of.group,
         version: of.version,
@@ -96,6 +106,14 @@ fn files(workspace: &Workspace, project: &Project, key: &Key) -> Result<NamedFil
         }
     }
     Ok(named)
+}
+
+/// The refusal of fields where the types follow from a CRD.
+fn generated_from_crd(path: &RelPath) -> Failure {
+    Failure::refused(format!("the types in `{path}` are generated from a CRD"))
+        .note("`--add-field` adds to types that are generated from fields")
+        .note("write the field into the struct: `make manifests` writes the CRD from the types")
+        .advise(Script::edit([path.as_str()]).then(Script::of("make manifests")))
 }
 
 /// The refusal where no attribute could be edited, with the text to write there.

@@ -12,7 +12,7 @@ use crate::{
     definitions,
     engine::{Request, Workspace, crd_files},
     error::{Failure, Result},
-    name::{CrdName, Invalid, ShortName, Version},
+    name::{self, CrdName, Invalid, ShortName, Version},
     plan::NamedFiles,
     project::{Definition, Import, Imported, Key, Project},
     refusal, template,
@@ -136,20 +136,24 @@ fn imports(
         let crd = crd_types::read(value).map_err(|error| refusal::of_crd(name, &error))?;
         match is_selected(api, &crd) {
             true => imports.push(import(workspace, api, name, value, &crd, remarks)?),
-            false => others.push(name.as_str()),
+            false => others.push((name.as_str(), crd.names.kind)),
         }
     }
     if imports.is_empty() {
-        let there = others.into_iter().take(8).map(|name| format!("`{name}`"));
+        let there = others.iter().take(8);
+        let there = there.map(|(name, kind)| format!("`{name}` (Kind {kind})"));
         let there = there.collect::<Vec<_>>().join(", ");
+        let kinds = others.iter().map(|(_, kind)| kind.as_str());
+        let meant = api.of.kind.as_deref();
+        let meant = meant.and_then(|kind| name::nearest(kind, kinds));
         return Err(
             Failure::refused(format!("no CRD in `{source}` is selected"))
                 .note(format!("it has {there}"))
                 .note("`--group`, `--kind` and `--version` select some of them")
-                .advise(Advice::Drop(vec![
-                    "--group".to_owned(),
-                    "--kind".to_owned(),
-                ])),
+                .advise(match meant {
+                    Some(kind) => Advice::set("--kind", kind),
+                    None => Advice::Drop(vec!["--group".to_owned(), "--kind".to_owned()]),
+                }),
         );
     }
     Ok(imports)

@@ -175,7 +175,11 @@ impl<'a> Reader<'a> {
         }
         let is_own = matches!(Type::of_word(first), Some(Type::Own(_)));
         if !is_own {
-            let wrong = Wrong::new(at, format!("`{first}` is no type of your own"), OWNERS);
+            let wrong = Wrong::new(
+                at,
+                format!("`{first}` cannot be a type of your own"),
+                OWNERS,
+            );
             let camel = first.to_upper_camel_case();
             let camel = match Type::of_word(&camel) {
                 Some(Type::Own(_)) => camel,
@@ -220,9 +224,9 @@ impl<'a> Reader<'a> {
         Type::of_word(word).ok_or_else(|| {
             let what = match word {
                 "" => "the type is missing".to_owned(),
-                _ if word.contains('|') => format!("`{word}` is no type; `enum=` is missing"),
+                _ if word.contains('|') => format!("`{word}` is not a type; `enum=` is missing"),
                 _ if is_taken(word) => format!("`{word}` is a name that the generated code needs"),
-                _ => format!("`{word}` is no type"),
+                _ => format!("`{word}` is not a type"),
             };
             let fix = match word {
                 "" => Some("string".to_owned()),
@@ -265,9 +269,14 @@ impl<'a> Reader<'a> {
                     rule,
                 ));
             }
+            let is_quoted = at.len() != value.len();
+            if value.contains(',') && !is_quoted {
+                let what = "the values of an enum are separated by `|`";
+                return Err(Wrong::new(at, what, rule).fix(&value.replace(',', "|")));
+            }
             if values.contains(&value) {
                 let before = at.start - 1..at.end;
-                return Err(Wrong::new(before, format!("`{value}` is there twice"), rule).fix(""));
+                return Err(Wrong::new(before, format!("`{value}` is given twice"), rule).fix(""));
             }
             values.push(value);
             if !self.eat("|") {
@@ -292,7 +301,7 @@ impl<'a> Reader<'a> {
                 .or_else(|| nearest(word, words()));
             return Err(Wrong {
                 fix: fix.map(str::to_owned),
-                ..Wrong::new(at, format!("`{word}` is no marker"), MARKERS)
+                ..Wrong::new(at, format!("`{word}` is not a marker"), MARKERS)
             });
         };
         let (value, place) = match (takes, self.eat("=")) {
@@ -325,7 +334,7 @@ impl<'a> Reader<'a> {
         if is_again && *word != "listMapKey" {
             let with_colon = whole.start - 1..whole.end;
             return Err(
-                Wrong::new(with_colon, format!("`{word}` is there twice"), MARKERS).fix(""),
+                Wrong::new(with_colon, format!("`{word}` is given twice"), MARKERS).fix(""),
             );
         }
         if let Some(why) = unfit(type_, word) {

@@ -116,7 +116,7 @@ fn known(all: &[&Field], field: &Field) -> Found {
     let is_owner = |name: &str| all.iter().any(|it| it.owner.as_deref() == Some(name));
     if let Some(name) = field.type_.own().filter(|name| !is_owner(name)) {
         let what = format!("the type `{name}` has no fields");
-        let rule = "it is no type of Kubernetes that is known here, so it is one of your own, and its fields are given as `Port.name:string`";
+        let rule = "it is not a type of Kubernetes that is known here, so it is one of your own, and its fields are given as `Port.name:string`";
         let correction = match Type::meant(name) {
             Some(word) => Correction::Replace(field.to_string().replace(name, word)),
             None => Correction::Add(format!("{name}.name:string")),

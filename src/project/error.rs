@@ -280,6 +280,8 @@ pub enum Refused {
     RequiredField {
         field: Field,
         of_status: bool,
+        /// All fields that the flag gives.
+        given: Vec<Field>,
     },
     Stored {
         key: Key,

@@ -83,6 +83,16 @@ impl Definition {
         }
     }
 
+    /// The same schema as another version, which is served and not yet stored.
+    pub(super) fn in_version(&self, version: Version) -> Self {
+        let (mut value, version) = (self.value(), version.to_string());
+        value["spec"]["versions"][0]["name"] = json!(version);
+        value["spec"]["versions"][0]["served"] = json!(true);
+        value["spec"]["versions"][0]["storage"] = json!(false);
+        let definition = Self::new(format!("{value:#}\n"), &value, &version);
+        definition.expect("only the name of the version is another")
+    }
+
     /// The text, as JSON.
     pub fn text(&self) -> &str {
         &self.text

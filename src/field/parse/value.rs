@@ -58,7 +58,7 @@ pub(super) fn set(
         number(type_.of_values(), value).ok_or_else(|| {
             Wrong::new(
                 at.clone(),
-                format!("`{value}` is no {}", kind(type_.of_values())),
+                format!("`{value}` is not a valid {}", kind(type_.of_values())),
                 LIMITS,
             )
         })
@@ -69,7 +69,7 @@ pub(super) fn set(
             .ok()
             .filter(|count| *count <= u64::from(u32::MAX))
             .ok_or_else(|| {
-                let what = format!("`{value}` is no number of characters or items");
+                let what = format!("`{value}` is not a number of characters or items");
                 Wrong::new(at.clone(), what, LIMITS)
             })
     };
@@ -84,7 +84,7 @@ pub(super) fn set(
             if crd_types::matches(&value, "").is_none() {
                 let rule = "a pattern is a regular expression as in Go (RE2); if it has a `:`, it is in double quotes: `pattern=\"^a:b$\"`";
                 let whole = at.start..at.start + rest.len();
-                let wrong = Wrong::new(whole, format!("`{value}` is no pattern"), rule);
+                let wrong = Wrong::new(whole, format!("`{value}` is not a pattern"), rule);
                 let is_cut = rest.len() > value.len() && crd_types::matches(rest, "").is_some();
                 return Err(match is_cut {
                     true => wrong.fix(quoted(rest, &[':'])),
@@ -98,7 +98,7 @@ pub(super) fn set(
             let rule = "formats are byte, cidr, date, duration, email, hostname, ipv4, ipv6, mac, password, uri and uuid; a moment is a Time";
             markers.format = Some(format.ok_or_else(|| Wrong {
                 fix: nearest(&value, FORMATS).map(str::to_owned),
-                ..Wrong::new(at, format!("`{value}` is no format"), rule)
+                ..Wrong::new(at, format!("`{value}` is not a format"), rule)
             })?);
         }
         "listType" => {
@@ -106,7 +106,7 @@ pub(super) fn set(
             let rule = "list types are atomic, set and map, as in `x-kubernetes-list-type`";
             markers.list_type = Some(found.ok_or_else(|| Wrong {
                 fix: nearest(&value, ListType::ALL.map(ListType::word)).map(str::to_owned),
-                ..Wrong::new(at, format!("`{value}` is no list type"), rule)
+                ..Wrong::new(at, format!("`{value}` is not a list type"), rule)
             })?);
         }
         "listMapKey" => {
@@ -125,7 +125,7 @@ pub(super) fn set(
         _ => {
             if value.trim().is_empty() || value.contains(char::is_control) {
                 let rule = "the description is one line of text";
-                return Err(Wrong::new(at, "this is no description", rule));
+                return Err(Wrong::new(at, "this is not a description", rule));
             }
             markers.doc = Some(value.trim().to_owned());
         }
@@ -174,7 +174,11 @@ fn default(type_: &Type, text: &str, at: Range<usize>) -> Result<Value, Wrong> {
             }
             _ => None,
         },
-        ..Wrong::new(at, format!("`{text}` is no {}", kind(type_)), DEFAULT)
+        ..Wrong::new(
+            at,
+            format!("`{text}` is not a valid {}", kind(type_)),
+            DEFAULT,
+        )
     })
 }
 

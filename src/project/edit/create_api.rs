@@ -1,12 +1,14 @@
 //! `create api`: an API, a controller, or both; and `--from-version`, a new version that starts as a copy of another one.
 
+use std::sync::Arc;
+
 use super::{CreateWebhook, External, Target};
 use crate::name::{
     ControllerName, Group, Kind, Plural, ShortName, Version, kubernetes, rust::Module,
 };
 use crate::project::error::{Refused, Result, Use};
 use crate::project::rules;
-use crate::project::{Api, Fields, Key, Project, Resource};
+use crate::project::{Api, Fields, Key, Project, Resource, Source};
 
 /// The flags of `create api`.
 #[derive(Clone, Debug)]
@@ -106,11 +108,21 @@ impl Project {
         if let Some((field, _)) = given.into_iter().find(|(_, given)| !given.is_empty()) {
             return Err(Refused::FieldsOfCopy(field).into());
         }
-        let project = self.create_api(&CreateApi {
+        let mut project = self.create_api(&CreateApi {
             fields: entry.api.map_or_else(Fields::default, |api| api.fields),
             ..create.clone()
         })?;
         let to = create.own_key(self);
+        if let Some(source) = entry.source
+            && let Some(of_copy) = project.resources.get_mut(&to)
+        {
+            let definition = source.definition;
+            let definition = definition.map(|it| Arc::new(it.in_version(to.version)));
+            of_copy.source = Some(Source {
+                definition,
+                ..source
+            });
+        }
         let versions = project.versions_of(&to);
         let (hub, spokes) = match self.hub_of(&to) {
             Some(hub) => (hub, vec![to.version]),

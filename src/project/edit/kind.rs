@@ -48,7 +48,16 @@ impl Project {
         }
         let fields = edit.fields.without(&api.fields);
         if let Some((field, of_status)) = required(&fields, &api.fields).filter(|_| !edit.force) {
-            return Err(Refused::RequiredField { field, of_status }.into());
+            let given = match of_status {
+                true => edit.fields.status.clone(),
+                false => edit.fields.spec.clone(),
+            };
+            let required = Refused::RequiredField {
+                field,
+                of_status,
+                given,
+            };
+            return Err(required.into());
         }
         let plural = edit.plural.as_ref();
         let plural = plural.filter(|plural| **plural != entry.plural);
@@ -125,9 +134,9 @@ impl Project {
         if self.apis_of(group, kind).next().is_none() {
             return Err(self.no_kind(group, kind).into());
         }
-        let is = |key: &Key, kind: &Kind| {
-            (&key.group, &key.kind, &key.domain) == (group, kind, &self.domain)
-        };
+        let domain = self.domain_of(group, kind);
+        let is =
+            |key: &Key, kind: &Kind| (&key.group, &key.kind, &key.domain) == (group, kind, domain);
         if self.resources.keys().any(|key| is(key, to)) {
             return Err(Refused::KindExists(to.clone()).into());
         }

@@ -4,6 +4,7 @@ use super::{edit, flag, flag_of, init, list, of, of_webhooks, spokes, status};
 use crate::{
     advice::{Advice, Flag, Script},
     error::Failure,
+    field::Field,
     project::{FILE, Key, Need, Refused, TEMPLATES},
 };
 
@@ -170,14 +171,17 @@ pub fn failure(refused: Refused) -> Failure {
             .note("`edit api` changes the names and the scope of a kind")
             .note("the flags are `--plural`, `--namespaced` and `--short-name`")
             .advise(Advice::Help),
-        Refused::RequiredField { mut field, of_status } => {
+        Refused::RequiredField { field, of_status, given } => {
             let flag = if of_status { "--add-status-field" } else { "--add-field" };
             let what = format!("the new field `{field}` is required");
-            field.markers.optional = true;
+            let optional = |mut other: Field| {
+                other.markers.optional |= other == field;
+                Flag::new(flag, Some(other.to_string()))
+            };
             Failure::refused(what)
                 .note("objects that are stored lack it: the API server would refuse every change of them")
                 .note("make it optional or give it a default; `--force` adds it as it is, for an API that nobody uses yet")
-                .advise(Advice::set(flag, field.to_string()))
+                .advise(Advice::set_all(given.into_iter().map(optional)))
         }
         Refused::Stored { key, what, crd } => {
             let (kind, word) = (&key.kind, what.word());
