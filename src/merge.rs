@@ -111,13 +111,32 @@ pub fn lacking(ours: &[u8], theirs: &[u8]) -> Vec<String> {
     for line in theirs.lines().map(str::trim) {
         match has.get_mut(line).filter(|count| **count > 0) {
             Some(count) => *count -= 1,
-            None if line.contains(char::is_alphanumeric) && !is_comment(line) => {
+            None if line.contains(char::is_alphanumeric)
+                && !is_comment(line)
+                && !is_imported(&ours, line) =>
+            {
                 lacking.push(line.to_owned())
             }
             None => {}
         }
     }
     lacking
+}
+
+/// Whether a `use a::B;` is part of a group in the text: `use a::{A, B};`.
+fn is_imported(text: &str, line: &str) -> bool {
+    let path = line
+        .strip_prefix("use ")
+        .and_then(|it| it.strip_suffix(';'));
+    let Some((module, name)) = path.and_then(|path| path.rsplit_once("::")) else {
+        return false;
+    };
+    let group = format!("use {module}::{{");
+    let mut groups = text.split(&group).skip(1);
+    groups.any(|rest| {
+        let names = rest.split_once('}').map_or(rest, |(names, _)| names);
+        names.split(',').any(|other| other.trim() == name)
+    })
 }
 
 #[cfg(test)]
@@ -133,6 +152,16 @@ mod tests {
         Driver::Yaml,
         Driver::Lines,
     ];
+
+    #[test]
+    fn an_import_in_a_group_is_there() {
+        let check = |ours: &str, expected: &[&str]| {
+            assert_eq!(lacking(ours.as_bytes(), b"use a::b::C;\n"), expected);
+        };
+        check("use a::b::{B, C};\n", &[]);
+        check("use a::b::{\n    C,\n    D,\n};\n", &[]);
+        check("use a::b::{CC};\nuse a::{C};\n", &["use a::b::C;"]);
+    }
 
     #[test]
     fn a_merge_that_no_longer_parses_is_a_conflict() {
