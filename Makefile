@@ -131,6 +131,11 @@ bench-features: ## Measure the compile time of each feature of operator-runtime
 snapshots: ## Accept the current output and files of the tool as snapshots
 	BLESS=1 $(CARGO) test --test cli snapshots::
 
+.PHONY: release-dry-run
+release-dry-run: package ## Make a release for this machine in dist/, without publishing it, and list what is in it
+	sh .github/release.sh
+	cd dist && sha256sum -- *.tgz > SHA256SUMS && sha256sum --check SHA256SUMS && tar -tvzf *.tgz
+
 ROOT := $(or $(CARGO_INSTALL_ROOT),$(CARGO_HOME),$(HOME)/.cargo)
 .PHONY: install
 install: ## Install the operator-forge binary and its man pages
