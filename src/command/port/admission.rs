@@ -95,7 +95,7 @@ pub fn of_webhook(
             let deletes = setting.name == "verbs" && setting.values.iter().any(is_deleting);
             if deletes && purpose == Purpose::Defaulting {
                 notes.push(format!(
-                    "`{}`: a defaulting webhook does not get `delete`; deny it in a validating one",
+                    "`{}`: a defaulting webhook does not get `delete`; a validating one does",
                     setting.text
                 ));
             }
@@ -290,7 +290,7 @@ mod tests {
             &format!("{TYPE},verbs=create;update;delete"),
             &[],
             &[
-                "`verbs=create;update;delete`: a defaulting webhook does not get `delete`; deny it in a validating one",
+                "`verbs=create;update;delete`: a defaulting webhook does not get `delete`; a validating one does",
             ],
         );
         check(

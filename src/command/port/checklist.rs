@@ -78,8 +78,8 @@ impl Title {
             Self::Controllers => {
                 "The calls follow from the RBAC markers. Add those that the Rust code needs to `controller()`: `make manifests`\n\
                  writes the role, under which the integration tests run the operator. A test that needs more of it fails.\n\
-                 Permissions to write a controller's own kind are scaffolded, so of these only that for the status is a call:\n\
-                 a finalizer needs `.finalizer()`."
+                 Of the permissions to write a controller's own kind, which kubebuilder scaffolds, only that for the status is a\n\
+                 call. A finalizer needs `.finalizer()`."
             }
             Self::Webhooks => {
                 "Write what the Go methods do. The calls are what the webhook markers say beyond the defaults: add them to `webhook()`,\n\

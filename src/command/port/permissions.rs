@@ -40,7 +40,7 @@ const VERBS: [(&str, &str); 12] = [
 ];
 
 /// The permissions of a controller for objects of `key` in the file with this `text`: `Controller::external`, which grants reading
-/// its own kind. kubebuilder scaffolds markers to write the objects of that kind, so they tell nothing.
+/// its own kind. kubebuilder scaffolds markers to write that kind, so only that for its status becomes a call.
 pub fn of_controller(project: &Project, key: &Key, text: &str) -> Permissions {
     let core = project.resource(key).is_some_and(|it| it.core);
     let plural = project.plural(key).map(ToString::to_string);

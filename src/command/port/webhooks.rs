@@ -47,10 +47,10 @@ impl<'a> Port<'a> {
                 let target = create.target(&self.project)?;
                 let project = self.project.create_webhook(&create)?;
                 let paths = template::files_of_webhook(&project, &create, &target)?;
-                Ok((project, paths))
+                Ok((project, target.key, paths))
             });
             let what = format!("the webhooks of `{}`", entry.title());
-            let (project, paths) = match created {
+            let (project, key, paths) = match created {
                 Ok(created) => created,
                 Err(failure) => {
                     let code: Vec<_> = files.webhook(entry).into_iter().collect();
