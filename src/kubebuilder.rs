@@ -10,7 +10,7 @@ mod tests;
 use serde::{Deserialize, Deserializer};
 use serde_yaml::{Mapping, Value};
 
-pub use self::code::{Rule, built, flags, rules};
+pub use self::code::{Admission, Rule, Setting, admissions, built, flags, rules};
 pub use self::files::Files;
 use crate::{name::Plural, project::LAYOUT, yaml};
 

@@ -1,5 +1,6 @@
 //! `init --from-kubebuilder`: the entries of a Go project, with types from its CRDs, and a list of what a person has to port.
 
+mod admission;
 mod checklist;
 mod controllers;
 mod crds;

@@ -1,5 +1,5 @@
-//! What Go code says in markers and in calls that are easy to find: permissions, watches, flags. Go is not parsed: these lists
-//! help a person to port the code, and a line that is missing is found by the compiler or by a test.
+//! What Go code says in markers and in calls that are easy to find: permissions, watches, webhooks, flags. Go is not parsed: these
+//! lists help a person to port the code, and a line that is missing is found by the compiler or by a test.
 
 use std::collections::BTreeSet;
 
@@ -18,19 +18,62 @@ pub struct Rule {
     pub is_special: bool,
 }
 
+/// The settings of one marker `+kubebuilder:webhook`.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Admission {
+    /// The marker, as it is in the file.
+    pub marker: String,
+    /// The settings, in their order.
+    pub settings: Vec<Setting>,
+}
+
+/// One setting of a marker.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Setting {
+    /// The setting, as it is in the file: `verbs=create;update`.
+    pub text: String,
+    /// Its name.
+    pub name: String,
+    /// Its values, without quotes.
+    pub values: Vec<String>,
+}
+
+impl Admission {
+    /// The values of the setting with this name.
+    pub fn values(&self, name: &str) -> &[String] {
+        let mut settings = self.settings.iter();
+        let found = settings.find(|setting| setting.name == name);
+        found.map_or(&[], |setting| &setting.values)
+    }
+}
+
 /// The markers for RBAC in a file.
 pub fn rules(text: &str) -> Vec<Rule> {
-    const MARKER: &str = "+kubebuilder:rbac:";
-    let comments = text
-        .lines()
-        .filter_map(|line| line.trim().strip_prefix("//"));
-    let markers = comments.filter_map(|line| {
-        let marker = line.trim();
-        Some((marker, marker.strip_prefix(MARKER)?))
-    });
+    let markers = markers(text, "+kubebuilder:rbac:");
     markers
         .map(|(marker, fields)| rule(marker, fields))
         .collect()
+}
+
+/// The markers for admission webhooks in a file.
+pub fn admissions(text: &str) -> Vec<Admission> {
+    let markers = markers(text, "+kubebuilder:webhook:");
+    let admissions = markers.map(|(marker, fields)| Admission {
+        marker: marker.to_owned(),
+        settings: settings(fields),
+    });
+    admissions.collect()
+}
+
+/// The markers in a file that start with `prefix`, and what follows it.
+fn markers<'a>(text: &'a str, prefix: &'static str) -> impl Iterator<Item = (&'a str, &'a str)> {
+    let comments = text
+        .lines()
+        .filter_map(|line| line.trim().strip_prefix("//"));
+    comments.filter_map(move |line| {
+        let marker = line.trim();
+        Some((marker, marker.strip_prefix(prefix)?))
+    })
 }
 
 fn rule(marker: &str, fields: &str) -> Rule {
@@ -38,7 +81,20 @@ fn rule(marker: &str, fields: &str) -> Rule {
         marker: marker.to_owned(),
         ..Rule::default()
     };
-    for field in split(fields, ',') {
+    for Setting { name, values, .. } in settings(fields) {
+        match name.as_str() {
+            "groups" => rule.groups = values,
+            "resources" => rule.resources = values,
+            "verbs" => rule.verbs = values,
+            _ => rule.is_special = true,
+        }
+    }
+    rule
+}
+
+/// The settings of a marker.
+fn settings(fields: &str) -> Vec<Setting> {
+    let settings = split(fields, ',').into_iter().map(|field| {
         let (name, value) = field.split_once('=').unwrap_or((field, ""));
         let inner = value.trim().strip_prefix('{');
         let values = match inner.and_then(|inner| inner.strip_suffix('}')) {
@@ -47,14 +103,13 @@ fn rule(marker: &str, fields: &str) -> Rule {
         };
         let values = values.into_iter();
         let values = values.map(|value| value.trim().trim_matches(['"', '`']).to_owned());
-        match name.trim() {
-            "groups" => rule.groups = values.collect(),
-            "resources" => rule.resources = values.collect(),
-            "verbs" => rule.verbs = values.collect(),
-            _ => rule.is_special = true,
+        Setting {
+            text: field.trim().to_owned(),
+            name: name.trim().to_owned(),
+            values: values.collect(),
         }
-    }
-    rule
+    });
+    settings.collect()
 }
 
 /// The parts of a text between separators that are not in quotes or braces.

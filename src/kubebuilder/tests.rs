@@ -83,6 +83,42 @@ fn markers_are_rules() {
 }
 
 #[test]
+fn markers_are_admissions() {
+    let text = r#"
+// +kubebuilder:webhook:path=/mutate-v1-pod,mutating=true,groups="",verbs=create;update,name=mpod.kb.io
+//+kubebuilder:webhook:verbs={create,"delete"},timeoutSeconds=5
+// +kubebuilder:webhookconfiguration:mutating=true,name=a
+"#;
+    let found = admissions(text);
+    let settings = |at: usize| -> Vec<_> {
+        let settings = found[at].settings.iter();
+        settings
+            .map(|it| (it.text.as_str(), it.values.join(" ")))
+            .collect()
+    };
+    assert_eq!(found.len(), 2);
+    assert_eq!(
+        settings(0),
+        [
+            ("path=/mutate-v1-pod", "/mutate-v1-pod".to_owned()),
+            ("mutating=true", "true".to_owned()),
+            ("groups=\"\"", String::new()),
+            ("verbs=create;update", "create update".to_owned()),
+            ("name=mpod.kb.io", "mpod.kb.io".to_owned()),
+        ]
+    );
+    assert_eq!(
+        settings(1),
+        [
+            ("verbs={create,\"delete\"}", "create delete".to_owned()),
+            ("timeoutSeconds=5", "5".to_owned()),
+        ]
+    );
+    assert_eq!(found[1].values("verbs"), ["create", "delete"]);
+    assert_eq!(found[1].values("name"), [""; 0]);
+}
+
+#[test]
 fn calls_of_the_builder() {
     let text = "
         return ctrl.NewControllerManagedBy(mgr).

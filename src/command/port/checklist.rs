@@ -77,9 +77,14 @@ impl Title {
             Self::NotAdded => "What the Go project has, and this one does not have yet.",
             Self::Controllers => {
                 "The calls follow from the RBAC markers. Add those that the Rust code needs to `controller()`: `make manifests`\n\
-                 writes the role, and the integration tests fail on a permission that is missing or unused."
+                 writes the role, under which the integration tests run the operator. A test that needs more of it fails.\n\
+                 Of the permissions to write a controller's own kind, which kubebuilder scaffolds, only that for the status is a\n\
+                 call. A finalizer needs `.finalizer()`."
             }
-            Self::Webhooks => "Write what the Go methods do.",
+            Self::Webhooks => {
+                "Write what the Go methods do. The calls are what the webhook markers say beyond the defaults: add them to `webhook()`,\n\
+                 with types of `operator_runtime::webhook`."
+            }
             Self::Conversions => "`cargo test` checks that each conversion loses nothing.",
             Self::Code => {
                 "Code that kubebuilder does not scaffold. Of `…_types.go`, the methods are left: the types are generated."

@@ -39,7 +39,8 @@ const VERBS: [(&str, &str); 12] = [
     ("watch", "Watch"),
 ];
 
-/// The permissions of a controller for objects of `key` in the file with this `text`.
+/// The permissions of a controller for objects of `key` in the file with this `text`: `Controller::external`, which grants reading
+/// its own kind. kubebuilder scaffolds markers to write that kind, so only that for its status becomes a call.
 pub fn of_controller(project: &Project, key: &Key, text: &str) -> Permissions {
     let core = project.resource(key).is_some_and(|it| it.core);
     let plural = project.plural(key).map(ToString::to_string);
@@ -79,8 +80,16 @@ pub fn of_controller(project: &Project, key: &Key, text: &str) -> Permissions {
             Some((plural, subresource)) => (plural, Some(subresource)),
             None => (resource.as_str(), None),
         };
-        if is_granted(&group, plural) || (&group, plural) == (&own.0, &own.1) {
+        let is_own = (&group, plural) == (&own.0, &own.1);
+        // `.owns` grants the finalizers of the own kind.
+        let is_left = is_own && matches!(subresource, None | Some("finalizers"));
+        if is_granted(&group, plural) || is_left {
             continue;
+        }
+        // `status::patch` needs one verb, and the status is read with its object.
+        if is_own && subresource == Some("status") {
+            let writes = ["patch", "update"].iter().any(|it| verbs.contains(*it));
+            verbs = writes.then(|| "patch".to_owned()).into_iter().collect();
         }
         let Some(kind) = kind_of(project, &group, plural) else {
             permissions.notes.push(format!(
@@ -176,12 +185,27 @@ mod tests {
     #[test]
     fn the_own_kind_and_events_need_no_call() {
         check(
-            "// +kubebuilder:rbac:groups=media.example.com,resources=videos;videos/status,verbs=get;update\n\
+            "// +kubebuilder:rbac:groups=media.example.com,resources=videos;videos/finalizers,verbs=get;update\n\
              // +kubebuilder:rbac:groups=\"\";events.k8s.io,resources=events,verbs=create;patch\n\
              For(&mediav1.Video{}).\n",
             &[],
             &[],
         );
+    }
+
+    #[test]
+    fn subresources_of_the_own_kind_are_calls() {
+        check(
+            "// +kubebuilder:rbac:groups=media.example.com,resources=videos/status,verbs=get;update;patch\n\
+             // +kubebuilder:rbac:groups=media.example.com,resources=videos/scale,verbs=get\n",
+            &[
+                ".needs_subresource::<Video>(\"scale\", &[Verb::Get])",
+                ".needs_subresource::<Video>(\"status\", &[Verb::Patch])",
+            ],
+            &[],
+        );
+        let reads = "groups=media.example.com,resources=videos/status,verbs=get";
+        check(&format!("// +kubebuilder:rbac:{reads}"), &[], &[]);
     }
 
     #[test]

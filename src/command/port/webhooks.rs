@@ -2,6 +2,7 @@
 
 use super::{
     Port,
+    admission::{self, Purpose},
     checklist::{Item, Title},
 };
 use crate::{
@@ -46,10 +47,10 @@ impl<'a> Port<'a> {
                 let target = create.target(&self.project)?;
                 let project = self.project.create_webhook(&create)?;
                 let paths = template::files_of_webhook(&project, &create, &target)?;
-                Ok((project, paths))
+                Ok((project, target.key, paths))
             });
             let what = format!("the webhooks of `{}`", entry.title());
-            let (project, paths) = match created {
+            let (project, key, paths) = match created {
                 Ok(created) => created,
                 Err(failure) => {
                     let code: Vec<_> = files.webhook(entry).into_iter().collect();
@@ -61,11 +62,29 @@ impl<'a> Port<'a> {
             self.project = project;
             let source = files.webhook(entry);
             for path in paths.iter().filter(|it| it.as_str().starts_with("src/")) {
-                let item = Item::default();
+                let purpose = Purpose::of(path);
+                let item = purpose.map(|purpose| self.admission(entry, &key, purpose, source));
+                let item = item.unwrap_or_default();
                 self.file(Title::Webhooks, source, &what, path.as_str(), item);
             }
         }
         Ok(())
+    }
+
+    /// What the markers in `source` say about a webhook.
+    fn admission(&self, entry: &Entry, key: &Key, purpose: Purpose, source: Option<&str>) -> Item {
+        let text = source.and_then(|source| self.files.0.get(source));
+        let text = text.map_or("", String::as_str);
+        let path = match purpose {
+            Purpose::Defaulting => entry.webhooks.defaulting_path.as_deref(),
+            Purpose::Validating => entry.webhooks.validation_path.as_deref(),
+        };
+        let (calls, notes) = admission::of_webhook(&self.project, key, purpose, path, text);
+        Item {
+            calls,
+            notes,
+            ..Item::default()
+        }
     }
 
     /// Adds the conversions that follow from the types.
