@@ -272,7 +272,7 @@ impl<'a> Reader<'a> {
             let is_quoted = at.len() != value.len();
             if value.contains(',') && !is_quoted {
                 let what = "the values of an enum are separated by `|`";
-                return Err(Wrong::new(at, what, rule).fix(&value.replace(',', "|")));
+                return Err(Wrong::new(at, what, rule).fix(value.replace(',', "|")));
             }
             if values.contains(&value) {
                 let before = at.start - 1..at.end;
