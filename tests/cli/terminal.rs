@@ -126,7 +126,7 @@ fn the_group_may_be_left_empty_and_fields_and_yes_or_no_are_lines() {
         !output.contains("\u{1b}[?25l"),
         "the cursor stays: {output}"
     );
-    assert!(output.contains("column 6: `int` is no type"), "{output}");
+    assert!(output.contains("column 6: `int` is not a type"), "{output}");
     let is_there = |path: &str| directory.path().join(path).exists();
     let types = directory.path().join("src/api/example_com/v1/memcached.rs");
     let types = fs::read_to_string(types).unwrap();
