@@ -4,6 +4,7 @@
 //! are pure functions; equal projects are written as equal bytes.
 
 mod compare;
+mod deploy_image;
 mod edit;
 mod error;
 mod file;
@@ -35,6 +36,7 @@ use serde::{Deserialize, Serialize};
 use serde_yaml::Mapping;
 
 pub use self::compare::check_unchanging;
+pub use self::deploy_image::DeployImage;
 pub use self::edit::{
     CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, EditApi, EditSettings, External, Import,
     Imported, InitOptions, NewVersion, Target, fixed,
@@ -164,6 +166,8 @@ pub struct Resource {
     pub controller: bool,
     /// Whether that controller was generated with a finalizer.
     pub finalizer: bool,
+    /// The Deployment that the default controller was generated with.
+    pub image: Option<DeployImage>,
     /// Whether it is a core type.
     pub core: bool,
     /// The Rust path of an external type.
@@ -215,6 +219,15 @@ impl Fields {
         self.spec.is_empty() && self.status.is_empty()
     }
 
+    /// These with the field `size`, unless it is there word for word.
+    fn with_size(mut self) -> Self {
+        let size = DeployImage::size();
+        if !self.spec.contains(&size) {
+            self.spec.insert(0, size);
+        }
+        self
+    }
+
     /// These without those that `there` has, too, word for word.
     fn without(&self, there: &Self) -> Self {
         let new = |these: &[Field], there: &[Field]| {
@@ -236,6 +249,7 @@ impl Resource {
             api: None,
             controller: false,
             finalizer: false,
+            image: None,
             core,
             external: None,
             source: None,

@@ -81,7 +81,7 @@ pub fn files_of(project: &Project, create: &CreateApi) -> Result<BTreeSet<RelPat
     let of_kind = project.of_kind(&key.group, &key.kind);
     of_subjects(&of_kind, |Subject { scope, names, .. }| match scope {
         Scope::Api => create.resource && names.key.version == create.version,
-        Scope::Controller => {
+        Scope::Controller | Scope::DeployImage => {
             create.controller && names.group_module == group && names.module == module
         }
         _ => false,

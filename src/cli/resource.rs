@@ -4,7 +4,10 @@ use clap::{ArgAction, Args, Subcommand, ValueEnum, ValueHint, builder::PossibleV
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
 
 use super::{ExternalFlags, Foreign, Scaffold, complete};
-use crate::project::Certificates;
+use crate::{
+    error::Result,
+    project::{self, Certificates, DeployImage, Refused},
+};
 
 /// `--group`, `--version` and `--kind`.
 #[derive(Args, Clone, Debug)]
@@ -37,6 +40,8 @@ Examples:
   operator-forge create api --group cache --version v1alpha1 --kind Memcached --finalizer
   operator-forge create api --group cache --version v1alpha1 --kind Memcached --field size:int32:min=1:default=3 \\
     --field image:string
+  operator-forge create api --group cache --version v1alpha1 --kind Memcached --image memcached:1.6.39-alpine \
+    --image-container-port 11211
   operator-forge create api --group cache --version v1 --kind Memcached --controller=false
   operator-forge create api --group apps --version v1 --kind Deployment --resource=false
   operator-forge create api --group cache --version v1alpha1 --kind Memcached --resource=false --controller-name backup
@@ -86,6 +91,9 @@ pub struct Api {
     /// With --from-crd: whether the kinds belong to another project, so that only their types are generated [default: false]
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub external: Option<bool>,
+    /// An image that the controller runs.
+    #[command(flatten)]
+    pub image: ImageFlags,
     /// Copy the types of this version, and convert between the two
     #[arg(long, value_name = "VERSION", add = ArgValueCandidates::new(complete::versions))]
     pub from_version: Option<String>,
@@ -98,6 +106,53 @@ pub struct Api {
     /// The plugin that kubebuilder's command names.
     #[command(flatten)]
     pub scaffold: Scaffold,
+}
+
+/// `--image` and its options.
+#[derive(Args, Debug, Default)]
+pub struct ImageFlags {
+    /// Image of a complete controller, which runs it in a Deployment with `spec.size` Pods
+    #[arg(long, value_name = "IMAGE")]
+    pub image: Option<String>,
+    /// With --image: command of the container, separated by commas [default: that of the image]
+    #[arg(long, value_name = "COMMAND", allow_hyphen_values = true)]
+    pub image_container_command: Option<String>,
+    /// With --image: port that the container listens on, for a Service
+    #[arg(long, value_name = "PORT")]
+    pub image_container_port: Option<String>,
+    /// With --image: user ID that the container runs as [default: that of the image]
+    #[arg(long, value_name = "UID")]
+    pub run_as_user: Option<String>,
+}
+
+impl ImageFlags {
+    /// Errors: a value is not valid, or an option is given without an image.
+    pub fn parse(&self) -> Result<Option<DeployImage>> {
+        let options = [
+            ("containerCommand", &self.image_container_command),
+            ("containerPort", &self.image_container_port),
+            ("runAsUser", &self.run_as_user),
+        ];
+        let Some(image) = &self.image else {
+            let given = options
+                .into_iter()
+                .find_map(|(field, value)| Some((field, value.clone()?)));
+            return match given {
+                Some((field, value)) => {
+                    let of = "deployImage";
+                    Err(project::Error::from(Refused::NotAsked { field, value, of }).into())
+                }
+                None => Ok(None),
+            };
+        };
+        let [(_, command), (_, port), (_, user)] = options;
+        Ok(Some(DeployImage {
+            image: image.parse()?,
+            container_command: command.as_deref().map(str::parse).transpose()?,
+            container_port: port.as_deref().map(str::parse).transpose()?,
+            run_as_user: user.as_deref().map(str::parse).transpose()?,
+        }))
+    }
 }
 
 /// `create webhook`.

@@ -86,6 +86,7 @@ fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi>
         controller,
         controller_name: name.map(str::parse).transpose()?,
         finalizer: api.finalizer,
+        image: api.image.parse()?,
         short_names: short_names.collect::<Result<_, _>>()?,
         fields,
         force: api.force,

@@ -90,6 +90,7 @@ fn refuse_flags(api: &Api) -> Result<()> {
         ("--from-version", api.from_version.is_some()),
         ("--controller-name", api.controller_name.is_some()),
         ("--finalizer", api.finalizer.is_some()),
+        ("--image", api.image.image.is_some()),
         (
             "--external-api-path",
             api.crate_type.external_api_path.is_some(),

@@ -180,6 +180,7 @@ impl Workspace {
             // A branch brings the code of its controllers along.
             if !is_new {
                 project.check_finalizers(applied)?;
+                project.check_images(applied)?;
             }
         }
         Ok(Self {

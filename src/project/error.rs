@@ -248,6 +248,8 @@ pub enum Refused {
     /// Fields for a version that is a copy.
     FieldsOfCopy(&'static str),
     ApiExists(Key),
+    /// A field that a controller with an image cannot have.
+    BesideImage(&'static str),
     /// The types of the API are not generated from a CRD.
     NotFromCrd(Key),
     /// The project defines the kind, and the CRD would be that of another project; or the other way round.

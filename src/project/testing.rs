@@ -20,6 +20,7 @@ pub fn create(flags: &str) -> CreateApi {
         short_names: Vec::new(),
         fields: Fields::default(),
         external: None,
+        image: None,
         force: false,
     };
     let mut domain = "".parse().unwrap();
@@ -38,6 +39,9 @@ pub fn create(flags: &str) -> CreateApi {
             ("finalizer", value) => create.finalizer = Some(value == "true"),
             ("domain", value) => domain = value.parse().unwrap(),
             ("path", value) => create.external = Some(external(value, &domain)),
+            ("image", value) => {
+                create.image = serde_yaml::from_str(&format!("image: {value}")).ok()
+            }
             ("force", _) => create.force = true,
             other => panic!("{other:?}"),
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::rules::is_namespaced;
-use super::{Api, Key, Project, Resource, Webhooks};
+use super::{Api, DeployImage, Key, Project, Resource, Webhooks};
 use crate::name::rust::Module;
 use crate::name::{Group, Kind, Plural, Version};
 
@@ -51,6 +51,8 @@ pub struct ControllerView<'a> {
     pub namespaced: bool,
     /// Whether it was generated with a finalizer.
     pub finalizer: bool,
+    /// The Deployment that it was generated with.
+    pub image: Option<&'a DeployImage>,
 }
 
 /// An entry with webhooks.
@@ -192,6 +194,7 @@ impl Resource {
             resource: self,
             namespaced: is_namespaced(key, self),
             finalizer,
+            image: self.image.as_ref().filter(|_| default),
         };
         let default = self.controller.then(|| {
             let (name, module) = (

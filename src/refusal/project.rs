@@ -166,6 +166,9 @@ fn flag_of(field: &str) -> String {
         "statusFields" => "status-field",
         "domain" => "external-api-domain",
         "path" => "external-api-path",
+        "deployImage" => "image",
+        "containerCommand" => "image-container-command",
+        "containerPort" => "image-container-port",
         other => return format!("--{}", other.to_kebab_case()),
     };
     format!("--{name}")

@@ -31,8 +31,10 @@ pub enum Scope {
     Schemas,
     /// Each CRD that external types are generated from.
     ExternalCrd,
-    /// Each controller.
+    /// Each controller but those with an image.
     Controller,
+    /// Each controller that was generated with an image.
+    DeployImage,
     /// A project with webhooks.
     Server,
     /// A project with webhooks and certificates that the operator makes.
@@ -77,12 +79,13 @@ pub struct Template {
 /// A directory of templates: its scope, the owner of its files, and the files with another owner, by the start of their target.
 type Row = (&'static str, Scope, Owner, &'static [(&'static str, Owner)]);
 
-const TABLE: [Row; 13] = [
+const TABLE: [Row; 14] = [
     ("project/", Scope::Project, Owner::Shared, &OF_PROJECT),
     ("api/", Scope::Api, Owner::User, &[]),
     ("schemas/", Scope::Schemas, Owner::User, &[]),
     ("external/", Scope::ExternalCrd, Owner::User, &[]),
     ("controller/", Scope::Controller, Owner::User, &[]),
+    ("deploy-image/", Scope::DeployImage, Owner::User, &[]),
     ("webhook/server/", Scope::Server, Owner::Shared, &[]),
     (
         "webhook/self-managed/",

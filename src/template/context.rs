@@ -22,7 +22,7 @@ use crate::{
         kubernetes,
         rust::{self, Module},
     },
-    project::{ApiView, ControllerView, Key, Plugin, Project, Resource, Runtime},
+    project::{ApiView, ControllerView, DeployImage, Key, Plugin, Project, Resource, Runtime},
 };
 
 /// The variables of the templates, and what they are rendered for.
@@ -93,7 +93,7 @@ impl Subject {
                 Scope::Api => "api",
                 Scope::Schemas => "schemas",
                 Scope::ExternalCrd => "crd",
-                Scope::Controller => "controller",
+                Scope::Controller | Scope::DeployImage => "controller",
                 Scope::Convert => "spoke",
                 _ => "webhook",
             },
@@ -174,6 +174,8 @@ pub fn context(project: &Project) -> Context {
         "groups": modules(apis.iter().flatten().chain(&external)),
         // The kinds that the project defines, by file, under the names of their storage versions.
         "kinds": apis.iter().map(kind).collect::<Vec<_>>(),
+        // The images of controllers, which environment variables of the manager name.
+        "images": images(project),
         // The modules of `src/controllers.rs`: groups, controllers.
         "controller_groups": modules(&controllers),
         "server": server,
@@ -264,7 +266,7 @@ fn modules<'a>(subjects: impl IntoIterator<Item = &'a Subject>) -> Vec<Value> {
         } = &subject.names;
         let path = match subject.scope {
             Scope::Api => vec![group_module, version],
-            Scope::Controller => vec![group_module],
+            Scope::Controller | Scope::DeployImage => vec![group_module],
             _ => vec![group_module, version, module],
         };
         let leaf = match subject.scope {
@@ -432,6 +434,32 @@ fn external_crds(project: &Project) -> Vec<Subject> {
     crds.into_values().map(subject).collect()
 }
 
+/// The images of controllers, by environment variable.
+fn images(project: &Project) -> Vec<Value> {
+    let with_image = project.controllers().into_iter().filter_map(|view| {
+        let image = view.image?.image.to_string();
+        Some(json!({ "image_variable": image_variable(&view.name), "reference": image }))
+    });
+    with_image.collect()
+}
+
+/// The Deployment of a controller: its texts as literals of Rust.
+fn image(of: &DeployImage) -> Value {
+    let literal = |text: String| format!("{text:?}");
+    json!({
+        "reference": of.image.to_string(),
+        "literal": literal(of.image.to_string()),
+        "command": of.container_command.as_ref().map(|it| literal(it.to_string())),
+        "port": of.container_port,
+        "user": of.run_as_user,
+    })
+}
+
+/// The environment variable with the image of a controller. OLM lists the images of variables with this prefix.
+fn image_variable(name: &str) -> String {
+    format!("RELATED_IMAGE_{}", name.to_uppercase().replace('-', "_"))
+}
+
 fn controllers(project: &Project, library: &str) -> Vec<Subject> {
     let operator = operator(project);
     let views = project.controllers().into_iter();
@@ -471,6 +499,9 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
         "condition": condition,
         // The finalizer that it puts on objects, named after the operator and the controller; empty without one.
         "finalizer": finalizer.unwrap_or_default(),
+        // The Deployment that it was generated with, and the environment variable for another image.
+        "image": view.image.map(image),
+        "image_variable": image_variable(&view.name),
         // The path of the type in the file's `use`, perhaps with another name for it; and in an integration test.
         "import": import,
         "test_import": in_tests(&import, library),
@@ -483,5 +514,9 @@ fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subjec
         "external": resource.external.is_some(),
         "namespaced": view.namespaced,
     });
-    Subject::new(Scope::Controller, names, more)
+    let scope = match view.image {
+        Some(_) => Scope::DeployImage,
+        None => Scope::Controller,
+    };
+    Subject::new(scope, names, more)
 }

@@ -54,6 +54,7 @@ impl Port<'_> {
                 controller: true,
                 controller_name,
                 finalizer: None,
+                image: None,
                 force: false,
             })?)
         });

@@ -8,7 +8,7 @@ use crate::name::{
 };
 use crate::project::error::{Refused, Result, Use};
 use crate::project::rules;
-use crate::project::{Api, Fields, Key, Project, Resource, Source};
+use crate::project::{Api, DeployImage, Fields, Key, Project, Resource, Source};
 
 /// The flags of `create api`.
 #[derive(Clone, Debug)]
@@ -39,6 +39,9 @@ pub struct CreateApi {
     /// `--finalizer`: the controller runs cleanup before an object is deleted. The default is the setting of the existing
     /// controller, or false.
     pub finalizer: Option<bool>,
+    /// `--image` and its options: the controller gets a Deployment, and the API the field `size`. The default is the image of the
+    /// existing controller, or none.
+    pub image: Option<DeployImage>,
     /// `--force`: allowed even where it exists.
     pub force: bool,
 }
@@ -105,6 +108,9 @@ impl Project {
             ("fields", &create.fields.spec),
             ("statusFields", &create.fields.status),
         ];
+        if create.image.is_some() {
+            return Err(Refused::FieldsOfCopy("deployImage").into());
+        }
         if let Some((field, _)) = given.into_iter().find(|(_, given)| !given.is_empty()) {
             return Err(Refused::FieldsOfCopy(field).into());
         }
@@ -172,6 +178,10 @@ impl Project {
             false => create.fields.clone(),
         };
         let plural = create.plural.clone().unwrap_or(plural);
+        let fields = match create.image {
+            Some(_) => fields.with_size(),
+            None => fields,
+        };
         drop(versions);
         let entry = self.resources.entry(key.clone());
         let entry = entry.or_insert_with(|| Resource::new(plural.clone(), false));
@@ -202,6 +212,9 @@ impl Project {
             }
             resource.controller = true;
             resource.finalizer = create.finalizer.unwrap_or(resource.finalizer);
+            if create.image.is_some() {
+                resource.image.clone_from(&create.image);
+            }
             return Ok(());
         };
         if resource.controllers.contains_key(name) && !create.force {
@@ -232,6 +245,9 @@ impl CreateApi {
             if self.finalizer == Some(true) {
                 return Err(Refused::no_effect("finalizers", "controller"));
             }
+            if self.image.is_some() {
+                return Err(Refused::no_effect("deployImage", "controller"));
+            }
         }
         if let (true, Some(External { path, .. })) = (self.resource, &self.external) {
             return Err(Refused::PathWithResource(path.clone()));
@@ -243,10 +259,28 @@ impl CreateApi {
             ("shortNames", !self.short_names.is_empty()),
             ("fields", !self.fields.spec.is_empty()),
             ("statusFields", !self.fields.status.is_empty()),
+            ("deployImage", self.image.is_some()),
         ];
+        self.check_image()?;
         match given.into_iter().find(|(_, given)| *given) {
             Some((field, _)) if !self.resource => Err(Refused::no_effect(field, "api")),
             _ => Ok(()),
+        }
+    }
+
+    /// Refuses what does not go with an image: a second controller, a finalizer, objects without a namespace.
+    fn check_image(&self) -> Result<(), Refused> {
+        if self.image.is_none() {
+            return Ok(());
+        }
+        let given = [
+            ("controllers", self.controller_name.is_some()),
+            ("finalizers", self.finalizer == Some(true)),
+            ("namespaced", self.namespaced == Some(false)),
+        ];
+        match given.into_iter().find(|(_, given)| *given) {
+            Some((field, _)) => Err(Refused::BesideImage(field)),
+            None => Ok(()),
         }
     }
 

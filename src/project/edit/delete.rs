@@ -78,6 +78,7 @@ impl Project {
             None => {
                 left.controller &= !default;
                 left.finalizer &= !default;
+                left.image = left.image.filter(|_| !default);
             }
         }
         let by = match resource {

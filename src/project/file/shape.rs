@@ -14,7 +14,9 @@ use crate::name::{
 };
 use crate::project::error::{Violation, violation};
 use crate::project::owned::OwnedPath;
-use crate::project::{Admission, Api, Fields, Key, LAYOUT, Resource, Settings, Source, Webhooks};
+use crate::project::{
+    Admission, Api, DeployImage, Fields, Key, LAYOUT, Resource, Settings, Source, Webhooks,
+};
 use crate::tree::RelPath;
 
 /// An example of an external type.
@@ -155,6 +157,8 @@ struct Options {
     status_fields: Vec<Field>,
     #[serde(default, skip_serializing_if = "is_default")]
     finalizers: Vec<String>,
+    #[serde(default, skip_serializing_if = "is_default")]
+    deploy_image: Option<DeployImage>,
     #[serde(flatten)]
     extra: Mapping,
 }
@@ -301,6 +305,7 @@ impl OptionsEntry {
             fields: api.map_or_else(Vec::new, |api| api.fields.spec.clone()),
             status_fields: api.map_or_else(Vec::new, |api| api.fields.status.clone()),
             finalizers: resource.names_of_finalizers(key),
+            deploy_image: resource.image.clone(),
             extra: resource.options.clone(),
         };
         let is_empty = options.crd.is_none()
@@ -308,6 +313,7 @@ impl OptionsEntry {
             && options.fields.is_empty()
             && options.status_fields.is_empty()
             && options.finalizers.is_empty()
+            && options.deploy_image.is_none()
             && options.extra.is_empty()
             && resource.options_entry.is_empty();
         let key = key.clone();
@@ -336,6 +342,12 @@ impl OptionsEntry {
         };
         (resource.options, resource.options_entry) = (self.options.extra, self.extra);
         resource.put_finalizers(&key, self.options.finalizers)?;
+        resource.image = self.options.deploy_image;
+        if resource.image.is_some() && (resource.api.is_none() || !resource.controller) {
+            let broken = violation!(&key => "`{key}` has `deployImage`, but not both an API and its default controller",
+                "it is the Deployment that this controller was generated with");
+            return Err(broken.in_file("remove `deployImage`"));
+        }
         resource.source = self.options.crd.map(|name| Source {
             name,
             definition: None,

@@ -86,14 +86,24 @@ pub fn failure(refused: Refused) -> Failure {
             })
         }
         Refused::NotAsked { field, value, of } => {
+            let example = (of == "deployImage").then(|| "memcached:1.6.39".to_owned());
             let (name, of) = (flag_of(field), flag_of(of));
             usage(format!("`{name} {value}` is given without `{of}`"))
                 .note(format!("`{name}` belongs to `{of}`"))
-                .advise(Advice::Set(vec![Flag::new(of, None), flag(name, value)]))
+                .advise(Advice::Set(vec![Flag::new(of, example), flag(name, value)]))
         }
         Refused::FieldsOfCopy(field) => usage(format!("`{}` beside `--from-version`", flag_of(field)))
             .note("the new version has the fields of the one that it copies; `edit api --add-field` adds others")
             .advise(Advice::drop(flag_of(field))),
+        Refused::BesideImage(field) => {
+            let name = flag_of(field);
+            let why = match field {
+                "controllers" => "the Deployment belongs to the kind's default controller",
+                "finalizers" => "its objects are in the cluster, where garbage collection deletes them: it needs no cleanup",
+                _ => "an object without a namespace cannot own a Deployment",
+            };
+            usage(format!("`{name}` beside `--image`")).note(why).advise(Advice::drop(name))
+        }
         Refused::NothingToCreate { elsewhere } => {
             let mut flags = vec!["--controller=false".to_owned()];
             if !elsewhere {
@@ -352,6 +362,7 @@ fn why_fixed(field: &str) -> &'static str {
         "templates" => {
             "it says which templates made the files, and only `operator-forge update` makes them anew"
         }
+        "deployImage" => "the file of the controller is yours, and has the image",
         _ => "your tests name the library by it",
     }
 }

@@ -1,0 +1,190 @@
+//! `create api --image`: a controller that was generated with a Deployment of an image.
+//!
+//! The file of a controller belongs to the user, so the image is fixed when the controller is generated.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use super::error::{Refused, Result};
+use super::{ControllerView, Project};
+use crate::field::Field;
+use crate::name::{Invalid, text_serde};
+
+/// The Deployment of a controller, under kubebuilder's names.
+#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", expecting = "an image with its options")]
+pub struct DeployImage {
+    /// The image.
+    pub image: Image,
+    /// The command of its container, separated by commas; the default is that of the image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container_command: Option<Command>,
+    /// The port that the container listens on, which gets a Service.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub container_port: Option<Port>,
+    /// The user ID that it runs as; the default is that of the image.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run_as_user: Option<UserId>,
+}
+
+impl DeployImage {
+    /// The field of the spec that its Deployment needs.
+    pub fn size() -> Field {
+        let size = "size:int32:min=0:default=1:doc=The number of Pods.";
+        size.parse().expect("the field is valid")
+    }
+}
+
+/// A reference of an image: `memcached:1.6.39-alpine`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Image(String);
+
+/// The words of a command, separated by commas.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Command(String);
+
+/// A port, from 1 to 65535.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Port(pub u16);
+
+/// A user ID of Linux, other than that of root, from 1 to 2147483647: the Pods run with `runAsNonRoot`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct UserId(pub u32);
+
+text_serde!(Image, "image");
+text_serde!(Command, "command");
+
+impl FromStr for Image {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let is_allowed = |c: char| c.is_ascii_alphanumeric() || "._-:/@".contains(c);
+        let first = text.chars().next();
+        match first.is_some_and(|c| c.is_ascii_alphanumeric()) && text.chars().all(is_allowed) {
+            true => Ok(Self(text.to_owned())),
+            false => Err(Invalid {
+                what: "image",
+                found: text.escape_debug().to_string(),
+                fault: "it is not an image reference".to_owned(),
+                rule: "it is a name with a tag or a digest, such as `registry.example.com/memcached:1.6.39`",
+                suggestion: None,
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Image {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for Command {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let is_word = |word: &str| !word.is_empty() && !word.contains(char::is_control);
+        match text.split(',').all(is_word) {
+            true => Ok(Self(text.to_owned())),
+            false => Err(Invalid {
+                what: "command",
+                found: text.escape_debug().to_string(),
+                fault: "a word of it is empty, or has a control character".to_owned(),
+                rule: "it is the words of the command, separated by commas: `memcached,--memory-limit=64`",
+                suggestion: None,
+            }),
+        }
+    }
+}
+
+impl fmt::Display for Command {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl FromStr for Port {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let port = text.parse().ok().filter(|port| *port > 0);
+        port.map(Self).ok_or_else(|| Invalid {
+            what: "port",
+            found: text.escape_debug().to_string(),
+            fault: "it is not a port".to_owned(),
+            rule: "it is a number from 1 to 65535",
+            suggestion: None,
+        })
+    }
+}
+
+impl FromStr for UserId {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let user = text.parse::<u32>().ok();
+        let user = user.filter(|user| (1..=2_147_483_647).contains(user));
+        user.map(Self).ok_or_else(|| Invalid {
+            what: "user ID",
+            found: text.escape_debug().to_string(),
+            fault: "it is not the ID of a user other than root".to_owned(),
+            rule: "it is a number from 1 to 2147483647, because the Pods do not run as root",
+            suggestion: None,
+        })
+    }
+}
+
+/// Reads a number, or the text of one, which kubebuilder writes.
+fn number<'de, D: Deserializer<'de>, T: FromStr<Err = Invalid>>(from: D) -> Result<T, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Number {
+        Number(u64),
+        Text(String),
+    }
+    let text = match Number::deserialize(from)? {
+        Number::Number(number) => number.to_string(),
+        Number::Text(text) => text,
+    };
+    text.parse().map_err(de::Error::custom)
+}
+
+impl<'de> Deserialize<'de> for Port {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        number(from)
+    }
+}
+
+impl<'de> Deserialize<'de> for UserId {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        number(from)
+    }
+}
+
+impl Project {
+    /// Refuses a change of an image in `PROJECT` since the last command.
+    pub fn check_images(&self, applied: &Self) -> Result<()> {
+        let before = applied.controllers();
+        let image = |it: &ControllerView<'_>| {
+            let image = it.image.map(|it| it.image.to_string());
+            image.unwrap_or_default()
+        };
+        for now in self.controllers() {
+            let is_same =
+                |then: &&ControllerView<'_>| (then.key, &then.name) == (now.key, &now.name);
+            let Some(then) = before.iter().find(is_same) else {
+                continue;
+            };
+            if then.image != now.image {
+                return Err(Refused::Changed {
+                    field: "deployImage",
+                    now: image(&now),
+                    then: image(then),
+                }
+                .into());
+            }
+        }
+        Ok(())
+    }
+}
