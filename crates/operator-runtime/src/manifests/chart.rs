@@ -48,34 +48,40 @@ pub(super) fn files(mut objects: Vec<Value>) -> Result<BTreeMap<String, String>,
          help: pipe the output of `kubectl kustomize config/default` into this",
     )?;
     let namespace = manager["metadata"]["namespace"].clone();
-    let optional = objects
-        .extract_if(.., |object| {
-            object["metadata"]["namespace"] == UNPLACED && namespace != UNPLACED
-        })
-        .collect::<Vec<_>>();
-    let names = Names::new(&objects, &manager);
+    let unplaced =
+        |object: &mut Value| object["metadata"]["namespace"] == UNPLACED && namespace != UNPLACED;
+    let optional: Vec<_> = objects.extract_if(.., unplaced).collect();
+    let mut names = Names::new(&manager);
     let optional = placed(optional, &objects, &names);
+    names.learn(objects.iter().chain(&optional));
     objects
         .retain(|object| object["kind"] != "Namespace" || object["metadata"]["name"] != namespace);
     let manager = Manager::new(names, &manager);
 
-    let mut files: BTreeMap<String, String> = BTreeMap::new();
+    let mut templates: BTreeMap<String, Vec<(Option<String>, String)>> = BTreeMap::new();
     let all = objects.iter().map(|object| (object, false));
     for (object, optional) in all.chain(optional.iter().map(|object| (object, true))) {
         let Place { path, condition } = manager.place(object, optional);
         let mut text = String::new();
         manager.template(object).write(0, &mut text);
-        if let Some(condition) = condition {
-            text = format!("{{{{- if {condition} }}}}\n{text}{END}\n");
-        }
-        match files.get_mut(&format!("templates/{path}")) {
-            Some(file) => *file = format!("{file}---\n{text}"),
-            None => {
-                files.insert(format!("templates/{path}"), format!("{HEADER}{text}"));
-            }
+        let documents = templates.entry(format!("templates/{path}")).or_default();
+        match documents.last_mut() {
+            Some((same, before)) if *same == condition => *before = format!("{before}---\n{text}"),
+            _ => documents.push((condition, text)),
         }
     }
-    Ok(files)
+    let written = |(condition, text): (Option<String>, String)| match condition {
+        Some(condition) => format!("{{{{- if {condition} }}}}\n{text}{END}\n"),
+        None => text,
+    };
+    let file = |documents: Vec<_>| {
+        let documents: Vec<_> = documents.into_iter().map(written).collect();
+        format!("{HEADER}{}", documents.join("---\n"))
+    };
+    let files = templates.into_iter();
+    Ok(files
+        .map(|(path, documents)| (path, file(documents)))
+        .collect())
 }
 
 /// The objects that `config/default` leaves out, as it would have included them.
@@ -223,7 +229,7 @@ fn ca_bundle(webhook: &mut Node) {
     };
     let parts = vec![
         Part::action("{{- with .Values.webhooks.certificate.caBundle }}"),
-        Part::line("caBundle", "{{ . }}"),
+        Part::line("caBundle", "{{ . | quote }}"),
         Part::action(END),
     ];
     client.put("caBundle", parts);

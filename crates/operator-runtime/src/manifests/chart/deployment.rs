@@ -46,11 +46,21 @@ impl Manager {
     /// Makes the values of the chart govern their places.
     pub fn deployment(&self, node: &mut Node, object: &Value) {
         let spec = node.mapping(&["spec"]);
-        let replicas = object["spec"]["replicas"].as_u64().unwrap_or(1);
-        let replicas = format!(
-            "{{{{ ternary {replicas} .Values.replicas (kindIs \"invalid\" .Values.replicas) }}}}"
-        );
-        spec.put("replicas", vec![Part::line("replicas", replicas)]);
+        let set = ".Values.replicas";
+        let replicas = match object["spec"]["replicas"].as_u64() {
+            Some(replicas) => {
+                let unset = format!("(kindIs \"invalid\" {set})");
+                let line = format!("{{{{ ternary {replicas} {set} {unset} }}}}");
+                vec![Part::line("replicas", line)]
+            }
+            // Something else scales it.
+            None => vec![
+                Part::Action(format!("{{{{- if not (kindIs \"invalid\" {set}) }}}}")),
+                Part::line("replicas", format!("{{{{ {set} }}}}")),
+                Part::action(END),
+            ],
+        };
+        spec.put("replicas", replicas);
         let metadata = spec.mapping(&["template", "metadata"]);
         metadata.add("annotations", ".Values.podAnnotations");
         metadata.add("labels", ".Values.podLabels");
@@ -61,8 +71,7 @@ impl Manager {
         for field in OF_POD {
             pod.instead(field, &format!(".Values.{field}"));
         }
-        let name = ".Values.priorityClassName";
-        pod.instead_line("priorityClassName", name);
+        pod.instead_line("priorityClassName", ".Values.priorityClassName");
         self.volumes(pod, volume.as_deref());
         let containers = pod.mapping(&["containers"]).parts();
         let manager = containers.iter_mut().find_map(|part| match part {
@@ -136,7 +145,7 @@ impl Manager {
             return;
         }
         let Some(volume) = volume else {
-            let secret = Part::line("secretName", format!("{{{{ {EXISTING} }}}}"));
+            let secret = Part::line("secretName", format!("{{{{ {EXISTING} | quote }}}}"));
             let volume = vec![
                 Part::line("name", "webhook-certs"),
                 Part::block("secret", vec![secret]),
@@ -153,12 +162,9 @@ impl Manager {
             }
             let secret = item.mapping(&["secret"]);
             let name = secret.line("secretName").unwrap_or_default().to_owned();
-            let name = match name.strip_prefix("{{ ") {
-                Some(_) => format!(
-                    "{{{{- with {EXISTING} }}}}{{{{ . }}}}{{{{ else }}}}{name}{{{{ end }}}}"
-                ),
-                None => format!("{{{{ {EXISTING} | default {name:?} }}}}"),
-            };
+            let name = format!(
+                "{{{{ with {EXISTING} }}}}{{{{ . | quote }}}}{{{{ else }}}}{name}{{{{ end }}}}"
+            );
             secret.put("secretName", vec![Part::line("secretName", name)]);
         }
         pod.when("volumes", WEBHOOKS, |item| {
@@ -175,10 +181,10 @@ fn reference(image: &str) -> String {
         .find(['@', ':'])
         .map_or(image.len(), |at| name + at);
     let (repository, rest) = image.split_at(end);
-    let tag =
-        format!("{{{{ with .Values.image.tag }}}}:{{{{ . }}}}{{{{ else }}}}{rest}{{{{ end }}}}");
     format!(
         "\"{{{{ .Values.image.repository | default {repository:?} }}}}\
-         {{{{ with .Values.image.digest }}}}@{{{{ . }}}}{{{{ else }}}}{tag}{{{{ end }}}}\""
+         {{{{ with .Values.image.digest }}}}@{{{{ . }}}}\
+         {{{{ else with .Values.image.tag }}}}:{{{{ . }}}}\
+         {{{{ else }}}}{rest}{{{{ end }}}}\""
     )
 }

@@ -22,8 +22,8 @@ pub struct Names {
 }
 
 impl Names {
-    /// The names of these objects, among which `manager` is the manager's Deployment.
-    pub fn new(objects: &[Value], manager: &Value) -> Self {
+    /// The names in the manager's Deployment.
+    pub fn new(manager: &Value) -> Self {
         let text = |pointer| manager.pointer(pointer).and_then(Value::as_str);
         let name = text("/metadata/name").unwrap_or_default();
         let prefix = name.strip_suffix("controller-manager").unwrap_or_default();
@@ -34,8 +34,22 @@ impl Names {
             prefix: prefix.to_owned(),
             namespace: text("/metadata/namespace").unwrap_or("default").to_owned(),
             account: account.unwrap_or("default").to_owned(),
-            known: known(objects, prefix),
+            known: Vec::new(),
         }
+    }
+
+    /// Learns the names with the prefix. An empty prefix marks no name, so all of them stay as they are.
+    pub fn learn<'a>(&mut self, objects: impl Iterator<Item = &'a Value>) {
+        // kustomize adds no prefix to these.
+        let fixed = ["Namespace", "CustomResourceDefinition"].map(Value::from);
+        let prefixed = |name: &&str| !self.prefix.is_empty() && name.starts_with(&self.prefix);
+        let names = objects
+            .filter(|object| !fixed.contains(&object["kind"]))
+            .filter_map(|object| object["metadata"]["name"].as_str())
+            .filter(prefixed);
+        self.known = names.map(str::to_owned).collect();
+        self.known.sort_by_key(|name| std::cmp::Reverse(name.len()));
+        self.known.dedup();
     }
 
     /// The name of an object without the prefix.
@@ -111,22 +125,6 @@ impl Names {
         }
         out
     }
-}
-
-/// The names with the prefix. An empty prefix marks no name, so all of them stay as they are.
-fn known(objects: &[Value], prefix: &str) -> Vec<String> {
-    let names = objects.iter().filter_map(|object| {
-        let name = object["metadata"]["name"].as_str()?;
-        let fixed = ["Namespace", "CustomResourceDefinition"].map(Value::from);
-        (!fixed.contains(&object["kind"])).then_some(name)
-    });
-    let mut known: Vec<_> = names
-        .filter(|name| !prefix.is_empty() && name.starts_with(prefix))
-        .map(str::to_owned)
-        .collect();
-    known.sort_by_key(|name| std::cmp::Reverse(name.len()));
-    known.dedup();
-    known
 }
 
 fn is_of_name(c: char) -> bool {

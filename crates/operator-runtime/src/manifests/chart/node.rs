@@ -211,7 +211,7 @@ impl Node {
             )],
             None => vec![
                 Part::Action(format!("{{{{- with {value} }}}}")),
-                Part::line(key, "{{ . }}"),
+                Part::line(key, "{{ . | quote }}"),
                 Part::action(END),
             ],
         };

@@ -22,6 +22,9 @@ impl Manager {
             ("apps", "Deployment") if super::deployment::container(object).is_some() => {
                 ("deployment".to_owned(), None)
             }
+            ("policy", "PodDisruptionBudget") if bare == "controller-manager" => {
+                ("poddisruptionbudget".to_owned(), None)
+            }
             ("", "ServiceAccount") if name == self.names.account => {
                 let condition = ".Values.serviceAccount.create".to_owned();
                 ("serviceaccount".to_owned(), Some(condition))
