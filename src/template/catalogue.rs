@@ -77,7 +77,7 @@ pub struct Template {
 /// A directory of templates: its scope, the owner of its files, and the files with another owner, by the start of their target.
 type Row = (&'static str, Scope, Owner, &'static [(&'static str, Owner)]);
 
-const TABLE: [Row; 13] = [
+const TABLE: [Row; 14] = [
     ("project/", Scope::Project, Owner::Shared, &OF_PROJECT),
     ("api/", Scope::Api, Owner::User, &[]),
     ("schemas/", Scope::Schemas, Owner::User, &[]),
@@ -105,7 +105,21 @@ const TABLE: [Row; 13] = [
         Owner::Shared,
         &[],
     ),
+    (
+        "plugin/helm/",
+        Scope::Plugin(Plugin::Helm),
+        Owner::Shared,
+        &OF_CHART,
+    ),
     ("runtime/", Scope::Runtime, Owner::Tool, &[]),
+];
+
+/// The files of the chart that follow from nothing but the name of the project.
+const OF_CHART: [(&str, Owner); 4] = [
+    ("dist/chart/.helmignore", Owner::User),
+    ("dist/chart/Chart.yaml", Owner::User),
+    ("dist/chart/templates/NOTES.txt", Owner::User),
+    ("dist/chart/templates/tests/", Owner::User),
 ];
 
 const OF_PROJECT: [(&str, Owner); 17] = [

@@ -48,7 +48,10 @@ impl Chart {
         let sessions = session::projects();
         let (_, steps) = sessions.iter().find(|(name, _)| name == project).unwrap();
         let steps = steps.iter().map(|step| &*step.command);
-        for command in steps.chain(["operator-forge edit --plugins helm"]).chain(commands.iter().copied()) {
+        for command in steps
+            .chain(["operator-forge edit --plugins helm"])
+            .chain(commands.iter().copied())
+        {
             let step = session::shell(chart.path(), command);
             assert!(matches!(step.code, 0 | 1 | 3), "{command}: {}", step.output);
         }
@@ -64,8 +67,12 @@ impl Chart {
 
     /// The chart of a recorded project, which no test changes.
     fn of(project: &str) -> &'static Self {
-        static CHARTS: [OnceLock<Chart>; PROJECTS.len()] = [const { OnceLock::new() }; PROJECTS.len()];
-        let at = PROJECTS.iter().position(|(name, _)| *name == project).unwrap();
+        static CHARTS: [OnceLock<Chart>; PROJECTS.len()] =
+            [const { OnceLock::new() }; PROJECTS.len()];
+        let at = PROJECTS
+            .iter()
+            .position(|(name, _)| *name == project)
+            .unwrap();
         CHARTS[at].get_or_init(|| Self::new(project, &[]))
     }
 
@@ -81,8 +88,8 @@ impl Chart {
         format!("{}-system", self.name)
     }
 
-    /// `make chart`, where `cargo` only keeps what it gets; and then the generator.
-    fn make(&self, check: bool) -> Result<bool, String> {
+    /// A make target of the project, where `cargo` only keeps what it gets.
+    fn make_command(&self, arguments: &[&str]) -> Command {
         let bin = self.path().join("bin");
         fs::create_dir_all(&bin).unwrap();
         let cargo = bin.join("cargo");
@@ -90,15 +97,21 @@ impl Chart {
         fs::write(&cargo, script).unwrap();
         fs::set_permissions(&cargo, fs::Permissions::from_mode(0o755)).unwrap();
         let path = format!("{}:{}", bin.display(), env::var("PATH").unwrap());
-        let mut make = Command::new("make");
-        make.args(["--silent", if check { "check-chart" } else { "chart" }]);
+        let mut make = helm_settings(Command::new("make"), self.path());
+        make.arg("--silent").args(arguments);
         make.arg(format!("KUBECTL={}", kubectl().display()));
-        succeed(make.env("PATH", path).current_dir(self.path()));
-        let arguments = fs::read_to_string(bin.join("arguments")).unwrap();
+        make.env("PATH", path).current_dir(self.path());
+        make
+    }
+
+    /// `make chart`, and then the generator.
+    fn make(&self, check: bool) -> Result<bool, String> {
+        succeed(&mut self.make_command(&[if check { "check-chart" } else { "chart" }]));
+        let read = |name: &str| fs::read_to_string(self.path().join("bin").join(name)).unwrap();
         let wanted = if check { " --check" } else { "" };
-        assert_eq!(arguments, format!("run --bin manifests -- --chart dist/chart{wanted}\n"));
-        let objects = fs::read_to_string(bin.join("objects.yaml")).unwrap();
-        manifests::write_chart(&objects, &self.chart(), check)
+        let wanted = format!("run --bin manifests -- --chart dist/chart{wanted}\n");
+        assert_eq!(read("arguments"), wanted);
+        manifests::write_chart(&read("objects.yaml"), &self.chart(), check)
     }
 
     fn helm(&self, arguments: &[&str]) -> Command {
@@ -110,7 +123,13 @@ impl Chart {
     /// What Helm prints for a release with these values, each `KEY=JSON`.
     fn template(&self, values: &[String]) -> Output {
         let namespace = self.namespace();
-        let mut command = self.helm(&["template", &self.name, "dist/chart", "--namespace", &namespace]);
+        let mut command = self.helm(&[
+            "template",
+            &self.name,
+            "dist/chart",
+            "--namespace",
+            &namespace,
+        ]);
         for value in values {
             command.args(["--set-json", value]);
         }
@@ -150,7 +169,11 @@ fn helm(home: &Path) -> Command {
         script.arg(repository().join("tests/helm/build.sh"));
         succeed(script.stderr(Stdio::inherit())).trim().into()
     });
-    let mut command = Command::new(helm);
+    helm_settings(Command::new(helm), home)
+}
+
+/// Keeps Helm away from the user's settings and clusters.
+fn helm_settings(mut command: Command, home: &Path) -> Command {
     for variable in ["HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME"] {
         command.env(variable, home.join("bin/helm"));
     }
@@ -160,7 +183,9 @@ fn helm(home: &Path) -> Command {
 
 #[track_caller]
 fn succeed(command: &mut Command) -> String {
-    let output = command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"));
+    let output = command
+        .output()
+        .unwrap_or_else(|error| panic!("{command:?}: {error}"));
     let errors = String::from_utf8_lossy(&output.stderr);
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     assert!(output.status.success(), "{command:?}: {text}{errors}");
@@ -179,21 +204,31 @@ fn sorted(mut objects: Objects) -> Objects {
 
 /// What `make deploy` applies, without what a chart does not contain: the namespace, and who manages an object.
 fn deployed(mut objects: Objects, namespace: &str) -> Objects {
-    objects.0.retain(|object| object["kind"] != "Namespace" || name(object) != namespace);
+    objects
+        .0
+        .retain(|object| object["kind"] != "Namespace" || name(object) != namespace);
     for object in &mut objects.0 {
         let labels = object["metadata"]["labels"].as_object_mut().unwrap();
-        assert_eq!(labels.remove("app.kubernetes.io/managed-by"), Some(json!("kustomize")));
+        assert_eq!(
+            labels.remove("app.kubernetes.io/managed-by"),
+            Some(json!("kustomize"))
+        );
     }
     sorted(objects)
 }
 
 /// What Helm renders, without its tests and who manages an object.
 fn released(mut objects: Objects) -> Objects {
-    objects.0.retain(|object| object["metadata"]["annotations"]["helm.sh/hook"].is_null());
+    objects
+        .0
+        .retain(|object| object["metadata"]["annotations"]["helm.sh/hook"].is_null());
     for object in &mut objects.0 {
         let metadata = object["metadata"].as_object_mut().unwrap();
         let labels = metadata["labels"].as_object_mut().unwrap();
-        assert_eq!(labels.remove("app.kubernetes.io/managed-by"), Some(json!("Helm")));
+        assert_eq!(
+            labels.remove("app.kubernetes.io/managed-by"),
+            Some(json!("Helm"))
+        );
         assert!(labels.remove("helm.sh/chart").is_some());
         if let Some(Value::Object(annotations)) = metadata.get_mut("annotations") {
             annotations.remove("helm.sh/resource-policy");
@@ -217,7 +252,11 @@ fn helm_lint_finds_nothing() {
     for (project, _) in PROJECTS {
         let chart = Chart::of(project);
         succeed(&mut chart.helm(&["lint", "--strict", "dist/chart"]));
-        assert_eq!(chart.make(true), Ok(true), "{project}: the chart is current");
+        assert_eq!(
+            chart.make(true),
+            Ok(true),
+            "{project}: the chart is current"
+        );
     }
 }
 
@@ -226,7 +265,8 @@ fn helm_lint_finds_nothing() {
 fn every_name_follows_from_the_release() {
     for (project, project_name) in PROJECTS {
         let chart = Chart::of(project);
-        let mut command = chart.helm(&["template", "red", "dist/chart", "--namespace", "elsewhere"]);
+        let mut command =
+            chart.helm(&["template", "red", "dist/chart", "--namespace", "elsewhere"]);
         let text = succeed(&mut command);
         for object in parsed(&text).0 {
             if object["kind"] != "CustomResourceDefinition" {
@@ -234,11 +274,18 @@ fn every_name_follows_from_the_release() {
                 assert!(name(&object).starts_with(&start), "{}", key(&object));
             }
             let namespace = &object["metadata"]["namespace"];
-            assert!(namespace.is_null() || namespace == "elsewhere", "{}", key(&object));
+            assert!(
+                namespace.is_null() || namespace == "elsewhere",
+                "{}",
+                key(&object)
+            );
         }
         assert!(!text.contains(&chart.namespace()), "{project}");
         let own = text.replace(&format!("red-{project_name}"), "");
-        assert!(!own.contains(&format!("{project_name}-")), "{project}: {own}");
+        assert!(
+            !own.contains(&format!("{project_name}-")),
+            "{project}: {own}"
+        );
     }
 }
 
@@ -248,15 +295,40 @@ fn additions_reach_the_chart_and_edits_stay() {
     let chart = Chart::new("one-api", &[]);
     let config = chart.path();
     let manager = "config/manager/manager.yaml";
-    edit(config, manager, "- --leader-elect\n", "- --leader-elect\n            - --sync-period=1h\n");
-    edit(config, manager, "          ports:\n", "            - name: TEMPLATE\n              value: '{{ .Values.none }}'\n          ports:\n");
+    edit(
+        config,
+        manager,
+        "- --leader-elect\n",
+        "- --leader-elect\n            - --sync-period=1h\n",
+    );
+    edit(
+        config,
+        manager,
+        "          ports:\n",
+        "            - name: TEMPLATE\n              value: '{{ .Values.none }}'\n          ports:\n",
+    );
     let odd = include_str!("chart/odd.yaml");
     fs::write(config.join("config/manager/odd.yaml"), odd).unwrap();
     let list = "config/manager/kustomization.yaml";
-    edit(config, list, "  - manager.yaml\n", "  - manager.yaml\n  - odd.yaml\n");
+    edit(
+        config,
+        list,
+        "  - manager.yaml\n",
+        "  - manager.yaml\n  - odd.yaml\n",
+    );
     let crd = "config/crd/bases/cache.example.com_memcacheds.yaml";
-    edit(config, crd, "The desired state", "With {{ braces }}, the desired state");
-    edit(config, "config/default/kustomization.yaml", "# - ../network-policy", "- ../network-policy");
+    edit(
+        config,
+        crd,
+        "The desired state",
+        "With {{ braces }}, the desired state",
+    );
+    edit(
+        config,
+        "config/default/kustomization.yaml",
+        "# - ../network-policy",
+        "- ../network-policy",
+    );
 
     let templates = chart.chart().join("templates");
     fs::write(templates.join("mine.yaml"), "# mine\n").unwrap();
@@ -266,7 +338,10 @@ fn additions_reach_the_chart_and_edits_stay() {
     fs::write(&account, text.split_once('\n').unwrap().1).unwrap();
 
     assert_eq!(chart.make(true), Ok(false), "the chart is out of date");
-    assert!(templates.join("gone.yaml").exists(), "a check writes nothing");
+    assert!(
+        templates.join("gone.yaml").exists(),
+        "a check writes nothing"
+    );
     assert_eq!(chart.make(false), Ok(true));
     assert_eq!(chart.make(true), Ok(true));
     chart.assert_same();
@@ -274,18 +349,29 @@ fn additions_reach_the_chart_and_edits_stay() {
     assert!(policies.of("NetworkPolicy").is_empty());
 
     assert!(!templates.join("gone.yaml").exists());
-    assert_eq!(fs::read_to_string(templates.join("mine.yaml")).unwrap(), "# mine\n");
-    assert!(fs::read_to_string(&account).unwrap().starts_with("{{- if"), "without header, it is the user's");
+    assert_eq!(
+        fs::read_to_string(templates.join("mine.yaml")).unwrap(),
+        "# mine\n"
+    );
+    assert!(
+        fs::read_to_string(&account).unwrap().starts_with("{{- if"),
+        "without header, it is the user's"
+    );
 
     let values = chart.chart().join("values.yaml");
-    let edited = fs::read_to_string(&values).unwrap().replace("replicas:\n", "replicas: 3\n");
+    let edited = fs::read_to_string(&values)
+        .unwrap()
+        .replace("replicas:\n", "replicas: 3\n");
     fs::write(&values, format!("{edited}# mine\n")).unwrap();
     for command in ["operator-forge sync", "operator-forge check"] {
         let step = session::shell(chart.path(), command);
         assert_eq!(step.code, 0, "{command}: {}", step.output);
     }
     let kept = fs::read_to_string(&values).unwrap();
-    assert!(kept.contains("replicas: 3\n") && kept.ends_with("# mine\n"), "{kept}");
+    assert!(
+        kept.contains("replicas: 3\n") && kept.ends_with("# mine\n"),
+        "{kept}"
+    );
 }
 
 /// Nothing is removed because kustomize failed.
