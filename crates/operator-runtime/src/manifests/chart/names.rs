@@ -84,8 +84,23 @@ impl Names {
         format!(r#"{{{{ include "{}.fullname" . }}}}"#, self.chart)
     }
 
+    /// The manager's service account: as `_helpers.tpl` has it, unless the project gives it another name.
     pub fn service_account(&self) -> String {
-        format!(r#"{{{{ include "{}.serviceAccountName" . }}}}"#, self.chart)
+        let chart = &self.chart;
+        match self.account.strip_prefix(&self.prefix) {
+            Some("controller-manager") if !self.prefix.is_empty() => {
+                format!(r#"{{{{ include "{chart}.serviceAccountName" . }}}}"#)
+            }
+            _ => {
+                let name = self.marked("", &self.account).replace(FULL, "%s");
+                let full = format!(r#"(include "{chart}.fullname" .)"#);
+                let default = match name.contains("%s") {
+                    true => format!("(printf {name:?} {full})"),
+                    false => format!("{name:?}"),
+                };
+                format!("{{{{ .Values.serviceAccount.name | default {default} }}}}")
+            }
+        }
     }
 
     /// The text with marks instead of names. A name counts only as a whole: not as a part of a longer one.
