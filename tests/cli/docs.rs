@@ -95,6 +95,11 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
         &["printf 'pub mod mine;\\n' > src/controllers.rs"],
     ),
     (
+        "docs/helm.md",
+        "operator-forge edit ",
+        &[PROJECT, V1ALPHA1],
+    ),
+    (
         "docs/merging.md",
         "git merge ",
         &[

@@ -380,20 +380,37 @@ fn the_network_policy() {
 
 #[test]
 fn the_webhooks_are_off() {
-    let (gone, new) = difference("cert-manager", &["webhooks.enabled=false"]);
+    let off = "webhooks.enabled=false";
+    let output = Chart::of("cert-manager").template(&[off.to_owned()]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let why = "the versions of requests.ship.example.com need the webhooks";
+    assert!(!output.status.success() && errors.contains(why), "{errors}");
+
+    let (gone, new) = difference("cert-manager", &[off, "crds.enabled=false"]);
     let all = [
         "Certificate serving-cert",
         "Certificate webhook-ca",
+        "CustomResourceDefinition requests.ship.example.com",
         "Issuer selfsigned-issuer",
         "Issuer webhook-ca-issuer",
         "Service webhook-service",
         "ValidatingWebhookConfiguration validating-webhook-configuration",
     ];
-    // The CRD of this project is converted.
-    assert!(
-        gone.is_empty() || (&*gone, new.len()) == (&all.map(str::to_owned)[..], 0),
-        "{gone:?}"
-    );
+    assert_eq!((&*gone, new.len()), (&all.map(str::to_owned)[..], 0));
+    for project in ["webhooks", "cert-manager"] {
+        let objects = rendered(project, &[off, "crds.enabled=false"]);
+        let pod = manager(&objects).pointer(POD).unwrap();
+        assert!(pod["volumes"].is_null());
+        let container = pod["containers"][0].as_object().unwrap();
+        let variables = container["env"].as_array().unwrap();
+        assert!(variables.contains(&json!({"name": "ENABLE_WEBHOOKS", "value": "false"})));
+        let text = json!([
+            container["args"],
+            container["ports"],
+            container.get("volumeMounts")
+        ]);
+        assert!(!text.to_string().contains("webhook"), "{text}");
+    }
 }
 
 /// The kinds of the objects of the certificate, and the place where each source of it shows.
