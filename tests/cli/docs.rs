@@ -94,11 +94,7 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
         "$ operator-forge create api ",
         &["printf 'pub mod mine;\\n' > src/controllers.rs"],
     ),
-    (
-        "docs/helm.md",
-        "operator-forge edit ",
-        &[PROJECT, V1ALPHA1],
-    ),
+    ("docs/helm.md", "operator-forge edit ", &[PROJECT, V1ALPHA1]),
     (
         "docs/merging.md",
         "git merge ",

@@ -74,7 +74,7 @@ pub fn main<E: Display, C>(
     }
     let generated = match args.chart {
         Some(dir) => objects::from_stdin()
-            .and_then(chart::files)
+            .and_then(|text| chart::files(&dir, &text))
             .map(|files| Generated::new("chart", dir, files, chart::OWNED)),
         None => crds
             .and_then(|crds| files(options.scope, crds, controllers, webhooks))

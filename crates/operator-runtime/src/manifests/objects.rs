@@ -4,19 +4,19 @@ use std::io::{self, Read};
 
 use serde_json::Value;
 
-/// Reads objects from standard input.
-///
-/// # Errors
-/// If there are none. kustomize prints nothing if it fails, and nothing must not replace what was generated before.
-pub(super) fn from_stdin() -> Result<Vec<Value>, String> {
+/// The text on standard input.
+pub(super) fn from_stdin() -> Result<String, String> {
     let mut text = String::new();
     io::stdin()
         .read_to_string(&mut text)
         .map_err(|error| format!("cannot read standard input: {error}"))?;
-    read(&text)
+    Ok(text)
 }
 
 /// The objects of a YAML stream.
+///
+/// # Errors
+/// If there are none. kustomize prints nothing if it fails, and nothing must not replace what was generated before.
 pub(super) fn read(text: &str) -> Result<Vec<Value>, String> {
     // No size limit: CRDs are large, and the objects are the user's own.
     let options = serde_saphyr::options! { budget: None };

@@ -32,6 +32,12 @@ pub fn container(object: &Value) -> Option<&Value> {
     found.filter(|_| object["kind"] == "Deployment")
 }
 
+/// Whether the manager's container has a port with this name.
+pub fn has_port(object: &Value, name: &str) -> bool {
+    let ports = container(object).and_then(|container| container["ports"].as_array());
+    ports.is_some_and(|ports| ports.iter().any(|port| port["name"] == name))
+}
+
 /// The volume of the certificate that the container mounts.
 pub fn certificate_volume(container: &Value) -> Option<String> {
     let args = container["args"].as_array()?.iter();

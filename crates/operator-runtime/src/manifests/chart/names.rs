@@ -22,15 +22,14 @@ pub struct Names {
 }
 
 impl Names {
-    /// The names in the manager's Deployment.
-    pub fn new(manager: &Value) -> Self {
+    /// The names in the manager's Deployment. `chart` starts the names of the templates in `_helpers.tpl`.
+    pub fn new(chart: String, manager: &Value) -> Self {
         let text = |pointer| manager.pointer(pointer).and_then(Value::as_str);
         let name = text("/metadata/name").unwrap_or_default();
         let prefix = name.strip_suffix("controller-manager").unwrap_or_default();
-        let label = manager["metadata"]["labels"]["app.kubernetes.io/name"].as_str();
         let account = text("/spec/template/spec/serviceAccountName");
         Self {
-            chart: label.unwrap_or(prefix.trim_end_matches('-')).to_owned(),
+            chart,
             prefix: prefix.to_owned(),
             namespace: text("/metadata/namespace").unwrap_or("default").to_owned(),
             account: account.unwrap_or("default").to_owned(),
