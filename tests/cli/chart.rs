@@ -374,6 +374,67 @@ fn additions_reach_the_chart_and_edits_stay() {
     );
 }
 
+/// What belongs to the user's own webhooks, certificates and roles does not go with a value about the manager's.
+#[test]
+fn values_leave_other_objects_alone() {
+    let chart = Chart::new("cert-manager", &[]);
+    let own = include_str!("chart/own.yaml");
+    fs::write(chart.path().join("config/manager/own.yaml"), own).unwrap();
+    let list = "config/manager/kustomization.yaml";
+    edit(
+        chart.path(),
+        list,
+        "  - manager.yaml\n",
+        "  - manager.yaml\n  - own.yaml\n",
+    );
+    let binding = include_str!("chart/prometheus.yaml");
+    fs::write(chart.path().join("config/prometheus/binding.yaml"), binding).unwrap();
+    let list = "config/prometheus/kustomization.yaml";
+    edit(
+        chart.path(),
+        list,
+        "  - monitor.yaml\n",
+        "  - monitor.yaml\n  - binding.yaml\n",
+    );
+    chart.make(false).unwrap();
+    chart.assert_same();
+
+    let values = [
+        "crds.enabled=false",
+        "metrics.enabled=false",
+        "webhooks.enabled=false",
+        "serviceAccount.create=false",
+        "webhooks.certificate.existingSecret=\"tls\"",
+        "webhooks.certificate.issuerRef={\"name\": \"other\"}",
+    ];
+    let objects = chart.rendered(&values.map(str::to_owned));
+    let parsed = parsed(own);
+    for object in &parsed.0 {
+        let end = format!("-{}", name(object));
+        objects.one(object["kind"].as_str().unwrap(), &end);
+    }
+    // It signs the certificate of the metrics, too.
+    objects.one("Issuer", "selfsigned-issuer");
+    assert_eq!(objects.of("Issuer").len(), 1);
+
+    let on = "metrics.serviceMonitor.enabled=true".to_owned();
+    let objects = chart.rendered(&[on]);
+    let binding = objects.one("RoleBinding", "scraped");
+    let names = ["/roleRef/name", "/subjects/0/name", "/subjects/0/namespace"];
+    let names = names.map(|pointer| binding.pointer(pointer).unwrap().as_str().unwrap());
+    let namespace = "project-cert-manager-system";
+    assert_eq!(
+        names,
+        [
+            "project-cert-manager-metrics-reader",
+            "project-cert-manager-controller-manager",
+            namespace
+        ]
+    );
+    assert_eq!(binding["subjects"][1]["name"], "prometheus");
+    assert_eq!(binding["subjects"][1]["namespace"], "monitoring");
+}
+
 /// Nothing is removed because kustomize failed.
 #[test]
 fn nothing_is_generated_from_nothing() {
@@ -382,4 +443,12 @@ fn nothing_is_generated_from_nothing() {
     assert!(refused("").contains("no objects"));
     let account = "apiVersion: v1\nkind: ServiceAccount\nmetadata:\n  name: a\n";
     assert!(refused(account).contains("no Deployment"));
+    let objects = fs::read_to_string(Chart::of("one-api").path().join("bin/objects.yaml")).unwrap();
+    let unknown = objects.replace("# optional: prometheus", "# optional: other");
+    assert!(refused(&unknown).contains("no value of the chart turns on `other`"));
+    let (before, _) = objects.split_once("# optional: prometheus\n").unwrap();
+    assert!(refused(&format!("{before}# optional: prometheus\n")).contains("no objects"));
+    let nowhere = scratch();
+    let error = manifests::write_chart(&objects, nowhere.path(), false).unwrap_err();
+    assert!(error.contains("_helpers.tpl"), "{error}");
 }
