@@ -150,7 +150,9 @@ impl Manager {
                 let spec = node.mapping(&["spec"]);
                 spec.instead("issuerRef", ".Values.webhooks.certificate.issuerRef");
             }
-            _ if self.serves(object) => {
+            "MutatingWebhookConfiguration" | "ValidatingWebhookConfiguration"
+                if self.serves(object) =>
+            {
                 for part in node.mapping(&["webhooks"]).parts() {
                     if let Part::Item(webhook) = part {
                         ca_bundle(webhook);

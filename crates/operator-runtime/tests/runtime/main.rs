@@ -4,6 +4,7 @@
 mod certificates;
 mod children;
 mod conversion;
+mod dashboards;
 mod deletion;
 mod embedded;
 mod examples;
