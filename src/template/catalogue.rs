@@ -108,7 +108,21 @@ const TABLE: [Row; 14] = [
         Owner::Shared,
         &[("grafana/custom-metrics/config.yaml", Owner::User)],
     ),
+    (
+        "plugin/helm/",
+        Scope::Plugin(Plugin::Helm),
+        Owner::Shared,
+        &OF_CHART,
+    ),
     ("runtime/", Scope::Runtime, Owner::Tool, &[]),
+];
+
+/// The files of the chart that follow from nothing but the name of the project.
+const OF_CHART: [(&str, Owner); 4] = [
+    ("dist/chart/.helmignore", Owner::User),
+    ("dist/chart/Chart.yaml", Owner::User),
+    ("dist/chart/templates/NOTES.txt", Owner::User),
+    ("dist/chart/templates/tests/", Owner::User),
 ];
 
 const OF_PROJECT: [(&str, Owner); 17] = [

@@ -94,6 +94,7 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
         "$ operator-forge create api ",
         &["printf 'pub mod mine;\\n' > src/controllers.rs"],
     ),
+    ("docs/helm.md", "operator-forge edit ", &[PROJECT, V1ALPHA1]),
     (
         "docs/merging.md",
         "git merge ",
@@ -325,7 +326,7 @@ fn every_block_of_commands_runs() {
     println!("{counts}");
     assert_eq!(
         counts,
-        "26 blocks run, marked: {\"cluster\": 10, \"compile\": 10, \"image\": 2}"
+        "27 blocks run, marked: {\"cluster\": 10, \"compile\": 11, \"image\": 2}"
     );
 }
 

@@ -32,20 +32,20 @@ fn project(name: &str) -> TempDir {
     directory
 }
 
-fn edit(directory: &Path, path: &str, from: &str, to: &str) {
+pub fn edit(directory: &Path, path: &str, from: &str, to: &str) {
     let file = directory.join(path);
     let text = fs::read_to_string(&file).unwrap();
     assert!(text.contains(from), "{path} has no `{from}`");
     fs::write(file, text.replace(from, to)).unwrap();
 }
 
-fn kubectl() -> PathBuf {
+pub fn kubectl() -> PathBuf {
     let assets = env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
     assets.unwrap_or_default().join("kubectl")
 }
 
 /// The objects of `config/default`.
-fn built(directory: &Path) -> Objects {
+pub fn built(directory: &Path) -> Objects {
     printed(
         Command::new(kubectl())
             .args(["kustomize", "config/default"])
@@ -61,19 +61,21 @@ fn printed(command: &mut Command) -> Objects {
     let text = String::from_utf8(output.stdout).unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{errors}");
-    let documents = serde_yaml::Deserializer::from_str(&text);
-    Objects(
-        documents
-            .map(|document| Value::deserialize(document).unwrap())
-            .collect(),
-    )
+    parsed(&text)
 }
 
-struct Objects(Vec<Value>);
+/// The objects of a YAML stream.
+pub fn parsed(text: &str) -> Objects {
+    let documents = serde_yaml::Deserializer::from_str(text);
+    let objects = documents.map(|document| Value::deserialize(document).unwrap());
+    Objects(objects.filter(|object| !object.is_null()).collect())
+}
+
+pub struct Objects(pub Vec<Value>);
 
 impl Objects {
     /// The objects of a kind.
-    fn of(&self, kind: &str) -> Vec<&Value> {
+    pub fn of(&self, kind: &str) -> Vec<&Value> {
         self.0
             .iter()
             .filter(|object| object["kind"] == kind)
@@ -82,7 +84,7 @@ impl Objects {
 
     /// The one object of a kind whose name ends so.
     #[track_caller]
-    fn one(&self, kind: &str, end: &str) -> &Value {
+    pub fn one(&self, kind: &str, end: &str) -> &Value {
         let is = |object: &&&Value| name(object).ends_with(end);
         let all = self.of(kind);
         let found: Vec<_> = all.iter().filter(is).collect();
@@ -93,18 +95,18 @@ impl Objects {
     }
 
     /// The container of the manager.
-    fn container(&self) -> &Value {
+    pub fn container(&self) -> &Value {
         &self.one("Deployment", "controller-manager")["spec"]["template"]["spec"]["containers"][0]
     }
 
-    fn environment(&self, variable: &str) -> Option<&str> {
+    pub fn environment(&self, variable: &str) -> Option<&str> {
         let variables = self.container()["env"].as_array()?.iter();
         let mut values = variables.filter(|env| env["name"] == variable);
         values.next()?["value"].as_str()
     }
 
     /// Every place where the API server learns which Service to ask, and the name of the object that says so.
-    fn clients(&self) -> Vec<(String, &Value)> {
+    pub fn clients(&self) -> Vec<(String, &Value)> {
         let mut clients = Vec::new();
         for kind in [
             "MutatingWebhookConfiguration",
@@ -197,7 +199,7 @@ impl Objects {
     }
 }
 
-fn name(object: &Value) -> &str {
+pub fn name(object: &Value) -> &str {
     object["metadata"]["name"].as_str().unwrap()
 }
 

@@ -3,6 +3,8 @@
 #[cfg(unix)]
 mod advice;
 #[cfg(unix)]
+mod chart;
+#[cfg(unix)]
 mod control_plane;
 mod crash;
 #[cfg(unix)]
@@ -17,6 +19,22 @@ mod fuzz;
 mod hostile;
 mod kustomize;
 mod laws;
+/// The part of operator-runtime that makes a chart of objects. It needs no Kubernetes client.
+#[path = "../../crates/operator-runtime/src/manifests"]
+#[allow(dead_code, reason = "the rest of operator-runtime uses it")]
+mod manifests {
+    mod chart;
+    mod generated;
+    mod objects;
+
+    use std::path::Path;
+
+    /// What `manifests --chart DIR` does with its standard input.
+    pub fn write_chart(objects: &str, dir: &Path, check: bool) -> Result<bool, String> {
+        let files = chart::files(dir, objects)?;
+        generated::Generated::new("chart", dir.to_owned(), files, chart::OWNED).apply(check)
+    }
+}
 mod merges;
 mod modules;
 mod output;

@@ -3,7 +3,7 @@
 use crate::project;
 use crate::session;
 
-use std::{fs, path::PathBuf, process::Command};
+use std::{env, fs, path::PathBuf, process::Command};
 
 use project::{cache, place, place_of_projects, succeed};
 use session::{repository, shell, tree};
@@ -33,12 +33,17 @@ fn lines() -> Vec<String> {
     lines
 }
 
+fn kubectl() -> PathBuf {
+    let assets = env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
+    assets.unwrap_or_default().join("kubectl")
+}
+
 /// `make` runs in a project with one API, as the page has it at that place.
 #[test]
 fn every_line_that_compiles_runs() {
     let scratch = TempDir::new().unwrap();
     for command in [
-        "operator-forge init -q paged-operator --domain example.com --vcs none",
+        "operator-forge init -q paged-operator --domain example.com --vcs none --plugins helm",
         "operator-forge -C paged-operator create api -q --group cache --version v1alpha1 --kind Memcached",
     ] {
         assert_eq!(shell(scratch.path(), command).code, 0, "{command}");
@@ -52,6 +57,7 @@ fn every_line_that_compiles_runs() {
             ("make", _) => command
                 .args(["-ec", &line])
                 .current_dir(&directory)
+                .env("KUBECTL", kubectl())
                 .env("CARGO_TARGET_DIR", cache().join("target")),
             // Optimized, it takes minutes; and it is not for the home directory of whoever runs tests.
             ("cargo", _) => command
@@ -74,7 +80,9 @@ fn every_line_that_compiles_runs() {
             "operator-forge version",
             "make manifests",
             "make test",
-            "make fmt lint"
+            "make fmt lint",
+            "make chart IMG=registry.example.com/memcached-operator:v1.0.0",
+            "make check-chart IMG=registry.example.com/memcached-operator:v1.0.0",
         ]
     );
 }

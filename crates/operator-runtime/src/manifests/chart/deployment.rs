@@ -1,0 +1,196 @@
+//! The manager's Deployment.
+
+use serde_json::Value;
+
+use super::{
+    Manager,
+    node::{END, Node, Part},
+};
+
+/// The fields of the Pod that a value of the same name replaces.
+const OF_POD: [&str; 5] = [
+    "affinity",
+    "imagePullSecrets",
+    "nodeSelector",
+    "tolerations",
+    "topologySpreadConstraints",
+];
+
+const METRICS: &str = ".Values.metrics.enabled";
+const WEBHOOKS: &str = ".Values.webhooks.enabled";
+const EXISTING: &str = ".Values.webhooks.certificate.existingSecret";
+
+/// Where the manager reads a certificate that it does not make.
+const CERTIFICATE_FLAG: &str = "--webhook-cert-path=";
+const CERTIFICATES: &str = "/tmp/k8s-webhook-server/serving-certs";
+
+/// The manager's container, if the object is its Deployment.
+pub fn container(object: &Value) -> Option<&Value> {
+    let containers = &object["spec"]["template"]["spec"]["containers"];
+    let of_manager = |container: &&Value| container["name"] == "manager";
+    let found = containers.as_array()?.iter().find(of_manager);
+    found.filter(|_| object["kind"] == "Deployment")
+}
+
+/// Whether the manager's container has a port with this name.
+pub fn has_port(object: &Value, name: &str) -> bool {
+    let ports = container(object).and_then(|container| container["ports"].as_array());
+    ports.is_some_and(|ports| ports.iter().any(|port| port["name"] == name))
+}
+
+/// The volume of the certificate that the container mounts.
+pub fn certificate_volume(container: &Value) -> Option<String> {
+    let args = container["args"].as_array()?.iter();
+    let mut args = args.filter_map(Value::as_str);
+    let path = args.find_map(|arg| arg.strip_prefix(CERTIFICATE_FLAG))?;
+    let mounts = container["volumeMounts"].as_array()?;
+    let mount = mounts.iter().find(|mount| mount["mountPath"] == path)?;
+    mount["name"].as_str().map(str::to_owned)
+}
+
+impl Manager {
+    /// Makes the values of the chart govern their places.
+    pub fn deployment(&self, node: &mut Node, object: &Value) {
+        let spec = node.mapping(&["spec"]);
+        let set = ".Values.replicas";
+        let replicas = match object["spec"]["replicas"].as_u64() {
+            Some(replicas) => {
+                let unset = format!("(kindIs \"invalid\" {set})");
+                let line = format!("{{{{ ternary {replicas} {set} {unset} }}}}");
+                vec![Part::line("replicas", line)]
+            }
+            // Something else scales it.
+            None => vec![
+                Part::Action(format!("{{{{- if not (kindIs \"invalid\" {set}) }}}}")),
+                Part::line("replicas", format!("{{{{ {set} }}}}")),
+                Part::action(END),
+            ],
+        };
+        spec.put("replicas", replicas);
+        let metadata = spec.mapping(&["template", "metadata"]);
+        metadata.add("annotations", ".Values.podAnnotations");
+        metadata.add("labels", ".Values.podLabels");
+
+        let original = container(object).unwrap_or(&Value::Null);
+        let volume = certificate_volume(original);
+        let pod = spec.mapping(&["template", "spec"]);
+        for field in OF_POD {
+            pod.instead(field, &format!(".Values.{field}"));
+        }
+        pod.instead_line("priorityClassName", ".Values.priorityClassName");
+        self.volumes(pod, volume.as_deref());
+        let containers = pod.mapping(&["containers"]).parts();
+        let manager = containers.iter_mut().find_map(|part| match part {
+            Part::Item(item) if item.line("name") == Some("manager") => Some(item),
+            _ => None,
+        });
+        if let Some(manager) = manager {
+            self.container(manager, original, volume.as_deref());
+        }
+    }
+
+    fn container(&self, node: &mut Node, original: &Value, volume: Option<&str>) {
+        let image = original["image"].as_str().unwrap_or_default();
+        node.put("image", vec![Part::line("image", reference(image))]);
+        node.instead_line("imagePullPolicy", ".Values.image.pullPolicy");
+        node.instead("resources", ".Values.resources");
+
+        let starts =
+            |item: &Node, start: &str| item.text().is_some_and(|text| text.starts_with(start));
+        node.when("args", METRICS, |arg| starts(arg, "--metrics-"));
+        node.when("ports", METRICS, |port| {
+            port.line("name") == Some("metrics")
+        });
+        if self.webhooks {
+            node.when("args", WEBHOOKS, |arg| starts(arg, "--webhook-"));
+            node.when("ports", WEBHOOKS, |port| {
+                port.line("name") == Some("webhook-server")
+            });
+            let condition = format!("and {WEBHOOKS} (not {EXISTING})");
+            let is = |env: &Node| {
+                env.line("name")
+                    .is_some_and(|name| name.starts_with("WEBHOOK_"))
+            };
+            node.when("env", &condition, is);
+            let off = [("name", "ENABLE_WEBHOOKS"), ("value", r#""false""#)];
+            let off = off.map(|(key, value)| Part::line(key, value)).to_vec();
+            let open = format!("{{{{- if not {WEBHOOKS} }}}}");
+            node.mapping(&["env"]).parts().extend([
+                Part::Action(open),
+                Part::Item(Node::Block(off)),
+                Part::action(END),
+            ]);
+            match volume {
+                Some(volume) => node.when("volumeMounts", WEBHOOKS, |mount| {
+                    mount.line("name") == Some(volume)
+                }),
+                None => self.mount(node),
+            }
+        }
+        node.add("args", ".Values.extraArgs");
+        node.add("env", ".Values.extraEnv");
+    }
+
+    /// Mounts an existing certificate, where the project has the manager make its own.
+    fn mount(&self, node: &mut Node) {
+        let open = || Part::Action(format!("{{{{- if and {WEBHOOKS} {EXISTING} }}}}"));
+        let item = |parts| vec![open(), Part::Item(parts), Part::action(END)];
+        let flag = Node::Line(format!("{CERTIFICATE_FLAG}{CERTIFICATES}"));
+        node.mapping(&["args"]).parts().extend(item(flag));
+        let mount = [
+            ("mountPath", CERTIFICATES),
+            ("name", "webhook-certs"),
+            ("readOnly", "true"),
+        ];
+        let mount = mount.map(|(key, text)| Part::line(key, text)).to_vec();
+        node.extend_list("volumeMounts", item(Node::Block(mount)));
+    }
+
+    fn volumes(&self, pod: &mut Node, volume: Option<&str>) {
+        if !self.webhooks {
+            return;
+        }
+        let Some(volume) = volume else {
+            let secret = Part::line("secretName", format!("{{{{ {EXISTING} | quote }}}}"));
+            let volume = vec![
+                Part::line("name", "webhook-certs"),
+                Part::block("secret", vec![secret]),
+            ];
+            let open = format!("{{{{- if and {WEBHOOKS} {EXISTING} }}}}");
+            let item = Part::Item(Node::Block(volume));
+            pod.extend_list("volumes", vec![Part::Action(open), item, Part::action(END)]);
+            return;
+        };
+        for part in pod.mapping(&["volumes"]).parts() {
+            let Part::Item(item) = part else { continue };
+            if item.line("name") != Some(volume) {
+                continue;
+            }
+            let secret = item.mapping(&["secret"]);
+            let name = secret.line("secretName").unwrap_or_default().to_owned();
+            let name = format!(
+                "{{{{ with {EXISTING} }}}}{{{{ . | quote }}}}{{{{ else }}}}{name}{{{{ end }}}}"
+            );
+            secret.put("secretName", vec![Part::line("secretName", name)]);
+        }
+        pod.when("volumes", WEBHOOKS, |item| {
+            item.line("name") == Some(volume)
+        });
+    }
+}
+
+/// The image, of which values replace the parts.
+fn reference(image: &str) -> String {
+    // A registry may have a port.
+    let name = image.rfind('/').map_or(0, |slash| slash + 1);
+    let end = image[name..]
+        .find(['@', ':'])
+        .map_or(image.len(), |at| name + at);
+    let (repository, rest) = image.split_at(end);
+    format!(
+        "\"{{{{ .Values.image.repository | default {repository:?} }}}}\
+         {{{{ with .Values.image.digest }}}}@{{{{ . }}}}\
+         {{{{ else with .Values.image.tag }}}}:{{{{ . }}}}\
+         {{{{ else }}}}{rest}{{{{ end }}}}\""
+    )
+}

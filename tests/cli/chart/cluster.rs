@@ -1,0 +1,151 @@
+//! A release in a real API server: install, upgrade, rollback, uninstall.
+
+#[path = "../../../crates/operator-runtime/src/envtest/control_plane/mod.rs"]
+#[allow(dead_code, reason = "the tests of projects use the rest")]
+mod control_plane;
+
+use std::fs;
+
+use control_plane::ControlPlane;
+use serde_json::Value;
+
+use super::{Chart, succeed};
+use crate::kustomize::edit;
+
+struct Release {
+    chart: Chart,
+    cluster: ControlPlane,
+}
+
+impl Release {
+    /// Runs a make target of the project.
+    fn make(&self, target: &str, flags: &str) -> String {
+        // The targets that write the chart are tested on their own.
+        let mut make = self.chart.make_command(&[target]);
+        make.arg(format!(
+            "HELM={}",
+            self.chart.helm(&[]).get_program().display()
+        ));
+        make.arg(format!("HELM_FLAGS={flags}"));
+        succeed(make.env("KUBECONFIG", self.cluster.kubeconfig()))
+    }
+
+    /// An object of the release's namespace, or null.
+    fn get(&self, object: &str) -> Value {
+        let mut kubectl = self.cluster.kubectl();
+        let namespace = self.chart.namespace();
+        kubectl.args([
+            "get",
+            object,
+            "--namespace",
+            &namespace,
+            "--ignore-not-found",
+            "--output",
+            "json",
+        ]);
+        let text = succeed(&mut kubectl);
+        match text.is_empty() {
+            true => Value::Null,
+            false => serde_json::from_str(&text).unwrap(),
+        }
+    }
+
+    fn manager(&self) -> Value {
+        self.get("deployment/project-webhooks-controller-manager")
+    }
+
+    fn crd(&self) -> Value {
+        self.get("crd/memcacheds.cache.example.com")
+    }
+}
+
+#[test]
+fn install_upgrade_rollback_uninstall() {
+    let release = Release {
+        chart: Chart::new("webhooks", &[]),
+        cluster: ControlPlane::start().unwrap(),
+    };
+    release.make("helm-deploy", "");
+    assert_eq!(release.manager()["spec"]["replicas"], 2);
+    assert!(release.make("helm-status", "").contains("STATUS: deployed"));
+    let fields = "/spec/versions/0/schema/openAPIV3Schema/properties/spec/description";
+    let described = release.crd().pointer(fields).cloned();
+
+    // As the operator does: fills its Secret, and tells the API server whom to trust.
+    let secret = "secret/project-webhooks-webhook-server-cert";
+    let webhook =
+        "validatingwebhookconfiguration/project-webhooks-validating-webhook-configuration";
+    let patches = [
+        (secret, "merge", r#"{"data": {"tls.crt": "YQ=="}}"#),
+        (
+            webhook,
+            "json",
+            r#"[{"op": "add", "path": "/webhooks/0/clientConfig/caBundle", "value": "Q0E="}]"#,
+        ),
+    ];
+    for (object, kind, patch) in patches {
+        let mut kubectl = release.cluster.kubectl();
+        kubectl.args(["patch", object, "--type", kind, "--patch", patch]);
+        kubectl.args([
+            "--field-manager",
+            "manager",
+            "--namespace",
+            &release.chart.namespace(),
+        ]);
+        succeed(&mut kubectl);
+    }
+
+    // A newer CRD, a value, and an object less.
+    let crd = "config/crd/bases/cache.example.com_memcacheds.yaml";
+    edit(
+        release.chart.path(),
+        crd,
+        "The desired state",
+        "The {{ new }} desired state",
+    );
+    assert_eq!(release.chart.make(false), Ok(true));
+    release.make(
+        "helm-deploy",
+        "--set replicas=5 --set metrics.enabled=false",
+    );
+    assert_eq!(release.manager()["spec"]["replicas"], 5);
+    assert!(release.get("service/project-webhooks-metrics").is_null());
+    let newer = release.crd().pointer(fields).cloned();
+    assert!(
+        newer
+            .as_ref()
+            .is_some_and(|text| text.to_string().contains("{{ new }}")),
+        "{newer:?}"
+    );
+    assert_eq!(
+        release.get(secret)["data"]["tls.crt"],
+        "YQ==",
+        "the certificate stays"
+    );
+    assert_eq!(
+        release.get(webhook)["webhooks"][0]["clientConfig"]["caBundle"],
+        "Q0E="
+    );
+
+    release.make("helm-rollback", "");
+    assert_eq!(release.manager()["spec"]["replicas"], 2);
+    assert!(!release.get("service/project-webhooks-metrics").is_null());
+    assert_eq!(release.crd().pointer(fields).cloned(), described);
+    assert_eq!(release.get(secret)["data"]["tls.crt"], "YQ==");
+    assert_eq!(
+        release.make("helm-history", "").lines().count(),
+        4,
+        "three revisions and a title"
+    );
+
+    release.make("helm-uninstall", "");
+    assert!(release.manager().is_null());
+    assert!(release.get(webhook).is_null());
+    assert!(!release.crd().is_null(), "the CRDs and their objects stay");
+    // The next installation takes the CRDs over.
+    release.make("helm-deploy", "--set crds.keep=false");
+    release.make("helm-uninstall", "");
+    assert!(release.crd()["metadata"]["deletionTimestamp"].is_string() || release.crd().is_null());
+    let templates = release.chart.chart().join("templates");
+    assert!(fs::exists(templates.join("deployment.yaml")).unwrap());
+}
