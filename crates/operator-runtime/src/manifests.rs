@@ -2,10 +2,12 @@
 //!
 //! A file without the header belongs to the user and is never changed.
 
+mod bundle;
 mod conditions;
 mod crds;
 pub mod migrate;
 mod nullable;
+mod objects;
 mod render;
 #[cfg_attr(not(feature = "webhooks"), path = "manifests/off.rs")]
 mod webhooks;
@@ -14,7 +16,8 @@ use std::{
     collections::BTreeMap,
     env,
     fmt::Display,
-    fs, io,
+    fs,
+    io::{self, Read as _},
     path::{Path, PathBuf},
     process::ExitCode,
 };
@@ -40,7 +43,7 @@ const WEBHOOKS: &str = "webhook/manifests.yaml";
 #[derive(Parser)]
 struct Args {
     /// Write nothing; exit with 1 if a file is out of date
-    #[arg(long)]
+    #[arg(long, conflicts_with = "bundle")]
     check: bool,
 
     /// Write nothing; print the ready condition of each kind, in the format of `kubectl wait --for
@@ -51,6 +54,9 @@ struct Args {
     /// Directory to write to [default: config, beside the project's Cargo.toml]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
+
+    #[command(flatten)]
+    bundle: bundle::Flags,
 }
 
 /// The change of a file.
@@ -85,9 +91,12 @@ pub fn main<E: Display, C>(
         let project = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
         project.unwrap_or_default().join("config")
     });
-    let result = crds
-        .and_then(|crds| files(options.scope, crds, controllers, webhooks))
-        .and_then(|files| apply(&dir, &files, args.check));
+    let result = match &args.bundle.bundle {
+        Some(path) => write_bundle(&args.bundle, path, &dir, options.scope, controllers),
+        None => crds
+            .and_then(|crds| files(options.scope, crds, controllers, webhooks))
+            .and_then(|files| apply(&dir, &files, &[WEBHOOKS, BASES], args.check)),
+    };
     match result {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
@@ -118,10 +127,47 @@ fn files<C>(
     Ok(files)
 }
 
+/// Writes a bundle, or adds it to a catalog.
+fn write_bundle<C>(
+    flags: &bundle::Flags,
+    path: &Path,
+    config: &Path,
+    scope: WatchScope,
+    controllers: &Controllers<C>,
+) -> Result<bool, String> {
+    if let (Some(catalog), Some(image)) = (&flags.catalog, &flags.image) {
+        let files = bundle::catalog::files(catalog, path, image)?;
+        return apply(catalog, &files, &[], false);
+    }
+    let mut text = String::new();
+    let read = io::stdin().read_to_string(&mut text);
+    read.map_err(|error| format!("cannot read the objects from standard input: {error}"))?;
+    let declarations = bundle::Declarations {
+        scope,
+        watched: controllers
+            .watched()
+            .map(|of| of.resource.clone())
+            .collect(),
+        owned: controllers
+            .owned()
+            .map(|(owner, child)| (owner.resource.clone(), child.resource.clone()))
+            .collect(),
+    };
+    let files = bundle::files(flags, path, config, &declarations, objects::parse(&text)?)?;
+    let pruned = bundle::pruned(path);
+    let pruned: Vec<_> = pruned.iter().map(String::as_str).collect();
+    apply(path.parent().unwrap_or(path), &files, &pruned, false)
+}
+
 /// Writes `files` to `dir`, or reports the differences. Returns false if `check` is set and a file differs.
-fn apply(dir: &Path, files: &BTreeMap<String, String>, check: bool) -> Result<bool, String> {
+fn apply(
+    dir: &Path,
+    files: &BTreeMap<String, String>,
+    pruned: &[&str],
+    check: bool,
+) -> Result<bool, String> {
     let mut same = true;
-    for (path, change) in plan(dir, files)? {
+    for (path, change) in plan(dir, files, pruned)? {
         let full = dir.join(&path);
         let show = full.display();
         let fail = |error: io::Error| format!("cannot write `{show}`: {error}");
@@ -148,8 +194,13 @@ fn apply(dir: &Path, files: &BTreeMap<String, String>, check: bool) -> Result<bo
     Ok(same)
 }
 
-/// The changes that make `dir` contain `files`, by path; nothing for up-to-date files.
-fn plan(dir: &Path, files: &BTreeMap<String, String>) -> Result<BTreeMap<String, Change>, String> {
+/// The changes that make `dir` contain `files`, by path; nothing for up-to-date files. Generated files that are `pruned`,
+/// or directly in a directory that is, and that are not wanted any more, are deleted.
+fn plan(
+    dir: &Path,
+    files: &BTreeMap<String, String>,
+    pruned: &[&str],
+) -> Result<BTreeMap<String, Change>, String> {
     let mut plan = BTreeMap::new();
     for (path, wanted) in files {
         let change = match read(&dir.join(path))? {
@@ -160,37 +211,40 @@ fn plan(dir: &Path, files: &BTreeMap<String, String>) -> Result<BTreeMap<String,
         };
         plan.insert(path.clone(), change);
     }
-    let generated = |text: String| render::is_generated(&text);
-    if !files.contains_key(WEBHOOKS) && read(&dir.join(WEBHOOKS))?.is_some_and(generated) {
-        plan.insert(WEBHOOKS.to_owned(), Change::Delete);
-    }
-    let bases = dir.join(BASES);
-    let fail = |error| format!("cannot read `{}`: {error}", bases.display());
-    let entries = match fs::read_dir(&bases) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(plan),
-        entries => entries.map_err(fail)?,
-    };
-    for entry in entries {
-        let name = entry.map_err(fail)?.file_name();
-        let Some(name) = name.to_str().filter(|name| name.ends_with(".yaml")) else {
-            continue;
-        };
-        let path = format!("{BASES}/{name}");
-        if files.contains_key(&path) {
-            continue;
+    for path in pruned {
+        for path in yaml_files(dir, path)? {
+            if files.contains_key(&path) {
+                continue;
+            }
+            let text = read(&dir.join(&path))?.unwrap_or_default();
+            let change = match render::is_generated(&text) {
+                true => Change::Delete,
+                false => Change::Keep,
+            };
+            plan.insert(path, change);
         }
-        let text = read(&dir.join(&path))?.unwrap_or_default();
-        let generated = render::is_generated(&text);
-        plan.insert(
-            path,
-            if generated {
-                Change::Delete
-            } else {
-                Change::Keep
-            },
-        );
     }
     Ok(plan)
+}
+
+/// The file at a path, or the YAML files in the directory there, as paths below `dir`.
+fn yaml_files(dir: &Path, path: &str) -> Result<Vec<String>, String> {
+    let full = dir.join(path);
+    if full.is_file() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let fail = |error| format!("cannot read `{}`: {error}", full.display());
+    let entries = match fs::read_dir(&full) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(fail)?,
+    };
+    let mut files = Vec::new();
+    for entry in entries {
+        let name = entry.map_err(fail)?.file_name();
+        let name = name.to_str().filter(|name| name.ends_with(".yaml"));
+        files.extend(name.map(|name| format!("{path}/{name}")));
+    }
+    Ok(files)
 }
 
 fn read(path: &Path) -> Result<Option<String>, String> {
@@ -227,7 +281,12 @@ mod tests {
         let file = |name: &str| (format!("{BASES}/{name}.yaml"), generated("same\n"));
         let files: BTreeMap<_, _> = wanted.into_iter().map(file).collect();
 
-        let plan = |files| plan(&dir, files).unwrap().into_iter().collect::<Vec<_>>();
+        let plan = |files| {
+            plan(&dir, files, &[WEBHOOKS, BASES])
+                .unwrap()
+                .into_iter()
+                .collect::<Vec<_>>()
+        };
         let kept = [("also-mine", Change::Keep), ("mine", Change::Keep)];
         let mut expected = vec![kept[0], ("gone", Change::Delete), kept[1]];
         expected.extend([("new", Change::Write), ("old", Change::Write)]);
@@ -236,10 +295,10 @@ mod tests {
         expected.push((WEBHOOKS.to_owned(), Change::Delete));
         assert_eq!(plan(&files), expected);
 
-        assert_eq!(apply(&dir, &files, true), Ok(false));
+        assert_eq!(apply(&dir, &files, &[WEBHOOKS, BASES], true), Ok(false));
         assert!(bases.join("gone.yaml").exists());
-        assert_eq!(apply(&dir, &files, false), Ok(true));
-        assert_eq!(apply(&dir, &files, true), Ok(true));
+        assert_eq!(apply(&dir, &files, &[WEBHOOKS, BASES], false), Ok(true));
+        assert_eq!(apply(&dir, &files, &[WEBHOOKS, BASES], true), Ok(true));
         assert_eq!(plan(&files), kept.map(path));
         fs::remove_dir_all(&dir).unwrap();
     }
