@@ -1,10 +1,10 @@
 // Checks bundles and catalogs with operator-framework's own code:
 //
-//	olm bundle DIR MINOR   what `operator-sdk bundle validate` checks, with every optional validator, for Kubernetes 1.MINOR
+//	olm bundle DIR MINOR   runs every validator, with the optional ones, for Kubernetes 1.MINOR
 //	olm catalog DIR        loads a file-based catalog and checks its upgrade graph, then prints it
 //
 // `bundle` prints one line for each finding, and fails only if the directory cannot be read: whoever calls it compares the lines.
-// `catalog` prints a line `PACKAGE CHANNEL OLD -> NEW` for each upgrade edge.
+// `catalog` prints a line `PACKAGE CHANNEL OLD -> NEW` for each upgrade edge. One validator asks `docker` for the platforms of images.
 package main
 
 import (
@@ -15,11 +15,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sort"
+	"strings"
 
 	"github.com/operator-framework/api/pkg/manifests"
 	"github.com/operator-framework/api/pkg/validation"
-	validator "github.com/operator-framework/api/pkg/validation/interfaces"
 	"github.com/operator-framework/operator-registry/alpha/declcfg"
 	"github.com/operator-framework/operator-registry/pkg/lib/bundle"
 	"github.com/sirupsen/logrus"
@@ -58,29 +57,13 @@ func checkBundle(dir, kubernetes string) error {
 	for _, object := range loaded.Objects {
 		inputs = append(inputs, object)
 	}
-	for _, check := range []struct {
-		name string
-		is   validator.Validator
-	}{
-		{"default", validation.AllValidators},
-		{"operatorhubv2", validation.OperatorHubV2Validator},
-		{"capabilities", validation.StandardCapabilitiesValidator},
-		{"categories", validation.StandardCategoriesValidator},
-		{"deprecated-apis", validation.AlphaDeprecatedAPIsValidator},
-		{"good-practices", validation.GoodPracticesValidator},
-		{"object", validation.ObjectValidator},
-	} {
-		results := check.is.Validate(inputs...)
-		if len(results) == 0 {
-			return fmt.Errorf("the validator %s has looked at nothing", check.name)
-		}
-		for _, result := range results {
-			for _, found := range result.Errors {
-				fmt.Printf("error %s: %s: %s\n", check.name, result.Name, found.Error())
-			}
-			for _, found := range result.Warnings {
-				fmt.Printf("warning %s: %s: %s\n", check.name, result.Name, found.Error())
-			}
+	results := validation.AllValidators.Validate(inputs...)
+	if len(results) == 0 {
+		return errors.New("no validator has looked at the bundle")
+	}
+	for _, result := range results {
+		for _, found := range slices.Concat(result.Errors, result.Warnings) {
+			fmt.Printf("%s: %s\n", result.Name, strings.TrimSpace(found.Error()))
 		}
 	}
 	return nil
@@ -88,7 +71,7 @@ func checkBundle(dir, kubernetes string) error {
 
 func report(check string, err error) {
 	if err != nil {
-		fmt.Printf("error %s: %s\n", check, err)
+		fmt.Printf("%s: %s\n", check, err)
 	}
 }
 
@@ -125,7 +108,7 @@ func checkCatalog(dir string) error {
 			}
 		}
 	}
-	sort.Strings(lines)
+	slices.Sort(lines)
 	for _, line := range lines {
 		fmt.Println(line)
 	}

@@ -24,7 +24,7 @@ fn resource(group: &str, version: &str, kind: &str) -> ScopedResource {
     ScopedResource::namespaced(ApiResource::from_gvk(&kind))
 }
 
-async fn reconcile(_: Arc<DynamicObject>, (): Arc<()>) -> kube::Result<Action> {
+async fn reconcile(_: Arc<DynamicObject>, _: Arc<()>) -> kube::Result<Action> {
     Ok(Action::await_change())
 }
 

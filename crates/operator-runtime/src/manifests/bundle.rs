@@ -119,6 +119,7 @@ pub(super) fn files(
     let permissions = permissions::take(&mut objects, &deployments, &webhooks.left_out)?;
     for deployment in &mut deployments {
         watch_target_namespaces(deployment, declarations.scope);
+        require_platforms(deployment, &base);
     }
 
     let mut files = BTreeMap::new();
@@ -250,7 +251,7 @@ fn watch_target_namespaces(deployment: &mut Value, scope: WatchScope) {
         return;
     }
     for container in containers(deployment) {
-        for variable in list(&mut container["env"]) {
+        for variable in list(container, "env").into_iter().flatten() {
             if variable["name"] == "WATCH_NAMESPACE" {
                 *variable = json!({
                     "name": "WATCH_NAMESPACE",
@@ -260,6 +261,34 @@ fn watch_target_namespaces(deployment: &mut Value, scope: WatchScope) {
                 });
             }
         }
+    }
+}
+
+/// Keeps the Pods on nodes of the platforms that the labels of the base list, unless the Deployment chooses its nodes.
+fn require_platforms(deployment: &mut Value, base: &Base) {
+    let pod = &mut deployment["spec"]["template"]["spec"];
+    let labels = base.csv["metadata"]["labels"].as_object();
+    let listed = |prefix: &str| -> Vec<&str> {
+        let keys = labels.into_iter().flat_map(|labels| labels.keys());
+        keys.filter_map(|key| key.strip_prefix(prefix)).collect()
+    };
+    let mut expressions = Vec::new();
+    for part in ["arch", "os"] {
+        let values = listed(&format!("operatorframework.io/{part}."));
+        if !values.is_empty() {
+            expressions.push(json!({
+                "key": format!("kubernetes.io/{part}"),
+                "operator": "In",
+                "values": values,
+            }));
+        }
+    }
+    if pod["affinity"]["nodeAffinity"].is_null() && !expressions.is_empty() {
+        pod["affinity"]["nodeAffinity"] = json!({
+            "requiredDuringSchedulingIgnoredDuringExecution": {
+                "nodeSelectorTerms": [{ "matchExpressions": expressions }],
+            },
+        });
     }
 }
 
@@ -387,11 +416,25 @@ fn take(objects: &mut Vec<Value>, kind: &str) -> Vec<Value> {
 
 /// The containers of a Deployment's Pods.
 fn containers(deployment: &mut Value) -> impl Iterator<Item = &mut Value> {
-    list(&mut deployment["spec"]["template"]["spec"]["containers"]).iter_mut()
+    let pod = &mut deployment["spec"]["template"]["spec"];
+    list(pod, "containers").into_iter().flatten()
 }
 
-fn list(value: &mut Value) -> &mut [Value] {
-    value.as_array_mut().map_or(&mut [], Vec::as_mut_slice)
+/// A list of an object, if the object has it. Indexing would add it.
+fn list<'a>(object: &'a mut Value, field: &str) -> Option<&'a mut Vec<Value>> {
+    object.get_mut(field)?.as_array_mut()
+}
+
+/// Removes a list that has become empty.
+fn remove_empty(object: &mut Value, field: &str) {
+    if let Some(object) = object.as_object_mut()
+        && object
+            .get(field)
+            .and_then(Value::as_array)
+            .is_some_and(Vec::is_empty)
+    {
+        object.remove(field);
+    }
 }
 
 fn text(value: &Value) -> &str {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
 
-use super::{base::entries, containers, text};
+use super::{base::entries, containers, list, remove_empty, text};
 
 /// The directory in which OLM mounts `tls.crt` and `tls.key`.
 const DIRECTORY: &str = "/tmp/k8s-webhook-server/serving-certs";
@@ -44,7 +44,7 @@ pub(super) fn mount(
     };
     let mut secrets = BTreeSet::new();
     let mut left_out = BTreeSet::new();
-    if let Some(variables) = container["env"].as_array_mut() {
+    if let Some(variables) = list(container, "env") {
         for variable in variables.iter().filter(|one| one["name"] == VARIABLES[0]) {
             secrets.insert(text(&variable["value"]).to_owned());
         }
@@ -93,18 +93,14 @@ pub(super) fn mount(
 fn unmount(deployment: &mut Value, paths: &[String]) -> Vec<String> {
     let mut unmounted = BTreeSet::new();
     for container in containers(deployment) {
-        let Some(mounts) = container["volumeMounts"].as_array_mut() else {
+        let Some(mounts) = list(container, "volumeMounts") else {
             continue;
         };
         let removed = mounts.extract_if(.., |mount| {
             paths.iter().any(|path| mount["mountPath"] == **path)
         });
         unmounted.extend(removed.map(|mount| text(&mount["name"]).to_owned()));
-        if mounts.is_empty() {
-            container
-                .as_object_mut()
-                .map(|container| container.remove("volumeMounts"));
-        }
+        remove_empty(container, "volumeMounts");
     }
     let pod = &mut deployment["spec"]["template"]["spec"];
     for list in ["containers", "initContainers"] {
@@ -115,16 +111,14 @@ fn unmount(deployment: &mut Value, paths: &[String]) -> Vec<String> {
             unmounted.remove(text(&mount["name"]));
         }
     }
-    let Some(volumes) = pod["volumes"].as_array_mut() else {
+    let Some(volumes) = list(pod, "volumes") else {
         return Vec::new();
     };
     let unused = volumes.extract_if(.., |volume| unmounted.contains(text(&volume["name"])));
     let secrets =
         unused.filter_map(|volume| volume["secret"]["secretName"].as_str().map(str::to_owned));
     let secrets = secrets.collect();
-    if volumes.is_empty() {
-        pod.as_object_mut().map(|pod| pod.remove("volumes"));
-    }
+    remove_empty(pod, "volumes");
     secrets
 }
 

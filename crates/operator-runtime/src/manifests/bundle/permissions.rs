@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
-use super::{base::entries, text};
+use super::{base::entries, list, text};
 
 /// The kinds of bindings, with the field of an install strategy that holds their rules.
 const BINDINGS: [(&str, &str); 2] = [
@@ -61,7 +61,7 @@ pub(super) fn take(
     }
 
     for binding in objects.iter_mut() {
-        if let Some(subjects) = binding["subjects"].as_array_mut() {
+        if let Some(subjects) = list(binding, "subjects") {
             subjects.retain(|subject| !of_operator(subject));
         }
     }
