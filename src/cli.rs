@@ -20,7 +20,7 @@ use clap_complete::engine::ArgValueCandidates;
 
 pub use self::{
     correction::{help_of, in_directory, with_flags, without_flags},
-    foreign::{ExternalFlags, Foreign},
+    foreign::{ExternalFlags, Foreign, Scaffold},
     global::{Color, Global, Output},
     project::{Check, Diff, Edit, Files, Init, Status, Update, Vcs},
     refusal::refusal,

@@ -10,6 +10,7 @@ mod file;
 mod finalizer;
 mod license;
 mod owned;
+mod plugin;
 mod rules;
 mod runtime;
 mod source;
@@ -42,6 +43,7 @@ pub use self::error::{Error, Need, Origin, Refused, Remedy, Result, Unreadable, 
 pub use self::file::{FILE, above, missing};
 use self::file::{FormatVersion, OptionsEntry, is_default, owned_paths};
 pub use self::license::{CopyrightHolder, Header, License};
+pub use self::plugin::{Plugin, PluginEdit};
 pub use self::runtime::{PACKAGE as RUNTIME, Runtime};
 pub use self::source::{Definition, Source};
 pub use self::view::{ApiView, ControllerView, KindView, WebhookView};

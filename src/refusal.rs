@@ -32,6 +32,7 @@ impl From<Invalid> for Failure {
             "path" => "--defaulting-path",
             "type" => "--external-api-path",
             "license" => "--license",
+            "plugin" => "--plugins",
             "owner" => "--owner",
             "header" => "--license-file",
             _ => "--runtime",

@@ -3,8 +3,9 @@
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 
 use crate::{
-    advice::Advice,
+    advice::{Advice, Script},
     error::{Failure, Result},
+    project::{LAYOUT, Plugin},
 };
 
 /// The flags that are ignored, so that scripts go on, and why. `--repo` has a value, the others are switches.
@@ -21,23 +22,12 @@ const IGNORED: [(&str, &str); 6] = [
 #[derive(Debug, Default)]
 pub struct Foreign {
     ignored: Vec<String>,
-    plugins: Option<String>,
 }
 
 impl Foreign {
     /// Remarks about the flags that are ignored.
-    ///
-    /// Errors: `--plugins` that asks for anything but a Rust project.
-    pub fn answer(&self) -> Result<Vec<String>> {
-        match &self.plugins {
-            Some(plugins) if !plugins.starts_with("rust.operator-forge/") => {
-                let error = format!("`--plugins {plugins}` asks for another kind of project");
-                Err(Failure::usage(error)
-                    .note("operator-forge has one layout, `rust.operator-forge/v1`, and no plugins")
-                    .advise(Advice::drop("--plugins")))
-            }
-            _ => Ok(self.ignored.clone()),
-        }
+    pub fn remarks(&self) -> Vec<String> {
+        self.ignored.clone()
     }
 }
 
@@ -46,7 +36,6 @@ impl Args for Foreign {
         let flag = |name| Arg::new(name).long(name).hide(true);
         let switch = |name| flag(name).num_args(0..=1).require_equals(true);
         command
-            .arg(flag("plugins"))
             .arg(flag("project-version").value_parser(["3"]))
             .args(IGNORED.map(|(name, _)| match name {
                 "repo" => flag(name),
@@ -67,13 +56,41 @@ impl FromArgMatches for Foreign {
             ignored: ignored
                 .map(|(name, why)| format!("`--{name}` is ignored: {why}"))
                 .collect(),
-            plugins: matches.get_one("plugins").cloned(),
         })
     }
 
     fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> std::result::Result<(), Error> {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
+    }
+}
+
+/// `--plugins` of kubebuilder's `create`, which selects a scaffold.
+#[derive(Args, Debug, Default)]
+pub struct Scaffold {
+    /// Names this layout, or a plugin that flags replace here.
+    #[arg(long, hide = true)]
+    plugins: Option<String>,
+}
+
+impl Scaffold {
+    /// Errors: a plugin of the whole project, or an unknown one.
+    pub fn check(&self) -> Result<()> {
+        let Some(plugins) = &self.plugins else {
+            return Ok(());
+        };
+        if plugins.starts_with("deploy-image") || plugins == LAYOUT {
+            return Ok(());
+        }
+        let failure = Failure::usage(format!("`--plugins {plugins}` is not for one kind"));
+        Err(match plugins.parse::<Plugin>() {
+            Ok(plugin) => failure
+                .note("a plugin adds files to the whole project")
+                .advise(Script::forge("edit --plugins").arg(plugin.word())),
+            Err(invalid) => failure
+                .note(format!("the plugins of a project: {}", invalid.rule))
+                .advise(Advice::drop("--plugins")),
+        })
     }
 }
 

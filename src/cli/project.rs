@@ -47,6 +47,9 @@ pub struct Init {
         _ => "vendored",
     }))]
     pub runtime: Option<String>,
+    /// Plugins, which add files beside the operator: grafana, helm, olm
+    #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
+    pub plugins: Vec<String>,
     /// Initialize a git repository, unless the directory is in one
     #[arg(long, value_enum, default_value_t)]
     pub vcs: Vcs,
@@ -89,6 +92,8 @@ Examples:
   operator-forge edit --namespaced
   operator-forge edit --owner 'Example Inc.' --license mit
   operator-forge edit --certificates cert-manager
+  operator-forge edit --plugins helm,grafana
+  operator-forge edit --plugins=-helm
   operator-forge edit --runtime git=https://git.example.com/operator-runtime#v0.1.0
   operator-forge edit api --group cache --version v1 --kind Memcached --short-name mc,mem"
 )]
@@ -114,6 +119,9 @@ pub struct Edit {
     /// The source of the crate operator-runtime.
     #[arg(long, value_name = "SOURCE", help = RUNTIME)]
     pub runtime: Option<String>,
+    /// Plugins to add: grafana, helm, olm; or to remove: --plugins=-helm
+    #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
+    pub plugins: Vec<String>,
     /// Cannot change.
     #[arg(long, hide = true)]
     pub domain: Option<String>,

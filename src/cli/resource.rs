@@ -3,7 +3,7 @@
 use clap::{ArgAction, Args, Subcommand, ValueEnum, ValueHint, builder::PossibleValue};
 use clap_complete::engine::{ArgValueCandidates, ArgValueCompleter};
 
-use super::{ExternalFlags, Foreign, complete};
+use super::{ExternalFlags, Foreign, Scaffold, complete};
 use crate::project::Certificates;
 
 /// `--group`, `--version` and `--kind`.
@@ -95,6 +95,9 @@ pub struct Api {
     /// Flags of kubebuilder without a meaning here.
     #[command(flatten)]
     pub foreign: Foreign,
+    /// The plugin that kubebuilder's command names.
+    #[command(flatten)]
+    pub scaffold: Scaffold,
 }
 
 /// `create webhook`.
@@ -151,6 +154,9 @@ pub struct Webhook {
     /// Flags of kubebuilder without a meaning here.
     #[command(flatten)]
     pub foreign: Foreign,
+    /// The plugin that kubebuilder's command names.
+    #[command(flatten)]
+    pub scaffold: Scaffold,
 }
 
 impl ValueEnum for Certificates {

@@ -12,7 +12,8 @@ use crate::{
 };
 
 pub fn run(workspace: &Workspace, api: &Api, prompt: Prompt<'_>) -> Result<Request> {
-    let remarks = api.foreign.answer()?;
+    api.scaffold.check()?;
+    let remarks = api.foreign.remarks();
     if let Some(source) = &api.from_crd {
         return import_api::run(workspace, api, source, remarks);
     }

@@ -13,7 +13,8 @@ use crate::{
 };
 
 pub fn run(workspace: &Workspace, webhook: &Webhook, prompt: Prompt<'_>) -> Result<Request> {
-    let remarks = webhook.foreign.answer()?;
+    webhook.scaffold.check()?;
+    let remarks = webhook.foreign.remarks();
     let before = &workspace.project;
     let create = create(before, webhook, prompt)?;
     let target = create.target(before)?;

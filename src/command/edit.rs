@@ -6,7 +6,7 @@ use crate::{
     cli::{self, Global},
     engine::{Request, Workspace},
     error::Result,
-    project::{self, EditSettings, Project},
+    project::{self, EditSettings, PluginEdit, Project},
 };
 
 pub fn run(workspace: &Workspace, flags: &Global, edit: &cli::Edit) -> Result<Request> {
@@ -28,8 +28,9 @@ pub fn run(workspace: &Workspace, flags: &Global, edit: &cli::Edit) -> Result<Re
         runtime: runtime
             .map(|text| runtime::parse(&workspace.root, text))
             .transpose()?,
+        plugins: PluginEdit::parse(&edit.plugins)?,
     };
-    let mut remarks = edit.foreign.answer()?;
+    let mut remarks = edit.foreign.remarks();
     let project = match settings == EditSettings::default() && !remarks.is_empty() {
         true => before.clone(),
         false => before.edit(&settings)?,

@@ -15,7 +15,7 @@ use crate::{
     error::{Failure, Result},
     git,
     name::{Domain, Invalid, ProjectName},
-    project::{Header, InitOptions, Project, Runtime},
+    project::{Header, InitOptions, PluginEdit, Project, Runtime},
     prompt::Prompt,
     report::Report,
     template, tree,
@@ -23,7 +23,7 @@ use crate::{
 
 pub fn run(flags: &Global, init: &Init, prompt: Prompt<'_>, report: &Report) -> Result<u8> {
     let root = init.root(flags);
-    let mut remarks = init.foreign.answer()?;
+    let mut remarks = init.foreign.remarks();
     let go = init.from_kubebuilder.as_ref();
     let go = go.map(|directory| Go::open(flags.directory.join(directory), &root));
     let go = go.transpose()?;
@@ -118,6 +118,7 @@ fn options(
             Some(text) => runtime::parse(root, text)?,
             None => Runtime::of_this_build(),
         },
+        plugins: PluginEdit::parse(&init.plugins)?,
     })
 }
 

@@ -103,6 +103,7 @@ pub fn empty(domain: &str, namespaced: bool) -> Project {
         license: License::Apache2,
         header: None,
         namespaced,
+        plugins: Vec::new(),
     });
     project.settings.templates = 1;
     project

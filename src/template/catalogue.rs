@@ -7,7 +7,10 @@ use std::sync::LazyLock;
 
 use include_dir::{Dir, include_dir};
 
-use crate::tree::{Digest, Owner};
+use crate::{
+    project::Plugin,
+    tree::{Digest, Owner},
+};
 
 static TEMPLATES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/templates");
 
@@ -42,6 +45,8 @@ pub enum Scope {
     Validate,
     /// Each version that is converted to the hub of its kind.
     Convert,
+    /// A project with a plugin.
+    Plugin(Plugin),
     /// A project with a copy of the runtime: the files of `crates/operator-runtime` without its tests.
     Runtime,
 }
@@ -72,7 +77,7 @@ pub struct Template {
 /// A directory of templates: its scope, the owner of its files, and the files with another owner, by the start of their target.
 type Row = (&'static str, Scope, Owner, &'static [(&'static str, Owner)]);
 
-const TABLE: [Row; 12] = [
+const TABLE: [Row; 13] = [
     ("project/", Scope::Project, Owner::Shared, &OF_PROJECT),
     ("api/", Scope::Api, Owner::User, &[]),
     ("schemas/", Scope::Schemas, Owner::User, &[]),
@@ -94,6 +99,12 @@ const TABLE: [Row; 12] = [
     ("webhook/default/", Scope::Default, Owner::User, &[]),
     ("webhook/validate/", Scope::Validate, Owner::User, &[]),
     ("webhook/convert/", Scope::Convert, Owner::User, &[]),
+    (
+        "plugin/grafana/",
+        Scope::Plugin(Plugin::Grafana),
+        Owner::Shared,
+        &[],
+    ),
     ("runtime/", Scope::Runtime, Owner::Tool, &[]),
 ];
 

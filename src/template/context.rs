@@ -22,7 +22,7 @@ use crate::{
         kubernetes,
         rust::{self, Module},
     },
-    project::{ApiView, ControllerView, Key, Project, Resource, Runtime},
+    project::{ApiView, ControllerView, Key, Plugin, Project, Resource, Runtime},
 };
 
 /// The variables of the templates, and what they are rendered for.
@@ -177,6 +177,8 @@ pub fn context(project: &Project) -> Context {
         // The modules of `src/controllers.rs`: groups, controllers.
         "controller_groups": modules(&controllers),
         "server": server,
+        // Whether the project has each plugin.
+        "plugins": plugins_by_name(project),
         // The admission webhooks, in the order of `PROJECT`.
         "admissions": values(&webhooks),
         // The kinds with conversion, by group and kind.
@@ -198,6 +200,7 @@ pub fn context(project: &Project) -> Context {
         (Scope::CertManager, has_certificates("cert-manager")),
     ];
     let scopes = scopes.into_iter().filter(|(_, exists)| *exists);
+    let plugins = project.plugins().into_iter().map(Scope::Plugin);
     let spokes = conversions.into_iter().flat_map(|(_, spokes)| spokes);
     let apis = apis
         .into_iter()
@@ -210,11 +213,18 @@ pub fn context(project: &Project) -> Context {
         .chain(external_crds(project))
         .chain(controllers);
     Context {
-        scopes: scopes.map(|(scope, _)| scope).collect(),
+        scopes: scopes.map(|(scope, _)| scope).chain(plugins).collect(),
         subjects: subjects.chain(webhooks).chain(spokes).collect(),
         variables,
         package,
     }
+}
+
+/// Whether the project has each plugin, by its name.
+fn plugins_by_name(project: &Project) -> BTreeMap<&'static str, bool> {
+    let there = project.plugins();
+    let all = Plugin::ALL.into_iter();
+    all.map(|it| (it.word(), there.contains(&it))).collect()
 }
 
 /// An API with its types and its sample, which only its own templates need.

@@ -152,6 +152,46 @@ fn inverse_by_delete() {
     }
 }
 
+/// A plugin adds files and takes them away, whatever the project has, and whatever is created between.
+#[test]
+fn a_plugin_leaves_nothing() {
+    const ADD: &str = "operator-forge edit --plugins grafana,helm,olm";
+    const REMOVE: &str = "operator-forge edit --plugins=-grafana,-helm,-olm";
+    for (name, steps) in projects() {
+        let (with, without) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+        for (at, step) in steps.iter().enumerate() {
+            for root in [with.path(), without.path()] {
+                run(root, step);
+            }
+            if at + 2 == steps.len() || steps.len() == 1 {
+                succeed(with.path(), ADD);
+                succeed(with.path(), "operator-forge check");
+            }
+        }
+        let (before, after) = (tree(without.path()), tree(with.path()));
+        let what = format!("{name}: {REMOVE}");
+        let plugins = |tree: &Tree| {
+            let text = String::from_utf8_lossy(&tree["PROJECT"]).into_owned();
+            text.matches(".operator-forge/v1:").count()
+        };
+        assert_eq!(plugins(&after), 4, "{name}");
+        // The plugins that the project has from its `init` go, too, and come back.
+        let had = plugins(&before) > 1;
+        succeed(with.path(), REMOVE);
+        assert_eq!(plugins(&tree(with.path())), 1, "{name}");
+        if had {
+            succeed(with.path(), ADD);
+        }
+        assert_same(&what, &before, &tree(with.path()));
+        let below = |root: &Path| -> Vec<PathBuf> {
+            let all = directories(root).into_iter();
+            all.map(|it| it.strip_prefix(root).unwrap().to_owned())
+                .collect()
+        };
+        assert_eq!(below(without.path()), below(with.path()), "{what}");
+    }
+}
+
 /// What a user wrote into a file outlives the delete, which names the file; and a create that is told to keep it takes
 /// it back as it was.
 #[test]

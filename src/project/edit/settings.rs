@@ -4,8 +4,8 @@ use crate::name::{Domain, ProjectName};
 use crate::project::error::{Refused, Result};
 use crate::project::rules::{self, is_namespaced};
 use crate::project::{
-    Certificates, CopyrightHolder, Error, Extra, Header, LAYOUT, License, Project, Runtime,
-    Settings, TEMPLATES,
+    Certificates, CopyrightHolder, Error, Extra, Header, LAYOUT, License, PluginEdit, Project,
+    Runtime, Settings, TEMPLATES,
 };
 
 /// The flags of `init`.
@@ -25,6 +25,8 @@ pub struct InitOptions {
     pub namespaced: bool,
     /// `--runtime`.
     pub runtime: Runtime,
+    /// `--plugins`.
+    pub plugins: Vec<PluginEdit>,
 }
 
 /// The flags of `edit`; what is absent stays.
@@ -42,6 +44,8 @@ pub struct EditSettings {
     pub certificates: Option<Certificates>,
     /// `--runtime`.
     pub runtime: Option<Runtime>,
+    /// `--plugins`.
+    pub plugins: Vec<PluginEdit>,
 }
 
 impl Project {
@@ -51,7 +55,7 @@ impl Project {
             Some(_) => License::Custom,
             None => options.license,
         };
-        Self {
+        let mut project = Self {
             domain: options.domain,
             name: options.name,
             namespaced: options.namespaced,
@@ -67,7 +71,9 @@ impl Project {
             resources: Default::default(),
             plugins: Extra::new(),
             extra: Extra::new(),
-        }
+        };
+        project.edit_plugins(&options.plugins);
+        project
     }
 
     /// Changes settings.
@@ -87,6 +93,7 @@ impl Project {
                 return Err(Refused::WideEntry { key, own }.into());
             }
         }
+        project.edit_plugins(&edit.plugins);
         project.namespaced = edit.namespaced.unwrap_or(self.namespaced);
         let settings = &mut project.settings;
         settings.owner = edit.owner.unwrap_or_else(|| self.settings.owner.clone());

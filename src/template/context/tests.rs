@@ -90,6 +90,7 @@ fn an_api_in_full() {
                 "license": "Apache-2.0", "owned": [],
             },
             "header": "// SPDX-License-Identifier: Apache-2.0\n\n",
+            "plugins": { "grafana": false, "helm": false, "olm": false },
             "groups": [{"module": "cache", "inner": [{"module": "v1alpha1", "inner": [api]}]}],
             "kinds": [both(&names, json!({ "apis": [api] }))],
             "controller_groups": [{"module": "cache", "inner": [controller]}],
@@ -331,9 +332,11 @@ fn every_variable_is_read_by_a_template() {
     let texts: String = templates
         .map(|it| std::str::from_utf8(it.content).unwrap())
         .collect();
+    // The files of a plugin may depend on it by their scope alone.
+    let is_plugin = |name: &str| name.parse::<crate::project::Plugin>().is_ok();
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     let words: BTreeSet<&str> = texts.split(|c| !is_word(c)).collect();
-    found.retain(|name| !words.contains(name.as_str()));
+    found.retain(|name| !words.contains(name.as_str()) && !is_plugin(name));
     assert!(found.is_empty(), "no template reads {found:?}");
 }
 

@@ -219,6 +219,7 @@ proptest! {
             license: License::Apache2,
             header: None,
             namespaced,
+            plugins: Vec::new(),
         });
         let create = CreateApi {
             group: parse_or(&group, "cache"),

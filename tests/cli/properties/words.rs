@@ -368,6 +368,8 @@ fn edit() -> impl Strategy<Value = Vec<String>> {
         "edit --certificates mounted",
         "edit --certificates cert-manager",
         "edit --domain example.org",
+        "edit --plugins grafana",
+        "edit --plugins=-grafana,helm",
         "edit --runtime registry",
         "edit --runtime vendored",
         "edit --runtime path=../operator-runtime",
