@@ -77,7 +77,7 @@ pub struct Template {
 /// A directory of templates: its scope, the owner of its files, and the files with another owner, by the start of their target.
 type Row = (&'static str, Scope, Owner, &'static [(&'static str, Owner)]);
 
-const TABLE: [Row; 13] = [
+const TABLE: [Row; 14] = [
     ("project/", Scope::Project, Owner::Shared, &OF_PROJECT),
     ("api/", Scope::Api, Owner::User, &[]),
     ("schemas/", Scope::Schemas, Owner::User, &[]),
@@ -104,6 +104,12 @@ const TABLE: [Row; 13] = [
         Scope::Plugin(Plugin::Grafana),
         Owner::Shared,
         &[],
+    ),
+    (
+        "plugin/olm/",
+        Scope::Plugin(Plugin::Olm),
+        Owner::Shared,
+        &[("config/manifests/", Owner::User)],
     ),
     ("runtime/", Scope::Runtime, Owner::Tool, &[]),
 ];

@@ -136,7 +136,7 @@ fn write_bundle<C>(
     controllers: &Controllers<C>,
 ) -> Result<bool, String> {
     if let (Some(catalog), Some(image)) = (&flags.catalog, &flags.image) {
-        let files = bundle::catalog::files(catalog, path, image)?;
+        let files = bundle::catalog::files(catalog, path, &flags.version, image)?;
         return apply(catalog, &files, &[], false);
     }
     let mut text = String::new();

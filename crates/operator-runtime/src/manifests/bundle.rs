@@ -61,8 +61,8 @@ pub(super) struct Flags {
     pub(super) bundle: Option<PathBuf>,
 
     /// Version of the bundle, such as 0.1.0
-    #[arg(long, requires = "bundle")]
-    version: Option<String>,
+    #[arg(long, required = false, requires = "bundle", default_value = "")]
+    pub(super) version: String,
 
     /// Channels that offer the bundle
     #[arg(long, requires = "bundle", value_delimiter = ',')]
@@ -77,7 +77,7 @@ pub(super) struct Flags {
     created_at: Option<String>,
 
     /// Add the bundle in the directory of `--bundle` to the file-based catalog in a directory
-    #[arg(long, requires_all = ["bundle", "image"], conflicts_with = "version", value_name = "DIR")]
+    #[arg(long, requires_all = ["bundle", "image"], value_name = "DIR")]
     pub(super) catalog: Option<PathBuf>,
 
     /// Image of the bundle, for the catalog
@@ -102,7 +102,7 @@ pub(super) fn files(
     declarations: &Declarations,
     mut objects: Vec<Value>,
 ) -> Result<BTreeMap<String, String>, String> {
-    let version = Version::parse(flags.version.as_deref().unwrap_or_default())?;
+    let version = Version::parse(&flags.version)?;
     if flags.channels.is_empty() {
         return Err("`--channels` names no channel".to_owned());
     }

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::{objects, text, version::Version};
 
-const SUFFIX: &str = ".clusterserviceversion.yaml";
+const SUFFIX: &str = "clusterserviceversion.yaml";
 
 /// The directory of the base, below `config/`.
 const BASES: &str = "manifests/bases";
@@ -40,7 +40,7 @@ impl Base {
         let found = objects::in_directory(&directory, |name| name.ends_with(SUFFIX))?;
         let [(path, csv)] = <[_; 1]>::try_from(found).map_err(|found| match found.len() {
             0 => format!(
-                "`{show}` has no `*{SUFFIX}`\n\
+                "`{show}` has no `{SUFFIX}`\n\
                  help: `operator-forge restore` brings the generated one back"
             ),
             count => format!("`{show}` has {count} ClusterServiceVersions, and a bundle has one"),

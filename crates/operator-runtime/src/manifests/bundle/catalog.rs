@@ -32,6 +32,7 @@ const SHOWN: [&str; 11] = [
 pub(in crate::manifests) fn files(
     catalog: &Path,
     bundle: &Path,
+    version: &str,
     image: &str,
 ) -> Result<BTreeMap<String, String>, String> {
     let csv = last_of(bundle)?;
@@ -43,6 +44,14 @@ pub(in crate::manifests) fn files(
             "`{bundle}` contains no bundle\nhelp: run `make bundle`"
         ));
     };
+    let found = text(&csv["spec"]["version"]);
+    if found != version {
+        // The default of BUNDLE_IMG contains the version.
+        return Err(format!(
+            "`{}` contains version `{found}`, not `{version}`\nhelp: run `make bundle`, or `make catalog VERSION={found}`",
+            bundle.display()
+        ));
+    }
     let label = |name: &str| text(&metadata["annotations"][format!("{LABELS}.{name}")]);
     let (package, default) = (label("package.v1"), label("channel.default.v1"));
     let name = text(&csv["metadata"]["name"]);
