@@ -106,6 +106,7 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
             "git add . && git commit -q -m ours",
         ],
     ),
+    ("docs/olm.md", "operator-forge edit ", &[PROJECT, V1ALPHA1]),
     (
         "docs/webhooks.md",
         "operator-forge create webhook ",

@@ -38,7 +38,7 @@ fn lines() -> Vec<String> {
 fn every_line_that_compiles_runs() {
     let scratch = TempDir::new().unwrap();
     for command in [
-        "operator-forge init -q paged-operator --domain example.com --vcs none",
+        "operator-forge init -q paged-operator --domain example.com --plugins olm --vcs none",
         "operator-forge -C paged-operator create api -q --group cache --version v1alpha1 --kind Memcached",
     ] {
         assert_eq!(shell(scratch.path(), command).code, 0, "{command}");
