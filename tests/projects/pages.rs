@@ -3,7 +3,7 @@
 use crate::project;
 use crate::session;
 
-use std::{fs, path::PathBuf, process::Command};
+use std::{env, fs, path::PathBuf, process::Command};
 
 use project::{cache, place, place_of_projects, succeed};
 use session::{repository, shell, tree};
@@ -45,6 +45,8 @@ fn every_line_that_compiles_runs() {
     }
     let (directory, _lock) = place_of_projects();
     place(&tree(&scratch.path().join("paged-operator")), &directory);
+    let kubectl = PathBuf::from(env::var_os("KUBEBUILDER_ASSETS").expect("run `make test`"));
+    let kubectl = kubectl.join("kubectl");
     let mut ran = Vec::new();
     for line in lines() {
         let mut command = Command::new("sh");
@@ -52,6 +54,7 @@ fn every_line_that_compiles_runs() {
             ("make", _) => command
                 .args(["-ec", &line])
                 .current_dir(&directory)
+                .env("KUBECTL", &kubectl)
                 .env("CARGO_TARGET_DIR", cache().join("target")),
             // Optimized, it takes minutes; and it is not for the home directory of whoever runs tests.
             ("cargo", _) => command

@@ -6,13 +6,14 @@
 mod base;
 pub(super) mod catalog;
 mod certificates;
+mod csv;
 mod descriptors;
 mod permissions;
 mod version;
 mod webhooks;
 
 use std::{
-    collections::{BTreeMap, BTreeSet},
+    collections::BTreeMap,
     path::{Path, PathBuf},
 };
 
@@ -20,7 +21,7 @@ use clap::Args;
 use kube::api::ApiResource;
 use serde_json::{Value, json};
 
-use self::{base::Base, version::Version};
+use self::{base::Base, csv::Parts, version::Version};
 use super::{objects, render};
 use crate::manager::WatchScope;
 
@@ -117,10 +118,6 @@ pub(super) fn files(
     }
     let webhooks = webhooks::take(&mut objects, &mut deployments, declarations.scope, &base)?;
     let permissions = permissions::take(&mut objects, &deployments, &webhooks.left_out)?;
-    for deployment in &mut deployments {
-        watch_target_namespaces(deployment, declarations.scope);
-        require_platforms(deployment, &base);
-    }
 
     let mut files = BTreeMap::new();
     let mut crds = Vec::new();
@@ -146,39 +143,25 @@ pub(super) fn files(
         }
     }
 
-    let mut csv = base.csv.clone();
+    let parts = Parts {
+        declarations,
+        crds,
+        deployments,
+        permissions,
+        webhooks: webhooks.definitions,
+        examples: examples(config)?,
+        namespace,
+    };
+    let mut csv = csv::merge(&base, parts)?;
     let package = &base.package;
     csv["metadata"]["name"] = json!(format!("{package}.v{version}"));
-    let annotations = &mut csv["metadata"]["annotations"];
-    annotations["alm-examples"] = json!(examples(config, &crds)?);
-    annotations["containerImage"] = images(&deployments)[0]["image"].clone();
+    csv["spec"]["version"] = json!(version.to_string());
     if let Some(time) = &flags.created_at {
-        annotations["createdAt"] = json!(time);
+        csv["metadata"]["annotations"]["createdAt"] = json!(time);
     }
-    if let Some(namespace) = namespace {
-        let name = &namespace["metadata"]["name"];
-        annotations["operatorframework.io/suggested-namespace"] = name.clone();
-    }
-    let spec = &mut csv["spec"];
-    spec["version"] = json!(version.to_string());
     if let Some(replaces) = replaces {
-        spec["replaces"] = json!(replaces);
+        csv["spec"]["replaces"] = json!(replaces);
     }
-    if spec["installModes"].is_null() {
-        spec["installModes"] = install_modes(declarations.scope);
-    }
-    spec["customresourcedefinitions"] = descriptors::definitions(&crds, declarations, &base)?;
-    if !webhooks.definitions.is_empty() {
-        spec["webhookdefinitions"] = Value::Array(webhooks.definitions);
-    }
-    let related = [base.list("relatedImages"), &images(&deployments)].concat();
-    spec["relatedImages"] = json!(unique(related));
-    let mut strategy = json!({ "deployments": [] });
-    for (scope, rules) in permissions {
-        strategy[scope] = rules;
-    }
-    strategy["deployments"] = deployments.iter().map(installed).collect();
-    spec["install"] = json!({ "strategy": "deployment", "spec": strategy });
 
     let manifest = format!("{package}.clusterserviceversion.yaml");
     files.insert(manifest, generated(&csv)?);
@@ -234,124 +217,11 @@ fn replaced(
     Ok(Some(name.to_owned()))
 }
 
-fn install_modes(scope: WatchScope) -> Value {
-    let all = scope == WatchScope::Cluster;
-    let mode = |type_, supported| json!({ "type": type_, "supported": supported });
-    json!([
-        mode("OwnNamespace", !all),
-        mode("SingleNamespace", !all),
-        mode("MultiNamespace", !all),
-        mode("AllNamespaces", all),
-    ])
-}
-
-/// Reads the namespaces to watch from the annotation that OLM sets on Pods, in a namespaced project.
-fn watch_target_namespaces(deployment: &mut Value, scope: WatchScope) {
-    if scope == WatchScope::Cluster {
-        return;
-    }
-    for container in containers(deployment) {
-        for variable in list(container, "env").into_iter().flatten() {
-            if variable["name"] == "WATCH_NAMESPACE" {
-                *variable = json!({
-                    "name": "WATCH_NAMESPACE",
-                    "valueFrom": {
-                        "fieldRef": { "fieldPath": "metadata.annotations['olm.targetNamespaces']" },
-                    },
-                });
-            }
-        }
-    }
-}
-
-/// Keeps the Pods on nodes of the platforms that the labels of the base list, unless the Deployment chooses its nodes.
-fn require_platforms(deployment: &mut Value, base: &Base) {
-    let pod = &mut deployment["spec"]["template"]["spec"];
-    let labels = base.csv["metadata"]["labels"].as_object();
-    let listed = |prefix: &str| -> Vec<&str> {
-        let keys = labels.into_iter().flat_map(|labels| labels.keys());
-        keys.filter_map(|key| key.strip_prefix(prefix)).collect()
-    };
-    let mut expressions = Vec::new();
-    for part in ["arch", "os"] {
-        let values = listed(&format!("operatorframework.io/{part}."));
-        if !values.is_empty() {
-            expressions.push(json!({
-                "key": format!("kubernetes.io/{part}"),
-                "operator": "In",
-                "values": values,
-            }));
-        }
-    }
-    if pod["affinity"]["nodeAffinity"].is_null() && !expressions.is_empty() {
-        pod["affinity"]["nodeAffinity"] = json!({
-            "requiredDuringSchedulingIgnoredDuringExecution": {
-                "nodeSelectorTerms": [{ "matchExpressions": expressions }],
-            },
-        });
-    }
-}
-
-/// A Deployment, as a ClusterServiceVersion lists it.
-fn installed(deployment: &Value) -> Value {
-    let mut deployment = deployment.clone();
-    tidy_metadata(&mut deployment);
-    let (metadata, spec) = (&deployment["metadata"], &deployment["spec"]);
-    let mut installed = json!({ "name": metadata["name"], "spec": spec });
-    if !metadata["labels"].is_null() {
-        installed["label"] = metadata["labels"].clone();
-    }
-    installed
-}
-
-/// The images of the containers, and those that the environment names in `RELATED_IMAGE_…`.
-fn images(deployments: &[Value]) -> Vec<Value> {
-    let mut images = Vec::new();
-    let mut others = Vec::new();
-    for deployment in deployments {
-        let pod = &deployment["spec"]["template"]["spec"];
-        let lists = [&pod["containers"], &pod["initContainers"]];
-        for container in lists.into_iter().filter_map(Value::as_array).flatten() {
-            images.push(json!({ "name": container["name"], "image": container["image"] }));
-            for variable in container["env"].as_array().into_iter().flatten() {
-                let name = text(&variable["name"]).strip_prefix("RELATED_IMAGE_");
-                if let (Some(name), Some(image)) = (name, variable["value"].as_str()) {
-                    let name = name.to_lowercase().replace('_', "-");
-                    others.push(json!({ "name": name, "image": image }));
-                }
-            }
-        }
-    }
-    [images, others].concat()
-}
-
-/// The first image of each name.
-fn unique(images: Vec<Value>) -> Vec<Value> {
-    let mut seen = BTreeSet::new();
-    let is_new = |image: &Value| seen.insert(text(&image["name"]).to_owned());
-    let mut images: Vec<_> = images;
-    images.retain(is_new);
-    images
-}
-
-/// The samples of the project's types, as a JSON text.
-fn examples(config: &Path, crds: &[Value]) -> Result<String, String> {
+/// The samples.
+fn examples(config: &Path) -> Result<Vec<Value>, String> {
     let is_sample = |name: &str| name.ends_with(".yaml") && name != "kustomization.yaml";
     let samples = objects::in_directory(&config.join("samples"), is_sample)?;
-    let provided = |sample: &Value| {
-        crds.iter().any(|crd| {
-            let (spec, wanted) = (&crd["spec"], text(&sample["apiVersion"]));
-            let versions = spec["versions"].as_array().into_iter().flatten();
-            let mut versions = versions.map(|version| {
-                let (group, version) = (text(&spec["group"]), text(&version["name"]));
-                format!("{group}/{version}")
-            });
-            spec["names"]["kind"] == sample["kind"] && versions.any(|version| version == wanted)
-        })
-    };
-    let samples = samples.into_iter().map(|(_, sample)| sample);
-    let samples: Vec<_> = samples.filter(provided).collect();
-    serde_json::to_string_pretty(&samples).map_err(|error| error.to_string())
+    Ok(samples.into_iter().map(|(_, sample)| sample).collect())
 }
 
 /// The labels of the bundle's image, which are also its annotations.

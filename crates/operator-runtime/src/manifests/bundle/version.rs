@@ -1,80 +1,71 @@
 //! Versions of bundles, which are semantic versions.
 
-use std::{cmp::Ordering, fmt};
+use std::fmt;
 
 /// A semantic version without build metadata, which the name of a Kubernetes object cannot contain.
-#[derive(Clone, Debug, PartialEq, Eq)]
+///
+/// The order of the fields is that of precedence: a pre-release is older than its release.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Version {
     numbers: [u64; 3],
-    /// The identifiers of a pre-release.
-    pre: Vec<String>,
+    is_release: bool,
+    pre: Vec<Part>,
+    text: String,
+}
+
+/// A part of a pre-release. A number is older than a word.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Number(u64),
+    Word(String),
 }
 
 impl Version {
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let invalid = || {
+        Self::read(text).ok_or_else(|| {
             format!(
                 "`{text}` is not a version of a bundle\n\
                  help: use MAJOR.MINOR.PATCH or MAJOR.MINOR.PATCH-PRERELEASE, such as `VERSION=0.1.0`"
             )
-        };
-        let (core, pre) = match text.split_once('-') {
-            Some((core, pre)) => (core, pre.split('.').map(str::to_owned).collect()),
-            None => (text, Vec::new()),
-        };
-        // The version is part of an object's name, which has lowercase letters only.
-        let letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-        let well_formed = |part: &String| {
-            !part.is_empty()
-                && part.chars().all(letter)
-                && (!is_number(part) || number(part).is_some())
-        };
-        let numbers: Option<Vec<u64>> = core.split('.').map(number).collect();
-        let numbers = numbers.and_then(|numbers| numbers.try_into().ok());
-        match numbers {
-            Some(numbers) if pre.iter().all(well_formed) => Ok(Self { numbers, pre }),
-            _ => Err(invalid()),
-        }
+        })
     }
-}
 
-fn is_number(part: &str) -> bool {
-    part.chars().all(|c| c.is_ascii_digit())
+    fn read(text: &str) -> Option<Self> {
+        let (core, pre) = text.split_once('-').unwrap_or((text, ""));
+        let numbers: Option<Vec<u64>> = core.split('.').map(number).collect();
+        let is_release = core == text;
+        let pre: Option<Vec<Part>> = match is_release {
+            true => Some(Vec::new()),
+            false => pre.split('.').map(part).collect(),
+        };
+        Some(Self {
+            numbers: numbers?.try_into().ok()?,
+            is_release,
+            pre: pre?,
+            text: text.to_owned(),
+        })
+    }
 }
 
 /// A number without leading zeros.
-fn number(part: &str) -> Option<u64> {
-    let leading_zero = part.len() > 1 && part.starts_with('0');
-    part.parse()
-        .ok()
-        .filter(|_| is_number(part) && !leading_zero)
+fn number(text: &str) -> Option<u64> {
+    let number: u64 = text.parse().ok()?;
+    (number.to_string() == text).then_some(number)
 }
 
-impl Ord for Version {
-    fn cmp(&self, other: &Self) -> Ordering {
-        // A pre-release is older than its release, and a number is less than a word.
-        let rank = |part: &String| (number(part).is_none(), number(part), part.clone());
-        let pre = |version: &Self| version.pre.iter().map(rank).collect::<Vec<_>>();
-        let released = |version: &Self| version.pre.is_empty();
-        let parts = |version: &Self| (version.numbers, released(version), pre(version));
-        parts(self).cmp(&parts(other))
+/// The version is in the name of an object, which has lowercase letters only.
+fn part(text: &str) -> Option<Part> {
+    if !text.is_empty() && text.chars().all(|c| c.is_ascii_digit()) {
+        return number(text).map(Part::Number);
     }
-}
-
-impl PartialOrd for Version {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
+    let is_letter = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
+    let is_word = !text.is_empty() && text.chars().all(is_letter);
+    is_word.then(|| Part::Word(text.to_owned()))
 }
 
 impl fmt::Display for Version {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [major, minor, patch] = self.numbers;
-        write!(f, "{major}.{minor}.{patch}")?;
-        match &*self.pre {
-            [] => Ok(()),
-            pre => write!(f, "-{}", pre.join(".")),
-        }
+        f.write_str(&self.text)
     }
 }
 

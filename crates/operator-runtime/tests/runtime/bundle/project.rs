@@ -43,8 +43,8 @@ impl Project {
             package: package.context("a project has a name")?.to_owned(),
             namespaced: false,
         };
-        let base = fs::read_to_string(snapshots().join("projects/namespaced").join(BASE))?;
-        project.write(BASE, &base.replace("tenant-operator", &project.package))?;
+        let base = fs::read_to_string(snapshots().join("projects/webhooks").join(BASE))?;
+        project.write(BASE, &base.replace("project-webhooks", &project.package))?;
         if name == "cert-manager" {
             // OLM converts for the whole cluster only.
             let crd = "config/crd/bases/ship.example.com_requests.yaml";

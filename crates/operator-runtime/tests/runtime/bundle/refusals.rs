@@ -27,7 +27,7 @@ fn bases_that_a_catalog_would_refuse() -> Result<()> {
             "`metadata.name` is not",
         ),
         (
-            "displayName: Tenant Operator",
+            "displayName: Project Webhooks",
             "displayName: ''",
             "`spec.displayName` is missing or empty",
         ),

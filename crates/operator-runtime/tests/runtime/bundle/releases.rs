@@ -14,7 +14,7 @@ fn a_bundle_replaces_the_last_one() -> Result<()> {
 
     // What people write stays; what is generated follows.
     project.edit_base(
-        "displayName: Tenant Operator",
+        "displayName: Project Webhooks",
         "displayName: Cache for everybody",
     )?;
     project.edit_base("maturity: alpha", "maturity: beta # soon stable")?;
