@@ -45,11 +45,11 @@ func checkBundle(dir, kubernetes string) error {
 	logger := logrus.New()
 	logger.SetOutput(io.Discard)
 	images := bundle.NewImageValidator(nil, logrus.NewEntry(logger))
-	objects := filepath.Join(dir, "manifests")
 	report("format", images.ValidateBundleFormat(dir))
-	report("content", images.ValidateBundleContent(objects))
+	report("content", images.ValidateBundleContent(filepath.Join(dir, "manifests")))
 
-	loaded, err := manifests.GetBundleFromDir(objects)
+	// The whole directory: the validators also read the channels in metadata/.
+	loaded, err := manifests.GetBundleFromDir(dir)
 	if err != nil {
 		return err
 	}

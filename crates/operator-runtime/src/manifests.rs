@@ -7,7 +7,6 @@ mod conditions;
 mod crds;
 pub mod migrate;
 mod nullable;
-mod objects;
 mod render;
 #[cfg_attr(not(feature = "webhooks"), path = "manifests/off.rs")]
 mod webhooks;
@@ -153,7 +152,13 @@ fn write_bundle<C>(
             .map(|(owner, child)| (owner.resource.clone(), child.resource.clone()))
             .collect(),
     };
-    let files = bundle::files(flags, path, config, &declarations, objects::parse(&text)?)?;
+    let files = bundle::files(
+        flags,
+        path,
+        config,
+        &declarations,
+        bundle::documents::parse(&text)?,
+    )?;
     let pruned = bundle::pruned(path);
     let pruned: Vec<_> = pruned.iter().map(String::as_str).collect();
     apply(path.parent().unwrap_or(path), &files, &pruned, false)

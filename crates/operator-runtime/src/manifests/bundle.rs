@@ -8,6 +8,7 @@ pub(super) mod catalog;
 mod certificates;
 mod csv;
 mod descriptors;
+pub(super) mod documents;
 mod permissions;
 mod version;
 mod webhooks;
@@ -22,7 +23,7 @@ use kube::api::ApiResource;
 use serde_json::{Value, json};
 
 use self::{base::Base, csv::Parts, version::Version};
-use super::{objects, render};
+use super::render;
 use crate::manager::WatchScope;
 
 /// The kinds that a bundle may contain beside the ClusterServiceVersion. OLM refuses all others.
@@ -185,7 +186,7 @@ pub(super) fn pruned(bundle: &Path) -> [String; 2] {
 /// The ClusterServiceVersion of the bundle that is there.
 fn last_of(bundle: &Path) -> Result<Option<Value>, String> {
     let manifests = bundle.join("manifests");
-    let found = objects::in_directory(&manifests, |name| {
+    let found = documents::in_directory(&manifests, |name| {
         name.ends_with(".clusterserviceversion.yaml")
     })?;
     Ok(found.into_iter().next().map(|(_, csv)| csv))
@@ -220,7 +221,7 @@ fn replaced(
 /// The samples.
 fn examples(config: &Path) -> Result<Vec<Value>, String> {
     let is_sample = |name: &str| name.ends_with(".yaml") && name != "kustomization.yaml";
-    let samples = objects::in_directory(&config.join("samples"), is_sample)?;
+    let samples = documents::in_directory(&config.join("samples"), is_sample)?;
     Ok(samples.into_iter().map(|(_, sample)| sample).collect())
 }
 

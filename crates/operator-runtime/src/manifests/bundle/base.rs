@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 
-use super::{objects, text, version::Version};
+use super::{documents, text, version::Version};
 
 const SUFFIX: &str = "clusterserviceversion.yaml";
 
@@ -37,7 +37,7 @@ impl Base {
     pub(super) fn read(config: &Path) -> Result<Self, String> {
         let directory = config.join(BASES);
         let show = directory.display();
-        let found = objects::in_directory(&directory, |name| name.ends_with(SUFFIX))?;
+        let found = documents::in_directory(&directory, |name| name.ends_with(SUFFIX))?;
         let [(path, csv)] = <[_; 1]>::try_from(found).map_err(|found| match found.len() {
             0 => format!(
                 "`{show}` has no `{SUFFIX}`\n\

@@ -1,4 +1,4 @@
-//! Reads Kubernetes objects from YAML.
+//! Reads the YAML files that people edit.
 
 use std::{
     fs, io,
