@@ -4,11 +4,11 @@
 //! project's controllers. Where both describe a type, a webhook or an image, the base wins.
 
 mod base;
-pub(super) mod catalog;
+mod catalog;
 mod certificates;
 mod csv;
 mod descriptors;
-pub(super) mod documents;
+mod documents;
 mod permissions;
 mod version;
 mod webhooks;
@@ -23,8 +23,8 @@ use kube::api::ApiResource;
 use serde_json::{Value, json};
 
 use self::{base::Base, csv::Parts, version::Version};
-use super::render;
-use crate::manager::WatchScope;
+use super::{generated::Generated, objects, render};
+use crate::{controller::Controllers, manager::WatchScope};
 
 /// The kinds that a bundle may contain beside the ClusterServiceVersion. OLM refuses all others.
 const SUPPORTED: [&str; 21] = [
@@ -58,53 +58,104 @@ const LABELS: &str = "operators.operatorframework.io.bundle";
 
 #[derive(Args)]
 pub(super) struct Flags {
-    /// Write an OLM bundle of the objects on standard input to a directory
-    #[arg(long, value_name = "DIR")]
-    pub(super) bundle: Option<PathBuf>,
+    /// Write an OLM bundle to a directory instead, from the objects on standard input
+    #[arg(
+        long,
+        value_name = "DIR",
+        requires = "version",
+        conflicts_with = "conditions"
+    )]
+    bundle: Option<PathBuf>,
 
     /// Version of the bundle, such as 0.1.0
-    #[arg(long, required = false, requires = "bundle", default_value = "")]
-    pub(super) version: String,
+    #[arg(long, requires = "bundle")]
+    version: Option<String>,
 
     /// Channels that offer the bundle
-    #[arg(long, requires = "bundle", value_delimiter = ',')]
+    #[arg(long, value_delimiter = ',', requires = "bundle")]
     channels: Vec<String>,
 
     /// Channel of users who choose none [default: the first one]
-    #[arg(long, requires = "channels", value_name = "CHANNEL")]
+    #[arg(long, value_name = "CHANNEL", requires = "channels")]
     default_channel: Option<String>,
 
     /// Time of the release, such as 2026-01-31T12:00:00Z
-    #[arg(long, requires = "bundle", value_name = "TIME")]
+    #[arg(long, value_name = "TIME", requires = "bundle")]
     created_at: Option<String>,
 
-    /// Add the bundle in the directory of `--bundle` to the file-based catalog in a directory
-    #[arg(long, requires_all = ["bundle", "image"], value_name = "DIR")]
-    pub(super) catalog: Option<PathBuf>,
+    /// Add the bundle in the directory of `--bundle` to the file-based catalog in this directory instead
+    #[arg(long, value_name = "DIR", requires_all = ["bundle", "image"])]
+    catalog: Option<PathBuf>,
 
     /// Image of the bundle, for the catalog
-    #[arg(long, requires = "catalog", value_name = "IMAGE")]
-    pub(super) image: Option<String>,
+    #[arg(long, requires = "catalog")]
+    image: Option<String>,
+}
+
+impl Flags {
+    /// Whether a bundle or a catalog is wanted.
+    pub(super) fn is_set(&self) -> bool {
+        self.bundle.is_some()
+    }
+}
+
+/// Where the generated files of earlier bundles are, below the directory of the bundle.
+const OWNED: &[&str] = &["manifests", "metadata"];
+
+/// What a bundle or a catalog consists of.
+pub(super) fn generated<C>(
+    flags: &Flags,
+    config: &Path,
+    scope: WatchScope,
+    controllers: &Controllers<C>,
+) -> Result<Vec<Generated>, String> {
+    let bundle = flags.bundle.as_deref().unwrap_or(Path::new(""));
+    let version = flags.version.as_deref().unwrap_or_default();
+    if let (Some(catalog), Some(image)) = (&flags.catalog, &flags.image) {
+        let files = catalog::files(catalog, bundle, version, image)?;
+        return Ok(vec![Generated::new("catalog", catalog.clone(), files, &[])]);
+    }
+    let declarations = Declarations {
+        scope,
+        watched: controllers
+            .watched()
+            .map(|of| of.resource.clone())
+            .collect(),
+        owned: controllers
+            .owned()
+            .map(|(owner, child)| (owner.resource.clone(), child.resource.clone()))
+            .collect(),
+    };
+    let objects = objects::from_stdin()?;
+    let (files, dockerfile) = files(flags, bundle, config, &declarations, objects)?;
+    let dir = bundle.parent().unwrap_or(bundle).to_owned();
+    Ok(vec![
+        Generated::new("bundle", bundle.to_owned(), files, OWNED),
+        Generated::new("bundle", dir, dockerfile, &[]),
+    ])
 }
 
 /// What the objects of `config/default` do not show.
-pub(super) struct Declarations {
-    pub(super) scope: WatchScope,
+struct Declarations {
+    scope: WatchScope,
     /// The types that controllers watch.
-    pub(super) watched: Vec<ApiResource>,
+    watched: Vec<ApiResource>,
     /// The primary type of a controller, and a type of its children.
-    pub(super) owned: Vec<(ApiResource, ApiResource)>,
+    owned: Vec<(ApiResource, ApiResource)>,
 }
 
-/// The files of a bundle by path below the directory that contains `bundle`.
-pub(super) fn files(
+/// Files by path.
+type Files = BTreeMap<String, String>;
+
+/// The files of a bundle, by path below its directory, and the Dockerfile beside that.
+fn files(
     flags: &Flags,
     bundle: &Path,
     config: &Path,
     declarations: &Declarations,
     mut objects: Vec<Value>,
-) -> Result<BTreeMap<String, String>, String> {
-    let version = Version::parse(&flags.version)?;
+) -> Result<(Files, Files), String> {
+    let version = Version::parse(flags.version.as_deref().unwrap_or_default())?;
     if flags.channels.is_empty() {
         return Err("`--channels` names no channel".to_owned());
     }
@@ -133,8 +184,8 @@ pub(super) fn files(
             ));
         }
         tidy_metadata(&mut object);
-        let path = path_of(&object, &kind, &name);
-        if files.insert(path, generated(&object)?).is_some() {
+        let path = format!("manifests/{}", path_of(&object, &kind, &name));
+        if files.insert(path, headed(&object)?).is_some() {
             return Err(format!(
                 "`config/default` has two of `{kind}/{name}`, and a bundle is installed in one namespace"
             ));
@@ -164,23 +215,14 @@ pub(super) fn files(
         csv["spec"]["replaces"] = json!(replaces);
     }
 
-    let manifest = format!("{package}.clusterserviceversion.yaml");
-    files.insert(manifest, generated(&csv)?);
-    let dir = bundle.file_name().unwrap_or_default().to_string_lossy();
-    let in_manifests = |(path, text)| (format!("{dir}/manifests/{path}"), text);
-    let mut files: BTreeMap<_, _> = files.into_iter().map(in_manifests).collect();
+    let manifest = format!("manifests/{package}.clusterserviceversion.yaml");
+    files.insert(manifest, headed(&csv)?);
     let labels = labels(package, flags);
-    let annotations = json!({ "annotations": labels.iter().cloned().collect::<BTreeMap<_, _>>() });
-    let path = format!("{dir}/metadata/annotations.yaml");
-    files.insert(path, generated(&annotations)?);
-    files.insert(format!("{dir}.Dockerfile"), dockerfile(&dir, &labels));
-    Ok(files)
-}
-
-/// The directories and files of a bundle in which everything generated is pruned.
-pub(super) fn pruned(bundle: &Path) -> [String; 2] {
+    let annotations = headed(&json!({ "annotations": labels }))?;
+    files.insert("metadata/annotations.yaml".to_owned(), annotations);
     let dir = bundle.file_name().unwrap_or_default().to_string_lossy();
-    ["manifests", "metadata"].map(|part| format!("{dir}/{part}"))
+    let dockerfile = (format!("{dir}.Dockerfile"), dockerfile(&dir, &labels));
+    Ok((files, BTreeMap::from([dockerfile])))
 }
 
 /// The ClusterServiceVersion of the bundle that is there.
@@ -226,7 +268,7 @@ fn examples(config: &Path) -> Result<Vec<Value>, String> {
 }
 
 /// The labels of the bundle's image, which are also its annotations.
-fn labels(package: &str, flags: &Flags) -> Vec<(String, String)> {
+fn labels(package: &str, flags: &Flags) -> BTreeMap<String, String> {
     let channels = flags.channels.join(",");
     let default = flags.default_channel.as_ref().unwrap_or(&flags.channels[0]);
     [
@@ -238,10 +280,10 @@ fn labels(package: &str, flags: &Flags) -> Vec<(String, String)> {
         ("channel.default.v1", default),
     ]
     .map(|(name, value)| (format!("{LABELS}.{name}"), value.to_owned()))
-    .to_vec()
+    .into()
 }
 
-fn dockerfile(dir: &str, labels: &[(String, String)]) -> String {
+fn dockerfile(dir: &str, labels: &BTreeMap<String, String>) -> String {
     let labels: String = labels
         .iter()
         .map(|(name, value)| format!("LABEL {name}={value}\n"))
@@ -312,6 +354,6 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-fn generated(object: &Value) -> Result<String, String> {
+fn headed(object: &Value) -> Result<String, String> {
     Ok(format!("{HEADER}{}", render::text(object)?))
 }

@@ -29,7 +29,7 @@ const SHOWN: [&str; 11] = [
 ];
 
 /// The files of the package in a catalog, by path below the catalog.
-pub(in crate::manifests) fn files(
+pub(super) fn files(
     catalog: &Path,
     bundle: &Path,
     version: &str,
@@ -135,7 +135,9 @@ fn add(channel: &mut Value, name: &str, replaces: &str) {
         None if !replaces.is_empty() => entry["replaces"] = json!(replaces),
         None => {}
     }
-    channel.as_array_mut().map(|channel| channel.push(entry));
+    if let Some(channel) = channel.as_array_mut() {
+        channel.push(entry);
+    }
 }
 
 /// The bundles of a channel that no other one replaces.

@@ -74,7 +74,7 @@ pub(super) fn mount(
             args.push(arg.clone());
             continue;
         }
-        let value = value.map_or_else(|| given.next().map_or("", text), |value| value);
+        let value = value.unwrap_or_else(|| given.next().map_or("", text));
         match flag {
             PATH => paths.push(value.to_owned()),
             "--webhook-secret" => _ = secrets.insert(value.to_owned()),

@@ -8,7 +8,7 @@ use std::{
 use serde_json::Value;
 
 /// The objects of a text with several documents.
-pub(super) fn parse(text: &str) -> Result<Vec<Value>, String> {
+fn parse(text: &str) -> Result<Vec<Value>, String> {
     // No limit of the size: CRDs are large, and the text is the user's own.
     let options = serde_saphyr::options! { budget: None };
     let documents: Vec<Value> = serde_saphyr::from_multiple_with_options(text, options)
