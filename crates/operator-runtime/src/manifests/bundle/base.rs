@@ -104,6 +104,29 @@ pub(super) fn entries(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
 
+/// Sets the fields of `wanted` in the entries of `own` that have the same keys, descriptors by their paths. Returns the
+/// entries of `wanted` that are not in `own`.
+pub(super) fn overlay(own: &mut [Value], wanted: &[Value], keys: &[&str]) -> Vec<Value> {
+    let mut others = Vec::new();
+    for entry in wanted {
+        let is_it = |one: &&mut Value| keys.iter().all(|key| one[*key] == entry[*key]);
+        let Some(one) = own.iter_mut().find(is_it) else {
+            others.push(entry.clone());
+            continue;
+        };
+        for (field, value) in entry.as_object().into_iter().flatten() {
+            one[field] = if field.ends_with("Descriptors") {
+                let mut all = entries(&one[field]).to_vec();
+                let new = overlay(&mut all, entries(value), &["path"]);
+                Value::Array([all, new].concat())
+            } else {
+                value.clone()
+            };
+        }
+    }
+    others
+}
+
 /// Checks what the validators of operator-framework require of people's parts.
 fn check(csv: &Value) -> Result<(), String> {
     let spec = &csv["spec"];

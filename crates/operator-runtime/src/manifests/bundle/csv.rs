@@ -1,12 +1,12 @@
 //! The ClusterServiceVersion: the base, and everything that follows from the project.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
 use super::{
     Declarations,
-    base::{Base, entries},
+    base::{Base, entries, overlay},
     containers, descriptors, list, text, tidy_metadata,
 };
 use crate::manager::WatchScope;
@@ -32,7 +32,7 @@ pub(super) fn merge(base: &Base, parts: Parts<'_>) -> Result<Value, String> {
         ..
     } = parts;
     let mut csv = base.csv.clone();
-    let images = images(&deployments);
+    let mut images = images(&deployments);
     let annotations = &mut csv["metadata"]["annotations"];
     let examples: Vec<_> = parts
         .examples
@@ -57,7 +57,8 @@ pub(super) fn merge(base: &Base, parts: Parts<'_>) -> Result<Value, String> {
     if !parts.webhooks.is_empty() {
         spec["webhookdefinitions"] = Value::Array(parts.webhooks);
     }
-    spec["relatedImages"] = json!(unique([base.list("relatedImages"), &images].concat()));
+    let others = overlay(&mut images, base.list("relatedImages"), &["name"]);
+    spec["relatedImages"] = Value::Array([images, others].concat());
     for deployment in &mut deployments {
         watch_target_namespaces(deployment, declarations.scope);
         require_platforms(deployment, base);
@@ -168,12 +169,4 @@ fn images(deployments: &[Value]) -> Vec<Value> {
         }
     }
     [images, others].concat()
-}
-
-/// The first image of each name.
-fn unique(mut images: Vec<Value>) -> Vec<Value> {
-    let mut seen = BTreeSet::new();
-    let is_new = |image: &Value| seen.insert(text(&image["name"]).to_owned());
-    images.retain(is_new);
-    images
 }

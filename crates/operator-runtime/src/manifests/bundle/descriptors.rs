@@ -3,11 +3,11 @@
 use std::collections::BTreeSet;
 
 use kube::api::ApiResource;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
     Declarations,
-    base::{Base, entries},
+    base::{Base, entries, overlay},
     text,
 };
 
@@ -44,58 +44,25 @@ pub(super) fn definitions(
             owned.push(definition(crd, version, declarations));
         }
     }
-    for wanted in entries(&of_base["owned"]) {
-        let is_it = |own: &&mut Value| {
-            ["name", "version"]
-                .iter()
-                .all(|key| own[*key] == wanted[*key])
-        };
-        let Some(own) = owned.iter_mut().find(is_it) else {
-            return Err(format!(
-                "`{}` describes version `{}` of `{}`, which the project does not define",
-                base.path.display(),
-                text(&wanted["version"]),
-                text(&wanted["name"]),
-            ));
-        };
-        overlay(own, wanted);
-    }
-    let mut definitions = Map::new();
-    if !owned.is_empty() {
-        definitions.insert("owned".to_owned(), Value::Array(owned));
+    let others = overlay(&mut owned, entries(&of_base["owned"]), &["name", "version"]);
+    if let [other, ..] = &*others {
+        return Err(format!(
+            "`{}` describes version `{}` of `{}`, which the project does not define",
+            base.path.display(),
+            text(&other["version"]),
+            text(&other["name"]),
+        ));
     }
     let mut required = required(crds, &declarations.watched);
-    for wanted in entries(&of_base["required"]) {
-        match required
-            .iter_mut()
-            .find(|own| own["name"] == wanted["name"])
-        {
-            Some(own) => overlay(own, wanted),
-            None => required.push(wanted.clone()),
+    let others = overlay(&mut required, entries(&of_base["required"]), &["name"]);
+    required.extend(others);
+    let mut definitions = json!({});
+    for (field, list) in [("owned", owned), ("required", required)] {
+        if !list.is_empty() {
+            definitions[field] = Value::Array(list);
         }
     }
-    if !required.is_empty() {
-        definitions.insert("required".to_owned(), Value::Array(required));
-    }
-    Ok(Value::Object(definitions))
-}
-
-/// Sets the fields of `wanted` in `own`; descriptors are set by path.
-fn overlay(own: &mut Value, wanted: &Value) {
-    for (field, value) in wanted.as_object().into_iter().flatten() {
-        if !field.ends_with("Descriptors") {
-            own[field] = value.clone();
-            continue;
-        }
-        let mut all = entries(&own[field]).to_vec();
-        for descriptor in entries(value) {
-            match all.iter_mut().find(|one| one["path"] == descriptor["path"]) {
-                Some(one) => overlay(one, descriptor),
-                None => all.push(descriptor.clone()),
-            }
-        }
-        own[field] = Value::Array(all);
-    }
+    Ok(definitions)
 }
 
 /// The types of others that controllers watch.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 
 use super::{
-    base::{Base, entries},
+    base::{Base, entries, overlay},
     certificates, text,
 };
 use crate::manager::WatchScope;
@@ -39,19 +39,10 @@ const FIELDS: [&str; 8] = [
 /// The groups that OLM protects from webhooks.
 const PROTECTED: [&str; 2] = ["*", "operators.coreos.com"];
 
-#[derive(Default)]
 pub(super) struct Webhooks {
     pub(super) definitions: Vec<Value>,
     /// What OLM creates instead, as `resource/name`.
     pub(super) left_out: BTreeSet<String>,
-}
-
-/// Where a webhook is answered.
-struct Server {
-    service: String,
-    deployment: String,
-    port: Value,
-    target: Value,
 }
 
 /// Takes the webhook configurations and everything about their certificates out of the objects.
@@ -61,22 +52,20 @@ pub(super) fn take(
     scope: WatchScope,
     base: &Base,
 ) -> Result<Webhooks, String> {
-    let mut webhooks = Webhooks::default();
-    let mut servers = Vec::new();
+    let mut left_out = BTreeSet::new();
+    let mut all = Vec::new();
     for (kind, type_, resource) in CONFIGURATIONS {
         for configuration in super::take(objects, kind) {
             let name = text(&configuration["metadata"]["name"]);
-            webhooks.left_out.insert(format!("{resource}/{name}"));
+            left_out.insert(format!("{resource}/{name}"));
             for webhook in entries(&configuration["webhooks"]) {
-                let name = text(&webhook["name"]);
-                let server = server(name, &webhook["clientConfig"], objects, deployments)?;
                 check(webhook, base)?;
-                let mut definition = definition(name, type_, &webhook["clientConfig"], &server);
-                for field in FIELDS.iter().filter(|field| !webhook[**field].is_null()) {
-                    definition[*field] = webhook[*field].clone();
-                }
-                webhooks.definitions.push(definition);
-                servers.push(server);
+                let fields = FIELDS.iter().filter(|field| !webhook[**field].is_null());
+                let mut definition: Value =
+                    fields.map(|field| (*field, &webhook[*field])).collect();
+                definition["generateName"] = webhook["name"].clone();
+                definition["type"] = json!(type_);
+                all.push((definition, webhook["clientConfig"].clone()));
             }
         }
     }
@@ -93,95 +82,85 @@ pub(super) fn take(
             ));
         }
         let webhook = &conversion["webhook"];
-        let shown = format!("convert.{name}");
-        let server = server(&shown, &webhook["clientConfig"], objects, deployments)?;
-        let mut definition = definition(
-            &shown,
-            "ConversionWebhook",
-            &webhook["clientConfig"],
-            &server,
-        );
-        definition["admissionReviewVersions"] = webhook["conversionReviewVersions"].clone();
-        definition["conversionCRDs"] = json!([name]);
-        definition["sideEffects"] = json!("None");
-        webhooks.definitions.push(definition);
-        servers.push(server);
-    }
-    for wanted in base.list("webhookdefinitions") {
-        let is_it = |definition: &&mut Value| definition["generateName"] == wanted["generateName"];
-        let Some(definition) = webhooks.definitions.iter_mut().find(is_it) else {
-            return Err(format!(
-                "`{}` lists the webhook `{}`, which the project does not have",
-                base.path.display(),
-                text(&wanted["generateName"])
-            ));
-        };
-        for (field, value) in wanted.as_object().into_iter().flatten() {
-            definition[field] = value.clone();
-        }
-    }
-    for server in &servers {
-        objects.retain(|object| {
-            object["kind"] != "Service" || object["metadata"]["name"] != server.service
+        let definition = json!({
+            "generateName": format!("convert.{name}"),
+            "type": "ConversionWebhook",
+            "admissionReviewVersions": webhook["conversionReviewVersions"],
+            "conversionCRDs": [name],
+            "sideEffects": "None",
         });
-        let deployment = deployments.iter_mut();
-        let mut deployment = deployment.filter(|one| one["metadata"]["name"] == server.deployment);
-        if let Some(deployment) = deployment.next() {
-            let replaced = certificates::mount(deployment, &server.target, objects);
-            webhooks.left_out.extend(replaced);
-        }
+        all.push((definition, webhook["clientConfig"].clone()));
     }
-    Ok(webhooks)
+
+    let mut definitions = Vec::new();
+    let mut services = BTreeSet::new();
+    for (mut definition, client) in all {
+        serve(&mut definition, &client, objects, deployments)?;
+        services.insert(text(&client["service"]["name"]).to_owned());
+        for deployment in deployments.iter_mut() {
+            if deployment["metadata"]["name"] == definition["deploymentName"] {
+                let port = &definition["targetPort"];
+                left_out.extend(certificates::mount(deployment, port, objects));
+            }
+        }
+        definitions.push(definition);
+    }
+    let is_left = |service: &Value| services.contains(text(&service["metadata"]["name"]));
+    objects.retain(|object| object["kind"] != "Service" || !is_left(object));
+
+    let others = overlay(
+        &mut definitions,
+        base.list("webhookdefinitions"),
+        &["generateName"],
+    );
+    if let [other, ..] = &*others {
+        return Err(format!(
+            "`{}` lists the webhook `{}`, which the project does not have",
+            base.path.display(),
+            text(&other["generateName"])
+        ));
+    }
+    Ok(Webhooks {
+        definitions,
+        left_out,
+    })
 }
 
-/// The Deployment behind the Service of a webhook.
-fn server(
-    webhook: &str,
+/// Sets where a webhook is answered: the Deployment behind its Service, with the ports and the path.
+fn serve(
+    definition: &mut Value,
     client: &Value,
     objects: &[Value],
     deployments: &[Value],
-) -> Result<Server, String> {
+) -> Result<(), String> {
+    let webhook = text(&definition["generateName"]);
     let asked = &client["service"];
-    let of_name = |object: &&Value| {
+    let is_asked = |object: &&Value| {
         object["kind"] == "Service" && object["metadata"]["name"] == asked["name"]
     };
-    let service = objects.iter().find(of_name).ok_or_else(|| {
+    let service = objects.iter().find(is_asked).ok_or_else(|| {
         format!("the webhook `{webhook}` is not served by a Service of `config/default`, and OLM knows no other webhooks")
     })?;
-    let selector = service["spec"]["selector"].as_object();
+    let spec = &service["spec"];
     let selects = |deployment: &&Value| {
         let labels = &deployment["spec"]["template"]["metadata"]["labels"];
-        selector.is_some_and(|selector| selector.iter().all(|(key, value)| labels[key] == *value))
+        let mut selector = spec["selector"].as_object().into_iter().flatten();
+        selector.all(|(key, value)| labels[key] == *value)
     };
-    let name = text(&service["metadata"]["name"]);
+    let name = text(&asked["name"]);
     let deployment = deployments.iter().find(selects).ok_or_else(|| {
         format!("the Service `{name}` of the webhook `{webhook}` selects no Deployment of `config/default`")
     })?;
     let wanted = asked["port"].as_u64().unwrap_or(443);
-    let port = entries(&service["spec"]["ports"])
+    let port = entries(&spec["ports"])
         .iter()
-        .find(|port| port["port"] == wanted);
-    let port = port.ok_or_else(|| format!("the Service `{name}` has no port {wanted}"))?;
-    let target = [&port["targetPort"], &port["port"]]
-        .into_iter()
-        .find(|port| !port.is_null());
-    Ok(Server {
-        service: name.to_owned(),
-        deployment: text(&deployment["metadata"]["name"]).to_owned(),
-        port: port["port"].clone(),
-        target: target.cloned().unwrap_or_default(),
-    })
-}
-
-fn definition(name: &str, type_: &str, client: &Value, server: &Server) -> Value {
-    json!({
-        "generateName": name,
-        "type": type_,
-        "deploymentName": server.deployment,
-        "containerPort": server.port,
-        "targetPort": server.target,
-        "webhookPath": client["service"]["path"],
-    })
+        .find(|port| port["port"] == wanted)
+        .ok_or_else(|| format!("the Service `{name}` has no port {wanted}"))?;
+    definition["deploymentName"] = deployment["metadata"]["name"].clone();
+    definition["containerPort"] = port["port"].clone();
+    definition["targetPort"] = port.get("targetPort").unwrap_or(&port["port"]).clone();
+    definition["webhookPath"] = asked["path"].clone();
+    Ok(())
 }
 
 /// Checks that OLM sends the webhook the requests that it is declared for.
