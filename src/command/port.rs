@@ -29,7 +29,7 @@ use crate::{
     error::{Failure, Result},
     kubebuilder::{Entry, Files},
     plan::{NamedFiles, Rewritten},
-    project::{Key, Project},
+    project::{EditSettings, Key, Plugin, PluginEdit, Project},
     template,
     tree::{self, Content, Found, RelPath},
 };
@@ -83,6 +83,7 @@ pub fn port(go: &Go, root: &Path, empty: Project) -> Result<Ported> {
     port.conversions()?;
     let created = port.samples()?;
     port.others();
+    port.plugins()?;
     port.finish(root, created)
 }
 
@@ -239,13 +240,27 @@ impl<'a> Port<'a> {
             let what = format!("`config/manager/manager.yaml`: {setting}");
             self.checklist.add(Title::Manifests, Item::of(what));
         }
-        for plugin in self.go.project.plugins.keys() {
-            if let Some(plugin) = plugin.as_str() {
-                let what =
-                    format!("the plugin `{plugin}` of kubebuilder, which has no counterpart");
-                self.checklist.add(Title::Manifests, Item::of(what));
+    }
+
+    /// Adds the plugins of the same names, and lists the others.
+    fn plugins(&mut self) -> Result<()> {
+        for key in self.go.project.plugins.keys() {
+            let Some(key) = key.as_str() else { continue };
+            let name = match key.strip_prefix("manifests.sdk.operatorframework.io/") {
+                Some(_) => Plugin::Olm.word(),
+                None => key,
+            };
+            if let Ok(plugin) = name.parse() {
+                self.project = self.project.edit(&EditSettings {
+                    plugins: vec![PluginEdit::Add(plugin)],
+                    ..EditSettings::default()
+                })?;
+                continue;
             }
+            let what = format!("the plugin `{key}` of kubebuilder, which has no counterpart");
+            self.checklist.add(Title::Manifests, Item::of(what));
         }
+        Ok(())
     }
 
     fn finish(self, root: &Path, created: Vec<(RelPath, Content)>) -> Result<Ported> {

@@ -103,7 +103,7 @@ const TABLE: [Row; 14] = [
         "plugin/grafana/",
         Scope::Plugin(Plugin::Grafana),
         Owner::Shared,
-        &[],
+        &[("grafana/custom-metrics/config.yaml", Owner::User)],
     ),
     (
         "plugin/olm/",

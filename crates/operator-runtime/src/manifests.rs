@@ -5,6 +5,7 @@
 mod bundle;
 mod conditions;
 mod crds;
+mod dashboard;
 mod generated;
 pub mod migrate;
 mod nullable;
@@ -13,7 +14,14 @@ mod render;
 #[cfg_attr(not(feature = "webhooks"), path = "manifests/off.rs")]
 mod webhooks;
 
-use std::{collections::BTreeMap, env, fmt::Display, path::PathBuf, process::ExitCode};
+use std::{
+    collections::BTreeMap,
+    env,
+    fmt::Display,
+    fs, io,
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
 
 use clap::Parser;
 use k8s_openapi::apiextensions_apiserver::pkg::apis::apiextensions::v1::CustomResourceDefinition;
@@ -25,7 +33,7 @@ use crate::{
 };
 
 pub use crds::Crds;
-use generated::Generated;
+use generated::{Generated, read};
 
 /// The file that exists only if there are webhooks.
 const WEBHOOKS: &str = "webhook/manifests.yaml";
@@ -44,6 +52,10 @@ struct Args {
     /// condition=`
     #[arg(long, conflicts_with = "check")]
     conditions: bool,
+
+    /// Write a Grafana dashboard of the metrics that config.yaml in DIR lists, to DIR; nothing else
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["check", "conditions", "dir"])]
+    dashboard: Option<PathBuf>,
 
     /// Directory to write to [default: config, beside the project's Cargo.toml]
     #[arg(long, value_name = "DIR")]
@@ -71,6 +83,12 @@ pub fn main<E: Display, C>(
             Err(error) => failed(&error),
         };
     }
+    if let Some(dir) = args.dashboard {
+        return match write_dashboard(&dir) {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(error) => failed(&error),
+        };
+    }
     let dir = args.dir.unwrap_or_else(|| {
         // `cargo run` sets it to the project's directory, whatever the working directory is.
         let project = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
@@ -91,6 +109,37 @@ pub fn main<E: Display, C>(
         Ok(false) => ExitCode::FAILURE,
         Err(error) => failed(&error),
     }
+}
+
+/// Writes the dashboard of the metrics that the file in `dir` lists.
+fn write_dashboard(dir: &Path) -> Result<(), String> {
+    let config = dir.join(dashboard::CONFIG);
+    let Some(text) = read(&config)? else {
+        return Err(format!("no file `{}`", config.display()));
+    };
+    let made = dashboard::dashboard(&text);
+    let made = made.map_err(|error| format!("`{}`: {error}", config.display()))?;
+    let path = dir.join(dashboard::DASHBOARD);
+    let (show, there) = (path.display(), read(&path)?);
+    let fail = |error: io::Error| format!("cannot write `{show}`: {error}");
+    match made {
+        made if made == there => {}
+        _ if there.is_some_and(|it| !dashboard::is_generated(&it)) => {
+            eprintln!(
+                "kept {show}: its description does not say that it is generated, so it is yours"
+            );
+        }
+        Some(made) => {
+            fs::write(&path, made).map_err(fail)?;
+            eprintln!("wrote {show}");
+        }
+        None if path.exists() => {
+            fs::remove_file(&path).map_err(fail)?;
+            eprintln!("removed {show}");
+        }
+        None => {}
+    }
+    Ok(())
 }
 
 fn failed(error: &str) -> ExitCode {

@@ -1,6 +1,7 @@
 //! Metrics under the names of controller-runtime and client-go, so that their dashboards and alerts work.
 
 mod calls;
+mod certificates;
 mod outcome;
 mod process;
 mod queue;
@@ -16,6 +17,8 @@ use prometheus_client::{
     metrics::{family::Family, gauge::Gauge},
     registry::Registry,
 };
+
+use certificates::Certificates;
 
 pub(crate) use calls::Calls;
 pub(crate) use outcome::Outcome;
@@ -42,6 +45,7 @@ pub(crate) struct Metrics {
     /// Reads of a certificate from disk, and failed reads.
     pub(crate) certificate_reads: Counter,
     pub(crate) certificate_errors: Counter,
+    certificates: Certificates,
 }
 
 impl Default for Metrics {
@@ -68,6 +72,8 @@ impl Default for Metrics {
             "Reads of TLS certificates that failed",
             certificate_errors.clone(),
         );
+        let certificates = Certificates::default();
+        registry.register_collector(Box::new(certificates.clone()));
         process::register(&mut registry);
         Self {
             registry: Arc::new(Mutex::new(registry)),
@@ -78,6 +84,7 @@ impl Default for Metrics {
             leader,
             certificate_reads,
             certificate_errors,
+            certificates,
         }
     }
 }
@@ -121,6 +128,15 @@ impl Metrics {
         self.leader.get_or_create(&lease).set(leading.into());
     }
 
+    /// Shows when the certificate of a server expires, in seconds since the Unix epoch.
+    pub(crate) fn certificate(
+        &self,
+        server: &'static str,
+        expires: impl Fn() -> Option<i64> + Send + Sync + 'static,
+    ) {
+        self.certificates.add(server, Box::new(expires));
+    }
+
     /// Registers a user's metrics.
     pub(crate) fn register(&self, register: impl FnOnce(&mut Registry)) {
         register(&mut self.registry.lock());
@@ -146,6 +162,8 @@ mod tests {
         metrics.leader("a", true);
         metrics.leader("b", false);
         metrics.certificate_reads.inc();
+        metrics.certificate("metrics", || Some(1_772_323_200));
+        metrics.certificate("webhook", || None);
         let own = Counter::<u64>::default();
         own.inc();
         metrics.register(|registry| registry.register("widgets_made", "Widgets", own));
@@ -155,6 +173,7 @@ mod tests {
             r#"leader_election_master_status{name="b"} 0"#,
             "certwatcher_read_certificate_total 1",
             "certwatcher_read_certificate_errors_total 0",
+            r#"tls_certificate_expiration_timestamp_seconds{server="metrics"} 1772323200"#,
             "widgets_made_total 1",
         ] {
             assert!(text.lines().any(|found| found == line), "{line}:\n{text}");

@@ -138,7 +138,8 @@ fn found(dir: &Path, path: &str) -> Result<Vec<String>, String> {
     Ok(all)
 }
 
-fn read(path: &Path) -> Result<Option<String>, String> {
+/// The text of a file, if there is one.
+pub(super) fn read(path: &Path) -> Result<Option<String>, String> {
     match fs::read_to_string(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),

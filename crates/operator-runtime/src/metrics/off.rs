@@ -41,6 +41,13 @@ impl Metrics {
     }
 
     pub(crate) fn leader(&self, _: &str, _: bool) {}
+
+    pub(crate) fn certificate(
+        &self,
+        _: &'static str,
+        _: impl Fn() -> Option<i64> + Send + Sync + 'static,
+    ) {
+    }
 }
 
 #[derive(Clone, Debug, Default)]

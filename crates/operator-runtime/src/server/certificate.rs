@@ -1,5 +1,7 @@
 //! The certificate of a TLS server: from files that may change, or generated at the start.
 
+mod expiry;
+
 use std::{
     convert::Infallible,
     future::pending,
@@ -53,6 +55,12 @@ impl ResolvesServerCert for Current {
 impl Current {
     fn get(&self) -> Option<Arc<CertifiedKey>> {
         self.0.read().clone()
+    }
+
+    /// The end of its validity, in seconds since the Unix epoch.
+    pub(crate) fn not_after(&self) -> Option<i64> {
+        let certificate = self.get()?;
+        expiry::not_after(certificate.end_entity_cert().ok()?)
     }
 
     /// Sets the certificate for new connections.

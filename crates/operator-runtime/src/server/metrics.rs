@@ -81,6 +81,8 @@ async fn serve(
         }
         None => Certificate::self_signed()?,
     };
+    let current = certificate.current();
+    metrics.certificate("metrics", move || current.not_after());
     let server = Server::bind("metrics", address, Some(certificate), http2).await?;
     Ok((server, router(metrics, Some(Authorizer::new(client)))))
 }

@@ -89,7 +89,10 @@ impl Endpoint {
         match self {
             Self::Flags(flags) => {
                 let address = SocketAddr::from((Ipv6Addr::UNSPECIFIED, flags.webhook_port));
+                let metrics = environment.metrics;
                 let (certificate, tasks) = certificate(*flags, environment).await?;
+                let current = certificate.current();
+                metrics.certificate("webhook", move || current.not_after());
                 let server = Server::bind(NAME, address, Some(certificate), http2).await?;
                 Ok((server, tasks))
             }

@@ -5,6 +5,7 @@ mod bundle;
 mod certificates;
 mod children;
 mod conversion;
+mod dashboards;
 mod deletion;
 mod embedded;
 mod examples;

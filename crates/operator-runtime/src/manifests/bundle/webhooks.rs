@@ -61,8 +61,9 @@ pub(super) fn take(
             for webhook in entries(&configuration["webhooks"]) {
                 check(webhook, base)?;
                 let fields = FIELDS.iter().filter(|field| !webhook[**field].is_null());
-                let mut definition: Value =
-                    fields.map(|field| (*field, &webhook[*field])).collect();
+                let mut definition: Value = fields
+                    .map(|field| (*field, webhook[*field].clone()))
+                    .collect();
                 definition["generateName"] = webhook["name"].clone();
                 definition["type"] = json!(type_);
                 all.push((definition, webhook["clientConfig"].clone()));
