@@ -106,6 +106,11 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
             "git add . && git commit -q -m ours",
         ],
     ),
+    (
+        "docs/monitoring.md",
+        "operator-forge edit ",
+        &[PROJECT, V1ALPHA1],
+    ),
     ("docs/olm.md", "operator-forge edit ", &[PROJECT, V1ALPHA1]),
     (
         "docs/webhooks.md",

@@ -77,7 +77,9 @@ fn every_line_that_compiles_runs() {
             "operator-forge version",
             "make manifests",
             "make test",
-            "make fmt lint"
+            "make fmt lint",
+            "make bundle IMG=registry.example.com/memcached-operator:v0.1.0",
+            "make catalog BUNDLE_IMG=registry.example.com/memcached-operator-bundle:v0.1.0"
         ]
     );
 }
