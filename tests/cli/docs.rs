@@ -331,7 +331,7 @@ fn every_block_of_commands_runs() {
     println!("{counts}");
     assert_eq!(
         counts,
-        "26 blocks run, marked: {\"cluster\": 10, \"compile\": 10, \"image\": 2}"
+        "28 blocks run, marked: {\"cluster\": 10, \"compile\": 12, \"image\": 3}"
     );
 }
 
