@@ -79,7 +79,7 @@ pub struct Template {
 /// A directory of templates: its scope, the owner of its files, and the files with another owner, by the start of their target.
 type Row = (&'static str, Scope, Owner, &'static [(&'static str, Owner)]);
 
-const TABLE: [Row; 14] = [
+const TABLE: [Row; 16] = [
     ("project/", Scope::Project, Owner::Shared, &OF_PROJECT),
     ("api/", Scope::Api, Owner::User, &[]),
     ("schemas/", Scope::Schemas, Owner::User, &[]),
@@ -113,6 +113,12 @@ const TABLE: [Row; 14] = [
         Scope::Plugin(Plugin::Helm),
         Owner::Shared,
         &OF_CHART,
+    ),
+    (
+        "plugin/olm/",
+        Scope::Plugin(Plugin::Olm),
+        Owner::Shared,
+        &[("config/manifests/", Owner::User)],
     ),
     ("runtime/", Scope::Runtime, Owner::Tool, &[]),
 ];

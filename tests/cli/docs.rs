@@ -108,6 +108,12 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
         ],
     ),
     (
+        "docs/monitoring.md",
+        "operator-forge edit ",
+        &[PROJECT, V1ALPHA1],
+    ),
+    ("docs/olm.md", "operator-forge edit ", &[PROJECT, V1ALPHA1]),
+    (
         "docs/webhooks.md",
         "operator-forge create webhook ",
         &[
@@ -326,7 +332,7 @@ fn every_block_of_commands_runs() {
     println!("{counts}");
     assert_eq!(
         counts,
-        "27 blocks run, marked: {\"cluster\": 10, \"compile\": 11, \"image\": 2}"
+        "29 blocks run, marked: {\"cluster\": 10, \"compile\": 13, \"image\": 3}"
     );
 }
 

@@ -269,6 +269,10 @@ fn delete_of(create: &str) -> String {
         "--from-crd",
         "--field",
         "--status-field",
+        "--image",
+        "--image-container-command",
+        "--image-container-port",
+        "--run-as-user",
     ];
     let alone = ["--finalizer", "--external", "--controller"];
     let mut words = shlex::split(create).expect("words of a shell").into_iter();

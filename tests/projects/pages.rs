@@ -33,23 +33,20 @@ fn lines() -> Vec<String> {
     lines
 }
 
-fn kubectl() -> PathBuf {
-    let assets = env::var_os("KUBEBUILDER_ASSETS").map(PathBuf::from);
-    assets.unwrap_or_default().join("kubectl")
-}
-
 /// `make` runs in a project with one API, as the page has it at that place.
 #[test]
 fn every_line_that_compiles_runs() {
     let scratch = TempDir::new().unwrap();
     for command in [
-        "operator-forge init -q paged-operator --domain example.com --vcs none --plugins helm",
+        "operator-forge init -q paged-operator --domain example.com --plugins helm,olm --vcs none",
         "operator-forge -C paged-operator create api -q --group cache --version v1alpha1 --kind Memcached",
     ] {
         assert_eq!(shell(scratch.path(), command).code, 0, "{command}");
     }
     let (directory, _lock) = place_of_projects();
     place(&tree(&scratch.path().join("paged-operator")), &directory);
+    let kubectl = PathBuf::from(env::var_os("KUBEBUILDER_ASSETS").expect("run `make test`"));
+    let kubectl = kubectl.join("kubectl");
     let mut ran = Vec::new();
     for line in lines() {
         let mut command = Command::new("sh");
@@ -57,7 +54,7 @@ fn every_line_that_compiles_runs() {
             ("make", _) => command
                 .args(["-ec", &line])
                 .current_dir(&directory)
-                .env("KUBECTL", kubectl())
+                .env("KUBECTL", &kubectl)
                 .env("CARGO_TARGET_DIR", cache().join("target")),
             // Optimized, it takes minutes; and it is not for the home directory of whoever runs tests.
             ("cargo", _) => command
@@ -83,6 +80,8 @@ fn every_line_that_compiles_runs() {
             "make fmt lint",
             "make chart IMG=registry.example.com/memcached-operator:v1.0.0",
             "make check-chart IMG=registry.example.com/memcached-operator:v1.0.0",
+            "make bundle IMG=registry.example.com/memcached-operator:v0.1.0",
+            "make catalog BUNDLE_IMG=registry.example.com/memcached-operator-bundle:v0.1.0"
         ]
     );
 }

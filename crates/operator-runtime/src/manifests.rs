@@ -2,6 +2,7 @@
 //!
 //! A file without the header belongs to the user and is never changed.
 
+mod bundle;
 mod chart;
 mod conditions;
 mod crds;
@@ -64,6 +65,9 @@ struct Args {
     /// Directory to write to [default: config, beside the project's Cargo.toml]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
+
+    #[command(flatten)]
+    bundle: bundle::Flags,
 }
 
 /// The `main` of a project's `manifests` binary.
@@ -90,22 +94,26 @@ pub fn main<E: Display, C>(
             Err(error) => failed(&error),
         };
     }
-    let generated = match args.chart {
-        Some(dir) => objects::from_stdin()
-            .and_then(|text| chart::files(&dir, &text))
-            .map(|files| Generated::new("chart", dir, files, chart::OWNED)),
-        None => crds
-            .and_then(|crds| files(options.scope, crds, controllers, webhooks))
-            .map(|files| {
-                let dir = args.dir.unwrap_or_else(|| {
-                    // `cargo run` sets it to the project's directory, whatever the working directory is.
-                    let project = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
-                    project.unwrap_or_default().join("config")
-                });
-                Generated::new("manifests", dir, files, OWNED)
-            }),
+    let dir = args.dir.unwrap_or_else(|| {
+        // `cargo run` sets it to the project's directory, whatever the working directory is.
+        let project = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        project.unwrap_or_default().join("config")
+    });
+    let generated = if let Some(chart) = args.chart {
+        objects::from_stdin()
+            .and_then(|text| chart::files(&chart, &text))
+            .map(|files| vec![Generated::new("chart", chart, files, chart::OWNED)])
+    } else if args.bundle.is_set() {
+        bundle::generated(&args.bundle, &dir, options.scope, controllers)
+    } else {
+        crds.and_then(|crds| files(options.scope, crds, controllers, webhooks))
+            .map(|files| vec![Generated::new("manifests", dir, files, OWNED)])
     };
-    match generated.and_then(|generated| generated.apply(args.check)) {
+    let apply = |all: Vec<Generated>| {
+        all.iter()
+            .try_fold(true, |same, one| Ok(one.apply(args.check)? && same))
+    };
+    match generated.and_then(apply) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => ExitCode::FAILURE,
         Err(error) => failed(&error),

@@ -167,6 +167,9 @@ impl Project {
         let plural = like.map_or_else(|| Plural::of(&key.kind), |like| like.plural.clone());
         let api = like.and_then(|like| like.api.as_ref());
         let namespaced = api.is_none_or(|api| api.namespaced);
+        if create.image.is_some() && !create.namespaced.unwrap_or(namespaced) {
+            return Err(Refused::BesideImage("namespaced").into());
+        }
         let short_names = match create.short_names.is_empty() {
             true => api.map_or_else(Vec::new, |api| api.short_names.clone()),
             false => create.short_names.clone(),
@@ -268,7 +271,7 @@ impl CreateApi {
         }
     }
 
-    /// Refuses what does not go with an image: a second controller, a finalizer, objects without a namespace.
+    /// Refuses what does not go with an image: a second controller, a finalizer.
     fn check_image(&self) -> Result<(), Refused> {
         if self.image.is_none() {
             return Ok(());
@@ -276,7 +279,6 @@ impl CreateApi {
         let given = [
             ("controllers", self.controller_name.is_some()),
             ("finalizers", self.finalizer == Some(true)),
-            ("namespaced", self.namespaced == Some(false)),
         ];
         match given.into_iter().find(|(_, given)| *given) {
             Some((field, _)) => Err(Refused::BesideImage(field)),

@@ -234,6 +234,7 @@ proptest! {
             finalizer: Some(with_plural),
             fields: Fields::default(),
             short_names: vec![parse_or(&short, "mc")],
+            image: None,
             force: false,
         };
         let mut project = match project.create_api(&create) {

@@ -1,17 +1,15 @@
 //! The controllers of an operator.
 
-#[cfg(feature = "testing")]
 use std::iter;
 
-#[cfg(feature = "testing")]
-use super::Watch;
-use super::{Controller, Definition};
+use super::{Controller, Definition, Watch, watch::Map};
 use crate::{
     apply::conditions::ReadyCondition,
+    cache::Form,
     object::{Rules, ScopedResource},
 };
 #[cfg(feature = "testing")]
-use crate::{cache::Form, error::Error, object::Selector};
+use crate::{error::Error, object::Selector};
 
 /// The controllers of an operator, which share a context of type `C`.
 pub struct Controllers<C>(Vec<Definition<C>>);
@@ -57,7 +55,6 @@ impl<C> Controllers<C> {
     }
 
     /// The types that are watched in the operator's own cluster.
-    #[cfg(feature = "envtest")]
     pub(crate) fn watched(&self) -> impl Iterator<Item = &ScopedResource> {
         self.own_watches().map(|(of, ..)| of)
     }
@@ -76,7 +73,15 @@ impl<C> Controllers<C> {
             .collect()
     }
 
-    #[cfg(feature = "testing")]
+    /// The primary type of each controller, with the types of its children.
+    pub(crate) fn owned(&self) -> impl Iterator<Item = (&ScopedResource, &ScopedResource)> {
+        self.0.iter().flat_map(|controller| {
+            let others = controller.secondaries.iter();
+            let children = others.filter(|other| matches!(other.map, Map::Owner));
+            children.map(|child| (&controller.primary, &child.of))
+        })
+    }
+
     fn own_watches(&self) -> impl Iterator<Item = (&ScopedResource, &Form, &Watch)> {
         let all = self.0.iter().flat_map(|controller| {
             let own = (&controller.primary, &controller.form, &controller.watch);

@@ -13,6 +13,13 @@ pub mod batch {
     }
 }
 
+pub mod store {
+    pub mod v1alpha1 {
+        pub mod busybox;
+        pub use busybox::Busybox;
+    }
+}
+
 pub mod web {
     pub mod v1 {
         pub mod page;
@@ -30,6 +37,7 @@ pub mod web {
 pub fn crds() -> Result<Vec<CustomResourceDefinition>, MergeError> {
     let mut crds = Crds::default();
     crds.add_storage::<batch::v1::CronJob>();
+    crds.add_storage::<store::v1alpha1::Busybox>();
     crds.add_served::<web::v1alpha1::Page>();
     crds.add_storage::<web::v1::Page>();
     crds.merge()

@@ -10,6 +10,10 @@ pub mod batch {
     pub mod cron_job;
 }
 
+pub mod store {
+    pub mod busybox;
+}
+
 pub mod web {
     pub mod page;
 }
@@ -19,6 +23,7 @@ pub mod web {
 pub fn all() -> Controllers<Context> {
     let mut all = Controllers::default();
     all.add(batch::cron_job::controller());
+    all.add(store::busybox::controller());
     all.add(web::page::controller());
     all
 }

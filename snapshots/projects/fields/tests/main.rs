@@ -12,6 +12,9 @@ mod controllers {
     mod batch {
         mod cron_job;
     }
+    mod store {
+        mod busybox;
+    }
     mod web {
         mod page;
     }

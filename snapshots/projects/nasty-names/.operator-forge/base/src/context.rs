@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 use kube::Client;
-use operator_runtime::Manager;
+use kube::runtime::events::Recorder;
+use operator_runtime::{Applier, Manager};
 
 /// The operator's own flags, in addition to the manager's.
 #[derive(Debug, clap::Args)]
@@ -12,6 +13,10 @@ pub struct OperatorFlags {}
 pub struct Context {
     /// Calls the API server. Clones are cheap and share its connections.
     pub client: Client,
+    /// Applies owned objects, and skips unchanged ones.
+    pub applier: Applier,
+    /// Publishes events about objects.
+    pub recorder: Recorder,
 }
 
 impl Context {
@@ -22,6 +27,8 @@ impl Context {
     pub async fn new(manager: &Manager, _flags: OperatorFlags) -> anyhow::Result<Self> {
         Ok(Self {
             client: manager.client(),
+            applier: manager.applier(),
+            recorder: manager.recorder(),
         })
     }
 }

@@ -1,0 +1,254 @@
+//! What a bundle contains, for each part of a project.
+
+use anyhow::{Context, Result, ensure};
+use serde_json::{Value, json};
+
+use super::project::{Project, objects};
+
+/// The first container of the Deployment, and the Pod.
+fn pod(csv: &Value) -> (&Value, &Value) {
+    let pod = &csv["spec"]["install"]["spec"]["deployments"][0]["spec"]["template"]["spec"];
+    (&pod["containers"][0], pod)
+}
+
+fn rules(csv: &Value, field: &str) -> Vec<Value> {
+    let permissions = csv["spec"]["install"]["spec"][field].as_array();
+    let rules = permissions
+        .into_iter()
+        .flatten()
+        .flat_map(|one| one["rules"].as_array().unwrap());
+    rules.cloned().collect()
+}
+
+fn resources(rules: &[Value]) -> Vec<&str> {
+    let resources = rules
+        .iter()
+        .flat_map(|rule| rule["resources"].as_array().unwrap());
+    resources.map(|one| one.as_str().unwrap()).collect()
+}
+
+#[test]
+fn types_have_descriptors() -> Result<()> {
+    let project = Project::new("one-api")?;
+    let crd = "config/crd/bases/cache.example.com_memcacheds.yaml";
+    let fields = "spec:\n            properties:\n              replicas:\n                description: How many.\n                \
+                  type: integer\n              tlsSecretName:\n                type: string\n            ";
+    project.edit(
+        crd,
+        "spec:\n            description",
+        &format!("{fields}description"),
+    )?;
+    project.add_to_base(
+        "  customresourcedefinitions:\n    owned:\n      - name: memcacheds.cache.example.com\n        \
+         version: v1alpha1\n        displayName: Cache\n        specDescriptors:\n          - path: replicas\n            \
+         displayName: Size\n",
+    )?;
+    project.bundle("0.1.0")?;
+    let csv = project.csv()?;
+    let own = &csv["spec"]["customresourcedefinitions"]["owned"][0];
+    ensure!(own["displayName"] == "Cache", "{own}");
+    let expected = json!([
+        {
+            "path": "replicas",
+            "displayName": "Size",
+            "description": "How many.",
+            "x-descriptors": ["urn:alm:descriptor:com.tectonic.ui:podCount"],
+        },
+        {
+            "path": "tlsSecretName",
+            "displayName": "Tls Secret Name",
+            "x-descriptors": ["urn:alm:descriptor:io.kubernetes:Secret"],
+        },
+    ]);
+    ensure!(own["specDescriptors"] == expected, "{own}");
+    ensure!(own["statusDescriptors"][0]["path"] == "conditions", "{own}");
+    // What the controllers of the example own and watch.
+    let deployments = json!([{ "kind": "Deployment", "name": "", "version": "v1" }]);
+    ensure!(own["resources"] == deployments, "{own}");
+    let required = &csv["spec"]["customresourcedefinitions"]["required"];
+    ensure!(required.as_array().map(Vec::len) == Some(1), "{required}");
+    ensure!(
+        required[0]["name"] == "certificates.cert-manager.io",
+        "{required}"
+    );
+    ensure!(project.findings()?.is_empty());
+    Ok(())
+}
+
+#[test]
+fn permissions_are_those_of_the_account() -> Result<()> {
+    let project = Project::new("one-api")?;
+    project.edit(
+        "config/manager/manager.yaml",
+        "          env:\n",
+        "          env:\n            - name: RELATED_IMAGE_MEMCACHED_SERVER\n              value: memcached:1.6\n",
+    )?;
+    project.bundle("0.1.0")?;
+    let csv = project.csv()?;
+    let (cluster, own) = (
+        rules(&csv, "clusterPermissions"),
+        rules(&csv, "permissions"),
+    );
+    let expected = [
+        "memcacheds",
+        "memcacheds/status",
+        "events",
+        "tokenreviews",
+        "subjectaccessreviews",
+    ];
+    ensure!(resources(&cluster) == expected, "{cluster:?}");
+    ensure!(resources(&own) == ["leases"], "{own:?}");
+    let spec = &csv["spec"];
+    ensure!(spec["installModes"][3] == json!({ "type": "AllNamespaces", "supported": true }));
+    let images = json!([
+        { "name": "manager", "image": "controller:latest" },
+        { "name": "memcached-server", "image": "memcached:1.6" },
+    ]);
+    ensure!(spec["relatedImages"] == images, "{spec}");
+    // Roles for people stay objects. What OLM makes itself is not in the bundle.
+    let prefix = "memcached-operator-";
+    let role = "_rbac.authorization.k8s.io_v1_clusterrole.yaml";
+    let expected = [
+        "cache.example.com_memcacheds.yaml".to_owned(),
+        format!("{prefix}cache-memcached-admin-role{role}"),
+        format!("{prefix}cache-memcached-editor-role{role}"),
+        format!("{prefix}cache-memcached-viewer-role{role}"),
+        format!("{prefix}metrics-reader{role}"),
+        format!("{prefix}metrics_v1_service.yaml"),
+        "memcached-operator.clusterserviceversion.yaml".to_owned(),
+    ];
+    ensure!(project.manifests_of_bundle()? == expected);
+    for name in expected {
+        let path = format!("bundle/manifests/{name}");
+        let text = project.read(&path)?;
+        ensure!(text.starts_with("# generated by `make bundle`"), "{path}");
+        ensure!(
+            !text.contains("managed-by: kustomize") && !text.contains("null"),
+            "{path}"
+        );
+        ensure!(
+            objects(&text)?[0]["metadata"]["namespace"].is_null(),
+            "{path}"
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn a_namespaced_project_watches_the_namespaces_that_olm_names() -> Result<()> {
+    let mut project = Project::new("namespaced")?;
+    project.namespaced = true;
+    project.bundle("0.1.0")?;
+    let csv = project.csv()?;
+    let modes = csv["spec"]["installModes"]
+        .as_array()
+        .context("install modes")?;
+    let supported: Vec<_> = modes.iter().map(|mode| mode["supported"] == true).collect();
+    ensure!(supported == [true, true, true, false], "{modes:?}");
+    let variables = pod(&csv).0["env"].as_array().context("an environment")?;
+    let watched = variables
+        .iter()
+        .find(|one| one["name"] == "WATCH_NAMESPACE");
+    let path = &watched.context("the variable")?["valueFrom"]["fieldRef"]["fieldPath"];
+    ensure!(
+        path == "metadata.annotations['olm.targetNamespaces']",
+        "{path}"
+    );
+    ensure!(
+        resources(&rules(&csv, "clusterPermissions")) == ["tokenreviews", "subjectaccessreviews"]
+    );
+    ensure!(resources(&rules(&csv, "permissions")).contains(&"memcacheds"));
+    Ok(())
+}
+
+#[test]
+fn olm_issues_the_certificate() -> Result<()> {
+    for name in ["webhooks", "cert-manager"] {
+        let project = Project::new(name)?;
+        project.accept_all_namespaces()?;
+        project.bundle("0.1.0")?;
+        let csv = project.csv()?;
+        let (container, pod) = pod(&csv);
+        let args = container["args"].as_array().context("arguments")?;
+        let flags = args.iter().filter_map(Value::as_str);
+        let flags: Vec<_> = flags.filter(|flag| flag.starts_with("--webhook")).collect();
+        ensure!(
+            flags == ["--webhook-cert-path=/tmp/k8s-webhook-server/serving-certs"],
+            "{args:?}"
+        );
+        ensure!(
+            pod["volumes"].is_null() && container["volumeMounts"].is_null(),
+            "{pod}"
+        );
+        ensure!(
+            !container["env"].to_string().contains("WEBHOOK"),
+            "{container}"
+        );
+        let files = project.manifests_of_bundle()?.join(" ");
+        for gone in [
+            "secret",
+            "webhook-service",
+            "cert-manager.io",
+            "certificate",
+            "issuer",
+        ] {
+            ensure!(!files.contains(gone), "{name}: {files}");
+        }
+        let all = [
+            rules(&csv, "clusterPermissions"),
+            rules(&csv, "permissions"),
+        ]
+        .concat();
+        let text = json!(all).to_string();
+        for gone in [
+            "secrets",
+            "admissionregistration",
+            "customresourcedefinitions",
+        ] {
+            ensure!(!text.contains(gone), "{name}: {text}");
+        }
+        for crd in project
+            .manifests_of_bundle()?
+            .iter()
+            .filter(|file| file.contains(".example.com_"))
+        {
+            let text = project.read(&format!("bundle/manifests/{crd}"))?;
+            ensure!(!text.contains("inject-ca-from"), "{crd}");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn webhooks_are_definitions() -> Result<()> {
+    let project = Project::new("webhooks")?;
+    project.accept_all_namespaces()?;
+    project.bundle("0.1.0")?;
+    let csv = project.csv()?;
+    let definitions = csv["spec"]["webhookdefinitions"]
+        .as_array()
+        .context("webhooks")?;
+    let shown = |one: &Value| {
+        let part = |key: &str| one[key].as_str().unwrap_or("-").to_owned();
+        let deployment = part("deploymentName");
+        assert_eq!(deployment, "project-webhooks-controller-manager");
+        [part("type"), part("failurePolicy"), part("webhookPath")].join(" ")
+    };
+    let shown: Vec<_> = definitions.iter().map(shown).collect();
+    let expected = [
+        "MutatingAdmissionWebhook Fail /mutate-cache-example-com-v1alpha1-memcached",
+        "MutatingAdmissionWebhook Ignore /mutate--v1-pod",
+        "ValidatingAdmissionWebhook Fail /validate-cache-example-com-v1alpha1-memcached",
+        "ValidatingAdmissionWebhook Fail /check/memcached",
+        "ValidatingAdmissionWebhook Ignore /validate--v1-pod",
+        "ConversionWebhook - /convert",
+    ];
+    ensure!(shown == expected, "{shown:#?}");
+    let conversion = &definitions[5];
+    ensure!(
+        conversion["conversionCRDs"] == json!(["memcacheds.cache.example.com"]),
+        "{conversion}"
+    );
+    ensure!(conversion["containerPort"] == 443 && conversion["targetPort"] == "webhook-server");
+    Ok(())
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use std::{collections::BTreeMap, env, sync::Arc};
+
+use k8s_openapi::api::{apps::v1 as apps, core::v1 as core, policy::v1 as policy};
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{self as meta, Condition, ObjectMeta, Time};
+use k8s_openapi::apimachinery::pkg::util::intstr;
+use k8s_openapi::jiff::Timestamp;
+use kube::runtime::events;
+use kube::{Api, Resource, ResourceExt};
+use operator_runtime::{Action, Controller, ReadyCondition, ReconcileError, conditions, status};
+
+use crate::Context;
+use crate::api::store::v1alpha1::busybox::{Busybox, BusyboxStatus};
+
+/// The name of this controller in logs, metrics and probes.
+const NAME: &str = "store-busybox";
+
+/// The condition that reports readiness: `True` when all Pods run the wanted template.
+pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
+
+/// The environment variable with the image; `config/manager/manager.yaml` sets it.
+const IMAGE_VARIABLE: &str = "RELATED_IMAGE_STORE_BUSYBOX";
+
+/// The image, unless the environment variable names another one.
+const IMAGE: &str = "busybox:1.37";
+
+/// The command of the container, separated by commas.
+const COMMAND: &str = "sleep,infinity";
+
+/// The port that the container listens on.
+const PORT: i32 = 8080;
+
+/// The user ID that the container runs as.
+const USER: i64 = 1001;
+
+/// Declares the types that this controller uses. `make manifests` derives its permissions from here.
+pub fn controller() -> Controller<Busybox, Context> {
+    Controller::new(NAME, reconcile)
+        .condition(READY)
+        .owns::<apps::Deployment>()
+        .owns::<policy::PodDisruptionBudget>()
+        .owns::<core::Service>()
+}
+
+/// The errors of `reconcile`. A failed reconcile is retried with exponential back-off.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("a call to the API server failed")]
+    Kube(#[from] kube::Error),
+}
+
+impl ReconcileError for Error {
+    fn reason(&self) -> &'static str {
+        match self {
+            Self::Kube(_) => "ApiCallFailed",
+        }
+    }
+}
+
+/// Drives the cluster toward `busybox.spec`. Runs after every change, so it must be idempotent.
+async fn reconcile(busybox: Arc<Busybox>, context: Arc<Context>) -> Result<Action, Error> {
+    // The object and its owned objects are being deleted: do not create new ones.
+    if busybox.metadata.deletion_timestamp.is_some() {
+        return Ok(Action::await_change());
+    }
+    // An unchanged object is not sent again.
+    let applier = &context.applier;
+    let deployment = wanted_deployment(&busybox);
+    applier.owned(&*busybox, deployment).await?;
+    let budget = wanted_budget(&busybox);
+    applier.owned(&*busybox, budget).await?;
+    let service = wanted_service(&busybox);
+    applier.owned(&*busybox, service).await?;
+
+    let namespace = busybox.namespace().unwrap_or_default();
+    let deployments = Api::namespaced(context.client.clone(), &namespace);
+    let name = busybox.name_any();
+    let deployment = deployments.get_opt(&name).await?;
+    let now = Timestamp::now();
+    let wanted = wanted_status(&busybox, deployment.as_ref(), now);
+    let api = Api::namespaced(context.client.clone(), &namespace);
+    status::patch(&api, &*busybox, &wanted).await?;
+    if let Some(event) = transition(&busybox, &wanted) {
+        let reference = busybox.object_ref(&());
+        context.recorder.publish(&event, &reference).await?;
+    }
+    Ok(Action::await_change())
+}
+
+/// The labels that select the Pods of `busybox`. They cannot change: a Deployment's selector is immutable.
+fn labels(busybox: &Busybox) -> BTreeMap<String, String> {
+    let label = |name: &str| format!("app.kubernetes.io/{name}");
+    BTreeMap::from([
+        (label("name"), NAME.to_owned()),
+        (label("instance"), busybox.name_any()),
+    ])
+}
+
+fn selector(busybox: &Busybox) -> meta::LabelSelector {
+    meta::LabelSelector {
+        match_labels: Some(labels(busybox)),
+        ..meta::LabelSelector::default()
+    }
+}
+
+/// The metadata of every owned object: there is one of each type, with the name of `busybox`.
+fn metadata(busybox: &Busybox) -> ObjectMeta {
+    ObjectMeta {
+        name: Some(busybox.name_any()),
+        labels: Some(labels(busybox)),
+        ..ObjectMeta::default()
+    }
+}
+
+/// The Deployment that `busybox` should have. Its Pods meet the Pod Security Standard "restricted".
+fn wanted_deployment(busybox: &Busybox) -> apps::Deployment {
+    let image = env::var(IMAGE_VARIABLE).unwrap_or_else(|_| IMAGE.to_owned());
+    let container = core::Container {
+        name: "main".to_owned(),
+        image: Some(image),
+        command: Some(COMMAND.split(',').map(str::to_owned).collect()),
+        ports: Some(vec![core::ContainerPort {
+            name: Some("main".to_owned()),
+            container_port: PORT,
+            ..core::ContainerPort::default()
+        }]),
+        security_context: Some(core::SecurityContext {
+            allow_privilege_escalation: Some(false),
+            capabilities: Some(core::Capabilities {
+                drop: Some(vec!["ALL".to_owned()]),
+                ..core::Capabilities::default()
+            }),
+            ..core::SecurityContext::default()
+        }),
+        ..core::Container::default()
+    };
+    let pod = core::PodSpec {
+        containers: vec![container],
+        security_context: Some(core::PodSecurityContext {
+            run_as_non_root: Some(true),
+            run_as_user: Some(USER),
+            seccomp_profile: Some(core::SeccompProfile {
+                type_: "RuntimeDefault".to_owned(),
+                ..core::SeccompProfile::default()
+            }),
+            ..core::PodSecurityContext::default()
+        }),
+        ..core::PodSpec::default()
+    };
+    apps::Deployment {
+        metadata: metadata(busybox),
+        spec: apps::DeploymentSpec {
+            replicas: Some(busybox.spec.size),
+            selector: selector(busybox),
+            template: core::PodTemplateSpec {
+                metadata: Some(ObjectMeta {
+                    labels: Some(labels(busybox)),
+                    ..ObjectMeta::default()
+                }),
+                spec: Some(pod),
+            },
+            ..apps::DeploymentSpec::default()
+        },
+        status: None,
+    }
+}
+
+/// Lets a node drain evict one Pod at a time.
+fn wanted_budget(busybox: &Busybox) -> policy::PodDisruptionBudget {
+    policy::PodDisruptionBudget {
+        metadata: metadata(busybox),
+        spec: Some(policy::PodDisruptionBudgetSpec {
+            max_unavailable: Some(intstr::IntOrString::Int(1)),
+            selector: Some(selector(busybox)),
+            ..policy::PodDisruptionBudgetSpec::default()
+        }),
+        status: None,
+    }
+}
+
+/// The Service in front of the Pods.
+fn wanted_service(busybox: &Busybox) -> core::Service {
+    core::Service {
+        metadata: metadata(busybox),
+        spec: Some(core::ServiceSpec {
+            selector: Some(labels(busybox)),
+            ports: Some(vec![core::ServicePort {
+                name: Some("main".to_owned()),
+                port: PORT,
+                target_port: Some(intstr::IntOrString::String("main".to_owned())),
+                ..core::ServicePort::default()
+            }]),
+            ..core::ServiceSpec::default()
+        }),
+        status: None,
+    }
+}
+
+/// The status that `busybox` should have, from its Deployment.
+fn wanted_status(
+    busybox: &Busybox,
+    deployment: Option<&apps::Deployment>,
+    now: Timestamp,
+) -> BusyboxStatus {
+    let rollout = deployment.and_then(|it| Some((it.metadata.generation, it.status.as_ref()?)));
+    // Counts that are older than the Deployment's spec say nothing about it.
+    let reported = rollout.filter(|(generation, it)| it.observed_generation >= *generation);
+    let count = |replicas: Option<i32>| replicas.unwrap_or(0);
+    let available = reported.map_or(0, |(_, it)| {
+        count(it.available_replicas).min(count(it.updated_replicas))
+    });
+    let size = busybox.spec.size;
+    let is_ready = reported.is_some() && available >= size;
+    let reason = if is_ready { "Available" } else { "Progressing" };
+    let message = format!("{available} of {size} Pods are up to date and available");
+    let mut status = busybox.status.clone().unwrap_or_default();
+    let ready = Condition {
+        last_transition_time: Time(now),
+        ..READY.of(busybox, is_ready, reason, message)
+    };
+    conditions::set(&mut status.conditions, ready);
+    status.observed_generation = busybox.metadata.generation;
+    status
+}
+
+/// The event for a change of the readiness; `None` if it has not changed.
+fn transition(busybox: &Busybox, wanted: &BusyboxStatus) -> Option<events::Event> {
+    let ready = |status: &BusyboxStatus| {
+        let mut conditions = status.conditions.iter();
+        let ready = conditions.find(|it| it.type_ == READY.type_());
+        ready.cloned()
+    };
+    let before = busybox.status.as_ref().and_then(ready);
+    let after = ready(wanted)?;
+    if before.is_some_and(|it| it.status == after.status) {
+        return None;
+    }
+    Some(events::Event {
+        type_: events::EventType::Normal,
+        reason: after.reason,
+        note: Some(after.message),
+        action: "Reconcile".to_owned(),
+        secondary: None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use operator_runtime::fake::Fake;
+
+    use super::*;
+
+    fn deployment(generation: i64, updated: i32, available: i32) -> apps::Deployment {
+        apps::Deployment {
+            metadata: ObjectMeta {
+                generation: Some(2),
+                ..ObjectMeta::default()
+            },
+            status: Some(apps::DeploymentStatus {
+                observed_generation: Some(generation),
+                updated_replicas: Some(updated),
+                available_replicas: Some(available),
+                ..apps::DeploymentStatus::default()
+            }),
+            ..apps::Deployment::default()
+        }
+    }
+
+    #[test]
+    fn ready_when_all_pods_are_up_to_date_and_available() {
+        let mut busybox = Busybox::default();
+        busybox.spec.size = 2;
+        let now = Timestamp::UNIX_EPOCH;
+        let status = |deployment: Option<&apps::Deployment>| {
+            let status = wanted_status(&busybox, deployment, now);
+            status.conditions[0].status.clone()
+        };
+        let ready = |deployment| status(Some(&deployment));
+        assert_eq!(status(None), "False");
+        assert_eq!(ready(deployment(2, 2, 2)), "True");
+        assert_eq!(ready(deployment(2, 2, 1)), "False");
+        assert_eq!(ready(deployment(2, 1, 2)), "False");
+        // The status of an older spec.
+        assert_eq!(ready(deployment(1, 2, 2)), "False");
+    }
+
+    #[test]
+    fn an_event_for_each_change_of_readiness() {
+        let mut busybox = Busybox::default();
+        for (available, expected) in [(0, true), (0, false), (1, true), (1, false), (0, true)] {
+            busybox.spec.size = 1;
+            let deployment = deployment(2, 1, available);
+            let now = Timestamp::UNIX_EPOCH;
+            let wanted = wanted_status(&busybox, Some(&deployment), now);
+            let event = transition(&busybox, &wanted);
+            assert_eq!(event.is_some(), expected);
+            busybox.status = Some(wanted);
+        }
+    }
+
+    #[tokio::test]
+    async fn does_not_write_unchanged_or_deleted_objects() {
+        let fake = Fake::default();
+        // Unchanged owned objects are not applied again.
+        fake.watch(controller());
+        let context = Arc::new(fake.context(Context::new).await);
+        let mut busybox = Busybox::default();
+        busybox.metadata.name = Some("test".into());
+        fake.insert(busybox);
+        let stored = || fake.get("test").map(Arc::new);
+        reconcile(stored().unwrap(), context.clone()).await.unwrap();
+        let writes = fake.writes();
+        assert!(fake.get::<apps::Deployment>("test").is_some());
+        reconcile(stored().unwrap(), context.clone()).await.unwrap();
+        assert_eq!(fake.writes(), writes);
+
+        let mut deleted = (*stored().unwrap()).clone();
+        deleted.metadata.deletion_timestamp = Some(Time(Timestamp::now()));
+        deleted.status = None;
+        reconcile(Arc::new(deleted), context).await.unwrap();
+        assert_eq!(fake.writes(), writes);
+    }
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+use std::time::Duration;
+
+use anyhow::ensure;
+use k8s_openapi::api::apps::v1 as apps;
+use kube::api::{Patch, PatchParams, PostParams};
+use operator_runtime::envtest::{eventually, wait_for};
+use serde_json::json;
+
+use cronjob::api::store::v1alpha1::Busybox;
+use cronjob::controllers::store::busybox::READY;
+
+use crate::cluster;
+
+const NAME: &str = "store-busybox";
+
+/// The operator creates a Deployment, and the object is ready as soon as the Deployment is. The test has no Pods, so it writes the
+/// status of the Deployment.
+#[tokio::test]
+async fn becomes_ready() -> anyhow::Result<()> {
+    let cluster = cluster()?;
+    let api = cluster.api::<Busybox>()?;
+    // A minimal object that the CRD's schema allows. If CEL rules require more, write one by hand.
+    let busybox = cluster.minimal_object(NAME).await?;
+    let params = PostParams::default();
+    api.create(&params, &busybox).await?;
+
+    let deployments = cluster.api::<apps::Deployment>()?;
+    eventually(Duration::from_secs(30), async || {
+        ensure!(deployments.get_opt(NAME).await?.is_some(), "no Deployment");
+        Ok(())
+    })
+    .await?;
+    let status = json!({ "status": {
+        "observedGeneration": 1, "replicas": 1, "updatedReplicas": 1, "readyReplicas": 1, "availableReplicas": 1,
+    }});
+    let params = PatchParams::default();
+    let patch = Patch::Merge(status);
+    deployments.patch_status(NAME, &params, &patch).await?;
+    wait_for(&api, NAME, READY).await?;
+    // RBAC refused no call, because `controller()` declares all of them.
+    assert_eq!(cluster.operator()?.refused(), Vec::<String>::new());
+    Ok(())
+}
