@@ -6,7 +6,9 @@
 use heck::ToSnakeCase as _;
 
 pub use self::taken::is_device;
-use self::taken::{COLLIDING_KINDS, CRATES, KEYWORDS, LOCALS, PACKAGE_RESERVED, WEBHOOK_IMPORTS};
+use self::taken::{
+    COLLIDING_KINDS, CRATES, IMAGE_LOCALS, KEYWORDS, LOCALS, PACKAGE_RESERVED, WEBHOOK_IMPORTS,
+};
 use super::{ControllerName, Domain, Group, Kind, ProjectName};
 
 mod taken;
@@ -84,6 +86,14 @@ pub fn variable(kind: &Kind) -> String {
     match is_changed || ident.len() > VARIABLE_MAX || has(LOCALS, &ident) {
         true => "object".to_owned(),
         false => ident,
+    }
+}
+
+/// The variable in a controller with an image, which has more variables of its own.
+pub fn variable_beside_image(variable: &str) -> String {
+    match has(IMAGE_LOCALS, variable) {
+        true => "object".to_owned(),
+        false => variable.to_owned(),
     }
 }
 
@@ -233,6 +243,7 @@ mod tests {
             PACKAGE_RESERVED,
             COLLIDING_KINDS,
             LOCALS,
+            IMAGE_LOCALS,
             WEBHOOK_IMPORTS,
         ] {
             assert!(list.is_sorted_by(|a, b| a < b), "{list:?}");

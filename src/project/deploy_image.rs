@@ -6,8 +6,6 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-use super::error::{Refused, Result};
-use super::{ControllerView, Project};
 use crate::field::Field;
 use crate::name::{Invalid, text_serde};
 
@@ -159,32 +157,5 @@ impl<'de> Deserialize<'de> for Port {
 impl<'de> Deserialize<'de> for UserId {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         number(from)
-    }
-}
-
-impl Project {
-    /// Refuses a change of an image in `PROJECT` since the last command.
-    pub fn check_images(&self, applied: &Self) -> Result<()> {
-        let before = applied.controllers();
-        let image = |it: &ControllerView<'_>| {
-            let image = it.image.map(|it| it.image.to_string());
-            image.unwrap_or_default()
-        };
-        for now in self.controllers() {
-            let is_same =
-                |then: &&ControllerView<'_>| (then.key, &then.name) == (now.key, &now.name);
-            let Some(then) = before.iter().find(is_same) else {
-                continue;
-            };
-            if then.image != now.image {
-                return Err(Refused::Changed {
-                    field: "deployImage",
-                    now: image(&now),
-                    then: image(then),
-                }
-                .into());
-            }
-        }
-        Ok(())
     }
 }

@@ -1,6 +1,5 @@
-//! Finalizers: the controllers that were generated with cleanup before an object is deleted.
-//!
-//! The file of a controller belongs to the user, so the setting is fixed when the controller is generated.
+//! What is fixed when a controller is generated, because its file belongs to the user: a finalizer, for cleanup before an object is
+//! deleted, and an image.
 
 use super::error::{Refused, Result, Violation, violation};
 use super::rules;
@@ -63,6 +62,31 @@ impl Project {
             added: changed.finalizer,
         }
         .into())
+    }
+
+    /// Refuses a change of an image in `PROJECT` since the last command.
+    pub fn check_images(&self, applied: &Self) -> Result<()> {
+        let before = applied.controllers();
+        let image = |it: &ControllerView<'_>| {
+            let image = it.image.map(|it| it.image.to_string());
+            image.unwrap_or_default()
+        };
+        for now in self.controllers() {
+            let is_same =
+                |then: &&ControllerView<'_>| (then.key, &then.name) == (now.key, &now.name);
+            let Some(then) = before.iter().find(is_same) else {
+                continue;
+            };
+            if then.image != now.image {
+                return Err(Refused::Changed {
+                    field: "deployImage",
+                    now: image(&now),
+                    then: image(then),
+                }
+                .into());
+            }
+        }
+        Ok(())
     }
 
     /// The refusal of `edit api --finalizer`.

@@ -288,7 +288,8 @@ mod tests {
         for template in all().iter().filter(|it| it.scope != Scope::Runtime) {
             let text = std::str::from_utf8(template.content).unwrap();
             let names = |word| text.contains(word) || text.contains("controller.condition");
-            let is_controller = template.name.starts_with("controller/src/");
+            let directories = ["controller/src/", "deploy-image/src/"];
+            let is_controller = directories.iter().any(|it| template.name.starts_with(it));
             let found = ["\"Ready", "=Ready"].into_iter().any(names);
             assert_eq!(found, is_controller, "{}", template.name);
         }

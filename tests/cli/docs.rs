@@ -108,6 +108,11 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
         ],
     ),
     (
+        "docs/deploy-image.md",
+        "operator-forge create api ",
+        &[PROJECT],
+    ),
+    (
         "docs/monitoring.md",
         "operator-forge edit ",
         &[PROJECT, V1ALPHA1],
@@ -332,7 +337,7 @@ fn every_block_of_commands_runs() {
     println!("{counts}");
     assert_eq!(
         counts,
-        "29 blocks run, marked: {\"cluster\": 10, \"compile\": 13, \"image\": 3}"
+        "30 blocks run, marked: {\"cluster\": 10, \"compile\": 13, \"image\": 3}"
     );
 }
 

@@ -65,12 +65,18 @@ pub const WEBHOOK_IMPORTS: &[&str] = &[
 /// disallows.
 #[rustfmt::skip]
 pub const LOCALS: &[&str] = &[
-    "again", "api", "available", "baz", "budget", "change", "check", "clean_up", "client", "cluster", "command",
-    "conditions", "container", "context", "controller", "ctx", "default", "deleted", "denied", "deployment",
-    "deployments", "ensure", "error", "errors", "event", "eventually", "expected", "fake", "finalizer", "foo",
-    "from_value", "generation", "given", "image", "json", "labels", "left", "list", "merged", "message", "name",
-    "namespace", "new", "now", "object", "old", "own", "params", "pod", "port", "quux", "ready", "reason",
-    "reconcile", "recorder", "reported", "request", "result", "rollout", "second", "selector", "service", "size",
-    "spec", "status", "stored", "table", "template", "time", "update", "user", "validate", "variable", "version",
-    "wait_for", "wanted", "wanted_status", "webhook", "writes",
+    "again", "api", "baz", "change", "check", "clean_up", "client", "cluster", "conditions", "context",
+    "controller", "ctx", "default", "deleted", "denied", "ensure", "error", "errors", "event", "eventually",
+    "expected", "fake", "finalizer", "foo", "from_value", "generation", "given", "json", "left", "list", "message",
+    "namespace", "new", "now", "object", "old", "own", "params", "quux", "ready", "reconcile", "request", "result",
+    "second", "spec", "status", "stored", "table", "time", "update", "validate", "version", "wait_for", "wanted",
+    "wanted_status", "webhook", "writes",
+];
+
+/// Names that an object cannot have, in addition, in a controller with an image.
+#[rustfmt::skip]
+pub const IMAGE_LOCALS: &[&str] = &[
+    "after", "applier", "available", "before", "budget", "container", "count", "deployment", "deployments", "image",
+    "is_ready", "label", "labels", "metadata", "name", "pod", "reason", "reference", "reported", "rollout", "selector",
+    "service", "size", "transition", "wanted_budget", "wanted_deployment", "wanted_service",
 ];

@@ -72,7 +72,8 @@ fn an_api_in_full() {
     let controller = both(
         &names,
         json!({
-            "name": "cache-memcached", "default": true, "condition": "Ready", "finalizer": "",
+            "name": "cache-memcached", "default": true, "condition": "Ready", "finalizer": "", "image": null,
+            "image_variable": "RELATED_IMAGE_CACHE_MEMCACHED",
             "import": "crate::api::cache::v1alpha1::Memcached",
             "test_import": "demo::api::cache::v1alpha1::Memcached",
             "type_module": "crate::api::cache::v1alpha1::memcached",
@@ -90,6 +91,7 @@ fn an_api_in_full() {
                 "license": "Apache-2.0", "owned": [],
             },
             "header": "// SPDX-License-Identifier: Apache-2.0\n\n",
+            "images": [],
             "plugins": { "grafana": false, "helm": false, "olm": false },
             "groups": [{"module": "cache", "inner": [{"module": "v1alpha1", "inner": [api]}]}],
             "kinds": [both(&names, json!({ "apis": [api] }))],

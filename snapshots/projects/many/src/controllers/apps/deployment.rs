@@ -34,8 +34,8 @@ impl ReconcileError for Error {
     }
 }
 
-/// Drives the cluster toward `object.spec`. Runs after every change, so it must be idempotent.
-async fn reconcile(object: Arc<Deployment>, _: Arc<Context>) -> Result<Action, Error> {
-    tracing::debug!(name = object.name_any(), "nothing to do");
+/// Drives the cluster toward `deployment.spec`. Runs after every change, so it must be idempotent.
+async fn reconcile(deployment: Arc<Deployment>, _: Arc<Context>) -> Result<Action, Error> {
+    tracing::debug!(name = deployment.name_any(), "nothing to do");
     Ok(Action::await_change())
 }

@@ -34,8 +34,8 @@ impl ReconcileError for Error {
     }
 }
 
-/// Drives the cluster toward `object.spec`. Runs after every change, so it must be idempotent.
-async fn reconcile(object: Arc<Pod>, _: Arc<Context>) -> Result<Action, Error> {
-    tracing::debug!(name = object.name_any(), "nothing to do");
+/// Drives the cluster toward `pod.spec`. Runs after every change, so it must be idempotent.
+async fn reconcile(pod: Arc<Pod>, _: Arc<Context>) -> Result<Action, Error> {
+    tracing::debug!(name = pod.name_any(), "nothing to do");
     Ok(Action::await_change())
 }

@@ -14,7 +14,7 @@ pub fn webhook() -> Webhook<Pod, Context> {
 }
 
 /// Sets defaults for omitted fields. It may be called twice, so it must be idempotent.
-async fn default(_object: &mut Pod, _request: &Request, _context: &Context) -> Result<(), Denied> {
+async fn default(_pod: &mut Pod, _request: &Request, _context: &Context) -> Result<(), Denied> {
     Ok(())
 }
 
@@ -27,9 +27,9 @@ mod tests {
     #[tokio::test]
     async fn sets_defaults_once() {
         let context = Fake::default().context(Context::new).await;
-        let object = Pod::default();
+        let pod = Pod::default();
         // Each object as a user writes it, and as it should be stored.
-        let table = [(object.clone(), object)];
+        let table = [(pod.clone(), pod)];
         for (mut given, stored) in table {
             // The second call changes nothing.
             for _ in 0..2 {

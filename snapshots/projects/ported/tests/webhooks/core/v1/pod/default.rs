@@ -11,7 +11,7 @@ use crate::cluster;
 async fn defaults_an_object() -> anyhow::Result<()> {
     let cluster = cluster()?;
     let api = cluster.api()?;
-    let object: Pod = from_value(json!({
+    let pod: Pod = from_value(json!({
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": { "name": "defaulted" },
@@ -21,8 +21,8 @@ async fn defaults_an_object() -> anyhow::Result<()> {
         dry_run: true,
         ..PostParams::default()
     };
-    let stored = api.create(&params, &object).await?;
-    assert!(cluster.operator()?.defaulted(&object));
-    assert_eq!(stored.metadata.name, object.metadata.name);
+    let stored = api.create(&params, &pod).await?;
+    assert!(cluster.operator()?.defaulted(&pod));
+    assert_eq!(stored.metadata.name, pod.metadata.name);
     Ok(())
 }

@@ -33,9 +33,9 @@ async fn validate(
 }
 
 /// Checks the rules for all objects, new and updated.
-fn check(_object: &Pod, _errors: &mut FieldErrors) {
+fn check(_pod: &Pod, _errors: &mut FieldErrors) {
     // For example, once you use both parameters and drop their underscores:
-    // errors.invalid("spec.size", object.spec.size, "must be odd");
+    // errors.invalid("spec.size", pod.spec.size, "must be odd");
 }
 
 #[cfg(test)]
@@ -47,16 +47,16 @@ mod tests {
     #[tokio::test]
     async fn denies_invalid_objects() {
         let context = Fake::default().context(Context::new).await;
-        let object = Pod::default();
+        let pod = Pod::default();
         let update = Change::Update {
-            old: object.clone(),
-            new: object.clone(),
+            old: pod.clone(),
+            new: pod.clone(),
         };
         // Each change, and the error it should produce: `spec.size: Invalid value: 2: must be odd`.
         let table = [
-            (Change::Create(object.clone()), ""),
+            (Change::Create(pod.clone()), ""),
             (update, ""),
-            (Change::Delete(object), ""),
+            (Change::Delete(pod), ""),
         ];
         for (change, expected) in table {
             let result = validate(&change, &Request::default(), &context).await;

@@ -11,7 +11,7 @@ use crate::cluster;
 async fn admits_a_valid_object() -> anyhow::Result<()> {
     let cluster = cluster()?;
     let api = cluster.api()?;
-    let object: Pod = from_value(json!({
+    let pod: Pod = from_value(json!({
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": { "name": "admitted" },
@@ -21,7 +21,7 @@ async fn admits_a_valid_object() -> anyhow::Result<()> {
         dry_run: true,
         ..PostParams::default()
     };
-    api.create(&params, &object).await?;
-    assert!(cluster.operator()?.validated(&object));
+    api.create(&params, &pod).await?;
+    assert!(cluster.operator()?.validated(&pod));
     Ok(())
 }

@@ -1,0 +1,102 @@
+//! The variables of the templates for controllers.
+
+use heck::ToUpperCamelCase as _;
+use serde_json::{Value, json};
+
+use super::{Names, Subject, foreign_path, in_tests, operator};
+use crate::{
+    name::rust,
+    project::{ControllerView, DeployImage, Project},
+    template::catalogue::Scope,
+};
+
+/// The images of controllers, by environment variable.
+pub fn images(project: &Project) -> Vec<Value> {
+    let with_image = project.controllers().into_iter().filter_map(|view| {
+        let image = view.image?.image.to_string();
+        Some(json!({ "image_variable": image_variable(&view.name), "reference": image }))
+    });
+    with_image.collect()
+}
+
+/// The Deployment of a controller: its texts as literals of Rust.
+fn image(of: &DeployImage) -> Value {
+    let literal = |text: String| format!("{text:?}");
+    json!({
+        "reference": of.image.to_string(),
+        "literal": literal(of.image.to_string()),
+        "command": of.container_command.as_ref().map(|it| literal(it.to_string())),
+        "port": of.container_port,
+        "user": of.run_as_user,
+    })
+}
+
+/// The environment variable with the image of a controller. OLM lists the images of variables with this prefix.
+fn image_variable(name: &str) -> String {
+    format!("RELATED_IMAGE_{}", name.to_uppercase().replace('-', "_"))
+}
+
+/// The controllers, in the order of `PROJECT`.
+pub fn controllers(project: &Project, library: &str) -> Vec<Subject> {
+    let operator = operator(project);
+    let views = project.controllers().into_iter();
+    views
+        .map(|view| controller(view, &operator, library))
+        .collect()
+}
+
+fn controller(view: ControllerView<'_>, operator: &str, library: &str) -> Subject {
+    let ControllerView { key, resource, .. } = view;
+    let mut names = Names::of(key, resource);
+    let foreign = foreign_path(key, resource);
+    let own = foreign.is_none() && resource.source.is_none();
+    let (group, version) = (&names.group_module, &names.version);
+    let type_module = format!("crate::api::{group}::{version}::{}", names.module);
+    let import = match foreign {
+        Some(path) => {
+            let (type_name, import) = rust::import_beside_controllers(&path);
+            names.type_name = type_name;
+            import
+        }
+        None => key.type_path(),
+    };
+    names.file = view.module.file().to_owned();
+    names.module = view.module.ident;
+    let condition = match view.default {
+        true => "Ready".to_owned(),
+        false => format!("{}Ready", view.name.to_upper_camel_case()),
+    };
+    let finalizer = view.finalizer.then(|| format!("{operator}/{}", view.name));
+    let more = json!({
+        // The name at run time.
+        "name": view.name,
+        // Whether it is the default controller of its kind: the others have names of their own.
+        "default": view.default,
+        // The condition that it sets. Only the default controller sets `Ready`, so that no two controllers share a condition.
+        "condition": condition,
+        // The finalizer that it puts on objects, named after the operator and the controller; empty without one.
+        "finalizer": finalizer.unwrap_or_default(),
+        // The Deployment that it was generated with, and the environment variable for another image.
+        "image": view.image.map(image),
+        "image_variable": image_variable(&view.name),
+        // The path of the type in the file's `use`, perhaps with another name for it; and in an integration test.
+        "import": import,
+        "test_import": in_tests(&import, library),
+        // The module with the type, its spec and its status; empty for a type that the project does not define.
+        "type_module": if own { type_module } else { String::new() },
+        // Whether the type has the status of the templates, which `reconcile` sets, and whether it is in this project.
+        "own": own,
+        "local": import.starts_with("crate::"),
+        // Whether another project defines the type.
+        "external": resource.external.is_some(),
+        "namespaced": view.namespaced,
+    });
+    if view.image.is_some() {
+        names.variable = rust::variable_beside_image(&names.variable);
+    }
+    let scope = match view.image {
+        Some(_) => Scope::DeployImage,
+        None => Scope::Controller,
+    };
+    Subject::new(scope, names, more)
+}
