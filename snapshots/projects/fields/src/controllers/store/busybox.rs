@@ -16,6 +16,9 @@ use crate::api::store::v1alpha1::busybox::{Busybox, BusyboxStatus};
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "store-busybox";
 
+/// The label `app.kubernetes.io/name` of the Pods. It cannot change: a Deployment's selector is immutable.
+const LABEL: &str = "store-busybox";
+
 /// The condition that reports readiness: `True` when all Pods run the wanted template.
 pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 
@@ -83,16 +86,19 @@ async fn reconcile(busybox: Arc<Busybox>, context: Arc<Context>) -> Result<Actio
     status::patch(&api, &*busybox, &wanted).await?;
     if let Some(event) = transition(&busybox, &wanted) {
         let reference = busybox.object_ref(&());
-        context.recorder.publish(&event, &reference).await?;
+        let published = context.recorder.publish(&event, &reference).await;
+        if let Err(error) = published {
+            tracing::warn!(%error, "cannot publish an event");
+        }
     }
     Ok(Action::await_change())
 }
 
-/// The labels that select the Pods of `busybox`. They cannot change: a Deployment's selector is immutable.
+/// The labels that select the Pods of `busybox`.
 fn labels(busybox: &Busybox) -> BTreeMap<String, String> {
     let label = |name: &str| format!("app.kubernetes.io/{name}");
     BTreeMap::from([
-        (label("name"), NAME.to_owned()),
+        (label("name"), LABEL.to_owned()),
         (label("instance"), busybox.name_any()),
     ])
 }
@@ -173,6 +179,8 @@ fn wanted_budget(busybox: &Busybox) -> policy::PodDisruptionBudget {
         spec: Some(policy::PodDisruptionBudgetSpec {
             max_unavailable: Some(intstr::IntOrString::Int(1)),
             selector: Some(selector(busybox)),
+            // Pods that are not ready do not block a drain.
+            unhealthy_pod_eviction_policy: Some("AlwaysAllow".to_owned()),
             ..policy::PodDisruptionBudgetSpec::default()
         }),
         status: None,
@@ -207,11 +215,14 @@ fn wanted_status(
     // Counts that are older than the Deployment's spec say nothing about it.
     let reported = rollout.filter(|(generation, it)| it.observed_generation >= *generation);
     let count = |replicas: Option<i32>| replicas.unwrap_or(0);
-    let available = reported.map_or(0, |(_, it)| {
-        count(it.available_replicas).min(count(it.updated_replicas))
+    let (available, old) = reported.map_or((0, 0), |(_, it)| {
+        let old = count(it.replicas) - count(it.updated_replicas);
+        (count(it.available_replicas), old)
     });
     let size = busybox.spec.size;
-    let is_ready = reported.is_some() && available >= size;
+    // Pods of an old template may be among the available ones.
+    let available = (available - old).clamp(0, size.max(0));
+    let is_ready = reported.is_some() && old == 0 && available >= size;
     let reason = if is_ready { "Available" } else { "Progressing" };
     let message = format!("{available} of {size} Pods are up to date and available");
     let mut status = busybox.status.clone().unwrap_or_default();
@@ -233,11 +244,16 @@ fn transition(busybox: &Busybox, wanted: &BusyboxStatus) -> Option<events::Event
     };
     let before = busybox.status.as_ref().and_then(ready);
     let after = ready(wanted)?;
-    if before.is_some_and(|it| it.status == after.status) {
+    if before.as_ref().is_some_and(|it| it.status == after.status) {
         return None;
     }
+    // Of the changes, only the one from ready to not ready is bad.
+    let type_ = match before.is_some_and(|it| it.status == "True") {
+        true => events::EventType::Warning,
+        false => events::EventType::Normal,
+    };
     Some(events::Event {
-        type_: events::EventType::Normal,
+        type_,
         reason: after.reason,
         note: Some(after.message),
         action: "Reconcile".to_owned(),
@@ -251,7 +267,7 @@ mod tests {
 
     use super::*;
 
-    fn deployment(generation: i64, updated: i32, available: i32) -> apps::Deployment {
+    fn deployment(generation: i64, [all, updated, available]: [i32; 3]) -> apps::Deployment {
         apps::Deployment {
             metadata: ObjectMeta {
                 generation: Some(2),
@@ -259,6 +275,7 @@ mod tests {
             },
             status: Some(apps::DeploymentStatus {
                 observed_generation: Some(generation),
+                replicas: Some(all),
                 updated_replicas: Some(updated),
                 available_replicas: Some(available),
                 ..apps::DeploymentStatus::default()
@@ -278,11 +295,13 @@ mod tests {
         };
         let ready = |deployment| status(Some(&deployment));
         assert_eq!(status(None), "False");
-        assert_eq!(ready(deployment(2, 2, 2)), "True");
-        assert_eq!(ready(deployment(2, 2, 1)), "False");
-        assert_eq!(ready(deployment(2, 1, 2)), "False");
+        assert_eq!(ready(deployment(2, [2, 2, 2])), "True");
+        assert_eq!(ready(deployment(2, [2, 2, 1])), "False");
+        // A rollout: one of the available Pods has the old template.
+        assert_eq!(ready(deployment(2, [3, 2, 2])), "False");
+        assert_eq!(ready(deployment(2, [3, 2, 3])), "False");
         // The status of an older spec.
-        assert_eq!(ready(deployment(1, 2, 2)), "False");
+        assert_eq!(ready(deployment(1, [2, 2, 2])), "False");
     }
 
     #[test]
@@ -290,7 +309,7 @@ mod tests {
         let mut busybox = Busybox::default();
         for (available, expected) in [(0, true), (0, false), (1, true), (1, false), (0, true)] {
             busybox.spec.size = 1;
-            let deployment = deployment(2, 1, available);
+            let deployment = deployment(2, [1, 1, available]);
             let now = Timestamp::UNIX_EPOCH;
             let wanted = wanted_status(&busybox, Some(&deployment), now);
             let event = transition(&busybox, &wanted);
