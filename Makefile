@@ -19,6 +19,15 @@ help: ## Show this list
 demo: ## Scaffold an operator, run it against a local control plane, and wait until its object is Ready
 	@$(CARGO) run --package demo
 
+.PHONY: recording
+recording: ## Run the commands of docs/recording/session.console again, and draw them for the README
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && \
+	$(CARGO) build && $(CARGO) run --package demo --bin record
+
+.PHONY: book
+book: ## Build the book of docs/ in target/book
+	sh docs/book/build.sh target/book
+
 .PHONY: test
 test: ## Run the tests that every change has to pass; some need a real API server
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && $(CARGO) test --workspace --all-features
@@ -30,6 +39,8 @@ test-all: ## Run every test, long run and linter, as the nightly workflow does (
 	$(MAKE) test
 	unset PROPTEST_RNG_SEED && $(MAKE) histories && $(MAKE) fuzz
 	$(MAKE) upgrades
+	$(MAKE) pages
+	$(MAKE) book
 	$(MAKE) random-types
 	$(MAKE) registry
 	$(MAKE) schemas
@@ -65,6 +76,11 @@ fuzz: ## Fuzz every reader and merge (CASES=1000000; PROPTEST_RNG_SEED=1 repeats
 upgrades: ## Update, compile and test every recorded project of older template sets
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" UPGRADES=all && \
 	$(CARGO) test --test projects upgrades::updated_projects -- --nocapture
+
+.PHONY: pages
+pages: ## Build the operators of the tutorials from the pages' own text (ONE=cronjob: of one page)
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" PAGES=$(or $(ONE),all) && \
+	$(CARGO) test --test projects pages:: -- --nocapture
 
 .PHONY: import
 import: CRDS ?= $(error name a directory of CRDs: make import CRDS=DIR)

@@ -3,15 +3,17 @@
 //! A block is ```` ```sh ```` (each line succeeds, or says `# … exit code N`) or ```` ```console ```` (prints and ends as
 //! shown). Words behind `sh` say what its lines need that no test has: they are the keys of [`MARKS`]. In such a block the
 //! lines of operator-forge, `cd` and `mkdir` run all the same, and of a line that calls `make` whether its targets are there.
-//! What compiles, and needs nothing else, runs in `tests/projects/pages.rs`.
+//! A block of code goes into the file that it names, or is compared with it (`page.rs`). `tests/projects/pages.rs` runs what
+//! compiles.
 //! The blocks of a page run in its order, in one directory; what it takes for granted is in [`BEFORE`].
 
+use crate::page::{Block, Page, Shell, without_needs};
 use crate::session;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::{Path, PathBuf},
+    path::PathBuf,
 };
 
 use clap::{Command, CommandFactory, error::ErrorKind};
@@ -84,8 +86,13 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
     ),
     (
         "docs/conversion.md",
-        "make migrate-storage",
-        &[PROJECT, V1ALPHA1],
+        "pub fn spoke() ",
+        &[
+            PROJECT,
+            V1ALPHA1,
+            "operator-forge create api -q --group cache --version v1 --kind Memcached --controller=false",
+            "operator-forge create webhook -q --group cache --version v1 --kind Memcached --conversion",
+        ],
     ),
     ("docs/external-types.md", "kubectl get crd ", &[PROJECT]),
     ("docs/fields.md", "operator-forge create api", &[PROJECT]),
@@ -94,6 +101,13 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
         "$ operator-forge create api ",
         &["printf 'pub mod mine;\\n' > src/controllers.rs"],
     ),
+    ("docs/generated-project.md", "  scaffold:", &[PROJECT]),
+    (
+        "docs/manager.md",
+        "pub fn controller() ",
+        &[PROJECT, V1ALPHA1],
+    ),
+    ("docs/project-file.md", "domain: ", &[PROJECT]),
     ("docs/helm.md", "operator-forge edit ", &[PROJECT, V1ALPHA1]),
     (
         "docs/merging.md",
@@ -129,67 +143,13 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
     ),
 ];
 
-/// A fenced block of commands.
-struct Block {
-    line: usize,
-    language: String,
-    marks: Vec<String>,
-    text: String,
-}
-
-/// A page with commands.
-struct Page {
-    name: String,
-    blocks: Vec<Block>,
-    /// The page without its blocks.
-    text: String,
-}
-
-impl Page {
-    fn read(path: &Path) -> Self {
-        let name = path.strip_prefix(session::repository()).unwrap();
-        let (mut blocks, mut text) = (Vec::<Block>::new(), String::new());
-        let mut is_open = false;
-        for (at, line) in fs::read_to_string(path).unwrap().lines().enumerate() {
-            match (line.trim_start().strip_prefix("```"), is_open) {
-                (Some(info), false) => {
-                    let mut words = info.split([' ', ',']).map(str::to_owned);
-                    blocks.push(Block {
-                        line: at + 1,
-                        language: words.next().unwrap_or_default(),
-                        marks: words.collect(),
-                        text: String::new(),
-                    });
-                    is_open = true;
-                }
-                (Some(_), true) => is_open = false,
-                (None, true) => blocks.last_mut().unwrap().text += &format!("{line}\n"),
-                (None, false) => text += &format!("{line}\n"),
-            }
-        }
-        Self {
-            name: name.to_string_lossy().into_owned(),
-            blocks,
-            text,
-        }
-    }
-
-    /// What stands between backticks, with the line break that it may have as a space.
-    fn spans(&self) -> impl Iterator<Item = String> {
-        let paragraphs = self.text.split("\n\n");
-        paragraphs.flat_map(|text| {
-            let spans = text.split('`').skip(1).step_by(2);
-            spans.map(|span| span.replace('\n', " "))
-        })
-    }
-}
-
-fn pages() -> Vec<Page> {
+pub fn pages() -> Vec<Page> {
     let root = session::repository();
     let entries = [
         "",
         "docs",
         "docs/decisions",
+        "docs/tutorials",
         "crates/operator-runtime",
         "crates/operator-runtime/src/guide",
     ]
@@ -205,23 +165,6 @@ fn pages() -> Vec<Page> {
     paths.iter().map(|path| Page::read(path)).collect()
 }
 
-/// The lines of a block that run whatever it is marked with, `make` as one that runs nothing.
-fn without_needs(text: &str) -> String {
-    let mut kept = String::new();
-    let mut goes_on = false;
-    for line in text.lines() {
-        let is_of = |program: &str| line.split(' ').next() == Some(program);
-        let is_kept = goes_on || ["operator-forge", "cd", "mkdir"].into_iter().any(is_of);
-        if is_kept {
-            kept += &format!("{line}\n");
-        } else if is_of("make") {
-            kept += &format!("{} > made\n", line.replace("make ", "make --dry-run "));
-        }
-        goes_on = is_kept && line.ends_with('\\');
-    }
-    kept
-}
-
 /// A line with `# …: exit code N` ends so.
 fn with_exit_codes(text: &str) -> String {
     let line = |line: &str| match line.rsplit_once("exit code ") {
@@ -234,68 +177,19 @@ fn with_exit_codes(text: &str) -> String {
     text.lines().map(line).collect()
 }
 
-/// Where the commands of a page run.
-struct Shell {
-    root: tempfile::TempDir,
-    now: PathBuf,
-}
-
-impl Shell {
-    fn new() -> Self {
-        let root = tempfile::tempdir().unwrap();
-        let now = root.path().join("page/demo");
-        fs::create_dir_all(&now).unwrap();
-        Self { root, now }
-    }
-
-    /// Runs a script, and stays in the directory in which it ends.
-    fn run(&mut self, script: &str) -> session::Step {
-        let (file, ended) = (
-            self.root.path().join("script"),
-            self.root.path().join("pwd"),
-        );
-        let _ = fs::remove_file(&ended);
-        let page = self.root.path().join("page");
-        let text = format!(
-            "PAGE='{}'\n{script}\npwd > '{}'\n",
-            page.display(),
-            ended.display()
-        );
-        fs::write(&file, text).unwrap();
-        let step = session::shell(
-            &self.now,
-            &format!("bash -eo pipefail '{}'", file.display()),
-        );
-        if let Ok(directory) = fs::read_to_string(ended) {
-            self.now = directory.trim_end().into();
-        }
-        step
-    }
-}
-
 #[test]
-fn every_block_of_commands_runs() {
-    let mut ran = 0;
+fn every_block_runs() {
+    let (mut ran, mut code) = (0, 0);
     let mut marked = BTreeMap::<&str, usize>::new();
     let mut prepared = BTreeSet::new();
+    let mut shell = Shell::new();
     for page in pages() {
-        let mut shell = Shell::new();
+        // It goes on where the page before it ends.
+        if page.name != "docs/tutorials/multiversion.md" {
+            shell = Shell::new();
+        }
         for block in &page.blocks {
             let place = format!("{}:{}", page.name, block.line);
-            let programs = ["$", "operator-forge", "make", "cargo", "git", "kubectl"];
-            let is_command =
-                |line: &str| programs.iter().any(|it| line.split(' ').next() == Some(it));
-            let kind = block.language.as_str();
-            if !["sh", "console"].contains(&kind) {
-                let is_other =
-                    !kind.is_empty() && !["bash", "shell", "shell-session"].contains(&kind);
-                let is_silent = is_other || !block.text.lines().any(is_command);
-                assert!(
-                    is_silent,
-                    "{place}: a block of commands is `sh` or `console`"
-                );
-                continue;
-            }
             let is_before = |(name, line, _): &(&str, &str, _)| {
                 *name == page.name && block.text.lines().any(|it| it.starts_with(line))
             };
@@ -304,28 +198,21 @@ fn every_block_of_commands_runs() {
                 let step = shell.run(&BEFORE[at].2.join("\n"));
                 assert_eq!(step.code, 0, "before {place}\n{}", step.output);
             }
-            for mark in &block.marks {
-                let mark = MARKS.into_iter().find(|it| it == mark);
-                *marked.entry(mark.expect(&place)).or_default() += 1;
-            }
-            ran += usize::from(block.marks.is_empty());
-            if kind == "console" {
-                for expected in session::parse(&block.text) {
-                    let found = shell.run(&expected.command);
-                    assert_eq!(
-                        (found.output, found.code),
-                        (expected.output, expected.code),
-                        "{place}"
-                    );
+            match block.language.as_str() {
+                "sh" | "console" => {
+                    for mark in &block.marks {
+                        let mark = MARKS.into_iter().find(|it| it == mark);
+                        *marked.entry(mark.expect(&place)).or_default() += 1;
+                    }
+                    ran += usize::from(block.marks.is_empty());
+                    run(&mut shell, block, &place);
                 }
-                continue;
+                "rust" | "yaml" | "toml" if page.name.starts_with("docs/") => {
+                    block.apply(&place, &shell.now, false);
+                    code += 1;
+                }
+                language => check_other(language, &block.text, &place),
             }
-            let text = match block.marks.is_empty() {
-                true => block.text.clone(),
-                false => without_needs(&block.text),
-            };
-            let step = shell.run(&with_exit_codes(&text));
-            assert_eq!(step.code, 0, "{place}\n{text}\n{}", step.output);
         }
     }
     assert_eq!(
@@ -333,11 +220,39 @@ fn every_block_of_commands_runs() {
         BEFORE.len(),
         "a block has changed its first word"
     );
-    let counts = format!("{ran} blocks run, marked: {marked:?}");
-    println!("{counts}");
-    assert_eq!(
-        counts,
-        "30 blocks run, marked: {\"cluster\": 10, \"compile\": 13, \"image\": 3}"
+    println!("{ran} blocks of commands run, {code} of code, marked: {marked:?}");
+    assert!(ran >= 30 && code >= 20, "{ran}, {code}");
+}
+
+/// Runs the commands of a block that no mark keeps from it.
+fn run(shell: &mut Shell, block: &Block, place: &str) {
+    if block.language == "console" {
+        for expected in session::parse(&block.text) {
+            let found = shell.run(&expected.command);
+            assert_eq!(
+                (found.output, found.code),
+                (expected.output, expected.code),
+                "{place}"
+            );
+        }
+        return;
+    }
+    let text = match block.marks.is_empty() {
+        true => block.text.clone(),
+        false => without_needs(&block.text),
+    };
+    let step = shell.run(&with_exit_codes(&text));
+    assert_eq!(step.code, 0, "{place}\n{text}\n{}", step.output);
+}
+
+/// A block in another language has no commands, which would not run.
+fn check_other(language: &str, text: &str, place: &str) {
+    let programs = ["$", "operator-forge", "make", "cargo", "git", "kubectl"];
+    let is_command = |line: &str| programs.iter().any(|it| line.split(' ').next() == Some(it));
+    let is_shell = ["", "bash", "shell", "shell-session"].contains(&language);
+    assert!(
+        !is_shell || !text.lines().any(is_command),
+        "{place}: a block of commands is `sh` or `console`"
     );
 }
 
@@ -543,5 +458,80 @@ fn the_page_of_webhooks_names_what_can_be_wrong_with_a_field() {
     assert!(methods.len() > 5, "{methods:?}");
     for name in methods {
         assert!(page.contains(&format!("`{name}(path, ")), "{name}");
+    }
+}
+
+/// The anchor of a heading, as GitHub and mdbook make it.
+fn anchor(heading: &str) -> String {
+    let text = heading.trim_start_matches('#').trim().to_lowercase();
+    let kept = text
+        .chars()
+        .filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+/// The targets of links in a page, outside of its blocks.
+fn links(page: &Page) -> Vec<String> {
+    let after = page.text.split("](").skip(1);
+    let targets = after.filter_map(|rest| rest.split_once(')'));
+    let targets = targets.map(|(target, _)| target.to_owned());
+    targets
+        .filter(|it| !it.contains("://") && !it.contains(' '))
+        .collect()
+}
+
+#[test]
+fn every_link_leads_somewhere() {
+    let root = session::repository();
+    let mut count = 0;
+    for page in pages() {
+        let path = root.join(&page.name);
+        for link in links(&page)
+            .iter()
+            .filter(|link| !link.starts_with("crate::"))
+        {
+            let (file, place) = link.split_once('#').unwrap_or((link, ""));
+            let target = match file {
+                "" => path.clone(),
+                file => path.parent().unwrap().join(file),
+            };
+            assert!(target.exists(), "{}: there is no `{link}`", page.name);
+            if !place.is_empty() {
+                let text = fs::read_to_string(&target).unwrap();
+                let headings = text.lines().filter(|line| line.starts_with('#'));
+                let is_there = headings.map(anchor).any(|it| it == place);
+                assert!(is_there, "{}: there is no heading `{link}`", page.name);
+            }
+            count += 1;
+        }
+    }
+    assert!(count > 150, "{count}");
+}
+
+#[test]
+fn the_book_has_every_page() {
+    let root = session::repository();
+    let summary = Page::read(&root.join("docs/SUMMARY.md"));
+    let listed: BTreeSet<PathBuf> = links(&summary)
+        .iter()
+        .map(|link| root.join("docs").join(link).canonicalize().unwrap())
+        .collect();
+    let inside = [
+        "docs",
+        "docs/decisions",
+        "docs/reference",
+        "docs/tutorials",
+        "crates/operator-runtime/src/guide",
+    ];
+    for folder in inside {
+        for entry in fs::read_dir(root.join(folder)).unwrap() {
+            let path = entry.unwrap().path().canonicalize().unwrap();
+            let is_page = path.extension().is_some_and(|it| it == "md");
+            assert!(
+                !is_page || path.ends_with("SUMMARY.md") || listed.contains(&path),
+                "docs/SUMMARY.md does not list {}",
+                path.display()
+            );
+        }
     }
 }

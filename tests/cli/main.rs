@@ -39,9 +39,14 @@ mod merges;
 mod modules;
 mod output;
 #[cfg(unix)]
+#[path = "../shared/page.rs"]
+mod page;
+#[cfg(unix)]
 mod pasted;
 #[cfg(unix)]
 mod properties;
+#[cfg(unix)]
+mod reference;
 #[path = "../shared/session.rs"]
 mod session;
 mod snapshots;

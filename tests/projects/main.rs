@@ -8,6 +8,8 @@ mod fixture;
 mod generated;
 mod imported;
 mod operator;
+#[path = "../shared/page.rs"]
+mod page;
 mod pages;
 mod project;
 mod registry;

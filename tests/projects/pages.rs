@@ -1,87 +1,136 @@
-//! The lines of the pages that compile, which `tests/cli/docs.rs` leaves out: the blocks that are marked `compile` alone.
+//! The pages that build an operator, from their own text: commands run, code goes into files, and `make` compiles, lints and
+//! tests the project as the reader has it at that place. `tests/cli/docs.rs` runs what needs no compiler.
+//!
+//! `PAGES=all` walks all pages of [`ALL`], `PAGES=cronjob` one of them; without it, those that [`ALWAYS`] says.
 
+use crate::page::{Block, Page, Shell, without_needs};
 use crate::project;
 use crate::session;
 
-use std::{env, fs, path::PathBuf, process::Command};
+use std::{env, path::PathBuf, process::Command};
 
 use project::{cache, place, place_of_projects, succeed};
-use session::{repository, shell, tree};
-use tempfile::TempDir;
+use session::{repository, tree};
 
-/// The lines of such blocks in `docs/`, without what is said of them.
-fn lines() -> Vec<String> {
-    let mut pages: Vec<PathBuf> = fs::read_dir(repository().join("docs"))
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
-        .collect();
-    pages.sort();
-    let text: Vec<String> = pages
-        .iter()
-        .map(|page| fs::read_to_string(page).unwrap())
-        .collect();
-    let mut lines = Vec::new();
-    for block in text
-        .iter()
-        .flat_map(|text| text.split("\n```sh compile\n").skip(1))
-    {
-        let (block, _) = block.split_once("\n```").unwrap();
-        let command = |line: &str| line.split(" #").next().unwrap().trim().to_owned();
-        lines.extend(block.lines().map(command));
-    }
-    lines
+/// The pages, those together of which the second goes on where the first ends, and the lines that come before them.
+const ALL: [(&[&str], &str); 8] = [
+    (&["docs/getting-started.md"], ""),
+    (&["docs/helm.md", "docs/olm.md"], ONE_API),
+    (&["docs/quick-start.md"], ""),
+    (
+        &[
+            "docs/tutorials/cronjob.md",
+            "docs/tutorials/multiversion.md",
+        ],
+        "",
+    ),
+    (&["docs/tutorials/stateful.md"], ""),
+    (
+        &["docs/coming-from-kubebuilder.md"],
+        "cp -R \"$GO/media-operator\" .",
+    ),
+    (&["docs/manager.md"], ONE_API),
+    (&["docs/webhooks.md"], TWO_VERSIONS),
+];
+
+/// How many of [`ALL`] every run walks.
+const ALWAYS: usize = 2;
+
+/// A project with an API.
+const ONE_API: &str = "operator-forge init -q memcached-operator --domain example.com --vcs none
+cd memcached-operator
+operator-forge create api -q --group cache --version v1alpha1 --kind Memcached";
+
+/// The same with a second version.
+const TWO_VERSIONS: &str =
+    "operator-forge init -q memcached-operator --domain example.com --vcs none
+cd memcached-operator
+operator-forge create api -q --group cache --version v1alpha1 --kind Memcached
+operator-forge create api -q --group cache --version v1 --kind Memcached --controller=false";
+
+/// A page that is being read.
+struct Reader {
+    shell: Shell,
+    /// Where the project compiles.
+    directory: PathBuf,
+    kubectl: PathBuf,
+    ran: usize,
 }
 
-/// `make` runs in a project with one API, as the page has it at that place.
-#[test]
-fn every_line_that_compiles_runs() {
-    let scratch = TempDir::new().unwrap();
-    for command in [
-        "operator-forge init -q paged-operator --domain example.com --plugins helm,olm --vcs none",
-        "operator-forge -C paged-operator create api -q --group cache --version v1alpha1 --kind Memcached",
-    ] {
-        assert_eq!(shell(scratch.path(), command).code, 0, "{command}");
+impl Reader {
+    fn read(&mut self, block: &Block, place: &str) {
+        match block.language.as_str() {
+            "rust" | "yaml" | "toml" => block.apply(place, &self.shell.now, true),
+            "sh" if block.marks == ["compile"] => {
+                for line in block.text.replace("\\\n", "").lines() {
+                    let line = line.split(" #").next().unwrap().trim();
+                    self.compile(line, place);
+                }
+            }
+            "sh" if block.marks.is_empty() => self.run(&block.text, place),
+            "sh" => self.run(&without_needs(&block.text), place),
+            _ => {}
+        }
     }
-    let (directory, _lock) = place_of_projects();
-    place(&tree(&scratch.path().join("paged-operator")), &directory);
-    let kubectl = PathBuf::from(env::var_os("KUBEBUILDER_ASSETS").expect("run `make test`"));
-    let kubectl = kubectl.join("kubectl");
-    let mut ran = Vec::new();
-    for line in lines() {
+
+    fn run(&mut self, text: &str, place: &str) {
+        let step = self.shell.run(text);
+        assert_eq!(step.code, 0, "{place}\n{text}\n{}", step.output);
+    }
+
+    /// Runs a line of `make` or `cargo` in the project, whose files it may change.
+    fn compile(&mut self, line: &str, page: &str) {
         let mut command = Command::new("sh");
-        match line.split_once(' ').unwrap() {
-            ("make", _) => command
-                .args(["-ec", &line])
-                .current_dir(&directory)
-                .env("KUBECTL", &kubectl)
-                .env("CARGO_TARGET_DIR", cache().join("target")),
+        let now = self.shell.now.clone();
+        let is_project = now.join("PROJECT").exists();
+        if is_project {
+            place(&tree(&now), &self.directory);
+            command.args(["-ec", line]).current_dir(&self.directory);
+        } else {
             // Optimized, it takes minutes; and it is not for the home directory of whoever runs tests.
-            ("cargo", _) => command
-                .args(["-ec", &format!("{line} --debug --root \"$ROOT\"")])
+            let line = line.replace("cargo install ", "cargo install --debug --root \"$ROOT\" ");
+            let installed = line.replace("operator-forge ", "\"$ROOT/bin/operator-forge\" ");
+            command
+                .args(["-ec", &installed])
                 .current_dir(repository())
-                .env("ROOT", scratch.path().join("installed")),
-            ("operator-forge", rest) => command
-                .args(["-ec", &format!("\"$ROOT/bin/operator-forge\" {rest}")])
-                .env("ROOT", scratch.path().join("installed")),
-            _ => panic!("`{line}` is neither make nor cargo nor operator-forge"),
-        };
-        succeed(&line, &mut command);
-        ran.push(line);
+                .env("ROOT", cache().join("installed"));
+        }
+        command
+            .env("KUBECTL", &self.kubectl)
+            .env("CARGO_TARGET_DIR", cache().join("target"));
+        succeed(&format!("{page}: {line}"), &mut command);
+        if is_project {
+            place(&tree(&self.directory), &now);
+        }
+        self.ran += 1;
     }
-    assert_eq!(
-        ran,
-        [
-            "make manifests && make test",
-            "cargo install --path .",
-            "operator-forge version",
-            "make manifests",
-            "make test",
-            "make fmt lint",
-            "make chart IMG=registry.example.com/memcached-operator:v1.0.0",
-            "make check-chart IMG=registry.example.com/memcached-operator:v1.0.0",
-            "make bundle IMG=registry.example.com/memcached-operator:v0.1.0",
-            "make catalog BUNDLE_IMG=registry.example.com/memcached-operator-bundle:v0.1.0"
-        ]
-    );
+}
+
+#[test]
+fn the_operators_of_the_pages_build() {
+    let assets = PathBuf::from(env::var_os("KUBEBUILDER_ASSETS").expect("run `make test`"));
+    let (directory, _lock) = place_of_projects();
+    let wanted = env::var("PAGES").ok();
+    let is_wanted = |(at, (names, _)): &(usize, &(&[&str], &str))| match wanted.as_deref() {
+        None => *at < ALWAYS,
+        Some("all") => true,
+        Some(one) => names.iter().any(|name| name.contains(one)),
+    };
+    for (_, (names, first)) in ALL.iter().enumerate().filter(is_wanted) {
+        let mut reader = Reader {
+            shell: Shell::new(),
+            directory: directory.clone(),
+            kubectl: assets.join("kubectl"),
+            ran: 0,
+        };
+        reader.run(first, names[0]);
+        for name in *names {
+            for block in &Page::read(&repository().join(name)).blocks {
+                reader.read(block, &format!("{name}:{}", block.line));
+            }
+        }
+        if reader.ran == 0 {
+            reader.compile("cargo clippy --all-targets -- -D warnings", names[0]);
+        }
+    }
 }

@@ -226,10 +226,34 @@ async fn served() -> Result<Exposition> {
     }
 }
 
+/// The metrics in the table of the guide, which writes `a_{b,c}` for `a_b` and `a_c`.
+fn documented() -> Vec<String> {
+    let guide = include_str!("../../src/guide/metrics.md");
+    let rows = guide.lines().filter_map(|line| line.strip_prefix("| `"));
+    let names = rows.filter_map(|row| row.split_once(" | "));
+    let names = names.flat_map(|(names, _)| names.split(", `"));
+    names
+        .flat_map(|name| {
+            let name = name.trim_matches('`');
+            let Some((start, rest)) = name.split_once('{') else {
+                return vec![name.to_owned()];
+            };
+            let ends = rest.trim_end_matches('}').split(',');
+            ends.map(|end| format!("{start}{end}")).collect()
+        })
+        .collect()
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn each_series_of_dashboards_and_alerts_is_served() -> Result<()> {
     let used = used()?;
     let served = served().await?;
+    let documented = documented();
+    for name in served.metrics() {
+        let is_it =
+            |row: &String| row == name || row == "process_*" && name.starts_with("process_");
+        ensure!(documented.iter().any(is_it), "the guide lacks `{name}`");
+    }
     for (name, labels) in used.0.iter().filter(|(name, _)| *name != UP) {
         let series = served.series(name).next();
         let (found, _) = series.with_context(|| format!("no series `{name}`"))?;

@@ -63,6 +63,13 @@ impl Exposition {
         self.0.get(name)?.get(&labels).copied()
     }
 
+    /// The metrics, a histogram as one.
+    pub fn metrics(&self) -> BTreeSet<&str> {
+        let whole = |name: &&str| ["_sum", "_count"].iter().all(|end| !name.ends_with(end));
+        let names = self.0.keys().map(String::as_str).filter(whole);
+        names.map(|name| name.trim_end_matches("_bucket")).collect()
+    }
+
     /// The samples with this name.
     pub fn series(&self, name: &str) -> impl Iterator<Item = (&Labels, f64)> {
         let series = self.0.get(name).into_iter().flatten();
