@@ -7,7 +7,7 @@
 //! compiles.
 //! The blocks of a page run in its order, in one directory; what it takes for granted is in [`BEFORE`].
 
-use crate::page::{Block, Page, Shell, without_needs};
+use crate::page::{Block, Page, Shell, with_exit_codes, without_needs};
 use crate::session;
 
 use std::{
@@ -163,18 +163,6 @@ pub fn pages() -> Vec<Page> {
     });
     paths.sort();
     paths.iter().map(|path| Page::read(path)).collect()
-}
-
-/// A line with `# …: exit code N` ends so.
-fn with_exit_codes(text: &str) -> String {
-    let line = |line: &str| match line.rsplit_once("exit code ") {
-        Some((before, code)) if before.contains(" #") => {
-            let command = before.rsplit_once(" #").unwrap().0;
-            format!("code=0; {command} || code=$?; [ $code = {code} ]\n")
-        }
-        _ => format!("{line}\n"),
-    };
-    text.lines().map(line).collect()
 }
 
 #[test]

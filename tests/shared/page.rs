@@ -7,7 +7,6 @@
 use crate::session;
 
 use std::{
-    collections::BTreeSet,
     fs,
     ops::Range,
     path::{Path, PathBuf},
@@ -160,6 +159,18 @@ pub fn without_needs(text: &str) -> String {
     kept
 }
 
+/// A line with `# …: exit code N` ends so.
+pub fn with_exit_codes(text: &str) -> String {
+    let line = |line: &str| match line.rsplit_once("exit code ") {
+        Some((before, code)) if before.contains(" #") => {
+            let command = before.rsplit_once(" #").unwrap().0;
+            format!("code=0; {command} || code=$?; [ $code = {code} ]\n")
+        }
+        _ => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
 /// The first line of `shown` that `text` does not have where it should be. A `…`
 /// and an empty line are any text up to the next line that is shown.
 fn missing<'a>(text: &str, shown: &'a str) -> Option<&'a str> {
@@ -234,7 +245,8 @@ fn identity(item: &Item) -> String {
         Item::Fn(it) => format!("fn {}", it.sig.ident),
         Item::Impl(it) => {
             let of = it.trait_.as_ref().map(|(path, _)| path.to_token_stream());
-            format!("impl {of:?} {:?}", it.self_ty.to_token_stream().to_string())
+            let of = of.map(|path| path.to_string());
+            format!("impl {of:?} {}", it.self_ty.to_token_stream())
         }
         Item::Mod(it) => format!("mod {}", it.ident),
         Item::Static(it) => format!("static {}", it.ident),
@@ -258,38 +270,56 @@ fn attributes(item: &Item) -> &[Attribute] {
     }
 }
 
-/// `text` with the items of `block`. An item keeps the comments and attributes that the block does not show.
+/// The text between the braces of a module.
+fn inside(item: &Item) -> Option<Range<usize>> {
+    let Item::Mod(module) = item else { return None };
+    let braces = module.content.as_ref()?.0.span;
+    Some(braces.open().byte_range().end..braces.close().byte_range().start)
+}
+
+/// `text` with the items of `block`. An item keeps the comments and attributes that the block does not show, and a module the
+/// items.
 fn with_items(text: &str, block: &str) -> String {
     let file = syn::parse_file(text).unwrap();
     let new = syn::parse_file(block).unwrap_or_else(|error| panic!("{error}\n{block}"));
     let (mut have, mut end_of_imports) = (Vec::new(), 0);
+    let mut end = text.len();
     for item in &file.items {
-        if let Item::Use(it) = item {
-            imports(&it.tree, "", &mut have);
-            end_of_imports = item.span().byte_range().end;
+        match item {
+            Item::Use(it) => {
+                imports(&it.tree, "", &mut have);
+                end_of_imports = item.span().byte_range().end;
+            }
+            // Others come before the tests.
+            Item::Mod(it) if it.ident == "tests" => end = item.span().byte_range().start,
+            _ => {}
         }
     }
-    let have: BTreeSet<String> = have.into_iter().collect();
     let mut edits: Vec<(Range<usize>, String)> = Vec::new();
-    let (mut added_imports, mut added) = (String::new(), String::new());
     for item in &new.items {
         if let Item::Use(it) = item {
             let mut wanted = Vec::new();
             imports(&it.tree, "", &mut wanted);
-            for path in wanted.iter().filter(|path| !have.contains(*path)) {
-                added_imports += &format!("\nuse {path};");
-            }
+            wanted.retain(|path| !have.contains(path));
+            let wanted = wanted.iter().map(|path| format!("\nuse {path};"));
+            edits.push((end_of_imports..end_of_imports, wanted.collect()));
             continue;
         }
         let shown = &block[item.span().byte_range()];
-        let old = file
-            .items
-            .iter()
-            .find(|old| !matches!(old, Item::Use(_)) && identity(old) == identity(item));
-        let Some(old) = old else {
-            added += &format!("\n{shown}\n");
+        let is_same = |old: &&Item| !matches!(old, Item::Use(_)) && identity(old) == identity(item);
+        let Some(old) = file.items.iter().find(is_same) else {
+            let added = match end == text.len() {
+                true => format!("\n{shown}\n"),
+                false => format!("{shown}\n\n"),
+            };
+            edits.push((end..end, added));
             continue;
         };
+        if let (Some(of_old), Some(of_new)) = (inside(old), inside(item)) {
+            let merged = with_items(&text[of_old.clone()], &block[of_new]);
+            edits.push((of_old, merged));
+            continue;
+        }
         let kept = attributes(old).iter().filter(|old| {
             let new = attributes(item);
             !new.iter().any(|new| new.path() == old.path())
@@ -304,8 +334,7 @@ fn with_items(text: &str, block: &str) -> String {
     for (range, shown) in edits.into_iter().rev() {
         whole.replace_range(range, &shown);
     }
-    whole.insert_str(end_of_imports, &added_imports);
-    whole + &added
+    whole
 }
 
 #[cfg(test)]
@@ -317,6 +346,14 @@ mod tests {
         let before = "use a::{B, C};\n\n/// Doc.\n#[derive(Debug)]\npub struct S {\n    a: u8,\n}\n\nfn f() {}\n";
         let block = "use a::{C, D};\n\npub struct S {\n    b: u8,\n}\n\nfn g() {}\n";
         let after = "use a::{B, C};\nuse a::D;\n\n/// Doc.\n#[derive(Debug)]\npub struct S {\n    b: u8,\n}\n\nfn f() {}\n\nfn g() {}\n";
+        assert_eq!(with_items(before, block), after);
+    }
+
+    #[test]
+    fn a_module_keeps_its_other_items_and_stays_last() {
+        let before = "impl A for B {}\n\nmod tests {\n    fn f() {}\n\n    fn g() {}\n}\n";
+        let block = "impl A for B { type C; }\n\nfn h() {}\n\nmod tests {\n    fn f() { h() }\n}\n";
+        let after = "impl A for B { type C; }\n\nfn h() {}\n\nmod tests {\n    fn f() { h() }\n\n    fn g() {}\n}\n";
         assert_eq!(with_items(before, block), after);
     }
 
