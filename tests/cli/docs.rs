@@ -119,6 +119,11 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
     ),
     ("docs/olm.md", "operator-forge edit ", &[PROJECT, V1ALPHA1]),
     (
+        "docs/releases.md",
+        "operator-forge edit ",
+        &[PROJECT, V1ALPHA1],
+    ),
+    (
         "docs/webhooks.md",
         "operator-forge create webhook ",
         &[
@@ -337,7 +342,7 @@ fn every_block_of_commands_runs() {
     println!("{counts}");
     assert_eq!(
         counts,
-        "30 blocks run, marked: {\"cluster\": 10, \"compile\": 13, \"image\": 3}"
+        "31 blocks run, marked: {\"cluster\": 10, \"compile\": 14, \"image\": 3, \"network\": 2}"
     );
 }
 
