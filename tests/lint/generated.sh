@@ -16,7 +16,7 @@ install() {
     tools=$cache/$(cat tests/lint/generated.sh tests/lint/requirements.txt | cksum | tr ' ' '-')
     if ! [ -e "$tools/complete" ]; then
         echo "installing the linters in $tools" >&2
-        rm -rf "$tools"
+        rm -rf "${cache:?}"/*
         python3 -m venv "$tools"
         "$tools/bin/pip" install --quiet --disable-pip-version-check --requirement tests/lint/requirements.txt
         export GOBIN="$tools/bin" CGO_ENABLED=0 GOTOOLCHAIN=local
