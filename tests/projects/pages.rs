@@ -92,7 +92,7 @@ fn every_line_that_compiles_runs() {
                 .args(["-ec", &line])
                 .current_dir(&directory)
                 .env("KUBECTL", &kubectl)
-                .env("HELM", &helm)
+                .env("HELM", helm)
                 .env("CARGO_TARGET_DIR", cache().join("target")),
             // Optimized, it takes minutes; and it is not for the home directory of whoever runs tests.
             ("cargo", _) => command
