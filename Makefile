@@ -43,6 +43,7 @@ test-all: ## Run every test, long run and linter, as the nightly workflow does (
 	$(MAKE) book
 	$(MAKE) random-types
 	$(MAKE) registry
+	$(MAKE) lint-generated
 	$(MAKE) schemas
 	$(MAKE) shells
 	$(MAKE) chaos
@@ -62,6 +63,11 @@ lint: package ## Check format, lints, documentation and packages of every crate
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --all-features --quiet
 	$(CARGO) fmt --manifest-path benches/Cargo.toml --all --check
 	CARGO_TARGET_DIR="$${CARGO_TARGET_DIR:-$(CURDIR)/target}" $(CARGO) clippy --locked --manifest-path benches/Cargo.toml --all-targets -- -D warnings
+
+.PHONY: lint-generated
+lint-generated: ## Run actionlint, zizmor, hadolint, yamllint, shellcheck, kube-score and helm lint over the recorded projects
+	assets=$(ASSETS) && helm=$$(sh tests/helm/build.sh) && \
+	KUBEBUILDER_ASSETS="$$assets" HELM="$$helm" sh tests/lint/generated.sh
 
 .PHONY: package
 package: ## Check that the crates can be published

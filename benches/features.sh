@@ -22,5 +22,5 @@ for features in --no-default-features --features=default --all-features; do
     build=$(seconds build "$features")
     release=$(seconds build --release "$features" --config 'profile.release.strip=true')
     bytes=$(wc -c <"$target/release/examples/memcached")
-    echo "$features | $crates | $check s | $build s | $release s | $((bytes / 100000 * 100)) kB"
+    echo "$features | $crates | $check s | $build s | $release s | $((bytes / 100000))00 kB"
 done

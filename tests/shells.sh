@@ -81,6 +81,7 @@ in_zsh() {
             case $how in
             loaded)
                 operator-forge completion zsh > ../zfunc/_operator-forge
+                # shellcheck disable=SC2016 # zsh expands it.
                 echo 'fpath=(~/zfunc $fpath); autoload -Uz compinit; compinit -u -D'
                 ;;
             sourced) echo 'autoload -Uz compinit; compinit -u -D; source <(operator-forge completion zsh)' ;;
@@ -128,9 +129,10 @@ with_man() {
         man --warnings -E UTF-8 -l "$page" > text 2> warnings
         [ -s text ] && [ ! -s warnings ] || fail "$page: $(cat warnings)"
     done
+    set -- share/man/man1/*
     PATH="$scratch/bin:$PATH" man operator-forge-create-api > text
-    grep -q -e '--controller-name' text || fail 'man finds no page of `create api`'
-    echo "man: $(ls share/man/man1 | wc -l) pages"
+    grep -q -e '--controller-name' text || fail 'man finds no page of "create api"'
+    echo "man: $# pages"
 }
 
 for what in "$@"; do

@@ -47,7 +47,7 @@ pub struct Init {
         _ => "vendored",
     }))]
     pub runtime: Option<String>,
-    /// Plugins, which add files beside the operator: grafana, helm, olm
+    /// Plugins, which add files beside the operator: grafana, helm, olm, release
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
     pub plugins: Vec<String>,
     /// Initialize a git repository, unless the directory is in one
@@ -119,7 +119,7 @@ pub struct Edit {
     /// The source of the crate operator-runtime.
     #[arg(long, value_name = "SOURCE", help = RUNTIME)]
     pub runtime: Option<String>,
-    /// Plugins to add: grafana, helm, olm; or to remove: --plugins=-helm
+    /// Plugins to add: grafana, helm, olm, release; or to remove: --plugins=-helm
     #[arg(long, value_name = "NAME", value_delimiter = ',', action = ArgAction::Append)]
     pub plugins: Vec<String>,
     /// Cannot change.

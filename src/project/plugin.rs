@@ -16,6 +16,8 @@ pub enum Plugin {
     Helm,
     /// A bundle for the Operator Lifecycle Manager, and a catalog with it.
     Olm,
+    /// A workflow that releases the image and what installs it.
+    Release,
 }
 
 /// A word of `--plugins`.
@@ -29,7 +31,7 @@ pub enum PluginEdit {
 
 impl Plugin {
     /// All plugins, by name.
-    pub const ALL: [Self; 3] = [Self::Grafana, Self::Helm, Self::Olm];
+    pub const ALL: [Self; 4] = [Self::Grafana, Self::Helm, Self::Olm, Self::Release];
 
     /// The name on the command line.
     pub fn word(self) -> &'static str {
@@ -37,6 +39,7 @@ impl Plugin {
             Self::Grafana => "grafana",
             Self::Helm => "helm",
             Self::Olm => "olm",
+            Self::Release => "release",
         }
     }
 
@@ -58,7 +61,7 @@ impl FromStr for Plugin {
             what: "plugin",
             found: text.to_owned(),
             fault: "there is no such plugin".to_owned(),
-            rule: "it is `grafana`, `helm` or `olm`",
+            rule: "it is `grafana`, `helm`, `olm` or `release`",
             suggestion: None,
         })
     }

@@ -79,7 +79,7 @@ pub struct Template {
 /// A directory of templates: its scope, the owner of its files, and the files with another owner, by the start of their target.
 type Row = (&'static str, Scope, Owner, &'static [(&'static str, Owner)]);
 
-const TABLE: [Row; 16] = [
+const TABLE: [Row; 17] = [
     ("project/", Scope::Project, Owner::Shared, &OF_PROJECT),
     ("api/", Scope::Api, Owner::User, &[]),
     ("schemas/", Scope::Schemas, Owner::User, &[]),
@@ -120,6 +120,12 @@ const TABLE: [Row; 16] = [
         Owner::Shared,
         &[("config/manifests/", Owner::User)],
     ),
+    (
+        "plugin/release/",
+        Scope::Plugin(Plugin::Release),
+        Owner::Shared,
+        &[],
+    ),
     ("runtime/", Scope::Runtime, Owner::Tool, &[]),
 ];
 
@@ -156,7 +162,7 @@ const OF_PROJECT: [(&str, Owner); 17] = [
 /// The templates that moved, with their former targets. The user's files move with their edits.
 const FORMER: [(&str, &[&str]); 2] = [
     (
-        "project/.github/workflows/ci.yml",
+        "project/.github/workflows/ci.yml.tera",
         &[".github/workflows/lint.yml"],
     ),
     (
@@ -271,15 +277,19 @@ mod tests {
     }
 
     #[test]
-    fn the_workflow_uses_the_rust_version_of_the_image() {
+    fn one_rust_version_everywhere() {
         let text = |target: &str| {
             let is = |template: &&Template| template.target == target;
             std::str::from_utf8(all().iter().find(is).unwrap().content).unwrap()
         };
         let image = text("Dockerfile").split_once(" rust:").unwrap().1;
         let version = image.split_once('-').unwrap().0;
-        let workflow = text(".github/workflows/ci.yml");
-        assert!(workflow.contains(&format!("\n  RUST: \"{version}\"\n")));
+        for workflow in [".github/workflows/ci.yml", ".github/workflows/release.yml"] {
+            let wanted = format!("\n  RUST: \"{version}\"\n");
+            assert!(text(workflow).contains(&wanted), "{workflow}");
+        }
+        let container = text(".devcontainer/devcontainer.json");
+        assert!(container.contains(&format!("\"image\": \"rust:{version}-")));
     }
 
     /// Tests and printer columns must use the condition of the controller.

@@ -133,6 +133,11 @@ const BEFORE: &[(&str, &str, &[&str])] = &[
     ),
     ("docs/olm.md", "operator-forge edit ", &[PROJECT, V1ALPHA1]),
     (
+        "docs/releases.md",
+        "operator-forge edit ",
+        &[PROJECT, V1ALPHA1],
+    ),
+    (
         "docs/webhooks.md",
         "operator-forge create webhook ",
         &[

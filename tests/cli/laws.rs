@@ -155,8 +155,8 @@ fn inverse_by_delete() {
 /// A plugin adds files and takes them away, whatever the project has, and whatever is created between.
 #[test]
 fn a_plugin_leaves_nothing() {
-    const ADD: &str = "operator-forge edit --plugins grafana,helm,olm";
-    const REMOVE: &str = "operator-forge edit --plugins=-grafana,-helm,-olm";
+    const ADD: &str = "operator-forge edit --plugins grafana,helm,olm,release";
+    const REMOVE: &str = "operator-forge edit --plugins=-grafana,-helm,-olm,-release";
     for (name, steps) in projects() {
         let (with, without) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         for (at, step) in steps.iter().enumerate() {
@@ -174,13 +174,13 @@ fn a_plugin_leaves_nothing() {
             let text = String::from_utf8_lossy(&tree["PROJECT"]).into_owned();
             text.matches(".operator-forge/v1:").count()
         };
-        assert_eq!(plugins(&after), 4, "{name}");
+        assert_eq!(plugins(&after), 5, "{name}");
         // The plugins that the project has from its `init` go, too, and come back.
         succeed(with.path(), REMOVE);
         assert_eq!(plugins(&tree(with.path())), 1, "{name}");
         let file = String::from_utf8_lossy(&before["PROJECT"]).into_owned();
         let of_project = |plugin: &&str| file.contains(&format!("  {plugin}.operator-forge/v1:"));
-        for plugin in ["grafana", "helm", "olm"]
+        for plugin in ["grafana", "helm", "olm", "release"]
             .iter()
             .filter(|it| of_project(it))
         {

@@ -26,7 +26,7 @@ if [ ! -d "$made" ]; then
     mkdir -p "$scratch/bin" "$cache"
     go build -trimpath -ldflags "-s -w" -o "$scratch/bin/schemas" .
     go build -trimpath -ldflags "-s -w" -o "$scratch/bin/controller-gen" sigs.k8s.io/controller-tools/cmd/controller-gen
-    rm -rf "$cache"/*
+    rm -rf "${cache:?}"/*
     mv "$scratch/bin" "$made"
 fi
 
@@ -48,6 +48,7 @@ module() {
         go mod init test.example.com/embedded
         go get "k8s.io/api@v0.$1.$2" "k8s.io/apimachinery@v0.$1.$2" "k8s.io/apiextensions-apiserver@v0.$1.$2" "k8s.io/kube-aggregator@v0.$1.$2"
         # Downloads what these packages need. Where go.mod may change, a package that this version does not have would raise it.
+        # shellcheck disable=SC2046 # Each package is a word.
         go list -deps $(sed -n -e 's|^io\.k8s\.\(.*\)\.[A-Za-z0-9]*$|k8s.io/\1|p' definitions | tr . / | sed 's|^k8s/io|k8s.io|' | sort -u)
         grep -q "k8s.io/api v0.$1.$2" go.mod
     ) >"$scratch/go.log" 2>&1 || {

@@ -7,7 +7,11 @@ use crate::page::{Block, Page, Shell, with_exit_codes, without_needs};
 use crate::project;
 use crate::session;
 
-use std::{env, path::PathBuf, process::Command};
+use std::{
+    env,
+    path::{Path, PathBuf},
+    process::Command,
+};
 
 use project::{cache, place, place_of_projects, succeed};
 use session::{repository, tree};
@@ -15,7 +19,10 @@ use session::{repository, tree};
 /// The pages, those together of which the second goes on where the first ends, and the lines that come before them.
 const ALL: [(&[&str], &str); 7] = [
     (&["docs/getting-started.md"], ""),
-    (&["docs/helm.md", "docs/olm.md"], ONE_API),
+    (
+        &["docs/helm.md", "docs/olm.md", "docs/releases.md"],
+        ONE_API,
+    ),
     (&["docs/quick-start.md"], ""),
     (
         &[
@@ -46,6 +53,7 @@ struct Reader {
     /// Where the project compiles.
     directory: PathBuf,
     kubectl: PathBuf,
+    helm: PathBuf,
     ran: usize,
 }
 
@@ -89,6 +97,7 @@ impl Reader {
         }
         command
             .env("KUBECTL", &self.kubectl)
+            .env("HELM", &self.helm)
             .env("CARGO_TARGET_DIR", cache().join("target"));
         succeed(&format!("{page}: {line}"), &mut command);
         if is_project {
@@ -98,10 +107,42 @@ impl Reader {
     }
 }
 
+/// The files that `make release-assets` writes for a project with all plugins.
+fn check_release(directory: &Path) {
+    let read = |script: &str| {
+        let mut command = Command::new("sh");
+        succeed(script, command.args(["-ec", script]).current_dir(directory))
+    };
+    assert_eq!(
+        read("LC_ALL=C ls"),
+        "SHA256SUMS\ninstall.yaml\nmemcached-operator-0.1.0.tgz\nmemcached-operator-olm-0.1.0.tgz\n"
+    );
+    read("shasum --algorithm 256 --check SHA256SUMS && [ $(wc -l < SHA256SUMS) -eq 3 ]");
+    read("grep -q 'image: registry.example.com/memcached-operator:v0.1.0$' install.yaml");
+    let chart = read("tar -xzOf memcached-operator-0.1.0.tgz");
+    for text in [
+        "\nversion: 0.1.0\n",
+        "\"registry.example.com/memcached-operator\"",
+    ] {
+        assert!(chart.contains(text), "{chart}");
+    }
+    let files = read("tar -tzf memcached-operator-olm-0.1.0.tgz");
+    for name in [
+        "bundle/manifests/",
+        "bundle.Dockerfile",
+        "catalog/memcached-operator/",
+    ] {
+        assert!(files.lines().any(|file| file == name), "{files}");
+    }
+}
+
 #[test]
 fn the_operators_of_the_pages_build() {
     let assets = PathBuf::from(env::var_os("KUBEBUILDER_ASSETS").expect("run `make test`"));
     let (directory, _lock) = place_of_projects();
+    let mut build = Command::new("sh");
+    build.arg(repository().join("tests/helm/build.sh"));
+    let helm = succeed("tests/helm/build.sh", &mut build);
     let wanted = env::var("PAGES").ok();
     let is_wanted = |(at, (names, _)): &(usize, &(&[&str], &str))| match wanted.as_deref() {
         None => *at < ALWAYS,
@@ -113,6 +154,7 @@ fn the_operators_of_the_pages_build() {
             shell: Shell::new(),
             directory: directory.clone(),
             kubectl: assets.join("kubectl"),
+            helm: PathBuf::from(helm.trim()),
             ran: 0,
         };
         reader.run(first, names[0]);
@@ -120,6 +162,9 @@ fn the_operators_of_the_pages_build() {
             for block in &Page::read(&repository().join(name)).blocks {
                 reader.read(block, &format!("{name}:{}", block.line));
             }
+        }
+        if names.contains(&"docs/releases.md") {
+            check_release(&directory.join("dist/release"));
         }
         if reader.ran == 0 {
             reader.compile("cargo clippy --all-targets -- -D warnings", names[0]);

@@ -153,6 +153,38 @@ fn an_edited_project_becomes_a_fresh_one_with_the_edits() {
     }
 }
 
+/// A project whose `PROJECT` names every plugin is updated to a fresh one with all of them. Without them, it is the update of the
+/// project that never had any, byte for byte.
+#[test]
+fn every_plugin_at_once() {
+    const KEYS: &str = "plugins:\n  grafana.operator-forge/v1: {}\n  helm.operator-forge/v1: {}\n  \
+        olm.operator-forge/v1: {}\n  release.operator-forge/v1: {}\n";
+    for set in SETS {
+        for (name, mut made) in projects(set) {
+            let what = format!("{name} of set {set}, with every plugin");
+            let directory = TempDir::new().unwrap();
+            write(&made, directory.path());
+            update(&what, directory.path());
+            let without = tree(directory.path());
+
+            let project = String::from_utf8(made["PROJECT"].clone()).unwrap();
+            let project = project.replacen("plugins:\n", KEYS, 1);
+            made.insert("PROJECT".to_owned(), project.into_bytes());
+            let directory = TempDir::new().unwrap();
+            write(&made, directory.path());
+            update(&what, directory.path());
+            assert_project(&what, &expected(&made), &tree(directory.path()));
+            assert_settled(&what, directory.path());
+
+            json(
+                directory.path(),
+                "edit --plugins=-grafana,-helm,-olm,-release",
+            );
+            assert_same(&what, &without, &tree(directory.path()));
+        }
+    }
+}
+
 /// The update keeps an edited file of the runtime's old place, and says so; of a generated file it refuses to lose an edit.
 #[test]
 fn edits_of_tool_files_are_told() {

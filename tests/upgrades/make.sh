@@ -47,4 +47,4 @@ export GIT_AUTHOR_DATE GIT_COMMITTER_DATE GIT_AUTHOR_NAME GIT_AUTHOR_EMAIL GIT_C
 git commit --quiet --message "Template set $set, by operator-forge at $commit"
 git tag "set-$set"
 git repack -adfq --depth=50 --window=250
-git bundle create --quiet "$here/set-$set.bundle" "set-$set" $previous
+git bundle create --quiet "$here/set-$set.bundle" "set-$set" ${previous:+"$previous"}

@@ -92,7 +92,7 @@ fn an_api_in_full() {
             },
             "header": "// SPDX-License-Identifier: Apache-2.0\n\n",
             "images": [],
-            "plugins": { "grafana": false, "helm": false, "olm": false },
+            "plugins": { "grafana": false, "helm": false, "olm": false, "release": false },
             "groups": [{"module": "cache", "inner": [{"module": "v1alpha1", "inner": [api]}]}],
             "kinds": [both(&names, json!({ "apis": [api] }))],
             "controller_groups": [{"module": "cache", "inner": [controller]}],

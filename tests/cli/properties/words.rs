@@ -372,6 +372,7 @@ fn edit() -> impl Strategy<Value = Vec<String>> {
         "edit --domain example.org",
         "edit --plugins grafana",
         "edit --plugins=-grafana,helm",
+        "edit --plugins olm,release",
         "edit --runtime registry",
         "edit --runtime vendored",
         "edit --runtime path=../operator-runtime",
