@@ -337,7 +337,7 @@ fn every_block_of_commands_runs() {
     println!("{counts}");
     assert_eq!(
         counts,
-        "30 blocks run, marked: {\"cluster\": 10, \"compile\": 13, \"image\": 3}"
+        "30 blocks run, marked: {\"cluster\": 11, \"compile\": 13, \"image\": 3}"
     );
 }
 
