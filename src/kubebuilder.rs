@@ -112,6 +112,19 @@ struct Probe {
 }
 
 impl GoProject {
+    /// The kinds and images of the plugin deploy-image.
+    pub fn images(&self) -> Vec<(&str, &str)> {
+        let resources = self.plugins.iter().filter_map(|(key, plugin)| {
+            let is_image = key.as_str()?.starts_with("deploy-image.");
+            plugin.get("resources")?.as_sequence().filter(|_| is_image)
+        });
+        let images = resources.flatten().filter_map(|resource| {
+            let image = resource.get("options")?.get("image")?;
+            Some((resource.get("kind")?.as_str()?, image.as_str()?))
+        });
+        images.collect()
+    }
+
     /// Reads the project file.
     pub fn read(text: &str) -> Result<Self, Error> {
         let broken = |error: yaml::Error| Error::Yaml {

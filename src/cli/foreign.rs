@@ -1,11 +1,13 @@
 //! Flags of kubebuilder that mean something else to a Rust project, or nothing.
 
+use std::slice;
+
 use clap::{Arg, ArgMatches, Args, Command, Error, FromArgMatches};
 
 use crate::{
     advice::{Advice, Script},
     error::{Failure, Result},
-    project::{LAYOUT, Plugin},
+    project::PluginEdit,
 };
 
 /// The flags that are ignored, so that scripts go on, and why. `--repo` has a value, the others are switches.
@@ -79,14 +81,15 @@ impl Scaffold {
         let Some(plugins) = &self.plugins else {
             return Ok(());
         };
-        if plugins.starts_with("deploy-image") || plugins == LAYOUT {
+        if plugins.starts_with("deploy-image") {
             return Ok(());
         }
         let failure = Failure::usage(format!("`--plugins {plugins}` is not for one kind"));
-        Err(match plugins.parse::<Plugin>() {
-            Ok(plugin) => failure
+        Err(match PluginEdit::parse(slice::from_ref(plugins)) {
+            Ok(edits) if edits.is_empty() => return Ok(()),
+            Ok(_) => failure
                 .note("a plugin adds files to the whole project")
-                .advise(Script::forge("edit --plugins").arg(plugin.word())),
+                .advise(Script::forge("edit --plugins").arg(plugins)),
             Err(invalid) => failure
                 .note(format!("the plugins of a project: {}", invalid.rule))
                 .advise(Advice::drop("--plugins")),

@@ -258,7 +258,15 @@ impl<'a> Port<'a> {
                 continue;
             }
             let what = format!("the plugin `{key}` of kubebuilder, which has no counterpart");
-            self.checklist.add(Title::Manifests, Item::of(what));
+            if !key.starts_with("deploy-image.") {
+                self.checklist.add(Title::Manifests, Item::of(what));
+            }
+        }
+        for (kind, image) in self.go.project.images() {
+            let what = format!(
+                "the Deployment of `{image}` for each `{kind}`: `create api --image` in another project makes a controller to copy"
+            );
+            self.checklist.add(Title::Code, Item::of(what));
         }
         Ok(())
     }

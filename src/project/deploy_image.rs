@@ -27,6 +27,22 @@ pub struct DeployImage {
 }
 
 impl DeployImage {
+    /// The fields in `PROJECT`; without a value, they are empty.
+    pub fn fields(of: Option<&Self>) -> [(&'static str, String); 4] {
+        fn text(value: Option<impl ToString>) -> String {
+            value.map_or_else(String::new, |value| value.to_string())
+        }
+        let command = of.and_then(|it| it.container_command.as_ref());
+        let port = of.and_then(|it| it.container_port);
+        let user = of.and_then(|it| it.run_as_user);
+        [
+            ("image", text(of.map(|it| &it.image))),
+            ("containerCommand", text(command)),
+            ("containerPort", text(port.map(|it| it.0))),
+            ("runAsUser", text(user.map(|it| it.0))),
+        ]
+    }
+
     /// The field of the spec that its Deployment needs.
     pub fn size() -> Field {
         let size = "size:int32:min=0:default=1:doc=The number of Pods.";

@@ -4,7 +4,7 @@
 use super::error::{Refused, Result, Violation, violation};
 use super::rules;
 use super::view::default_name;
-use super::{ControllerView, Key, Project, Resource};
+use super::{ControllerView, DeployImage, Key, Project, Resource};
 
 impl Resource {
     /// The names of its controllers with a finalizer, as in `PROJECT`.
@@ -67,23 +67,17 @@ impl Project {
     /// Refuses a change of an image in `PROJECT` since the last command.
     pub fn check_images(&self, applied: &Self) -> Result<()> {
         let before = applied.controllers();
-        let image = |it: &ControllerView<'_>| {
-            let image = it.image.map(|it| it.image.to_string());
-            image.unwrap_or_default()
-        };
         for now in self.controllers() {
             let is_same =
                 |then: &&ControllerView<'_>| (then.key, &then.name) == (now.key, &now.name);
             let Some(then) = before.iter().find(is_same) else {
                 continue;
             };
-            if then.image != now.image {
-                return Err(Refused::Changed {
-                    field: "deployImage",
-                    now: image(&now),
-                    then: image(then),
+            let fields = DeployImage::fields(now.image).into_iter();
+            for ((field, now), (_, then)) in fields.zip(DeployImage::fields(then.image)) {
+                if now != then {
+                    return Err(Refused::Changed { field, now, then }.into());
                 }
-                .into());
             }
         }
         Ok(())

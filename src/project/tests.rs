@@ -192,3 +192,17 @@ fn kubernetes_types() {
         expected.map(|(name, group)| (name.to_owned(), group.to_owned()))
     );
 }
+
+#[test]
+fn a_controller_has_an_image_or_a_finalizer() {
+    let before = project(&["cache v1 Redis finalizer"]);
+    let forced = create("cache v1 Redis force image=redis");
+    let now = before.create_api(&forced).unwrap();
+    assert!(!now.controllers()[0].finalizer);
+    refused_in(
+        &now,
+        "cache v1 Redis force finalizer",
+        "`--finalizer` beside `--image`",
+        "leave out --finalizer",
+    );
+}

@@ -349,6 +349,8 @@ fn apis(project: &Project) -> Vec<Vec<Subject>> {
             "root": names.type_name != names.kind,
             "namespaced": view.api.namespaced,
             "short_names": short_names.collect::<Vec<_>>(),
+            // Whether its controller names other objects after each object.
+            "has_image": view.resource.image.is_some(),
             // The category for kubectl, such as `memcached-operator` or `demo-all`; may be empty.
             "category": category,
             // Whether etcd holds this version. Changes when a version is added: not for User files.

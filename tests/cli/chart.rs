@@ -3,6 +3,7 @@
 //! The recorded projects get the plugin, and the generator of operator-runtime runs in this process, so nothing is compiled.
 
 mod cluster;
+mod uses;
 mod values;
 
 use std::{
@@ -404,6 +405,7 @@ fn values_leave_other_objects_alone() {
         "metrics.enabled=false",
         "webhooks.enabled=false",
         "serviceAccount.create=false",
+        "serviceAccount.name=\"mine\"",
         "webhooks.certificate.existingSecret=\"tls\"",
         "webhooks.certificate.issuerRef={\"name\": \"other\"}",
     ];

@@ -189,9 +189,11 @@ impl Applier {
 
     /// Applies `child` with `owner` as its controller. The child's namespace defaults to the owner's.
     ///
+    /// An existing object of that name is adopted, unless the watch of its type shows another controller.
+    ///
     /// # Errors
-    /// Errors of the API server, and an [`OwnerError`] in [`kube::Error::Service`], for example for an
-    /// owner under foreground deletion, which gets no new children.
+    /// Errors of the API server; in [`kube::Error::Service`], [`ChildError::OtherController`], or an
+    /// [`OwnerError`], for example for an owner under foreground deletion, which gets no new children.
     pub async fn owned<O, T>(&self, owner: &O, child: T) -> kube::Result<Applied>
     where
         O: TypedObject,
@@ -221,6 +223,13 @@ impl Applier {
             self.follow(&source);
             let found = source.content.get(&key);
             let found = found.as_ref().map(crate::cache::Entry::meta);
+            if let Some(owner) = found.and_then(|found| owner::other_controller(meta, found)) {
+                return Err(ChildError::OtherController {
+                    child: desired.to_string(),
+                    controller: format!("{} {}", owner.kind, owner.name),
+                }
+                .into());
+            }
             let mut applied = self.applied();
             if let Some(Some(record)) = applied.get(&id)
                 && record.hash == hash

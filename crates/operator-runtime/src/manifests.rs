@@ -89,7 +89,7 @@ pub fn main<E: Display, C>(
         };
     }
     if let Some(dir) = args.dashboard {
-        return match write_dashboard(&dir) {
+        return match write_dashboard(options.name, &dir) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => failed(&error),
         };
@@ -120,13 +120,13 @@ pub fn main<E: Display, C>(
     }
 }
 
-/// Writes the dashboard of the metrics that the file in `dir` lists.
-fn write_dashboard(dir: &Path) -> Result<(), String> {
+/// Writes the dashboard of the metrics of the operator `name` that the file in `dir` lists.
+fn write_dashboard(name: &str, dir: &Path) -> Result<(), String> {
     let config = dir.join(dashboard::CONFIG);
     let Some(text) = read(&config)? else {
         return Err(format!("no file `{}`", config.display()));
     };
-    let made = dashboard::dashboard(&text);
+    let made = dashboard::dashboard(name, &text);
     let made = made.map_err(|error| format!("`{}`: {error}", config.display()))?;
     let path = dir.join(dashboard::DASHBOARD);
     let (show, there) = (path.display(), read(&path)?);

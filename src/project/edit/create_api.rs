@@ -214,9 +214,13 @@ impl Project {
                 return Err(Refused::ControllerExists(key.clone()).into());
             }
             resource.controller = true;
-            resource.finalizer = create.finalizer.unwrap_or(resource.finalizer);
             if create.image.is_some() {
                 resource.image.clone_from(&create.image);
+                resource.finalizer = false;
+            }
+            resource.finalizer = create.finalizer.unwrap_or(resource.finalizer);
+            if resource.finalizer && resource.image.is_some() {
+                return Err(Refused::BesideImage("finalizers").into());
             }
             return Ok(());
         };

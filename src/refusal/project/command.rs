@@ -362,7 +362,9 @@ fn why_fixed(field: &str) -> &'static str {
         "templates" => {
             "it says which templates made the files, and only `operator-forge update` makes them anew"
         }
-        "deployImage" => "the file of the controller is yours, and has the image",
+        "image" | "containerCommand" | "containerPort" | "runAsUser" => {
+            "the file of the controller is yours, and has it"
+        }
         _ => "your tests name the library by it",
     }
 }

@@ -66,7 +66,7 @@ fn an_api_in_full() {
         &names,
         json!({
             "root": false, "namespaced": true, "short_names": ["mc"], "category": "demo-all", "storage": true,
-            "source": null,
+            "has_image": false, "source": null,
         }),
     );
     let controller = both(

@@ -18,6 +18,13 @@ struct Release {
 }
 
 impl Release {
+    fn new() -> Self {
+        Self {
+            chart: Chart::new("webhooks", &[]),
+            cluster: ControlPlane::start().unwrap(),
+        }
+    }
+
     /// Runs a make target of the project.
     fn make(&self, target: &str, flags: &str) -> String {
         // The targets that write the chart are tested on their own.
@@ -59,12 +66,22 @@ impl Release {
     }
 }
 
+/// What `make deploy` applied becomes a release, without a new object.
+#[test]
+fn a_release_takes_over() {
+    let release = Release::new();
+    release.make("deploy", "");
+    let before = release.manager()["metadata"]["uid"].clone();
+    release.make("helm-deploy", "--take-ownership --force-conflicts");
+    release.make("helm-deploy", "");
+    let metadata = &release.manager()["metadata"];
+    assert_eq!(metadata["uid"], before);
+    assert_eq!(metadata["labels"]["app.kubernetes.io/managed-by"], "Helm");
+}
+
 #[test]
 fn install_upgrade_rollback_uninstall() {
-    let release = Release {
-        chart: Chart::new("webhooks", &[]),
-        cluster: ControlPlane::start().unwrap(),
-    };
+    let release = Release::new();
     release.make("helm-deploy", "");
     assert_eq!(release.manager()["spec"]["replicas"], 2);
     assert!(release.make("helm-status", "").contains("STATUS: deployed"));
@@ -142,8 +159,15 @@ fn install_upgrade_rollback_uninstall() {
     assert!(release.manager().is_null());
     assert!(release.get(webhook).is_null());
     assert!(!release.crd().is_null(), "the CRDs and their objects stay");
+    // As docs/helm.md says: without the operator, nothing converts.
+    let patch = r#"{"spec": {"conversion": {"strategy": "None", "webhook": null}}}"#;
+    let mut kubectl = release.cluster.kubectl();
+    kubectl.args(["patch", "crd", "memcacheds.cache.example.com"]);
+    succeed(kubectl.args(["--type", "merge", "--patch", patch]));
+    assert_eq!(release.crd()["spec"]["conversion"]["strategy"], "None");
     // The next installation takes the CRDs over.
-    release.make("helm-deploy", "--set crds.keep=false");
+    release.make("helm-deploy", "--set crds.keep=false --force-conflicts");
+    assert_eq!(release.crd()["spec"]["conversion"]["strategy"], "Webhook");
     release.make("helm-uninstall", "");
     assert!(release.crd()["metadata"]["deletionTimestamp"].is_string() || release.crd().is_null());
     let templates = release.chart.chart().join("templates");

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 use super::Chart;
 use crate::kustomize::{Objects, name};
 
-const CONTAINER: &str = "/spec/template/spec/containers/0";
-const POD: &str = "/spec/template/spec";
+pub(super) const CONTAINER: &str = "/spec/template/spec/containers/0";
+pub(super) const POD: &str = "/spec/template/spec";
 
 /// Fields of the manager's Deployment that a value sets: the value, its JSON, the field, and what it is then.
 fn fields() -> Vec<(&'static str, Value, String, Value)> {
@@ -149,6 +149,7 @@ fn wrong() -> Vec<(&'static str, Value)> {
         ("podLabels", json!(["a"])),
         ("extraArgs", json!("--flag")),
         ("extraEnv", json!([{"value": "a"}])),
+        ("relatedImages", json!({"IMAGE": "a"})),
         ("serviceAccount.name", json!("A")),
         ("serviceAccount.annotations", json!({"a": null, "b": 1})),
         ("metrics.serviceMonitor.labels", json!({"a": 1})),
@@ -196,7 +197,7 @@ fn set(key: &str, value: &Value) -> String {
     format!("{key}={value}")
 }
 
-fn manager(objects: &Objects) -> &Value {
+pub(super) fn manager(objects: &Objects) -> &Value {
     objects.of("Deployment")[0]
 }
 
@@ -222,7 +223,7 @@ fn difference(project: &str, values: &[&str]) -> (Vec<String>, Vec<String>) {
     (minus(&before, &after), minus(&after, &before))
 }
 
-fn rendered(project: &str, values: &[&str]) -> Objects {
+pub(super) fn rendered(project: &str, values: &[&str]) -> Objects {
     let values: Vec<_> = values.iter().map(|value| (*value).to_owned()).collect();
     Chart::of(project).rendered(&values)
 }
@@ -272,28 +273,24 @@ fn the_schema_refuses_each_wrong_value() {
 
 #[test]
 fn the_service_account() {
-    let mine = rendered(
-        "webhooks",
-        &[
-            "serviceAccount.name=\"mine\"",
-            "serviceAccount.annotations={\"a\":\"b\"}",
-        ],
-    );
+    let own = [
+        "serviceAccount.name=\"mine\"",
+        "serviceAccount.annotations={\"a\":\"b\"}",
+    ];
+    let mine = rendered("webhooks", &own);
     let account = mine.of("ServiceAccount")[0];
     assert_eq!(name(account), "mine");
     assert_eq!(account["metadata"]["annotations"], json!({"a": "b"}));
-    let (gone, new) = difference("webhooks", &["serviceAccount.create=false"]);
+    let existing = [
+        "serviceAccount.create=false",
+        "serviceAccount.name=\"mine\"",
+    ];
+    let (gone, new) = difference("webhooks", &existing);
     assert_eq!(
         (&*gone, new.len()),
         (&["ServiceAccount controller-manager".to_owned()][..], 0)
     );
-    let existing = rendered(
-        "webhooks",
-        &[
-            "serviceAccount.create=false",
-            "serviceAccount.name=\"mine\"",
-        ],
-    );
+    let existing = rendered("webhooks", &existing);
     for objects in [&mine, &existing] {
         let bindings = ["RoleBinding", "ClusterRoleBinding"]
             .map(|kind| objects.of(kind))
@@ -354,7 +351,9 @@ fn the_metrics() {
     let labels = "metrics.serviceMonitor.labels={\"release\":\"prometheus\"}";
     let objects = rendered("webhooks", &["metrics.serviceMonitor.enabled=true", labels]);
     let monitor = objects.of("ServiceMonitor")[0];
-    assert_eq!(monitor["metadata"]["labels"]["release"], "prometheus");
+    for object in [monitor, objects.of("PrometheusRule")[0]] {
+        assert_eq!(object["metadata"]["labels"]["release"], "prometheus");
+    }
     // Both select by the labels of the release, wherever they are installed.
     let wanted = &monitor["spec"]["selector"]["matchLabels"];
     let mut services = objects.of("Service");
@@ -490,4 +489,11 @@ fn the_image_of_the_tests() {
     for service in objects.of("Service") {
         assert!(script.contains(name(service)), "{script}");
     }
+    // The policy closes the metrics to it.
+    let objects = rendered("webhooks", &["networkPolicy.enabled=true"]);
+    let script = objects.of("Pod")[0]["spec"]["containers"][0]["command"][2].to_string();
+    assert!(
+        !script.contains("metrics") && script.contains("webhook"),
+        "{script}"
+    );
 }

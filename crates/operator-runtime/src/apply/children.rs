@@ -26,6 +26,8 @@ const PRUNED_BY: &str = "operator-runtime/pruned-by";
 pub enum ChildError {
     #[error("{child} exists, and {owner} does not control it")]
     NotControlled { child: String, owner: String },
+    #[error("{child} exists, and {controller} controls it")]
+    OtherController { child: String, controller: String },
     #[error("{0} is in the set twice")]
     Twice(String),
     #[error("a {0} without a name is in the set: the next set would delete it")]

@@ -67,8 +67,22 @@ pub(super) fn own<O: TypedObject, T: TypedObject>(
 
 /// Whether the owner with this uid is the controller of `child`.
 pub(super) fn controls(uid: &str, child: &ObjectMeta) -> bool {
-    let mut references = child.owner_references.iter().flatten();
-    references.any(|found| found.uid == uid && found.controller == Some(true))
+    controller(child).is_some_and(|found| found.uid == uid)
+}
+
+/// The controller of `found`, if `desired` names another one.
+pub(super) fn other_controller<'a>(
+    desired: &ObjectMeta,
+    found: &'a ObjectMeta,
+) -> Option<&'a OwnerReference> {
+    let wanted = controller(desired)?;
+    controller(found).filter(|found| found.uid != wanted.uid)
+}
+
+/// The API server allows one.
+fn controller(object: &ObjectMeta) -> Option<&OwnerReference> {
+    let mut references = object.owner_references.iter().flatten();
+    references.find(|found| found.controller == Some(true))
 }
 
 #[cfg(test)]

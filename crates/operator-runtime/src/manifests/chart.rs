@@ -142,7 +142,7 @@ impl Manager {
                 metadata.put("name", vec![Part::line("name", name)]);
                 metadata.add("annotations", ".Values.serviceAccount.annotations");
             }
-            "ServiceMonitor" => {
+            "PrometheusRule" | "ServiceMonitor" => {
                 let metadata = node.mapping(&["metadata"]);
                 metadata.add("labels", ".Values.metrics.serviceMonitor.labels");
             }

@@ -78,11 +78,12 @@ fn datasource() -> Value {
     json!({ "type": "prometheus", "uid": "${datasource}" })
 }
 
-/// The dashboard for a list of metrics; `None` if the list is empty.
+/// The dashboard for a list of metrics of the operator `name`; `None` if the list is empty. It has no `uid`: Grafana gives it
+/// one, so that the dashboards of two operators never replace each other.
 ///
 /// # Errors
 /// If the text is not such a list.
-pub(super) fn dashboard(config: &str) -> Result<Option<String>, String> {
+pub(super) fn dashboard(name: &str, config: &str) -> Result<Option<String>, String> {
     let config: Config = serde_saphyr::from_str(config).map_err(|error| error.to_string())?;
     let metrics = config.custom_metrics.unwrap_or_default();
     let Some(first) = metrics.first() else {
@@ -102,8 +103,7 @@ pub(super) fn dashboard(config: &str) -> Result<Option<String>, String> {
     let in_namespace = format!("{series}{{namespace=\"$namespace\"}}");
     let panels = metrics.iter().enumerate();
     let dashboard = json!({
-        "title": "Operator: custom metrics",
-        "uid": "operator-custom-metrics",
+        "title": format!("{name}: custom metrics"),
         "description": DESCRIPTION,
         "tags": ["operator"],
         "schemaVersion": 41,
@@ -133,9 +133,11 @@ mod tests {
     fn a_panel_for_each_metric() {
         let config = "customMetrics:\n- {metric: backups_total, type: counter}\n- {metric: size_bytes, type: gauge, unit: bytes}\n\
                       - {metric: backup_seconds, type: histogram, unit: s}\n- {metric: a, type: gauge, expr: a / b}\n";
-        let text = dashboard(config).unwrap().unwrap();
+        let text = dashboard("a.example.com", config).unwrap().unwrap();
         assert!(is_generated(&text) && !is_generated("{}"), "{text}");
         let value: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(value["title"], "a.example.com: custom metrics");
+        assert!(value["uid"].is_null());
         let exprs = |panel: usize| -> Vec<_> {
             let targets = value["panels"][panel]["targets"].as_array().unwrap();
             targets
@@ -162,10 +164,10 @@ mod tests {
     #[test]
     fn no_metric_makes_no_dashboard() {
         for config in ["customMetrics:\n", "customMetrics: []\n"] {
-            assert_eq!(dashboard(config), Ok(None));
+            assert_eq!(dashboard("a", config), Ok(None));
         }
         for config in ["customMetrics:\n- {metric: a}\n", "metrics: []\n", "- a\n"] {
-            assert!(dashboard(config).is_err(), "{config}");
+            assert!(dashboard("a", config).is_err(), "{config}");
         }
     }
 }

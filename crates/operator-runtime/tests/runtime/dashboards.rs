@@ -129,6 +129,20 @@ fn of_dashboard(value: &Value, used: &mut Used) -> Result<usize> {
     Ok(count)
 }
 
+/// Rates and numbers in one panel have an axis each.
+fn has_its_units(panel: &Value) -> Result<()> {
+    let targets = panel["targets"].as_array().into_iter().flatten();
+    let rates = targets.filter_map(|target| target["expr"].as_str());
+    let rates: BTreeSet<_> = rates
+        .filter(|expr| !expr.contains("histogram_quantile"))
+        .map(|expr| expr.contains("rate("))
+        .collect();
+    let overrides = panel["fieldConfig"]["overrides"].as_array();
+    let one = rates.len() < 2 || overrides.is_some_and(|all| !all.is_empty());
+    ensure!(one, "{}: two units", panel["title"]);
+    Ok(())
+}
+
 /// Every query of the recorded files.
 fn used() -> Result<Used> {
     let mut used = Used::default();
@@ -139,13 +153,19 @@ fn used() -> Result<Used> {
     ] {
         let dashboard = serde_json::from_str(&read(&format!("grafana/{name}.json"))?)?;
         ensure!(of_dashboard(&dashboard, &mut used)? >= least, "{name}");
+        let panels = dashboard["panels"].as_array();
+        for panel in panels.context("no panels")? {
+            has_its_units(panel)?;
+        }
     }
     let alerts: Value = serde_saphyr::from_str(&read("config/prometheus/alerts.yaml")?)?;
     let rules = alerts["spec"]["groups"][0]["rules"].as_array();
     for rule in rules.context("no rules")? {
         used.add(rule["expr"].as_str().context("no expr")?)?;
         let runbook = rule["annotations"]["runbook"].as_str();
-        ensure!(runbook.is_some_and(|line| line.ends_with('.')), "{rule}");
+        let runbook = runbook.context("no runbook")?;
+        let is_complete = !runbook.contains("kubectl") || runbook.contains(" -n ");
+        ensure!(runbook.ends_with('.') && is_complete, "{rule}");
     }
     Ok(used)
 }

@@ -1,6 +1,7 @@
 //! Tests of the runtime as operators use it: against a real API server, with real processes, networks and
 //! certificates.
 
+mod adoption;
 mod bundle;
 mod certificates;
 mod children;

@@ -127,8 +127,23 @@ impl Manager {
                 None => self.mount(node),
             }
         }
-        node.add("args", ".Values.extraArgs");
-        node.add("env", ".Values.extraEnv");
+        related_images(node, &original["env"]);
+        let flag = |arg: &Value| Some(arg.as_str()?.split('=').next()?.to_owned());
+        let variable = |env: &Value| Some(env["name"].as_str()?.to_owned());
+        extend(
+            node,
+            "args",
+            "(splitList \"=\" . | first)",
+            "extraArgs",
+            known(&original["args"], flag),
+        );
+        extend(
+            node,
+            "env",
+            ".name",
+            "extraEnv",
+            known(&original["env"], variable),
+        );
     }
 
     /// Mounts an existing certificate, where the project has the manager make its own.
@@ -177,6 +192,51 @@ impl Manager {
             item.line("name") == Some(volume)
         });
     }
+}
+
+/// Lets a value replace the image of each variable that names one.
+fn related_images(node: &mut Node, env: &Value) {
+    for variable in env.as_array().into_iter().flatten() {
+        let name = variable["name"].as_str().unwrap_or_default();
+        let (true, Some(image)) = (
+            name.starts_with("RELATED_IMAGE_"),
+            variable["value"].as_str(),
+        ) else {
+            continue;
+        };
+        let value =
+            format!("{{{{ index .Values.relatedImages {name:?} | default {image:?} | quote }}}}");
+        for part in node.mapping(&["env"]).parts() {
+            if let Part::Item(item) = part
+                && item.line("name") == Some(name)
+            {
+                item.put("value", vec![Part::line("value", &*value)]);
+            }
+        }
+    }
+}
+
+/// The names of the flags or the variables that `config/` sets.
+fn known(list: &Value, name: impl Fn(&Value) -> Option<String>) -> Vec<String> {
+    let list = list.as_array().into_iter().flatten();
+    list.filter_map(name).collect()
+}
+
+/// Adds the entries of a value to the list `key`. A name in `known` fails: the manager refuses a flag that is given
+/// twice, and the API server a variable.
+fn extend(node: &mut Node, key: &str, name: &str, value: &str, known: Vec<String>) {
+    if !known.is_empty() {
+        let known: Vec<_> = known.iter().map(|name| format!("{name:?}")).collect();
+        let lines = [
+            format!("{{{{- range .Values.{value} }}}}"),
+            format!("{{{{- if has {name} (list {}) }}}}", known.join(" ")),
+            format!("{{{{- fail (printf \"{value}: config/ sets %s already\" {name}) }}}}"),
+            END.to_owned(),
+            END.to_owned(),
+        ];
+        node.mapping(&[key]).parts().extend(lines.map(Part::Action));
+    }
+    node.add(key, &format!(".Values.{value}"));
 }
 
 /// The image, of which values replace the parts.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
+use k8s_openapi::api::apps::v1::Deployment;
 use kube::Client;
 use kube::runtime::events::Recorder;
-use operator_runtime::{Applier, Manager};
+use operator_runtime::{Applier, Manager, Store};
 
 /// The operator's own flags, in addition to the manager's.
 #[derive(Debug, clap::Args)]
@@ -17,6 +18,8 @@ pub struct Context {
     pub applier: Applier,
     /// Publishes events about objects.
     pub recorder: Recorder,
+    /// The Deployments, for the controllers that run an image.
+    pub deployments: Store<Deployment>,
 }
 
 impl Context {
@@ -29,6 +32,7 @@ impl Context {
             client: manager.client(),
             applier: manager.applier(),
             recorder: manager.recorder(),
+            deployments: manager.store(),
         })
     }
 }

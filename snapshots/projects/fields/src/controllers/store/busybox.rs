@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-use std::{collections::BTreeMap, env, sync::Arc};
+use std::{
+    collections::BTreeMap,
+    env,
+    sync::{Arc, LazyLock},
+};
 
 use k8s_openapi::api::{apps::v1 as apps, core::v1 as core, policy::v1 as policy};
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::{self as meta, Condition, ObjectMeta, Time};
@@ -26,7 +30,16 @@ pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 const IMAGE_VARIABLE: &str = "RELATED_IMAGE_STORE_BUSYBOX";
 
 /// The image, unless the environment variable names another one.
-const IMAGE: &str = "busybox:1.37";
+const DEFAULT_IMAGE: &str = "busybox:1.37";
+
+/// The image that the Pods run.
+static IMAGE: LazyLock<String> = LazyLock::new(|| {
+    let image = env::var(IMAGE_VARIABLE).unwrap_or_default();
+    match image.is_empty() {
+        true => DEFAULT_IMAGE.to_owned(),
+        false => image,
+    }
+});
 
 /// The command of the container, separated by commas.
 const COMMAND: &str = "sleep,infinity";
@@ -70,18 +83,19 @@ async fn reconcile(busybox: Arc<Busybox>, context: Arc<Context>) -> Result<Actio
     // An unchanged object is not sent again.
     let applier = &context.applier;
     let deployment = wanted_deployment(&busybox);
-    applier.owned(&*busybox, deployment).await?;
+    let applied = applier.owned(&*busybox, deployment).await?;
     let budget = wanted_budget(&busybox);
     applier.owned(&*busybox, budget).await?;
     let service = wanted_service(&busybox);
     applier.owned(&*busybox, service).await?;
 
+    // Until the watch shows what was just applied, its status says nothing about it.
     let namespace = busybox.namespace().unwrap_or_default();
-    let deployments = Api::namespaced(context.client.clone(), &namespace);
     let name = busybox.name_any();
-    let deployment = deployments.get_opt(&name).await?;
-    let now = Timestamp::now();
-    let wanted = wanted_status(&busybox, deployment.as_ref(), now);
+    let deployment = context.deployments.get(Some(&namespace), &name);
+    let status = deployment.as_ref().and_then(|it| it.status.as_ref());
+    let status = status.filter(|it| it.observed_generation >= applied.generation);
+    let wanted = wanted_status(&busybox, status, Timestamp::now());
     let api = Api::namespaced(context.client.clone(), &namespace);
     status::patch(&api, &*busybox, &wanted).await?;
     if let Some(event) = transition(&busybox, &wanted) {
@@ -121,10 +135,9 @@ fn metadata(busybox: &Busybox) -> ObjectMeta {
 
 /// The Deployment that `busybox` should have. Its Pods meet the Pod Security Standard "restricted".
 fn wanted_deployment(busybox: &Busybox) -> apps::Deployment {
-    let image = env::var(IMAGE_VARIABLE).unwrap_or_else(|_| IMAGE.to_owned());
     let container = core::Container {
         name: "main".to_owned(),
-        image: Some(image),
+        image: Some(IMAGE.clone()),
         command: Some(COMMAND.split(',').map(str::to_owned).collect()),
         ports: Some(vec![core::ContainerPort {
             name: Some("main".to_owned()),
@@ -205,26 +218,38 @@ fn wanted_service(busybox: &Busybox) -> core::Service {
     }
 }
 
-/// The status that `busybox` should have, from its Deployment.
+/// The status that `busybox` should have, from that of its Deployment.
 fn wanted_status(
     busybox: &Busybox,
-    deployment: Option<&apps::Deployment>,
+    deployment: Option<&apps::DeploymentStatus>,
     now: Timestamp,
 ) -> BusyboxStatus {
-    let rollout = deployment.and_then(|it| Some((it.metadata.generation, it.status.as_ref()?)));
-    // Counts that are older than the Deployment's spec say nothing about it.
-    let reported = rollout.filter(|(generation, it)| it.observed_generation >= *generation);
     let count = |replicas: Option<i32>| replicas.unwrap_or(0);
-    let (available, old) = reported.map_or((0, 0), |(_, it)| {
+    let (available, old) = deployment.map_or((0, 0), |it| {
         let old = count(it.replicas) - count(it.updated_replicas);
         (count(it.available_replicas), old)
     });
     let size = busybox.spec.size;
     // Pods of an old template may be among the available ones.
     let available = (available - old).clamp(0, size.max(0));
-    let is_ready = reported.is_some() && old == 0 && available >= size;
-    let reason = if is_ready { "Available" } else { "Progressing" };
-    let message = format!("{available} of {size} Pods are up to date and available");
+    let is_ready = deployment.is_some() && old == 0 && available >= size;
+    let conditions = deployment.and_then(|it| it.conditions.as_ref());
+    let mut conditions = conditions.into_iter().flatten();
+    let stuck = conditions.find(|it| {
+        let condition = (it.type_.as_deref(), it.status.as_deref());
+        condition == (Some("Progressing"), Some("False"))
+    });
+    let mut message = format!("{available} of {size} Pods are up to date and available");
+    let reason = match stuck {
+        _ if is_ready => "Available",
+        // The Deployment has not progressed for 10 minutes.
+        Some(stuck) => {
+            let why = stuck.message.as_deref().unwrap_or_default();
+            message = format!("{message}: {why}");
+            "ProgressDeadlineExceeded"
+        }
+        None => "Progressing",
+    };
     let mut status = busybox.status.clone().unwrap_or_default();
     let ready = Condition {
         last_transition_time: Time(now),
@@ -267,20 +292,12 @@ mod tests {
 
     use super::*;
 
-    fn deployment(generation: i64, [all, updated, available]: [i32; 3]) -> apps::Deployment {
-        apps::Deployment {
-            metadata: ObjectMeta {
-                generation: Some(2),
-                ..ObjectMeta::default()
-            },
-            status: Some(apps::DeploymentStatus {
-                observed_generation: Some(generation),
-                replicas: Some(all),
-                updated_replicas: Some(updated),
-                available_replicas: Some(available),
-                ..apps::DeploymentStatus::default()
-            }),
-            ..apps::Deployment::default()
+    fn deployment([all, updated, available]: [i32; 3]) -> apps::DeploymentStatus {
+        apps::DeploymentStatus {
+            replicas: Some(all),
+            updated_replicas: Some(updated),
+            available_replicas: Some(available),
+            ..apps::DeploymentStatus::default()
         }
     }
 
@@ -289,19 +306,34 @@ mod tests {
         let mut busybox = Busybox::default();
         busybox.spec.size = 2;
         let now = Timestamp::UNIX_EPOCH;
-        let status = |deployment: Option<&apps::Deployment>| {
+        let status = |deployment: Option<&apps::DeploymentStatus>| {
             let status = wanted_status(&busybox, deployment, now);
             status.conditions[0].status.clone()
         };
-        let ready = |deployment| status(Some(&deployment));
+        let ready = |counts| status(Some(&deployment(counts)));
         assert_eq!(status(None), "False");
-        assert_eq!(ready(deployment(2, [2, 2, 2])), "True");
-        assert_eq!(ready(deployment(2, [2, 2, 1])), "False");
+        assert_eq!(ready([2, 2, 2]), "True");
+        assert_eq!(ready([2, 2, 1]), "False");
         // A rollout: one of the available Pods has the old template.
-        assert_eq!(ready(deployment(2, [3, 2, 2])), "False");
-        assert_eq!(ready(deployment(2, [3, 2, 3])), "False");
-        // The status of an older spec.
-        assert_eq!(ready(deployment(1, [2, 2, 2])), "False");
+        assert_eq!(ready([3, 2, 2]), "False");
+        assert_eq!(ready([3, 2, 3]), "False");
+    }
+
+    #[test]
+    fn a_rollout_that_is_stuck_shows() {
+        let mut busybox = Busybox::default();
+        busybox.spec.size = 1;
+        let mut stuck = deployment([1, 1, 0]);
+        stuck.conditions = Some(vec![apps::DeploymentCondition {
+            type_: Some("Progressing".to_owned()),
+            status: Some("False".to_owned()),
+            message: Some("timed out".to_owned()),
+            ..apps::DeploymentCondition::default()
+        }]);
+        let now = Timestamp::UNIX_EPOCH;
+        let status = wanted_status(&busybox, Some(&stuck), now);
+        assert_eq!(status.conditions[0].reason, "ProgressDeadlineExceeded");
+        assert!(status.conditions[0].message.ends_with("timed out"));
     }
 
     #[test]
@@ -309,7 +341,7 @@ mod tests {
         let mut busybox = Busybox::default();
         for (available, expected) in [(0, true), (0, false), (1, true), (1, false), (0, true)] {
             busybox.spec.size = 1;
-            let deployment = deployment(2, [1, 1, available]);
+            let deployment = deployment([1, 1, available]);
             let now = Timestamp::UNIX_EPOCH;
             let wanted = wanted_status(&busybox, Some(&deployment), now);
             let event = transition(&busybox, &wanted);

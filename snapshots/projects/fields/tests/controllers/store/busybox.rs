@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use anyhow::ensure;
-use k8s_openapi::api::apps::v1 as apps;
+use k8s_openapi::api::{apps::v1 as apps, core::v1 as core, policy::v1 as policy};
 use kube::api::{Patch, PatchParams, PostParams};
 use operator_runtime::envtest::{eventually, wait_for};
 use serde_json::json;
@@ -15,8 +15,8 @@ use crate::cluster;
 
 const NAME: &str = "store-busybox";
 
-/// The operator creates a Deployment, and the object is ready as soon as the Deployment is. The test has no Pods, so it writes the
-/// status of the Deployment.
+/// The object is ready as soon as its Deployment is. The API server of the test runs no Pods, so the test writes the status of the
+/// Deployment.
 #[tokio::test]
 async fn becomes_ready() -> anyhow::Result<()> {
     let cluster = cluster()?;
@@ -25,6 +25,10 @@ async fn becomes_ready() -> anyhow::Result<()> {
     let busybox = cluster.minimal_object(NAME).await?;
     let params = PostParams::default();
     api.create(&params, &busybox).await?;
+    // The CRD allows only names that the other objects can have.
+    let mut long = busybox;
+    long.metadata.name = Some("a".repeat(64));
+    assert!(api.create(&params, &long).await.is_err());
 
     let deployments = cluster.api::<apps::Deployment>()?;
     eventually(Duration::from_secs(30), async || {
@@ -39,6 +43,11 @@ async fn becomes_ready() -> anyhow::Result<()> {
     let patch = Patch::Merge(status);
     deployments.patch_status(NAME, &params, &patch).await?;
     wait_for(&api, NAME, READY).await?;
+    let budgets = cluster.api::<policy::PodDisruptionBudget>()?;
+    budgets.get(NAME).await?;
+    let service = cluster.api::<core::Service>()?.get(NAME).await?;
+    let port = service.spec.and_then(|it| Some(it.ports?.first()?.port));
+    assert_eq!(port, Some(8080));
     // RBAC refused no call, because `controller()` declares all of them.
     assert_eq!(cluster.operator()?.refused(), Vec::<String>::new());
     Ok(())

@@ -17,6 +17,8 @@ use serde::{Deserialize, Serialize};
     derive = "Default",
     derive = "PartialEq",
     status = "BusyboxStatus",
+    validation = Rule::new("self.metadata.name.matches('^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$')")
+        .message("the name must be a DNS label: at most 63 characters, a letter first"),
     printcolumn(
         name = "Age",
         type_ = "date",

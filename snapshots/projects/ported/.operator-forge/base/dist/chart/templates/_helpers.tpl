@@ -28,6 +28,6 @@ The service account of the manager.
 {{- if .Values.serviceAccount.create }}
 {{- .Values.serviceAccount.name | default (printf "%s-controller-manager" (include "media-operator.fullname" .)) }}
 {{- else }}
-{{- .Values.serviceAccount.name | default "default" }}
+{{- required "serviceAccount.create=false needs serviceAccount.name" .Values.serviceAccount.name }}
 {{- end }}
 {{- end }}

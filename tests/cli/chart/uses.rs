@@ -1,0 +1,92 @@
+//! Charts as people use them: values that contradict each other, a parent chart, and projects of other shapes.
+
+use serde_json::json;
+
+use super::{
+    Chart,
+    values::{CONTAINER, POD, manager, rendered},
+};
+use crate::kustomize::edit;
+
+/// Helm fails with this message.
+#[track_caller]
+fn fails(value: &str, message: &str) {
+    let output = Chart::of("webhooks").template(&[value.to_owned()]);
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let failed = !output.status.success() && errors.contains(message);
+    assert!(failed, "{value}: {errors}");
+}
+
+#[test]
+fn contradicting_values_fail() {
+    fails(
+        "extraArgs=[\"--leader-elect=false\"]",
+        "extraArgs: config/ sets --leader-elect already",
+    );
+    fails(
+        "extraEnv=[{\"name\":\"RUST_BACKTRACE\"}]",
+        "extraEnv: config/ sets RUST_BACKTRACE already",
+    );
+    fails(
+        "serviceAccount.create=false",
+        "serviceAccount.create=false needs serviceAccount.name",
+    );
+}
+
+#[test]
+fn images_that_the_controllers_run() {
+    let flags = "--group store --version v1alpha1 --kind Busybox --image busybox:1.37";
+    let create = format!("operator-forge create api -q {flags}");
+    let chart = Chart::new("one-api", &[&create]);
+    let image = |values: &[&str]| {
+        let values: Vec<_> = values.iter().map(|value| (*value).to_owned()).collect();
+        let objects = chart.rendered(&values);
+        let variables = &manager(&objects).pointer(CONTAINER).unwrap()["env"];
+        let mut variables = variables.as_array().unwrap().iter();
+        let variable = variables.find(|it| it["name"] == "RELATED_IMAGE_STORE_BUSYBOX");
+        variable.unwrap()["value"].clone()
+    };
+    assert_eq!(image(&[]), "busybox:1.37");
+    let other = "relatedImages={\"RELATED_IMAGE_STORE_BUSYBOX\":\"mirror/busybox:2\"}";
+    assert_eq!(image(&[other]), "mirror/busybox:2");
+}
+
+/// A parent chart sets `enabled`, the condition of its dependency.
+#[test]
+fn a_parent_chart() {
+    rendered("webhooks", &["enabled=true", "global={\"a\":1}"]);
+}
+
+#[test]
+fn a_mounted_certificate() {
+    let chart = Chart::new("webhooks", &["operator-forge edit --certificates mounted"]);
+    chart.assert_same();
+    let values = [
+        "webhooks.certificate.existingSecret=\"tls\"",
+        "webhooks.certificate.caBundle=\"Q0E=\"",
+    ];
+    let objects = chart.rendered(&values.map(str::to_owned));
+    let pod = manager(&objects).pointer(POD).unwrap();
+    let volumes = json!([{"name": "webhook-certs", "secret": {"secretName": "tls"}}]);
+    assert_eq!(pod["volumes"], volumes);
+    for (who, client) in objects.clients() {
+        assert_eq!(client["caBundle"], "Q0E=", "{who}");
+    }
+    let off = ["webhooks.enabled=false", "crds.enabled=false"];
+    let off = chart.rendered(&off.map(str::to_owned));
+    assert!(manager(&off).pointer(POD).unwrap()["volumes"].is_null());
+}
+
+#[test]
+fn a_project_without_name_prefix() {
+    let chart = Chart::new("one-api", &[]);
+    let kustomization = "config/default/kustomization.yaml";
+    edit(
+        chart.path(),
+        kustomization,
+        "namePrefix: memcached-operator-\n",
+        "",
+    );
+    chart.make(false).unwrap();
+    chart.assert_same();
+}
