@@ -33,12 +33,17 @@ cp "$root/crates/operator-runtime/CHANGELOG.md" "$work/src/operator-runtime-chan
 # The links of the repository, as the book has its pages; the items of the library, without rustdoc's links; and a block's file
 # and marks, which are for the tests.
 find "$work/src" -name '*.md' | while read -r page; do
+    case $page in
+    "$work/src/guide/"*) up= ;;
+    "$work/src/"*/*) up=../ ;;
+    *) up= ;;
+    esac
     sed -E -i.before \
-        -e 's#\]\((\.\./)*crates/operator-runtime/src/guide/#](guide/#g' \
-        -e 's#\]\((\.\./)*crates/(operator-runtime|crd-types)/README\.md#](\2.md#g' \
-        -e 's#\]\((\.\./)*crates/operator-runtime/CHANGELOG\.md#](operator-runtime-changelog.md#g' \
-        -e 's#\]\((\.\./)*CONTRIBUTING\.md#](contributing.md#g' \
-        -e 's#\]\((\.\./)*src/template/sets\.md#](sets.md#g' \
+        -e "s#\]\((\.\./)*crates/operator-runtime/src/guide/#](${up}guide/#g" \
+        -e "s#\]\((\.\./)*crates/(operator-runtime|crd-types)/README\.md#](${up}\2.md#g" \
+        -e "s#\]\((\.\./)*crates/operator-runtime/CHANGELOG\.md#](${up}operator-runtime-changelog.md#g" \
+        -e "s#\]\((\.\./)*CONTRIBUTING\.md#](${up}contributing.md#g" \
+        -e "s#\]\((\.\./)*src/template/sets\.md#](${up}sets.md#g" \
         -e 's#\]\(\.\./README\.md#](README.md#g' \
         -e 's#\]\(docs/#](#g' \
         -e '/^\[`.*`\]: crate::/d' \
