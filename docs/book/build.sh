@@ -10,11 +10,14 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 out=${1:-$root/target/book}
 tools=${XDG_CACHE_HOME:-$HOME/.cache}/operator-forge/book
 install() {
-    [ -x "$tools/bin/$1" ] && "$tools/bin/$1" --version | grep -qF "$2" ||
-        CARGO_TARGET_DIR="$tools/target" cargo install --quiet --locked --root "$tools" "$@" >&2
+    name=$1 version=$2
+    shift 2
+    if ! "$tools/bin/$name" --version 2>/dev/null | grep -qF "$version"; then
+        CARGO_TARGET_DIR="$tools/target" cargo install --quiet --locked --root "$tools" "$name@$version" "$@" >&2
+    fi
 }
-install mdbook@0.5.4 --no-default-features --features search
-install mdbook-mermaid@0.17.1
+install mdbook 0.5.4 --no-default-features --features search
+install mdbook-mermaid 0.17.1
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -30,8 +33,7 @@ for crate in operator-runtime crd-types; do
 done
 cp "$root/crates/operator-runtime/CHANGELOG.md" "$work/src/operator-runtime-changelog.md"
 
-# The links of the repository, as the book has its pages; the items of the library, without rustdoc's links; and a block's file
-# and marks, which are for the tests.
+# The links of the repository, as the book has its pages.
 find "$work/src" -name '*.md' | while read -r page; do
     case $page in
     "$work/src/guide/"*) up= ;;
@@ -44,14 +46,7 @@ find "$work/src" -name '*.md' | while read -r page; do
         -e "s#\]\((\.\./)*crates/operator-runtime/CHANGELOG\.md#](${up}operator-runtime-changelog.md#g" \
         -e "s#\]\((\.\./)*CONTRIBUTING\.md#](${up}contributing.md#g" \
         -e "s#\]\((\.\./)*src/template/sets\.md#](${up}sets.md#g" \
-        -e 's#\]\(\.\./README\.md#](README.md#g' \
-        -e 's#\]\(docs/#](#g' \
-        -e '/^\[`.*`\]: crate::/d' \
-        -e 's#\]\(crate::guide::([a-z_]+)#](guide/\1.md#g' \
-        -e 's#\[([^][]*)\]\(\.github/[^)]*\)#\1#g' \
-        -e 's#\[([^][]*)\]\(crate::[^)]*\)#\1#g' \
-        -e 's#\[(`[^`]*`)\]([^([]|$)#\1\2#g' \
-        -e 's#^```(rust|yaml|toml|sh|console)[ ,].*#```\1#' \
+        -f "$root/docs/book/page.sed" \
         "$page"
     case $page in
     "$work/src/guide/"*)
