@@ -41,7 +41,7 @@ Examples:
   operator-forge create api --group cache --version v1alpha1 --kind Memcached --field size:int32:min=1:default=3 \\
     --field image:string
   operator-forge create api --group cache --version v1alpha1 --kind Memcached --image memcached:1.6.39-alpine \\
-    --image-container-port 11211
+    --image-container-port 11211 --run-as-user 11211
   operator-forge create api --group cache --version v1 --kind Memcached --controller=false
   operator-forge create api --group apps --version v1 --kind Deployment --resource=false
   operator-forge create api --group cache --version v1alpha1 --kind Memcached --resource=false --controller-name backup

@@ -3,7 +3,7 @@
 use std::{any::Any, collections::HashMap, error::Error};
 
 use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
-use kube::core::Status;
+use kube::core::{DynamicObject, Status};
 use parking_lot::Mutex;
 use serde_json::{Value, json};
 
@@ -126,18 +126,25 @@ impl Shown {
     }
 }
 
-/// The patch that sets a condition of an object; `None` if the condition is already set, or if the type has
-/// no conditions. Fails if the type cannot have a status of conditions alone.
-pub(super) type Report = fn(&dyn Stored, Condition) -> serde_json::Result<Option<Value>>;
+/// The patch that sets a condition of an object, in its newer version if there is one; `None` if the condition is
+/// already set, or if the type has no conditions. Fails if the type cannot have a status of conditions alone.
+pub(super) type Report =
+    fn(&dyn Stored, Option<DynamicObject>, Condition) -> serde_json::Result<Option<Value>>;
 
 pub(super) fn report<K: TypedObject>(
     object: &dyn Stored,
+    newer: Option<DynamicObject>,
     condition: Condition,
 ) -> serde_json::Result<Option<Value>> {
     let object: &dyn Any = object;
     let Some(object) = object.downcast_ref::<K>() else {
         return Ok(None);
     };
+    let newer: Option<K> = match newer {
+        Some(newer) => Some(serde_json::from_value(serde_json::to_value(newer)?)?),
+        None => None,
+    };
+    let object = newer.as_ref().unwrap_or(object);
     let same = |old: &Condition, new: &Condition| {
         let mut same = new.clone();
         same.last_transition_time = old.last_transition_time.clone();
@@ -175,7 +182,7 @@ mod tests {
         let object = json!({ "metadata": metadata, "spec": {}, "status": status });
         let object: K = from_value(object).unwrap();
         let failure = from_value(condition("Ready", "False", "New", 9)).unwrap();
-        let mut patch = report::<K>(&object, failure).unwrap()?;
+        let mut patch = report::<K>(&object, None, failure).unwrap()?;
         assert_eq!(patch["metadata"], json!({ "resourceVersion": "7" }));
         Some(patch["status"].take())
     }
@@ -246,7 +253,7 @@ mod tests {
         let object = json!({ "metadata": { "name": "a" }, "spec": {} });
         let object: Thing = from_value(object).unwrap();
         let failure = from_value(condition("Ready", "False", "New", 9)).unwrap();
-        let error = report::<Thing>(&object, failure).unwrap_err();
+        let error = report::<Thing>(&object, None, failure).unwrap_err();
         assert_eq!(error.to_string(), "missing field `phase`");
     }
 

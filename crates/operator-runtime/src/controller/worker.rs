@@ -113,7 +113,7 @@ impl Worker {
             let mut own = newest;
             let mut retry = None;
             if let Err((_, failure)) = &result {
-                match self.show(key, &*object, failure).await {
+                match self.show(key, &*object, newest.is_some(), failure).await {
                     Ok(shown) => {
                         own = own.max(shown);
                         if failure.terminal {
@@ -201,10 +201,13 @@ impl Worker {
 
     /// Reports a failure in the object's condition, unless it is already there; returns the version of the
     /// write. Fails if the API server refused the write.
+    ///
+    /// If the reconcile has written the object, its condition may be another one than in `object`.
     async fn show(
         &self,
         key: &Key,
         object: &dyn Stored,
+        is_written: bool,
         failure: &Failure,
     ) -> Result<Option<u128>, ()> {
         let Some(report) = self.report.filter(|_| !failure.conflict) else {
@@ -223,7 +226,13 @@ impl Worker {
             observed_generation: meta.generation,
             last_transition_time: Time(Timestamp::now()),
         };
-        let patch = match report(object, condition) {
+        let client = self.client.clone();
+        let api: Api<DynamicObject> = self.source.kind.api(client, key.namespace());
+        let newer = match is_written {
+            true => api.get_opt(key.name()).await.map_err(unreported)?,
+            false => None,
+        };
+        let patch = match report(object, newer, condition) {
             Ok(Some(patch)) => patch,
             Ok(None) => return Ok(None),
             Err(error) => {
@@ -231,8 +240,6 @@ impl Worker {
                 return Err(());
             }
         };
-        let client = self.client.clone();
-        let api: Api<DynamicObject> = self.source.kind.api(client, key.namespace());
         let (params, patch) = (PatchParams::default(), Patch::Merge(patch));
         match api.patch_status(key.name(), &params, &patch).await {
             Ok(shown) => {
@@ -245,8 +252,7 @@ impl Worker {
                 Err(())
             }
             Err(error) => {
-                let error = chain(&error);
-                tracing::warn!(error, "cannot report the failure in the status");
+                unreported(error);
                 Err(())
             }
         }
@@ -281,4 +287,10 @@ impl Worker {
         }
         None
     }
+}
+
+/// Logs why a failure is not in the status.
+fn unreported(error: kube::Error) {
+    let error = chain(&error);
+    tracing::warn!(error, "cannot report the failure in the status");
 }

@@ -78,6 +78,24 @@ async fn a_failure_is_reported_once_per_reason() -> Result<()> {
     Ok(())
 }
 
+/// The report is about the object as the reconcile left it, also when the report before it said the same.
+#[tokio::test]
+async fn a_failure_after_ready_was_written_is_reported() -> Result<()> {
+    let (site, journal) = (Site::new("late-failures").await?, Journal::default());
+    let _operator = Operator::run(&site, journal.controller("widgets")).await?;
+    journal.order("a", Some(Order::FailLate));
+    site.create("a", 1).await?;
+    for size in 2..5 {
+        let calls = journal.count("a");
+        site.resize("a", size).await?;
+        until("the next call", 20, async || Ok(journal.count("a") > calls)).await?;
+        shows(&site, "a", "False", "Terminal").await?;
+        sleep(Duration::from_millis(500)).await;
+        shows(&site, "a", "False", "Terminal").await?;
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn back_off_grows_and_is_reset() -> Result<()> {
     let (site, journal) = (Site::new("back-off").await?, Journal::default());

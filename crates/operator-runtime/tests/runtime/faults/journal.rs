@@ -63,6 +63,8 @@ pub struct Journal {
 pub enum Order {
     Fail,
     FailForEver,
+    /// After `Ready=True` was written.
+    FailLate,
     Panic,
     Hang,
 }
@@ -121,9 +123,12 @@ impl Journal {
             Some(Order::FailForEver) => return Err(Failed::Terminal),
             Some(Order::Panic) => panic!("panic of the test"),
             Some(Order::Hang) => std::future::pending().await,
-            None => {}
+            Some(Order::FailLate) | None => {}
         }
         write(&widget, &client).await?;
+        if let Some(Order::FailLate) = order {
+            return Err(Failed::Terminal);
+        }
         Ok(Action::requeue(Duration::from_secs(3600)))
     }
 }

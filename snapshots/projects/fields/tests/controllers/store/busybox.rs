@@ -28,7 +28,8 @@ async fn becomes_ready() -> anyhow::Result<()> {
     // The CRD allows only names that the other objects can have.
     let mut long = busybox;
     long.metadata.name = Some("a".repeat(64));
-    assert!(api.create(&params, &long).await.is_err());
+    let refused = api.create(&params, &long).await.unwrap_err().to_string();
+    assert!(refused.contains("must be a DNS label"), "{refused}");
 
     let deployments = cluster.api::<apps::Deployment>()?;
     eventually(Duration::from_secs(30), async || {
