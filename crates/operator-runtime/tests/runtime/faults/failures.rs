@@ -3,6 +3,8 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
+use kube::api::{Patch, PatchParams};
+use serde_json::json;
 use tokio::time::sleep;
 
 use crate::faults::{
@@ -85,13 +87,22 @@ async fn a_failure_after_ready_was_written_is_reported() -> Result<()> {
     let _operator = Operator::run(&site, journal.controller("widgets")).await?;
     journal.order("a", Some(Order::FailLate));
     site.create("a", 1).await?;
-    for size in 2..5 {
+    shows(&site, "a", "False", "Terminal").await?;
+    for label in ["first", "second"] {
         let calls = journal.count("a");
-        site.resize("a", size).await?;
+        let patch = json!({ "metadata": { "labels": { "label": label } } });
+        let params = PatchParams::default();
+        site.widgets()
+            .patch("a", &params, &Patch::Merge(patch))
+            .await?;
         until("the next call", 20, async || Ok(journal.count("a") > calls)).await?;
-        shows(&site, "a", "False", "Terminal").await?;
-        sleep(Duration::from_millis(500)).await;
-        shows(&site, "a", "False", "Terminal").await?;
+        sleep(Duration::from_secs(1)).await;
+        let widget = site.widgets().get("a").await?;
+        ensure!(
+            ready(&widget) == Some(("False", "Terminal")),
+            "{:?}",
+            widget.status
+        );
     }
     Ok(())
 }
