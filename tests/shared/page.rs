@@ -44,10 +44,11 @@ impl Block {
             assert_eq!(missing, None, "{place}: not in `{path}`");
             return;
         }
-        let is_part = !before.is_empty() && !self.is("new");
+        let is_new = self.is("new");
+        assert!(is_new || file.exists(), "{place}: there is no `{path}`");
         let after = match self.language.as_str() {
-            "rust" if is_part => with_items(&before, &self.text),
-            "yaml" if is_part => with_keys(&before, &self.text),
+            "rust" if !is_new => with_items(&before, &self.text),
+            "yaml" if !is_new => with_keys(&before, &self.text),
             _ => self.text.clone(),
         };
         fs::create_dir_all(file.parent().unwrap()).unwrap();
