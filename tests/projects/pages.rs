@@ -39,6 +39,12 @@ const ALL: [(&[&str], &str); 7] = [
     (&["docs/manager.md"], ONE_API),
 ];
 
+/// Pages whose code compiles in a project that these lines make. Their commands are about other projects.
+const CODE: [(&[&str], &str); 2] = [
+    (&["docs/webhooks.md"], ONE_API),
+    (&["docs/external-types.md"], EXTERNAL),
+];
+
 /// How many of [`ALL`] every run walks.
 const ALWAYS: usize = 2;
 
@@ -46,6 +52,15 @@ const ALWAYS: usize = 2;
 const ONE_API: &str = "operator-forge init -q memcached-operator --domain example.com --vcs none
 cd memcached-operator
 operator-forge create api -q --group cache --version v1alpha1 --kind Memcached";
+
+/// A project with a controller of an external type, which a module has as a crate would.
+const EXTERNAL: &str = "operator-forge init -q issuer-operator --domain example.com --vcs none
+cd issuer-operator
+cp \"$TYPES\" src/some_crds.rs
+echo 'pub mod some_crds;' >> src/lib.rs
+sed -i 's/Certificate/Issuer/g' src/some_crds.rs
+operator-forge create api -q --group cert-manager --external-api-domain io --version v1 --kind Issuer \
+  --external-api-path crate::some_crds::v1::Issuer --resource=false";
 
 /// A page that is being read.
 struct Reader {
@@ -74,7 +89,9 @@ impl Reader {
     }
 
     fn run(&mut self, text: &str, place: &str) {
-        let step = self.shell.run(&with_exit_codes(text));
+        let types = repository().join("tests/projects/external/types.rs");
+        let text = with_exit_codes(text).replace("$TYPES", &types.display().to_string());
+        let step = self.shell.run(&text);
         assert_eq!(step.code, 0, "{place}\n{text}\n{}", step.output);
     }
 
@@ -149,7 +166,7 @@ fn the_operators_of_the_pages_build() {
         Some("all") => true,
         Some(one) => names.iter().any(|name| name.contains(one)),
     };
-    for (_, (names, first)) in ALL.iter().enumerate().filter(is_wanted) {
+    for (at, (names, first)) in ALL.iter().chain(&CODE).enumerate().filter(is_wanted) {
         let mut reader = Reader {
             shell: Shell::new(),
             directory: directory.clone(),
@@ -160,7 +177,9 @@ fn the_operators_of_the_pages_build() {
         reader.run(first, names[0]);
         for name in *names {
             for block in &Page::read(&repository().join(name)).blocks {
-                reader.read(block, &format!("{name}:{}", block.line));
+                if at < ALL.len() || block.language == "rust" {
+                    reader.read(block, &format!("{name}:{}", block.line));
+                }
             }
         }
         if names.contains(&"docs/releases.md") {
