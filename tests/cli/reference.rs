@@ -151,7 +151,7 @@ const NEEDS: [(&str, &str); 3] = [
 
 #[test]
 fn not_run() {
-    let mut page = "# Commands that no test runs\n\nAll other blocks of these pages run. Of these, the tests run the lines of \
+    let mut page = "# Commands that no test runs\n\nAll other blocks of `docs/` run. Of these, the tests run the lines of \
          operator-forge, and check that each target of `make` exists.\n\n| page | command | needs |\n|---|---|---|\n"
         .to_owned();
     for Page { name, blocks, .. } in pages() {
