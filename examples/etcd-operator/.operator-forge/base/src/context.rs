@@ -1,0 +1,32 @@
+use kube::Client;
+use kube::runtime::events::Recorder;
+use operator_runtime::{Applier, Manager};
+
+/// The operator's own flags, in addition to the manager's.
+#[derive(Debug, clap::Args)]
+#[command(about = None, long_about = None)]
+pub struct OperatorFlags {}
+
+/// The state that reconciles and webhooks share: clients, stores of watched objects, your settings.
+pub struct Context {
+    /// Calls the API server. Clones are cheap and share its connections.
+    pub client: Client,
+    /// Applies owned objects, and skips unchanged ones.
+    pub applier: Applier,
+    /// Publishes events about objects.
+    pub recorder: Recorder,
+}
+
+impl Context {
+    /// Runs once, before the operator starts; in tests, with the default flags.
+    ///
+    /// `manager.store::<Secret>()` caches all Secrets, `manager.store_with(…)` some of them, or a
+    /// part of each. `manager.clock()` is a clock that unit tests can set.
+    pub async fn new(manager: &Manager, _flags: OperatorFlags) -> anyhow::Result<Self> {
+        Ok(Self {
+            client: manager.client(),
+            applier: manager.applier(),
+            recorder: manager.recorder(),
+        })
+    }
+}

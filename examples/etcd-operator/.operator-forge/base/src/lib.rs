@@ -1,0 +1,15 @@
+//! The operator as a library, for its binaries and tests.
+
+pub mod api;
+mod context;
+pub mod controllers;
+pub mod webhooks;
+
+pub use context::{Context, OperatorFlags};
+use operator_runtime::{ManagerOptions, WatchScope};
+
+/// The options that the manager, `make manifests` and the tests share.
+pub const OPTIONS: ManagerOptions = ManagerOptions {
+    name: "etcd-operator.example.com",
+    scope: WatchScope::Cluster,
+};

@@ -1,0 +1,112 @@
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
+use k8s_openapi::jiff::Timestamp;
+use kube::{CustomResource, KubeSchema};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The desired state of EtcdBackup.
+#[derive(Clone, Debug, PartialEq, CustomResource, Deserialize, KubeSchema, Serialize)]
+#[kube(
+    group = "etcd.example.com",
+    version = "v1alpha1",
+    kind = "EtcdBackup",
+    plural = "etcdbackups",
+    shortname = "eb",
+    category = "etcd-operator",
+    namespaced,
+    doc = "EtcdBackup saves an EtcdCluster, once or by a schedule.",
+    derive = "Default",
+    derive = "PartialEq",
+    status = "EtcdBackupStatus",
+    printcolumn(
+        name = "Age",
+        type_ = "date",
+        json_path = ".metadata.creationTimestamp"
+    )
+)]
+#[serde(rename_all = "camelCase")]
+pub struct EtcdBackupSpec {
+    /// The EtcdCluster to save.
+    #[schemars(length(min = 1))]
+    #[x_kube(validation = Rule::new("self == oldSelf").message("cluster cannot change"))]
+    pub cluster: String,
+    /// When to save it, in the format of cron, in UTC. Without a schedule it is saved once.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub schedule: Option<String>,
+    /// Whether the schedule rests.
+    #[serde(default)]
+    pub suspend: bool,
+    /// How many snapshots are kept. Older ones are deleted after each new one.
+    #[serde(default = "default_keep")]
+    #[schemars(range(min = 1))]
+    pub keep: i32,
+    /// The PersistentVolumeClaim for the snapshots.
+    #[schemars(length(min = 1))]
+    #[x_kube(validation = Rule::new("self == oldSelf").message("claim cannot change"))]
+    pub claim: String,
+}
+
+impl Default for EtcdBackupSpec {
+    fn default() -> Self {
+        Self {
+            cluster: String::new(),
+            schedule: None,
+            suspend: false,
+            keep: default_keep(),
+            claim: String::new(),
+        }
+    }
+}
+
+/// The observed state of EtcdBackup.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, KubeSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EtcdBackupStatus {
+    /// The snapshots on the disk, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
+    pub snapshots: Vec<Snapshot>,
+    /// When the schedule last asked for a snapshot.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_schedule_time: Option<Time>,
+    /// The Pod that takes a snapshot now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub running: Option<String>,
+    /// The generation of the object that the operator last reconciled.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed_generation: Option<i64>,
+    /// The latest observations, such as whether the object is ready.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
+    pub conditions: Vec<Condition>,
+}
+
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+pub struct Snapshot {
+    pub name: String,
+    /// When the snapshot was taken.
+    pub time: Time,
+    /// The revision of the data in it.
+    pub revision: i64,
+    /// Its size in bytes.
+    pub size: i64,
+    /// The hash that etcd sent with it, and that the file has.
+    pub sha256: String,
+}
+
+impl Default for Snapshot {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            time: Time(Timestamp::UNIX_EPOCH),
+            revision: 0,
+            size: 0,
+            sha256: String::new(),
+        }
+    }
+}
+
+fn default_keep() -> i32 {
+    7
+}

@@ -1,0 +1,10 @@
+//! Generates the CRDs, roles and webhook configurations in `config/` from the Rust code.
+
+use std::process::ExitCode;
+
+use etcd_operator::{OPTIONS, api, controllers, webhooks};
+
+fn main() -> ExitCode {
+    let controllers = controllers::all();
+    operator_runtime::manifests::main(&OPTIONS, api::crds(), &controllers, &webhooks::all())
+}

@@ -1,0 +1,120 @@
+//! Operates one cluster of etcd: observes it, decides on one step, takes it, and reports.
+
+mod act;
+mod certificates;
+mod objects;
+mod observe;
+mod plan;
+mod status;
+
+use std::time::Duration;
+
+use kube::runtime::events::{Event, EventType};
+use kube::{Api, Resource, ResourceExt};
+use operator_runtime::{Action, ReconcileError};
+
+pub use certificates::{CA, CERTIFICATE, KEY};
+pub use objects::{CLUSTER, Objects, container_security, object, pod_security};
+
+use act::Hands;
+use observe::{Answers, Found, observe};
+use plan::{Step, Waiting};
+
+use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
+use crate::{Context, etcd, fault};
+
+/// After a step, the next one follows at once; Pods and disks also reconcile when they change.
+const AFTER_STEP: Duration = Duration::from_millis(100);
+const WHILE_WAITING: Duration = Duration::from_secs(1);
+/// etcd does not report when a member stops, so a cluster that is ready is asked again.
+const WHEN_DONE: Duration = Duration::from_secs(10);
+
+/// The errors of a reconcile. A failed reconcile is retried with exponential back-off.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("a call to the API server failed")]
+    Kube(#[from] kube::Error),
+    #[error("a call to etcd failed")]
+    Etcd(#[from] etcd::Error),
+    #[error("cannot issue a certificate")]
+    Certificate(#[from] rcgen::Error),
+    /// Not an error: the step has to wait.
+    #[error("{0}")]
+    NotYet(String),
+}
+
+pub type Result<T> = std::result::Result<T, Error>;
+
+impl ReconcileError for Error {
+    fn reason(&self) -> &'static str {
+        match self {
+            Self::Kube(_) => "ApiCallFailed",
+            Self::Etcd(_) => "EtcdCallFailed",
+            Self::Certificate(_) => "CertificateFailed",
+            Self::NotYet(_) => "Waiting",
+        }
+    }
+}
+
+/// Takes the cluster one step toward its spec.
+pub async fn reconcile(cluster: &EtcdCluster, context: &Context) -> Result<Action> {
+    let objects = Objects::of(cluster);
+    let found = Found::read(&context.client, cluster).await?;
+    let hands = Hands {
+        cluster,
+        context,
+        objects: Objects::of(cluster),
+    };
+    hands.apply_foundation(&found).await?;
+    let incarnation = cluster.status.as_ref().and_then(|it| it.incarnation);
+    let answers = Answers::ask(&objects, &found, incarnation.unwrap_or_default()).await;
+    let (restores, backups) = (context.restores.list(), context.backups.list());
+    let requested = observe::requested(cluster, &restores);
+    let observed = observe(cluster, &found, &answers, requested);
+    let mut step = plan::next(&observed);
+    let snapshot = observe::snapshot(cluster, &restores, &backups);
+    match hands
+        .take(&step, &observed, &found, snapshot.as_ref())
+        .await
+    {
+        Err(Error::NotYet(reason)) => step = Step::Wait(Waiting::For(reason)),
+        result => result?,
+    }
+    publish(cluster, context, &step).await;
+    let wanted = status::wanted(cluster, &observed, &answers, &step);
+    let namespace = cluster.namespace().unwrap_or_default();
+    let api: Api<EtcdCluster> = Api::namespaced(context.client.clone(), &namespace);
+    if cluster.status.as_ref() != Some(&wanted) {
+        fault::before_write();
+    }
+    operator_runtime::status::patch(&api, cluster, &wanted).await?;
+    Ok(Action::requeue(match step {
+        Step::Done => WHEN_DONE,
+        Step::Wait(_) => WHILE_WAITING,
+        _ => AFTER_STEP,
+    }))
+}
+
+/// Publishes an event about a step that somebody on call would want to know. An event that is lost is no
+/// reason to stop.
+async fn publish(cluster: &EtcdCluster, context: &Context, step: &Step) {
+    let Some((reason, note)) = status::event(cluster, step) else {
+        return;
+    };
+    tracing::info!(reason, note);
+    let type_ = match step {
+        Step::Wait(_) => EventType::Warning,
+        _ => EventType::Normal,
+    };
+    let event = Event {
+        type_,
+        reason: reason.to_owned(),
+        note: Some(note),
+        action: reason.to_owned(),
+        secondary: None,
+    };
+    let about = cluster.object_ref(&());
+    if let Err(error) = context.recorder.publish(&event, &about).await {
+        tracing::warn!(%error, "cannot publish an event");
+    }
+}

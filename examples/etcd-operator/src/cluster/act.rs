@@ -1,0 +1,292 @@
+//! Takes one step. A step that was taken half way, or twice, is no harm: each write is idempotent, and the
+//! next decision starts from what is there.
+
+use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::jiff::Timestamp;
+use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
+use kube::core::NamespaceResourceScope;
+use kube::{Api, Resource, ResourceExt};
+use operator_runtime::TypedObject;
+use serde_json::json;
+
+use super::certificates::{Authority, is_due};
+use super::objects::{INITIAL_STATE, Objects, SnapshotFile, VOTER};
+use super::observe::{self, Found};
+use super::plan::{Member, Observed, Step, Version};
+use super::{Error, Result};
+use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
+use crate::etcd::{self, Etcd};
+use crate::{Context, fault};
+
+/// The code of gRPC with which etcd refuses what has to wait, such as promoting a learner that lags.
+const FAILED_PRECONDITION: i32 = 9;
+const UNAVAILABLE: i32 = 14;
+
+/// One cluster, and the means to change it.
+pub struct Hands<'a> {
+    pub cluster: &'a EtcdCluster,
+    pub context: &'a Context,
+    pub objects: Objects<'a>,
+}
+
+impl Hands<'_> {
+    /// Applies what every cluster has, whatever its state: Services, a disruption budget, certificates.
+    pub async fn apply_foundation(&self, found: &Found) -> Result<()> {
+        let applier = &self.context.applier;
+        applier
+            .owned(self.cluster, self.objects.peer_service())
+            .await?;
+        applier
+            .owned(self.cluster, self.objects.client_service())
+            .await?;
+        applier
+            .owned(self.cluster, self.objects.disruption_budget())
+            .await?;
+        let Some(authority) = self.authority(found) else {
+            fault::before_write();
+            let issued = Authority::create(&self.cluster.name_any(), now())?;
+            let secret =
+                self.objects
+                    .secret(&self.objects.ca_secret(), &issued.certificate, &issued);
+            applier.create_owned(self.cluster, secret).await?;
+            return Ok(());
+        };
+        self.issue(&authority, found, &self.objects.client(), Vec::new())
+            .await?;
+        for disk in &found.disks {
+            let name = disk.name_any();
+            // A member gets its first certificate when it starts.
+            if found.secret(&name).is_some() {
+                self.issue(&authority, found, &name, self.objects.hosts(&name))
+                    .await?;
+            }
+        }
+        Ok(())
+    }
+
+    fn authority(&self, found: &Found) -> Option<Authority> {
+        let secret = found.secret(&self.objects.ca_secret())?;
+        Authority::read(&self.cluster.name_any(), secret)
+    }
+
+    /// Issues a certificate that is missing or due.
+    async fn issue(
+        &self,
+        authority: &Authority,
+        found: &Found,
+        name: &str,
+        hosts: Vec<String>,
+    ) -> Result<()> {
+        let ca = authority.certificate();
+        if found
+            .secret(name)
+            .is_some_and(|secret| !is_due(secret, ca, now()))
+        {
+            return Ok(());
+        }
+        let tls = self.cluster.spec.tls.clone().unwrap_or_default();
+        let issued = authority.issue(name, hosts, now(), tls.validity.into())?;
+        let secret = self.objects.secret(name, ca, &issued);
+        fault::before_write();
+        self.context.applier.owned(self.cluster, secret).await?;
+        Ok(())
+    }
+
+    /// Takes `step`, unless it only changes the status or waits.
+    pub async fn take(
+        &self,
+        step: &Step,
+        observed: &Observed,
+        found: &Found,
+        snapshot: Option<&SnapshotFile>,
+    ) -> Result<()> {
+        match step {
+            Step::Bootstrap { name } => {
+                let first = Member {
+                    name: name.clone(),
+                    ..Default::default()
+                };
+                // A restored member has a disk with data: it must never found another cluster.
+                let is_new = observed.incarnation == 0;
+                self.start(found, name, observed.version, &[first], is_new)
+                    .await
+            }
+            Step::Restore { name } => self.restore(name, observed, snapshot).await,
+            Step::RetryRestore { name } => {
+                self.delete_pod(found, &self.objects.restorer()).await?;
+                self.delete_disk(found, name).await
+            }
+            Step::EndRestore => self.delete_pod(found, &self.objects.restorer()).await,
+            Step::Clean { name } => {
+                self.delete_pod(found, name).await?;
+                self.delete_disk(found, name).await?;
+                self.delete_secret(found, name).await
+            }
+            Step::Start { name, version } => {
+                self.start(found, name, *version, &observed.members, false)
+                    .await
+            }
+            Step::Restart { name } => self.delete_pod(found, name).await,
+            Step::AddLearner { name } => {
+                let etcd = self.voter(observed, found)?;
+                fault::before_write();
+                Ok(etcd.add_learner(&self.objects.peer_url(name)).await?)
+            }
+            Step::Promote { id, .. } => {
+                let etcd = self.voter(observed, found)?;
+                fault::before_write();
+                match etcd.promote(*id).await {
+                    Err(etcd::Error::Refused {
+                        code: FAILED_PRECONDITION | UNAVAILABLE,
+                        message,
+                    }) => Err(Error::NotYet(message)),
+                    result => Ok(result?),
+                }
+            }
+            Step::Admit { name } => self.admit(name).await,
+            Step::Remove { id, .. } => {
+                let etcd = self.voter(observed, found)?;
+                fault::before_write();
+                Ok(etcd.remove(*id).await?)
+            }
+            Step::MoveLeader { from, to } => {
+                let etcd = self.etcd(found, from)?;
+                fault::before_write();
+                Ok(etcd.move_leader(*to).await?)
+            }
+            Step::Defragment { name } => {
+                let etcd = self.etcd(found, name)?;
+                fault::before_write();
+                Ok(etcd.defragment().await?)
+            }
+            Step::BeginRestore { .. } | Step::Found | Step::Wait(_) | Step::Done => Ok(()),
+        }
+    }
+
+    /// Creates the disk, the certificate and the Pod of a member, as far as they are missing.
+    async fn start(
+        &self,
+        found: &Found,
+        name: &str,
+        version: Version,
+        members: &[Member],
+        is_new: bool,
+    ) -> Result<()> {
+        let Some(authority) = self.authority(found) else {
+            return Err(Error::NotYet("the CA is being created".to_owned()));
+        };
+        self.issue(&authority, found, name, self.objects.hosts(name))
+            .await?;
+        let applier = &self.context.applier;
+        fault::before_write();
+        applier
+            .create_owned(self.cluster, self.objects.disk(name))
+            .await?;
+        let pod = self.objects.member(name, version, members, is_new);
+        fault::before_write();
+        applier.create_owned(self.cluster, pod).await?;
+        Ok(())
+    }
+
+    async fn restore(
+        &self,
+        name: &str,
+        observed: &Observed,
+        snapshot: Option<&SnapshotFile>,
+    ) -> Result<()> {
+        let Some(snapshot) = snapshot else {
+            return Err(Error::NotYet("the snapshot to restore is gone".to_owned()));
+        };
+        let applier = &self.context.applier;
+        fault::before_write();
+        applier
+            .create_owned(self.cluster, self.objects.disk(name))
+            .await?;
+        let pod = self.objects.restore(name, observed.version, snapshot);
+        fault::before_write();
+        applier.create_owned(self.cluster, pod).await?;
+        Ok(())
+    }
+
+    /// Lets the Service lead to a member, and its next starts join the cluster.
+    async fn admit(&self, name: &str) -> Result<()> {
+        let patch = json!({ "metadata": {
+            "labels": { VOTER: "true" },
+            "annotations": { INITIAL_STATE: "existing" },
+        } });
+        fault::before_write();
+        let pods = self.api::<Pod>();
+        pods.patch(name, &PatchParams::default(), &Patch::Merge(patch))
+            .await?;
+        Ok(())
+    }
+
+    async fn delete_pod(&self, found: &Found, name: &str) -> Result<()> {
+        self.delete(found.pod(name)).await
+    }
+
+    async fn delete_disk(&self, found: &Found, name: &str) -> Result<()> {
+        self.delete(found.disk(name)).await
+    }
+
+    async fn delete_secret(&self, found: &Found, name: &str) -> Result<()> {
+        self.delete(found.secret(name)).await
+    }
+
+    /// Deletes an object that is as it was found.
+    async fn delete<K>(&self, object: Option<&K>) -> Result<()>
+    where
+        K: TypedObject + Resource<Scope = NamespaceResourceScope>,
+    {
+        let Some(object) = object.filter(|it| it.meta().deletion_timestamp.is_none()) else {
+            return Ok(());
+        };
+        let params = DeleteParams {
+            preconditions: Some(Preconditions {
+                uid: object.uid(),
+                ..Preconditions::default()
+            }),
+            ..DeleteParams::background()
+        };
+        fault::before_write();
+        match self.api::<K>().delete(&object.name_any(), &params).await {
+            Err(kube::Error::Api(status)) if status.is_not_found() => Ok(()),
+            result => Ok(result.map(|_| ())?),
+        }
+    }
+
+    /// A client of a member that votes and answers.
+    fn voter(&self, observed: &Observed, found: &Found) -> Result<Etcd> {
+        let is_ready = |name: &str| {
+            let instance = observed.instances.get(name);
+            instance
+                .and_then(|it| it.pod.as_ref())
+                .is_some_and(|pod| pod.ready)
+        };
+        let mut voters = observed.members.iter().filter(|member| !member.learner);
+        match voters.find(|member| is_ready(&member.name)) {
+            Some(member) => self.etcd(found, &member.name),
+            None => Err(Error::NotYet("no member is ready".to_owned())),
+        }
+    }
+
+    fn etcd(&self, found: &Found, name: &str) -> Result<Etcd> {
+        let credentials = found.credentials(&self.objects);
+        let etcd = found.pod(name).zip(credentials);
+        let etcd =
+            etcd.and_then(|(pod, credentials)| observe::client(&self.objects, pod, &credentials));
+        etcd.ok_or_else(|| Error::NotYet(format!("{name} has no address")))
+    }
+
+    fn api<K>(&self) -> Api<K>
+    where
+        K: Resource<Scope = NamespaceResourceScope, DynamicType = ()>,
+    {
+        let namespace = self.cluster.namespace().unwrap_or_default();
+        Api::namespaced(self.context.client.clone(), &namespace)
+    }
+}
+
+fn now() -> Timestamp {
+    Timestamp::now()
+}

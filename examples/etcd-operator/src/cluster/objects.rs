@@ -1,0 +1,380 @@
+//! The objects of a cluster, as it should have them. Pure.
+//!
+//! They are written as JSON, which reads like the YAML that everybody knows. A test of this module and the
+//! API server see to it that each field exists.
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Secret, Service};
+use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+use kube::ResourceExt;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use super::certificates::{CA, CERTIFICATE, Issued, KEY, RENEW_AFTER};
+use super::plan::{Member, Version};
+use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
+use crate::etcd::CLIENT_PORT;
+
+/// The label with the name of the cluster.
+pub const CLUSTER: &str = "etcd.example.com/cluster";
+
+/// The label with the number of restores before the object was made.
+pub const INCARNATION: &str = "etcd.example.com/incarnation";
+
+/// The label with the role of a Pod: `member`, or `restore`.
+pub const ROLE: &str = "etcd.example.com/role";
+
+/// The label of members that vote. The Service for clients selects it.
+pub const VOTER: &str = "etcd.example.com/voter";
+
+/// The annotation with `new` or `existing`: what a member does that finds an empty disk.
+///
+/// A member of a cluster that exists must never found another one. The environment of a container is read
+/// anew at each of its starts, so changing the annotation is enough.
+pub const INITIAL_STATE: &str = "etcd.example.com/initial-cluster-state";
+
+/// The annotation with what the spec asked for when the Pod was made.
+pub const TEMPLATE: &str = "etcd.example.com/template";
+
+/// The annotation with the version that the Pod runs.
+pub const VERSION: &str = "etcd.example.com/version";
+
+const PEER_PORT: u16 = 2380;
+const METRICS_PORT: u16 = 2381;
+const DATA: &str = "/var/lib/etcd/data";
+
+/// Where a snapshot comes from.
+#[derive(Clone, Debug)]
+pub struct SnapshotFile {
+    /// The PersistentVolumeClaim.
+    pub claim: String,
+    /// The path in it.
+    pub path: String,
+}
+
+/// The names and objects of one cluster.
+pub struct Objects<'a> {
+    cluster: &'a EtcdCluster,
+    name: String,
+    namespace: String,
+    incarnation: i32,
+}
+
+impl<'a> Objects<'a> {
+    pub fn of(cluster: &'a EtcdCluster) -> Self {
+        let status = cluster.status.as_ref();
+        Self {
+            cluster,
+            name: cluster.name_any(),
+            namespace: cluster.namespace().unwrap_or_default(),
+            incarnation: status.and_then(|it| it.incarnation).unwrap_or_default(),
+        }
+    }
+
+    /// Selects everything that belongs to the cluster.
+    pub fn selector(&self) -> String {
+        format!("{CLUSTER}={}", self.name)
+    }
+
+    pub fn ca_secret(&self) -> String {
+        format!("{}-ca", self.name)
+    }
+
+    /// The name of the Service for clients, and of the Secret with their certificate.
+    pub fn client(&self) -> String {
+        format!("{}-client", self.name)
+    }
+
+    pub fn restorer(&self) -> String {
+        format!("{}-restore", self.name)
+    }
+
+    /// The DNS name of the Service for clients.
+    pub fn service_host(&self) -> String {
+        format!("{}.{}.svc", self.client(), self.namespace)
+    }
+
+    /// The DNS name of a member.
+    pub fn host(&self, member: &str) -> String {
+        format!("{member}.{}.{}.svc", self.name, self.namespace)
+    }
+
+    pub fn peer_url(&self, member: &str) -> String {
+        format!("https://{}:{PEER_PORT}", self.host(member))
+    }
+
+    /// The DNS names in the certificate of a member.
+    pub fn hosts(&self, member: &str) -> Vec<String> {
+        let service = self.service_host();
+        vec![
+            self.host(member),
+            format!("{service}.cluster.local"),
+            service,
+            format!("{}.{}", self.client(), self.namespace),
+            self.client(),
+            "localhost".to_owned(),
+        ]
+    }
+
+    /// The headless Service, which gives each member its DNS name before it is ready.
+    pub fn peer_service(&self) -> Service {
+        object(json!({
+            "metadata": self.metadata(&self.name),
+            "spec": {
+                "clusterIP": "None",
+                "publishNotReadyAddresses": true,
+                "selector": { CLUSTER: self.name, ROLE: "member" },
+                "ports": [
+                    { "name": "client", "port": CLIENT_PORT },
+                    { "name": "peer", "port": PEER_PORT },
+                    { "name": "metrics", "port": METRICS_PORT },
+                ],
+            },
+        }))
+    }
+
+    /// The Service for clients: it leads to members that vote and are ready.
+    pub fn client_service(&self) -> Service {
+        object(json!({
+            "metadata": self.metadata(&self.client()),
+            "spec": {
+                "selector": { CLUSTER: self.name, VOTER: "true" },
+                "ports": [{ "name": "client", "port": CLIENT_PORT }],
+            },
+        }))
+    }
+
+    /// Draining nodes leaves a majority.
+    pub fn disruption_budget(&self) -> PodDisruptionBudget {
+        object(json!({
+            "metadata": self.metadata(&self.name),
+            "spec": {
+                "minAvailable": self.cluster.spec.size / 2 + 1,
+                "selector": { "matchLabels": { CLUSTER: self.name, VOTER: "true" } },
+            },
+        }))
+    }
+
+    /// A Secret with a certificate.
+    pub fn secret(&self, name: &str, ca: &str, issued: &Issued) -> Secret {
+        let mut metadata = self.metadata(name);
+        metadata["annotations"] = json!({ RENEW_AFTER: issued.renew_after.to_string() });
+        object(json!({
+            "metadata": metadata,
+            "type": "kubernetes.io/tls",
+            "data": {
+                CA: BASE64_STANDARD.encode(ca),
+                CERTIFICATE: BASE64_STANDARD.encode(&issued.certificate),
+                KEY: BASE64_STANDARD.encode(&issued.key),
+            },
+        }))
+    }
+
+    pub fn disk(&self, member: &str) -> PersistentVolumeClaim {
+        let storage = &self.cluster.spec.storage;
+        object(json!({
+            "metadata": self.metadata(member),
+            "spec": {
+                "accessModes": ["ReadWriteOnce"],
+                "storageClassName": storage.storage_class_name,
+                "resources": { "requests": { "storage": storage.size } },
+            },
+        }))
+    }
+
+    /// What the spec asks of every member, for [`TEMPLATE`].
+    pub fn template(&self, version: Version) -> String {
+        json!({ "image": self.image(version), "resources": self.cluster.spec.resources })
+            .to_string()
+    }
+
+    /// The Pod of a member. `members` are those that it finds if its disk is empty.
+    pub fn member(&self, name: &str, version: Version, members: &[Member], is_new: bool) -> Pod {
+        let mut metadata = self.metadata(name);
+        metadata["labels"][ROLE] = json!("member");
+        metadata["annotations"] = json!({
+            INITIAL_STATE: if is_new { "new" } else { "existing" },
+            TEMPLATE: self.template(version),
+            VERSION: version.to_string(),
+        });
+        let is_voter = |member: &Member| member.name == name && member.started && !member.learner;
+        if members.iter().any(is_voter) {
+            metadata["labels"][VOTER] = json!("true");
+        }
+        let probe = |path: &str| json!({ "httpGet": { "path": path, "port": "metrics" } });
+        let with = |mut probe: Value, field: &str, value: u32| {
+            probe[field] = value.into();
+            probe
+        };
+        object(json!({
+            "metadata": metadata,
+            "spec": {
+                "hostname": name,
+                "subdomain": self.name,
+                // etcd knows no API server.
+                "automountServiceAccountToken": false,
+                "enableServiceLinks": false,
+                "securityContext": pod_security(),
+                "topologySpreadConstraints": [{
+                    "maxSkew": 1,
+                    "topologyKey": "kubernetes.io/hostname",
+                    "whenUnsatisfiable": "ScheduleAnyway",
+                    "labelSelector": { "matchLabels": { CLUSTER: self.name, ROLE: "member" } },
+                }],
+                "containers": [{
+                    "name": "etcd",
+                    "image": self.image(version),
+                    "command": ["etcd"],
+                    "args": self.arguments(name, members),
+                    "env": [{
+                        "name": "ETCD_INITIAL_CLUSTER_STATE",
+                        "valueFrom": { "fieldRef": {
+                            "fieldPath": format!("metadata.annotations['{INITIAL_STATE}']"),
+                        } },
+                    }],
+                    "ports": [
+                        { "name": "client", "containerPort": CLIENT_PORT },
+                        { "name": "peer", "containerPort": PEER_PORT },
+                        { "name": "metrics", "containerPort": METRICS_PORT },
+                    ],
+                    // A member may have to fetch the whole database before it answers.
+                    "startupProbe": with(probe("/livez"), "failureThreshold", 360),
+                    "livenessProbe": with(probe("/livez"), "failureThreshold", 6),
+                    "readinessProbe": with(probe("/readyz"), "periodSeconds", 2),
+                    "resources": self.cluster.spec.resources,
+                    "securityContext": container_security(),
+                    // The last words of a member that finds its disk empty.
+                    "terminationMessagePolicy": "FallbackToLogsOnError",
+                    "volumeMounts": [
+                        { "name": "data", "mountPath": "/var/lib/etcd" },
+                        { "name": "tls", "mountPath": "/etc/etcd/tls", "readOnly": true },
+                    ],
+                }],
+                "volumes": [
+                    { "name": "data", "persistentVolumeClaim": { "claimName": name } },
+                    { "name": "tls", "secret": { "secretName": name, "defaultMode": 0o440 } },
+                ],
+            },
+        }))
+    }
+
+    fn arguments(&self, name: &str, members: &[Member]) -> Vec<String> {
+        let host = self.host(name);
+        let url = |member: &Member| format!("{}={}", member.name, self.peer_url(&member.name));
+        let members: Vec<_> = members.iter().map(url).collect();
+        let tls = "/etc/etcd/tls";
+        let mut arguments = vec![
+            format!("--name={name}"),
+            format!("--data-dir={DATA}"),
+            format!("--listen-client-urls=https://0.0.0.0:{CLIENT_PORT}"),
+            format!("--advertise-client-urls=https://{host}:{CLIENT_PORT}"),
+            format!("--listen-peer-urls=https://0.0.0.0:{PEER_PORT}"),
+            format!("--initial-advertise-peer-urls={}", self.peer_url(name)),
+            format!("--listen-metrics-urls=http://0.0.0.0:{METRICS_PORT}"),
+            format!("--initial-cluster={}", members.join(",")),
+            format!("--initial-cluster-token={}", self.token()),
+        ];
+        for prefix in ["", "peer-"] {
+            arguments.extend([
+                format!("--{prefix}client-cert-auth"),
+                format!("--{prefix}trusted-ca-file={tls}/{CA}"),
+                format!("--{prefix}cert-file={tls}/{CERTIFICATE}"),
+                format!("--{prefix}key-file={tls}/{KEY}"),
+            ]);
+        }
+        arguments
+    }
+
+    /// The Pod that writes a snapshot to the disk of the first member.
+    ///
+    /// Revisions go up by a billion, so that a client which has seen a later revision than the snapshot's
+    /// never sees it again with other data; its watch fails, and it reads everything anew.
+    pub fn restore(&self, member: &str, version: Version, snapshot: &SnapshotFile) -> Pod {
+        let mut metadata = self.metadata(&self.restorer());
+        metadata["labels"][ROLE] = json!("restore");
+        let peer_url = self.peer_url(member);
+        object(json!({
+            "metadata": metadata,
+            "spec": {
+                "restartPolicy": "Never",
+                "automountServiceAccountToken": false,
+                "enableServiceLinks": false,
+                "securityContext": pod_security(),
+                "containers": [{
+                    "name": "restore",
+                    "image": self.image(version),
+                    "command": ["etcdutl", "snapshot", "restore", format!("/snapshots/{}", snapshot.path)],
+                    "args": [
+                        format!("--name={member}"),
+                        format!("--data-dir={DATA}"),
+                        format!("--initial-advertise-peer-urls={peer_url}"),
+                        format!("--initial-cluster={member}={peer_url}"),
+                        format!("--initial-cluster-token={}", self.token()),
+                        "--bump-revision=1000000000",
+                        "--mark-compacted",
+                    ],
+                    "securityContext": container_security(),
+                    "terminationMessagePolicy": "FallbackToLogsOnError",
+                    "volumeMounts": [
+                        { "name": "data", "mountPath": "/var/lib/etcd" },
+                        { "name": "snapshots", "mountPath": "/snapshots", "readOnly": true },
+                    ],
+                }],
+                "volumes": [
+                    { "name": "data", "persistentVolumeClaim": { "claimName": member } },
+                    { "name": "snapshots", "persistentVolumeClaim": {
+                        "claimName": snapshot.claim, "readOnly": true,
+                    } },
+                ],
+            },
+        }))
+    }
+
+    /// Members of different incarnations never take each other for one cluster.
+    fn token(&self) -> String {
+        let uid = self.cluster.uid().unwrap_or_default();
+        format!("{uid}-{}", self.incarnation)
+    }
+
+    fn image(&self, version: Version) -> String {
+        format!("{}:v{version}", self.cluster.spec.repository)
+    }
+
+    fn metadata(&self, name: &str) -> Value {
+        json!({
+            "name": name,
+            "namespace": self.namespace,
+            "labels": {
+                "app.kubernetes.io/name": "etcd",
+                "app.kubernetes.io/managed-by": "etcd-operator",
+                CLUSTER: self.name,
+                INCARNATION: self.incarnation.to_string(),
+            },
+        })
+    }
+}
+
+/// What the Pod security standard `restricted` asks for.
+pub fn pod_security() -> Value {
+    json!({
+        "runAsNonRoot": true,
+        "runAsUser": 65532,
+        "runAsGroup": 65532,
+        "fsGroup": 65532,
+        "seccompProfile": { "type": "RuntimeDefault" },
+    })
+}
+
+pub fn container_security() -> Value {
+    json!({
+        "allowPrivilegeEscalation": false,
+        "capabilities": { "drop": ["ALL"] },
+        "readOnlyRootFilesystem": true,
+    })
+}
+
+/// The object that the JSON describes.
+pub fn object<K: DeserializeOwned>(json: Value) -> K {
+    serde_json::from_value(json).expect("the JSON has the form of the type")
+}

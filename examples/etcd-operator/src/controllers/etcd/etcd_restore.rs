@@ -1,0 +1,138 @@
+use std::sync::Arc;
+
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+use k8s_openapi::jiff::Timestamp;
+use kube::runtime::reflector::ObjectRef;
+use kube::{Api, ResourceExt};
+use operator_runtime::{Action, Controller, ReadyCondition, Watch, conditions, status};
+
+use super::etcd_cluster;
+use crate::api::etcd::v1alpha1::etcd_backup::EtcdBackup;
+use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
+use crate::api::etcd::v1alpha1::etcd_restore::{EtcdRestore, EtcdRestoreStatus};
+use crate::{Context, fault};
+
+/// The name of this controller in logs, metrics and probes.
+const NAME: &str = "etcd-etcdrestore";
+
+/// The condition that reports readiness: `True` when the cluster was ready with the data of the snapshot.
+pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
+
+/// Declares the types that this controller uses. `make manifests` derives its permissions from here.
+///
+/// The controller of the cluster does the work. This one finds the snapshot, and reports.
+pub fn controller() -> Controller<EtcdRestore, Context> {
+    Controller::new(NAME, reconcile)
+        .condition(READY)
+        .watches_with::<EtcdCluster>(Watch::new(), |cluster: &EtcdCluster, context: &Context| {
+            restores(context, cluster.namespace(), |restore| {
+                restore.spec.cluster == cluster.name_any()
+            })
+        })
+        .watches_with::<EtcdBackup>(Watch::new(), |backup: &EtcdBackup, context: &Context| {
+            restores(context, backup.namespace(), |restore| {
+                restore.spec.backup == backup.name_any()
+            })
+        })
+}
+
+fn restores(
+    context: &Context,
+    namespace: Option<String>,
+    concerns: impl Fn(&EtcdRestore) -> bool,
+) -> Vec<ObjectRef<EtcdRestore>> {
+    let all = context.restores.list().into_iter();
+    let found = all.filter(|restore| restore.namespace() == namespace && concerns(restore));
+    found
+        .map(|restore| ObjectRef::from_obj(&*restore))
+        .collect()
+}
+
+/// Drives the restore toward its end. Runs after every change, so it must be idempotent.
+async fn reconcile(restore: Arc<EtcdRestore>, context: Arc<Context>) -> kube::Result<Action> {
+    let is_complete = restore
+        .status
+        .as_ref()
+        .is_some_and(|it| it.completion_time.is_some());
+    // A restore happens once, whatever becomes of the cluster afterwards.
+    if restore.metadata.deletion_timestamp.is_some() || is_complete {
+        return Ok(Action::await_change());
+    }
+    let namespace = restore.namespace().unwrap_or_default();
+    let api = Api::namespaced(context.client.clone(), &namespace);
+    let cluster = context
+        .clusters
+        .get(Some(&namespace), &restore.spec.cluster);
+    let backup = context.backups.get(Some(&namespace), &restore.spec.backup);
+    let wanted = wanted_status(
+        &restore,
+        cluster.as_deref(),
+        backup.as_deref(),
+        Timestamp::now(),
+    );
+    if restore.status.as_ref() != Some(&wanted) {
+        fault::before_write();
+    }
+    status::patch(&api, &*restore, &wanted).await?;
+    Ok(Action::await_change())
+}
+
+/// The status that `restore` should have.
+fn wanted_status(
+    restore: &EtcdRestore,
+    cluster: Option<&EtcdCluster>,
+    backup: Option<&EtcdBackup>,
+    now: Timestamp,
+) -> EtcdRestoreStatus {
+    let mut status = restore.status.clone().unwrap_or_default();
+    status.observed_generation = restore.metadata.generation;
+    let snapshots = backup
+        .and_then(|backup| backup.status.as_ref())
+        .map(|it| &it.snapshots);
+    // Chosen once: a newer snapshot may hold what the restore should undo.
+    if status.snapshot.is_none() {
+        let chosen = snapshots.and_then(|all| match &restore.spec.snapshot {
+            Some(name) => all.iter().find(|snapshot| snapshot.name == *name),
+            None => all.last(),
+        });
+        status.snapshot = chosen.map(|snapshot| snapshot.name.clone());
+    }
+    let cluster_status = cluster.and_then(|cluster| cluster.status.as_ref());
+    let is_ours =
+        cluster_status.is_some_and(|it| it.restore.is_some() && it.restore == restore.uid());
+    let has = |type_: &str| {
+        let conditions = cluster_status.iter().flat_map(|it| &it.conditions);
+        conditions
+            .into_iter()
+            .any(|it| it.type_ == type_ && it.status == "True")
+    };
+    let (reason, message) = match (&status.snapshot, cluster) {
+        (_, None) => ("ClusterNotFound", "there is no such EtcdCluster yet"),
+        (None, _) => (
+            "SnapshotNotFound",
+            "the EtcdBackup has no such snapshot yet",
+        ),
+        (Some(_), Some(_)) if is_ours && has(etcd_cluster::READY.type_()) => {
+            status.completion_time = Some(Time(now));
+            (
+                "Restored",
+                "the cluster was ready with the data of the snapshot",
+            )
+        }
+        (Some(_), Some(_)) if is_ours => ("Restoring", "the cluster starts from the snapshot"),
+        (Some(_), Some(_)) if has("Available") && !restore.spec.overwrite => (
+            "ClusterAlive",
+            "the cluster serves its clients: the restore waits, unless `spec.overwrite` is true",
+        ),
+        _ => (
+            "Pending",
+            "the restore begins when the cluster has lost its majority",
+        ),
+    };
+    let is_ready = status.completion_time.is_some();
+    conditions::set(
+        &mut status.conditions,
+        READY.of(restore, is_ready, reason, message),
+    );
+    status
+}

@@ -1,0 +1,19 @@
+//! Ends the process in the middle of its work, for the tests that kill the operator at each step.
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Ends the process right before the write with this number, counted from the start of the process.
+const EXIT_AT: &str = "ETCD_OPERATOR_EXIT_AT";
+
+static WRITES: AtomicU64 = AtomicU64::new(0);
+static LAST: LazyLock<Option<u64>> = LazyLock::new(|| std::env::var(EXIT_AT).ok()?.parse().ok());
+
+/// Called right before each write to the API server or to etcd.
+pub fn before_write() {
+    let number = WRITES.fetch_add(1, Ordering::Relaxed) + 1;
+    if *LAST == Some(number) {
+        tracing::warn!(number, "ends before this write, because {EXIT_AT} says so");
+        std::process::exit(137);
+    }
+}

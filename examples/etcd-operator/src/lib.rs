@@ -1,0 +1,19 @@
+//! The operator as a library, for its binaries and tests.
+
+pub mod api;
+mod cluster;
+mod context;
+pub mod controllers;
+mod etcd;
+mod fault;
+pub mod snapshot;
+pub mod webhooks;
+
+pub use context::{Context, OperatorFlags};
+use operator_runtime::{ManagerOptions, WatchScope};
+
+/// The options that the manager, `make manifests` and the tests share.
+pub const OPTIONS: ManagerOptions = ManagerOptions {
+    name: "etcd-operator.example.com",
+    scope: WatchScope::Cluster,
+};

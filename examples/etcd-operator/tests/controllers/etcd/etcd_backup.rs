@@ -1,0 +1,31 @@
+use std::time::Duration;
+
+use kube::api::PostParams;
+use operator_runtime::envtest::eventually;
+use serde_json::json;
+
+use etcd_operator::api::etcd::v1alpha1::EtcdBackup;
+
+use crate::cluster;
+
+/// Manifests arrive in any order.
+#[tokio::test]
+async fn waits_for_its_cluster() -> anyhow::Result<()> {
+    let cluster = cluster()?;
+    let api = cluster.api::<EtcdBackup>()?;
+    let backup = serde_json::from_value(json!({
+        "metadata": { "name": "early" },
+        "spec": { "cluster": "late", "claim": "snapshots" },
+    }))?;
+    api.create(&PostParams::default(), &backup).await?;
+    eventually(Duration::from_secs(20), async || {
+        let status = api.get("early").await?.status.unwrap_or_default();
+        let ready = status.conditions.iter().find(|it| it.type_ == "Ready");
+        let reason = ready.map_or("", |ready| ready.reason.as_str());
+        anyhow::ensure!(reason == "ClusterNotFound", "the reason is {reason:?}");
+        Ok(())
+    })
+    .await?;
+    assert_eq!(cluster.operator()?.refused(), Vec::<String>::new());
+    Ok(())
+}
