@@ -17,7 +17,8 @@ pub fn parse(root: &Path, text: &str) -> Result<Runtime> {
     let Runtime::Path(directory) = &runtime else {
         return Ok(runtime);
     };
-    let found = manifest(&root.join(directory));
+    // `init` may have to create the project, so the way back out of it does not exist yet.
+    let found = manifest(&tree::full(&root.join(directory)));
     let name = found
         .as_ref()
         .and_then(|it| it.get("package")?.get("name")?.as_str());
@@ -35,17 +36,23 @@ pub fn parse(root: &Path, text: &str) -> Result<Runtime> {
     )
 }
 
-/// A remark about the Cargo workspace around `root`, if there is one: the project becomes its member. A crate in a directory
-/// below the workspace, such as `vendor/`, would become a member, too.
+/// A remark about the Cargo workspace around `root`, if there is one that does not exclude it: the project becomes its member.
+/// A crate in a directory below the workspace, such as `vendor/`, would become a member, too.
 pub fn outer_workspace(root: &Path, project: &Project) -> Option<String> {
     let full = tree::full(root);
-    let is_workspace = |it: &&Path| manifest(it).is_some_and(|it| it.contains_key("workspace"));
-    let outer = full.ancestors().skip(1).find(is_workspace)?;
+    let workspace = |outer: &Path| manifest(outer)?.get("workspace").cloned();
+    let mut outer = full.ancestors().skip(1);
+    let (outer, workspace) = outer.find_map(|outer| Some((outer, workspace(outer)?)))?;
     let member = full
         .strip_prefix(outer)
         .ok()?
         .to_string_lossy()
         .replace('\\', "/");
+    let excluded = workspace.get("exclude").and_then(|it| it.as_array());
+    let mut excluded = excluded.into_iter().flatten().filter_map(|it| it.as_str());
+    if excluded.any(|path| Path::new(&member).starts_with(path)) {
+        return None;
+    }
     // Cargo ignores `exclude` below a member that is listed by its path, so the member is listed by a pattern.
     let (star, exclude) = match project.settings.runtime {
         Runtime::Vendored => ("*", format!(" and `exclude = [\"{member}/vendor\"]`")),
