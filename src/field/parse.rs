@@ -293,6 +293,9 @@ impl<'a> Reader<'a> {
     ) -> Result<(), Wrong> {
         let (word, at) = self.until(&[':', '=']);
         let Some((word, takes)) = WORDS.iter().find(|(it, _)| *it == word) else {
+            if let Some(wrong) = self.unquoted_doc(seen) {
+                return Err(wrong);
+            }
             let is_same = |it: &&str| it.eq_ignore_ascii_case(word);
             let words = || WORDS.iter().map(|(word, _)| *word);
             let fix = words()
@@ -344,6 +347,18 @@ impl<'a> Reader<'a> {
         seen.push((word, whole));
         let rest = &self.text[place.start..];
         set(markers, word, value, (place, rest), type_)
+    }
+
+    /// The description ends at its first colon unless it is in quotes, and what follows looks like a marker.
+    fn unquoted_doc(&self, seen: &[(&'static str, Range<usize>)]) -> Option<Wrong> {
+        let (_, doc) = seen.last().filter(|(word, _)| *word == "doc")?;
+        let at = doc.start + "doc=".len()..self.text.len();
+        let text = self.text.get(at.clone())?;
+        (!text.starts_with('"')).then(|| {
+            let quoted = format!("\"{}\"", text.replace('"', "\"\""));
+            let rule = "a value with a `:` is in double quotes";
+            Wrong::new(at, "the description has a `:`", rule).fix(quoted)
+        })
     }
 }
 
