@@ -18,7 +18,7 @@ use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
 use crate::etcd::{self, Etcd};
 use crate::{Context, fault};
 
-/// The code of gRPC with which etcd refuses what has to wait, such as promoting a learner that lags.
+/// The codes of gRPC with which etcd refuses what has to wait.
 const FAILED_PRECONDITION: i32 = 9;
 const UNAVAILABLE: i32 = 14;
 
@@ -130,24 +130,18 @@ impl Hands<'_> {
             Step::AddLearner { name } => {
                 let etcd = self.voter(observed, found)?;
                 fault::before_write();
-                Ok(etcd.add_learner(&self.objects.peer_url(name)).await?)
+                unless_too_early(etcd.add_learner(&self.objects.peer_url(name)).await)
             }
             Step::Promote { id, .. } => {
                 let etcd = self.voter(observed, found)?;
                 fault::before_write();
-                match etcd.promote(*id).await {
-                    Err(etcd::Error::Refused {
-                        code: FAILED_PRECONDITION | UNAVAILABLE,
-                        message,
-                    }) => Err(Error::NotYet(message)),
-                    result => Ok(result?),
-                }
+                unless_too_early(etcd.promote(*id).await)
             }
             Step::Admit { name } => self.admit(name).await,
             Step::Remove { id, .. } => {
                 let etcd = self.voter(observed, found)?;
                 fault::before_write();
-                Ok(etcd.remove(*id).await?)
+                unless_too_early(etcd.remove(*id).await)
             }
             Step::MoveLeader { from, to } => {
                 let etcd = self.etcd(found, from)?;
@@ -284,6 +278,18 @@ impl Hands<'_> {
     {
         let namespace = self.cluster.namespace().unwrap_or_default();
         Api::namespaced(self.context.client.clone(), &namespace)
+    }
+}
+
+/// etcd refuses to promote a learner that lags, and to change the members until each has been connected for some
+/// seconds. Both pass.
+fn unless_too_early(result: std::result::Result<(), etcd::Error>) -> Result<()> {
+    match result {
+        Err(etcd::Error::Refused {
+            code: FAILED_PRECONDITION | UNAVAILABLE,
+            message,
+        }) => Err(Error::NotYet(message)),
+        result => Ok(result?),
     }
 }
 

@@ -311,20 +311,18 @@ fn is_ready(pod: &Pod) -> bool {
         .any(|it| it.type_ == "Ready" && it.status == "True")
 }
 
-/// Whether the container ended because its disk was empty, and has not come up since.
+/// Whether the container does not run, because its disk was empty when it last did.
 fn has_empty_disk(pod: &Pod) -> bool {
     let statuses = pod
         .status
         .iter()
         .flat_map(|it| it.container_statuses.iter().flatten());
     statuses.into_iter().any(|status| {
-        let states = [status.state.as_ref(), status.last_state.as_ref()];
-        let messages = states
-            .into_iter()
-            .flatten()
-            .filter_map(|it| it.terminated.as_ref()?.message.as_ref());
-        let says = |message: &&String| EMPTY_DISK.iter().any(|text| message.contains(text));
-        !status.ready && messages.into_iter().any(|message| says(&message))
+        let state = status.state.clone().unwrap_or_default();
+        let last = status.last_state.clone().unwrap_or_default();
+        let end = state.terminated.or(last.terminated);
+        let message = end.and_then(|end| end.message).unwrap_or_default();
+        state.running.is_none() && EMPTY_DISK.iter().any(|text| message.contains(text))
     })
 }
 

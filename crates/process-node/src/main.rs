@@ -1,0 +1,167 @@
+//! A Kubernetes control plane and one node that runs Pods as processes. See the README.
+
+mod container;
+mod control_plane;
+mod image;
+mod network;
+mod node;
+mod pod;
+mod probe;
+mod service;
+mod volume;
+
+use std::{
+    env, fs,
+    path::{Path, PathBuf},
+    process::{ExitCode, Stdio},
+    sync::Arc,
+    time::Duration,
+};
+
+use anyhow::{Context, Result};
+use clap::{Parser, Subcommand};
+use k8s_openapi::api::core::v1::{Node as NodeObject, ServiceAccount};
+use kube::{Api, Client};
+use tokio::{
+    process::Command,
+    select,
+    signal::unix::{SignalKind, signal},
+    time::sleep,
+};
+
+use image::NamedImage;
+use node::Node;
+
+/// Runs a Kubernetes control plane and a node that runs Pods as processes
+#[derive(Parser)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Subcommands,
+}
+
+#[derive(Subcommand)]
+enum Subcommands {
+    /// Start both, run a command beside them, and stop everything when it ends
+    Run(Run),
+    /// What `run` starts inside the namespaces
+    #[command(hide = true)]
+    Inside {
+        #[arg(long)]
+        directory: PathBuf,
+        #[command(flatten)]
+        run: Run,
+    },
+}
+
+#[derive(clap::Args, Clone)]
+struct Run {
+    /// Image of containers: NAME=DIRECTORY[,ENTRYPOINT]; may be repeated
+    #[arg(long = "image", value_name = "IMAGE")]
+    images: Vec<NamedImage>,
+    /// Directory of etcd, kube-apiserver, kube-controller-manager and kubectl
+    #[arg(long, value_name = "DIRECTORY", env = "KUBEBUILDER_ASSETS")]
+    assets: PathBuf,
+    /// Command to run; it has KUBECONFIG, kubectl in its PATH, and PROCESS_NODE_DIR
+    #[arg(last = true, required = true)]
+    command: Vec<String>,
+}
+
+fn main() -> Result<ExitCode> {
+    // Only fails if another provider is installed already.
+    _ = rustls::crypto::ring::default_provider().install_default();
+    let arguments = Arguments::parse();
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(async {
+        match arguments.command {
+            Subcommands::Run(_) => outside().await,
+            Subcommands::Inside { directory, run } => inside(&directory, run).await,
+        }
+    })
+}
+
+/// Runs this program again in namespaces of its own. All processes in them end with it, whatever ends it.
+async fn outside() -> Result<ExitCode> {
+    let directory = env::temp_dir().join(format!("process-node-{:016x}", fastrand::u64(..)));
+    fs::create_dir_all(&directory)?;
+    let mut child = Command::new("unshare")
+        .args([
+            "--map-root-user",
+            "--net",
+            "--mount",
+            "--pid",
+            "--uts",
+            "--fork",
+        ])
+        .args(["--kill-child", "--mount-proc"])
+        .arg(env::current_exe()?)
+        .args(["inside", "--directory"])
+        .arg(&directory)
+        .args(env::args_os().skip(2))
+        .spawn()
+        .context("cannot run `unshare`, of util-linux")?;
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let status = select! {
+        status = child.wait() => status?,
+        _ = terminate.recv() => { child.kill().await?; child.wait().await? }
+        _ = interrupt.recv() => { child.kill().await?; child.wait().await? }
+    };
+    fs::remove_dir_all(&directory)?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+async fn inside(directory: &Path, run: Run) -> Result<ExitCode> {
+    let hosts = directory.join("hosts");
+    fs::write(&hosts, "127.0.0.1 localhost\n")?;
+    fs::write(directory.join("resolv.conf"), "")?;
+    for (file, target) in [("hosts", "/etc/hosts"), ("resolv.conf", "/etc/resolv.conf")] {
+        let mount = Command::new("mount")
+            .arg("--bind")
+            .arg(directory.join(file))
+            .arg(target)
+            .status();
+        anyhow::ensure!(mount.await?.success(), "cannot mount {target}");
+    }
+    network::prepare().await?;
+    let client = control_plane::start(&run.assets, directory).await?;
+    let node = Arc::new(Node {
+        client: client.clone(),
+        directory: directory.to_owned(),
+        images: run
+            .images
+            .into_iter()
+            .map(|NamedImage(name, image)| (name, image))
+            .collect(),
+    });
+    node.run().await?;
+    let (services, file) = (client.clone(), hosts.clone());
+    tokio::spawn(async move {
+        node::forever("Services", || service::run(services.clone(), &file)).await;
+    });
+    ready(client).await?;
+    let path = env::var("PATH").unwrap_or_default();
+    let (program, arguments) = run.command.split_first().context("there is no command")?;
+    let status = Command::new(program)
+        .args(arguments)
+        .env("KUBECONFIG", directory.join("kubeconfig"))
+        .env("PATH", format!("{}:{path}", run.assets.display()))
+        .env("PROCESS_NODE_DIR", directory)
+        .stdin(Stdio::inherit())
+        .status()
+        .await
+        .with_context(|| format!("cannot run `{program}`"))?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+/// Waits until Pods can be created.
+async fn ready(client: Client) -> Result<()> {
+    let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), "default");
+    let nodes: Api<NodeObject> = Api::all(client);
+    while accounts.get_opt("default").await?.is_none() || nodes.get_opt(node::NAME).await?.is_none()
+    {
+        sleep(Duration::from_millis(100)).await;
+    }
+    Ok(())
+}

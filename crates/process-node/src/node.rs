@@ -1,0 +1,270 @@
+//! The node: takes Pods that no node has, gives claims a disk, and reports itself.
+
+use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, time::Duration};
+
+use anyhow::Result;
+use futures::TryStreamExt;
+use k8s_openapi::{
+    api::core::v1::{ConfigMap, PersistentVolume, PersistentVolumeClaim, Pod, Secret},
+    jiff::Timestamp,
+};
+use kube::{
+    Api, Client, ResourceExt,
+    api::{DeleteParams, Patch, PatchParams, PostParams},
+    runtime::{WatchStreamExt, watcher},
+};
+use serde_json::json;
+use tokio::{sync::watch, time::sleep};
+
+use crate::{image::Images, network, pod};
+
+/// The name of the node.
+pub(crate) const NAME: &str = "processes";
+
+/// What all Pods of the node share.
+pub(crate) struct Node {
+    pub(crate) client: Client,
+    /// The directory of the machine.
+    pub(crate) directory: PathBuf,
+    pub(crate) images: Images,
+}
+
+impl Node {
+    /// Runs the node, for as long as the machine runs.
+    pub(crate) async fn run(self: Arc<Self>) -> Result<()> {
+        let (pods, claims) = (self.clone(), self.clone());
+        tokio::spawn(async move { forever("Pods", || pods.pods()).await });
+        tokio::spawn(async move { forever("claims", || claims.claims()).await });
+        tokio::spawn(async move { forever("the Node", || self.report()).await });
+        Ok(())
+    }
+
+    /// Registers the Node and keeps its Lease.
+    async fn report(&self) -> Result<()> {
+        let nodes: Api<k8s_openapi::api::core::v1::Node> = Api::all(self.client.clone());
+        let params = PatchParams::apply("process-node").force();
+        let node = json!({
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": { "name": NAME, "labels": { "kubernetes.io/hostname": NAME, "kubernetes.io/os": "linux" } },
+        });
+        nodes.patch(NAME, &params, &Patch::Apply(node)).await?;
+        let status = json!({
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": { "name": NAME },
+            "status": {
+                "addresses": [{ "type": "InternalIP", "address": network::GATEWAY }],
+                "capacity": { "cpu": "64", "memory": "256Gi", "pods": "1000" },
+                "allocatable": { "cpu": "64", "memory": "256Gi", "pods": "1000" },
+                "conditions": [{
+                    "type": "Ready", "status": "True", "reason": "Running", "message": "",
+                    "lastHeartbeatTime": Timestamp::now(), "lastTransitionTime": Timestamp::now(),
+                }],
+            },
+        });
+        nodes
+            .patch_status(NAME, &params, &Patch::Apply(status))
+            .await?;
+        let leases: Api<k8s_openapi::api::coordination::v1::Lease> =
+            Api::namespaced(self.client.clone(), "kube-node-lease");
+        loop {
+            let now = Timestamp::now()
+                .strftime("%Y-%m-%dT%H:%M:%S%.6fZ")
+                .to_string();
+            let lease = json!({
+                "apiVersion": "coordination.k8s.io/v1",
+                "kind": "Lease",
+                "metadata": { "name": NAME },
+                "spec": { "holderIdentity": NAME, "leaseDurationSeconds": 40, "renewTime": now },
+            });
+            leases.patch(NAME, &params, &Patch::Apply(lease)).await?;
+            sleep(Duration::from_secs(10)).await;
+        }
+    }
+
+    /// Takes Pods that have no node, and runs those that it has.
+    async fn pods(self: &Arc<Self>) -> Result<()> {
+        let pods: Api<Pod> = Api::all(self.client.clone());
+        let mut running: BTreeMap<String, watch::Sender<Arc<Pod>>> = BTreeMap::new();
+        let mut events = Box::pin(watcher(pods, watcher::Config::default()).default_backoff());
+        while let Some(event) = events.try_next().await? {
+            let pod = match event {
+                watcher::Event::Apply(pod) | watcher::Event::InitApply(pod) => pod,
+                watcher::Event::Delete(pod) => {
+                    running.remove(&pod.uid().unwrap_or_default());
+                    continue;
+                }
+                _ => continue,
+            };
+            let uid = pod.uid().unwrap_or_default();
+            if let Some(sender) = running.get(&uid) {
+                sender.send_replace(Arc::new(pod));
+                continue;
+            }
+            let phase = pod
+                .status
+                .as_ref()
+                .and_then(|status| status.phase.as_deref());
+            if matches!(phase, Some("Succeeded" | "Failed")) {
+                continue;
+            }
+            match pod.spec.as_ref().and_then(|spec| spec.node_name.as_deref()) {
+                Some(NAME) => {
+                    let (sender, receiver) = watch::channel(Arc::new(pod));
+                    running.insert(uid, sender);
+                    tokio::spawn(pod::run(self.clone(), receiver));
+                }
+                Some(_) => {}
+                None => {
+                    let node = self.clone();
+                    tokio::spawn(async move { node.bind(&pod).await });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Binds a Pod to this node, once its claims have disks.
+    async fn bind(&self, pod: &Pod) {
+        let namespace = pod.namespace().unwrap_or_default();
+        let claims: Api<PersistentVolumeClaim> = Api::namespaced(self.client.clone(), &namespace);
+        let volumes = pod
+            .spec
+            .iter()
+            .flat_map(|spec| spec.volumes.iter().flatten());
+        for claim in volumes.filter_map(|volume| volume.persistent_volume_claim.as_ref()) {
+            let is_bound = |claim: &PersistentVolumeClaim| {
+                let phase = claim.status.as_ref().and_then(|it| it.phase.as_deref());
+                phase == Some("Bound")
+            };
+            while !claims
+                .get(&claim.claim_name)
+                .await
+                .is_ok_and(|it| is_bound(&it))
+            {
+                let pods: Api<Pod> = Api::namespaced(self.client.clone(), &namespace);
+                let found = pods.get_opt(&pod.name_any()).await;
+                if found.is_ok_and(|found| found.is_none_or(|it| it.uid() != pod.uid())) {
+                    return;
+                }
+                sleep(Duration::from_millis(200)).await;
+            }
+        }
+        let binding = json!({
+            "apiVersion": "v1",
+            "kind": "Binding",
+            "metadata": { "name": pod.name_any(), "namespace": namespace, "uid": pod.uid() },
+            "target": { "apiVersion": "v1", "kind": "Node", "name": NAME },
+        });
+        let pods: Api<Pod> = Api::namespaced(self.client.clone(), &namespace);
+        let created: kube::Result<kube::core::Status> = pods
+            .create_subresource("binding", &pod.name_any(), &PostParams::default(), &binding)
+            .await;
+        if let Err(error) = created
+            && !matches!(&error, kube::Error::Api(it) if it.is_conflict() || it.is_not_found())
+        {
+            eprintln!("process-node: cannot bind {}: {error}", pod.name_any());
+        }
+    }
+
+    /// Gives each claim a volume, and takes the volume and its data away when the claim is gone.
+    async fn claims(&self) -> Result<()> {
+        let claims: Api<PersistentVolumeClaim> = Api::all(self.client.clone());
+        let mut events = Box::pin(watcher(claims, watcher::Config::default()).default_backoff());
+        while let Some(event) = events.try_next().await? {
+            match event {
+                watcher::Event::Apply(claim) | watcher::Event::InitApply(claim) => {
+                    let spec = claim.spec.as_ref();
+                    if spec.is_some_and(|spec| spec.volume_name.is_none()) {
+                        self.provide(&claim).await?;
+                    }
+                }
+                watcher::Event::Delete(claim) => {
+                    let volumes: Api<PersistentVolume> = Api::all(self.client.clone());
+                    let name = volume_name(&claim);
+                    _ = volumes.delete(&name, &DeleteParams::default()).await;
+                    _ = fs::remove_dir_all(self.disk(&claim));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn provide(&self, claim: &PersistentVolumeClaim) -> Result<()> {
+        let disk = self.disk(claim);
+        fs::create_dir_all(&disk)?;
+        let spec = claim.spec.clone().unwrap_or_default();
+        let requests = spec
+            .resources
+            .and_then(|it| it.requests)
+            .unwrap_or_default();
+        let volume = json!({
+            "apiVersion": "v1",
+            "kind": "PersistentVolume",
+            "metadata": { "name": volume_name(claim) },
+            "spec": {
+                "accessModes": spec.access_modes,
+                "capacity": requests,
+                "storageClassName": spec.storage_class_name.unwrap_or_default(),
+                "persistentVolumeReclaimPolicy": "Retain",
+                "hostPath": { "path": disk },
+                "claimRef": {
+                    "apiVersion": "v1", "kind": "PersistentVolumeClaim",
+                    "name": claim.name_any(), "namespace": claim.namespace(), "uid": claim.uid(),
+                },
+            },
+        });
+        let volumes: Api<PersistentVolume> = Api::all(self.client.clone());
+        let params = PatchParams::apply("process-node").force();
+        volumes
+            .patch(&volume_name(claim), &params, &Patch::Apply(volume))
+            .await?;
+        Ok(())
+    }
+
+    fn disk(&self, claim: &PersistentVolumeClaim) -> PathBuf {
+        let disks = self.directory.join("volumes");
+        disks
+            .join(claim.namespace().unwrap_or_default())
+            .join(claim.name_any())
+    }
+
+    /// The texts in a Secret of the Pod's namespace.
+    pub(crate) async fn secret(&self, pod: &Pod, name: &str) -> Result<BTreeMap<String, String>> {
+        let secrets: Api<Secret> =
+            Api::namespaced(self.client.clone(), &pod.namespace().unwrap_or_default());
+        let data = secrets.get(name).await?.data.unwrap_or_default();
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Ok(data
+            .into_iter()
+            .map(|(key, value)| (key, text(value.0)))
+            .collect())
+    }
+
+    /// The texts in a ConfigMap of the Pod's namespace.
+    pub(crate) async fn config_map(
+        &self,
+        pod: &Pod,
+        name: &str,
+    ) -> Result<BTreeMap<String, String>> {
+        let maps: Api<ConfigMap> =
+            Api::namespaced(self.client.clone(), &pod.namespace().unwrap_or_default());
+        Ok(maps.get(name).await?.data.unwrap_or_default())
+    }
+}
+
+fn volume_name(claim: &PersistentVolumeClaim) -> String {
+    format!("pvc-{}", claim.uid().unwrap_or_default())
+}
+
+/// Does something again and again: an error, such as an API server that restarts, is no reason to stop.
+pub(crate) async fn forever<F: Future<Output = Result<()>>>(what: &str, run: impl Fn() -> F) {
+    loop {
+        if let Err(error) = run().await {
+            eprintln!("process-node: {what}: {error:#}");
+        }
+        sleep(Duration::from_millis(500)).await;
+    }
+}

@@ -1,0 +1,669 @@
+//! The life of one Pod on this node.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    net::Ipv4Addr,
+    os::unix::process::ExitStatusExt,
+    path::{Path, PathBuf},
+    process::ExitStatus,
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use anyhow::{Context, Result};
+use futures::future::join_all;
+use k8s_openapi::{
+    api::core::v1::{Container, EnvFromSource, Pod, Probe},
+    jiff::Timestamp,
+};
+use kube::{
+    Api, ResourceExt,
+    api::{DeleteParams, Patch, PatchParams},
+};
+use rustix::process::{Pid, Signal, kill_process_group};
+use serde_json::{Value, json};
+use tokio::{
+    process::{Child, Command},
+    select,
+    sync::{Notify, watch},
+    time::{Instant, sleep, sleep_until},
+};
+
+use crate::{
+    container::Start,
+    network,
+    node::Node,
+    probe::{self, Target},
+    volume::{Volumes, field},
+};
+
+/// The back-off of a container that ends, doubled each time up to the limit. A kubelet begins with 10 s.
+const BACK_OFF: Duration = Duration::from_millis(500);
+const BACK_OFF_LIMIT: Duration = Duration::from_secs(10);
+
+/// How often volumes are compared with their objects.
+const REFRESH: Duration = Duration::from_secs(2);
+
+/// The end of a log that stands for a missing termination message: at most 2048 bytes, or 80 lines.
+const LOG_BYTES: usize = 2048;
+const LOG_LINES: usize = 80;
+
+/// What is known of one container.
+#[derive(Clone, Default)]
+struct State {
+    running: Option<(u32, Timestamp)>,
+    terminated: Option<Value>,
+    last: Option<Value>,
+    restarts: u32,
+    started: bool,
+    ready: bool,
+    waiting: String,
+}
+
+/// One Pod, and how far it is.
+struct Worker {
+    node: Arc<Node>,
+    pod: watch::Receiver<Arc<Pod>>,
+    directory: PathBuf,
+    states: Mutex<BTreeMap<String, State>>,
+    changed: Notify,
+    address: Ipv4Addr,
+    since: Timestamp,
+}
+
+/// Runs a Pod until it is deleted. `pod` shows its newest form.
+pub(crate) async fn run(node: Arc<Node>, pod: watch::Receiver<Arc<Pod>>) {
+    let first = pod.borrow().clone();
+    let uid = first.uid().unwrap_or_default();
+    let worker = Worker {
+        directory: node.directory.join("containers").join(&uid),
+        node,
+        pod,
+        states: Mutex::default(),
+        changed: Notify::new(),
+        address: network::next_address(),
+        since: Timestamp::now(),
+    };
+    let end = select! {
+        end = worker.work() => end,
+        never = worker.publish() => never,
+    };
+    if let Err(error) = end {
+        eprintln!("process-node: Pod {}: {error:#}", first.name_any());
+    }
+    worker.delete().await;
+    _ = fs::remove_dir_all(&worker.directory);
+    _ = fs::remove_dir_all(worker.facts());
+}
+
+impl Worker {
+    /// Runs the containers, and returns when the Pod is being deleted and they have ended.
+    async fn work(&self) -> Result<()> {
+        let pod = self.pod.borrow().clone();
+        fs::create_dir_all(self.facts())?;
+        let hostname = pod.spec.as_ref().and_then(|spec| spec.hostname.clone());
+        let mut holder = hold(&hostname.unwrap_or_else(|| pod.name_any()))?;
+        let id = holder.id().context("the holder of the namespaces ended")?;
+        has_own_network(id).await?;
+        network::join(id, self.address).await?;
+        fs::write(self.facts().join("network.pid"), id.to_string())?;
+        let mut volumes = Volumes::new(
+            self.node.client.clone(),
+            self.directory.join("volumes"),
+            self.node.directory.join("volumes"),
+        );
+        let directories = loop {
+            match volumes.refresh(&pod).await {
+                Ok(directories) => break directories,
+                Err(error) if self.is_deleted() => return Err(error),
+                Err(error) => self.wait_for_volumes(&pod, &format!("{error:#}")),
+            }
+            sleep(Duration::from_millis(300)).await;
+        };
+        let refresh = async {
+            loop {
+                sleep(REFRESH).await;
+                let pod = self.pod.borrow().clone();
+                // A Secret that is gone stays as it was, as in a kubelet.
+                _ = volumes.refresh(&pod).await;
+            }
+        };
+        select! {
+            () = self.containers(&pod, id, &directories) => {}
+            () = refresh => {}
+        }
+        self.deletion().await;
+        _ = holder.kill().await;
+        Ok(())
+    }
+
+    async fn containers(&self, pod: &Pod, holder: u32, volumes: &BTreeMap<String, PathBuf>) {
+        let Some(spec) = &pod.spec else { return };
+        for container in spec.init_containers.iter().flatten() {
+            let policy = match spec.restart_policy.as_deref() {
+                Some("Never") => "Never",
+                _ => "OnFailure",
+            };
+            self.supervise(container, policy, holder, volumes).await;
+            let states = self.states();
+            let end = states
+                .get(&container.name)
+                .and_then(|state| state.terminated.as_ref());
+            if end.is_none_or(|end| end["exitCode"] != 0) {
+                return;
+            }
+        }
+        let policy = spec.restart_policy.as_deref().unwrap_or("Always");
+        join_all(
+            spec.containers
+                .iter()
+                .map(|it| self.supervise(it, policy, holder, volumes)),
+        )
+        .await;
+    }
+
+    /// Runs one container, again as its Pod's restart policy says.
+    async fn supervise(
+        &self,
+        container: &Container,
+        policy: &str,
+        holder: u32,
+        volumes: &BTreeMap<String, PathBuf>,
+    ) {
+        let mut back_off = BACK_OFF;
+        while !self.is_deleted() {
+            let began = Instant::now();
+            let end = match self.start(container, holder, volumes).await {
+                Ok(child) => self.attend(container, child).await,
+                Err(error) => json!({
+                    "exitCode": 128, "reason": "StartError", "message": format!("{error:#}"),
+                    "startedAt": Timestamp::now(), "finishedAt": Timestamp::now(),
+                }),
+            };
+            _ = fs::remove_file(self.facts().join(format!("{}.pid", container.name)));
+            let failed = end["exitCode"] != 0;
+            let again = policy == "Always" || policy == "OnFailure" && failed;
+            self.update(container, |state| {
+                state.running = None;
+                (state.started, state.ready) = (false, false);
+                state.terminated = Some(end);
+            });
+            if !again {
+                return;
+            }
+            if began.elapsed() > BACK_OFF_LIMIT {
+                back_off = BACK_OFF;
+            }
+            select! {
+                () = sleep(back_off) => {}
+                () = self.deletion() => return,
+            }
+            back_off = (back_off * 2).min(BACK_OFF_LIMIT);
+            self.update(container, |state| {
+                state.last = state.terminated.take();
+                state.restarts += 1;
+                state.waiting = "CrashLoopBackOff".to_owned();
+            });
+        }
+    }
+
+    async fn start(
+        &self,
+        container: &Container,
+        holder: u32,
+        volumes: &BTreeMap<String, PathBuf>,
+    ) -> Result<Child> {
+        let name = container.image.as_deref().unwrap_or_default();
+        let image = self.node.images.get(name);
+        let image =
+            image.with_context(|| format!("there is no image `{name}`: name it by --image"))?;
+        let environment = self.environment(container).await?;
+        let directory = self.directory.join(&container.name);
+        let child = Start {
+            container,
+            image,
+            holder,
+            directory: &directory,
+            log: &self.log(&container.name),
+            volumes,
+            environment,
+        }
+        .spawn()?;
+        let id = child.id().context("the process ended at once")?;
+        fs::write(
+            self.facts().join(format!("{}.pid", container.name)),
+            id.to_string(),
+        )?;
+        self.update(container, |state| {
+            state.running = Some((id, Timestamp::now()));
+            state.terminated = None;
+        });
+        Ok(child)
+    }
+
+    /// Probes a running container until it ends, and ends it if its Pod is deleted or it is not alive.
+    async fn attend(&self, container: &Container, mut child: Child) -> Value {
+        let began = Timestamp::now();
+        let id = child.id().unwrap_or_default();
+        let target = Target {
+            container,
+            address: self.address,
+            process: id,
+        };
+        let status = select! {
+            status = child.wait() => status,
+            () = self.probe(container, target) => stop(&mut child, id, self.grace()).await,
+            () = self.deletion() => stop(&mut child, id, self.grace()).await,
+        };
+        // What the process left behind ends with it, as in a container.
+        signal(id, Signal::KILL);
+        let message = self.termination_message(container, &status);
+        let (code, by) = match &status {
+            Ok(status) => (status.code(), status.signal()),
+            Err(_) => (None, None),
+        };
+        let code = code.unwrap_or_else(|| 128 + by.unwrap_or_default());
+        json!({
+            "exitCode": code,
+            "signal": by,
+            "reason": if code == 0 { "Completed" } else { "Error" },
+            "message": message,
+            "startedAt": began,
+            "finishedAt": Timestamp::now(),
+        })
+    }
+
+    /// Follows the probes. Returns when the container should end.
+    async fn probe(&self, container: &Container, target: Target<'_>) {
+        if let Some(startup) = &container.startup_probe
+            && !self.until(startup, target, true).await
+        {
+            return;
+        }
+        self.update(container, |state| {
+            state.started = true;
+            state.ready = container.readiness_probe.is_none();
+        });
+        let readiness = async {
+            let Some(probe) = &container.readiness_probe else {
+                return std::future::pending().await;
+            };
+            loop {
+                self.until(probe, target, true).await;
+                self.update(container, |state| state.ready = true);
+                self.until(probe, target, false).await;
+                self.update(container, |state| state.ready = false);
+            }
+        };
+        let liveness = async {
+            match &container.liveness_probe {
+                Some(probe) => self.until(probe, target, false).await,
+                None => std::future::pending().await,
+            }
+        };
+        select! {
+            () = readiness => {}
+            _ = liveness => {}
+        }
+    }
+
+    /// Runs a probe until its result is `wanted`, often enough. False if a startup probe failed too often.
+    async fn until(&self, probe: &Probe, target: Target<'_>, wanted: bool) -> bool {
+        sleep(probe::initial_delay(probe)).await;
+        let limit = match wanted {
+            true => probe.success_threshold.unwrap_or(1),
+            false => probe.failure_threshold.unwrap_or(3),
+        };
+        let is_startup = target.container.startup_probe.as_ref() == Some(probe);
+        let (mut hits, mut failures) = (0, 0);
+        loop {
+            let passes = target.passes(probe).await;
+            hits = if passes == wanted { hits + 1 } else { 0 };
+            failures = if passes { 0 } else { failures + 1 };
+            if hits >= limit {
+                return true;
+            }
+            if is_startup && failures >= probe.failure_threshold.unwrap_or(3) {
+                return false;
+            }
+            // The first success is what tests wait for: look often until then.
+            let period = probe::period(probe);
+            sleep(if wanted {
+                period.min(Duration::from_millis(300))
+            } else {
+                period
+            })
+            .await;
+        }
+    }
+
+    async fn environment(&self, container: &Container) -> Result<Vec<(String, String)>> {
+        let pod = self.pod.borrow().clone();
+        let mut all = vec![
+            ("HOSTNAME".to_owned(), pod.name_any()),
+            ("KUBERNETES_SERVICE_HOST".to_owned(), "10.96.0.1".to_owned()),
+            ("KUBERNETES_SERVICE_PORT".to_owned(), "443".to_owned()),
+        ];
+        for source in container.env_from.iter().flatten() {
+            all.extend(self.environment_from(&pod, source).await?);
+        }
+        for variable in container.env.iter().flatten() {
+            let source = variable.value_from.as_ref();
+            let value = if let Some(of) = source.and_then(|it| it.field_ref.as_ref()) {
+                match of.field_path.as_str() {
+                    "status.podIP" => self.address.to_string(),
+                    "status.hostIP" => network::GATEWAY.to_owned(),
+                    _ => field(&pod, of),
+                }
+            } else if let Some(key) = source.and_then(|it| it.secret_key_ref.as_ref()) {
+                let files = self.node.secret(&pod, &key.name).await?;
+                files.get(&key.key).cloned().unwrap_or_default()
+            } else if let Some(key) = source.and_then(|it| it.config_map_key_ref.as_ref()) {
+                let files = self.node.config_map(&pod, &key.name).await?;
+                files.get(&key.key).cloned().unwrap_or_default()
+            } else {
+                let value = variable.value.clone().unwrap_or_default();
+                all.iter().fold(value, |value, (name, other)| {
+                    value.replace(&format!("$({name})"), other)
+                })
+            };
+            all.push((variable.name.clone(), value));
+        }
+        Ok(all)
+    }
+
+    async fn environment_from(
+        &self,
+        pod: &Pod,
+        source: &EnvFromSource,
+    ) -> Result<Vec<(String, String)>> {
+        let mut all = BTreeMap::new();
+        if let Some(secret) = &source.secret_ref {
+            all.extend(self.node.secret(pod, &secret.name).await?);
+        }
+        if let Some(map) = &source.config_map_ref {
+            all.extend(self.node.config_map(pod, &map.name).await?);
+        }
+        let prefix = source.prefix.clone().unwrap_or_default();
+        Ok(all
+            .into_iter()
+            .map(|(name, value)| (format!("{prefix}{name}"), value))
+            .collect())
+    }
+
+    /// What the container wrote to its termination message, or the end of its log if it failed.
+    fn termination_message(
+        &self,
+        container: &Container,
+        status: &std::io::Result<ExitStatus>,
+    ) -> String {
+        let file = self.directory.join(&container.name).join("termination");
+        let message = fs::read_to_string(file).unwrap_or_default();
+        let from_log =
+            container.termination_message_policy.as_deref() == Some("FallbackToLogsOnError");
+        let failed = !status.as_ref().is_ok_and(ExitStatus::success);
+        if !message.is_empty() || !from_log || !failed {
+            return message;
+        }
+        let log = fs::read(self.log(&container.name)).unwrap_or_default();
+        let log = String::from_utf8_lossy(&log[log.len().saturating_sub(LOG_BYTES)..]).into_owned();
+        let lines: Vec<_> = log.lines().collect();
+        lines[lines.len().saturating_sub(LOG_LINES)..].join("\n")
+    }
+
+    fn log(&self, container: &str) -> PathBuf {
+        let pod = self.pod.borrow();
+        let namespace = pod.namespace().unwrap_or_default();
+        let logs = self.node.directory.join("logs").join(namespace);
+        logs.join(pod.name_any()).join(format!("{container}.log"))
+    }
+
+    /// The directory with the process IDs of the Pod, for those who want to disturb it.
+    fn facts(&self) -> PathBuf {
+        let pod = self.pod.borrow();
+        facts(
+            &self.node.directory,
+            &pod.namespace().unwrap_or_default(),
+            &pod.name_any(),
+        )
+    }
+
+    fn is_deleted(&self) -> bool {
+        self.pod.borrow().metadata.deletion_timestamp.is_some()
+    }
+
+    /// Waits until the Pod is being deleted.
+    async fn deletion(&self) {
+        let mut pod = self.pod.clone();
+        // An error means that the API server has no such Pod any more.
+        _ = pod
+            .wait_for(|pod| pod.metadata.deletion_timestamp.is_some())
+            .await;
+    }
+
+    fn grace(&self) -> Duration {
+        let pod = self.pod.borrow();
+        let of_spec = pod
+            .spec
+            .as_ref()
+            .and_then(|spec| spec.termination_grace_period_seconds);
+        let seconds = pod
+            .metadata
+            .deletion_grace_period_seconds
+            .or(of_spec)
+            .unwrap_or(30);
+        Duration::from_secs(seconds.max(0).unsigned_abs())
+    }
+
+    fn states(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, State>> {
+        self.states.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn update(&self, container: &Container, change: impl FnOnce(&mut State)) {
+        change(self.states().entry(container.name.clone()).or_default());
+        self.changed.notify_one();
+    }
+
+    fn wait_for_volumes(&self, pod: &Pod, why: &str) {
+        for container in pod.spec.iter().flat_map(|spec| &spec.containers) {
+            if self
+                .states()
+                .get(&container.name)
+                .is_none_or(|state| state.waiting != why)
+            {
+                self.update(container, |state| state.waiting = why.to_owned());
+            }
+        }
+    }
+
+    /// Reports each change to the API server.
+    async fn publish(&self) -> Result<()> {
+        let mut shown = Value::Null;
+        loop {
+            let status = self.status(&shown);
+            if status != shown {
+                let pod = self.pod.borrow().clone();
+                let patch =
+                    Patch::Merge(json!({ "metadata": { "uid": pod.uid() }, "status": status }));
+                let params = PatchParams::default();
+                match self
+                    .pods(&pod)
+                    .patch_status(&pod.name_any(), &params, &patch)
+                    .await
+                {
+                    Ok(_) => shown = status,
+                    Err(kube::Error::Api(error)) if error.is_not_found() || error.is_conflict() => {
+                        std::future::pending::<()>().await;
+                    }
+                    Err(_) => {
+                        sleep(Duration::from_millis(500)).await;
+                        continue;
+                    }
+                }
+            }
+            self.changed.notified().await;
+        }
+    }
+
+    /// The status of the Pod. Conditions keep their times from `shown` while they hold.
+    fn status(&self, shown: &Value) -> Value {
+        let pod = self.pod.borrow().clone();
+        let states = self.states().clone();
+        let spec = pod.spec.clone().unwrap_or_default();
+        let of = |containers: &[Container]| -> Vec<State> {
+            let state = |it: &Container| states.get(&it.name).cloned().unwrap_or_default();
+            containers.iter().map(state).collect()
+        };
+        let inits = spec.init_containers.unwrap_or_default();
+        let (init_states, main_states) = (of(&inits), of(&spec.containers));
+        let code = |state: &State| Some(state.terminated.as_ref()?["exitCode"].as_i64()? == 0);
+        let policy = spec.restart_policy.as_deref().unwrap_or("Always");
+        let initialized = init_states.iter().all(|state| code(state) == Some(true));
+        let init_failed = init_states.iter().any(|state| code(state) == Some(false));
+        let ends: Vec<_> = main_states.iter().map(code).collect();
+        let over = policy != "Always" && !ends.is_empty() && ends.iter().all(Option::is_some);
+        let failed = ends.iter().any(|end| *end == Some(false));
+        let phase = match () {
+            () if policy == "Never" && init_failed => "Failed",
+            () if over && failed && policy == "Never" => "Failed",
+            () if over && !failed => "Succeeded",
+            () if main_states
+                .iter()
+                .any(|it| it.running.is_some() || it.restarts > 0 || it.terminated.is_some()) =>
+            {
+                "Running"
+            }
+            () => "Pending",
+        };
+        let ready = phase == "Running" && main_states.iter().all(|state| state.ready);
+        let now = Timestamp::now();
+        let condition = |type_: &str, holds: bool| {
+            let status = if holds { "True" } else { "False" };
+            let mut old = shown["conditions"].as_array().into_iter().flatten();
+            let old = old.find(|it| it["type"] == type_ && it["status"] == status);
+            let time = old.map_or(json!(now), |it| it["lastTransitionTime"].clone());
+            json!({ "type": type_, "status": status, "lastTransitionTime": time })
+        };
+        let shown_states = |containers: &[Container], states: &[State]| -> Vec<Value> {
+            containers
+                .iter()
+                .zip(states)
+                .map(|(it, state)| state.show(it))
+                .collect()
+        };
+        json!({
+            "phase": phase,
+            "hostIP": network::GATEWAY,
+            "podIP": self.address.to_string(),
+            "podIPs": [{ "ip": self.address.to_string() }],
+            "startTime": self.since,
+            "conditions": [
+                condition("PodScheduled", true),
+                condition("Initialized", initialized),
+                condition("ContainersReady", ready),
+                condition("Ready", ready),
+            ],
+            "initContainerStatuses": shown_states(&inits, &init_states),
+            "containerStatuses": shown_states(&spec.containers, &main_states),
+        })
+    }
+
+    /// Removes the Pod from the API server: its containers have ended.
+    async fn delete(&self) {
+        let pod = self.pod.borrow().clone();
+        let params = DeleteParams::default().grace_period(0);
+        let uid = kube::api::Preconditions {
+            uid: pod.uid(),
+            ..Default::default()
+        };
+        let params = DeleteParams {
+            preconditions: Some(uid),
+            ..params
+        };
+        while let Err(error) = self.pods(&pod).delete(&pod.name_any(), &params).await {
+            if matches!(&error, kube::Error::Api(it) if it.is_not_found() || it.is_conflict()) {
+                return;
+            }
+            sleep(Duration::from_millis(500)).await;
+        }
+    }
+
+    fn pods(&self, pod: &Pod) -> Api<Pod> {
+        Api::namespaced(
+            self.node.client.clone(),
+            &pod.namespace().unwrap_or_default(),
+        )
+    }
+}
+
+impl State {
+    fn show(&self, container: &Container) -> Value {
+        let state = match (&self.running, &self.terminated) {
+            (Some((_, at)), _) => json!({ "running": { "startedAt": at } }),
+            (None, Some(end)) => json!({ "terminated": end }),
+            (None, None) => {
+                json!({ "waiting": { "reason": "ContainerCreating", "message": self.waiting } })
+            }
+        };
+        let last = self
+            .last
+            .as_ref()
+            .map_or(json!({}), |end| json!({ "terminated": end }));
+        json!({
+            "name": container.name,
+            "image": container.image,
+            "imageID": "",
+            "ready": self.ready,
+            "started": self.started,
+            "restartCount": self.restarts,
+            "state": state,
+            "lastState": last,
+        })
+    }
+}
+
+/// The directory with the process IDs of a Pod: `CONTAINER.pid`, and `network.pid` for its network namespace.
+pub(crate) fn facts(directory: &Path, namespace: &str, pod: &str) -> PathBuf {
+    directory.join("pods").join(namespace).join(pod)
+}
+
+/// A process that holds the network and the host name of a Pod.
+fn hold(hostname: &str) -> Result<Child> {
+    let script = "echo \"$1\" >/proc/sys/kernel/hostname && exec sleep infinity";
+    let mut command = Command::new("unshare");
+    command
+        .args(["-n", "-u", "sh", "-c", script, "sh", hostname])
+        .kill_on_drop(true);
+    command.spawn().context("cannot run `unshare`")
+}
+
+/// Waits until a process has left the network namespace of the machine.
+async fn has_own_network(id: u32) -> Result<()> {
+    let machine = fs::read_link("/proc/self/ns/net")?;
+    while fs::read_link(format!("/proc/{id}/ns/net"))? == machine {
+        sleep(Duration::from_millis(5)).await;
+    }
+    Ok(())
+}
+
+/// Ends a process: first asked, then, after `grace`, at once.
+async fn stop(child: &mut Child, id: u32, grace: Duration) -> std::io::Result<ExitStatus> {
+    signal(id, Signal::TERM);
+    let deadline = Instant::now() + grace;
+    select! {
+        status = child.wait() => status,
+        () = sleep_until(deadline) => {
+            signal(id, Signal::KILL);
+            child.wait().await
+        }
+    }
+}
+
+/// Sends a signal to the processes of a container.
+fn signal(id: u32, signal: Signal) {
+    if let Some(group) = i32::try_from(id).ok().and_then(Pid::from_raw) {
+        // An error means that they are gone.
+        _ = kill_process_group(group, signal);
+    }
+}
