@@ -7,10 +7,10 @@ use kube::api::{DeleteParams, Patch, PatchParams, Preconditions};
 use kube::core::NamespaceResourceScope;
 use kube::{Api, Resource, ResourceExt};
 use operator_runtime::TypedObject;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::certificates::{Authority, is_due};
-use super::objects::{INITIAL_STATE, Objects, SnapshotFile, VOTER};
+use super::objects::{GUARD, INITIAL_CLUSTER, Objects, SnapshotFile, VOTER};
 use super::observe::{self, Found};
 use super::plan::{Member, Observed, Step, Version};
 use super::{Error, Result};
@@ -104,9 +104,10 @@ impl Hands<'_> {
             Step::Bootstrap { name } => {
                 let first = Member {
                     name: name.clone(),
-                    ..Default::default()
+                    started: observed.incarnation > 0,
+                    ..Member::default()
                 };
-                // A restored member has a disk with data: it must never found another cluster.
+                // A restored member has data, so it must not found another cluster.
                 let is_new = observed.incarnation == 0;
                 self.start(found, name, observed.version, &[first], is_new)
                     .await
@@ -114,6 +115,7 @@ impl Hands<'_> {
             Step::Restore { name } => self.restore(name, observed, snapshot).await,
             Step::RetryRestore { name } => {
                 self.delete_pod(found, &self.objects.restorer()).await?;
+                self.delete_pod(found, name).await?;
                 self.delete_disk(found, name).await
             }
             Step::EndRestore => self.delete_pod(found, &self.objects.restorer()).await,
@@ -137,7 +139,14 @@ impl Hands<'_> {
                 fault::before_write();
                 unless_too_early(etcd.promote(*id).await)
             }
-            Step::Admit { name } => self.admit(name).await,
+            Step::Guard { name } => {
+                let metadata = json!({ "annotations": { INITIAL_CLUSTER: GUARD } });
+                self.patch_pod(name, metadata).await
+            }
+            Step::Admit { name } => {
+                let metadata = json!({ "labels": { VOTER: "true" } });
+                self.patch_pod(name, metadata).await
+            }
             Step::Remove { id, .. } => {
                 let etcd = self.voter(observed, found)?;
                 fault::before_write();
@@ -202,16 +211,11 @@ impl Hands<'_> {
         Ok(())
     }
 
-    /// Lets the Service lead to a member, and its next starts join the cluster.
-    async fn admit(&self, name: &str) -> Result<()> {
-        let patch = json!({ "metadata": {
-            "labels": { VOTER: "true" },
-            "annotations": { INITIAL_STATE: "existing" },
-        } });
+    async fn patch_pod(&self, name: &str, metadata: Value) -> Result<()> {
+        let patch = Patch::Merge(json!({ "metadata": metadata }));
         fault::before_write();
-        let pods = self.api::<Pod>();
-        pods.patch(name, &PatchParams::default(), &Patch::Merge(patch))
-            .await?;
+        let params = PatchParams::default();
+        self.api::<Pod>().patch(name, &params, &patch).await?;
         Ok(())
     }
 

@@ -28,11 +28,16 @@ pub const ROLE: &str = "etcd.example.com/role";
 /// The label of members that vote. The Service for clients selects it.
 pub const VOTER: &str = "etcd.example.com/voter";
 
-/// The annotation with `new` or `existing`: what a member does that finds an empty disk.
+/// The annotation with the members that a member finds if its disk is empty.
 ///
-/// A member of a cluster that exists must never found another one. The environment of a container is read
-/// anew at each of its starts, so changing the annotation is enough.
-pub const INITIAL_STATE: &str = "etcd.example.com/initial-cluster-state";
+/// Once a member has started, [`GUARD`] takes their place. A member that lost its disk must not come back under
+/// its name with an empty log: it would vote again, against writes that it had acknowledged, and etcd lets it. The
+/// environment of a container is read anew at each of its starts, so that changing the annotation is enough.
+pub const INITIAL_CLUSTER: &str = "etcd.example.com/initial-cluster";
+
+/// An initial cluster without the member itself. etcd looks at it only if its disk is empty, and then refuses to
+/// start.
+pub const GUARD: &str = "disk-lost=https://127.0.0.1:2380";
 
 /// The annotation with what the spec asked for when the Pod was made.
 pub const TEMPLATE: &str = "etcd.example.com/template";
@@ -193,13 +198,14 @@ impl<'a> Objects<'a> {
     pub fn member(&self, name: &str, version: Version, members: &[Member], is_new: bool) -> Pod {
         let mut metadata = self.metadata(name);
         metadata["labels"][ROLE] = json!("member");
+        let itself = members.iter().find(|member| member.name == name);
+        let has_data = itself.is_some_and(|member| member.started);
         metadata["annotations"] = json!({
-            INITIAL_STATE: if is_new { "new" } else { "existing" },
+            INITIAL_CLUSTER: if has_data { GUARD.to_owned() } else { self.initial_cluster(members) },
             TEMPLATE: self.template(version),
             VERSION: version.to_string(),
         });
-        let is_voter = |member: &Member| member.name == name && member.started && !member.learner;
-        if members.iter().any(is_voter) {
+        if itself.is_some_and(|member| member.started && !member.learner) {
             metadata["labels"][VOTER] = json!("true");
         }
         let probe = |path: &str| json!({ "httpGet": { "path": path, "port": "metrics" } });
@@ -226,11 +232,11 @@ impl<'a> Objects<'a> {
                     "name": "etcd",
                     "image": self.image(version),
                     "command": ["etcd"],
-                    "args": self.arguments(name, members),
+                    "args": self.arguments(name, is_new),
                     "env": [{
-                        "name": "ETCD_INITIAL_CLUSTER_STATE",
+                        "name": "ETCD_INITIAL_CLUSTER",
                         "valueFrom": { "fieldRef": {
-                            "fieldPath": format!("metadata.annotations['{INITIAL_STATE}']"),
+                            "fieldPath": format!("metadata.annotations['{INITIAL_CLUSTER}']"),
                         } },
                     }],
                     "ports": [
@@ -259,10 +265,15 @@ impl<'a> Objects<'a> {
         }))
     }
 
-    fn arguments(&self, name: &str, members: &[Member]) -> Vec<String> {
-        let host = self.host(name);
+    fn initial_cluster(&self, members: &[Member]) -> String {
         let url = |member: &Member| format!("{}={}", member.name, self.peer_url(&member.name));
         let members: Vec<_> = members.iter().map(url).collect();
+        members.join(",")
+    }
+
+    fn arguments(&self, name: &str, is_new: bool) -> Vec<String> {
+        let host = self.host(name);
+        let state = if is_new { "new" } else { "existing" };
         let tls = "/etc/etcd/tls";
         let mut arguments = vec![
             format!("--name={name}"),
@@ -272,7 +283,7 @@ impl<'a> Objects<'a> {
             format!("--listen-peer-urls=https://0.0.0.0:{PEER_PORT}"),
             format!("--initial-advertise-peer-urls={}", self.peer_url(name)),
             format!("--listen-metrics-urls=http://0.0.0.0:{METRICS_PORT}"),
-            format!("--initial-cluster={}", members.join(",")),
+            format!("--initial-cluster-state={state}"),
             format!("--initial-cluster-token={}", self.token()),
         ];
         for prefix in ["", "peer-"] {

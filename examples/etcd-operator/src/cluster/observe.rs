@@ -15,7 +15,7 @@ use kube::{Api, Client, ResourceExt};
 
 use super::certificates::credentials;
 use super::objects::{
-    INCARNATION, INITIAL_STATE, Objects, ROLE, SnapshotFile, TEMPLATE, VERSION, VOTER,
+    GUARD, INCARNATION, INITIAL_CLUSTER, Objects, ROLE, SnapshotFile, TEMPLATE, VERSION, VOTER,
 };
 use super::plan::{self, Disk, Member, Observed, Requested, Restorer, Threshold, Version};
 use crate::api::etcd::v1alpha1::etcd_backup::EtcdBackup;
@@ -23,12 +23,8 @@ use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
 use crate::api::etcd::v1alpha1::etcd_restore::EtcdRestore;
 use crate::etcd::{self, Credentials, Etcd, Id};
 
-/// What etcd prints when its disk is empty, and it is a member that had data: it asks the others about itself,
-/// and either learns that, or reaches nobody.
-const EMPTY_DISK: [&str; 2] = [
-    "has already been bootstrapped",
-    "cannot fetch cluster info from peer urls",
-];
+/// What etcd prints before it ends because its disk is empty, and [`GUARD`] is its initial cluster.
+const EMPTY_DISK: &str = "couldn't find local name";
 
 /// The objects of one cluster, as the API server has them.
 pub struct Found {
@@ -258,14 +254,15 @@ fn leader(answers: &Answers) -> Option<Id> {
 
 fn pod(pod: &Pod, answer: Option<&etcd::Status>, template: &str) -> plan::Pod {
     let annotation = |key: &str| pod.annotations().get(key).map(String::as_str);
-    let is_voter = pod.labels().get(VOTER).is_some();
+    let is_voter = pod.labels().contains_key(VOTER);
     plan::Pod {
         incarnation: incarnation(pod),
         terminating: is_terminating(pod),
         ready: is_ready(pod) && answer.is_some(),
         disk_lost: has_empty_disk(pod),
         outdated: annotation(TEMPLATE) != Some(template),
-        admitted: is_voter && annotation(INITIAL_STATE) == Some("existing"),
+        guarded: annotation(INITIAL_CLUSTER) == Some(GUARD),
+        admitted: is_voter,
         version: answer
             .map(|status| status.version.as_str())
             .or_else(|| annotation(VERSION))
@@ -322,7 +319,7 @@ fn has_empty_disk(pod: &Pod) -> bool {
         let last = status.last_state.clone().unwrap_or_default();
         let end = state.terminated.or(last.terminated);
         let message = end.and_then(|end| end.message).unwrap_or_default();
-        state.running.is_none() && EMPTY_DISK.iter().any(|text| message.contains(text))
+        state.running.is_none() && message.contains(EMPTY_DISK)
     })
 }
 

@@ -69,7 +69,9 @@ pub struct Pod {
     pub disk_lost: bool,
     /// The Pod is not as the spec asks.
     pub outdated: bool,
-    /// The Service leads to the Pod, and a restart of it joins the cluster.
+    /// The Pod does not start again with an empty disk.
+    pub guarded: bool,
+    /// The Service leads to the Pod.
     pub admitted: bool,
     pub version: Version,
     /// The size of the database in bytes, and how much of it is in use.
@@ -156,6 +158,10 @@ pub enum Step {
         name: String,
         id: Id,
     },
+    /// Keep a member from starting again with an empty disk. It has data now.
+    Guard {
+        name: String,
+    },
     /// Lead clients to a member that votes.
     Admit {
         name: String,
@@ -240,6 +246,9 @@ fn found(observed: &Observed) -> Step {
     if observed.quorum {
         return Found;
     }
+    if pod.is_some_and(|pod| pod.disk_lost) && observed.incarnation > 0 {
+        return RetryRestore { name };
+    }
     if let Some(pod) = pod {
         return wait(match pod.terminating {
             true => format!("{name} is being deleted"),
@@ -311,6 +320,14 @@ fn maintain(observed: &Observed) -> Step {
             }
             Some(_) => {}
         }
+    }
+    let is_bare = |member: &&Member| {
+        member.started && observed.pod(&member.name).is_some_and(|pod| !pod.guarded)
+    };
+    // Before it votes, and before clients write to it.
+    if let Some(member) = members.iter().find(is_bare) {
+        let name = member.name.clone();
+        return Guard { name };
     }
     if let Some(learner) = members.iter().find(|member| member.learner) {
         let (name, id) = (learner.name.clone(), learner.id);
@@ -458,12 +475,9 @@ impl Observed {
 
     /// The oldest version that a member runs, or ran last.
     pub fn oldest_version(&self) -> Version {
-        let pods = self
-            .instances
-            .values()
-            .filter_map(|instance| instance.pod.as_ref());
-        let versions = pods.map(|pod| pod.version).chain(self.recorded);
-        versions.min().unwrap_or(self.version)
+        let pods = self.instances.values().filter_map(|it| it.pod.as_ref());
+        let running = pods.map(|pod| pod.version).min();
+        running.or(self.recorded).unwrap_or(self.version)
     }
 
     /// Whether etcd would refuse the way from the oldest version to the wanted one.
@@ -520,6 +534,7 @@ mod tests {
         Instance {
             pod: Some(Pod {
                 ready: true,
+                guarded: true,
                 admitted: true,
                 version: OLD,
                 ..Pod::default()
@@ -590,12 +605,16 @@ mod tests {
         let name = "c-0".to_owned();
         assert_eq!(next(&observed), Bootstrap { name: name.clone() });
         observed.instances.insert(name.clone(), instance());
-        pod(&mut observed, "c-0", |pod| pod.admitted = false);
+        pod(&mut observed, "c-0", |pod| {
+            (pod.guarded, pod.admitted) = (false, false);
+        });
         assert_eq!(next(&observed), wait("c-0 starts"));
         observed.members = healthy(1).members;
         observed.quorum = true;
         assert_eq!(next(&observed), Found);
         observed.founded = true;
+        assert_eq!(next(&observed), Guard { name: name.clone() });
+        pod(&mut observed, "c-0", |pod| pod.guarded = true);
         assert_eq!(next(&observed), Admit { name });
         pod(&mut observed, "c-0", |pod| pod.admitted = true);
 
@@ -618,6 +637,9 @@ mod tests {
         observed.instances.insert(name.clone(), instance());
         assert_eq!(next(&observed), wait("c-1 starts"));
         observed.members[1].started = true;
+        pod(&mut observed, "c-1", |pod| pod.guarded = false);
+        assert_eq!(next(&observed), Guard { name: name.clone() });
+        pod(&mut observed, "c-1", |pod| pod.guarded = true);
         assert_eq!(next(&observed), Promote { name, id: Id(2) });
         observed.members[1].learner = false;
         let name = "c-2".to_owned();

@@ -83,7 +83,7 @@ pub fn wanted(
 pub fn event(cluster: &EtcdCluster, step: &Step) -> Option<(&'static str, String)> {
     let (reason, message) = describe(step);
     match step {
-        Step::Wait(Waiting::For(_)) | Step::Done | Step::Clean { .. } => None,
+        Step::Wait(Waiting::For(_)) | Step::Done | Step::Clean { .. } | Step::Guard { .. } => None,
         // While it lasts, it is reported once.
         Step::Wait(_) => {
             let status = cluster.status.iter();
@@ -131,6 +131,10 @@ fn describe(step: &Step) -> (&'static str, String) {
         Step::Promote { name, .. } => {
             ("MemberPromoted", format!("{name} has caught up, and votes"))
         }
+        Step::Guard { name } => (
+            "MemberGuarded",
+            format!("{name} has data, and needs it to start"),
+        ),
         Step::Admit { name } => ("MemberAdmitted", format!("{name} serves clients")),
         Step::Remove { name, .. } => ("MemberRemoved", format!("{name} leaves the cluster")),
         Step::MoveLeader { from, .. } => ("LeaderMoved", format!("{from} hands over leadership")),
