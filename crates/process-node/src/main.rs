@@ -115,14 +115,17 @@ async fn inside(directory: &Path, run: Run) -> Result<ExitCode> {
     let hosts = directory.join("hosts");
     fs::write(&hosts, "127.0.0.1 localhost\n")?;
     fs::write(directory.join("resolv.conf"), "")?;
-    for (file, target) in [("hosts", "/etc/hosts"), ("resolv.conf", "/etc/resolv.conf")] {
-        let mount = Command::new("mount")
-            .arg("--bind")
-            .arg(directory.join(file))
-            .arg(target)
-            .status();
-        anyhow::ensure!(mount.await?.success(), "cannot mount {target}");
-    }
+    mount(&["--bind"], &hosts, Path::new("/etc/hosts")).await?;
+    mount(
+        &["--bind"],
+        &directory.join("resolv.conf"),
+        Path::new("/etc/resolv.conf"),
+    )
+    .await?;
+    // Databases that share a slow disk would wait for each other.
+    let disks = directory.join("volumes");
+    fs::create_dir(&disks)?;
+    mount(&["-t", "tmpfs"], Path::new("tmpfs"), &disks).await?;
     network::prepare().await?;
     let client = control_plane::start(&run.assets, directory).await?;
     let node = Arc::new(Node {
@@ -153,6 +156,16 @@ async fn inside(directory: &Path, run: Run) -> Result<ExitCode> {
         .with_context(|| format!("cannot run `{program}`"))?;
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
+
+async fn mount(options: &[&str], source: &Path, target: &Path) -> Result<()> {
+    let mount = Command::new("mount")
+        .args(options)
+        .arg(source)
+        .arg(target)
+        .status();
+    anyhow::ensure!(mount.await?.success(), "cannot mount {}", target.display());
+    Ok(())
 }
 
 /// Waits until Pods can be created.

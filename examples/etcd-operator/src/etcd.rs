@@ -17,8 +17,11 @@ use serde_json::{Value, json};
 /// The port for clients.
 pub const CLIENT_PORT: u16 = 2379;
 
-/// How long a call may take. etcd itself gives up on a proposal after 7 s.
+/// How long a change may take. etcd itself gives up on one after 7 s.
 const TIMEOUT: Duration = Duration::from_secs(8);
+
+/// How long a read may take. Without a leader, etcd answers late, and the others must not wait for it.
+const READ_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long a connection may take. A member that is gone must not hold up the others.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -75,7 +78,7 @@ impl Etcd {
 
     /// The members, as a majority knows them.
     pub async fn members(&self) -> Result<MemberList, Error> {
-        self.call("cluster/member/list", json!({ "linearizable": true }))
+        self.read_from("cluster/member/list", json!({ "linearizable": true }))
             .await
     }
 
@@ -101,13 +104,13 @@ impl Etcd {
 
     /// The state of this member.
     pub async fn status(&self) -> Result<Status, Error> {
-        self.call("maintenance/status", json!({})).await
+        self.read_from("maintenance/status", json!({})).await
     }
 
     /// The alarms that members raised.
     pub async fn alarms(&self) -> Result<Vec<Alarm>, Error> {
         let alarms: Alarms = self
-            .call("maintenance/alarm", json!({ "action": "GET" }))
+            .read_from("maintenance/alarm", json!({ "action": "GET" }))
             .await?;
         Ok(alarms.alarms)
     }
@@ -129,7 +132,7 @@ impl Etcd {
     /// Reads through a majority: succeeds if the cluster serves its clients.
     pub async fn read(&self) -> Result<(), Error> {
         let key = BASE64_STANDARD.encode("health");
-        self.call("kv/range", json!({ "key": key, "keys_only": true }))
+        self.read_from("kv/range", json!({ "key": key, "keys_only": true }))
             .await
             .map(ignore)
     }
@@ -152,8 +155,21 @@ impl Etcd {
     }
 
     async fn call<T: DeserializeOwned>(&self, path: &str, request: Value) -> Result<T, Error> {
+        self.send(path, request, TIMEOUT).await
+    }
+
+    async fn read_from<T: DeserializeOwned>(&self, path: &str, request: Value) -> Result<T, Error> {
+        self.send(path, request, READ_TIMEOUT).await
+    }
+
+    async fn send<T: DeserializeOwned>(
+        &self,
+        path: &str,
+        request: Value,
+        timeout: Duration,
+    ) -> Result<T, Error> {
         let url = format!("{}/{path}", self.url);
-        let request = self.http.post(url).timeout(TIMEOUT).json(&request);
+        let request = self.http.post(url).timeout(timeout).json(&request);
         let response = request.send().await?;
         let is_success = response.status().is_success();
         let body = response.bytes().await?;
