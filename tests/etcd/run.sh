@@ -1,0 +1,30 @@
+#!/bin/sh
+# Deploys the operator of examples/etcd-operator to a node of processes, and runs a proof there:
+#
+#   tests/etcd/run.sh story            create, grow, back up, lose the majority, restore
+#   tests/etcd/run.sh story --whole    with five members and an upgrade
+#   tests/etcd/run.sh faults           faults under load; a table
+#   tests/etcd/run.sh steps            the operator ended before each of its writes
+#
+# It builds what it needs. KUBEBUILDER_ASSETS has to name a control plane; tests/control-plane/build.sh makes one.
+set -eu
+
+cd "$(dirname "$0")/../.."
+root=$PWD
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/operator-forge
+images=$(sh tests/etcd/build.sh)
+target=${CARGO_TARGET_DIR:-$root/target}
+
+cargo build --quiet --package process-node --package etcd-faults
+# A project of its own, with its own lock file, so it has a target directory of its own, too.
+CARGO_TARGET_DIR=$cache/etcd-target cargo build --quiet --locked --manifest-path examples/etcd-operator/Cargo.toml --bin etcd-operator
+operator=$(mktemp -d)
+trap 'rm -rf "$operator"' EXIT
+cp "$cache/etcd-target/debug/etcd-operator" "$operator/manager"
+
+old=$(cat "$images/3.6/version")
+new=$(cat "$images/3.7/version")
+etcd=gcr.io/etcd-development/etcd
+"$target/debug/process-node" run --image "controller:latest=$operator,/manager" \
+    --image "$etcd:v$old=$images/3.6" --image "$etcd:v$new=$images/3.7" -- \
+    "$target/debug/etcd-faults" --project examples/etcd-operator --versions "$old" "$new" "$@"

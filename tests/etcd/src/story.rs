@@ -1,0 +1,96 @@
+//! The life of one cluster, from nothing to a restore.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, ensure};
+use serde_json::json;
+
+use crate::operations::{
+    apply, backup, client, cluster, kubectl, lose_disk, patch, ready, reason, restore,
+};
+
+const PATIENCE: Duration = Duration::from_secs(120);
+
+/// Tells the story; `whole` adds five members and an upgrade.
+///
+/// # Errors
+/// If something does not happen in time, or the data is not what it should be.
+pub async fn run([old, new]: [&str; 2], whole: bool) -> Result<()> {
+    let begin = Instant::now();
+    let say = |text: &str| println!("\n== {:3} s: {text}", begin.elapsed().as_secs());
+    let (first, grown) = if whole { (3, 5) } else { (1, 3) };
+
+    say(&format!("create a cluster of {first}"));
+    apply(&cluster("demo", first, old))?;
+    ready("etcdcluster/demo", PATIENCE).await?;
+    show(&["get", "etcdcluster,pod", "-o", "wide"])?;
+
+    say("write a key through the Service");
+    let etcd = client("demo")?;
+    etcd.put("hello", "world").await?;
+
+    say(&format!("grow to {grown}"));
+    patch("etcdcluster/demo", &json!({ "spec": { "size": grown } }))?;
+    ready("etcdcluster/demo", PATIENCE).await?;
+    show(&["get", "etcdcluster,pod"])?;
+
+    if whole {
+        say(&format!(
+            "upgrade from {old} to {new}, one member at a time, the leader last"
+        ));
+        patch("etcdcluster/demo", &json!({ "spec": { "version": new } }))?;
+        ready("etcdcluster/demo", PATIENCE).await?;
+        show(&["get", "etcdcluster,pod"])?;
+    }
+
+    say("take a snapshot");
+    apply(&backup("demo", "demo"))?;
+    ready("etcdbackup/demo", PATIENCE).await?;
+    show(&[
+        "get",
+        "etcdbackup",
+        "demo",
+        "-o",
+        "jsonpath={.status.snapshots}",
+    ])?;
+    etcd.put("hello", "a change after the snapshot").await?;
+
+    let lost = grown / 2 + 1;
+    say(&format!("lose the disks of {lost} of {grown} members"));
+    for ordinal in 0..lost {
+        lose_disk(&format!("demo-{ordinal}"))?;
+    }
+    reason("etcdcluster/demo", "MajorityLost", PATIENCE).await?;
+    show(&["get", "etcdcluster,pod"])?;
+    show(&[
+        "get",
+        "etcdcluster",
+        "demo",
+        "-o",
+        "jsonpath={.status.conditions[?(@.type=='Ready')].message}",
+    ])?;
+
+    say("restore the snapshot");
+    apply(&restore("demo", "demo", "demo", false))?;
+    ready("etcdrestore/demo", 2 * PATIENCE).await?;
+    show(&["get", "etcdcluster,pod,etcdrestore"])?;
+
+    let found = client("demo")?.get("hello").await?;
+    ensure!(found.as_deref() == Some("world"), "the key is {found:?}");
+    say("the key is there, as it was in the snapshot");
+    show(&[
+        "get",
+        "events",
+        "--field-selector",
+        "involvedObject.kind=EtcdCluster",
+        "--sort-by=.lastTimestamp",
+    ])?;
+    Ok(())
+}
+
+/// Shows a command of kubectl and its output.
+fn show(arguments: &[&str]) -> Result<()> {
+    println!("$ kubectl {}", arguments.join(" "));
+    println!("{}", kubectl(arguments, None)?.trim_end());
+    Ok(())
+}
