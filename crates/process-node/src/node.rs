@@ -1,9 +1,15 @@
 //! The node: takes Pods that no node has, gives claims a disk, and reports itself.
 
-use std::{collections::BTreeMap, fs, path::PathBuf, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fs,
+    path::PathBuf,
+    sync::Arc,
+    time::Duration,
+};
 
 use anyhow::Result;
-use futures::TryStreamExt;
+use futures::StreamExt;
 use k8s_openapi::{
     api::core::v1::{ConfigMap, PersistentVolume, PersistentVolumeClaim, Pod, Secret},
     jiff::Timestamp,
@@ -88,14 +94,28 @@ impl Node {
         let pods: Api<Pod> = Api::all(self.client.clone());
         let mut running: BTreeMap<String, watch::Sender<Arc<Pod>>> = BTreeMap::new();
         let mut events = Box::pin(watcher(pods, watcher::Config::default()).default_backoff());
-        while let Some(event) = events.try_next().await? {
+        let mut listed = BTreeSet::new();
+        while let Some(event) = events.next().await {
             let pod = match event {
-                watcher::Event::Apply(pod) | watcher::Event::InitApply(pod) => pod,
-                watcher::Event::Delete(pod) => {
+                Ok(watcher::Event::Apply(pod)) => pod,
+                Ok(watcher::Event::InitApply(pod)) => {
+                    listed.extend(pod.uid());
+                    pod
+                }
+                Ok(watcher::Event::Delete(pod)) => {
                     running.remove(&pod.uid().unwrap_or_default());
                     continue;
                 }
-                _ => continue,
+                Ok(watcher::Event::Init) => {
+                    listed.clear();
+                    continue;
+                }
+                Ok(watcher::Event::InitDone) => {
+                    running.retain(|uid, _| listed.contains(uid));
+                    continue;
+                }
+                // The API server is down: Pods run on, and the watcher tries again.
+                Err(_) => continue,
             };
             let uid = pod.uid().unwrap_or_default();
             if let Some(sender) = running.get(&uid) {
@@ -172,15 +192,15 @@ impl Node {
     async fn claims(&self) -> Result<()> {
         let claims: Api<PersistentVolumeClaim> = Api::all(self.client.clone());
         let mut events = Box::pin(watcher(claims, watcher::Config::default()).default_backoff());
-        while let Some(event) = events.try_next().await? {
+        while let Some(event) = events.next().await {
             match event {
-                watcher::Event::Apply(claim) | watcher::Event::InitApply(claim) => {
+                Ok(watcher::Event::Apply(claim) | watcher::Event::InitApply(claim)) => {
                     let spec = claim.spec.as_ref();
                     if spec.is_some_and(|spec| spec.volume_name.is_none()) {
                         self.provide(&claim).await?;
                     }
                 }
-                watcher::Event::Delete(claim) => {
+                Ok(watcher::Event::Delete(claim)) => {
                     let volumes: Api<PersistentVolume> = Api::all(self.client.clone());
                     let name = volume_name(&claim);
                     _ = volumes.delete(&name, &DeleteParams::default()).await;

@@ -1,0 +1,139 @@
+# Runs inside `process-node run`, with the image `answer`. Each check ends the script if it fails.
+set -eu
+
+# Waits up to 20 s until a command prints something.
+until_prints() {
+    wanted=$1
+    shift
+    for _ in $(seq 100); do
+        found=$("$@" 2>&1) || true
+        [ "$found" != "$wanted" ] || return 0
+        sleep 0.2
+    done
+    echo "error: \`$*\` prints \`$found\`, not \`$wanted\`" >&2
+    return 1
+}
+
+# Runs a Pod until it ends, and prints its termination message: pod NAME ARGUMENTS...
+run() {
+    name=$1
+    shift
+    arguments=$(printf ', "%s"' "$@")
+    kubectl apply -f - >/dev/null <<POD
+apiVersion: v1
+kind: Pod
+metadata: {name: $name}
+spec:
+  restartPolicy: Never
+  containers:
+    - name: main
+      image: answer
+      args: [${arguments#, }]
+      terminationMessagePolicy: FallbackToLogsOnError
+      volumeMounts: [{name: data, mountPath: /data}]
+  volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+POD
+    kubectl wait --for=jsonpath='{.status.containerStatuses[0].state.terminated}' pod/"$name" --timeout=30s >/dev/null
+    kubectl get pod "$name" -o jsonpath='{.status.phase} {.status.containerStatuses[0].state.terminated.message}'
+}
+
+check() {
+    [ "$2" = "$3" ] || {
+        echo "error: $1: \`$2\`, not \`$3\`" >&2
+        exit 1
+    }
+}
+
+kubectl apply -f - >/dev/null <<ALL
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: text}
+data: {text: one}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: answers}
+spec: {selector: {app: answers}, ports: [{name: http, port: 80, targetPort: http}]}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: answers}
+spec:
+  replicas: 2
+  selector: {matchLabels: {app: answers}}
+  template:
+    metadata: {labels: {app: answers}, annotations: {word: first}}
+    spec:
+      terminationGracePeriodSeconds: 1
+      containers:
+        - name: main
+          image: answer
+          args: [serve, \$(TEXT)-\$(WORD)]
+          env:
+            - {name: TEXT, valueFrom: {configMapKeyRef: {name: text, key: text}}}
+            - {name: WORD, valueFrom: {fieldRef: {fieldPath: "metadata.annotations['word']"}}}
+          ports: [{name: http, containerPort: 8080}]
+          readinessProbe: {httpGet: {path: /, port: http}}
+ALL
+
+# Two replicas listen on the same port, each in a network of its own. A third Pod reaches them through the Service.
+kubectl rollout status deployment/answers --timeout=30s >/dev/null
+answer=$(run asks ask answers.default.svc:80)
+check "the Service leads to a Pod" "${answer#Succeeded answers-*-* }" one-first
+
+# The environment is read anew when a container starts.
+pod=$(kubectl get pods -l app=answers -o jsonpath='{.items[0].metadata.name}')
+kubectl annotate pod "$pod" word=second --overwrite >/dev/null
+kill -9 "$(cat "$PROCESS_NODE_DIR/pods/default/$pod/main.pid")"
+until_prints 1 kubectl get pod "$pod" -o jsonpath='{.status.containerStatuses[0].restartCount}'
+until_prints true kubectl get pod "$pod" -o jsonpath='{.status.containerStatuses[0].ready}'
+check "the signal is reported" "$(kubectl get pod "$pod" -o jsonpath='{.status.containerStatuses[0].lastState.terminated.exitCode}')" 137
+ip=$(kubectl get pod "$pod" -o jsonpath='{.status.podIP}')
+check "the annotation's new value" "$(run asks-again ask "$ip:8080")" "Succeeded $pod one-second"
+
+# A partition: packets to that Pod go nowhere.
+other=$(kubectl get pods -l app=answers -o jsonpath='{.items[1].metadata.name}')
+other_network=$(cat "$PROCESS_NODE_DIR/pods/default/$other/network.pid")
+nsenter -t "$other_network" -n ip route add blackhole "$ip"
+check "a Pod that is cut off" "$(nsenter -t "$other_network" -n ip route get "$ip" 2>&1)" "RTNETLINK answers: Invalid argument"
+
+# A rollout replaces both.
+kubectl set env deployment/answers TEXT=two >/dev/null
+kubectl rollout status deployment/answers --timeout=30s >/dev/null
+answer=$(run asks-new ask answers.default.svc:80)
+check "the new Pods" "${answer#Succeeded answers-*-* }" two-first
+
+# A disk outlives its Pods, and ends with its claim.
+check "a new disk" "$(run writes remember hello)" "Succeeded "
+check "the same disk" "$(run reads remember bye)" "Succeeded hello"
+kubectl delete pod writes reads asks asks-again asks-new >/dev/null
+kubectl delete pvc data >/dev/null
+until_prints "" kubectl get pv -o name
+[ ! -e "$PROCESS_NODE_DIR/volumes/default/data" ]
+
+# The log stands for a termination message that a failed container did not write.
+kubectl apply -f - >/dev/null <<POD
+apiVersion: v1
+kind: Pod
+metadata: {name: fails}
+spec:
+  restartPolicy: Never
+  containers:
+    - {name: main, image: answer, args: [fail, no disk], terminationMessagePolicy: FallbackToLogsOnError}
+POD
+until_prints "Failed 3 no disk" kubectl get pod fails -o \
+    jsonpath='{.status.phase} {.status.containerStatuses[0].state.terminated.exitCode} {.status.containerStatuses[0].state.terminated.message}'
+
+# The API server comes back after a kill. Pods run on meanwhile.
+before=$(kubectl get pods -l app=answers -o jsonpath='{.items[*].metadata.uid}')
+kill -9 "$(cat "$PROCESS_NODE_DIR/kube-apiserver.pid")"
+until_prints deployment.apps/answers kubectl get deployments -o name
+sleep 3
+check "the Pods" "$(kubectl get pods -l app=answers -o jsonpath='{.items[*].metadata.uid}')" "$before"
+check "their restarts" "$(kubectl get pods -l app=answers -o jsonpath='{.items[*].status.containerStatuses[0].restartCount}')" "0 0"
+until_prints "true true" kubectl get pods -l app=answers -o jsonpath='{.items[*].status.containerStatuses[0].ready}'
