@@ -13,18 +13,23 @@ cd "$(dirname "$0")/../.."
 root=$PWD
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/operator-forge
 images=$(sh tests/etcd/build.sh)
-target=${CARGO_TARGET_DIR:-$root/target}
 
-cargo build --quiet --package process-node --package etcd-faults
+# The tests of this repository have built both.
+if [ -z "${PROCESS_NODE:-}" ]; then
+    cargo build --quiet --package process-node --package etcd-faults
+    PROCESS_NODE=${CARGO_TARGET_DIR:-$root/target}/debug/process-node
+    ETCD_FAULTS=${CARGO_TARGET_DIR:-$root/target}/debug/etcd-faults
+fi
 # A project of its own, with its own lock file, so it has a target directory of its own, too.
-CARGO_TARGET_DIR=$cache/etcd-target cargo build --quiet --locked --manifest-path examples/etcd-operator/Cargo.toml --bin etcd-operator
+export CARGO_TARGET_DIR="$cache/etcd-target"
+cargo build --quiet --locked --manifest-path examples/etcd-operator/Cargo.toml --bin etcd-operator
 operator=$(mktemp -d)
 trap 'rm -rf "$operator"' EXIT
-cp "$cache/etcd-target/debug/etcd-operator" "$operator/manager"
+cp "$CARGO_TARGET_DIR/debug/etcd-operator" "$operator/manager"
 
 old=$(cat "$images/3.6/version")
 new=$(cat "$images/3.7/version")
 etcd=gcr.io/etcd-development/etcd
-"$target/debug/process-node" run --image "controller:latest=$operator,/manager" \
+"$PROCESS_NODE" run --image "controller:latest=$operator,/manager" \
     --image "$etcd:v$old=$images/3.6" --image "$etcd:v$new=$images/3.7" -- \
-    "$target/debug/etcd-faults" --project examples/etcd-operator --versions "$old" "$new" "$@"
+    "$ETCD_FAULTS" --project examples/etcd-operator --versions "$old" "$new" "$@"

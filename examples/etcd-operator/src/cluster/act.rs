@@ -22,6 +22,9 @@ use crate::{Context, fault};
 const FAILED_PRECONDITION: i32 = 9;
 const UNAVAILABLE: i32 = 14;
 
+/// The time for a member to end whose data is given up. Without a majority it would not end by itself.
+const GRACE: Option<u32> = Some(1);
+
 /// One cluster, and the means to change it.
 pub struct Hands<'a> {
     pub cluster: &'a EtcdCluster,
@@ -114,21 +117,22 @@ impl Hands<'_> {
             }
             Step::Restore { name } => self.restore(name, observed, snapshot).await,
             Step::RetryRestore { name } => {
-                self.delete_pod(found, &self.objects.restorer()).await?;
-                self.delete_pod(found, name).await?;
-                self.delete_disk(found, name).await
+                self.delete(found.pod(&self.objects.restorer()), GRACE)
+                    .await?;
+                self.delete(found.pod(name), GRACE).await?;
+                self.delete(found.disk(name), None).await
             }
-            Step::EndRestore => self.delete_pod(found, &self.objects.restorer()).await,
+            Step::EndRestore => self.delete(found.pod(&self.objects.restorer()), None).await,
             Step::Clean { name } => {
-                self.delete_pod(found, name).await?;
-                self.delete_disk(found, name).await?;
-                self.delete_secret(found, name).await
+                self.delete(found.pod(name), GRACE).await?;
+                self.delete(found.disk(name), None).await?;
+                self.delete(found.secret(name), None).await
             }
             Step::Start { name, version } => {
                 self.start(found, name, *version, &observed.members, false)
                     .await
             }
-            Step::Restart { name } => self.delete_pod(found, name).await,
+            Step::Restart { name } => self.delete(found.pod(name), None).await,
             Step::AddLearner { name } => {
                 let etcd = self.voter(observed, found)?;
                 fault::before_write();
@@ -219,20 +223,9 @@ impl Hands<'_> {
         Ok(())
     }
 
-    async fn delete_pod(&self, found: &Found, name: &str) -> Result<()> {
-        self.delete(found.pod(name)).await
-    }
-
-    async fn delete_disk(&self, found: &Found, name: &str) -> Result<()> {
-        self.delete(found.disk(name)).await
-    }
-
-    async fn delete_secret(&self, found: &Found, name: &str) -> Result<()> {
-        self.delete(found.secret(name)).await
-    }
-
-    /// Deletes an object that is as it was found.
-    async fn delete<K>(&self, object: Option<&K>) -> Result<()>
+    /// Deletes the object that was found. `grace` is the time for its processes to end, in seconds, if it is not what
+    /// the object says.
+    async fn delete<K>(&self, object: Option<&K>, grace: Option<u32>) -> Result<()>
     where
         K: TypedObject + Resource<Scope = NamespaceResourceScope>,
     {
@@ -240,6 +233,7 @@ impl Hands<'_> {
             return Ok(());
         };
         let params = DeleteParams {
+            grace_period_seconds: grace,
             preconditions: Some(Preconditions {
                 uid: object.uid(),
                 ..Preconditions::default()

@@ -210,22 +210,8 @@ pub fn next(observed: &Observed) -> Step {
         let uid = requested.uid.clone();
         return BeginRestore { uid };
     }
-    let earlier = |incarnation| incarnation < observed.incarnation;
-    for (name, instance) in &observed.instances {
-        let pod = instance.pod.as_ref();
-        let disk = instance.disk.as_ref();
-        let (pod, disk) = (
-            pod.filter(|pod| earlier(pod.incarnation)),
-            disk.filter(|disk| earlier(disk.incarnation)),
-        );
-        if pod.is_some_and(|pod| !pod.terminating) || disk.is_some_and(|disk| !disk.terminating) {
-            return Clean { name: name.clone() };
-        }
-        if pod.is_some() || disk.is_some() {
-            return wait(format!(
-                "{name} of the earlier incarnation is being deleted"
-            ));
-        }
+    if let Some(step) = leave_behind(observed) {
+        return step;
     }
     match (observed.founded, observed.quorum) {
         (false, _) => found(observed),
@@ -236,6 +222,34 @@ pub fn next(observed: &Observed) -> Step {
 
 fn wait(reason: impl Into<String>) -> Step {
     Wait(Waiting::For(reason.into()))
+}
+
+/// Removes everything of an earlier incarnation, all at once, before the new one begins.
+fn leave_behind(observed: &Observed) -> Option<Step> {
+    let mut waits_for = None;
+    for (name, instance) in &observed.instances {
+        let pod = instance
+            .pod
+            .as_ref()
+            .map(|it| (it.incarnation, it.terminating));
+        let disk = instance
+            .disk
+            .as_ref()
+            .map(|it| (it.incarnation, it.terminating));
+        for (incarnation, terminating) in [pod, disk].into_iter().flatten() {
+            if incarnation < observed.incarnation && !terminating {
+                return Some(Clean { name: name.clone() });
+            }
+            if incarnation < observed.incarnation {
+                waits_for = Some(name);
+            }
+        }
+    }
+    waits_for.map(|name| {
+        wait(format!(
+            "{name} of the earlier incarnation is being deleted"
+        ))
+    })
 }
 
 /// The way from nothing, or from a snapshot, to a cluster of one member.
@@ -788,11 +802,13 @@ mod tests {
         for name in ["c-0", "c-1", "c-2"] {
             let name = name.to_owned();
             assert_eq!(next(&observed), Clean { name: name.clone() });
-            observed.instances.get_mut(&name).unwrap().pod = None;
-            let disk = observed.instances.get_mut(&name).unwrap().disk.as_mut();
-            disk.unwrap().terminating = true;
+            let instance = observed.instances.get_mut(&name).unwrap();
+            instance.pod.as_mut().unwrap().terminating = true;
+            instance.disk.as_mut().unwrap().terminating = true;
+        }
+        for name in ["c-0", "c-1", "c-2"] {
             assert!(matches!(next(&observed), Wait(_)));
-            observed.instances.remove(&name);
+            observed.instances.remove(name);
         }
         let name = "c-0".to_owned();
         assert_eq!(next(&observed), Restore { name: name.clone() });
