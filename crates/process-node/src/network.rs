@@ -15,12 +15,15 @@ pub(crate) const GATEWAY: &str = "10.244.0.1";
 pub(crate) const SERVICES: &str = "10.96.0.0/16";
 
 /// Makes the bridge, and the addresses of Services local to the machine.
+///
+/// The bridge has a hardware address of its own. Without one, it has that of one of its ports, and loses it when that Pod
+/// ends: the other Pods do not reach the machine any more until they ask for the address again.
 pub(crate) async fn prepare() -> Result<()> {
     run(
         "ip",
         &format!(
             "link set lo up
-link add pods type bridge
+link add pods address 02:00:0a:f4:00:01 type bridge
 link set pods up
 addr add {GATEWAY}/16 dev pods
 route add local {SERVICES} dev lo"
