@@ -14,13 +14,17 @@ pub(crate) const GATEWAY: &str = "10.244.0.1";
 /// The addresses of Services.
 pub(crate) const SERVICES: &str = "10.96.0.0/16";
 
+/// The link address of the bridge. Without one of its own, it would change with each Pod that comes or goes, and the others
+/// would send to the old one for half a minute.
+const BRIDGE: &str = "02:00:0a:f4:00:01";
+
 /// Makes the bridge, and the addresses of Services local to the machine.
 pub(crate) async fn prepare() -> Result<()> {
     run(
         "ip",
         &format!(
             "link set lo up
-link add pods type bridge
+link add pods address {BRIDGE} type bridge
 link set pods up
 addr add {GATEWAY}/16 dev pods
 route add local {SERVICES} dev lo"
