@@ -23,7 +23,7 @@ pub struct Operation {
     pub end: Option<Time>,
 }
 
-/// Reads and writes. Values are unique, and 0 is the value before the first write.
+/// Reads and writes. No two writes have the same value.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Kind {
     /// A read that returned this value.
@@ -61,20 +61,20 @@ struct Cluster {
     last_begin: Time,
 }
 
-/// Checks a history.
+/// Checks a history that begins with the value `initial`.
 ///
 /// # Errors
 /// The first violation, if the history is not linearizable.
-pub fn check(history: &[Operation]) -> Result<(), Violation> {
+pub fn check(initial: u64, history: &[Operation]) -> Result<(), Violation> {
     let mut clusters = BTreeMap::from([(
-        0,
+        initial,
         Cluster {
-            value: 0,
+            value: initial,
             first_end: 0,
             last_begin: 0,
         },
     )]);
-    let mut written = BTreeMap::from([(0, 0)]);
+    let mut written = BTreeMap::from([(initial, 0)]);
     for operation in history {
         if let Kind::Write(value) = operation.kind {
             let (begin, end) = (operation.begin, operation.end.unwrap_or(Time::MAX));
@@ -233,7 +233,7 @@ mod tests {
             ),
             ("a read of nothing", vec![read(7, 1, 2)], false),
         ] {
-            assert_eq!(check(&history).is_ok(), linearizable, "{what}");
+            assert_eq!(check(0, &history).is_ok(), linearizable, "{what}");
             assert_eq!(by_trying(&history), linearizable, "{what}, by trying");
         }
     }
@@ -257,7 +257,7 @@ mod tests {
                     }
                 })
                 .collect();
-            let linearizable = check(&history).is_ok();
+            let linearizable = check(0, &history).is_ok();
             assert_eq!(linearizable, by_trying(&history), "{history:?}");
             counts[usize::from(linearizable)] += 1;
         }

@@ -159,6 +159,52 @@ pub async fn reason(object: &str, reason: &str, patience: Duration) -> Result<Du
     wait_for(object, patience, has).await
 }
 
+/// Waits until a cluster is ready, in its own words and in fact: it has `size` Pods, and each is ready.
+///
+/// # Errors
+/// If it takes longer than `patience`.
+pub async fn settled(cluster: &str, size: usize, patience: Duration) -> Result<Duration> {
+    let begin = Instant::now();
+    let label = format!("-l=etcd.example.com/cluster={cluster}");
+    loop {
+        ready(&format!("etcdcluster/{cluster}"), patience).await?;
+        let pods = kubectl(&["get", "pods", &label, "-o", "json"], None)?;
+        let pods: Value = serde_json::from_str(&pods)?;
+        let pods = pods["items"].as_array().context("no list of Pods")?;
+        let is_ready = |pod: &&Value| {
+            let conditions = pod["status"]["conditions"].as_array();
+            let mut conditions = conditions.into_iter().flatten();
+            conditions.any(|it| it["type"] == "Ready" && it["status"] == "True")
+        };
+        let count = pods.iter().filter(is_ready).count();
+        if (count, pods.len()) == (size, size) {
+            return Ok(begin.elapsed());
+        }
+        let all = pods.len();
+        ensure!(
+            begin.elapsed() < patience,
+            "{cluster} says that it is ready, and {count} of its {all} Pods are, not {size}"
+        );
+        sleep(Duration::from_millis(200)).await;
+    }
+}
+
+/// Does something again until it succeeds: what it needs may be about to start.
+///
+/// # Errors
+/// The last error, after half a minute.
+pub async fn eventually<T>(mut act: impl AsyncFnMut() -> Result<T>) -> Result<T> {
+    let begin = Instant::now();
+    loop {
+        match act().await {
+            Err(_) if begin.elapsed() < Duration::from_secs(30) => {
+                sleep(Duration::from_millis(200)).await;
+            }
+            result => return result,
+        }
+    }
+}
+
 async fn wait_for(
     object: &str,
     patience: Duration,

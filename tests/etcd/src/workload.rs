@@ -1,8 +1,9 @@
 //! Clients of the cluster, which write increasing numbers to one key and read them back.
 
 use std::{
+    collections::BTreeSet,
     fs,
-    path::Path,
+    path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
@@ -30,8 +31,20 @@ pub const KEY: &str = "register";
 /// The cluster, as its clients reach it: through its Service, with the certificate for clients.
 #[derive(Clone)]
 pub struct Etcd {
+    credentials: PathBuf,
     http: Client,
     url: String,
+}
+
+/// The value of a key, and where it comes from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Entry {
+    /// Empty if there is no such key.
+    pub value: String,
+    /// The revision that wrote it.
+    pub revision: i64,
+    /// How many writes the key has seen.
+    pub version: i64,
 }
 
 impl Etcd {
@@ -40,20 +53,20 @@ impl Etcd {
     /// # Errors
     /// If the credentials cannot be read.
     pub fn new(host: &str, directory: &Path) -> Result<Self> {
-        let read = |name: &str| fs::read(directory.join(name));
-        let identity = [read("tls.crt")?, read("tls.key")?].concat();
-        let http = Client::builder()
-            .tls_certs_only([Certificate::from_pem(&read("ca.crt")?)?])
-            .identity(Identity::from_pem(&identity)?)
-            // A connection to a member that is gone must not be used again.
-            .pool_max_idle_per_host(0)
-            .timeout(TIMEOUT)
-            .no_proxy()
-            .build()?;
         Ok(Self {
-            http,
+            credentials: directory.to_owned(),
+            http: connect(directory)?,
             url: format!("https://{host}:2379/v3"),
         })
+    }
+
+    /// Leaves the connection, which may lead to a member that is gone or hangs.
+    ///
+    /// # Errors
+    /// If the credentials cannot be read.
+    pub fn reconnect(&mut self) -> Result<()> {
+        self.http = connect(&self.credentials)?;
+        Ok(())
     }
 
     /// Writes a value.
@@ -75,12 +88,44 @@ impl Etcd {
     /// # Errors
     /// Without the answer of etcd.
     pub async fn get(&self, key: &str) -> Result<Option<String>> {
-        let answer = self
-            .call("kv/range", json!({ "key": BASE64_STANDARD.encode(key) }))
-            .await?;
-        let value = answer.pointer("/kvs/0/value").and_then(Value::as_str);
-        let value = value.map(|text| BASE64_STANDARD.decode(text)).transpose()?;
-        Ok(value.map(String::from_utf8).transpose()?)
+        let entry = self.entry(key, 0).await?;
+        Ok((entry.version > 0).then_some(entry.value))
+    }
+
+    /// Reads a key through a majority, as it was at a revision, or now at revision 0.
+    ///
+    /// # Errors
+    /// Without the answer of etcd, or if the revision was compacted.
+    pub async fn entry(&self, key: &str, revision: i64) -> Result<Entry> {
+        let request = json!({ "key": BASE64_STANDARD.encode(key), "revision": revision });
+        let answer = self.call("kv/range", request).await?;
+        let Some(found) = answer.pointer("/kvs/0") else {
+            return Ok(Entry::default());
+        };
+        let field = |name: &str| found[name].as_str().context("etcd left out a field");
+        Ok(Entry {
+            value: String::from_utf8(BASE64_STANDARD.decode(field("value")?)?)?,
+            revision: field("mod_revision")?.parse()?,
+            version: field("version")?.parse()?,
+        })
+    }
+
+    /// Everything that was written to a key after its version `first`, newest first.
+    ///
+    /// # Errors
+    /// As of [`Self::entry`].
+    pub async fn written(&self, key: &str, first: i64) -> Result<Vec<Entry>> {
+        let mut all = Vec::new();
+        let mut entry = self.entry(key, 0).await?;
+        while entry.version > first {
+            let earlier = entry.revision - 1;
+            all.push(entry);
+            if all.last().is_some_and(|entry| entry.version == first + 1) {
+                break;
+            }
+            entry = self.entry(key, earlier).await?;
+        }
+        Ok(all)
     }
 
     /// The ID of the leader.
@@ -103,11 +148,34 @@ impl Etcd {
     }
 }
 
+fn connect(credentials: &Path) -> Result<Client> {
+    let read = |name: &str| fs::read(credentials.join(name));
+    let identity = [read("tls.crt")?, read("tls.key")?].concat();
+    let http = Client::builder()
+        .tls_certs_only([Certificate::from_pem(&read("ca.crt")?)?])
+        .identity(Identity::from_pem(&identity)?)
+        .http1_only()
+        .timeout(TIMEOUT)
+        .no_proxy()
+        .build()?;
+    Ok(http)
+}
+
 /// The clients, while they run.
 pub struct Workload {
-    stop: Arc<AtomicBool>,
-    history: Arc<Mutex<Vec<Operation>>>,
-    clients: Vec<JoinHandle<()>>,
+    etcd: Etcd,
+    /// What the key held before.
+    initial: Entry,
+    shared: Arc<Shared>,
+    clients: Vec<JoinHandle<Result<()>>>,
+}
+
+/// What the clients share.
+struct Shared {
+    since: Instant,
+    next: AtomicU64,
+    stop: AtomicBool,
+    history: Mutex<Vec<Operation>>,
 }
 
 /// What the clients saw.
@@ -119,81 +187,129 @@ pub struct Outcome {
     pub unknown: usize,
     /// Reads with an answer.
     pub reads: usize,
+    /// Acknowledged writes that etcd does not have.
+    pub lost: usize,
     /// The longest time without an acknowledged write.
     pub longest_gap: Duration,
     /// Why the history is not linearizable.
     pub violation: Option<Violation>,
+    /// What etcd has: everything that was written to the key, newest first.
+    pub written: Vec<Entry>,
 }
 
 impl Workload {
-    /// Starts `writers` and `readers`.
-    pub fn start(etcd: &Etcd, writers: usize, readers: usize) -> Self {
-        let since = Instant::now();
-        let (stop, history) = (
-            Arc::<AtomicBool>::default(),
-            Arc::<Mutex<Vec<_>>>::default(),
-        );
-        let next = Arc::new(AtomicU64::new(1));
-        let now = move || u64::try_from(since.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        let clients = (0..writers + readers).map(|client| {
-            let (etcd, stop, history) = (etcd.clone(), stop.clone(), history.clone());
-            let next = next.clone();
-            tokio::spawn(async move {
-                while !stop.load(Ordering::Relaxed) {
-                    let begin = now();
-                    let operation = if client < writers {
-                        let value = next.fetch_add(1, Ordering::Relaxed);
-                        let written = etcd.put(KEY, &value.to_string()).await;
-                        // Without an answer, or with an error of etcd, nobody knows.
-                        let end = written.is_ok().then(now);
-                        Some(Operation {
-                            kind: Kind::Write(value),
-                            begin,
-                            end,
-                        })
-                    } else {
-                        let read = etcd.get(KEY).await.ok();
-                        let value =
-                            |read: Option<String>| read.map_or(Some(0), |it| it.parse().ok());
-                        let value = read.and_then(value);
-                        value.map(|value| Operation {
-                            kind: Kind::Read(value),
-                            begin,
-                            end: Some(now()),
-                        })
-                    };
-                    let history = || history.lock().unwrap_or_else(PoisonError::into_inner);
-                    history().extend(operation);
-                    sleep(PAUSE).await;
-                }
-            })
+    /// Starts `writers` and `readers` of a cluster whose key has the value `initial`.
+    ///
+    /// # Errors
+    /// If that value is not a number.
+    pub fn start(etcd: &Etcd, initial: Entry, writers: usize, readers: usize) -> Result<Self> {
+        let value: u64 = number(&initial.value)?;
+        let shared = Arc::new(Shared {
+            since: Instant::now(),
+            next: AtomicU64::new(value + 1),
+            stop: AtomicBool::new(false),
+            history: Mutex::default(),
         });
-        Self {
+        let clients = (0..writers + readers)
+            .map(|client| tokio::spawn(shared.clone().work(etcd.clone(), client < writers)));
+        Ok(Self {
+            etcd: etcd.clone(),
+            initial,
             clients: clients.collect(),
-            stop,
-            history,
-        }
+            shared,
+        })
     }
 
-    /// Stops the clients, and checks what they saw.
-    pub async fn finish(self) -> Outcome {
-        self.stop.store(true, Ordering::Relaxed);
+    /// Stops the clients of a cluster that is healthy again, and checks what they saw.
+    ///
+    /// # Errors
+    /// If a client failed, or the key cannot be read.
+    pub async fn finish(mut self) -> Result<Outcome> {
+        self.shared.stop.store(true, Ordering::Relaxed);
         for client in self.clients {
-            // A client that panicked has left the history of its operations.
-            _ = client.await;
+            client.await??;
         }
-        let history = self.history.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_write = |it: &&Operation| matches!(it.kind, Kind::Write(_));
-        let writes = || history.iter().filter(is_write);
-        let mut ends: Vec<_> = writes().filter_map(|write| write.end).collect();
+        let end = self.shared.now();
+        self.etcd.reconnect()?;
+        let written = self.etcd.written(KEY, self.initial.version).await?;
+        let mut history = std::mem::take(&mut *self.shared.history());
+        let last = written.first().unwrap_or(&self.initial);
+        history.push(Operation {
+            kind: Kind::Read(number(&last.value)?),
+            begin: end,
+            end: Some(self.shared.now()),
+        });
+        let stored: BTreeSet<&str> = written.iter().map(|it| it.value.as_str()).collect();
+        let (mut ends, mut unknown, mut lost) = (vec![0, end], 0, 0);
+        for operation in &history {
+            match (operation.kind, operation.end) {
+                (Kind::Write(value), Some(end)) => {
+                    ends.push(end);
+                    lost += usize::from(!stored.contains(value.to_string().as_str()));
+                }
+                (Kind::Write(_), None) => unknown += 1,
+                (Kind::Read(_), _) => {}
+            }
+        }
         ends.sort_unstable();
+        let acknowledged = ends.len() - 2;
         let gaps = ends.windows(2).map(|pair| pair[1] - pair[0]);
-        Outcome {
-            acknowledged: ends.len(),
-            unknown: writes().count() - ends.len(),
-            reads: history.len() - writes().count(),
+        Ok(Outcome {
+            acknowledged,
+            unknown,
+            reads: history.len() - acknowledged - unknown,
+            lost,
             longest_gap: Duration::from_nanos(gaps.max().unwrap_or_default()),
-            violation: history::check(&history).err(),
-        }
+            violation: history::check(number(&self.initial.value)?, &history).err(),
+            written,
+        })
     }
+}
+
+impl Shared {
+    /// One client.
+    async fn work(self: Arc<Self>, mut etcd: Etcd, writes: bool) -> Result<()> {
+        // A connection of its own.
+        etcd.reconnect()?;
+        while !self.stop.load(Ordering::Relaxed) {
+            let begin = self.now();
+            // Without an answer, or with an error of etcd, nobody knows whether a write happens.
+            let (kind, answered) = if writes {
+                let value = self.next.fetch_add(1, Ordering::Relaxed);
+                let written = etcd.put(KEY, &value.to_string()).await;
+                (Some(Kind::Write(value)), written.is_ok())
+            } else {
+                match etcd.entry(KEY, 0).await {
+                    Ok(entry) => (Some(Kind::Read(number(&entry.value)?)), true),
+                    Err(_) => (None, false),
+                }
+            };
+            let end = answered.then(|| self.now());
+            let operation = kind.map(|kind| Operation { kind, begin, end });
+            self.history().extend(operation);
+            if !answered {
+                etcd.reconnect()?;
+            }
+            sleep(PAUSE).await;
+        }
+        Ok(())
+    }
+
+    /// The time. Nothing happens at time 0.
+    fn now(&self) -> u64 {
+        let elapsed = self.since.elapsed().as_nanos();
+        u64::try_from(elapsed).map_or(u64::MAX, |it| it + 1)
+    }
+
+    fn history(&self) -> std::sync::MutexGuard<'_, Vec<Operation>> {
+        self.history.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The number that a client wrote, or 0 if none did.
+fn number(value: &str) -> Result<u64> {
+    if value.is_empty() {
+        return Ok(0);
+    }
+    value.parse().context("the value is not a number")
 }
