@@ -61,6 +61,8 @@ lint: package ## Check format, lints, documentation and packages of every crate
 	$(CARGO) clippy --workspace --all-targets --all-features -- -D warnings
 	sh tests/features.sh
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --all-features --quiet
+	$(CARGO) fmt --manifest-path examples/etcd-operator/Cargo.toml --check
+	CARGO_TARGET_DIR="$(CACHE)/etcd-target" $(CARGO) clippy --locked --manifest-path examples/etcd-operator/Cargo.toml --all-targets -- -D warnings
 	$(CARGO) fmt --manifest-path benches/Cargo.toml --all --check
 	CARGO_TARGET_DIR="$${CARGO_TARGET_DIR:-$(CURDIR)/target}" $(CARGO) clippy --locked --manifest-path benches/Cargo.toml --all-targets -- -D warnings
 

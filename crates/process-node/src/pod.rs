@@ -523,7 +523,7 @@ impl Worker {
         let init_failed = init_states.iter().any(|state| code(state) == Some(false));
         let ends: Vec<_> = main_states.iter().map(code).collect();
         let over = policy != "Always" && !ends.is_empty() && ends.iter().all(Option::is_some);
-        let failed = ends.iter().any(|end| *end == Some(false));
+        let failed = ends.contains(&Some(false));
         let phase = match () {
             () if policy == "Never" && init_failed => "Failed",
             () if over && failed && policy == "Never" => "Failed",
