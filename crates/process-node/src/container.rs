@@ -132,8 +132,8 @@ impl Start<'_> {
 }
 
 /// Replaces `$(NAME)` by the value of the variable, as Kubernetes does.
-fn expand(text: &String, environment: &[(String, String)]) -> String {
-    let mut text = text.clone();
+fn expand(text: &str, environment: &[(String, String)]) -> String {
+    let mut text = text.to_owned();
     for (name, value) in environment {
         text = text.replace(&format!("$({name})"), value);
     }

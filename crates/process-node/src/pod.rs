@@ -108,6 +108,7 @@ impl Worker {
         has_own_network(id).await?;
         network::join(id, self.address).await?;
         fs::write(self.facts().join("network.pid"), id.to_string())?;
+        fs::write(self.facts().join("address"), self.address.to_string())?;
         let mut volumes = Volumes::new(
             self.node.client.clone(),
             self.directory.join("volumes"),
@@ -523,7 +524,7 @@ impl Worker {
         let init_failed = init_states.iter().any(|state| code(state) == Some(false));
         let ends: Vec<_> = main_states.iter().map(code).collect();
         let over = policy != "Always" && !ends.is_empty() && ends.iter().all(Option::is_some);
-        let failed = ends.iter().any(|end| *end == Some(false));
+        let failed = ends.contains(&Some(false));
         let phase = match () {
             () if policy == "Never" && init_failed => "Failed",
             () if over && failed && policy == "Never" => "Failed",
@@ -623,7 +624,8 @@ impl State {
     }
 }
 
-/// The directory with the process IDs of a Pod: `CONTAINER.pid`, and `network.pid` for its network namespace.
+/// The directory with the process IDs of a Pod: `CONTAINER.pid`, and `network.pid` for its network namespace; and
+/// with its `address`.
 pub(crate) fn facts(directory: &Path, namespace: &str, pod: &str) -> PathBuf {
     directory.join("pods").join(namespace).join(pod)
 }
