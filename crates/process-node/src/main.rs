@@ -2,6 +2,7 @@
 
 mod container;
 mod control_plane;
+mod fault;
 mod image;
 mod network;
 mod node;
@@ -18,17 +19,19 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use clap::{Parser, Subcommand};
 use k8s_openapi::api::core::v1::{Node as NodeObject, ServiceAccount};
 use kube::{Api, Client};
 use tokio::{
+    io::AsyncWriteExt,
     process::Command,
     select,
     signal::unix::{SignalKind, signal},
     time::sleep,
 };
 
+use fault::Fault;
 use image::NamedImage;
 use node::Node;
 
@@ -51,7 +54,21 @@ enum Subcommands {
         #[command(flatten)]
         run: Run,
     },
+    #[command(flatten)]
+    Fault(Fault),
 }
+
+/// Ends the machine if the program is killed, and removes its directory in any case. Standard input closes without
+/// a line when the program is killed.
+const WATCHDOG: &str = r#"
+read -r _ || kill -9 "$1"
+# Processes that are being killed may still write.
+for _ in 1 2 3 4 5 6 7 8 9 10; do
+    ! rm -rf "$2" 2>/dev/null || exit 0
+    sleep 0.2
+done
+exit 1
+"#;
 
 #[derive(clap::Args, Clone)]
 struct Run {
@@ -75,6 +92,7 @@ fn main() -> Result<ExitCode> {
         match arguments.command {
             Subcommands::Run(_) => outside().await,
             Subcommands::Inside { directory, run } => inside(&directory, run).await,
+            Subcommands::Fault(fault) => fault.run().await.map(|()| ExitCode::SUCCESS),
         }
     })
 }
@@ -99,6 +117,14 @@ async fn outside() -> Result<ExitCode> {
         .args(env::args_os().skip(2))
         .spawn()
         .context("cannot run `unshare`, of util-linux")?;
+    let id = child.id().context("`unshare` ended at once")?.to_string();
+    let mut watchdog = Command::new("sh")
+        .args(["-c", WATCHDOG, "sh", &id])
+        .arg(&directory)
+        .stdin(Stdio::piped())
+        // Ctrl-C does not reach it.
+        .process_group(0)
+        .spawn()?;
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     let status = select! {
@@ -106,7 +132,14 @@ async fn outside() -> Result<ExitCode> {
         _ = terminate.recv() => { child.kill().await?; child.wait().await? }
         _ = interrupt.recv() => { child.kill().await?; child.wait().await? }
     };
-    fs::remove_dir_all(&directory)?;
+    if let Some(mut ended) = watchdog.stdin.take() {
+        ended.write_all(b"\n").await?;
+    }
+    ensure!(
+        watchdog.wait().await?.success(),
+        "cannot remove {}",
+        directory.display()
+    );
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
 }
@@ -164,7 +197,7 @@ async fn mount(options: &[&str], source: &Path, target: &Path) -> Result<()> {
         .arg(source)
         .arg(target)
         .status();
-    anyhow::ensure!(mount.await?.success(), "cannot mount {}", target.display());
+    ensure!(mount.await?.success(), "cannot mount {}", target.display());
     Ok(())
 }
 

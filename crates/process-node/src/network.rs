@@ -41,8 +41,7 @@ pub(crate) fn next_address() -> Ipv4Addr {
 
 /// Joins the network namespace of process `holder` to the bridge.
 pub(crate) async fn join(holder: u32, address: Ipv4Addr) -> Result<()> {
-    let [_, _, high, low] = address.octets();
-    let link = format!("pod{high}-{low}");
+    let link = link(address);
     run(
         "ip",
         &format!(
@@ -58,6 +57,30 @@ link set eth0 up
 route add default via {GATEWAY}"
     );
     run(&format!("nsenter -t {holder} -n ip"), &inside).await
+}
+
+/// Loses what the Pod whose network `holder` has sends to `address`.
+pub(crate) async fn lose(holder: u32, address: Ipv4Addr) -> Result<()> {
+    let line = format!("route replace blackhole {address}");
+    run(&format!("nsenter -t {holder} -n ip"), &line).await
+}
+
+/// Takes the Pod with `address` off the bridge.
+pub(crate) async fn disconnect(address: Ipv4Addr) -> Result<()> {
+    run("ip", &format!("link set {} down", link(address))).await
+}
+
+/// Ends what [`lose`] and [`disconnect`] did to a Pod.
+pub(crate) async fn heal(holder: u32, address: Ipv4Addr) -> Result<()> {
+    run("ip", &format!("link set {} up", link(address))).await?;
+    let flush = "route flush type blackhole";
+    run(&format!("nsenter -t {holder} -n ip"), flush).await
+}
+
+/// The machine's end of a Pod's link.
+fn link(address: Ipv4Addr) -> String {
+    let [_, _, high, low] = address.octets();
+    format!("pod{high}-{low}")
 }
 
 /// Runs lines of ip(8).

@@ -108,6 +108,7 @@ impl Worker {
         has_own_network(id).await?;
         network::join(id, self.address).await?;
         fs::write(self.facts().join("network.pid"), id.to_string())?;
+        fs::write(self.facts().join("address"), self.address.to_string())?;
         let mut volumes = Volumes::new(
             self.node.client.clone(),
             self.directory.join("volumes"),
@@ -623,7 +624,8 @@ impl State {
     }
 }
 
-/// The directory with the process IDs of a Pod: `CONTAINER.pid`, and `network.pid` for its network namespace.
+/// The directory with the process IDs of a Pod: `CONTAINER.pid`, and `network.pid` for its network namespace; and
+/// with its `address`.
 pub(crate) fn facts(directory: &Path, namespace: &str, pod: &str) -> PathBuf {
     directory.join("pods").join(namespace).join(pod)
 }

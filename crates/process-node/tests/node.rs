@@ -1,17 +1,24 @@
 //! Pods of a real control plane, run as processes.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    thread::sleep,
+    time::{Duration, Instant},
+};
+
+const PROGRAM: &str = env!("CARGO_BIN_EXE_process-node");
 
 /// `tests/node.sh` is the test. Afterwards nothing is left.
 #[test]
 fn pods_run_and_nothing_is_left() {
-    let program = Path::new(env!("CARGO_BIN_EXE_process-node"));
-    let answer = program.with_file_name("examples").join("answer");
-    let directory = std::env::temp_dir().join(format!("process-node-test-{}", std::process::id()));
+    let answer = Path::new(PROGRAM).with_file_name("examples").join("answer");
+    let directory = directory("story");
     let image = directory.join("image");
     fs::create_dir_all(&image).unwrap();
-    fs::copy(answer, image.join("answer")).unwrap();
-    let status = Command::new(program)
+    fs::copy(&answer, image.join("answer")).unwrap();
+    let status = Command::new(PROGRAM)
         .args([
             "run",
             "--image",
@@ -23,10 +30,66 @@ fn pods_run_and_nothing_is_left() {
             concat!(env!("CARGO_MANIFEST_DIR"), "/tests/node.sh"),
         ])
         .env("TMPDIR", &directory)
+        .env("PROCESS_NODE", PROGRAM)
+        .env("ANSWER", answer)
         .status()
         .unwrap();
     assert!(status.success());
     fs::remove_dir_all(image).unwrap();
     // Fails if the machine's directory is still there.
     fs::remove_dir(directory).unwrap();
+}
+
+/// Whatever signal ends the program, the machine ends with it.
+#[test]
+fn a_signal_leaves_nothing() {
+    for name in ["KILL", "TERM", "INT", "HUP"] {
+        let directory = directory(name);
+        fs::create_dir_all(&directory).unwrap();
+        let mut program = Command::new(PROGRAM)
+            .args([
+                "run",
+                "--",
+                "sh",
+                "-c",
+                "touch \"$TMPDIR/ready\"; sleep 600",
+            ])
+            .env("TMPDIR", &directory)
+            .spawn()
+            .unwrap();
+        until(|| directory.join("ready").exists());
+        let mut kill = Command::new("kill");
+        kill.args([format!("-{name}"), program.id().to_string()]);
+        assert!(kill.status().unwrap().success());
+        assert!(!program.wait().unwrap().success());
+        fs::remove_file(directory.join("ready")).unwrap();
+        // A process names the machine's directory in its arguments or is in it.
+        until(|| fs::remove_dir(&directory).is_ok());
+        until(|| !has_process(&directory));
+    }
+}
+
+fn has_process(directory: &Path) -> bool {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let is_of_machine = |process: PathBuf| {
+        let arguments = fs::read(process.join("cmdline")).unwrap_or_default();
+        let is_named = String::from_utf8_lossy(&arguments).contains(directory.to_str().unwrap());
+        is_named || fs::read_link(process.join("cwd")).is_ok_and(|it| it.starts_with(directory))
+    };
+    processes.map(|entry| entry.path()).any(is_of_machine)
+}
+
+/// Waits for at most a minute.
+fn until(holds: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !holds() {
+        assert!(start.elapsed() < Duration::from_secs(60));
+        sleep(Duration::from_millis(100));
+    }
+}
+
+/// A path of this test run.
+fn directory(name: &str) -> PathBuf {
+    let name = format!("process-node-test-{}-{name}", std::process::id());
+    std::env::temp_dir().join(name)
 }

@@ -1,4 +1,4 @@
-# Runs inside `process-node run`, with the image `answer`. Each check ends the script if it fails.
+# Runs inside `process-node run`, with the image `answer`; PROCESS_NODE and ANSWER are programs. Each check ends the script if it fails.
 set -eu
 
 # Waits up to 20 s until a command prints something.
@@ -78,7 +78,7 @@ spec:
             - {name: TEXT, valueFrom: {configMapKeyRef: {name: text, key: text}}}
             - {name: WORD, valueFrom: {fieldRef: {fieldPath: "metadata.annotations['word']"}}}
           ports: [{name: http, containerPort: 8080}]
-          readinessProbe: {httpGet: {path: /, port: http}}
+          readinessProbe: {httpGet: {path: /, port: http}, periodSeconds: 1}
 ALL
 
 # Two replicas listen on the same port, each in a network of its own. A third Pod reaches them through the Service.
@@ -89,18 +89,38 @@ check "the Service leads to a Pod" "${answer#Succeeded answers-*-* }" one-first
 # The environment is read anew when a container starts.
 pod=$(kubectl get pods -l app=answers -o jsonpath='{.items[0].metadata.name}')
 kubectl annotate pod "$pod" word=second --overwrite >/dev/null
-kill -9 "$(cat "$PROCESS_NODE_DIR/pods/default/$pod/main.pid")"
+"$PROCESS_NODE" kill "$pod" main
 until_prints 1 kubectl get pod "$pod" -o jsonpath='{.status.containerStatuses[0].restartCount}'
 until_prints true kubectl get pod "$pod" -o jsonpath='{.status.containerStatuses[0].ready}'
 check "the signal is reported" "$(kubectl get pod "$pod" -o jsonpath='{.status.containerStatuses[0].lastState.terminated.exitCode}')" 137
 ip=$(kubectl get pod "$pod" -o jsonpath='{.status.podIP}')
 check "the annotation's new value" "$(run asks-again ask "$ip:8080")" "Succeeded $pod one-second"
 
-# A partition: packets to that Pod go nowhere.
+# What a Pod gets from another within 2 s, from inside the network of the first.
+asks() {
+    nsenter -t "$(cat "$PROCESS_NODE_DIR/pods/default/$1/network.pid")" -n timeout 2 "$ANSWER" print "$2:8080" 2>/dev/null || echo nothing
+}
+
+# A partition cuts two Pods off from each other, and from nothing else. An isolated Pod reaches nobody.
 other=$(kubectl get pods -l app=answers -o jsonpath='{.items[1].metadata.name}')
-other_network=$(cat "$PROCESS_NODE_DIR/pods/default/$other/network.pid")
-nsenter -t "$other_network" -n ip route add blackhole "$ip"
-check "a Pod that is cut off" "$(nsenter -t "$other_network" -n ip route get "$ip" 2>&1)" "RTNETLINK answers: Invalid argument"
+check "before the partition" "$(asks "$other" "$ip")" "$pod one-second"
+"$PROCESS_NODE" partition "$pod" "$other"
+check "a Pod that is cut off" "$(asks "$other" "$ip")" nothing
+check "a third Pod" "$(run asks-beside ask "$ip:8080")" "Succeeded $pod one-second"
+"$PROCESS_NODE" heal
+check "after the partition" "$(asks "$other" "$ip")" "$pod one-second"
+"$PROCESS_NODE" isolate "$pod"
+check "an isolated Pod" "$(asks "$other" "$ip")" nothing
+until_prints false kubectl get pod "$pod" -o jsonpath='{.status.containerStatuses[0].ready}'
+"$PROCESS_NODE" heal
+until_prints true kubectl get pod "$pod" -o jsonpath='{.status.containerStatuses[0].ready}'
+check "after the isolation" "$(asks "$other" "$ip")" "$pod one-second"
+
+# A paused process answers nobody, and goes on where it was.
+"$PROCESS_NODE" pause "$pod" main
+check "a paused Pod" "$(asks "$other" "$ip")" nothing
+"$PROCESS_NODE" resume "$pod" main
+check "a resumed Pod" "$(asks "$other" "$ip")" "$pod one-second"
 
 # A rollout replaces both.
 kubectl set env deployment/answers TEXT=two >/dev/null
@@ -111,7 +131,10 @@ check "the new Pods" "${answer#Succeeded answers-*-* }" two-first
 # A disk outlives its Pods, and ends with its claim.
 check "a new disk" "$(run writes remember hello)" "Succeeded "
 check "the same disk" "$(run reads remember bye)" "Succeeded hello"
-kubectl delete pod writes reads asks asks-again asks-new >/dev/null
+# A lost disk is empty.
+"$PROCESS_NODE" lose-disk data
+check "the lost disk" "$(run reads-nothing remember again)" "Succeeded "
+kubectl delete pod writes reads reads-nothing asks asks-again asks-beside asks-new >/dev/null
 kubectl delete pvc data >/dev/null
 until_prints "" kubectl get pv -o name
 [ ! -e "$PROCESS_NODE_DIR/volumes/default/data" ]
@@ -128,10 +151,11 @@ spec:
 POD
 until_prints "Failed 3 no disk" kubectl get pod fails -o \
     jsonpath='{.status.phase} {.status.containerStatuses[0].state.terminated.exitCode} {.status.containerStatuses[0].state.terminated.message}'
+check "its log" "$("$PROCESS_NODE" log fails main)" "no disk"
 
 # The API server comes back after a kill. Pods run on meanwhile.
 before=$(kubectl get pods -l app=answers -o jsonpath='{.items[*].metadata.uid}')
-kill -9 "$(cat "$PROCESS_NODE_DIR/kube-apiserver.pid")"
+"$PROCESS_NODE" restart-api-server
 until_prints deployment.apps/answers kubectl get deployments -o name
 sleep 3
 check "the Pods" "$(kubectl get pods -l app=answers -o jsonpath='{.items[*].metadata.uid}')" "$before"
