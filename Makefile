@@ -34,7 +34,7 @@ test: ## Run the tests that every change has to pass; some need a real API serve
 
 # The long runs use new seeds, even if a seed is set for `make test`.
 .PHONY: test-all
-test-all: ## Run every test, long run and linter, as the nightly workflow does (over an hour)
+test-all: ## Run every test, long run and linter, as the nightly workflow does (hours)
 	$(MAKE) lint
 	$(MAKE) test
 	unset PROPTEST_RNG_SEED && $(MAKE) histories && $(MAKE) fuzz
@@ -47,6 +47,8 @@ test-all: ## Run every test, long run and linter, as the nightly workflow does (
 	$(MAKE) schemas
 	$(MAKE) shells
 	$(MAKE) chaos
+	$(MAKE) etcd-faults
+	$(MAKE) etcd-steps
 	sh tests/features.sh every
 	sh tests/msrv.sh
 
@@ -119,6 +121,18 @@ chaos: MINUTES ?= 10
 chaos: ## Kill, pause and disconnect two replicas, and restart their API server, at random (MINUTES=10)
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" CHAOS_MINUTES=$(MINUTES) && \
 	$(CARGO) test --package operator-runtime --all-features --test runtime leadership::chaos -- --exact --nocapture
+
+.PHONY: demo-etcd
+demo-etcd: ## Run a cluster of real etcd from nothing to a restore, with the operator of examples/etcd-operator and without containers
+	@assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && sh tests/etcd/run.sh story --whole
+
+.PHONY: etcd-faults
+etcd-faults: ## Disturb clusters of etcd while clients write and read, and print a table (ONLY=upgrade: rows with that word)
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && sh tests/etcd/run.sh faults --only '$(ONLY)'
+
+.PHONY: etcd-steps
+etcd-steps: ## End the operator of etcd right before each of its writes (ONLY=create, grow, upgrade or restore)
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" && sh tests/etcd/run.sh steps $(if $(ONLY),--only $(ONLY))
 
 .PHONY: bench
 bench: ## Compare each command with `cp -r` of its output

@@ -1,4 +1,5 @@
 //! Pods of a real control plane, run as processes.
+#![cfg(target_os = "linux")]
 
 use std::{
     fs,

@@ -1,4 +1,5 @@
 //! The etcd operator: its project is current, and a cluster lives through create, grow, backup and restore.
+#![cfg(target_os = "linux")]
 
 use std::{
     env,
