@@ -102,6 +102,7 @@ async fn publish(cluster: &EtcdCluster, context: &Context, step: &Step) {
         return;
     };
     tracing::info!(reason, note);
+    context.metrics.step(reason);
     let type_ = match step {
         Step::Wait(_) => EventType::Warning,
         _ => EventType::Normal,

@@ -8,6 +8,7 @@ use tokio::sync::OnceCell;
 use crate::api::etcd::v1alpha1::etcd_backup::EtcdBackup;
 use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
 use crate::api::etcd::v1alpha1::etcd_restore::EtcdRestore;
+use crate::metrics::Metrics;
 
 /// The operator's own flags, in addition to the manager's.
 #[derive(Debug, clap::Args)]
@@ -29,6 +30,7 @@ pub struct Context {
     pub clusters: Store<EtcdCluster>,
     pub backups: Store<EtcdBackup>,
     pub restores: Store<EtcdRestore>,
+    pub metrics: Metrics,
     image: OnceCell<String>,
 }
 
@@ -42,6 +44,7 @@ impl Context {
             clusters: manager.store(),
             backups: manager.store(),
             restores: manager.store(),
+            metrics: Metrics::new(manager),
             image: OnceCell::new_with(flags.snapshot_image),
         })
     }

@@ -6,6 +6,7 @@ mod context;
 pub mod controllers;
 mod etcd;
 mod fault;
+mod metrics;
 pub mod snapshot;
 pub mod webhooks;
 

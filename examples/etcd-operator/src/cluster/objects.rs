@@ -1,7 +1,7 @@
 //! The objects of a cluster, as it should have them. Pure.
 //!
-//! They are written as JSON, which reads like the YAML that everybody knows. A test of this module and the
-//! API server see to it that each field exists.
+//! They are written as JSON, which reads like the YAML that everybody knows. The tests build each of them, and
+//! the API server of the integration tests accepts them.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -388,4 +388,88 @@ pub fn container_security() -> Value {
 /// The object that the JSON describes.
 pub fn object<K: DeserializeOwned>(json: Value) -> K {
     serde_json::from_value(json).expect("the JSON has the form of the type")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cluster() -> EtcdCluster {
+        object(json!({
+            "metadata": { "name": "c", "namespace": "ns", "uid": "u" },
+            "spec": { "size": 3, "version": "3.6.16", "storage": {} },
+            "status": { "incarnation": 2 },
+        }))
+    }
+
+    fn member(name: &str, started: bool, learner: bool) -> Member {
+        Member {
+            name: name.to_owned(),
+            started,
+            learner,
+            ..Member::default()
+        }
+    }
+
+    fn annotation(pod: &Pod, key: &str) -> String {
+        pod.annotations().get(key).cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_member_joins_the_others_once() {
+        let cluster = cluster();
+        let objects = Objects::of(&cluster);
+        let version: Version = "3.6.16".parse().unwrap();
+        let members = |started, learner| {
+            let new = member("c-1", started, learner);
+            objects.member("c-1", version, &[member("c-0", true, false), new], false)
+        };
+        let joins = members(false, true);
+        assert_eq!(
+            annotation(&joins, INITIAL_CLUSTER),
+            "c-0=https://c-0.c.ns.svc:2380,c-1=https://c-1.c.ns.svc:2380"
+        );
+        assert!(!joins.labels().contains_key(VOTER));
+        // With data, an empty disk would be a loss.
+        let learns = members(true, true);
+        assert_eq!(annotation(&learns, INITIAL_CLUSTER), GUARD);
+        assert!(!learns.labels().contains_key(VOTER));
+        let votes = members(true, false);
+        assert_eq!(annotation(&votes, INITIAL_CLUSTER), GUARD);
+        assert_eq!(votes.labels()[VOTER], "true");
+        assert_eq!(votes.labels()[INCARNATION], "2");
+    }
+
+    #[test]
+    fn the_token_and_the_template_say_what_differs() {
+        let mut cluster = cluster();
+        let version: Version = "3.6.16".parse().unwrap();
+        let before = Objects::of(&cluster).template(version);
+        assert_eq!(Objects::of(&cluster).token(), "u-2");
+        assert_ne!(
+            before,
+            Objects::of(&cluster).template("3.7.1".parse().unwrap())
+        );
+        cluster.spec.size = 5;
+        assert_eq!(before, Objects::of(&cluster).template(version));
+        cluster.spec.resources = object(json!({ "requests": { "cpu": "1" } }));
+        assert_ne!(before, Objects::of(&cluster).template(version));
+    }
+
+    #[test]
+    fn every_object_has_the_form_of_its_type() {
+        let cluster = cluster();
+        let objects = Objects::of(&cluster);
+        let snapshot = SnapshotFile {
+            claim: "snapshots".to_owned(),
+            path: "b/s.db".to_owned(),
+        };
+        let restore = objects.restore("c-0", Version::default(), &snapshot);
+        assert_eq!(restore.name_any(), "c-restore");
+        assert_eq!(objects.peer_service().name_any(), "c");
+        assert_eq!(objects.client_service().name_any(), "c-client");
+        let budget = objects.disruption_budget().spec.unwrap();
+        assert_eq!(serde_json::to_value(budget.min_available).unwrap(), 2);
+        assert_eq!(objects.disk("c-0").name_any(), "c-0");
+    }
 }

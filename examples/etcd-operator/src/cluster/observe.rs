@@ -343,3 +343,79 @@ fn bytes(Quantity(text): &Quantity) -> u64 {
         .unwrap_or_default()
         .saturating_mul(factor)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::objects::object;
+    use super::*;
+
+    #[test]
+    fn quantities_are_bytes() {
+        for (text, expected) in [("100Mi", 100 << 20), ("2G", 2_000_000_000), ("512", 512)] {
+            assert_eq!(bytes(&Quantity(text.to_owned())), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_disk_is_lost_while_its_member_refuses_to_start() {
+        let message = "couldn't find local name \"c-0\" in the initial cluster configuration";
+        let ended = json!({ "terminated": { "exitCode": 1, "message": message } });
+        let running = json!({ "running": {} });
+        let waiting = json!({ "waiting": { "reason": "CrashLoopBackOff" } });
+        let other = json!({ "terminated": { "exitCode": 1, "message": "killed" } });
+        for (state, last, expected) in [
+            (&ended, &json!({}), true),
+            (&waiting, &ended, true),
+            (&running, &ended, false),
+            (&other, &ended, false),
+            (&waiting, &other, false),
+        ] {
+            let pod = object(json!({
+                "metadata": { "name": "c-0" },
+                "status": { "containerStatuses": [{
+                    "name": "etcd", "image": "", "imageID": "", "ready": false, "restartCount": 1,
+                    "state": state, "lastState": last,
+                }] },
+            }));
+            assert_eq!(has_empty_disk(&pod), expected, "{state} {last}");
+        }
+    }
+
+    #[test]
+    fn a_restore_is_asked_for_once_its_snapshot_is_known() {
+        let cluster: EtcdCluster = object(json!({
+            "metadata": { "name": "c", "namespace": "ns" },
+            "spec": { "version": "3.6.16", "storage": {} },
+            "status": { "restore": "first", "incarnation": 1 },
+        }));
+        let restore = |uid: &str, cluster: &str, snapshot: Option<&str>| {
+            Arc::new(object::<EtcdRestore>(json!({
+                "metadata": {
+                    "name": uid, "namespace": "ns", "uid": uid,
+                    "creationTimestamp": "2030-01-01T00:00:00Z",
+                },
+                "spec": { "cluster": cluster, "backup": "b" },
+                "status": { "snapshot": snapshot },
+            })))
+        };
+        let uid = |all: &[Arc<EtcdRestore>]| requested(&cluster, all).map(|it| it.uid);
+        assert_eq!(uid(&[restore("second", "c", None)]), None);
+        assert_eq!(uid(&[restore("second", "other", Some("s.db"))]), None);
+        let first = restore("first", "c", Some("s.db"));
+        assert_eq!(uid(std::slice::from_ref(&first)), None);
+        let second = restore("second", "c", Some("t.db"));
+        assert_eq!(uid(&[first.clone(), second]), Some("second".to_owned()));
+
+        let backup = object::<EtcdBackup>(json!({
+            "metadata": { "name": "b", "namespace": "ns" },
+            "spec": { "cluster": "c", "claim": "snapshots" },
+        }));
+        let file = snapshot(&cluster, &[first], &[Arc::new(backup)]).unwrap();
+        assert_eq!(
+            (file.claim.as_str(), file.path.as_str()),
+            ("snapshots", "b/s.db")
+        );
+    }
+}

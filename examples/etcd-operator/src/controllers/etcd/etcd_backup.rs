@@ -116,6 +116,7 @@ async fn reconcile(backup: Arc<EtcdBackup>, context: Arc<Context>) -> Result<Act
     {
         fault::before_write();
         delete(&pods, pod).await?;
+        context.metrics.snapshot(phase(pod) == "Succeeded");
     }
     if let Some(message) = failed {
         return Err(Error::Snapshot(message));
@@ -264,4 +265,84 @@ fn backups_of(cluster: &EtcdCluster, context: &Context) -> Vec<ObjectRef<EtcdBac
     of_cluster
         .map(|backup| ObjectRef::from_obj(&*backup))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn time(text: &str) -> Timestamp {
+        format!("2030-01-01T{text}Z").parse().unwrap()
+    }
+
+    fn backup(schedule: Option<&str>) -> EtcdBackup {
+        object(json!({
+            "metadata": {
+                "name": "b", "namespace": "ns", "creationTimestamp": "2030-01-01T08:30:00Z",
+            },
+            "spec": { "cluster": "c", "claim": "snapshots", "schedule": schedule },
+        }))
+    }
+
+    fn missed(backup: &EtcdBackup, last: Option<&str>, now: &str) -> Option<Timestamp> {
+        let status = EtcdBackupStatus {
+            last_schedule_time: last.map(|text| Time(time(text))),
+            ..EtcdBackupStatus::default()
+        };
+        due(backup, &status, time(now)).unwrap().missed
+    }
+
+    #[test]
+    fn without_a_schedule_it_is_taken_once() {
+        let backup = backup(None);
+        let created = Some(time("08:30:00"));
+        assert_eq!(missed(&backup, None, "08:30:01"), created);
+        assert_eq!(missed(&backup, Some("08:30:00"), "09:00:00"), None);
+    }
+
+    #[test]
+    fn of_several_missed_runs_the_last_is_made_up_for() {
+        let mut backup = backup(Some("0 * * * *"));
+        assert_eq!(missed(&backup, None, "08:59:59"), None);
+        assert_eq!(missed(&backup, None, "09:00:00"), Some(time("09:00:00")));
+        assert_eq!(missed(&backup, None, "12:10:00"), Some(time("12:00:00")));
+        assert_eq!(missed(&backup, Some("12:00:00"), "12:10:00"), None);
+        backup.spec.suspend = true;
+        assert_eq!(missed(&backup, None, "12:10:00"), None);
+        backup.spec.schedule = Some("now and then".to_owned());
+        assert!(due(&backup, &EtcdBackupStatus::default(), time("09:00:00")).is_err());
+    }
+
+    #[test]
+    fn the_report_of_a_pod_becomes_the_status() {
+        let report = json!({
+            "taken": {
+                "name": "3.db", "time": "2030-01-01T03:00:00Z", "revision": 3, "size": 1, "sha256": "x",
+            },
+            "kept": ["2.db", "3.db"],
+        });
+        let pod: Pod = object(json!({
+            "metadata": { "name": "b-3", "annotations": { DUE: "2030-01-01T03:00:00Z" } },
+            "status": { "phase": "Succeeded", "containerStatuses": [{
+                "name": "snapshot", "image": "", "imageID": "", "ready": false, "restartCount": 0,
+                "state": { "terminated": { "exitCode": 0, "message": report.to_string() } },
+            }] },
+        }));
+        let mut status = EtcdBackupStatus::default();
+        for second in [1, 2] {
+            status
+                .snapshots
+                .push(crate::api::etcd::v1alpha1::etcd_backup::Snapshot {
+                    name: format!("{second}.db"),
+                    time: Time(Timestamp::from_second(second).unwrap()),
+                    ..Default::default()
+                });
+        }
+        for _ in 0..2 {
+            record(&mut status, &pod);
+            let names: Vec<_> = status.snapshots.iter().map(|it| it.name.as_str()).collect();
+            assert_eq!(names, ["2.db", "3.db"]);
+            assert_eq!(status.last_schedule_time, Some(Time(time("03:00:00"))));
+        }
+    }
 }

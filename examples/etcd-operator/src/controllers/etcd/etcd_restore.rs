@@ -136,3 +136,71 @@ fn wanted_status(
     );
     status
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::cluster::object;
+
+    fn reason(restore: &Value, cluster: Option<Value>, snapshots: &[&str]) -> (String, bool) {
+        let restore: EtcdRestore = object(restore.clone());
+        let cluster: Option<EtcdCluster> = cluster.map(|status| {
+            object(json!({
+                "metadata": { "name": "c" },
+                "spec": { "version": "3.6.16", "storage": {} },
+                "status": status,
+            }))
+        });
+        let snapshots: Vec<_> = snapshots
+            .iter()
+            .map(|name| json!({ "name": name, "time": "2030-01-01T00:00:00Z", "revision": 1, "size": 1, "sha256": "" }))
+            .collect();
+        let backup: EtcdBackup = object(json!({
+            "metadata": { "name": "b" },
+            "spec": { "cluster": "c", "claim": "s" },
+            "status": { "snapshots": snapshots },
+        }));
+        let status = wanted_status(
+            &restore,
+            cluster.as_ref(),
+            Some(&backup),
+            Timestamp::UNIX_EPOCH,
+        );
+        let reason = status.conditions[0].reason.clone();
+        (reason, status.completion_time.is_some())
+    }
+
+    #[test]
+    fn a_restore_waits_for_what_it_needs_and_ends_with_the_cluster() {
+        let restore =
+            |spec: Value| json!({ "metadata": { "name": "r", "uid": "r" }, "spec": spec });
+        let plain = restore(json!({ "cluster": "c", "backup": "b" }));
+        let named = restore(json!({ "cluster": "c", "backup": "b", "snapshot": "1.db" }));
+        let condition = |type_: &str| {
+            json!({ "type": type_, "status": "True", "reason": "", "message": "",
+                "lastTransitionTime": "2030-01-01T00:00:00Z" })
+        };
+        let alive = json!({ "conditions": [condition("Available"), condition("Ready")] });
+        let ours = json!({ "restore": "r", "conditions": [] });
+        let done = json!({ "restore": "r", "conditions": [condition("Ready")] });
+        for (restore, cluster, snapshots, expected) in [
+            (&plain, None, &["1.db"] as &[_], ("ClusterNotFound", false)),
+            (&plain, Some(json!({})), &[], ("SnapshotNotFound", false)),
+            (
+                &named,
+                Some(json!({})),
+                &["2.db"],
+                ("SnapshotNotFound", false),
+            ),
+            (&plain, Some(alive), &["1.db"], ("ClusterAlive", false)),
+            (&plain, Some(json!({})), &["1.db"], ("Pending", false)),
+            (&named, Some(ours), &["1.db", "2.db"], ("Restoring", false)),
+            (&named, Some(done), &["1.db"], ("Restored", true)),
+        ] {
+            let (reason, complete) = reason(restore, cluster, snapshots);
+            assert_eq!((reason.as_str(), complete), expected);
+        }
+    }
+}

@@ -39,7 +39,7 @@ pub struct EtcdBackupSpec {
     pub suspend: bool,
     /// How many snapshots are kept. Older ones are deleted after each new one.
     #[serde(default = "default_keep")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1, max = 100))]
     pub keep: i32,
     /// The PersistentVolumeClaim for the snapshots.
     #[schemars(length(min = 1))]
