@@ -11,10 +11,11 @@ use crate::probe::{self, Target};
 impl Worker {
     /// Follows the probes. Returns when the container should end.
     pub(super) async fn probe(&self, container: &Container, target: Target<'_>) {
-        if let Some(startup) = &container.startup_probe
-            && !self.until(startup, target, true).await
-        {
-            return;
+        if let Some(startup) = &container.startup_probe {
+            sleep(probe::initial_delay(startup)).await;
+            if !self.until(startup, target, true).await {
+                return;
+            }
         }
         self.update(container, |state| {
             state.started = true;
@@ -24,6 +25,7 @@ impl Worker {
             let Some(probe) = &container.readiness_probe else {
                 return std::future::pending().await;
             };
+            sleep(probe::initial_delay(probe)).await;
             loop {
                 self.until(probe, target, true).await;
                 self.update(container, |state| state.ready = true);
@@ -33,7 +35,10 @@ impl Worker {
         };
         let liveness = async {
             match &container.liveness_probe {
-                Some(probe) => self.until(probe, target, false).await,
+                Some(probe) => {
+                    sleep(probe::initial_delay(probe)).await;
+                    self.until(probe, target, false).await
+                }
                 None => std::future::pending().await,
             }
         };
@@ -45,7 +50,6 @@ impl Worker {
 
     /// Runs a probe until its result is `wanted`, often enough. False if a startup probe failed too often.
     async fn until(&self, probe: &Probe, target: Target<'_>, wanted: bool) -> bool {
-        sleep(probe::initial_delay(probe)).await;
         let limit = match wanted {
             true => probe.success_threshold.unwrap_or(1),
             false => probe.failure_threshold.unwrap_or(3),
