@@ -1,5 +1,9 @@
 //! The life of one Pod on this node.
 
+mod environment;
+mod health;
+mod status;
+
 use std::{
     collections::BTreeMap,
     fs,
@@ -14,13 +18,10 @@ use std::{
 use anyhow::{Context, Result};
 use futures::future::join_all;
 use k8s_openapi::{
-    api::core::v1::{Container, EnvFromSource, Pod, Probe},
+    api::core::v1::{Container, Pod},
     jiff::Timestamp,
 };
-use kube::{
-    Api, ResourceExt,
-    api::{DeleteParams, Patch, PatchParams},
-};
+use kube::{Api, ResourceExt, api::DeleteParams};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 use tokio::{
@@ -30,13 +31,7 @@ use tokio::{
     time::{Instant, sleep, sleep_until},
 };
 
-use crate::{
-    container::Start,
-    network,
-    node::Node,
-    probe::{self, Target},
-    volume::{Volumes, field},
-};
+use crate::{container::Start, network, node::Node, probe::Target, volume::Volumes};
 
 /// The back-off of a container that ends, doubled each time up to the limit. A kubelet begins with 10 s.
 const BACK_OFF: Duration = Duration::from_millis(500);
@@ -275,124 +270,6 @@ impl Worker {
         })
     }
 
-    /// Follows the probes. Returns when the container should end.
-    async fn probe(&self, container: &Container, target: Target<'_>) {
-        if let Some(startup) = &container.startup_probe
-            && !self.until(startup, target, true).await
-        {
-            return;
-        }
-        self.update(container, |state| {
-            state.started = true;
-            state.ready = container.readiness_probe.is_none();
-        });
-        let readiness = async {
-            let Some(probe) = &container.readiness_probe else {
-                return std::future::pending().await;
-            };
-            loop {
-                self.until(probe, target, true).await;
-                self.update(container, |state| state.ready = true);
-                self.until(probe, target, false).await;
-                self.update(container, |state| state.ready = false);
-            }
-        };
-        let liveness = async {
-            match &container.liveness_probe {
-                Some(probe) => self.until(probe, target, false).await,
-                None => std::future::pending().await,
-            }
-        };
-        select! {
-            () = readiness => {}
-            _ = liveness => {}
-        }
-    }
-
-    /// Runs a probe until its result is `wanted`, often enough. False if a startup probe failed too often.
-    async fn until(&self, probe: &Probe, target: Target<'_>, wanted: bool) -> bool {
-        sleep(probe::initial_delay(probe)).await;
-        let limit = match wanted {
-            true => probe.success_threshold.unwrap_or(1),
-            false => probe.failure_threshold.unwrap_or(3),
-        };
-        let is_startup = target.container.startup_probe.as_ref() == Some(probe);
-        let (mut hits, mut failures) = (0, 0);
-        loop {
-            let passes = target.passes(probe).await;
-            hits = if passes == wanted { hits + 1 } else { 0 };
-            failures = if passes { 0 } else { failures + 1 };
-            if hits >= limit {
-                return true;
-            }
-            if is_startup && failures >= probe.failure_threshold.unwrap_or(3) {
-                return false;
-            }
-            // The first success is what tests wait for: look often until then.
-            let period = probe::period(probe);
-            sleep(if wanted {
-                period.min(Duration::from_millis(300))
-            } else {
-                period
-            })
-            .await;
-        }
-    }
-
-    async fn environment(&self, container: &Container) -> Result<Vec<(String, String)>> {
-        let pod = self.pod.borrow().clone();
-        let mut all = vec![
-            ("HOSTNAME".to_owned(), pod.name_any()),
-            ("KUBERNETES_SERVICE_HOST".to_owned(), "10.96.0.1".to_owned()),
-            ("KUBERNETES_SERVICE_PORT".to_owned(), "443".to_owned()),
-        ];
-        for source in container.env_from.iter().flatten() {
-            all.extend(self.environment_from(&pod, source).await?);
-        }
-        for variable in container.env.iter().flatten() {
-            let source = variable.value_from.as_ref();
-            let value = if let Some(of) = source.and_then(|it| it.field_ref.as_ref()) {
-                match of.field_path.as_str() {
-                    "status.podIP" => self.address.to_string(),
-                    "status.hostIP" => network::GATEWAY.to_owned(),
-                    _ => field(&pod, of),
-                }
-            } else if let Some(key) = source.and_then(|it| it.secret_key_ref.as_ref()) {
-                let files = self.node.secret(&pod, &key.name).await?;
-                files.get(&key.key).cloned().unwrap_or_default()
-            } else if let Some(key) = source.and_then(|it| it.config_map_key_ref.as_ref()) {
-                let files = self.node.config_map(&pod, &key.name).await?;
-                files.get(&key.key).cloned().unwrap_or_default()
-            } else {
-                let value = variable.value.clone().unwrap_or_default();
-                all.iter().fold(value, |value, (name, other)| {
-                    value.replace(&format!("$({name})"), other)
-                })
-            };
-            all.push((variable.name.clone(), value));
-        }
-        Ok(all)
-    }
-
-    async fn environment_from(
-        &self,
-        pod: &Pod,
-        source: &EnvFromSource,
-    ) -> Result<Vec<(String, String)>> {
-        let mut all = BTreeMap::new();
-        if let Some(secret) = &source.secret_ref {
-            all.extend(self.node.secret(pod, &secret.name).await?);
-        }
-        if let Some(map) = &source.config_map_ref {
-            all.extend(self.node.config_map(pod, &map.name).await?);
-        }
-        let prefix = source.prefix.clone().unwrap_or_default();
-        Ok(all
-            .into_iter()
-            .map(|(name, value)| (format!("{prefix}{name}"), value))
-            .collect())
-    }
-
     /// What the container wrote to its termination message, or the end of its log if it failed.
     fn termination_message(
         &self,
@@ -478,98 +355,6 @@ impl Worker {
         }
     }
 
-    /// Reports each change to the API server.
-    async fn publish(&self) -> Result<()> {
-        let mut shown = Value::Null;
-        loop {
-            let status = self.status(&shown);
-            if status != shown {
-                let pod = self.pod.borrow().clone();
-                let patch =
-                    Patch::Merge(json!({ "metadata": { "uid": pod.uid() }, "status": status }));
-                let params = PatchParams::default();
-                match self
-                    .pods(&pod)
-                    .patch_status(&pod.name_any(), &params, &patch)
-                    .await
-                {
-                    Ok(_) => shown = status,
-                    Err(kube::Error::Api(error)) if error.is_not_found() || error.is_conflict() => {
-                        std::future::pending::<()>().await;
-                    }
-                    Err(_) => {
-                        sleep(Duration::from_millis(500)).await;
-                        continue;
-                    }
-                }
-            }
-            self.changed.notified().await;
-        }
-    }
-
-    /// The status of the Pod. Conditions keep their times from `shown` while they hold.
-    fn status(&self, shown: &Value) -> Value {
-        let pod = self.pod.borrow().clone();
-        let states = self.states().clone();
-        let spec = pod.spec.clone().unwrap_or_default();
-        let of = |containers: &[Container]| -> Vec<State> {
-            let state = |it: &Container| states.get(&it.name).cloned().unwrap_or_default();
-            containers.iter().map(state).collect()
-        };
-        let inits = spec.init_containers.unwrap_or_default();
-        let (init_states, main_states) = (of(&inits), of(&spec.containers));
-        let code = |state: &State| Some(state.terminated.as_ref()?["exitCode"].as_i64()? == 0);
-        let policy = spec.restart_policy.as_deref().unwrap_or("Always");
-        let initialized = init_states.iter().all(|state| code(state) == Some(true));
-        let init_failed = init_states.iter().any(|state| code(state) == Some(false));
-        let ends: Vec<_> = main_states.iter().map(code).collect();
-        let over = policy != "Always" && !ends.is_empty() && ends.iter().all(Option::is_some);
-        let failed = ends.contains(&Some(false));
-        let phase = match () {
-            () if policy == "Never" && init_failed => "Failed",
-            () if over && failed && policy == "Never" => "Failed",
-            () if over && !failed => "Succeeded",
-            () if main_states
-                .iter()
-                .any(|it| it.running.is_some() || it.restarts > 0 || it.terminated.is_some()) =>
-            {
-                "Running"
-            }
-            () => "Pending",
-        };
-        let ready = phase == "Running" && main_states.iter().all(|state| state.ready);
-        let now = Timestamp::now();
-        let condition = |type_: &str, holds: bool| {
-            let status = if holds { "True" } else { "False" };
-            let mut old = shown["conditions"].as_array().into_iter().flatten();
-            let old = old.find(|it| it["type"] == type_ && it["status"] == status);
-            let time = old.map_or(json!(now), |it| it["lastTransitionTime"].clone());
-            json!({ "type": type_, "status": status, "lastTransitionTime": time })
-        };
-        let shown_states = |containers: &[Container], states: &[State]| -> Vec<Value> {
-            containers
-                .iter()
-                .zip(states)
-                .map(|(it, state)| state.show(it))
-                .collect()
-        };
-        json!({
-            "phase": phase,
-            "hostIP": network::GATEWAY,
-            "podIP": self.address.to_string(),
-            "podIPs": [{ "ip": self.address.to_string() }],
-            "startTime": self.since,
-            "conditions": [
-                condition("PodScheduled", true),
-                condition("Initialized", initialized),
-                condition("ContainersReady", ready),
-                condition("Ready", ready),
-            ],
-            "initContainerStatuses": shown_states(&inits, &init_states),
-            "containerStatuses": shown_states(&spec.containers, &main_states),
-        })
-    }
-
     /// Removes the Pod from the API server: its containers have ended.
     async fn delete(&self) {
         let pod = self.pod.borrow().clone();
@@ -595,32 +380,6 @@ impl Worker {
             self.node.client.clone(),
             &pod.namespace().unwrap_or_default(),
         )
-    }
-}
-
-impl State {
-    fn show(&self, container: &Container) -> Value {
-        let state = match (&self.running, &self.terminated) {
-            (Some((_, at)), _) => json!({ "running": { "startedAt": at } }),
-            (None, Some(end)) => json!({ "terminated": end }),
-            (None, None) => {
-                json!({ "waiting": { "reason": "ContainerCreating", "message": self.waiting } })
-            }
-        };
-        let last = self
-            .last
-            .as_ref()
-            .map_or(json!({}), |end| json!({ "terminated": end }));
-        json!({
-            "name": container.name,
-            "image": container.image,
-            "imageID": "",
-            "ready": self.ready,
-            "started": self.started,
-            "restartCount": self.restarts,
-            "state": state,
-            "lastState": last,
-        })
     }
 }
 

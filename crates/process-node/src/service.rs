@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use anyhow::{Context, Result};
+use anyhow::Result;
 use futures::StreamExt;
 use k8s_openapi::api::{
     core::v1::Service,
@@ -65,19 +65,27 @@ pub(crate) async fn run(client: Client, hosts: &Path) -> Result<()> {
             fs::write(hosts, text)?;
         }
         let wanted = services.targets();
-        proxies.retain(|address, (target, proxy)| {
-            let stays = wanted.get(address) == Some(target);
-            if !stays {
-                proxy.abort();
+        for (address, (target, proxy)) in std::mem::take(&mut proxies) {
+            if wanted.get(&address) == Some(&target) {
+                proxies.insert(address, (target, proxy));
+                continue;
             }
-            stays
-        });
+            proxy.abort();
+            // The address is free only when the task has ended.
+            _ = proxy.await;
+        }
         for (address, target) in wanted {
             if proxies.contains_key(&address) {
                 continue;
             }
-            let listener = TcpListener::bind(address).await;
-            let listener = listener.with_context(|| format!("cannot listen on {address}"))?;
+            let listener = match TcpListener::bind(address).await {
+                Ok(listener) => listener,
+                // No reason to stop serving the others. The next change of any Service tries again.
+                Err(error) => {
+                    eprintln!("process-node: cannot listen on {address}: {error}");
+                    continue;
+                }
+            };
             let proxy = tokio::spawn(serve(listener, services.clone(), target.clone()));
             proxies.insert(address, (target, proxy));
         }

@@ -217,8 +217,19 @@ fn add(files: &mut Files, mut found: Files, items: Option<&[KeyToPath]>) -> Resu
     Ok(())
 }
 
-/// Replaces the files that differ, each at once.
+/// Replaces the files that differ, each at once, and removes those that are no longer wanted.
 fn write(directory: &Path, files: &Files) -> Result<()> {
+    for entry in fs::read_dir(directory)? {
+        let entry = entry?;
+        let is_wanted = |path: &String| Path::new(path).starts_with(entry.file_name());
+        if files.keys().any(is_wanted) {
+            continue;
+        }
+        match entry.file_type()?.is_dir() {
+            true => fs::remove_dir_all(entry.path())?,
+            false => fs::remove_file(entry.path())?,
+        }
+    }
     for (path, content) in files {
         let path = directory.join(path);
         if fs::read(&path).is_ok_and(|old| old == *content) {
@@ -251,5 +262,27 @@ pub(crate) fn field(pod: &Pod, field: &ObjectFieldSelector) -> String {
             lines.collect::<Vec<_>>().join("\n")
         }
         _ => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_volume_holds_what_its_object_holds_now() {
+        let directory = std::env::temp_dir().join(format!("volume-{:016x}", fastrand::u64(..)));
+        fs::create_dir(&directory).unwrap();
+        let files = |paths: &[&str]| -> Files {
+            let file = |path: &&str| ((*path).to_owned(), path.as_bytes().to_vec());
+            paths.iter().map(file).collect()
+        };
+        write(&directory, &files(&["stays", "goes", "deep/goes"])).unwrap();
+        write(&directory, &files(&["stays", "comes"])).unwrap();
+        let entries = fs::read_dir(&directory).unwrap();
+        let mut names: Vec<_> = entries.map(|it| it.unwrap().file_name()).collect();
+        names.sort();
+        fs::remove_dir_all(directory).unwrap();
+        assert_eq!(names, ["comes", "stays"]);
     }
 }

@@ -35,10 +35,10 @@ fn pods_run_and_nothing_is_left() {
         .env("ANSWER", answer)
         .status()
         .unwrap();
-    assert!(status.success());
     fs::remove_dir_all(image).unwrap();
     // Fails if the machine's directory is still there.
     fs::remove_dir(directory).unwrap();
+    assert!(status.success());
 }
 
 /// Whatever signal ends the program, the machine ends with it.

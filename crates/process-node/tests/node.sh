@@ -128,6 +128,13 @@ kubectl rollout status deployment/answers --timeout=30s >/dev/null
 answer=$(run asks-new ask answers.default.svc:80)
 check "the new Pods" "${answer#Succeeded answers-*-* }" two-first
 
+# A Service whose port gets another name is served anew, on the same address.
+service=$(kubectl get service answers -o jsonpath='{.spec.clusterIP}'):80
+kubectl patch service answers --type=json -p '[{"op": "replace", "path": "/spec/ports/0/name", "value": "web"}]' >/dev/null
+sleep 1
+answers() { timeout 2 "$ANSWER" print "$service" | sed 's/.* //'; }
+until_prints two-first answers
+
 # A disk outlives its Pods, and ends with its claim.
 check "a new disk" "$(run writes remember hello)" "Succeeded "
 check "the same disk" "$(run reads remember bye)" "Succeeded hello"

@@ -1,0 +1,67 @@
+//! The environment of a container.
+
+use std::collections::BTreeMap;
+
+use anyhow::Result;
+use k8s_openapi::api::core::v1::{Container, EnvFromSource, Pod};
+use kube::ResourceExt;
+
+use super::Worker;
+use crate::{network, volume::field};
+
+impl Worker {
+    /// The variables as they are now: each start of the container asks anew.
+    pub(super) async fn environment(&self, container: &Container) -> Result<Vec<(String, String)>> {
+        let pod = self.pod.borrow().clone();
+        let mut all = vec![
+            ("HOSTNAME".to_owned(), pod.name_any()),
+            ("KUBERNETES_SERVICE_HOST".to_owned(), "10.96.0.1".to_owned()),
+            ("KUBERNETES_SERVICE_PORT".to_owned(), "443".to_owned()),
+        ];
+        for source in container.env_from.iter().flatten() {
+            all.extend(self.environment_from(&pod, source).await?);
+        }
+        for variable in container.env.iter().flatten() {
+            let source = variable.value_from.as_ref();
+            let value = if let Some(of) = source.and_then(|it| it.field_ref.as_ref()) {
+                match of.field_path.as_str() {
+                    "status.podIP" => self.address.to_string(),
+                    "status.hostIP" => network::GATEWAY.to_owned(),
+                    _ => field(&pod, of),
+                }
+            } else if let Some(key) = source.and_then(|it| it.secret_key_ref.as_ref()) {
+                let files = self.node.secret(&pod, &key.name).await?;
+                files.get(&key.key).cloned().unwrap_or_default()
+            } else if let Some(key) = source.and_then(|it| it.config_map_key_ref.as_ref()) {
+                let files = self.node.config_map(&pod, &key.name).await?;
+                files.get(&key.key).cloned().unwrap_or_default()
+            } else {
+                let value = variable.value.clone().unwrap_or_default();
+                all.iter().fold(value, |value, (name, other)| {
+                    value.replace(&format!("$({name})"), other)
+                })
+            };
+            all.push((variable.name.clone(), value));
+        }
+        Ok(all)
+    }
+
+    async fn environment_from(
+        &self,
+        pod: &Pod,
+        source: &EnvFromSource,
+    ) -> Result<Vec<(String, String)>> {
+        let mut all = BTreeMap::new();
+        if let Some(secret) = &source.secret_ref {
+            all.extend(self.node.secret(pod, &secret.name).await?);
+        }
+        if let Some(map) = &source.config_map_ref {
+            all.extend(self.node.config_map(pod, &map.name).await?);
+        }
+        let prefix = source.prefix.clone().unwrap_or_default();
+        Ok(all
+            .into_iter()
+            .map(|(name, value)| (format!("{prefix}{name}"), value))
+            .collect())
+    }
+}
