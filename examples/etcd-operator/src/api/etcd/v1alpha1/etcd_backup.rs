@@ -87,7 +87,7 @@ pub struct Snapshot {
     pub name: String,
     /// When the snapshot was taken.
     pub time: Time,
-    /// The revision of the data in it.
+    /// The revision when the snapshot was asked for. It may hold later ones.
     pub revision: i64,
     /// Its size in bytes.
     pub size: i64,
