@@ -72,7 +72,7 @@ exit 1
 
 #[derive(clap::Args, Clone)]
 struct Run {
-    /// Image of containers: NAME=DIRECTORY[,ENTRYPOINT]; may be repeated
+    /// Image of containers: `NAME=DIRECTORY[,ENTRYPOINT]`; may be repeated
     #[arg(long = "image", value_name = "IMAGE")]
     images: Vec<NamedImage>,
     /// Directory of etcd, kube-apiserver, kube-controller-manager and kubectl

@@ -56,8 +56,16 @@ impl Hands<'_> {
         };
         self.issue(&authority, found, &self.objects.client(), Vec::new())
             .await?;
-        for disk in &found.disks {
+        let current = found
+            .disks
+            .iter()
+            .filter(|disk| self.objects.is_current(*disk));
+        for disk in current {
             let name = disk.name_any();
+            // A larger disk; the API server refuses it where the class does not allow that.
+            applier
+                .owned(self.cluster, self.objects.disk(&name))
+                .await?;
             // A member gets its first certificate when it starts.
             if found.secret(&name).is_some() {
                 self.issue(&authority, found, &name, self.objects.hosts(&name))

@@ -77,6 +77,13 @@ impl<'a> Objects<'a> {
         }
     }
 
+    /// Whether an object is of this incarnation, and stays.
+    pub fn is_current(&self, object: &impl ResourceExt) -> bool {
+        let incarnation = object.labels().get(INCARNATION);
+        let is_of_this = incarnation.is_some_and(|it| *it == self.incarnation.to_string());
+        is_of_this && object.meta().deletion_timestamp.is_none()
+    }
+
     /// Selects everything that belongs to the cluster.
     pub fn selector(&self) -> String {
         format!("{CLUSTER}={}", self.name)

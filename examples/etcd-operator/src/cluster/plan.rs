@@ -359,8 +359,13 @@ fn maintain(observed: &Observed) -> Step {
         let name = member.name.clone();
         return Admit { name };
     }
-    if let Some((member, _)) = pods().find(|(_, pod)| !pod.ready) {
-        return wait(format!("{} is not ready", member.name));
+    if let Some((member, pod)) = pods().find(|(_, pod)| !pod.ready) {
+        let name = member.name.clone();
+        // Its image may not exist, and the spec has been corrected since.
+        return match pod.outdated && !observed.upgrade_skips() {
+            true => Restart { name },
+            false => wait(format!("{name} is not ready")),
+        };
     }
     if members.len() < observed.size {
         let name = observed.member_name(observed.next_ordinal());
@@ -712,6 +717,16 @@ mod tests {
         single.version = NEW;
         pod(&mut single, "c-0", |pod| pod.outdated = true);
         assert_eq!(next(&single), restart("c-0"));
+    }
+
+    #[test]
+    fn a_member_that_cannot_start_is_restarted_when_the_spec_changes() {
+        let mut observed = healthy(3);
+        observed.version = NEW;
+        pod(&mut observed, "c-2", |pod| pod.ready = false);
+        assert_eq!(next(&observed), wait("c-2 is not ready"));
+        pod(&mut observed, "c-2", |pod| pod.outdated = true);
+        assert_eq!(next(&observed), restart("c-2"));
     }
 
     #[test]

@@ -105,5 +105,20 @@ async fn the_schema_refuses_what_etcd_would() -> anyhow::Result<()> {
             (result, _) => panic!("{version}: {result:?}"),
         }
     }
+    for (storage, expected) in [
+        (json!({ "size": "1Gi" }), "size cannot shrink"),
+        (json!({ "size": "3Gi" }), ""),
+    ] {
+        let patch = Patch::Merge(json!({ "spec": { "storage": storage } }));
+        let refused = api
+            .patch("versions", &PatchParams::default(), &patch)
+            .await
+            .err();
+        let text = refused.map_or(String::new(), |error| error.to_string());
+        assert!(
+            text.contains(expected) && text.is_empty() == expected.is_empty(),
+            "{text}"
+        );
+    }
     Ok(())
 }

@@ -113,14 +113,17 @@ pub struct EtcdClusterStatus {
 }
 
 /// The disk of each member.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, KubeSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Storage {
     /// The size of the disk.
     #[serde(default = "default_storage_size")]
+    #[x_kube(validation = Rule::new("quantity(string(self)).compareTo(quantity(string(oldSelf))) >= 0")
+        .message("size cannot shrink"))]
     pub size: Quantity,
     /// The class of the disk, if it is not that of the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[x_kube(validation = Rule::new("self == oldSelf").message("storageClassName cannot change"))]
     pub storage_class_name: Option<String>,
 }
 
