@@ -209,6 +209,16 @@ pub async fn run([old, new]: [&str; 2], only: &str) -> Result<()> {
                 failures.push(row);
             }
         }
+        // Also after a failure, so that the next row has the machine to itself.
+        kubectl(
+            &[
+                "delete",
+                "etcdrestore,etcdbackup,etcdcluster",
+                &name,
+                "--ignore-not-found",
+            ],
+            None,
+        )?;
     }
     ensure!(failures.is_empty(), "failed: {failures:?}");
     Ok(())
@@ -248,15 +258,6 @@ async fn one(
         }
     };
     healthy(&outcome)?;
-    kubectl(
-        &[
-            "delete",
-            "etcdrestore,etcdbackup,etcdcluster",
-            name,
-            "--ignore-not-found",
-        ],
-        None,
-    )?;
     Ok((outcome, mended))
 }
 
