@@ -47,8 +47,11 @@ fn a_signal_leaves_nothing() {
     for name in ["KILL", "TERM", "INT"] {
         let directory = directory(name);
         fs::create_dir_all(&directory).unwrap();
-        let mut program = Command::new(PROGRAM)
+        // A test that runs under nohup ignores HUP, and so would the program.
+        let mut program = Command::new("env")
             .args([
+                "--default-signal",
+                PROGRAM,
                 "run",
                 "--",
                 "sh",
