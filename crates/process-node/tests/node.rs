@@ -41,13 +41,13 @@ fn pods_run_and_nothing_is_left() {
     assert!(status.success());
 }
 
-/// Whatever signal ends the program, the machine ends with it. HUP is not among them: under nohup, a program ignores it.
+/// Whatever signal ends the program, the machine ends with it.
 #[test]
 fn a_signal_leaves_nothing() {
     for name in ["KILL", "TERM", "INT"] {
         let directory = directory(name);
         fs::create_dir_all(&directory).unwrap();
-        // A test that runs under nohup ignores HUP, and so would the program.
+        // A test in the background may ignore signals, and so would the program.
         let mut program = Command::new("env")
             .args([
                 "--default-signal",
