@@ -25,6 +25,7 @@ export CARGO_TARGET_DIR="$cache/etcd-target"
 cargo build --quiet --locked --manifest-path examples/etcd-operator/Cargo.toml --bin etcd-operator
 operator=$(mktemp -d)
 trap 'rm -rf "$operator"' EXIT
+trap 'exit 1' HUP INT TERM
 cp "$CARGO_TARGET_DIR/debug/etcd-operator" "$operator/manager"
 
 old=$(cat "$images/3.6/version")
