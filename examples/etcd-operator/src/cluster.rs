@@ -58,7 +58,6 @@ impl ReconcileError for Error {
 
 /// Takes the cluster one step toward its spec.
 pub async fn reconcile(cluster: &EtcdCluster, context: &Context) -> Result<Action> {
-    let objects = Objects::of(cluster);
     let found = Found::read(&context.client, cluster).await?;
     let hands = Hands {
         cluster,
@@ -67,7 +66,7 @@ pub async fn reconcile(cluster: &EtcdCluster, context: &Context) -> Result<Actio
     };
     hands.apply_foundation(&found).await?;
     let incarnation = cluster.status.as_ref().and_then(|it| it.incarnation);
-    let answers = Answers::ask(&objects, &found, incarnation.unwrap_or_default()).await;
+    let answers = Answers::ask(&hands.objects, &found, incarnation.unwrap_or_default()).await;
     let (restores, backups) = (context.restores.list(), context.backups.list());
     let requested = observe::requested(cluster, &restores);
     let observed = observe(cluster, &found, &answers, requested);

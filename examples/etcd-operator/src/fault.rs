@@ -14,7 +14,8 @@ const EXITED: &str = "/fault/exited";
 static WRITES: AtomicU64 = AtomicU64::new(0);
 static LAST: LazyLock<Option<u64>> = LazyLock::new(|| std::env::var(EXIT_AT).ok()?.parse().ok());
 
-/// Called right before each write to the API server or to etcd.
+/// Called right before each write of a step or of a status, to the API server or to etcd. The Services, the disruption
+/// budget and the sizes of disks are applied without it: the applier alone knows whether it sends them.
 pub fn before_write() {
     let number = WRITES.fetch_add(1, Ordering::Relaxed) + 1;
     if *LAST == Some(number) && File::create_new(Path::new(EXITED)).is_ok() {

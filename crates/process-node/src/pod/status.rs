@@ -1,4 +1,4 @@
-//! What the API server is told about a Pod.
+//! The status of a Pod, as the node reports it.
 
 use std::time::Duration;
 
