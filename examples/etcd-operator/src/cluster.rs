@@ -38,6 +38,8 @@ pub enum Error {
     Etcd(#[from] etcd::Error),
     #[error("cannot issue a certificate")]
     Certificate(#[from] rcgen::Error),
+    #[error("cannot find out which image fetches the snapshot")]
+    Image(#[source] anyhow::Error),
     /// Not an error: the step has to wait.
     #[error("{0}")]
     NotYet(String),
@@ -51,6 +53,7 @@ impl ReconcileError for Error {
             Self::Kube(_) => "ApiCallFailed",
             Self::Etcd(_) => "EtcdCallFailed",
             Self::Certificate(_) => "CertificateFailed",
+            Self::Image(_) => "ImageUnknown",
             Self::NotYet(_) => "Waiting",
         }
     }

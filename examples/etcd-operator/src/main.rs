@@ -3,7 +3,7 @@ use std::sync::Arc;
 use clap::Parser;
 use operator_runtime::{Flags, Manager};
 
-use etcd_operator::snapshot::SnapshotArgs;
+use etcd_operator::snapshot::SnapshotCommand;
 use etcd_operator::{Context, OPTIONS, OperatorFlags, controllers, webhooks};
 
 #[derive(Parser)]
@@ -19,7 +19,9 @@ struct Args {
 
 #[derive(clap::Subcommand)]
 enum Command {
-    Snapshot(SnapshotArgs),
+    /// What the Pods of backups and restores run.
+    #[command(subcommand)]
+    Snapshot(SnapshotCommand),
 }
 
 #[tokio::main(flavor = "current_thread")]

@@ -10,7 +10,7 @@ use operator_runtime::TypedObject;
 use serde_json::{Value, json};
 
 use super::certificates::{Authority, is_due};
-use super::objects::{GUARD, INITIAL_CLUSTER, Objects, SnapshotFile, VOTER};
+use super::objects::{GUARD, INITIAL_CLUSTER, Objects, SnapshotSource, VOTER};
 use super::observe::{self, Found};
 use super::plan::{Member, Observed, Step, Version};
 use super::{Error, Result};
@@ -109,7 +109,7 @@ impl Hands<'_> {
         step: &Step,
         observed: &Observed,
         found: &Found,
-        snapshot: Option<&SnapshotFile>,
+        snapshot: Option<&SnapshotSource>,
     ) -> Result<()> {
         match step {
             Step::Bootstrap { name } => {
@@ -207,17 +207,20 @@ impl Hands<'_> {
         &self,
         name: &str,
         observed: &Observed,
-        snapshot: Option<&SnapshotFile>,
+        snapshot: Option<&SnapshotSource>,
     ) -> Result<()> {
         let Some(snapshot) = snapshot else {
             return Err(Error::NotYet("the snapshot to restore is gone".to_owned()));
         };
+        let image = self.context.image().await.map_err(Error::Image)?;
         let applier = &self.context.applier;
         fault::before_write();
         applier
             .create_owned(self.cluster, self.objects.disk(name))
             .await?;
-        let pod = self.objects.restore(name, observed.version, snapshot);
+        let pod = self
+            .objects
+            .restore(name, observed.version, snapshot, image);
         fault::before_write();
         applier.create_owned(self.cluster, pod).await?;
         Ok(())

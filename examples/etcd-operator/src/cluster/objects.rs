@@ -15,6 +15,7 @@ use super::certificates::{CA, CERTIFICATE, Issued, KEY, RENEW_AFTER};
 use super::plan::{Member, Version};
 use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
 use crate::etcd::CLIENT_PORT;
+use crate::snapshot::Location;
 
 /// The label with the name of the cluster.
 pub const CLUSTER: &str = "etcd.example.com/cluster";
@@ -42,20 +43,15 @@ pub const GUARD: &str = "disk-lost=https://127.0.0.1:2380";
 /// The annotation with what the spec asked for when the Pod was made.
 pub const TEMPLATE: &str = "etcd.example.com/template";
 
-/// The annotation with the version that the Pod runs.
-pub const VERSION: &str = "etcd.example.com/version";
-
 const PEER_PORT: u16 = 2380;
 const METRICS_PORT: u16 = 2381;
 const DATA: &str = "/var/lib/etcd/data";
 
 /// Where a snapshot comes from.
 #[derive(Clone, Debug)]
-pub struct SnapshotFile {
-    /// The PersistentVolumeClaim.
-    pub claim: String,
-    /// The path in it.
-    pub path: String,
+pub struct SnapshotSource {
+    pub location: Location,
+    pub name: String,
 }
 
 /// The names and objects of one cluster.
@@ -210,7 +206,6 @@ impl<'a> Objects<'a> {
         metadata["annotations"] = json!({
             INITIAL_CLUSTER: if has_data { GUARD.to_owned() } else { self.initial_cluster(members) },
             TEMPLATE: self.template(version),
-            VERSION: version.to_string(),
         });
         if itself.is_some_and(|member| member.started && !member.learner) {
             metadata["labels"][VOTER] = json!("true");
@@ -304,14 +299,28 @@ impl<'a> Objects<'a> {
         arguments
     }
 
-    /// The Pod that writes a snapshot to the disk of the first member.
+    /// The Pod that writes a snapshot to the disk of the first member. `fetcher` is the operator's image.
     ///
     /// Revisions go up by a billion, so that a client which has seen a later revision than the snapshot's
     /// never sees it again with other data; its watch fails, and it reads everything anew.
-    pub fn restore(&self, member: &str, version: Version, snapshot: &SnapshotFile) -> Pod {
+    pub fn restore(
+        &self,
+        member: &str,
+        version: Version,
+        source: &SnapshotSource,
+        fetcher: &str,
+    ) -> Pod {
         let mut metadata = self.metadata(&self.restorer());
         metadata["labels"][ROLE] = json!("restore");
         let peer_url = self.peer_url(member);
+        let snapshot = json!({ "name": "snapshot", "mountPath": "/snapshot" });
+        let mut mounts = source.location.mounts(true);
+        mounts.push(snapshot.clone());
+        let mut volumes = source.location.volumes();
+        volumes.extend([
+            json!({ "name": "snapshot", "emptyDir": {} }),
+            json!({ "name": "data", "persistentVolumeClaim": { "claimName": member } }),
+        ]);
         object(json!({
             "metadata": metadata,
             "spec": {
@@ -319,10 +328,25 @@ impl<'a> Objects<'a> {
                 "automountServiceAccountToken": false,
                 "enableServiceLinks": false,
                 "securityContext": pod_security(),
+                "initContainers": [{
+                    "name": "fetch",
+                    "image": fetcher,
+                    "args": [
+                        "snapshot",
+                        "fetch",
+                        source.location.argument(),
+                        format!("--name={}", source.name),
+                        "--to=/snapshot/db",
+                    ],
+                    "env": source.location.environment(),
+                    "securityContext": container_security(),
+                    "terminationMessagePolicy": "FallbackToLogsOnError",
+                    "volumeMounts": mounts,
+                }],
                 "containers": [{
                     "name": "restore",
                     "image": self.image(version),
-                    "command": ["etcdutl", "snapshot", "restore", format!("/snapshots/{}", snapshot.path)],
+                    "command": ["etcdutl", "snapshot", "restore", "/snapshot/db"],
                     "args": [
                         format!("--name={member}"),
                         format!("--data-dir={DATA}"),
@@ -334,17 +358,9 @@ impl<'a> Objects<'a> {
                     ],
                     "securityContext": container_security(),
                     "terminationMessagePolicy": "FallbackToLogsOnError",
-                    "volumeMounts": [
-                        { "name": "data", "mountPath": "/var/lib/etcd" },
-                        { "name": "snapshots", "mountPath": "/snapshots", "readOnly": true },
-                    ],
+                    "volumeMounts": [{ "name": "data", "mountPath": "/var/lib/etcd" }, snapshot],
                 }],
-                "volumes": [
-                    { "name": "data", "persistentVolumeClaim": { "claimName": member } },
-                    { "name": "snapshots", "persistentVolumeClaim": {
-                        "claimName": snapshot.claim, "readOnly": true,
-                    } },
-                ],
+                "volumes": volumes,
             },
         }))
     }
@@ -467,11 +483,15 @@ mod tests {
     fn every_object_has_the_form_of_its_type() {
         let cluster = cluster();
         let objects = Objects::of(&cluster);
-        let snapshot = SnapshotFile {
-            claim: "snapshots".to_owned(),
-            path: "b/s.db".to_owned(),
+        let backup = object(json!({
+            "metadata": { "name": "b", "namespace": "ns" },
+            "spec": { "cluster": "c", "destination": { "claim": "snapshots" } },
+        }));
+        let source = SnapshotSource {
+            location: Location::of(&backup),
+            name: "s.db".to_owned(),
         };
-        let restore = objects.restore("c-0", Version::default(), &snapshot);
+        let restore = objects.restore("c-0", Version::default(), &source, "operator");
         assert_eq!(restore.name_any(), "c-restore");
         assert_eq!(objects.peer_service().name_any(), "c");
         assert_eq!(objects.client_service().name_any(), "c-client");

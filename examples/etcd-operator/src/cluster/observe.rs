@@ -12,16 +12,18 @@ use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Secret};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use kube::api::ListParams;
 use kube::{Api, Client, ResourceExt};
+use kube_quantity::ParsedQuantity;
 
 use super::certificates::credentials;
 use super::objects::{
-    GUARD, INCARNATION, INITIAL_CLUSTER, Objects, ROLE, SnapshotFile, TEMPLATE, VERSION, VOTER,
+    GUARD, INCARNATION, INITIAL_CLUSTER, Objects, ROLE, SnapshotSource, TEMPLATE, VOTER,
 };
 use super::plan::{self, Disk, Member, Observed, Requested, Restorer, Threshold, Version};
 use crate::api::etcd::v1alpha1::etcd_backup::EtcdBackup;
 use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
 use crate::api::etcd::v1alpha1::etcd_restore::EtcdRestore;
 use crate::etcd::{self, Credentials, Etcd, Id};
+use crate::snapshot::Location;
 
 /// What etcd prints before it ends because its disk is empty, and [`GUARD`] is its initial cluster.
 const EMPTY_DISK: &str = "couldn't find local name";
@@ -201,7 +203,7 @@ pub fn snapshot(
     cluster: &EtcdCluster,
     restores: &[Arc<EtcdRestore>],
     backups: &[Arc<EtcdBackup>],
-) -> Option<SnapshotFile> {
+) -> Option<SnapshotSource> {
     let uid = cluster.status.as_ref()?.restore.as_ref()?;
     let restore = restores
         .iter()
@@ -209,13 +211,9 @@ pub fn snapshot(
     let backup = backups.iter().find(|backup| {
         backup.name_any() == restore.spec.backup && backup.namespace() == restore.namespace()
     })?;
-    Some(SnapshotFile {
-        claim: backup.spec.claim.clone(),
-        path: format!(
-            "{}/{}",
-            backup.name_any(),
-            restore.status.as_ref()?.snapshot.as_ref()?
-        ),
+    Some(SnapshotSource {
+        location: Location::of(backup),
+        name: restore.status.as_ref()?.snapshot.clone()?,
     })
 }
 
@@ -263,11 +261,7 @@ fn pod(pod: &Pod, answer: Option<&etcd::Status>, template: &str) -> plan::Pod {
         outdated: annotation(TEMPLATE) != Some(template),
         guarded: annotation(INITIAL_CLUSTER) == Some(GUARD),
         admitted: is_voter,
-        version: answer
-            .map(|status| status.version.as_str())
-            .or_else(|| annotation(VERSION))
-            .and_then(|text| text.parse().ok())
-            .unwrap_or_default(),
+        version: answer.and_then(|status| status.version.parse().ok()),
         database: answer.map_or((0, 0), |status| (status.size, status.size_in_use)),
     }
 }
@@ -308,7 +302,7 @@ fn is_ready(pod: &Pod) -> bool {
         .any(|it| it.type_ == "Ready" && it.status == "True")
 }
 
-/// Whether the container does not run, because its disk was empty when it last did.
+/// Whether the container found an empty disk when it last ran, and has not passed its startup probe since.
 fn has_empty_disk(pod: &Pod) -> bool {
     let statuses = pod
         .status
@@ -319,29 +313,15 @@ fn has_empty_disk(pod: &Pod) -> bool {
         let last = status.last_state.clone().unwrap_or_default();
         let end = state.terminated.or(last.terminated);
         let message = end.and_then(|end| end.message).unwrap_or_default();
-        state.running.is_none() && message.contains(EMPTY_DISK)
+        status.started != Some(true) && message.contains(EMPTY_DISK)
     })
 }
 
-/// The number of bytes that a Quantity such as `100Mi` is.
-fn bytes(Quantity(text): &Quantity) -> u64 {
-    let end = text
-        .find(|it: char| !it.is_ascii_digit())
-        .unwrap_or(text.len());
-    let (number, unit) = text.split_at(end);
-    let factor = match unit {
-        "k" => 1_000,
-        "M" => 1_000_000,
-        "G" => 1_000_000_000,
-        "Ki" => 1 << 10,
-        "Mi" => 1 << 20,
-        "Gi" => 1 << 30,
-        _ => 1,
-    };
-    number
-        .parse::<u64>()
-        .unwrap_or_default()
-        .saturating_mul(factor)
+/// The number of bytes that a quantity such as `100Mi` is.
+fn bytes(quantity: &Quantity) -> u64 {
+    let parsed = ParsedQuantity::try_from(quantity).ok();
+    // `to_bytes_u64` takes 1.5Gi for 1Gi.
+    parsed.and_then(|it| it.to_bytes_f64()).unwrap_or_default() as u64
 }
 
 #[cfg(test)]
@@ -353,30 +333,36 @@ mod tests {
 
     #[test]
     fn quantities_are_bytes() {
-        for (text, expected) in [("100Mi", 100 << 20), ("2G", 2_000_000_000), ("512", 512)] {
+        for (text, expected) in [
+            ("100Mi", 100 << 20),
+            ("1.5Gi", 3 << 29),
+            ("2G", 2_000_000_000),
+            ("512", 512),
+        ] {
             assert_eq!(bytes(&Quantity(text.to_owned())), expected, "{text}");
         }
     }
 
     #[test]
-    fn a_disk_is_lost_while_its_member_refuses_to_start() {
+    fn a_disk_is_lost_until_its_member_starts() {
         let message = "couldn't find local name \"c-0\" in the initial cluster configuration";
         let ended = json!({ "terminated": { "exitCode": 1, "message": message } });
         let running = json!({ "running": {} });
         let waiting = json!({ "waiting": { "reason": "CrashLoopBackOff" } });
         let other = json!({ "terminated": { "exitCode": 1, "message": "killed" } });
-        for (state, last, expected) in [
-            (&ended, &json!({}), true),
-            (&waiting, &ended, true),
-            (&running, &ended, false),
-            (&other, &ended, false),
-            (&waiting, &other, false),
+        for (state, last, started, expected) in [
+            (&ended, &json!({}), false, true),
+            (&waiting, &ended, false, true),
+            (&running, &ended, false, true),
+            (&running, &ended, true, false),
+            (&other, &ended, false, false),
+            (&waiting, &other, false, false),
         ] {
             let pod = object(json!({
                 "metadata": { "name": "c-0" },
                 "status": { "containerStatuses": [{
                     "name": "etcd", "image": "", "imageID": "", "ready": false, "restartCount": 1,
-                    "state": state, "lastState": last,
+                    "started": started, "state": state, "lastState": last,
                 }] },
             }));
             assert_eq!(has_empty_disk(&pod), expected, "{state} {last}");
@@ -410,12 +396,10 @@ mod tests {
 
         let backup = object::<EtcdBackup>(json!({
             "metadata": { "name": "b", "namespace": "ns" },
-            "spec": { "cluster": "c", "claim": "snapshots" },
+            "spec": { "cluster": "c", "destination": { "claim": "snapshots" } },
         }));
-        let file = snapshot(&cluster, &[first], &[Arc::new(backup)]).unwrap();
-        assert_eq!(
-            (file.claim.as_str(), file.path.as_str()),
-            ("snapshots", "b/s.db")
-        );
+        let source = snapshot(&cluster, &[first], &[Arc::new(backup)]).unwrap();
+        assert_eq!(source.name, "s.db");
+        assert_eq!(source.location.argument(), "--archive=file:///archive/b");
     }
 }

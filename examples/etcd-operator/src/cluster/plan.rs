@@ -73,7 +73,8 @@ pub struct Pod {
     pub guarded: bool,
     /// The Service leads to the Pod.
     pub admitted: bool,
-    pub version: Version,
+    /// The version that it runs, if it answers.
+    pub version: Option<Version>,
     /// The size of the database in bytes, and how much of it is in use.
     pub database: (u64, u64),
 }
@@ -263,11 +264,12 @@ fn found(observed: &Observed) -> Step {
     if pod.is_some_and(|pod| pod.disk_lost) && observed.incarnation > 0 {
         return RetryRestore { name };
     }
-    if let Some(pod) = pod {
-        return wait(match pod.terminating {
-            true => format!("{name} is being deleted"),
-            false => format!("{name} starts"),
-        });
+    match pod {
+        Some(pod) if pod.terminating => return wait(format!("{name} is being deleted")),
+        // Its image may not exist, and the spec has been corrected since.
+        Some(pod) if pod.outdated => return Restart { name },
+        Some(_) => return wait(format!("{name} starts")),
+        None => {}
     }
     if observed.incarnation == 0 {
         return Bootstrap { name };
@@ -396,7 +398,7 @@ fn upgrade(observed: &Observed) -> Option<Step> {
     let is_outdated = |member: &&Member| observed.pod(&member.name).is_some_and(|pod| pod.outdated);
     let outdated = observed.leader_last().find(is_outdated)?;
     if observed.upgrade_skips() {
-        let (from, to) = (observed.oldest_version(), observed.version);
+        let (from, to) = (observed.oldest_version()?, observed.version);
         return Some(Wait(Waiting::UpgradeSkips { from, to }));
     }
     let name = outdated.name.clone();
@@ -416,7 +418,7 @@ fn upgrade(observed: &Observed) -> Option<Step> {
 /// Starts a member. A new one joins with the version of the others, so that only an upgrade raises it.
 fn start(observed: &Observed, name: &str) -> Step {
     let joins = |member: &Member| member.name == name && (member.learner || !member.started);
-    let oldest = observed.oldest_version();
+    let oldest = observed.oldest_version().unwrap_or(observed.version);
     let version = match observed.members.iter().any(joins) || observed.upgrade_skips() {
         true => oldest,
         false => observed.version,
@@ -492,17 +494,20 @@ impl Observed {
         !self.founded || requested.overwrite || majority_lost || never_written
     }
 
-    /// The oldest version that a member runs, or ran last.
-    pub fn oldest_version(&self) -> Version {
-        let pods = self.instances.values().filter_map(|it| it.pod.as_ref());
-        let running = pods.map(|pod| pod.version).min();
-        running.or(self.recorded).unwrap_or(self.version)
+    /// The oldest version that a member runs, or ran when it last answered. `None` before the first answer.
+    pub fn oldest_version(&self) -> Option<Version> {
+        let version = |member: &Member| self.pod(&member.name)?.version;
+        let running = self.members.iter().filter_map(version).min();
+        match self.members.iter().all(|member| version(member).is_some()) {
+            true => running.or(self.recorded),
+            false => running.into_iter().chain(self.recorded).min(),
+        }
     }
 
     /// Whether etcd would refuse the way from the oldest version to the wanted one.
     fn upgrade_skips(&self) -> bool {
         let oldest = self.oldest_version();
-        self.version.minor > oldest.minor + 1 || self.version < oldest
+        oldest.is_some_and(|it| self.version.minor > it.minor + 1 || self.version < it)
     }
 
     fn is_fragmented(&self, member: &Member, threshold: Threshold) -> bool {
@@ -555,7 +560,7 @@ mod tests {
                 ready: true,
                 guarded: true,
                 admitted: true,
-                version: OLD,
+                version: Some(OLD),
                 ..Pod::default()
             }),
             disk: Some(Disk::default()),
@@ -705,7 +710,7 @@ mod tests {
             );
             observed.instances.get_mut(&name).unwrap().pod = pod_before;
             pod(&mut observed, &name, |pod| {
-                (pod.version, pod.outdated) = (NEW, false);
+                (pod.version, pod.outdated) = (Some(NEW), false);
             });
         }
         let from = "c-0".to_owned();
@@ -727,6 +732,49 @@ mod tests {
         assert_eq!(next(&observed), wait("c-2 is not ready"));
         pod(&mut observed, "c-2", |pod| pod.outdated = true);
         assert_eq!(next(&observed), restart("c-2"));
+    }
+
+    #[test]
+    fn an_upgrade_is_taken_back_until_all_members_run_it() {
+        let mut observed = healthy(3);
+        pod(&mut observed, "c-2", |pod| {
+            (pod.version, pod.outdated) = (Some(NEW), true);
+        });
+        assert_eq!(next(&observed), restart("c-2"));
+        // The image of the version does not exist, so the member never ran it.
+        pod(&mut observed, "c-2", |pod| {
+            (pod.version, pod.ready) = (None, false);
+        });
+        assert_eq!(next(&observed), restart("c-2"));
+        let mut observed = healthy(1);
+        pod(&mut observed, "c-0", |pod| {
+            (pod.version, pod.ready, pod.outdated) = (None, false, true);
+        });
+        assert_eq!(observed.oldest_version(), Some(OLD));
+        assert_eq!(next(&observed), restart("c-0"));
+
+        let mut observed = healthy(3);
+        for name in ["c-0", "c-1", "c-2"] {
+            pod(&mut observed, name, |pod| {
+                (pod.version, pod.outdated) = (Some(NEW), true);
+            });
+        }
+        let (from, to) = (NEW, OLD);
+        assert_eq!(next(&observed), Wait(Waiting::UpgradeSkips { from, to }));
+    }
+
+    #[test]
+    fn a_first_member_that_cannot_start_is_restarted_when_the_spec_changes() {
+        let mut observed = healthy(1);
+        (observed.founded, observed.quorum, observed.recorded) = (false, false, None);
+        observed.members.clear();
+        pod(&mut observed, "c-0", |pod| {
+            (pod.version, pod.ready) = (None, false);
+        });
+        assert_eq!(observed.oldest_version(), None);
+        assert_eq!(next(&observed), wait("c-0 starts"));
+        pod(&mut observed, "c-0", |pod| pod.outdated = true);
+        assert_eq!(next(&observed), restart("c-0"));
     }
 
     #[test]

@@ -35,13 +35,7 @@ pub fn wanted(
             status.cluster_id = Some(list.header.cluster_id.to_string());
         }
     }
-    if observed
-        .instances
-        .values()
-        .any(|instance| instance.pod.is_some())
-    {
-        status.version = Some(observed.oldest_version().to_string());
-    }
+    status.version = observed.oldest_version().map(|it| it.to_string());
     let ready = observed.instances.values().filter_map(|it| it.pod.as_ref());
     let ready = ready.filter(|pod| pod.ready && pod.admitted).count();
     status.ready_members = i32::try_from(ready).ok();
@@ -152,7 +146,12 @@ fn describe(step: &Step) -> (&'static str, String) {
         ),
         Step::Wait(Waiting::UpgradeSkips { from, to }) => (
             "UpgradeRefused",
-            format!("etcd cannot go from {from} to {to}: ask for each minor version in turn"),
+            match to < from {
+                true => format!("every member runs {from}, and etcd cannot go back to {to}"),
+                false => format!(
+                    "etcd cannot go from {from} to {to}: ask for each minor version in turn"
+                ),
+            },
         ),
         Step::Done => ("AsSpecified", String::new()),
     }

@@ -17,7 +17,7 @@ use serde_json::json;
 use crate::api::etcd::v1alpha1::etcd_backup::{EtcdBackup, EtcdBackupStatus};
 use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
 use crate::cluster::{Objects, container_security, object, pod_security};
-use crate::snapshot::Report;
+use crate::snapshot::{Location, Report};
 use crate::{Context, fault};
 
 /// The name of this controller in logs, metrics and probes.
@@ -183,6 +183,12 @@ fn due(backup: &EtcdBackup, status: &EtcdBackupStatus, now: Timestamp) -> Result
 fn snapshot_pod(backup: &EtcdBackup, cluster: &EtcdCluster, time: Timestamp, image: &str) -> Pod {
     let objects = Objects::of(cluster);
     let name = backup.name_any();
+    let location = Location::of(backup);
+    let mut mounts = location.mounts(false);
+    mounts.push(json!({ "name": "tls", "mountPath": "/etc/etcd/tls", "readOnly": true }));
+    let mut volumes = location.volumes();
+    let tls = json!({ "secretName": objects.client(), "defaultMode": 0o440 });
+    volumes.push(json!({ "name": "tls", "secret": tls }));
     object(json!({
         "metadata": {
             "name": format!("{name}-{}", time.as_second()),
@@ -203,23 +209,19 @@ fn snapshot_pod(backup: &EtcdBackup, cluster: &EtcdCluster, time: Timestamp, ima
                 "image": image,
                 "args": [
                     "snapshot",
+                    "save",
+                    location.argument(),
                     format!("--host={}", objects.service_host()),
                     "--tls=/etc/etcd/tls",
-                    format!("--directory=/snapshots/{name}"),
                     format!("--name={}.db", time.strftime("%Y%m%dT%H%M%SZ")),
                     format!("--keep={}", backup.spec.keep),
                 ],
+                "env": location.environment(),
                 "securityContext": container_security(),
                 "terminationMessagePolicy": "FallbackToLogsOnError",
-                "volumeMounts": [
-                    { "name": "snapshots", "mountPath": "/snapshots" },
-                    { "name": "tls", "mountPath": "/etc/etcd/tls", "readOnly": true },
-                ],
+                "volumeMounts": mounts,
             }],
-            "volumes": [
-                { "name": "snapshots", "persistentVolumeClaim": { "claimName": backup.spec.claim } },
-                { "name": "tls", "secret": { "secretName": objects.client(), "defaultMode": 0o440 } },
-            ],
+            "volumes": volumes,
         },
     }))
 }
@@ -280,7 +282,9 @@ mod tests {
             "metadata": {
                 "name": "b", "namespace": "ns", "creationTimestamp": "2030-01-01T08:30:00Z",
             },
-            "spec": { "cluster": "c", "claim": "snapshots", "schedule": schedule },
+            "spec": {
+                "cluster": "c", "destination": { "claim": "snapshots" }, "schedule": schedule,
+            },
         }))
     }
 

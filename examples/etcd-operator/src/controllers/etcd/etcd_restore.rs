@@ -159,7 +159,7 @@ mod tests {
             .collect();
         let backup: EtcdBackup = object(json!({
             "metadata": { "name": "b" },
-            "spec": { "cluster": "c", "claim": "s" },
+            "spec": { "cluster": "c", "destination": { "claim": "s" } },
             "status": { "snapshots": snapshots },
         }));
         let status = wanted_status(

@@ -15,7 +15,7 @@ async fn waits_for_its_cluster() -> anyhow::Result<()> {
     let api = cluster.api::<EtcdBackup>()?;
     let backup = serde_json::from_value(json!({
         "metadata": { "name": "early" },
-        "spec": { "cluster": "late", "claim": "snapshots" },
+        "spec": { "cluster": "late", "destination": { "claim": "snapshots" } },
     }))?;
     api.create(&PostParams::default(), &backup).await?;
     eventually(Duration::from_secs(20), async || {

@@ -41,10 +41,9 @@ pub struct EtcdBackupSpec {
     #[serde(default = "default_keep")]
     #[schemars(range(min = 1, max = 100))]
     pub keep: i32,
-    /// The PersistentVolumeClaim for the snapshots.
-    #[schemars(length(min = 1))]
-    #[x_kube(validation = Rule::new("self == oldSelf").message("claim cannot change"))]
-    pub claim: String,
+    /// Where the snapshots are kept.
+    #[x_kube(validation = Rule::new("self == oldSelf").message("destination cannot change"))]
+    pub destination: Destination,
 }
 
 impl Default for EtcdBackupSpec {
@@ -54,7 +53,7 @@ impl Default for EtcdBackupSpec {
             schedule: None,
             suspend: false,
             keep: default_keep(),
-            claim: String::new(),
+            destination: Destination::Claim(String::new()),
         }
     }
 }
@@ -63,7 +62,7 @@ impl Default for EtcdBackupSpec {
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, KubeSchema, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EtcdBackupStatus {
-    /// The snapshots on the disk, oldest first.
+    /// The snapshots at the destination, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["name".into()]))]
     pub snapshots: Vec<Snapshot>,
@@ -80,6 +79,39 @@ pub struct EtcdBackupStatus {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[x_kube(merge_strategy = ListMerge::Map(vec!["type".into()]))]
     pub conditions: Vec<Condition>,
+}
+
+/// Where the snapshots are kept: in a PersistentVolumeClaim, or in a bucket.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Destination {
+    /// The name of a PersistentVolumeClaim. Each backup has a directory there.
+    Claim(#[schemars(length(min = 1))] String),
+    /// A bucket of S3, or of a service with the same protocol.
+    S3(S3),
+}
+
+/// A bucket of S3, or of a service with the same protocol.
+#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct S3 {
+    #[schemars(length(min = 3))]
+    pub bucket: String,
+    /// What the keys of the snapshots begin with. Behind it come the namespace and the name of the
+    /// backup, so that only Kubernetes clusters that share a bucket need different prefixes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub prefix: Option<String>,
+    /// The URL of the service, if it is not that of AWS.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(regex(pattern = "^https?://"))]
+    pub endpoint: Option<String>,
+    #[serde(default = "default_region")]
+    #[schemars(length(min = 1))]
+    pub region: String,
+    /// The Secret with `AWS_ACCESS_KEY_ID` and `AWS_SECRET_ACCESS_KEY`.
+    #[schemars(length(min = 1))]
+    pub secret: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
@@ -109,4 +141,8 @@ impl Default for Snapshot {
 
 fn default_keep() -> i32 {
     7
+}
+
+fn default_region() -> String {
+    "us-east-1".to_owned()
 }

@@ -23,6 +23,14 @@ use serde::{Deserialize, Serialize};
     // The names of its Services and members begin with it, and are DNS labels.
     validation = Rule::new("self.metadata.name.matches('^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$')")
         .message("the name must be a DNS label of at most 40 characters that starts with a letter"),
+    // An upgrade is final once every member runs the new version, and nothing ran before the first answer.
+    validation = Rule::new("self.spec.version == oldSelf.spec.version \
+        || !has(self.status) || !has(self.status.version) || self.spec.version == self.status.version \
+        || int(self.spec.version.split('.')[1]) == int(oldSelf.spec.version.split('.')[1]) + 1 \
+        || self.spec.version.split('.')[1] == oldSelf.spec.version.split('.')[1] \
+            && int(self.spec.version.split('.')[2]) > int(oldSelf.spec.version.split('.')[2])")
+        .message("version must rise by at most one minor version, or return to what a member still runs")
+        .field_path(".spec.version"),
     printcolumn(name = "Size", type_ = "integer", json_path = ".spec.size"),
     printcolumn(name = "Members", type_ = "integer", json_path = ".status.readyMembers"),
     printcolumn(name = "Version", type_ = "string", json_path = ".status.version"),
@@ -39,14 +47,9 @@ pub struct EtcdClusterSpec {
     #[schemars(range(min = 1, max = 7))]
     #[x_kube(validation = Rule::new("self % 2 == 1").message("size must be odd"))]
     pub size: i32,
-    /// The version of etcd, such as 3.6.16. It rises by one minor version at a time, and never
-    /// falls.
+    /// The version of etcd, such as 3.6.16. It rises by one minor version at a time. It falls only
+    /// to take back an upgrade, to the version that a member still runs.
     #[schemars(regex(pattern = r"^3\.[0-9]+\.[0-9]+$"), length(max = 16))]
-    #[x_kube(validation = Rule::new("int(self.split('.')[1]) - int(oldSelf.split('.')[1]) in [0, 1]")
-        .message("version must stay at its minor version, or rise to the next one"))]
-    #[x_kube(validation = Rule::new("self.split('.')[1] != oldSelf.split('.')[1] \
-        || int(self.split('.')[2]) >= int(oldSelf.split('.')[2])")
-        .message("version cannot fall"))]
     pub version: String,
     /// The image of etcd, without its tag, which is `v` and the version.
     #[serde(default = "default_repository")]
