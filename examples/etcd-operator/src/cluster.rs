@@ -15,6 +15,7 @@ use operator_runtime::{Action, ReconcileError};
 
 pub use certificates::{CA, CERTIFICATE, KEY};
 pub use objects::{CLUSTER, Objects, container_security, object, pod_security};
+pub use observe::is_newer;
 
 use act::Hands;
 use observe::{Answers, Found, observe};
@@ -38,6 +39,10 @@ pub enum Error {
     Etcd(#[from] etcd::Error),
     #[error("cannot issue a certificate")]
     Certificate(#[from] rcgen::Error),
+    #[error(
+        "the Secret {0} with the CA is gone or cannot be read: members run on until their certificates expire"
+    )]
+    CaLost(String),
     #[error("cannot find out which image fetches the snapshot")]
     Image(#[source] anyhow::Error),
     /// Not an error: the step has to wait.
@@ -53,6 +58,7 @@ impl ReconcileError for Error {
             Self::Kube(_) => "ApiCallFailed",
             Self::Etcd(_) => "EtcdCallFailed",
             Self::Certificate(_) => "CertificateFailed",
+            Self::CaLost(_) => "CaLost",
             Self::Image(_) => "ImageUnknown",
             Self::NotYet(_) => "Waiting",
         }
@@ -60,7 +66,13 @@ impl ReconcileError for Error {
 }
 
 /// Takes the cluster one step toward its spec.
-pub async fn reconcile(cluster: &EtcdCluster, context: &Context) -> Result<Action> {
+pub async fn reconcile(cached: &EtcdCluster, context: &Context) -> Result<Action> {
+    let namespace = cached.namespace().unwrap_or_default();
+    let api: Api<EtcdCluster> = Api::namespaced(context.client.clone(), &namespace);
+    let current = api.get_opt(&cached.name_any()).await?;
+    let Some(cluster) = &current.filter(|it| it.metadata.deletion_timestamp.is_none()) else {
+        return Ok(Action::await_change());
+    };
     let found = Found::read(&context.client, cluster).await?;
     let hands = Hands {
         cluster,
@@ -71,25 +83,29 @@ pub async fn reconcile(cluster: &EtcdCluster, context: &Context) -> Result<Actio
     let incarnation = cluster.status.as_ref().and_then(|it| it.incarnation);
     let answers = Answers::ask(&hands.objects, &found, incarnation.unwrap_or_default()).await;
     let (restores, backups) = (context.restores.list(), context.backups.list());
-    let requested = observe::requested(cluster, &restores);
+    let requested = observe::requested(cluster, &restores, &backups);
     let observed = observe(cluster, &found, &answers, requested);
-    let mut step = plan::next(&observed);
-    let snapshot = observe::snapshot(cluster, &restores, &backups);
-    match hands
-        .take(&step, &observed, &found, snapshot.as_ref())
-        .await
-    {
-        Err(Error::NotYet(reason)) => step = Step::Wait(Waiting::For(reason)),
-        result => result?,
+    let facts = status::facts(cluster, &observed, &answers);
+    if cluster.status.as_ref().is_some_and(|it| *it != facts) {
+        fault::before_write();
+        operator_runtime::status::patch(&api, cluster, &facts).await?;
+        return Ok(Action::requeue(AFTER_STEP));
     }
-    publish(cluster, context, &step).await;
+    let mut step = plan::next(&observed);
+    let mut result = hands.take(&step, &observed, &found).await;
+    if let Err(Error::NotYet(reason)) = result {
+        step = Step::Wait(Waiting::For(reason));
+        result = Ok(());
+    }
+    if result.is_ok() {
+        publish(cluster, context, &step).await;
+    }
     let wanted = status::wanted(cluster, &observed, &answers, &step);
-    let namespace = cluster.namespace().unwrap_or_default();
-    let api: Api<EtcdCluster> = Api::namespaced(context.client.clone(), &namespace);
     if cluster.status.as_ref() != Some(&wanted) {
         fault::before_write();
     }
     operator_runtime::status::patch(&api, cluster, &wanted).await?;
+    result?;
     Ok(Action::requeue(match step {
         Step::Done => WHEN_DONE,
         Step::Wait(_) => WHILE_WAITING,
@@ -105,9 +121,10 @@ async fn publish(cluster: &EtcdCluster, context: &Context, step: &Step) {
     };
     tracing::info!(reason, note);
     context.metrics.step(reason);
-    let type_ = match step {
-        Step::Wait(_) => EventType::Warning,
-        _ => EventType::Normal,
+    let type_ = if status::is_warning(step) {
+        EventType::Warning
+    } else {
+        EventType::Normal
     };
     let event = Event {
         type_,

@@ -20,8 +20,12 @@ pub const CLIENT_PORT: u16 = 2379;
 /// How long a change may take. etcd itself gives up on one after 7 s.
 const TIMEOUT: Duration = Duration::from_secs(8);
 
-/// How long a read may take. Without a leader, etcd answers late, and the others must not wait for it.
+/// How long a read may take. A member without a leader answers only after seconds, which must not delay the answers of
+/// the others.
 const READ_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long it may take to rewrite a database.
+const DEFRAGMENTATION_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// How long a connection may take. A member that is gone must not hold up the others.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(2);
@@ -124,7 +128,7 @@ impl Etcd {
 
     /// Gives free space of the database back to the disk. The member answers nothing else meanwhile.
     pub async fn defragment(&self) -> Result<(), Error> {
-        self.call("maintenance/defragment", json!({}))
+        self.send("maintenance/defragment", json!({}), DEFRAGMENTATION_TIMEOUT)
             .await
             .map(ignore)
     }
@@ -173,13 +177,11 @@ impl Etcd {
         let response = request.send().await?;
         let is_success = response.status().is_success();
         let body = response.bytes().await?;
-        match is_success {
-            true => Ok(serde_json::from_slice(&body)?),
-            false => {
-                let Refusal { code, message } = serde_json::from_slice(&body)?;
-                Err(Error::Refused { code, message })
-            }
+        if is_success {
+            return Ok(serde_json::from_slice(&body)?);
         }
+        let Refusal { code, message } = serde_json::from_slice(&body)?;
+        Err(Error::Refused { code, message })
     }
 }
 
@@ -283,6 +285,8 @@ pub struct Status {
     /// The part of it that holds data, in bytes.
     #[serde(rename = "dbSizeInUse", default, deserialize_with = "number")]
     pub size_in_use: u64,
+    #[serde(rename = "isLearner", default)]
+    pub is_learner: bool,
     /// The ID of the leader; 0 if the member knows none.
     #[serde(default)]
     pub leader: Id,

@@ -108,7 +108,7 @@ pub fn backup(name: &str, cluster: &str) -> Value {
                 "apiVersion": "etcd.example.com/v1alpha1",
                 "kind": "EtcdBackup",
                 "metadata": { "name": name, "namespace": "default" },
-                "spec": { "cluster": cluster, "claim": name },
+                "spec": { "cluster": cluster, "destination": { "claim": name } },
             },
         ],
     })

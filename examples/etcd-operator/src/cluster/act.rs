@@ -1,5 +1,5 @@
-//! Takes one step. A step that was taken half way, or twice, is no harm: each write is idempotent, and the
-//! next decision starts from what is there.
+//! Takes one step. A step that was taken half way, or twice, is no harm: the next decision starts from what is
+//! there, objects are created by name and deleted by uid, and etcd refuses a second member with the same URL.
 
 use k8s_openapi::api::core::v1::Pod;
 use k8s_openapi::jiff::Timestamp;
@@ -10,7 +10,7 @@ use operator_runtime::TypedObject;
 use serde_json::{Value, json};
 
 use super::certificates::{Authority, is_due};
-use super::objects::{GUARD, INITIAL_CLUSTER, Objects, SnapshotSource, VOTER};
+use super::objects::{GUARD, INITIAL_CLUSTER, MEMBER_NAME, Objects, VOTER};
 use super::observe::{self, Found};
 use super::plan::{Member, Observed, Step, Version};
 use super::{Error, Result};
@@ -22,7 +22,7 @@ use crate::{Context, fault};
 const FAILED_PRECONDITION: i32 = 9;
 const UNAVAILABLE: i32 = 14;
 
-/// The time for a member to end whose data is given up. Without a majority it would not end by itself.
+/// The seconds that a member has to end when its data is discarded. Without a majority, etcd does not end on SIGTERM.
 const GRACE: Option<u32> = Some(1);
 
 /// One cluster, and the means to change it.
@@ -46,6 +46,16 @@ impl Hands<'_> {
             .owned(self.cluster, self.objects.disruption_budget())
             .await?;
         let Some(authority) = self.authority(found) else {
+            // Members keep the CA with which they started: another one would cut them off from each other.
+            if self
+                .cluster
+                .status
+                .as_ref()
+                .is_some_and(|it| it.cluster_id.is_some())
+            {
+                let secret = self.objects.ca_secret();
+                return Err(Error::CaLost(secret));
+            }
             fault::before_write();
             let issued = Authority::create(&self.cluster.name_any(), now())?;
             let secret =
@@ -54,7 +64,8 @@ impl Hands<'_> {
             applier.create_owned(self.cluster, secret).await?;
             return Ok(());
         };
-        self.issue(&authority, found, &self.objects.client(), Vec::new())
+        let client = self.objects.client();
+        self.issue(&authority, found, &client, &client, Vec::new())
             .await?;
         let current = found
             .disks
@@ -62,13 +73,18 @@ impl Hands<'_> {
             .filter(|disk| self.objects.is_current(*disk));
         for disk in current {
             let name = disk.name_any();
-            // A larger disk; the API server refuses it where the class does not allow that.
-            applier
-                .owned(self.cluster, self.objects.disk(&name))
-                .await?;
+            let larger = self.objects.disk(&name);
+            match applier.owned(self.cluster, larger).await {
+                // Its class does not allow that. Everything else goes on.
+                Err(kube::Error::Api(status)) if matches!(status.code, 403 | 422) => {
+                    tracing::warn!(disk = name, message = status.message, "cannot resize");
+                }
+                result => _ = result?,
+            }
             // A member gets its first certificate when it starts.
             if found.secret(&name).is_some() {
-                self.issue(&authority, found, &name, self.objects.hosts(&name))
+                let hosts = self.objects.hosts(&name);
+                self.issue(&authority, found, &name, MEMBER_NAME, hosts)
                     .await?;
             }
         }
@@ -80,12 +96,13 @@ impl Hands<'_> {
         Authority::read(&self.cluster.name_any(), secret)
     }
 
-    /// Issues a certificate that is missing or due.
+    /// Issues the certificate in the Secret `name`, if it is missing or due.
     async fn issue(
         &self,
         authority: &Authority,
         found: &Found,
         name: &str,
+        common_name: &str,
         hosts: Vec<String>,
     ) -> Result<()> {
         let ca = authority.certificate();
@@ -96,7 +113,7 @@ impl Hands<'_> {
             return Ok(());
         }
         let tls = self.cluster.spec.tls.clone().unwrap_or_default();
-        let issued = authority.issue(name, hosts, now(), tls.validity.into())?;
+        let issued = authority.issue(common_name, hosts, now(), tls.validity.into())?;
         let secret = self.objects.secret(name, ca, &issued);
         fault::before_write();
         self.context.applier.owned(self.cluster, secret).await?;
@@ -104,13 +121,7 @@ impl Hands<'_> {
     }
 
     /// Takes `step`, unless it only changes the status or waits.
-    pub async fn take(
-        &self,
-        step: &Step,
-        observed: &Observed,
-        found: &Found,
-        snapshot: Option<&SnapshotSource>,
-    ) -> Result<()> {
+    pub async fn take(&self, step: &Step, observed: &Observed, found: &Found) -> Result<()> {
         match step {
             Step::Bootstrap { name } => {
                 let first = Member {
@@ -123,8 +134,17 @@ impl Hands<'_> {
                 self.start(found, name, observed.version, &[first], is_new)
                     .await
             }
-            Step::Restore { name } => self.restore(name, observed, snapshot).await,
+            Step::Restore {
+                name,
+                uid,
+                incarnation,
+            } => {
+                let objects = Objects::of_incarnation(self.cluster, *incarnation);
+                self.restore(&objects, name, uid, observed.version).await
+            }
             Step::RetryRestore { name } => {
+                let restorer = found.pod(&self.objects.restorer());
+                tracing::warn!(ends = ?restorer.map(observe::last_words), "cannot restore");
                 self.delete(found.pod(&self.objects.restorer()), GRACE)
                     .await?;
                 self.delete(found.pod(name), GRACE).await?;
@@ -151,15 +171,20 @@ impl Hands<'_> {
                 fault::before_write();
                 unless_too_early(etcd.promote(*id).await)
             }
+            Step::Introduce { name } => {
+                let members = self.objects.initial_cluster(&observed.members);
+                let metadata = json!({ "annotations": { INITIAL_CLUSTER: members } });
+                self.patch_pod(found, name, metadata).await
+            }
             Step::Guard { name } => {
                 let metadata = json!({ "annotations": { INITIAL_CLUSTER: GUARD } });
-                self.patch_pod(name, metadata).await
+                self.patch_pod(found, name, metadata).await
             }
             Step::Admit { name } => {
                 let metadata = json!({ "labels": { VOTER: "true" } });
-                self.patch_pod(name, metadata).await
+                self.patch_pod(found, name, metadata).await
             }
-            Step::Remove { id, .. } => {
+            Step::Remove { id, .. } | Step::RemoveLost { id, .. } => {
                 let etcd = self.voter(observed, found)?;
                 fault::before_write();
                 unless_too_early(etcd.remove(*id).await)
@@ -174,7 +199,7 @@ impl Hands<'_> {
                 fault::before_write();
                 Ok(etcd.defragment().await?)
             }
-            Step::BeginRestore { .. } | Step::Found | Step::Wait(_) | Step::Done => Ok(()),
+            Step::BeginRestore { .. } | Step::RecordId | Step::Wait(_) | Step::Done => Ok(()),
         }
     }
 
@@ -190,7 +215,8 @@ impl Hands<'_> {
         let Some(authority) = self.authority(found) else {
             return Err(Error::NotYet("the CA is being created".to_owned()));
         };
-        self.issue(&authority, found, name, self.objects.hosts(name))
+        let hosts = self.objects.hosts(name);
+        self.issue(&authority, found, name, MEMBER_NAME, hosts)
             .await?;
         let applier = &self.context.applier;
         fault::before_write();
@@ -203,30 +229,34 @@ impl Hands<'_> {
         Ok(())
     }
 
+    /// Creates the Pod that writes a snapshot, and its disk, as far as they are missing. The Pod is first: it says which
+    /// disk it is.
     async fn restore(
         &self,
+        objects: &Objects<'_>,
         name: &str,
-        observed: &Observed,
-        snapshot: Option<&SnapshotSource>,
+        uid: &str,
+        version: Version,
     ) -> Result<()> {
-        let Some(snapshot) = snapshot else {
+        let (restores, backups) = (self.context.restores.list(), self.context.backups.list());
+        let Some(snapshot) = observe::snapshot(uid, &restores, &backups) else {
             return Err(Error::NotYet("the snapshot to restore is gone".to_owned()));
         };
         let image = self.context.image().await.map_err(Error::Image)?;
         let applier = &self.context.applier;
-        fault::before_write();
-        applier
-            .create_owned(self.cluster, self.objects.disk(name))
-            .await?;
-        let pod = self
-            .objects
-            .restore(name, observed.version, snapshot, image);
+        let pod = objects.restore(name, version, uid, &snapshot, image);
         fault::before_write();
         applier.create_owned(self.cluster, pod).await?;
+        fault::before_write();
+        applier
+            .create_owned(self.cluster, objects.disk(name))
+            .await?;
         Ok(())
     }
 
-    async fn patch_pod(&self, name: &str, metadata: Value) -> Result<()> {
+    /// Changes the Pod that was found, and no younger one with its name.
+    async fn patch_pod(&self, found: &Found, name: &str, mut metadata: Value) -> Result<()> {
+        metadata["uid"] = json!(found.pod(name).and_then(|pod| pod.uid()));
         let patch = Patch::Merge(json!({ "metadata": metadata }));
         fault::before_write();
         let params = PatchParams::default();
@@ -234,8 +264,7 @@ impl Hands<'_> {
         Ok(())
     }
 
-    /// Deletes the object that was found. `grace` is the time for its processes to end, in seconds, if it is not what
-    /// the object says.
+    /// Deletes the object that was found. `grace` replaces the grace period of a Pod, in seconds.
     async fn delete<K>(&self, object: Option<&K>, grace: Option<u32>) -> Result<()>
     where
         K: TypedObject + Resource<Scope = NamespaceResourceScope>,
@@ -291,7 +320,7 @@ impl Hands<'_> {
 }
 
 /// etcd refuses to promote a learner that lags, and to change the members until each has been connected for some
-/// seconds. Both pass.
+/// seconds. Both end by themselves, so the step is tried again.
 fn unless_too_early(result: std::result::Result<(), etcd::Error>) -> Result<()> {
     match result {
         Err(etcd::Error::Refused {

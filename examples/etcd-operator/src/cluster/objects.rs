@@ -7,7 +7,9 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Secret, Service};
 use k8s_openapi::api::policy::v1::PodDisruptionBudget;
+use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use kube::ResourceExt;
+use kube_quantity::ParsedQuantity;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -40,8 +42,20 @@ pub const INITIAL_CLUSTER: &str = "etcd.example.com/initial-cluster";
 /// start.
 pub const GUARD: &str = "disk-lost=https://127.0.0.1:2380";
 
-/// The annotation with what the spec asked for when the Pod was made.
+/// The annotation of the Pod that restores: the uid of the EtcdRestore.
+pub const RESTORE: &str = "etcd.example.com/restore";
+
+/// The annotation of the Pod that restores: the member whose disk it writes.
+pub const MEMBER: &str = "etcd.example.com/member";
+
+/// The annotation with the version for which the Pod was made.
+pub const VERSION: &str = "etcd.example.com/version";
+
+/// The annotation with what else the spec asked for then.
 pub const TEMPLATE: &str = "etcd.example.com/template";
+
+/// The common name in the certificates of members.
+pub const MEMBER_NAME: &str = "etcd-member";
 
 const PEER_PORT: u16 = 2380;
 const METRICS_PORT: u16 = 2381;
@@ -70,6 +84,14 @@ impl<'a> Objects<'a> {
             name: cluster.name_any(),
             namespace: cluster.namespace().unwrap_or_default(),
             incarnation: status.and_then(|it| it.incarnation).unwrap_or_default(),
+        }
+    }
+
+    /// The objects of another incarnation.
+    pub fn of_incarnation(cluster: &'a EtcdCluster, incarnation: i32) -> Self {
+        Self {
+            incarnation,
+            ..Self::of(cluster)
         }
     }
 
@@ -153,12 +175,16 @@ impl<'a> Objects<'a> {
         }))
     }
 
-    /// Draining nodes leaves a majority.
+    /// Draining nodes leaves a majority of the members that vote now.
     pub fn disruption_budget(&self) -> PodDisruptionBudget {
+        let members = self.cluster.status.iter().flat_map(|it| &it.members);
+        let voters = members.filter(|member| !member.learner).count();
+        let size = usize::try_from(self.cluster.spec.size).unwrap_or_default();
+        let voters = if voters == 0 { size } else { voters };
         object(json!({
             "metadata": self.metadata(&self.name),
             "spec": {
-                "minAvailable": self.cluster.spec.size / 2 + 1,
+                "minAvailable": voters / 2 + 1,
                 "selector": { "matchLabels": { CLUSTER: self.name, VOTER: "true" } },
             },
         }))
@@ -191,9 +217,11 @@ impl<'a> Objects<'a> {
         }))
     }
 
-    /// What the spec asks of every member, for [`TEMPLATE`].
-    pub fn template(&self, version: Version) -> String {
-        json!({ "image": self.image(version), "resources": self.cluster.spec.resources })
+    /// What the spec asks of every member beside its version, for [`TEMPLATE`].
+    pub fn template(&self) -> String {
+        let spec = &self.cluster.spec;
+        let storage = &spec.storage.size;
+        json!({ "repository": spec.repository, "resources": spec.resources, "storage": storage })
             .to_string()
     }
 
@@ -205,7 +233,8 @@ impl<'a> Objects<'a> {
         let has_data = itself.is_some_and(|member| member.started);
         metadata["annotations"] = json!({
             INITIAL_CLUSTER: if has_data { GUARD.to_owned() } else { self.initial_cluster(members) },
-            TEMPLATE: self.template(version),
+            TEMPLATE: self.template(),
+            VERSION: version.to_string(),
         });
         if itself.is_some_and(|member| member.started && !member.learner) {
             metadata["labels"][VOTER] = json!("true");
@@ -267,7 +296,8 @@ impl<'a> Objects<'a> {
         }))
     }
 
-    fn initial_cluster(&self, members: &[Member]) -> String {
+    /// The members, as etcd is told about them.
+    pub fn initial_cluster(&self, members: &[Member]) -> String {
         let url = |member: &Member| format!("{}={}", member.name, self.peer_url(&member.name));
         let members: Vec<_> = members.iter().map(url).collect();
         members.join(",")
@@ -287,6 +317,9 @@ impl<'a> Objects<'a> {
             format!("--listen-metrics-urls=http://0.0.0.0:{METRICS_PORT}"),
             format!("--initial-cluster-state={state}"),
             format!("--initial-cluster-token={}", self.token()),
+            format!("--quota-backend-bytes={}", self.quota()),
+            // The certificates of clients are of the same CA.
+            format!("--peer-cert-allowed-cn={MEMBER_NAME}"),
         ];
         for prefix in ["", "peer-"] {
             arguments.extend([
@@ -301,17 +334,24 @@ impl<'a> Objects<'a> {
 
     /// The Pod that writes a snapshot to the disk of the first member. `fetcher` is the operator's image.
     ///
-    /// Revisions go up by a billion, so that a client which has seen a later revision than the snapshot's
-    /// never sees it again with other data; its watch fails, and it reads everything anew.
+    /// Revisions go up by a billion with each incarnation, so that a client which has seen a later revision than
+    /// the snapshot's never sees it again with other data; its watch fails, and it reads everything anew.
     pub fn restore(
         &self,
         member: &str,
         version: Version,
+        uid: &str,
         source: &SnapshotSource,
         fetcher: &str,
     ) -> Pod {
         let mut metadata = self.metadata(&self.restorer());
         metadata["labels"][ROLE] = json!("restore");
+        metadata["annotations"] = json!({
+            RESTORE: uid,
+            MEMBER: member,
+            TEMPLATE: self.template(),
+            VERSION: version.to_string(),
+        });
         let peer_url = self.peer_url(member);
         let snapshot = json!({ "name": "snapshot", "mountPath": "/snapshot" });
         let mut mounts = source.location.mounts(true);
@@ -353,7 +393,7 @@ impl<'a> Objects<'a> {
                         format!("--initial-advertise-peer-urls={peer_url}"),
                         format!("--initial-cluster={member}={peer_url}"),
                         format!("--initial-cluster-token={}", self.token()),
-                        "--bump-revision=1000000000",
+                        format!("--bump-revision={}000000000", self.incarnation),
                         "--mark-compacted",
                     ],
                     "securityContext": container_security(),
@@ -363,6 +403,12 @@ impl<'a> Objects<'a> {
                 "volumes": volumes,
             },
         }))
+    }
+
+    /// The size of the database from which etcd accepts no writes: two fifths of the disk, because the log and the copy
+    /// that a defragmentation makes need room, too.
+    fn quota(&self) -> u64 {
+        bytes(&self.cluster.spec.storage.size) * 2 / 5
     }
 
     /// Members of different incarnations never take each other for one cluster.
@@ -406,6 +452,13 @@ pub fn container_security() -> Value {
         "capabilities": { "drop": ["ALL"] },
         "readOnlyRootFilesystem": true,
     })
+}
+
+/// The number of bytes that a quantity such as `100Mi` is.
+pub fn bytes(quantity: &Quantity) -> u64 {
+    let parsed = ParsedQuantity::try_from(quantity).ok();
+    // `to_bytes_u64` takes 1.5Gi for 1Gi.
+    parsed.and_then(|it| it.to_bytes_f64()).unwrap_or_default() as u64
 }
 
 /// The object that the JSON describes.
@@ -466,17 +519,25 @@ mod tests {
     #[test]
     fn the_token_and_the_template_say_what_differs() {
         let mut cluster = cluster();
-        let version: Version = "3.6.16".parse().unwrap();
-        let before = Objects::of(&cluster).template(version);
+        let before = Objects::of(&cluster).template();
         assert_eq!(Objects::of(&cluster).token(), "u-2");
-        assert_ne!(
-            before,
-            Objects::of(&cluster).template("3.7.1".parse().unwrap())
-        );
+        assert_eq!(Objects::of_incarnation(&cluster, 3).token(), "u-3");
         cluster.spec.size = 5;
-        assert_eq!(before, Objects::of(&cluster).template(version));
+        assert_eq!(before, Objects::of(&cluster).template());
         cluster.spec.resources = object(json!({ "requests": { "cpu": "1" } }));
-        assert_ne!(before, Objects::of(&cluster).template(version));
+        assert_ne!(before, Objects::of(&cluster).template());
+    }
+
+    #[test]
+    fn quantities_are_bytes() {
+        for (text, expected) in [
+            ("100Mi", 100 << 20),
+            ("1.5Gi", 3 << 29),
+            ("2G", 2_000_000_000),
+            ("512", 512),
+        ] {
+            assert_eq!(bytes(&Quantity(text.to_owned())), expected, "{text}");
+        }
     }
 
     #[test]
@@ -491,7 +552,7 @@ mod tests {
             location: Location::of(&backup),
             name: "s.db".to_owned(),
         };
-        let restore = objects.restore("c-0", Version::default(), &source, "operator");
+        let restore = objects.restore("c-0", Version::default(), "r", &source, "operator");
         assert_eq!(restore.name_any(), "c-restore");
         assert_eq!(objects.peer_service().name_any(), "c");
         assert_eq!(objects.client_service().name_any(), "c-client");

@@ -1,24 +1,27 @@
 //! What the cluster is now: its Pods, disks and Secrets from the API server, its members from etcd.
 //!
-//! Nothing of it comes from a cache. The decisions are about data, and a Pod or a disk that the cache still
-//! shows, or does not show yet, would be a reason for the wrong one.
+//! The cluster and its objects are read from the API server, not from a cache. The decisions are about data, and a
+//! Pod or a disk that the cache still shows, or does not show yet, would be a reason for the wrong one. Restores and
+//! backups come from the cache: whether they are seen now or a moment later makes no difference.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use futures::future::join_all;
-use k8s_openapi::api::core::v1::{PersistentVolumeClaim, Pod, Secret};
-use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
+use k8s_openapi::api::core::v1::{ContainerStatus, PersistentVolumeClaim, Pod, Secret};
 use kube::api::ListParams;
+use kube::core::ObjectList;
 use kube::{Api, Client, ResourceExt};
-use kube_quantity::ParsedQuantity;
 
 use super::certificates::credentials;
 use super::objects::{
-    GUARD, INCARNATION, INITIAL_CLUSTER, Objects, ROLE, SnapshotSource, TEMPLATE, VOTER,
+    GUARD, INCARNATION, INITIAL_CLUSTER, MEMBER, Objects, RESTORE, ROLE, SnapshotSource, TEMPLATE,
+    VERSION, VOTER, bytes,
 };
-use super::plan::{self, Disk, Member, Observed, Requested, Restorer, Threshold, Version};
+use super::plan::{
+    self, Disk, Member, Observed, Requested, Restorer, RestorerState, Threshold, Version,
+};
 use crate::api::etcd::v1alpha1::etcd_backup::EtcdBackup;
 use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
 use crate::api::etcd::v1alpha1::etcd_restore::EtcdRestore;
@@ -42,10 +45,15 @@ impl Found {
         let pods = Api::<Pod>::namespaced(client.clone(), &namespace);
         let disks = Api::<PersistentVolumeClaim>::namespaced(client.clone(), &namespace);
         let secrets = Api::<Secret>::namespaced(client.clone(), &namespace);
+        let (pods, disks, secrets) = futures::try_join!(
+            pods.list(&params),
+            disks.list(&params),
+            secrets.list(&params)
+        )?;
         Ok(Self {
-            pods: pods.list(&params).await?.items,
-            disks: disks.list(&params).await?.items,
-            secrets: secrets.list(&params).await?.items,
+            pods: owned(cluster, pods),
+            disks: owned(cluster, disks),
+            secrets: owned(cluster, secrets),
         })
     }
 
@@ -65,6 +73,15 @@ impl Found {
     pub fn credentials(&self, objects: &Objects<'_>) -> Option<Credentials> {
         self.secret(&objects.client()).and_then(credentials)
     }
+}
+
+/// Without what is left of an earlier cluster with the same name.
+fn owned<K: Clone + ResourceExt>(cluster: &EtcdCluster, found: ObjectList<K>) -> Vec<K> {
+    let is_owned = |object: &K| {
+        let mut owners = object.owner_references().iter();
+        owners.any(|owner| Some(&owner.uid) == cluster.metadata.uid.as_ref())
+    };
+    found.items.into_iter().filter(is_owned).collect()
 }
 
 /// What a majority of the members says about the cluster, and each member about itself.
@@ -108,10 +125,12 @@ impl Answers {
             all.list = all.list.or(list);
         }
         if all.list.is_some() {
-            let pod = found
-                .pods
-                .iter()
-                .find(|pod| all.statuses.contains_key(&pod.name_any()));
+            // A learner does not know them.
+            let is_voter = |pod: &&Pod| {
+                let status = all.statuses.get(&pod.name_any());
+                status.is_some_and(|status| !status.is_learner)
+            };
+            let pod = found.pods.iter().find(is_voter);
             if let Some(etcd) = pod.and_then(|pod| client(objects, pod, &credentials)) {
                 all.alarms = etcd.alarms().await.unwrap_or_default();
             }
@@ -131,12 +150,13 @@ pub fn observe(
     cluster: &EtcdCluster,
     found: &Found,
     answers: &Answers,
-    requested: Option<Requested>,
+    requested: Vec<Requested>,
 ) -> Observed {
     let objects = Objects::of(cluster);
     let status = cluster.status.clone().unwrap_or_default();
     let version: Version = cluster.spec.version.parse().unwrap_or_default();
-    let template = objects.template(version);
+    let template = objects.template();
+    let first = status.first_member.clone();
     let mut observed = Observed {
         cluster: cluster.name_any(),
         size: usize::try_from(cluster.spec.size).unwrap_or_default(),
@@ -144,6 +164,8 @@ pub fn observe(
         recorded: status.version.as_deref().and_then(|text| text.parse().ok()),
         founded: status.cluster_id.is_some(),
         incarnation: status.incarnation.unwrap_or_default(),
+        restore: status.restore.clone(),
+        first: first.unwrap_or_else(|| format!("{}-0", cluster.name_any())),
         requested,
         quorum: answers.list.is_some(),
         leader: leader(answers),
@@ -161,13 +183,17 @@ pub fn observe(
     observed
         .members
         .sort_by_key(|member| plan::ordinal(&member.name));
+    observed.corrupt = alarmed(&observed.members, answers, "CORRUPT");
+    let initial_cluster = objects.initial_cluster(&observed.members);
     for pod in &found.pods {
         if is_member(pod) {
             let answer = answers.statuses.get(&pod.name_any());
             let instance = observed.instances.entry(pod.name_any()).or_default();
-            instance.pod = Some(self::pod(pod, answer, &template));
+            let mut seen = self::pod(pod, answer, &template);
+            seen.introduced = annotation(pod, INITIAL_CLUSTER) == Some(&initial_cluster);
+            instance.pod = Some(seen);
         } else if pod.name_any() == objects.restorer() {
-            observed.restorer = Some(restorer(pod, observed.incarnation));
+            observed.restorer = Some(restorer(pod, &template, version));
         }
     }
     for disk in &found.disks {
@@ -180,40 +206,64 @@ pub fn observe(
     observed
 }
 
-/// The restore that is asked for: the oldest that has found its snapshot and has not begun.
-pub fn requested(cluster: &EtcdCluster, restores: &[Arc<EtcdRestore>]) -> Option<Requested> {
-    let current = cluster.status.as_ref().and_then(|it| it.restore.as_deref());
+/// The restores that are asked for, newest first: those whose snapshot is there, and that are newer than the one that
+/// began last.
+pub fn requested(
+    cluster: &EtcdCluster,
+    restores: &[Arc<EtcdRestore>],
+    backups: &[Arc<EtcdBackup>],
+) -> Vec<Requested> {
     let waiting = restores.iter().filter(|restore| {
         let status = restore.status.as_ref();
         restore.spec.cluster == cluster.name_any()
             && restore.namespace() == cluster.namespace()
             && restore.metadata.deletion_timestamp.is_none()
-            && status.is_some_and(|it| it.snapshot.is_some() && it.completion_time.is_none())
-            && restore.uid().as_deref() != current
+            && status.is_some_and(|it| it.completion_time.is_none())
+            && is_newer(restore, cluster)
+            && source(restore, backups).is_some()
     });
-    let oldest = waiting.min_by_key(|restore| restore.creation_timestamp())?;
-    Some(Requested {
-        uid: oldest.uid()?,
-        overwrite: oldest.spec.overwrite,
-    })
+    let mut waiting: Vec<_> = waiting.collect();
+    waiting.sort_by_key(|restore| (restore.creation_timestamp(), restore.uid()));
+    let requests = waiting.into_iter().rev().filter_map(|restore| {
+        Some(Requested {
+            name: restore.name_any(),
+            uid: restore.uid()?,
+            created: restore.creation_timestamp(),
+            overwrite: restore.spec.overwrite,
+        })
+    });
+    requests.collect()
 }
 
-/// The snapshot of the restore that made this incarnation.
+/// Whether a restore was created after the one that the cluster began last. Each restore begins once, and never after
+/// a newer one.
+pub fn is_newer(restore: &EtcdRestore, cluster: &EtcdCluster) -> bool {
+    let began = cluster.status.as_ref();
+    let began = began.map(|it| (&it.restore_time, &it.restore));
+    began.is_none_or(|began| (&restore.creation_timestamp(), &restore.uid()) > began)
+}
+
+/// The snapshot of the restore with this uid.
 pub fn snapshot(
-    cluster: &EtcdCluster,
+    uid: &str,
     restores: &[Arc<EtcdRestore>],
     backups: &[Arc<EtcdBackup>],
 ) -> Option<SnapshotSource> {
-    let uid = cluster.status.as_ref()?.restore.as_ref()?;
-    let restore = restores
-        .iter()
-        .find(|restore| restore.uid().as_ref() == Some(uid))?;
+    let mut restores = restores.iter();
+    let restore = restores.find(|restore| restore.uid().as_deref() == Some(uid))?;
+    source(restore, backups)
+}
+
+/// The snapshot that a restore has chosen, if the backup still keeps it.
+fn source(restore: &EtcdRestore, backups: &[Arc<EtcdBackup>]) -> Option<SnapshotSource> {
+    let name = restore.status.as_ref()?.snapshot.as_ref()?;
     let backup = backups.iter().find(|backup| {
         backup.name_any() == restore.spec.backup && backup.namespace() == restore.namespace()
     })?;
-    Some(SnapshotSource {
+    let mut kept = backup.status.iter().flat_map(|it| &it.snapshots);
+    kept.any(|it| it.name == *name).then(|| SnapshotSource {
         location: Location::of(backup),
-        name: restore.status.as_ref()?.snapshot.clone()?,
+        name: name.clone(),
     })
 }
 
@@ -241,6 +291,13 @@ fn recorded(member: &crate::api::etcd::v1alpha1::etcd_cluster::Member) -> Member
     }
 }
 
+/// The names of the members that raised an alarm.
+pub fn alarmed(members: &[Member], answers: &Answers, kind: &str) -> Vec<String> {
+    let alarms = answers.alarms.iter().filter(|alarm| alarm.alarm == kind);
+    let members = alarms.filter_map(|alarm| members.iter().find(|it| it.id == alarm.member));
+    members.map(|member| member.name.clone()).collect()
+}
+
 fn leader(answers: &Answers) -> Option<Id> {
     answers.list.as_ref()?;
     let known = answers
@@ -250,32 +307,54 @@ fn leader(answers: &Answers) -> Option<Id> {
     Some(known.max_by_key(|status| status.term)?.leader)
 }
 
+fn annotation<'a>(pod: &'a Pod, key: &str) -> Option<&'a str> {
+    pod.annotations().get(key).map(String::as_str)
+}
+
+fn phase(pod: &Pod) -> &str {
+    let phase = pod.status.as_ref().and_then(|it| it.phase.as_deref());
+    phase.unwrap_or_default()
+}
+
 fn pod(pod: &Pod, answer: Option<&etcd::Status>, template: &str) -> plan::Pod {
-    let annotation = |key: &str| pod.annotations().get(key).map(String::as_str);
     let is_voter = pod.labels().contains_key(VOTER);
     plan::Pod {
         incarnation: incarnation(pod),
         terminating: is_terminating(pod),
+        ended: matches!(phase(pod), "Failed" | "Succeeded"),
+        running: container_statuses(pod).any(is_running),
         ready: is_ready(pod) && answer.is_some(),
         disk_lost: has_empty_disk(pod),
-        outdated: annotation(TEMPLATE) != Some(template),
-        guarded: annotation(INITIAL_CLUSTER) == Some(GUARD),
+        asked: asked(pod),
+        changed: annotation(pod, TEMPLATE) != Some(template),
+        guarded: annotation(pod, INITIAL_CLUSTER) == Some(GUARD),
+        introduced: false,
         admitted: is_voter,
         version: answer.and_then(|status| status.version.parse().ok()),
         database: answer.map_or((0, 0), |status| (status.size, status.size_in_use)),
     }
 }
 
-fn restorer(pod: &Pod, current: i32) -> Restorer {
-    let phase = pod
-        .status
-        .as_ref()
-        .and_then(|status| status.phase.as_deref());
-    match phase {
-        _ if is_terminating(pod) || incarnation(pod) < current => Restorer::Leaving,
-        Some("Succeeded") => Restorer::Succeeded,
-        Some("Failed") => Restorer::Failed,
-        _ => Restorer::Running,
+/// The version for which a Pod was made.
+fn asked(pod: &Pod) -> Version {
+    let version = annotation(pod, VERSION).and_then(|text| text.parse().ok());
+    version.unwrap_or_default()
+}
+
+fn restorer(pod: &Pod, template: &str, version: Version) -> Restorer {
+    let is_outdated = annotation(pod, TEMPLATE) != Some(template) || asked(pod) != version;
+    let text = |key| annotation(pod, key).unwrap_or_default().to_owned();
+    Restorer {
+        state: match phase(pod) {
+            _ if is_terminating(pod) => RestorerState::Terminating,
+            "Succeeded" => RestorerState::Succeeded,
+            "Failed" => RestorerState::Failed,
+            _ if is_outdated => RestorerState::Failed,
+            _ => RestorerState::Running,
+        },
+        incarnation: incarnation(pod),
+        restore: text(RESTORE),
+        member: text(MEMBER),
     }
 }
 
@@ -302,46 +381,44 @@ fn is_ready(pod: &Pod) -> bool {
         .any(|it| it.type_ == "Ready" && it.status == "True")
 }
 
-/// Whether the container found an empty disk when it last ran, and has not passed its startup probe since.
-fn has_empty_disk(pod: &Pod) -> bool {
-    let statuses = pod
-        .status
-        .iter()
-        .flat_map(|it| it.container_statuses.iter().flatten());
-    statuses.into_iter().any(|status| {
-        let state = status.state.clone().unwrap_or_default();
-        let last = status.last_state.clone().unwrap_or_default();
-        let end = state.terminated.or(last.terminated);
-        let message = end.and_then(|end| end.message).unwrap_or_default();
-        status.started != Some(true) && message.contains(EMPTY_DISK)
-    })
+/// What the containers of a Pod said when they ended.
+pub fn last_words(pod: &Pod) -> Vec<&str> {
+    let init = pod.status.iter();
+    let init = init.flat_map(|it| it.init_container_statuses.iter().flatten());
+    let ends = init.chain(container_statuses(pod)).filter_map(|status| {
+        let end = status.state.as_ref()?.terminated.as_ref()?;
+        end.message.as_deref()
+    });
+    ends.collect()
 }
 
-/// The number of bytes that a quantity such as `100Mi` is.
-fn bytes(quantity: &Quantity) -> u64 {
-    let parsed = ParsedQuantity::try_from(quantity).ok();
-    // `to_bytes_u64` takes 1.5Gi for 1Gi.
-    parsed.and_then(|it| it.to_bytes_f64()).unwrap_or_default() as u64
+fn container_statuses(pod: &Pod) -> impl Iterator<Item = &ContainerStatus> {
+    let statuses = pod.status.iter();
+    statuses.flat_map(|it| it.container_statuses.iter().flatten())
+}
+
+fn is_running(status: &ContainerStatus) -> bool {
+    status.state.as_ref().is_some_and(|it| it.running.is_some())
+}
+
+/// Whether the container found an empty disk when it last ran, and has not passed its startup probe since.
+fn has_empty_disk(pod: &Pod) -> bool {
+    container_statuses(pod).any(|status| {
+        let ends = [&status.state, &status.last_state].into_iter().flatten();
+        let mut ends = ends.filter_map(|state| state.terminated.as_ref());
+        let message = ends.next().and_then(|end| end.message.as_deref());
+        status.started != Some(true) && message.is_some_and(|it| it.contains(EMPTY_DISK))
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use k8s_openapi::apimachinery::pkg::apis::meta::v1::Time;
+    use k8s_openapi::jiff::Timestamp;
+    use serde_json::{Value, json};
 
     use super::super::objects::object;
     use super::*;
-
-    #[test]
-    fn quantities_are_bytes() {
-        for (text, expected) in [
-            ("100Mi", 100 << 20),
-            ("1.5Gi", 3 << 29),
-            ("2G", 2_000_000_000),
-            ("512", 512),
-        ] {
-            assert_eq!(bytes(&Quantity(text.to_owned())), expected, "{text}");
-        }
-    }
 
     #[test]
     fn a_disk_is_lost_until_its_member_starts() {
@@ -370,12 +447,14 @@ mod tests {
     }
 
     #[test]
-    fn a_restore_is_asked_for_once_its_snapshot_is_known() {
-        let cluster: EtcdCluster = object(json!({
-            "metadata": { "name": "c", "namespace": "ns" },
-            "spec": { "version": "3.6.16", "storage": {} },
-            "status": { "restore": "first", "incarnation": 1 },
-        }));
+    fn a_restore_is_asked_for_once_and_never_after_a_newer_one() {
+        let cluster = |status: Value| -> EtcdCluster {
+            object(json!({
+                "metadata": { "name": "c", "namespace": "ns" },
+                "spec": { "version": "3.6.16", "storage": {} },
+                "status": status,
+            }))
+        };
         let restore = |uid: &str, cluster: &str, snapshot: Option<&str>| {
             Arc::new(object::<EtcdRestore>(json!({
                 "metadata": {
@@ -386,19 +465,45 @@ mod tests {
                 "status": { "snapshot": snapshot },
             })))
         };
-        let uid = |all: &[Arc<EtcdRestore>]| requested(&cluster, all).map(|it| it.uid);
-        assert_eq!(uid(&[restore("second", "c", None)]), None);
-        assert_eq!(uid(&[restore("second", "other", Some("s.db"))]), None);
-        let first = restore("first", "c", Some("s.db"));
-        assert_eq!(uid(std::slice::from_ref(&first)), None);
-        let second = restore("second", "c", Some("t.db"));
-        assert_eq!(uid(&[first.clone(), second]), Some("second".to_owned()));
-
-        let backup = object::<EtcdBackup>(json!({
+        let backup = Arc::new(object::<EtcdBackup>(json!({
             "metadata": { "name": "b", "namespace": "ns" },
             "spec": { "cluster": "c", "destination": { "claim": "snapshots" } },
-        }));
-        let source = snapshot(&cluster, &[first], &[Arc::new(backup)]).unwrap();
+            "status": { "snapshots": [{
+                "name": "s.db", "time": "2030-01-01T00:00:00Z", "revision": 1, "size": 1, "sha256": "",
+            }] },
+        })));
+        let backups = std::slice::from_ref(&backup);
+        let (a, b) = (
+            restore("a", "c", Some("s.db")),
+            restore("b", "c", Some("s.db")),
+        );
+        let new = cluster(json!({}));
+        let restored = |uid: &str| {
+            cluster(
+                json!({ "restore": uid, "restoreTime": "2030-01-01T00:00:00Z", "incarnation": 1 }),
+            )
+        };
+        let both = [a.clone(), b.clone()];
+        let none = [
+            restore("d", "c", None),
+            restore("d", "other", Some("s.db")),
+            restore("d", "c", Some("pruned.db")),
+        ];
+        // A cluster may have the name of an earlier one.
+        let mut complete = EtcdRestore::clone(&a);
+        complete.status.as_mut().unwrap().completion_time = Some(Time(Timestamp::UNIX_EPOCH));
+        for (cluster, restores, expected) in [
+            (&new, none.as_slice(), [].as_slice()),
+            (&new, &[Arc::new(complete)], &[]),
+            (&new, std::slice::from_ref(&a), &["a"]),
+            (&new, &both, &["b", "a"]),
+            (&restored("a"), &both, &["b"]),
+            (&restored("b"), &both, &[]),
+        ] {
+            let found = requested(cluster, restores, backups).into_iter();
+            assert_eq!(found.map(|it| it.uid).collect::<Vec<_>>(), expected);
+        }
+        let source = snapshot("a", &[a], backups).unwrap();
         assert_eq!(source.name, "s.db");
         assert_eq!(source.location.argument(), "--archive=file:///archive/b");
     }

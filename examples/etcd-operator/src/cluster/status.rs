@@ -2,7 +2,7 @@
 
 use operator_runtime::conditions;
 
-use super::observe::Answers;
+use super::observe::{self, Answers};
 use super::plan::{Observed, Step, Waiting};
 use crate::api::etcd::v1alpha1::etcd_cluster::{EtcdCluster, EtcdClusterStatus, Member};
 use crate::controllers::etcd::etcd_cluster::READY;
@@ -13,16 +13,12 @@ pub const AVAILABLE: &str = "Available";
 /// The condition that is true while etcd accepts no writes, because a member's database is full.
 pub const STORAGE_FULL: &str = "StorageFull";
 
-/// The status that the cluster should have after `step`.
-pub fn wanted(
-    cluster: &EtcdCluster,
-    observed: &Observed,
-    answers: &Answers,
-    step: &Step,
-) -> EtcdClusterStatus {
+/// The status with what was observed. It is written before a step is taken: whether a majority is lost is told by the
+/// members that were recorded last.
+pub fn facts(cluster: &EtcdCluster, observed: &Observed, answers: &Answers) -> EtcdClusterStatus {
     let mut status = cluster.status.clone().unwrap_or_default();
-    status.observed_generation = cluster.metadata.generation;
-    if let Some(list) = &answers.list {
+    status.version = observed.oldest_version().map(|it| it.to_string());
+    if answers.list.is_some() {
         let started = observed.members.iter().filter(|member| member.started);
         status.members = started
             .map(|member| Member {
@@ -31,32 +27,46 @@ pub fn wanted(
                 learner: member.learner,
             })
             .collect();
-        if *step == Step::Found {
-            status.cluster_id = Some(list.header.cluster_id.to_string());
-        }
     }
-    status.version = observed.oldest_version().map(|it| it.to_string());
+    status
+}
+
+/// The status that the cluster should have after `step`.
+pub fn wanted(
+    cluster: &EtcdCluster,
+    observed: &Observed,
+    answers: &Answers,
+    step: &Step,
+) -> EtcdClusterStatus {
+    let mut status = facts(cluster, observed, answers);
+    status.observed_generation = cluster.metadata.generation;
+    if let Some(list) = &answers.list
+        && *step == Step::RecordId
+    {
+        status.cluster_id = Some(list.header.cluster_id.to_string());
+    }
     let ready = observed.instances.values().filter_map(|it| it.pod.as_ref());
     let ready = ready.filter(|pod| pod.ready && pod.admitted).count();
     status.ready_members = i32::try_from(ready).ok();
-    if let Step::BeginRestore { uid } = step {
+    if let Step::BeginRestore { uid, first, .. } = step {
         // In one write: from now on, nothing of the earlier incarnation counts.
         status.incarnation = Some(observed.incarnation + 1);
         status.restore = Some(uid.clone());
+        let mut requested = observed.requested.iter();
+        let requested = requested.find(|it| it.uid == *uid);
+        status.restore_time = requested.and_then(|it| it.created.clone());
+        status.first_member = Some(first.clone());
         status.cluster_id = None;
         status.members.clear();
     }
-    let full = answers.alarms.iter().filter(|it| it.alarm == "NOSPACE");
-    let full = full.filter_map(|alarm| observed.members.iter().find(|it| it.id == alarm.member));
-    let full: Vec<_> = full.map(|member| member.name.as_str()).collect();
+    let full = observe::alarmed(&observed.members, answers, "NOSPACE").join(", ");
     let is_full = !full.is_empty();
-    let (reason, message) = match is_full {
-        true => {
-            let of = full.join(", ");
-            let message = "is full: remove keys, compact, defragment, and disarm the alarm";
-            ("NoSpace", format!("the database of {of} {message}"))
-        }
-        false => ("EnoughSpace", String::new()),
+    let (reason, message) = if is_full {
+        let message =
+            "is full: remove keys, compact, defragment, and disarm the alarm with etcdctl";
+        ("NoSpace", format!("the database of {full} {message}"))
+    } else {
+        ("EnoughSpace", String::new())
     };
     let full = conditions::new(cluster, STORAGE_FULL, is_full, reason, message);
     let serves = answers.available && !is_full;
@@ -66,18 +76,29 @@ pub fn wanted(
         Step::Done if !serves => ("NotServing", "the Service leads to no member".to_owned()),
         step => describe(step),
     };
-    let ready = READY.of(cluster, *step == Step::Done && serves, reason, message);
+    // Defragmenting is routine, and the other members serve meanwhile.
+    let is_as_specified = matches!(step, Step::Done | Step::Defragment { .. });
+    let ready = READY.of(cluster, is_as_specified && serves, reason, message);
     for condition in [full, available, ready] {
         conditions::set(&mut status.conditions, condition);
     }
     status
 }
 
+/// Whether somebody on call should look at it.
+pub fn is_warning(step: &Step) -> bool {
+    matches!(
+        step,
+        Step::Wait(_) | Step::RemoveLost { .. } | Step::RetryRestore { .. }
+    )
+}
+
 /// The event of a step, if it is worth one.
 pub fn event(cluster: &EtcdCluster, step: &Step) -> Option<(&'static str, String)> {
     let (reason, message) = describe(step);
     match step {
-        Step::Wait(Waiting::For(_)) | Step::Done | Step::Clean { .. } | Step::Guard { .. } => None,
+        Step::Wait(Waiting::For(_)) | Step::Done => None,
+        Step::Guard { .. } | Step::Introduce { .. } => None,
         // While it lasts, it is reported once.
         Step::Wait(_) => {
             let status = cluster.status.iter();
@@ -95,7 +116,7 @@ fn describe(step: &Step) -> (&'static str, String) {
             "Bootstrapping",
             format!("{name} starts as the first member"),
         ),
-        Step::Restore { name } => (
+        Step::Restore { name, .. } => (
             "Restoring",
             format!("the snapshot is written to the disk of {name}"),
         ),
@@ -103,12 +124,15 @@ fn describe(step: &Step) -> (&'static str, String) {
             "RestoreFailed",
             format!("the snapshot could not be written to the disk of {name}; it is tried again"),
         ),
-        Step::EndRestore => ("Restored", "the cluster runs from the snapshot".to_owned()),
-        Step::BeginRestore { .. } => (
-            "RestoreBegins",
-            "the members and their disks are replaced by the snapshot".to_owned(),
+        Step::EndRestore => (
+            "RestoreEnds",
+            "the Pod that wrote the snapshot is deleted".to_owned(),
         ),
-        Step::Found => ("Founded", "the first member answers".to_owned()),
+        Step::BeginRestore { name, .. } => (
+            "RestoreBegins",
+            format!("the EtcdRestore {name} replaces the members and their disks by its snapshot"),
+        ),
+        Step::RecordId => ("Founded", "the first member answers".to_owned()),
         Step::Clean { name } => (
             "Cleaning",
             format!("the Pod and the disk of {name} are deleted"),
@@ -125,32 +149,51 @@ fn describe(step: &Step) -> (&'static str, String) {
         Step::Promote { name, .. } => {
             ("MemberPromoted", format!("{name} has caught up, and votes"))
         }
+        Step::Introduce { name } => (
+            "MembersChanged",
+            format!("{name} has not started, and the members have changed"),
+        ),
         Step::Guard { name } => (
             "MemberGuarded",
-            format!("{name} has data, and needs it to start"),
+            format!("{name} will not start again with an empty disk"),
         ),
         Step::Admit { name } => ("MemberAdmitted", format!("{name} serves clients")),
         Step::Remove { name, .. } => ("MemberRemoved", format!("{name} leaves the cluster")),
+        Step::RemoveLost { name, .. } => (
+            "DiskLost",
+            format!("{name} has lost its disk and leaves the cluster; a new member takes its place"),
+        ),
         Step::MoveLeader { from, .. } => ("LeaderMoved", format!("{from} hands over leadership")),
         Step::Defragment { name } => ("Defragmenting", format!("{name} gives free space back")),
         Step::Wait(Waiting::For(what)) => ("Waiting", what.clone()),
         Step::Wait(Waiting::NoQuorum) => (
             "NoQuorum",
-            "too few members answer for a majority; their disks are there".to_owned(),
+            "no majority of the members answers, but a majority of their disks is there: look at the Pods".to_owned(),
+        ),
+        Step::Wait(Waiting::CannotReplace(name)) => (
+            "CannotReplace",
+            format!("{name} has lost its disk, and too few of the other members are ready to go on without it"),
+        ),
+        Step::Wait(Waiting::Corrupt(names)) => (
+            "DataCorrupt",
+            format!(
+                "etcd says that the data of {} differs from the others': compare the members, and restore if need be",
+                names.join(", ")
+            ),
         ),
         Step::Wait(Waiting::MajorityLost { lost, of }) => (
             "MajorityLost",
             format!(
-                "the disks of {lost} of {of} members are lost: create an EtcdRestore to start again from a snapshot"
+                "the disks of {lost} of {of} members are lost: create an EtcdRestore to start again from a snapshot. \
+                 It deletes the disks that are left, too"
             ),
         ),
         Step::Wait(Waiting::UpgradeSkips { from, to }) => (
             "UpgradeRefused",
-            match to < from {
-                true => format!("every member runs {from}, and etcd cannot go back to {to}"),
-                false => format!(
-                    "etcd cannot go from {from} to {to}: ask for each minor version in turn"
-                ),
+            if to < from {
+                format!("every member runs {from}, and etcd cannot go back to {to}")
+            } else {
+                format!("etcd cannot go from {from} to {to}: ask for each minor version in turn")
             },
         ),
         Step::Done => ("AsSpecified", String::new()),

@@ -10,6 +10,7 @@ use super::etcd_cluster;
 use crate::api::etcd::v1alpha1::etcd_backup::EtcdBackup;
 use crate::api::etcd::v1alpha1::etcd_cluster::EtcdCluster;
 use crate::api::etcd::v1alpha1::etcd_restore::{EtcdRestore, EtcdRestoreStatus};
+use crate::cluster::is_newer;
 use crate::{Context, fault};
 
 /// The name of this controller in logs, metrics and probes.
@@ -89,17 +90,18 @@ fn wanted_status(
     let snapshots = backup
         .and_then(|backup| backup.status.as_ref())
         .map(|it| &it.snapshots);
-    // Chosen once: a newer snapshot may hold what the restore should undo.
-    if status.snapshot.is_none() {
+    let cluster_status = cluster.and_then(|cluster| cluster.status.as_ref());
+    let is_ours =
+        cluster_status.is_some_and(|it| it.restore.is_some() && it.restore == restore.uid());
+    let is_superseded = cluster.is_some_and(|it| !is_ours && !is_newer(restore, it));
+    // A restore may wait for weeks, while snapshots come and go. Once it has begun, it stays with one.
+    if !is_ours || status.snapshot.is_none() {
         let chosen = snapshots.and_then(|all| match &restore.spec.snapshot {
             Some(name) => all.iter().find(|snapshot| snapshot.name == *name),
             None => all.last(),
         });
         status.snapshot = chosen.map(|snapshot| snapshot.name.clone());
     }
-    let cluster_status = cluster.and_then(|cluster| cluster.status.as_ref());
-    let is_ours =
-        cluster_status.is_some_and(|it| it.restore.is_some() && it.restore == restore.uid());
     let has = |type_: &str| {
         let conditions = cluster_status.iter().flat_map(|it| &it.conditions);
         conditions
@@ -108,10 +110,14 @@ fn wanted_status(
     };
     let (reason, message) = match (&status.snapshot, cluster) {
         (_, None) => ("ClusterNotFound", "there is no such EtcdCluster yet"),
-        (None, _) => (
-            "SnapshotNotFound",
-            "the EtcdBackup has no such snapshot yet",
-        ),
+        _ if is_superseded => {
+            status.completion_time = Some(Time(now));
+            (
+                "Superseded",
+                "a newer EtcdRestore of the cluster has begun: this one never will",
+            )
+        }
+        (None, _) => ("SnapshotNotFound", "the EtcdBackup has no such snapshot"),
         (Some(_), Some(_)) if is_ours && has(etcd_cluster::READY.type_()) => {
             status.completion_time = Some(Time(now));
             (
@@ -129,7 +135,7 @@ fn wanted_status(
             "the restore begins when the cluster has lost its majority",
         ),
     };
-    let is_ready = status.completion_time.is_some();
+    let is_ready = reason == "Restored";
     conditions::set(
         &mut status.conditions,
         READY.of(restore, is_ready, reason, message),
@@ -174,8 +180,14 @@ mod tests {
 
     #[test]
     fn a_restore_waits_for_what_it_needs_and_ends_with_the_cluster() {
-        let restore =
-            |spec: Value| json!({ "metadata": { "name": "r", "uid": "r" }, "spec": spec });
+        let restore = |spec: Value| {
+            json!({
+                "metadata": {
+                    "name": "r", "uid": "r", "creationTimestamp": "2030-01-01T00:00:00Z",
+                },
+                "spec": spec,
+            })
+        };
         let plain = restore(json!({ "cluster": "c", "backup": "b" }));
         let named = restore(json!({ "cluster": "c", "backup": "b", "snapshot": "1.db" }));
         let condition = |type_: &str| {
@@ -184,6 +196,7 @@ mod tests {
         };
         let alive = json!({ "conditions": [condition("Available"), condition("Ready")] });
         let ours = json!({ "restore": "r", "conditions": [] });
+        let newer = json!({ "restore": "s", "restoreTime": "2030-01-01T00:00:00Z" });
         let done = json!({ "restore": "r", "conditions": [condition("Ready")] });
         for (restore, cluster, snapshots, expected) in [
             (&plain, None, &["1.db"] as &[_], ("ClusterNotFound", false)),
@@ -196,6 +209,7 @@ mod tests {
             ),
             (&plain, Some(alive), &["1.db"], ("ClusterAlive", false)),
             (&plain, Some(json!({})), &["1.db"], ("Pending", false)),
+            (&plain, Some(newer), &["1.db"], ("Superseded", true)),
             (&named, Some(ours), &["1.db", "2.db"], ("Restoring", false)),
             (&named, Some(done), &["1.db"], ("Restored", true)),
         ] {

@@ -1,6 +1,6 @@
 use k8s_openapi::api::core::v1::ResourceRequirements;
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
-use k8s_openapi::apimachinery::pkg::apis::meta::v1::Condition;
+use k8s_openapi::apimachinery::pkg::apis::meta::v1::{Condition, Time};
 use kube::core::Duration;
 use kube::{CustomResource, KubeSchema};
 use schemars::JsonSchema;
@@ -23,13 +23,13 @@ use serde::{Deserialize, Serialize};
     // The names of its Services and members begin with it, and are DNS labels.
     validation = Rule::new("self.metadata.name.matches('^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$')")
         .message("the name must be a DNS label of at most 40 characters that starts with a letter"),
-    // An upgrade is final once every member runs the new version, and nothing ran before the first answer.
+    // Measured by what the members run. Nothing is known of that before the first answer.
     validation = Rule::new("self.spec.version == oldSelf.spec.version \
-        || !has(self.status) || !has(self.status.version) || self.spec.version == self.status.version \
-        || int(self.spec.version.split('.')[1]) == int(oldSelf.spec.version.split('.')[1]) + 1 \
-        || self.spec.version.split('.')[1] == oldSelf.spec.version.split('.')[1] \
-            && int(self.spec.version.split('.')[2]) > int(oldSelf.spec.version.split('.')[2])")
-        .message("version must rise by at most one minor version, or return to what a member still runs")
+        || !has(self.status) || !has(self.status.version) \
+        || int(self.spec.version.split('.')[1]) == int(self.status.version.split('.')[1]) + 1 \
+        || self.spec.version.split('.')[1] == self.status.version.split('.')[1] \
+            && int(self.spec.version.split('.')[2]) >= int(self.status.version.split('.')[2])")
+        .message("version must be at most one minor version above status.version, and not below it")
         .field_path(".spec.version"),
     printcolumn(name = "Size", type_ = "integer", json_path = ".spec.size"),
     printcolumn(name = "Members", type_ = "integer", json_path = ".status.readyMembers"),
@@ -48,7 +48,7 @@ pub struct EtcdClusterSpec {
     #[x_kube(validation = Rule::new("self % 2 == 1").message("size must be odd"))]
     pub size: i32,
     /// The version of etcd, such as 3.6.16. It rises by one minor version at a time. It falls only
-    /// to take back an upgrade, to the version that a member still runs.
+    /// to take an upgrade back, as long as a member runs the old version.
     #[schemars(regex(pattern = r"^3\.[0-9]+\.[0-9]+$"), length(max = 16))]
     pub version: String,
     /// The image of etcd, without its tag, which is `v` and the version.
@@ -93,9 +93,15 @@ pub struct EtcdClusterStatus {
     /// How often the cluster was restored. Members of an earlier incarnation are removed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub incarnation: Option<i32>,
-    /// The EtcdRestore that made this incarnation.
+    /// The uid of the EtcdRestore that made this incarnation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub restore: Option<String>,
+    /// When that EtcdRestore was created. Older ones never begin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restore_time: Option<Time>,
+    /// The name of the first member of this incarnation.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_member: Option<String>,
     /// The oldest version that a member runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,

@@ -36,8 +36,8 @@ pub struct EtcdRestoreSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub snapshot: Option<String>,
-    /// Whether the restore may replace data that lives. Without it, the restore waits while a
-    /// majority of members lives and has data.
+    /// Whether to discard the data of a cluster that still has a majority. Everything written
+    /// since the snapshot is lost. Without it, the restore waits until the majority is lost.
     #[serde(default)]
     pub overwrite: bool,
 }
@@ -49,7 +49,7 @@ pub struct EtcdRestoreStatus {
     /// The snapshot that is restored.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<String>,
-    /// When the cluster was ready again.
+    /// When it ended: the cluster was ready again, or a newer restore had begun.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub completion_time: Option<Time>,
     /// The generation of the object that the operator last reconciled.
