@@ -1,5 +1,6 @@
 //! The life of one Pod on this node.
 
+mod end;
 mod environment;
 mod health;
 mod status;
@@ -22,13 +23,13 @@ use k8s_openapi::{
     jiff::Timestamp,
 };
 use kube::{Api, ResourceExt, api::DeleteParams};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::{
     process::{Child, Command},
     select,
     sync::{Notify, watch},
-    time::{Instant, sleep, sleep_until},
+    time::{Instant, sleep},
 };
 
 use crate::{container::Start, network, node::Node, probe::Target, volume::Volumes};
@@ -249,11 +250,11 @@ impl Worker {
         };
         let status = select! {
             status = child.wait() => status,
-            () = self.probe(container, target) => stop(&mut child, id, self.grace()).await,
-            () = self.deletion() => stop(&mut child, id, self.grace()).await,
+            () = self.probe(container, target) => self.stop(container, &mut child, target).await,
+            () = self.deletion() => self.stop(container, &mut child, target).await,
         };
         // What the process left behind ends with it, as in a container.
-        signal(id, Signal::KILL);
+        end::signal(id, Signal::KILL);
         let message = self.termination_message(container, &status);
         let (code, by) = match &status {
             Ok(status) => (status.code(), status.signal()),
@@ -318,20 +319,6 @@ impl Worker {
         _ = pod
             .wait_for(|pod| pod.metadata.deletion_timestamp.is_some())
             .await;
-    }
-
-    fn grace(&self) -> Duration {
-        let pod = self.pod.borrow();
-        let of_spec = pod
-            .spec
-            .as_ref()
-            .and_then(|spec| spec.termination_grace_period_seconds);
-        let seconds = pod
-            .metadata
-            .deletion_grace_period_seconds
-            .or(of_spec)
-            .unwrap_or(30);
-        Duration::from_secs(seconds.max(0).unsigned_abs())
     }
 
     fn states(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, State>> {
@@ -406,25 +393,4 @@ async fn has_own_network(id: u32) -> Result<()> {
         sleep(Duration::from_millis(5)).await;
     }
     Ok(())
-}
-
-/// Ends a process: first asked, then, after `grace`, at once.
-async fn stop(child: &mut Child, id: u32, grace: Duration) -> std::io::Result<ExitStatus> {
-    signal(id, Signal::TERM);
-    let deadline = Instant::now() + grace;
-    select! {
-        status = child.wait() => status,
-        () = sleep_until(deadline) => {
-            signal(id, Signal::KILL);
-            child.wait().await
-        }
-    }
-}
-
-/// Sends a signal to the processes of a container.
-fn signal(id: u32, signal: Signal) {
-    if let Some(group) = i32::try_from(id).ok().and_then(Pid::from_raw) {
-        // An error means that they are gone.
-        _ = kill_process_group(group, signal);
-    }
 }

@@ -138,6 +138,24 @@ until_prints two-first answers
 # A disk outlives its Pods, and ends with its claim.
 check "a new disk" "$(run writes remember hello)" "Succeeded "
 check "the same disk" "$(run reads remember bye)" "Succeeded hello"
+# A container answers until its hook has ended.
+kubectl apply -f - >/dev/null <<POD
+apiVersion: v1
+kind: Pod
+metadata: {name: hooked}
+spec:
+  terminationGracePeriodSeconds: 5
+  containers:
+    - name: main
+      image: answer
+      args: [serve, still]
+      lifecycle: {preStop: {exec: {command: [sh, -c, "sleep 1; /answer print 127.0.0.1:8080 >/data/hook"]}}}
+      volumeMounts: [{name: data, mountPath: /data}]
+  volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+POD
+kubectl wait --for=condition=Ready pod/hooked --timeout=30s >/dev/null
+kubectl delete pod hooked >/dev/null
+check "the hook" "$(cat "$PROCESS_NODE_DIR/volumes/default/data/hook")" "hooked still"
 # A lost disk is empty.
 "$PROCESS_NODE" lose-disk data
 check "the lost disk" "$(run reads-nothing remember again)" "Succeeded "
