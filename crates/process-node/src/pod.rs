@@ -4,6 +4,7 @@ mod end;
 mod environment;
 mod health;
 mod status;
+mod waiting;
 
 use std::{
     collections::BTreeMap,
@@ -54,7 +55,8 @@ struct State {
     restarts: u32,
     started: bool,
     ready: bool,
-    waiting: String,
+    /// Why it does not run yet: a reason and a message.
+    waiting: (&'static str, String),
 }
 
 /// One Pod, and how far it is.
@@ -114,7 +116,7 @@ impl Worker {
             match volumes.refresh(&pod).await {
                 Ok(directories) => break directories,
                 Err(error) if self.is_deleted() => return Err(error),
-                Err(error) => self.wait_for_volumes(&pod, &format!("{error:#}")),
+                Err(error) => self.wait_for_volumes(&pod, &error),
             }
             sleep(Duration::from_millis(300)).await;
         };
@@ -169,9 +171,9 @@ impl Worker {
         volumes: &BTreeMap<String, PathBuf>,
     ) {
         let mut back_off = BACK_OFF;
-        while !self.is_deleted() {
+        while let Some(environment) = self.wait_for_environment(container).await {
             let began = Instant::now();
-            let end = match self.start(container, holder, volumes).await {
+            let end = match self.start(container, environment, holder, volumes) {
                 Ok(child) => self.attend(container, child).await,
                 Err(error) => json!({
                     "exitCode": 128, "reason": "StartError", "message": format!("{error:#}"),
@@ -200,14 +202,15 @@ impl Worker {
             self.update(container, |state| {
                 state.last = state.terminated.take();
                 state.restarts += 1;
-                state.waiting = "CrashLoopBackOff".to_owned();
+                state.waiting = ("CrashLoopBackOff", String::new());
             });
         }
     }
 
-    async fn start(
+    fn start(
         &self,
         container: &Container,
+        environment: Vec<(String, String)>,
         holder: u32,
         volumes: &BTreeMap<String, PathBuf>,
     ) -> Result<Child> {
@@ -215,7 +218,6 @@ impl Worker {
         let image = self.node.images.get(name);
         let image =
             image.with_context(|| format!("there is no image `{name}`: name it by --image"))?;
-        let environment = self.environment(container).await?;
         let directory = self.directory.join(&container.name);
         let child = Start {
             container,
@@ -328,18 +330,6 @@ impl Worker {
     fn update(&self, container: &Container, change: impl FnOnce(&mut State)) {
         change(self.states().entry(container.name.clone()).or_default());
         self.changed.notify_one();
-    }
-
-    fn wait_for_volumes(&self, pod: &Pod, why: &str) {
-        for container in pod.spec.iter().flat_map(|spec| &spec.containers) {
-            if self
-                .states()
-                .get(&container.name)
-                .is_none_or(|state| state.waiting != why)
-            {
-                self.update(container, |state| state.waiting = why.to_owned());
-            }
-        }
     }
 
     /// Removes the Pod from the API server: its containers have ended.
