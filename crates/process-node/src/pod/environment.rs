@@ -28,27 +28,21 @@ impl Worker {
         for variable in container.env.iter().flatten() {
             let source = variable.value_from.as_ref();
             let value = if let Some(of) = source.and_then(|it| it.field_ref.as_ref()) {
-                match of.field_path.as_str() {
+                Some(match of.field_path.as_str() {
                     "status.podIP" => self.address.to_string(),
                     "status.hostIP" => network::GATEWAY.to_owned(),
                     _ => field(&pod, of),
-                }
+                })
             } else if let Some(key) = source.and_then(|it| it.secret_key_ref.as_ref()) {
                 let found = self.secret(&pod, &key.name, key.optional).await?;
-                let Some(value) = text(found, &key.key, key.optional)? else {
-                    continue;
-                };
-                value
+                text(found, &key.key, key.optional)?
             } else if let Some(key) = source.and_then(|it| it.config_map_key_ref.as_ref()) {
                 let found = self.config_map(&pod, &key.name, key.optional).await?;
-                let Some(value) = text(found, &key.key, key.optional)? else {
-                    continue;
-                };
-                value
+                text(found, &key.key, key.optional)?
             } else {
-                expand(variable.value.as_deref().unwrap_or_default(), &all)
+                Some(expand(variable.value.as_deref().unwrap_or_default(), &all))
             };
-            all.push((variable.name.clone(), value));
+            all.extend(value.map(|value| (variable.name.clone(), value)));
         }
         Ok(all)
     }
