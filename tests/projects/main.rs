@@ -2,6 +2,7 @@
 
 #![cfg(unix)]
 
+mod deployed;
 mod external;
 #[path = "../shared/fixture.rs"]
 mod fixture;

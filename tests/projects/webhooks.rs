@@ -105,7 +105,7 @@ fn written() -> Tree {
 }
 
 /// No other test has a project of this name: Cargo would take its artifacts for this one's.
-fn build(directory: &Path) -> PathBuf {
+pub fn build(directory: &Path) -> PathBuf {
     place(&written(), directory);
     for command in ["run --quiet --bin manifests", "build --bin asked-operator"] {
         let command = command.replacen(' ', " --locked ", 1);

@@ -11,7 +11,7 @@ use anyhow::{Context, Result};
 use k8s_openapi::api::core::v1::Container;
 use tokio::process::{Child, Command};
 
-use crate::image::Image;
+use crate::{image::Image, variables};
 
 /// Builds the root of a container and runs its command there. The positional arguments are those of `env -i`.
 ///
@@ -91,7 +91,7 @@ impl Start<'_> {
             mounts += &format!("{mode} {} {}\n", source.display(), mount.mount_path);
         }
         fs::write(self.directory.join("mounts"), mounts)?;
-        let expand = |text: &String| expand(text, &self.environment);
+        let expand = |text: &String| variables::expand(text, &self.environment);
         let list = |texts: &Option<Vec<String>>| -> Vec<String> {
             texts.iter().flatten().map(expand).collect()
         };
@@ -129,13 +129,4 @@ impl Start<'_> {
             .spawn();
         child.context("cannot run `nsenter`")
     }
-}
-
-/// Replaces `$(NAME)` by the value of the variable, as Kubernetes does.
-fn expand(text: &str, environment: &[(String, String)]) -> String {
-    let mut text = text.to_owned();
-    for (name, value) in environment {
-        text = text.replace(&format!("$({name})"), value);
-    }
-    text
 }

@@ -9,6 +9,7 @@ mod node;
 mod pod;
 mod probe;
 mod service;
+mod variables;
 mod volume;
 
 use std::{
@@ -28,7 +29,7 @@ use tokio::{
     process::Command,
     select,
     signal::unix::{SignalKind, signal},
-    time::sleep,
+    time::{sleep, timeout},
 };
 
 use fault::Fault;
@@ -58,9 +59,10 @@ enum Subcommands {
     Fault(Fault),
 }
 
-/// Ends the machine if the program is killed, and removes its directory in any case. Standard input closes without
-/// a line when the program is killed.
+/// Makes the directory of the machine, ends the machine if the program is killed, and removes the directory in any case.
+/// Standard input closes without a line when the program is killed.
 const WATCHDOG: &str = r#"
+mkdir -p "$2"
 read -r _ || kill -9 "$1"
 # Processes that are being killed may still write.
 for _ in 1 2 3 4 5 6 7 8 9 10; do
@@ -100,7 +102,6 @@ fn main() -> Result<ExitCode> {
 /// Runs this program again in namespaces of its own. All processes in them end with it, whatever ends it.
 async fn outside() -> Result<ExitCode> {
     let directory = env::temp_dir().join(format!("process-node-{:016x}", fastrand::u64(..)));
-    fs::create_dir_all(&directory)?;
     let mut child = Command::new("unshare")
         .args([
             "--map-root-user",
@@ -145,6 +146,14 @@ async fn outside() -> Result<ExitCode> {
 }
 
 async fn inside(directory: &Path, run: Run) -> Result<ExitCode> {
+    // If the program is killed before it starts the watchdog, nothing would end the machine.
+    let watched = async {
+        while !directory.is_dir() {
+            sleep(Duration::from_millis(1)).await;
+        }
+    };
+    let watched = timeout(Duration::from_secs(10), watched).await;
+    watched.context("nobody watches over the machine")?;
     let hosts = directory.join("hosts");
     fs::write(&hosts, "127.0.0.1 localhost\n")?;
     fs::write(directory.join("resolv.conf"), "")?;

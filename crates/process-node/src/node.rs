@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
     time::Duration,
 };
@@ -11,12 +11,12 @@ use std::{
 use anyhow::Result;
 use futures::StreamExt;
 use k8s_openapi::{
-    api::core::v1::{ConfigMap, PersistentVolume, PersistentVolumeClaim, Pod, Secret},
+    api::core::v1::{PersistentVolume, PersistentVolumeClaim, Pod},
     jiff::Timestamp,
 };
 use kube::{
     Api, Client, ResourceExt,
-    api::{DeleteParams, Patch, PatchParams, PostParams},
+    api::{DeleteParams, ListParams, Patch, PatchParams, PostParams},
     runtime::{WatchStreamExt, watcher},
 };
 use serde_json::json;
@@ -26,6 +26,9 @@ use crate::{image::Images, network, pod};
 
 /// The name of the node.
 pub(crate) const NAME: &str = "processes";
+
+/// The beginning of the names of volumes that the node makes.
+const VOLUME: &str = "pvc-";
 
 /// What all Pods of the node share.
 pub(crate) struct Node {
@@ -192,30 +195,63 @@ impl Node {
     async fn claims(&self) -> Result<()> {
         let claims: Api<PersistentVolumeClaim> = Api::all(self.client.clone());
         let mut events = Box::pin(watcher(claims, watcher::Config::default()).default_backoff());
+        let mut listed = Vec::new();
         while let Some(event) = events.next().await {
             match event {
-                Ok(watcher::Event::Apply(claim) | watcher::Event::InitApply(claim)) => {
-                    let spec = claim.spec.as_ref();
-                    if spec.is_some_and(|spec| spec.volume_name.is_none()) {
-                        self.provide(&claim).await?;
+                Ok(watcher::Event::Init) => listed.clear(),
+                Ok(watcher::Event::InitApply(claim)) => listed.push(claim),
+                // No event reports a claim that was deleted while the watch was interrupted. Its disk goes before a new claim
+                // of the same name gets one.
+                Ok(watcher::Event::InitDone) => {
+                    self.release_others(&listed).await?;
+                    for claim in &listed {
+                        self.provide(claim).await?;
                     }
                 }
+                Ok(watcher::Event::Apply(claim)) => self.provide(&claim).await?,
                 Ok(watcher::Event::Delete(claim)) => {
-                    let volumes: Api<PersistentVolume> = Api::all(self.client.clone());
-                    let name = volume_name(&claim);
-                    _ = volumes.delete(&name, &DeleteParams::default()).await;
-                    _ = fs::remove_dir_all(self.disk(&claim));
+                    self.release(&volume_name(&claim), &self.disk(&claim))
+                        .await?;
                 }
-                _ => {}
+                Err(_) => {}
             }
         }
         Ok(())
     }
 
+    /// Takes the volumes away that belong to none of the claims.
+    async fn release_others(&self, claims: &[PersistentVolumeClaim]) -> Result<()> {
+        let names: BTreeSet<String> = claims.iter().map(volume_name).collect();
+        let volumes: Api<PersistentVolume> = Api::all(self.client.clone());
+        for volume in volumes.list(&ListParams::default()).await? {
+            let name = volume.name_any();
+            let path = volume.spec.and_then(|spec| Some(spec.host_path?.path));
+            if let Some(disk) = path.filter(|_| name.starts_with(VOLUME) && !names.contains(&name))
+            {
+                self.release(&name, Path::new(&disk)).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn release(&self, volume: &str, disk: &Path) -> Result<()> {
+        let volumes: Api<PersistentVolume> = Api::all(self.client.clone());
+        match volumes.delete(volume, &DeleteParams::default()).await {
+            Err(kube::Error::Api(error)) if error.is_not_found() => {}
+            deleted => _ = deleted?,
+        }
+        _ = fs::remove_dir_all(disk);
+        Ok(())
+    }
+
+    /// Gives a claim a volume, if it has none.
     async fn provide(&self, claim: &PersistentVolumeClaim) -> Result<()> {
+        let spec = claim.spec.clone().unwrap_or_default();
+        if spec.volume_name.is_some() {
+            return Ok(());
+        }
         let disk = self.disk(claim);
         fs::create_dir_all(&disk)?;
-        let spec = claim.spec.clone().unwrap_or_default();
         let requests = spec
             .resources
             .and_then(|it| it.requests)
@@ -250,33 +286,10 @@ impl Node {
             .join(claim.namespace().unwrap_or_default())
             .join(claim.name_any())
     }
-
-    /// The texts in a Secret of the Pod's namespace.
-    pub(crate) async fn secret(&self, pod: &Pod, name: &str) -> Result<BTreeMap<String, String>> {
-        let secrets: Api<Secret> =
-            Api::namespaced(self.client.clone(), &pod.namespace().unwrap_or_default());
-        let data = secrets.get(name).await?.data.unwrap_or_default();
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        Ok(data
-            .into_iter()
-            .map(|(key, value)| (key, text(value.0)))
-            .collect())
-    }
-
-    /// The texts in a ConfigMap of the Pod's namespace.
-    pub(crate) async fn config_map(
-        &self,
-        pod: &Pod,
-        name: &str,
-    ) -> Result<BTreeMap<String, String>> {
-        let maps: Api<ConfigMap> =
-            Api::namespaced(self.client.clone(), &pod.namespace().unwrap_or_default());
-        Ok(maps.get(name).await?.data.unwrap_or_default())
-    }
 }
 
 fn volume_name(claim: &PersistentVolumeClaim) -> String {
-    format!("pvc-{}", claim.uid().unwrap_or_default())
+    format!("{VOLUME}{}", claim.uid().unwrap_or_default())
 }
 
 /// Does something again and again: an error, such as an API server that restarts, is no reason to stop.

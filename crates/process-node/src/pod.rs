@@ -1,8 +1,10 @@
 //! The life of one Pod on this node.
 
+mod end;
 mod environment;
 mod health;
 mod status;
+mod waiting;
 
 use std::{
     collections::BTreeMap,
@@ -22,13 +24,13 @@ use k8s_openapi::{
     jiff::Timestamp,
 };
 use kube::{Api, ResourceExt, api::DeleteParams};
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::Signal;
 use serde_json::{Value, json};
 use tokio::{
     process::{Child, Command},
     select,
     sync::{Notify, watch},
-    time::{Instant, sleep, sleep_until},
+    time::{Instant, sleep},
 };
 
 use crate::{container::Start, network, node::Node, probe::Target, volume::Volumes};
@@ -53,7 +55,8 @@ struct State {
     restarts: u32,
     started: bool,
     ready: bool,
-    waiting: String,
+    /// Why it does not run yet: a reason and a message.
+    waiting: (&'static str, String),
 }
 
 /// One Pod, and how far it is.
@@ -113,7 +116,7 @@ impl Worker {
             match volumes.refresh(&pod).await {
                 Ok(directories) => break directories,
                 Err(error) if self.is_deleted() => return Err(error),
-                Err(error) => self.wait_for_volumes(&pod, &format!("{error:#}")),
+                Err(error) => self.wait_for_volumes(&pod, &error),
             }
             sleep(Duration::from_millis(300)).await;
         };
@@ -168,9 +171,9 @@ impl Worker {
         volumes: &BTreeMap<String, PathBuf>,
     ) {
         let mut back_off = BACK_OFF;
-        while !self.is_deleted() {
+        while let Some(environment) = self.wait_for_environment(container).await {
             let began = Instant::now();
-            let end = match self.start(container, holder, volumes).await {
+            let end = match self.start(container, environment, holder, volumes) {
                 Ok(child) => self.attend(container, child).await,
                 Err(error) => json!({
                     "exitCode": 128, "reason": "StartError", "message": format!("{error:#}"),
@@ -199,14 +202,15 @@ impl Worker {
             self.update(container, |state| {
                 state.last = state.terminated.take();
                 state.restarts += 1;
-                state.waiting = "CrashLoopBackOff".to_owned();
+                state.waiting = ("CrashLoopBackOff", String::new());
             });
         }
     }
 
-    async fn start(
+    fn start(
         &self,
         container: &Container,
+        environment: Vec<(String, String)>,
         holder: u32,
         volumes: &BTreeMap<String, PathBuf>,
     ) -> Result<Child> {
@@ -214,7 +218,6 @@ impl Worker {
         let image = self.node.images.get(name);
         let image =
             image.with_context(|| format!("there is no image `{name}`: name it by --image"))?;
-        let environment = self.environment(container).await?;
         let directory = self.directory.join(&container.name);
         let child = Start {
             container,
@@ -249,11 +252,11 @@ impl Worker {
         };
         let status = select! {
             status = child.wait() => status,
-            () = self.probe(container, target) => stop(&mut child, id, self.grace()).await,
-            () = self.deletion() => stop(&mut child, id, self.grace()).await,
+            () = self.probe(container, target) => self.stop(container, &mut child, target).await,
+            () = self.deletion() => self.stop(container, &mut child, target).await,
         };
         // What the process left behind ends with it, as in a container.
-        signal(id, Signal::KILL);
+        end::signal(id, Signal::KILL);
         let message = self.termination_message(container, &status);
         let (code, by) = match &status {
             Ok(status) => (status.code(), status.signal()),
@@ -320,20 +323,6 @@ impl Worker {
             .await;
     }
 
-    fn grace(&self) -> Duration {
-        let pod = self.pod.borrow();
-        let of_spec = pod
-            .spec
-            .as_ref()
-            .and_then(|spec| spec.termination_grace_period_seconds);
-        let seconds = pod
-            .metadata
-            .deletion_grace_period_seconds
-            .or(of_spec)
-            .unwrap_or(30);
-        Duration::from_secs(seconds.max(0).unsigned_abs())
-    }
-
     fn states(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, State>> {
         self.states.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -341,18 +330,6 @@ impl Worker {
     fn update(&self, container: &Container, change: impl FnOnce(&mut State)) {
         change(self.states().entry(container.name.clone()).or_default());
         self.changed.notify_one();
-    }
-
-    fn wait_for_volumes(&self, pod: &Pod, why: &str) {
-        for container in pod.spec.iter().flat_map(|spec| &spec.containers) {
-            if self
-                .states()
-                .get(&container.name)
-                .is_none_or(|state| state.waiting != why)
-            {
-                self.update(container, |state| state.waiting = why.to_owned());
-            }
-        }
     }
 
     /// Removes the Pod from the API server: its containers have ended.
@@ -406,25 +383,4 @@ async fn has_own_network(id: u32) -> Result<()> {
         sleep(Duration::from_millis(5)).await;
     }
     Ok(())
-}
-
-/// Ends a process: first asked, then, after `grace`, at once.
-async fn stop(child: &mut Child, id: u32, grace: Duration) -> std::io::Result<ExitStatus> {
-    signal(id, Signal::TERM);
-    let deadline = Instant::now() + grace;
-    select! {
-        status = child.wait() => status,
-        () = sleep_until(deadline) => {
-            signal(id, Signal::KILL);
-            child.wait().await
-        }
-    }
-}
-
-/// Sends a signal to the processes of a container.
-fn signal(id: u32, signal: Signal) {
-    if let Some(group) = i32::try_from(id).ok().and_then(Pid::from_raw) {
-        // An error means that they are gone.
-        _ = kill_process_group(group, signal);
-    }
 }

@@ -1,12 +1,16 @@
-//! Probes of containers: HTTP, TCP, or a command.
+//! Probes of containers, and their hooks: HTTP, TCP, or a command.
 
 use std::{net::Ipv4Addr, time::Duration};
 
 use k8s_openapi::{
-    api::core::v1::{Container, Probe},
+    api::core::v1::{Container, LifecycleHandler, Probe},
     apimachinery::pkg::util::intstr::IntOrString,
 };
-use tokio::{net::TcpStream, process::Command, time::timeout};
+use tokio::{
+    net::TcpStream,
+    process::Command,
+    time::{sleep, timeout},
+};
 
 /// The target of a container's probes.
 #[derive(Clone, Copy)]
@@ -38,6 +42,21 @@ impl Target<'_> {
         timeout(seconds(probe.timeout_seconds, 1), run)
             .await
             .unwrap_or(false)
+    }
+
+    /// Runs a hook of the container. If it fails, that changes nothing.
+    pub(crate) async fn hook(self, hook: &LifecycleHandler) {
+        if let Some(pause) = &hook.sleep {
+            let seconds = pause.seconds.max(0).unsigned_abs();
+            return sleep(Duration::from_secs(seconds)).await;
+        }
+        let probe = Probe {
+            exec: hook.exec.clone(),
+            http_get: hook.http_get.clone(),
+            tcp_socket: hook.tcp_socket.clone(),
+            ..Probe::default()
+        };
+        self.run(&probe).await;
     }
 
     async fn run(self, probe: &Probe) -> bool {

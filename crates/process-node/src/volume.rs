@@ -27,7 +27,8 @@ pub(crate) struct Volumes {
     tokens: BTreeMap<String, (Instant, String)>,
 }
 
-type Files = BTreeMap<String, Vec<u8>>;
+/// Files by path, or keys with their values.
+pub(crate) type Files = BTreeMap<String, Vec<u8>>;
 
 impl Volumes {
     pub(crate) fn new(client: Client, directory: PathBuf, disks: PathBuf) -> Self {
@@ -72,10 +73,10 @@ impl Volumes {
         let mut files = Files::new();
         if let Some(secret) = &volume.secret {
             let name = secret.secret_name.as_deref().unwrap_or_default();
-            let found = self.secret(&namespace, name, secret.optional).await?;
+            let found = secret_files(&self.client, &namespace, name, secret.optional).await?;
             add(&mut files, found, secret.items.as_deref())?;
         } else if let Some(map) = &volume.config_map {
-            let found = self.config_map(&namespace, &map.name, map.optional).await?;
+            let found = config_map_files(&self.client, &namespace, &map.name, map.optional).await?;
             add(&mut files, found, map.items.as_deref())?;
         } else if let Some(downward) = &volume.downward_api {
             for item in downward.items.iter().flatten() {
@@ -110,13 +111,13 @@ impl Volumes {
                 files.insert(token.path.clone(), text.into_bytes());
             }
             if let Some(map) = &source.config_map {
-                let found = self.config_map(namespace, &map.name, map.optional).await?;
+                let found =
+                    config_map_files(&self.client, namespace, &map.name, map.optional).await?;
                 add(files, found, map.items.as_deref())?;
             }
             if let Some(secret) = &source.secret {
-                let found = self
-                    .secret(namespace, &secret.name, secret.optional)
-                    .await?;
+                let found =
+                    secret_files(&self.client, namespace, &secret.name, secret.optional).await?;
                 add(files, found, secret.items.as_deref())?;
             }
             for item in source
@@ -129,44 +130,6 @@ impl Volumes {
             }
         }
         Ok(())
-    }
-
-    async fn secret(&self, namespace: &str, name: &str, optional: Option<bool>) -> Result<Files> {
-        let secrets: Api<Secret> = Api::namespaced(self.client.clone(), namespace);
-        let found = secrets.get_opt(name).await?;
-        if found.is_none() && optional != Some(true) {
-            bail!("the Secret `{name}` does not exist");
-        }
-        let data = found.and_then(|secret| secret.data).unwrap_or_default();
-        Ok(data
-            .into_iter()
-            .map(|(key, value)| (key, value.0))
-            .collect())
-    }
-
-    async fn config_map(
-        &self,
-        namespace: &str,
-        name: &str,
-        optional: Option<bool>,
-    ) -> Result<Files> {
-        let maps: Api<ConfigMap> = Api::namespaced(self.client.clone(), namespace);
-        let found = maps.get_opt(name).await?;
-        if found.is_none() && optional != Some(true) {
-            bail!("the ConfigMap `{name}` does not exist");
-        }
-        let found = found.unwrap_or_default();
-        let texts = found
-            .data
-            .into_iter()
-            .flatten()
-            .map(|(key, text)| (key, text.into_bytes()));
-        let binary = found
-            .binary_data
-            .into_iter()
-            .flatten()
-            .map(|(key, bytes)| (key, bytes.0));
-        Ok(texts.chain(binary).collect())
     }
 
     async fn token(
@@ -201,6 +164,51 @@ impl Volumes {
         self.tokens.insert(key, (Instant::now(), token.clone()));
         Ok(token)
     }
+}
+
+/// What a Secret holds: nothing if it is missing, and may be.
+pub(crate) async fn secret_files(
+    client: &Client,
+    namespace: &str,
+    name: &str,
+    optional: Option<bool>,
+) -> Result<Files> {
+    let secrets: Api<Secret> = Api::namespaced(client.clone(), namespace);
+    let found = secrets.get_opt(name).await?;
+    if found.is_none() && optional != Some(true) {
+        bail!("the Secret `{name}` does not exist");
+    }
+    let data = found.and_then(|secret| secret.data).unwrap_or_default();
+    Ok(data
+        .into_iter()
+        .map(|(key, value)| (key, value.0))
+        .collect())
+}
+
+/// What a ConfigMap holds: nothing if it is missing, and may be.
+pub(crate) async fn config_map_files(
+    client: &Client,
+    namespace: &str,
+    name: &str,
+    optional: Option<bool>,
+) -> Result<Files> {
+    let maps: Api<ConfigMap> = Api::namespaced(client.clone(), namespace);
+    let found = maps.get_opt(name).await?;
+    if found.is_none() && optional != Some(true) {
+        bail!("the ConfigMap `{name}` does not exist");
+    }
+    let found = found.unwrap_or_default();
+    let texts = found
+        .data
+        .into_iter()
+        .flatten()
+        .map(|(key, text)| (key, text.into_bytes()));
+    let binary = found
+        .binary_data
+        .into_iter()
+        .flatten()
+        .map(|(key, bytes)| (key, bytes.0));
+    Ok(texts.chain(binary).collect())
 }
 
 /// Adds all files, or those that `items` names.

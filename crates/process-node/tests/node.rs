@@ -73,6 +73,30 @@ fn a_signal_leaves_nothing() {
     }
 }
 
+/// Even in the milliseconds in which it starts.
+#[test]
+fn a_kill_at_the_start_leaves_nothing() {
+    let directory = directory("start");
+    fs::create_dir_all(&directory).unwrap();
+    for milliseconds in 0..20 {
+        let mut program = Command::new(PROGRAM)
+            .args(["run", "--", "sleep", "600"])
+            .env("TMPDIR", &directory)
+            .env("RUST_BACKTRACE", "0")
+            .spawn()
+            .unwrap();
+        sleep(Duration::from_millis(milliseconds));
+        program.kill().unwrap();
+        program.wait().unwrap();
+    }
+    until(|| !has_process(&directory) && is_empty(&directory));
+    fs::remove_dir(&directory).unwrap();
+}
+
+fn is_empty(directory: &Path) -> bool {
+    fs::read_dir(directory).unwrap().next().is_none()
+}
+
 fn has_process(directory: &Path) -> bool {
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let is_of_machine = |process: PathBuf| {

@@ -138,6 +138,24 @@ until_prints two-first answers
 # A disk outlives its Pods, and ends with its claim.
 check "a new disk" "$(run writes remember hello)" "Succeeded "
 check "the same disk" "$(run reads remember bye)" "Succeeded hello"
+# A container answers until its hook has ended.
+kubectl apply -f - >/dev/null <<POD
+apiVersion: v1
+kind: Pod
+metadata: {name: hooked}
+spec:
+  terminationGracePeriodSeconds: 5
+  containers:
+    - name: main
+      image: answer
+      args: [serve, still]
+      lifecycle: {preStop: {exec: {command: [sh, -c, "sleep 1; /answer print 127.0.0.1:8080 >/data/hook"]}}}
+      volumeMounts: [{name: data, mountPath: /data}]
+  volumes: [{name: data, persistentVolumeClaim: {claimName: data}}]
+POD
+kubectl wait --for=condition=Ready pod/hooked --timeout=30s >/dev/null
+kubectl delete pod hooked >/dev/null
+check "the hook" "$(cat "$PROCESS_NODE_DIR/volumes/default/data/hook")" "hooked still"
 # A lost disk is empty.
 "$PROCESS_NODE" lose-disk data
 check "the lost disk" "$(run reads-nothing remember again)" "Succeeded "
@@ -145,6 +163,30 @@ kubectl delete pod writes reads reads-nothing asks asks-again asks-beside asks-n
 kubectl delete pvc data >/dev/null
 until_prints "" kubectl get pv -o name
 [ ! -e "$PROCESS_NODE_DIR/volumes/default/data" ]
+
+# A container waits for a key that its environment needs, and for nothing that is optional.
+kubectl apply -f - >/dev/null <<'POD'
+apiVersion: v1
+kind: Pod
+metadata: {name: waits}
+spec:
+  restartPolicy: Never
+  containers:
+    - name: main
+      image: answer
+      args: [fail, $(LATER) $(KEY) $(OBJECT) $$(LATER)]
+      env:
+        - {name: LATER, valueFrom: {configMapKeyRef: {name: text, key: later}}}
+        - {name: KEY, valueFrom: {configMapKeyRef: {name: text, key: never, optional: true}}}
+        - {name: OBJECT, valueFrom: {secretKeyRef: {name: never, key: never, optional: true}}}
+      envFrom: [{secretRef: {name: never, optional: true}}]
+      terminationMessagePolicy: FallbackToLogsOnError
+POD
+until_prints "CreateContainerConfigError: there is no key \`later\`" kubectl get pod waits -o \
+    jsonpath='{.status.containerStatuses[0].state.waiting.reason}: {.status.containerStatuses[0].state.waiting.message}'
+kubectl patch configmap text --patch '{"data": {"later": "now"}}' >/dev/null
+until_prints 'now $(KEY) $(OBJECT) $(LATER) 0' kubectl get pod waits -o \
+    jsonpath='{.status.containerStatuses[0].state.terminated.message} {.status.containerStatuses[0].restartCount}'
 
 # The log stands for a termination message that a failed container did not write.
 kubectl apply -f - >/dev/null <<POD
@@ -168,3 +210,25 @@ sleep 3
 check "the Pods" "$(kubectl get pods -l app=answers -o jsonpath='{.items[*].metadata.uid}')" "$before"
 check "their restarts" "$(kubectl get pods -l app=answers -o jsonpath='{.items[*].status.containerStatuses[0].restartCount}')" "0 0"
 until_prints "true true" kubectl get pods -l app=answers -o jsonpath='{.items[*].status.containerStatuses[0].ready}'
+
+# A claim disappears while nobody can watch it: its disk ends, and a new claim of the same name has an empty one.
+claim() {
+    kubectl apply -f - >/dev/null <<'CLAIM'
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: lost}
+spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+CLAIM
+    kubectl wait --for=jsonpath='{.status.phase}'=Bound pvc/lost --timeout=30s >/dev/null
+}
+claim
+volume=$(kubectl get pvc lost -o jsonpath='{.spec.volumeName}')
+touch "$PROCESS_NODE_DIR/volumes/default/lost/old"
+kill -STOP "$(cat "$PROCESS_NODE_DIR/kube-apiserver.pid")"
+key=$(printf /registry/persistentvolumeclaims/default/lost | base64 -w 0)
+curl --fail --silent --show-error --unix-socket "$PROCESS_NODE_DIR/client.sock" \
+    http://etcd/v3/kv/deleterange --data "{\"key\": \"$key\"}" >/dev/null
+"$PROCESS_NODE" restart-api-server
+until_prints "" kubectl get pv "$volume" --ignore-not-found -o name
+claim
+check "the new disk" "$(ls "$PROCESS_NODE_DIR/volumes/default/lost")" ""

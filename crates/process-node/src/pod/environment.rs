@@ -2,12 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use k8s_openapi::api::core::v1::{Container, EnvFromSource, Pod};
 use kube::ResourceExt;
 
 use super::Worker;
-use crate::{network, volume::field};
+use crate::{
+    network,
+    variables::expand,
+    volume::{self, Files, field},
+};
 
 impl Worker {
     /// The variables as they are now: each start of the container asks anew.
@@ -24,24 +28,21 @@ impl Worker {
         for variable in container.env.iter().flatten() {
             let source = variable.value_from.as_ref();
             let value = if let Some(of) = source.and_then(|it| it.field_ref.as_ref()) {
-                match of.field_path.as_str() {
+                Some(match of.field_path.as_str() {
                     "status.podIP" => self.address.to_string(),
                     "status.hostIP" => network::GATEWAY.to_owned(),
                     _ => field(&pod, of),
-                }
-            } else if let Some(key) = source.and_then(|it| it.secret_key_ref.as_ref()) {
-                let files = self.node.secret(&pod, &key.name).await?;
-                files.get(&key.key).cloned().unwrap_or_default()
-            } else if let Some(key) = source.and_then(|it| it.config_map_key_ref.as_ref()) {
-                let files = self.node.config_map(&pod, &key.name).await?;
-                files.get(&key.key).cloned().unwrap_or_default()
-            } else {
-                let value = variable.value.clone().unwrap_or_default();
-                all.iter().fold(value, |value, (name, other)| {
-                    value.replace(&format!("$({name})"), other)
                 })
+            } else if let Some(key) = source.and_then(|it| it.secret_key_ref.as_ref()) {
+                let found = self.secret(&pod, &key.name, key.optional).await?;
+                text(found, &key.key, key.optional)?
+            } else if let Some(key) = source.and_then(|it| it.config_map_key_ref.as_ref()) {
+                let found = self.config_map(&pod, &key.name, key.optional).await?;
+                text(found, &key.key, key.optional)?
+            } else {
+                Some(expand(variable.value.as_deref().unwrap_or_default(), &all))
             };
-            all.push((variable.name.clone(), value));
+            all.extend(value.map(|value| (variable.name.clone(), value)));
         }
         Ok(all)
     }
@@ -53,15 +54,39 @@ impl Worker {
     ) -> Result<Vec<(String, String)>> {
         let mut all = BTreeMap::new();
         if let Some(secret) = &source.secret_ref {
-            all.extend(self.node.secret(pod, &secret.name).await?);
+            all.extend(self.secret(pod, &secret.name, secret.optional).await?);
         }
         if let Some(map) = &source.config_map_ref {
-            all.extend(self.node.config_map(pod, &map.name).await?);
+            all.extend(self.config_map(pod, &map.name, map.optional).await?);
         }
         let prefix = source.prefix.clone().unwrap_or_default();
         Ok(all
             .into_iter()
-            .map(|(name, value)| (format!("{prefix}{name}"), value))
+            .map(|(name, value)| (format!("{prefix}{name}"), lossy(value)))
             .collect())
     }
+
+    async fn secret(&self, pod: &Pod, name: &str, optional: Option<bool>) -> Result<Files> {
+        let namespace = pod.namespace().unwrap_or_default();
+        volume::secret_files(&self.node.client, &namespace, name, optional).await
+    }
+
+    async fn config_map(&self, pod: &Pod, name: &str, optional: Option<bool>) -> Result<Files> {
+        let namespace = pod.namespace().unwrap_or_default();
+        volume::config_map_files(&self.node.client, &namespace, name, optional).await
+    }
+}
+
+/// The text of a key. None if it is missing, and may be.
+fn text(mut found: Files, key: &str, optional: Option<bool>) -> Result<Option<String>> {
+    let value = found.remove(key);
+    ensure!(
+        value.is_some() || optional == Some(true),
+        "there is no key `{key}`"
+    );
+    Ok(value.map(lossy))
+}
+
+fn lossy(bytes: Vec<u8>) -> String {
+    String::from_utf8_lossy(&bytes).into_owned()
 }

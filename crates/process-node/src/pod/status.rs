@@ -114,7 +114,13 @@ impl State {
             (Some((_, at)), _) => json!({ "running": { "startedAt": at } }),
             (None, Some(end)) => json!({ "terminated": end }),
             (None, None) => {
-                json!({ "waiting": { "reason": "ContainerCreating", "message": self.waiting } })
+                let (reason, message) = &self.waiting;
+                let reason = if reason.is_empty() {
+                    "ContainerCreating"
+                } else {
+                    reason
+                };
+                json!({ "waiting": { "reason": reason, "message": message } })
             }
         };
         let last = self
