@@ -31,6 +31,7 @@ cp "$CARGO_TARGET_DIR/debug/etcd-operator" "$operator/manager"
 old=$(cat "$images/3.6/version")
 new=$(cat "$images/3.7/version")
 etcd=gcr.io/etcd-development/etcd
+export PROCESS_NODE
 "$PROCESS_NODE" run --image "controller:latest=$operator,/manager" \
     --image "$etcd:v$old=$images/3.6" --image "$etcd:v$new=$images/3.7" -- \
     "$ETCD_FAULTS" --project examples/etcd-operator --versions "$old" "$new" "$@"

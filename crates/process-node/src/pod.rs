@@ -33,7 +33,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use crate::{container::Start, network, node::Node, probe::Target, volume::Volumes};
+use crate::{container::Start, image::Image, network, node::Node, probe::Target, volume::Volumes};
 
 /// The back-off of a container that ends, doubled each time up to the limit. A kubelet begins with 10 s.
 const BACK_OFF: Duration = Duration::from_millis(500);
@@ -207,6 +207,12 @@ impl Worker {
         }
     }
 
+    fn image(&self, container: &Container) -> Result<&Image> {
+        let name = container.image.as_deref().unwrap_or_default();
+        let image = self.node.images.get(name);
+        image.with_context(|| format!("there is no image `{name}`: name it by --image"))
+    }
+
     fn start(
         &self,
         container: &Container,
@@ -214,10 +220,7 @@ impl Worker {
         holder: u32,
         volumes: &BTreeMap<String, PathBuf>,
     ) -> Result<Child> {
-        let name = container.image.as_deref().unwrap_or_default();
-        let image = self.node.images.get(name);
-        let image =
-            image.with_context(|| format!("there is no image `{name}`: name it by --image"))?;
+        let image = self.image(container)?;
         let directory = self.directory.join(&container.name);
         let child = Start {
             container,

@@ -202,6 +202,11 @@ until_prints "Failed 3 no disk" kubectl get pod fails -o \
     jsonpath='{.status.phase} {.status.containerStatuses[0].state.terminated.exitCode} {.status.containerStatuses[0].state.terminated.message}'
 check "its log" "$("$PROCESS_NODE" log fails main)" "no disk"
 
+# A container without an image waits for it.
+kubectl run absent --image=absent --restart=Never >/dev/null
+until_prints ErrImagePull kubectl get pod absent -o jsonpath='{.status.containerStatuses[0].state.waiting.reason}'
+kubectl delete pod absent >/dev/null
+
 # The API server comes back after a kill. Pods run on meanwhile.
 before=$(kubectl get pods -l app=answers -o jsonpath='{.items[*].metadata.uid}')
 "$PROCESS_NODE" restart-api-server

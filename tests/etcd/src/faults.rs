@@ -8,8 +8,8 @@ use tokio::time::sleep;
 
 use crate::{
     operations::{
-        apply, backup, client, cluster, eventually, get, kill_component, kill_operator, kubectl,
-        leader, lose_disk, members, partition, patch, ready, reason, restore, settled, signal,
+        apply, backup, client, cluster, condition, disturb, eventually, get, kill_operator,
+        kubectl, leader, members, patch, pods, ready, reason, restore, settled,
     },
     workload::{Entry, KEY, Outcome, Workload},
 };
@@ -39,7 +39,11 @@ enum Change {
     Nothing,
     Grow,
     Shrink,
+    /// To five, and back while the first of the new members joins.
+    GrowAndBack,
     Upgrade,
+    /// And back to the old version when one member runs the new one.
+    UpgradeAndBack,
     Backup,
     /// From a snapshot, after the majority of the disks was lost.
     Restore,
@@ -57,11 +61,13 @@ const FAULTS: [Fault; 9] = [
     Fault::RestartApiServer,
 ];
 
-const CHANGES: [Change; 6] = [
+const CHANGES: [Change; 8] = [
     Change::Nothing,
     Change::Grow,
     Change::Shrink,
+    Change::GrowAndBack,
     Change::Upgrade,
+    Change::UpgradeAndBack,
     Change::Backup,
     Change::Restore,
 ];
@@ -81,13 +87,9 @@ impl Fault {
         }
     }
 
-    /// Whether it can happen in a change. A cluster that is being restored has one member, and no other copy of its data.
+    /// Whether it can happen in a change. A cluster that is being restored has one member.
     fn makes_sense_in(self, change: Change) -> bool {
-        let needs_others = matches!(
-            self,
-            Self::KillFollower | Self::PartitionLeader | Self::LoseDisk
-        );
-        change != Change::Restore || !needs_others
+        change != Change::Restore || self != Self::KillFollower
     }
 
     /// Lets it happen; kills happen several times.
@@ -107,39 +109,51 @@ impl Fault {
     }
 
     async fn once(self, cluster: &str, change: Change) -> Result<()> {
-        let leader = match change {
-            // There is no other.
-            Change::Restore => format!("{cluster}-0"),
-            _ => eventually(async || leader(cluster).await).await?,
-        };
-        let others = members(cluster)?.into_iter();
-        let others: Vec<String> = others.filter(|name| *name != leader).collect();
-        let kill = async |member: &str| {
-            eventually(async || signal("default", member, "etcd", "KILL")).await
-        };
+        let leader = eventually(async || match change {
+            // Its first member, which nobody has listed yet.
+            Change::Restore => {
+                let found = get(&format!("etcdcluster/{cluster}"))?;
+                let first = found["status"]["firstMember"].as_str();
+                Ok(first.context("the restore has not begun")?.to_owned())
+            }
+            _ => leader(cluster).await,
+        })
+        .await?;
+        let kill =
+            async |member: &str| eventually(async || disturb(&["kill", member, "etcd"])).await;
         match self {
             Self::Nothing => Ok(()),
             Self::KillLeader => kill(&leader).await,
-            Self::KillFollower => kill(others.first().context("there is no follower")?).await,
+            Self::KillFollower => {
+                let mut others = members(cluster)?.into_iter().filter(|name| *name != leader);
+                kill(&others.next().context("there is no follower")?).await
+            }
             Self::KillOperator => eventually(async || kill_operator()).await,
             Self::KillLeaderAndOperator => {
                 kill(&leader).await?;
                 eventually(async || kill_operator()).await
             }
             Self::PauseLeader => {
-                eventually(async || signal("default", &leader, "etcd", "STOP")).await?;
+                eventually(async || disturb(&["pause", &leader, "etcd"])).await?;
                 sleep(Duration::from_secs(5)).await;
                 // The liveness probe may have ended it meanwhile.
-                _ = signal("default", &leader, "etcd", "CONT");
+                _ = disturb(&["resume", &leader, "etcd"]);
                 Ok(())
             }
             Self::PartitionLeader => {
-                partition(&leader, &others, true)?;
+                // From the other members; the only member of a cluster, from everybody.
+                let others = members(cluster)?.into_iter().filter(|name| *name != leader);
+                match change {
+                    Change::Restore => {
+                        eventually(async || disturb(&["isolate", &leader])).await?;
+                    }
+                    _ => others.for_each(|other| _ = disturb(&["partition", &leader, &other])),
+                }
                 sleep(Duration::from_secs(5)).await;
-                partition(&leader, &others, false)
+                disturb(&["heal"])
             }
-            Self::LoseDisk => lose_disk(&leader),
-            Self::RestartApiServer => kill_component("kube-apiserver"),
+            Self::LoseDisk => eventually(async || disturb(&["lose-disk", &leader])).await,
+            Self::RestartApiServer => disturb(&["restart-api-server"]),
         }
     }
 }
@@ -150,23 +164,53 @@ impl Change {
             Self::Nothing => "nothing",
             Self::Grow => "grow from 3 to 5",
             Self::Shrink => "shrink from 3 to 1",
+            Self::GrowAndBack => "grow, taken back",
             Self::Upgrade => "upgrade",
+            Self::UpgradeAndBack => "upgrade, taken back",
             Self::Backup => "backup",
             Self::Restore => "restore",
         }
     }
 
-    fn begin(self, name: &str, new: &str) -> Result<()> {
+    async fn begin(self, name: &str, old: &str, new: &str) -> Result<()> {
         let object = format!("etcdcluster/{name}");
+        let size = |size: u32| patch(&object, &json!({ "spec": { "size": size } }));
+        let version = |version: &str| patch(&object, &json!({ "spec": { "version": version } }));
         match self {
             Self::Nothing => Ok(()),
-            Self::Grow => patch(&object, &json!({ "spec": { "size": 5 } })),
-            Self::Shrink => patch(&object, &json!({ "spec": { "size": 1 } })),
-            Self::Upgrade => patch(&object, &json!({ "spec": { "version": new } })),
+            Self::Grow => size(5),
+            Self::Shrink => size(1),
+            Self::GrowAndBack => {
+                size(5)?;
+                eventually(async || {
+                    ensure!(pods(name)?.len() > 3, "no member joins");
+                    Ok(())
+                })
+                .await?;
+                size(3)
+            }
+            Self::Upgrade => version(new),
+            Self::UpgradeAndBack => {
+                version(new)?;
+                eventually(async || {
+                    ensure!(runs(name, new)?, "no member runs {new}");
+                    Ok(())
+                })
+                .await?;
+                version(old)
+            }
             Self::Backup => apply(&backup(name, name)),
             Self::Restore => apply(&restore(name, name, name, false)),
         }
     }
+}
+
+/// Whether a Pod of the cluster was made for a version.
+fn runs(cluster: &str, version: &str) -> Result<bool> {
+    let label = format!("-l=etcd.example.com/cluster={cluster}");
+    let images = "jsonpath={.items[*].spec.containers[0].image}";
+    let images = kubectl(&["get", "pods", &label, "-o", images], None)?;
+    Ok(images.split(' ').any(|image| image.ends_with(version)))
 }
 
 /// Runs every fault in every change, and prints a row for each.
@@ -211,12 +255,7 @@ pub async fn run([old, new]: [&str; 2], only: &str) -> Result<()> {
         }
         // Also after a failure, so that the next row has the machine to itself.
         kubectl(
-            &[
-                "delete",
-                "etcdrestore,etcdbackup,etcdcluster",
-                &name,
-                "--ignore-not-found",
-            ],
+            &["delete", "etcdrestore,etcdbackup,etcdcluster", "--all"],
             None,
         )?;
     }
@@ -237,9 +276,9 @@ async fn one(
     let workload = Workload::start(&client(name)?, Entry::default(), 3, 2)?;
     sleep(Duration::from_secs(2)).await;
     let (outcome, mended) = match change {
-        Change::Restore => restored(name, workload, fault, new).await?,
+        Change::Restore => restored(name, workload, fault).await?,
         _ => {
-            change.begin(name, new)?;
+            change.begin(name, old, new).await?;
             fault.strike(name, change).await?;
             let begin = Instant::now();
             // What is broken has to show before it can be mended.
@@ -253,6 +292,9 @@ async fn one(
                 _ => 3,
             };
             settled(name, size, PATIENCE).await?;
+            if change == Change::UpgradeAndBack {
+                ensure!(!runs(name, new)?, "a member runs {new}");
+            }
             let mended = begin.elapsed();
             (workload.finish().await?, mended)
         }
@@ -262,27 +304,28 @@ async fn one(
 }
 
 /// Takes a snapshot of a cluster that is written to, loses two of three disks, and restores.
-async fn restored(
-    name: &str,
-    workload: Workload,
-    fault: Fault,
-    new: &str,
-) -> Result<(Outcome, Duration)> {
-    Change::Backup.begin(name, new)?;
+async fn restored(name: &str, workload: Workload, fault: Fault) -> Result<(Outcome, Duration)> {
+    apply(&backup(name, name))?;
     ready(&format!("etcdbackup/{name}"), PATIENCE).await?;
     sleep(Duration::from_secs(1)).await;
     let mut outcome = workload.finish().await?;
     healthy(&outcome)?;
     let lost = Instant::now();
     for member in members(name)?.iter().skip(1) {
-        lose_disk(member)?;
+        disturb(&["lose-disk", member])?;
     }
     let object = format!("etcdcluster/{name}");
     reason(&object, "MajorityLost", PATIENCE).await?;
-    Change::Restore.begin(name, new)?;
+    apply(&restore(name, name, name, false))?;
     fault.strike(name, Change::Restore).await?;
     let begin = Instant::now();
-    ready(&format!("etcdrestore/{name}"), PATIENCE).await?;
+    let mut last = name.to_owned();
+    if fault == Fault::LoseDisk && is_lost_again(name).await? {
+        // It was the only copy. Nothing is restored unasked.
+        last += "-again";
+        apply(&restore(&last, name, name, false))?;
+    }
+    ready(&format!("etcdrestore/{last}"), PATIENCE).await?;
     settled(name, 3, PATIENCE).await?;
     let mended = begin.elapsed();
     let found = client(name)?.entry(KEY, 0).await?;
@@ -300,6 +343,20 @@ async fn restored(
     sleep(Duration::from_secs(2)).await;
     healthy(&workload.finish().await?)?;
     Ok((outcome, mended))
+}
+
+/// Whether a cluster that is being restored loses its majority again, before it is ready.
+async fn is_lost_again(name: &str) -> Result<bool> {
+    let begin = Instant::now();
+    while begin.elapsed() < PATIENCE {
+        let cluster = eventually(async || get(&format!("etcdcluster/{name}"))).await?;
+        let (is_ready, text) = condition(&cluster, "Ready");
+        if is_ready || text.starts_with("MajorityLost:") {
+            return Ok(!is_ready);
+        }
+        sleep(Duration::from_millis(200)).await;
+    }
+    anyhow::bail!("{name} is neither ready nor lost within {PATIENCE:?}")
 }
 
 fn healthy(outcome: &Outcome) -> Result<()> {

@@ -114,6 +114,64 @@ pub fn backup(name: &str, cluster: &str) -> Value {
     })
 }
 
+/// An EtcdBackup that is taken once, to a bucket of [`object_store`].
+pub fn backup_to_bucket(name: &str, cluster: &str) -> Value {
+    json!({
+        "apiVersion": "etcd.example.com/v1alpha1",
+        "kind": "EtcdBackup",
+        "metadata": { "name": name, "namespace": "default" },
+        "spec": { "cluster": cluster, "destination": { "s3": {
+            "bucket": "snapshots",
+            "prefix": "test",
+            "endpoint": "http://s3.default.svc:7070",
+            "secret": "s3",
+        } } },
+    })
+}
+
+/// A server of S3's protocol with one bucket, and its credentials.
+pub fn object_store() -> Value {
+    let key = |name: &str| json!({ "secretKeyRef": { "name": "s3", "key": name } });
+    json!({
+        "apiVersion": "v1",
+        "kind": "List",
+        "items": [
+            {
+                "apiVersion": "v1",
+                "kind": "Secret",
+                "metadata": { "name": "s3", "namespace": "default" },
+                "stringData": { "AWS_ACCESS_KEY_ID": "snapshots", "AWS_SECRET_ACCESS_KEY": "not-so-secret" },
+            },
+            {
+                "apiVersion": "v1",
+                "kind": "Service",
+                "metadata": { "name": "s3", "namespace": "default" },
+                "spec": { "selector": { "app": "s3" }, "ports": [{ "port": 7070 }] },
+            },
+            {
+                "apiVersion": "v1",
+                "kind": "Pod",
+                "metadata": { "name": "s3", "namespace": "default", "labels": { "app": "s3" } },
+                "spec": {
+                    "containers": [{
+                        "name": "s3",
+                        "image": "versitygw",
+                        "command": ["sh", "-c", "mkdir -p /data/objects/snapshots /data/attributes && \
+                            exec versitygw --port :7070 posix --sidecar /data/attributes /data/objects"],
+                        "env": [
+                            { "name": "ROOT_ACCESS_KEY_ID", "valueFrom": key("AWS_ACCESS_KEY_ID") },
+                            { "name": "ROOT_SECRET_ACCESS_KEY", "valueFrom": key("AWS_SECRET_ACCESS_KEY") },
+                        ],
+                        "readinessProbe": { "tcpSocket": { "port": 7070 }, "periodSeconds": 1 },
+                        "volumeMounts": [{ "name": "data", "mountPath": "/data" }],
+                    }],
+                    "volumes": [{ "name": "data", "emptyDir": {} }],
+                },
+            },
+        ],
+    })
+}
+
 /// An EtcdRestore.
 pub fn restore(name: &str, cluster: &str, backup: &str, overwrite: bool) -> Value {
     json!({
@@ -325,19 +383,19 @@ pub fn run_directory() -> Result<PathBuf> {
     Ok(directory.context("not inside `process-node run`")?.into())
 }
 
-/// Sends a signal to a container of a Pod.
+/// Disturbs the machine by a command of `process-node`.
 ///
 /// # Errors
-/// If the container does not run.
-pub fn signal(namespace: &str, pod: &str, container: &str, signal: &str) -> Result<()> {
-    let pods = run_directory()?.join("pods").join(namespace);
-    let id = fs::read_to_string(pods.join(pod).join(format!("{container}.pid")));
-    let id = id.with_context(|| format!("{pod} does not run"))?;
-    // The negative number is the process group.
-    let kill = Command::new("kill")
-        .args([&format!("-{signal}"), "--", &format!("-{id}")])
-        .status()?;
-    ensure!(kill.success(), "cannot send {signal} to {pod}");
+/// If the command fails, such as when the container does not run.
+pub fn disturb(arguments: &[&str]) -> Result<()> {
+    let program = env::var_os("PROCESS_NODE").context("PROCESS_NODE names no program")?;
+    let output = Command::new(program).args(arguments).output()?;
+    let error = String::from_utf8_lossy(&output.stderr);
+    ensure!(
+        output.status.success(),
+        "process-node {}: {error}",
+        arguments.join(" ")
+    );
     Ok(())
 }
 
@@ -348,66 +406,8 @@ pub fn signal(namespace: &str, pod: &str, container: &str, signal: &str) -> Resu
 pub fn kill_operator() -> Result<()> {
     let names = kubectl(&["-n", OPERATOR, "get", "pods", "-o", "name"], None)?;
     let name = names.lines().next().context("the operator has no Pod")?;
-    signal(OPERATOR, name.trim_start_matches("pod/"), "manager", "KILL")
-}
-
-/// Kills a component of the control plane, which then starts again.
-///
-/// # Errors
-/// If it does not run.
-pub fn kill_component(name: &str) -> Result<()> {
-    let id = fs::read_to_string(run_directory()?.join(format!("{name}.pid")))?;
-    let kill = Command::new("kill").args(["-KILL", &id]).status()?;
-    ensure!(kill.success(), "cannot kill {name}");
-    Ok(())
-}
-
-/// Empties the disk of a member and kills its process.
-///
-/// # Errors
-/// If it does not run.
-pub fn lose_disk(member: &str) -> Result<()> {
-    signal("default", member, "etcd", "KILL")?;
-    let disk = run_directory()?.join("volumes/default").join(member);
-    for entry in fs::read_dir(disk)? {
-        fs::remove_dir_all(entry?.path())?;
-    }
-    Ok(())
-}
-
-/// Cuts a member off from the other members, or joins it with them again.
-///
-/// # Errors
-/// If a member has no network.
-pub fn partition(member: &str, others: &[String], cut: bool) -> Result<()> {
-    let change = if cut { "add" } else { "delete" };
-    for other in others {
-        let address = get(&format!("pod/{other}"))?["status"]["podIP"].clone();
-        let address = address
-            .as_str()
-            .context("the Pod has no address")?
-            .to_owned();
-        let route = ["ip", "route", change, "blackhole", &address];
-        in_network(member, &route)?;
-    }
-    Ok(())
-}
-
-fn in_network(pod: &str, command: &[&str]) -> Result<()> {
-    let id = run_directory()?
-        .join("pods/default")
-        .join(pod)
-        .join("network.pid");
-    let id = fs::read_to_string(id).with_context(|| format!("{pod} has no network"))?;
-    let nsenter = Command::new("nsenter")
-        .args(["-t", &id, "-n"])
-        .args(command)
-        .status()?;
-    ensure!(
-        nsenter.success(),
-        "{command:?} failed in the network of {pod}"
-    );
-    Ok(())
+    let name = name.trim_start_matches("pod/");
+    disturb(&["kill", "--namespace", OPERATOR, name, "manager"])
 }
 
 /// The names of the members of a cluster.
@@ -422,6 +422,20 @@ pub fn members(cluster: &str) -> Result<Vec<String>> {
         .flatten()
         .filter_map(|it| it["name"].as_str());
     Ok(names.map(str::to_owned).collect())
+}
+
+/// The Pods of the members, oldest first, whether they are ready or not.
+///
+/// # Errors
+/// If the API server does not answer.
+pub fn pods(cluster: &str) -> Result<Vec<String>> {
+    let label = format!("-l=etcd.example.com/cluster={cluster},etcd.example.com/role=member");
+    let sort = "--sort-by=.metadata.creationTimestamp";
+    let names = kubectl(&["get", "pods", &label, sort, "-o", "name"], None)?;
+    let names = names
+        .lines()
+        .map(|name| name.trim_start_matches("pod/").to_owned());
+    Ok(names.collect())
 }
 
 /// The name of the member that leads.

@@ -6,7 +6,8 @@ use anyhow::{Result, ensure};
 use serde_json::json;
 
 use crate::operations::{
-    apply, backup, client, cluster, kubectl, lose_disk, patch, ready, reason, restore,
+    apply, backup, backup_to_bucket, client, cluster, disturb, eventually, kubectl, object_store,
+    patch, ready, reason, restore,
 };
 
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -18,6 +19,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub async fn run([old, new]: [&str; 2], whole: bool) -> Result<()> {
     let begin = Instant::now();
     let say = |text: &str| println!("\n== {:3} s: {text}", begin.elapsed().as_secs());
+    let absent = format!("{old}99");
     let (first, grown) = if whole { (3, 5) } else { (1, 3) };
 
     say(&format!("create a cluster of {first}"));
@@ -35,6 +37,21 @@ pub async fn run([old, new]: [&str; 2], whole: bool) -> Result<()> {
     show(&["get", "etcdcluster,pod"])?;
 
     if whole {
+        say("ask for a version that does not exist, and take it back");
+        patch(
+            "etcdcluster/demo",
+            &json!({ "spec": { "version": absent } }),
+        )?;
+        let pulls = async || {
+            let pods = kubectl(&["get", "pods"], None)?;
+            ensure!(pods.contains("ErrImagePull"), "every image exists");
+            Ok(())
+        };
+        eventually(pulls).await?;
+        show(&["get", "etcdcluster,pod"])?;
+        patch("etcdcluster/demo", &json!({ "spec": { "version": old } }))?;
+        ready("etcdcluster/demo", PATIENCE).await?;
+
         say(&format!(
             "upgrade from {old} to {new}, one member at a time, the leader last"
         ));
@@ -58,7 +75,7 @@ pub async fn run([old, new]: [&str; 2], whole: bool) -> Result<()> {
     let lost = grown / 2 + 1;
     say(&format!("lose the disks of {lost} of {grown} members"));
     for ordinal in 0..lost {
-        lose_disk(&format!("demo-{ordinal}"))?;
+        disturb(&["lose-disk", &format!("demo-{ordinal}")])?;
     }
     reason("etcdcluster/demo", "MajorityLost", PATIENCE).await?;
     show(&["get", "etcdcluster,pod"])?;
@@ -78,6 +95,27 @@ pub async fn run([old, new]: [&str; 2], whole: bool) -> Result<()> {
     let found = client("demo")?.get("hello").await?;
     ensure!(found.as_deref() == Some("world"), "the key is {found:?}");
     say("the key is there, as it was in the snapshot");
+
+    if whole {
+        say("take a snapshot to a bucket, and restore it into a new cluster");
+        apply(&object_store())?;
+        kubectl(
+            &["wait", "--for=condition=Ready", "pod/s3", "--timeout=60s"],
+            None,
+        )?;
+        apply(&backup_to_bucket("bucket", "demo"))?;
+        ready("etcdbackup/bucket", PATIENCE).await?;
+        // In any order: the restore waits for the cluster.
+        apply(&restore("copy", "copy", "bucket", false))?;
+        apply(&cluster("copy", 1, new))?;
+        ready("etcdrestore/copy", PATIENCE).await?;
+        show(&["get", "etcdcluster,etcdbackup,etcdrestore"])?;
+        let found = client("copy")?.get("hello").await?;
+        ensure!(
+            found.as_deref() == Some("world"),
+            "the copy's key is {found:?}"
+        );
+    }
     show(&[
         "get",
         "events",

@@ -9,15 +9,16 @@ use tokio::{select, time::sleep};
 use super::Worker;
 
 impl Worker {
-    /// The environment of a container, once it has all that it refers to. None if the Pod is deleted before.
+    /// The environment of a container, once there is its image and all that it refers to. None if the Pod is deleted before.
     pub(super) async fn wait_for_environment(
         &self,
         container: &Container,
     ) -> Option<Vec<(String, String)>> {
         while !self.is_deleted() {
-            match self.environment(container).await {
-                Ok(environment) => return Some(environment),
-                Err(error) => self.wait(container, "CreateContainerConfigError", &error),
+            match (self.image(container), self.environment(container).await) {
+                (Ok(_), Ok(environment)) => return Some(environment),
+                (Err(error), _) => self.wait(container, "ErrImagePull", &error),
+                (_, Err(error)) => self.wait(container, "CreateContainerConfigError", &error),
             }
             select! {
                 () = sleep(Duration::from_secs(1)) => {}
