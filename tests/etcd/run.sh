@@ -2,7 +2,7 @@
 # Deploys the operator of examples/etcd-operator to a node of processes, and runs a proof there:
 #
 #   tests/etcd/run.sh story            create, grow, back up, lose the majority, restore
-#   tests/etcd/run.sh story --whole    with five members and an upgrade
+#   tests/etcd/run.sh story --whole    with five members, an upgrade, and a snapshot in a bucket
 #   tests/etcd/run.sh faults           faults under load; a table
 #   tests/etcd/run.sh steps            the operator ended before each of its writes
 #
@@ -31,7 +31,9 @@ cp "$CARGO_TARGET_DIR/debug/etcd-operator" "$operator/manager"
 old=$(cat "$images/3.6/version")
 new=$(cat "$images/3.7/version")
 etcd=gcr.io/etcd-development/etcd
+bucket=
+case " $* " in *" --whole "*) bucket=--image=versitygw=$(sh tests/etcd/s3.sh) ;; esac
 export PROCESS_NODE
 "$PROCESS_NODE" run --image "controller:latest=$operator,/manager" \
-    --image "$etcd:v$old=$images/3.6" --image "$etcd:v$new=$images/3.7" -- \
+    --image "$etcd:v$old=$images/3.6" --image "$etcd:v$new=$images/3.7" ${bucket:+"$bucket"} -- \
     "$ETCD_FAULTS" --project examples/etcd-operator --versions "$old" "$new" "$@"

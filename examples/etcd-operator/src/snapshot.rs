@@ -94,7 +94,7 @@ impl SaveArgs {
             Some(taken) => taken,
             None => self.take(&archive).await?,
         };
-        let kept = archive.prune(self.keep).await?;
+        let kept = archive.prune(self.keep, &taken).await?;
         let report = serde_json::to_string(&Report { taken, kept })?;
         println!("{report}");
         fs::write(TERMINATION_MESSAGE, report)?;
@@ -109,12 +109,13 @@ impl SaveArgs {
         };
         let etcd = Etcd::new(&self.host, None, &credentials)?;
         let time = Time(Timestamp::now());
-        let revision = etcd.status().await?.header.revision;
+        let header = etcd.status().await?.header;
         let (size, sha256) = archive.save(&self.name, etcd.snapshot().await?).await?;
         let snapshot = Snapshot {
             name: self.name.clone(),
+            cluster_id: header.cluster_id.to_string(),
             time,
-            revision,
+            revision: header.revision,
             size,
             sha256,
         };

@@ -469,7 +469,7 @@ mod tests {
             "metadata": { "name": "b", "namespace": "ns" },
             "spec": { "cluster": "c", "destination": { "claim": "snapshots" } },
             "status": { "snapshots": [{
-                "name": "s.db", "time": "2030-01-01T00:00:00Z", "revision": 1, "size": 1, "sha256": "",
+                "name": "s.db", "clusterId": "c", "time": "2030-01-01T00:00:00Z", "revision": 1, "size": 1, "sha256": "",
             }] },
         })));
         let backups = std::slice::from_ref(&backup);

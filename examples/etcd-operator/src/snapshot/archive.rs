@@ -82,8 +82,9 @@ impl Archive {
         Ok(())
     }
 
-    /// Removes all but the newest snapshots, and returns the names of those.
-    pub async fn prune(&self, keep: usize) -> anyhow::Result<Vec<String>> {
+    /// Removes old snapshots of the cluster that `taken` is of, beside that one. Returns the names of all that are left,
+    /// oldest first.
+    pub async fn prune(&self, keep: usize, taken: &Snapshot) -> anyhow::Result<Vec<String>> {
         let objects: Vec<_> = self.store.list(Some(&self.directory)).try_collect().await?;
         let mut snapshots = Vec::new();
         for object in objects {
@@ -93,13 +94,21 @@ impl Archive {
             }
         }
         snapshots.sort_by(|a, b| (&a.time.0, &a.name).cmp(&(&b.time.0, &b.name)));
-        let old = snapshots.len().saturating_sub(keep);
-        for snapshot in snapshots.drain(..old) {
-            self.store.delete(&self.description(&snapshot.name)).await?;
-            self.store.delete(&self.path(&snapshot.name)).await?;
+        // A cluster that was created anew, and is empty, must not rotate the data of its predecessor out.
+        let is_same = |it: &&Snapshot| it.cluster_id == taken.cluster_id && it.name != taken.name;
+        let others = snapshots.iter().filter(is_same);
+        let old = (others.clone().count() + 1).saturating_sub(keep);
+        let old: Vec<_> = others.take(old).map(|it| it.name.clone()).collect();
+        for name in &old {
+            // A Pod may have been killed in between.
+            match self.store.delete(&self.path(name)).await {
+                Err(object_store::Error::NotFound { .. }) => {}
+                result => result?,
+            }
+            self.store.delete(&self.description(name)).await?;
         }
-        let kept = snapshots.into_iter().map(|snapshot| snapshot.name);
-        Ok(kept.collect())
+        let names = snapshots.into_iter().map(|snapshot| snapshot.name);
+        Ok(names.filter(|name| !old.contains(name)).collect())
     }
 
     /// Copies a snapshot to a file, and checks that it is the one that was saved.
@@ -171,33 +180,39 @@ mod tests {
         [text.as_bytes(), &Sha256::digest(text)].concat()
     }
 
-    async fn save(archive: &Archive, second: i64, bytes: &[u8]) -> anyhow::Result<()> {
+    async fn save(archive: &Archive, second: i64, bytes: &[u8]) -> anyhow::Result<Snapshot> {
         let name = format!("{second}.db");
         let parts = bytes.chunks(7).map(|part| Ok(part.to_vec()));
         let parts: Vec<Result<_, Error>> = parts.collect();
         let (size, sha256) = archive.save(&name, stream::iter(parts)).await?;
         let snapshot = Snapshot {
             name,
+            cluster_id: (second / 10).to_string(),
             time: Time(Timestamp::from_second(second).unwrap()),
             revision: 1,
             size,
             sha256,
         };
-        archive.describe(&snapshot).await
+        archive.describe(&snapshot).await?;
+        Ok(snapshot)
     }
 
     #[tokio::test]
     async fn the_newest_snapshots_are_kept() {
         let (path, url) = directory("newest");
         let archive = Archive::open(&url).unwrap();
-        for second in [3, 1, 2] {
+        // Those below ten are of an earlier cluster.
+        for second in [2, 13, 11, 12] {
             save(&archive, second, &database("data")).await.unwrap();
         }
+        // The clock of its node is late.
+        let taken = save(&archive, 10, &database("data")).await.unwrap();
         for _ in 0..2 {
-            assert_eq!(archive.prune(2).await.unwrap(), ["2.db", "3.db"]);
+            let kept = archive.prune(2, &taken).await.unwrap();
+            assert_eq!(kept, ["2.db", "10.db", "13.db"]);
         }
-        assert!(!path.join("1.db").exists());
-        assert!(archive.find("1.db").await.unwrap().is_none());
+        assert!(!path.join("11.db").exists());
+        assert!(archive.find("11.db").await.unwrap().is_none());
         fs::remove_dir_all(path).unwrap();
     }
 

@@ -23,7 +23,7 @@ use crate::{Context, fault};
 /// The name of this controller in logs, metrics and probes.
 const NAME: &str = "etcd-etcdbackup";
 
-/// The condition that reports readiness: `True` when the newest snapshot that is due was taken.
+/// The condition that reports readiness: `True` when no snapshot is overdue, and none is being taken.
 pub const READY: ReadyCondition = ReadyCondition::positive("Ready");
 
 /// The label with the name of the EtcdBackup.
@@ -87,17 +87,26 @@ async fn reconcile(backup: Arc<EtcdBackup>, context: Arc<Context>) -> Result<Act
     let mut failed = None;
     for pod in &found.items {
         match phase(pod) {
-            "Succeeded" => record(&mut wanted, pod),
+            "Succeeded" => match record(&mut wanted, pod) {
+                Ok(()) => {}
+                Err(error) => failed = Some(format!("its report cannot be read: {error}")),
+            },
             "Failed" => failed = Some(message(pod)),
             _ => wanted.running = Some(pod.name_any()),
         }
     }
     let cluster = context.clusters.get(Some(&namespace), &backup.spec.cluster);
-    let due = due(&backup, &wanted, now)?;
+    let due = due(&backup, &wanted, now);
+    let is_due = due.as_ref().is_ok_and(|due| due.missed.is_some());
     let (is_ready, reason, text) = match (&wanted.running, &cluster) {
         (Some(pod), _) => (false, "Running", format!("{pod} takes a snapshot")),
-        (None, None) => (false, "ClusterNotFound", String::new()),
-        (None, Some(_)) if due.missed.is_some() => (false, "Due", String::new()),
+        (None, None) => (
+            false,
+            "ClusterNotFound",
+            "there is no such EtcdCluster yet".to_owned(),
+        ),
+        (None, Some(_)) if is_due => (false, "Due", "a snapshot is about to start".to_owned()),
+        _ if backup.spec.suspend => (true, "Suspended", String::new()),
         _ => (true, "UpToDate", String::new()),
     };
     conditions::set(
@@ -121,6 +130,7 @@ async fn reconcile(backup: Arc<EtcdBackup>, context: Arc<Context>) -> Result<Act
     if let Some(message) = failed {
         return Err(Error::Snapshot(message));
     }
+    let due = due?;
     if wanted.running.is_none()
         && let (Some(time), Some(cluster)) = (due.missed, cluster)
     {
@@ -137,16 +147,15 @@ async fn reconcile(backup: Arc<EtcdBackup>, context: Arc<Context>) -> Result<Act
 }
 
 /// Adds the snapshot that a Pod took, and forgets those that it removed.
-fn record(status: &mut EtcdBackupStatus, pod: &Pod) {
+fn record(status: &mut EtcdBackupStatus, pod: &Pod) -> serde_json::Result<()> {
     status.last_schedule_time = time_of(pod).max(status.last_schedule_time.take());
-    let Ok(report) = serde_json::from_str::<Report>(&message(pod)) else {
-        return;
-    };
+    let report: Report = serde_json::from_str(&message(pod))?;
     status
         .snapshots
         .retain(|old| report.kept.contains(&old.name) && old.name != report.taken.name);
     status.snapshots.push(report.taken);
     status.snapshots.sort_by_key(|snapshot| snapshot.time.0);
+    Ok(())
 }
 
 /// When a snapshot should have been taken, and when the next one should be.
@@ -155,10 +164,12 @@ struct Due {
     next: Option<Timestamp>,
 }
 
-/// Of several runs that were missed, only the last one is made up for: each would save the same data.
+/// After several missed runs, only one snapshot is taken: the others would hold the same data.
 fn due(backup: &EtcdBackup, status: &EtcdBackupStatus, now: Timestamp) -> Result<Due, Error> {
     let created = backup.creation_timestamp().map_or(now, |time| time.0);
     let last = status.last_schedule_time.as_ref().map(|time| time.0);
+    // A clock that was ahead must not put off all runs until then.
+    let last = last.map(|time| time.min(now));
     let Some(schedule) = &backup.spec.schedule else {
         let missed = last.is_none().then_some(created);
         return Ok(Due { missed, next: None });
@@ -201,6 +212,8 @@ fn snapshot_pod(backup: &EtcdBackup, cluster: &EtcdCluster, time: Timestamp, ima
         },
         "spec": {
             "restartPolicy": "Never",
+            // One that hangs must not hold up the next ones.
+            "activeDeadlineSeconds": 3600,
             "automountServiceAccountToken": false,
             "enableServiceLinks": false,
             "securityContext": pod_security(),
@@ -321,7 +334,8 @@ mod tests {
     fn the_report_of_a_pod_becomes_the_status() {
         let report = json!({
             "taken": {
-                "name": "3.db", "time": "2030-01-01T03:00:00Z", "revision": 3, "size": 1, "sha256": "x",
+                "name": "3.db", "time": "2030-01-01T03:00:00Z", "clusterId": "c", "revision": 3,
+                "size": 1, "sha256": "x",
             },
             "kept": ["2.db", "3.db"],
         });
@@ -343,7 +357,7 @@ mod tests {
                 });
         }
         for _ in 0..2 {
-            record(&mut status, &pod);
+            record(&mut status, &pod).unwrap();
             let names: Vec<_> = status.snapshots.iter().map(|it| it.name.as_str()).collect();
             assert_eq!(names, ["2.db", "3.db"]);
             assert_eq!(status.last_schedule_time, Some(Time(time("03:00:00"))));

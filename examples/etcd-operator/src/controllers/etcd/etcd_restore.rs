@@ -161,7 +161,7 @@ mod tests {
         });
         let snapshots: Vec<_> = snapshots
             .iter()
-            .map(|name| json!({ "name": name, "time": "2030-01-01T00:00:00Z", "revision": 1, "size": 1, "sha256": "" }))
+            .map(|name| json!({ "name": name, "clusterId": "c", "time": "2030-01-01T00:00:00Z", "revision": 1, "size": 1, "sha256": "" }))
             .collect();
         let backup: EtcdBackup = object(json!({
             "metadata": { "name": "b" },

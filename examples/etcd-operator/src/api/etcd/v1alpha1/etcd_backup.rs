@@ -18,6 +18,9 @@ use serde::{Deserialize, Serialize};
     derive = "Default",
     derive = "PartialEq",
     status = "EtcdBackupStatus",
+    // The names of its Pods end with the time, and its own name is the value of a label.
+    validation = Rule::new("size(self.metadata.name) <= 52")
+        .message("the name must have at most 52 characters"),
     printcolumn(
         name = "Age",
         type_ = "date",
@@ -37,7 +40,8 @@ pub struct EtcdBackupSpec {
     /// Whether the schedule rests.
     #[serde(default)]
     pub suspend: bool,
-    /// How many snapshots are kept. Older ones are deleted after each new one.
+    /// How many snapshots are kept. Older ones are deleted after each new one, unless they are of
+    /// the cluster before it was restored or created anew.
     #[serde(default = "default_keep")]
     #[schemars(range(min = 1, max = 100))]
     pub keep: i32,
@@ -115,8 +119,11 @@ pub struct S3 {
 }
 
 #[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Snapshot {
     pub name: String,
+    /// The ID that etcd had given the cluster. It changes with each restore.
+    pub cluster_id: String,
     /// When the snapshot was taken.
     pub time: Time,
     /// The revision when the snapshot was asked for. It may hold later ones.
@@ -131,6 +138,7 @@ impl Default for Snapshot {
     fn default() -> Self {
         Self {
             name: String::new(),
+            cluster_id: String::new(),
             time: Time(Timestamp::UNIX_EPOCH),
             revision: 0,
             size: 0,

@@ -20,9 +20,10 @@ use serde::{Deserialize, Serialize};
     derive = "Default",
     derive = "PartialEq",
     status = "EtcdClusterStatus",
-    // The names of its Services and members begin with it, and are DNS labels.
-    validation = Rule::new("self.metadata.name.matches('^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$')")
-        .message("the name must be a DNS label of at most 40 characters that starts with a letter"),
+    // The names of its Services and members begin with it, and are DNS labels. `a` has a Service `a-client`.
+    validation = Rule::new("self.metadata.name.matches('^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$') \
+        && !self.metadata.name.endsWith('-client')")
+        .message("the name must be a DNS label of at most 40 characters that starts with a letter and does not end with -client"),
     // Measured by what the members run. Nothing is known of that before the first answer.
     validation = Rule::new("self.spec.version == oldSelf.spec.version \
         || !has(self.status) || !has(self.status.version) \
@@ -42,7 +43,8 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "camelCase")]
 pub struct EtcdClusterSpec {
-    /// How many members vote, an odd number.
+    /// How many members vote, an odd number. The only member of a cluster of one is not evicted by a
+    /// drain.
     #[serde(default = "default_size")]
     #[schemars(range(min = 1, max = 7))]
     #[x_kube(validation = Rule::new("self % 2 == 1").message("size must be odd"))]
@@ -146,11 +148,15 @@ impl Default for Storage {
 }
 
 /// The certificates, which the operator issues.
-#[derive(Clone, Debug, PartialEq, Deserialize, JsonSchema, Serialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize, KubeSchema, Serialize)]
 pub struct Tls {
     /// How long a certificate is valid. It is renewed after two thirds of that time.
     #[serde(default = "default_validity")]
-    #[schemars(regex(pattern = r"^([0-9]+(\.[0-9]+)?(h|m|s|ms|us|ns))+$"))]
+    #[schemars(
+        regex(pattern = r"^([0-9]+(\.[0-9]+)?(h|m|s|ms|us|ns))+$"),
+        length(max = 32)
+    )]
+    #[x_kube(validation = Rule::new("duration(self) >= duration('1h')").message("validity must be an hour or more"))]
     pub validity: Duration,
 }
 
