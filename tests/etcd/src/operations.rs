@@ -298,7 +298,10 @@ pub fn client(cluster: &str) -> Result<Etcd> {
         let text = secret["data"][name]
             .as_str()
             .context("the Secret lacks a key")?;
-        fs::write(directory.join(name), BASE64_STANDARD.decode(text)?)?;
+        // Clients that connect again read the file meanwhile.
+        let new = directory.join(format!("{name}.new"));
+        fs::write(&new, BASE64_STANDARD.decode(text)?)?;
+        fs::rename(new, directory.join(name))?;
     }
     Etcd::new(&format!("{cluster}-client.default.svc"), &directory)
 }
