@@ -3,6 +3,7 @@
 mod faults;
 mod history;
 mod operations;
+mod space;
 mod steps;
 mod story;
 mod workload;

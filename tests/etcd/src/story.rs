@@ -9,6 +9,7 @@ use crate::operations::{
     apply, backup, backup_to_bucket, client, cluster, disturb, eventually, kubectl, object_store,
     patch, ready, reason, restore,
 };
+use crate::space;
 
 const PATIENCE: Duration = Duration::from_secs(120);
 
@@ -110,6 +111,14 @@ pub async fn run([old, new]: [&str; 2], whole: bool) -> Result<()> {
         apply(&cluster("copy", 1, new))?;
         ready("etcdrestore/copy", PATIENCE).await?;
         show(&["get", "etcdcluster,etcdbackup,etcdrestore"])?;
+        say("fill a database, make room, and let the operator defragment it");
+        space::run("small", new).await?;
+        show(&[
+            "get",
+            "events",
+            "--field-selector",
+            "involvedObject.name=small",
+        ])?;
         let found = client("copy")?.get("hello").await?;
         ensure!(
             found.as_deref() == Some("world"),

@@ -138,7 +138,11 @@ impl Etcd {
         Ok(leader.parse()?)
     }
 
-    async fn call(&self, path: &str, request: Value) -> Result<Value> {
+    /// Calls etcd by its JSON gateway.
+    ///
+    /// # Errors
+    /// Without the answer of etcd, or if it refuses.
+    pub async fn call(&self, path: &str, request: Value) -> Result<Value> {
         let request = self
             .http
             .post(format!("{}/{path}", self.url))

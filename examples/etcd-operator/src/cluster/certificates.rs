@@ -1,6 +1,7 @@
 //! Certificates: one CA for each cluster, and from it one certificate for each member and for the clients.
 //!
-//! etcd reads its certificate anew for each connection, so a renewed Secret needs no restart.
+//! etcd reads its certificate and key anew for each connection, so a renewed Secret needs no restart. It does not
+//! read the CA anew.
 
 use std::time::Duration;
 

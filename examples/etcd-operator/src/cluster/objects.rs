@@ -33,9 +33,9 @@ pub const VOTER: &str = "etcd.example.com/voter";
 
 /// The annotation with the members that a member finds if its disk is empty.
 ///
-/// Once a member has started, [`GUARD`] takes their place. A member that lost its disk must not come back under
-/// its name with an empty log: it would vote again, against writes that it had acknowledged, and etcd lets it. The
-/// environment of a container is read anew at each of its starts, so that changing the annotation is enough.
+/// Once a member has started, [`GUARD`] replaces them: without its log, the member must not come back under its old
+/// ID. etcd would let it vote against writes that it had acknowledged. The kubelet reads the annotation at each start
+/// of the container, so changing it is enough.
 pub const INITIAL_CLUSTER: &str = "etcd.example.com/initial-cluster";
 
 /// An initial cluster without the member itself. etcd looks at it only if its disk is empty, and then refuses to

@@ -299,7 +299,8 @@ fn prepare(observed: &Observed, requested: &Requested) -> Step {
     }
 }
 
-/// Removes everything of an earlier incarnation, all at once, before the new one begins.
+/// Removes everything of an earlier incarnation, all at once, before the new one begins, and a restore that was given
+/// up.
 fn leave_behind(observed: &Observed) -> Option<Step> {
     if let Some(restorer) = &observed.restorer
         && restorer.incarnation != observed.incarnation

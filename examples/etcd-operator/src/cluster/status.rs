@@ -61,18 +61,19 @@ pub fn wanted(
     }
     let full = observe::alarmed(&observed.members, answers, "NOSPACE").join(", ");
     let is_full = !full.is_empty();
-    let (reason, message) = if is_full {
+    let (reason, space) = if is_full {
         let message =
             "is full: remove keys, compact, defragment, and disarm the alarm with etcdctl";
         ("NoSpace", format!("the database of {full} {message}"))
     } else {
         ("EnoughSpace", String::new())
     };
-    let full = conditions::new(cluster, STORAGE_FULL, is_full, reason, message);
+    let full = conditions::new(cluster, STORAGE_FULL, is_full, reason, space.clone());
     let serves = answers.available && !is_full;
     let reason = if serves { "Serving" } else { "NotServing" };
     let available = conditions::new(cluster, AVAILABLE, serves, reason, "");
     let (reason, message) = match step {
+        Step::Done if is_full => ("NoSpace", space),
         Step::Done if !serves => ("NotServing", "the Service leads to no member".to_owned()),
         step => describe(step),
     };
