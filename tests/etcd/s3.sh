@@ -7,6 +7,11 @@ cd "$(dirname "$0")/s3"
 
 image=${XDG_CACHE_HOME:-$HOME/.cache}/operator-forge/s3/$(cat ../s3.sh go.mod go.sum | cksum | tr ' ' '-')
 if [ ! -d "$image" ]; then
+    command -v go >/dev/null || {
+        echo "error: Go is needed to build versitygw, and \`go\` is not in PATH" >&2
+        echo "help: install Go $(sed -n 's/^go //p' go.mod) or newer" >&2
+        exit 1
+    }
     echo "building versitygw (two minutes, the first time)" >&2
     # Two runs at once both build; the first rename wins.
     made=$image.$$

@@ -70,6 +70,7 @@ pub async fn reconcile(cached: &EtcdCluster, context: &Context) -> Result<Action
     let namespace = cached.namespace().unwrap_or_default();
     let api: Api<EtcdCluster> = Api::namespaced(context.client.clone(), &namespace);
     let current = api.get_opt(&cached.name_any()).await?;
+    // An object that is being deleted gets no new owned objects.
     let Some(cluster) = &current.filter(|it| it.metadata.deletion_timestamp.is_none()) else {
         return Ok(Action::await_change());
     };
@@ -79,7 +80,11 @@ pub async fn reconcile(cached: &EtcdCluster, context: &Context) -> Result<Action
         context,
         objects: Objects::of(cluster),
     };
-    hands.apply_foundation(&found).await?;
+    let foundation = match hands.apply_foundation(&found).await {
+        // Members run on without it, and everything else goes on.
+        Err(error @ Error::CaLost(_)) => Err(error),
+        result => Ok(result?),
+    };
     let incarnation = cluster.status.as_ref().and_then(|it| it.incarnation);
     let answers = Answers::ask(&hands.objects, &found, incarnation.unwrap_or_default()).await;
     let (restores, backups) = (context.restores.list(), context.backups.list());
@@ -100,7 +105,8 @@ pub async fn reconcile(cached: &EtcdCluster, context: &Context) -> Result<Action
     if result.is_ok() {
         publish(cluster, context, &step).await;
     }
-    let wanted = status::wanted(cluster, &observed, &answers, &step);
+    let result = result.and(foundation);
+    let wanted = status::wanted(cluster, &observed, &answers, &step, result.is_err());
     if cluster.status.as_ref() != Some(&wanted) {
         fault::before_write();
     }

@@ -142,12 +142,16 @@ impl Fault {
             }
             Self::PartitionLeader => {
                 // From the other members; the only member of a cluster, from everybody.
+                if change == Change::Restore {
+                    eventually(async || disturb(&["isolate", &leader])).await?;
+                }
                 let others = members(cluster)?.into_iter().filter(|name| *name != leader);
-                match change {
-                    Change::Restore => {
-                        eventually(async || disturb(&["isolate", &leader])).await?;
-                    }
-                    _ => others.for_each(|other| _ = disturb(&["partition", &leader, &other])),
+                for other in others {
+                    eventually(async || match members(cluster)?.contains(&other) {
+                        true => disturb(&["partition", &leader, &other]),
+                        false => Ok(()),
+                    })
+                    .await?;
                 }
                 sleep(Duration::from_secs(5)).await;
                 disturb(&["heal"])
@@ -177,7 +181,8 @@ impl Change {
         let size = |size: u32| patch(&object, &json!({ "spec": { "size": size } }));
         let version = |version: &str| patch(&object, &json!({ "spec": { "version": version } }));
         match self {
-            Self::Nothing => Ok(()),
+            // `restored` asks for the restore, when a majority is lost.
+            Self::Nothing | Self::Restore => Ok(()),
             Self::Grow => size(5),
             Self::Shrink => size(1),
             Self::GrowAndBack => {
@@ -200,17 +205,17 @@ impl Change {
                 version(old)
             }
             Self::Backup => apply(&backup(name, name)),
-            Self::Restore => apply(&restore(name, name, name, false)),
         }
     }
 }
 
 /// Whether a Pod of the cluster was made for a version.
 fn runs(cluster: &str, version: &str) -> Result<bool> {
-    let label = format!("-l=etcd.example.com/cluster={cluster}");
-    let images = "jsonpath={.items[*].spec.containers[0].image}";
-    let images = kubectl(&["get", "pods", &label, "-o", images], None)?;
-    Ok(images.split(' ').any(|image| image.ends_with(version)))
+    let pods = pods(cluster)?;
+    let mut images = pods
+        .iter()
+        .map(|pod| &pod["spec"]["containers"][0]["image"]);
+    Ok(images.any(|image| image.as_str().is_some_and(|it| it.ends_with(version))))
 }
 
 /// Runs every fault in every change, and prints a row for each.

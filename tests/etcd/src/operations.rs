@@ -223,12 +223,9 @@ pub async fn reason(object: &str, reason: &str, patience: Duration) -> Result<Du
 /// If it takes longer than `patience`.
 pub async fn settled(cluster: &str, size: usize, patience: Duration) -> Result<Duration> {
     let begin = Instant::now();
-    let label = format!("-l=etcd.example.com/cluster={cluster}");
     loop {
         ready(&format!("etcdcluster/{cluster}"), patience).await?;
-        let pods = kubectl(&["get", "pods", &label, "-o", "json"], None)?;
-        let pods: Value = serde_json::from_str(&pods)?;
-        let pods = pods["items"].as_array().context("no list of Pods")?;
+        let pods = pods(cluster)?;
         let is_ready = |pod: &&Value| {
             let conditions = pod["status"]["conditions"].as_array();
             let mut conditions = conditions.into_iter().flatten();
@@ -427,18 +424,15 @@ pub fn members(cluster: &str) -> Result<Vec<String>> {
     Ok(names.map(str::to_owned).collect())
 }
 
-/// The Pods of the members, oldest first, whether they are ready or not.
+/// The Pods of a cluster.
 ///
 /// # Errors
 /// If the API server does not answer.
-pub fn pods(cluster: &str) -> Result<Vec<String>> {
-    let label = format!("-l=etcd.example.com/cluster={cluster},etcd.example.com/role=member");
-    let sort = "--sort-by=.metadata.creationTimestamp";
-    let names = kubectl(&["get", "pods", &label, sort, "-o", "name"], None)?;
-    let names = names
-        .lines()
-        .map(|name| name.trim_start_matches("pod/").to_owned());
-    Ok(names.collect())
+pub fn pods(cluster: &str) -> Result<Vec<Value>> {
+    let label = format!("-l=etcd.example.com/cluster={cluster}");
+    let pods = kubectl(&["get", "pods", &label, "-o", "json"], None)?;
+    let pods: Value = serde_json::from_str(&pods)?;
+    Ok(pods["items"].as_array().cloned().unwrap_or_default())
 }
 
 /// The name of the member that leads.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::operations::{
     apply, backup, backup_to_bucket, client, cluster, disturb, eventually, kubectl, object_store,
@@ -111,6 +111,24 @@ pub async fn run([old, new]: [&str; 2], whole: bool) -> Result<()> {
         apply(&cluster("copy", 1, new))?;
         ready("etcdrestore/copy", PATIENCE).await?;
         show(&["get", "etcdcluster,etcdbackup,etcdrestore"])?;
+        let found = client("copy")?.get("hello").await?;
+        ensure!(
+            found.as_deref() == Some("world"),
+            "the copy's key is {found:?}"
+        );
+
+        say("delete the CA of a cluster and a member, and put the CA back");
+        let ca = kubectl(&["get", "secret", "copy-ca", "-o", "json"], None)?;
+        let mut ca: Value = serde_json::from_str(&ca)?;
+        for field in ["managedFields", "resourceVersion", "uid"] {
+            ca["metadata"][field].take();
+        }
+        kubectl(&["delete", "secret/copy-ca", "pod/copy-0"], None)?;
+        reason("etcdcluster/copy", "CaLost", PATIENCE).await?;
+        eventually(async || client("copy")?.put("hello", "without a CA").await).await?;
+        apply(&ca)?;
+        ready("etcdcluster/copy", PATIENCE).await?;
+
         say("fill a database, make room, and let the operator defragment it");
         space::run("small", new).await?;
         show(&[
@@ -119,11 +137,6 @@ pub async fn run([old, new]: [&str; 2], whole: bool) -> Result<()> {
             "--field-selector",
             "involvedObject.name=small",
         ])?;
-        let found = client("copy")?.get("hello").await?;
-        ensure!(
-            found.as_deref() == Some("world"),
-            "the copy's key is {found:?}"
-        );
     }
     show(&[
         "get",

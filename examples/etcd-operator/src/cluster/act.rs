@@ -47,14 +47,9 @@ impl Hands<'_> {
             .await?;
         let Some(authority) = self.authority(found) else {
             // Members keep the CA with which they started: another one would cut them off from each other.
-            if self
-                .cluster
-                .status
-                .as_ref()
-                .is_some_and(|it| it.cluster_id.is_some())
-            {
-                let secret = self.objects.ca_secret();
-                return Err(Error::CaLost(secret));
+            let status = self.cluster.status.as_ref();
+            if status.is_some_and(|it| it.cluster_id.is_some()) {
+                return Err(Error::CaLost(self.objects.ca_secret()));
             }
             fault::before_write();
             let issued = Authority::create(&self.cluster.name_any(), now())?;
@@ -212,12 +207,15 @@ impl Hands<'_> {
         members: &[Member],
         is_new: bool,
     ) -> Result<()> {
-        let Some(authority) = self.authority(found) else {
-            return Err(Error::NotYet("the CA is being created".to_owned()));
-        };
-        let hosts = self.objects.hosts(name);
-        self.issue(&authority, found, name, MEMBER_NAME, hosts)
-            .await?;
+        match self.authority(found) {
+            Some(authority) => {
+                let hosts = self.objects.hosts(name);
+                self.issue(&authority, found, name, MEMBER_NAME, hosts)
+                    .await?;
+            }
+            None if found.secret(name).is_some() => {}
+            None => return Err(Error::NotYet("there is no CA yet".to_owned())),
+        }
         let applier = &self.context.applier;
         fault::before_write();
         applier

@@ -189,9 +189,7 @@ pub fn observe(
         if is_member(pod) {
             let answer = answers.statuses.get(&pod.name_any());
             let instance = observed.instances.entry(pod.name_any()).or_default();
-            let mut seen = self::pod(pod, answer, &template);
-            seen.introduced = annotation(pod, INITIAL_CLUSTER) == Some(&initial_cluster);
-            instance.pod = Some(seen);
+            instance.pod = Some(self::pod(pod, answer, &template, &initial_cluster));
         } else if pod.name_any() == objects.restorer() {
             observed.restorer = Some(restorer(pod, &template, version));
         }
@@ -316,7 +314,12 @@ fn phase(pod: &Pod) -> &str {
     phase.unwrap_or_default()
 }
 
-fn pod(pod: &Pod, answer: Option<&etcd::Status>, template: &str) -> plan::Pod {
+fn pod(
+    pod: &Pod,
+    answer: Option<&etcd::Status>,
+    template: &str,
+    initial_cluster: &str,
+) -> plan::Pod {
     let is_voter = pod.labels().contains_key(VOTER);
     plan::Pod {
         incarnation: incarnation(pod),
@@ -328,7 +331,7 @@ fn pod(pod: &Pod, answer: Option<&etcd::Status>, template: &str) -> plan::Pod {
         asked: asked(pod),
         changed: annotation(pod, TEMPLATE) != Some(template),
         guarded: annotation(pod, INITIAL_CLUSTER) == Some(GUARD),
-        introduced: false,
+        introduced: annotation(pod, INITIAL_CLUSTER) == Some(initial_cluster),
         admitted: is_voter,
         version: answer.and_then(|status| status.version.parse().ok()),
         database: answer.map_or((0, 0), |status| (status.size, status.size_in_use)),

@@ -654,7 +654,7 @@ impl Observed {
         member.started && disk.is_none_or(|disk| disk.terminating)
     }
 
-    /// The voters that will be there tomorrow.
+    /// The voters that stay.
     fn staying(&self) -> impl Iterator<Item = &Member> {
         self.voters().filter(|member| !self.is_leaving(member))
     }

@@ -31,12 +31,13 @@ pub fn facts(cluster: &EtcdCluster, observed: &Observed, answers: &Answers) -> E
     status
 }
 
-/// The status that the cluster should have after `step`.
+/// The status that the cluster should have after `step`. If the reconcile failed, the runtime says so in `Ready`.
 pub fn wanted(
     cluster: &EtcdCluster,
     observed: &Observed,
     answers: &Answers,
     step: &Step,
+    failed: bool,
 ) -> EtcdClusterStatus {
     let mut status = facts(cluster, observed, answers);
     status.observed_generation = cluster.metadata.generation;
@@ -80,8 +81,11 @@ pub fn wanted(
     // Defragmenting is routine, and the other members serve meanwhile.
     let is_as_specified = matches!(step, Step::Done | Step::Defragment { .. });
     let ready = READY.of(cluster, is_as_specified && serves, reason, message);
-    for condition in [full, available, ready] {
+    for condition in [full, available] {
         conditions::set(&mut status.conditions, condition);
+    }
+    if !failed {
+        conditions::set(&mut status.conditions, ready);
     }
     status
 }

@@ -38,10 +38,6 @@ pub fn controller() -> Controller<EtcdCluster, Context> {
 
 /// Drives the cluster toward `cluster.spec`. Runs after every change, so it must be idempotent.
 async fn reconcile(cluster: Arc<EtcdCluster>, context: Arc<Context>) -> cluster::Result<Action> {
-    // The object and its owned objects are being deleted: do not create new ones.
-    if cluster.metadata.deletion_timestamp.is_some() {
-        return Ok(Action::await_change());
-    }
     cluster::reconcile(&cluster, &context).await
 }
 

@@ -88,6 +88,14 @@ async fn the_schema_refuses_what_etcd_would() -> anyhow::Result<()> {
             .await
             .contains("DNS label of at most 40")
     );
+    assert!(
+        refusal(etcd_cluster("a-client", 1))
+            .await
+            .contains("does not end with -client")
+    );
+    let mut short = etcd_cluster("short", 1);
+    short.spec.tls = Some(serde_json::from_value(json!({ "validity": "59m" }))?);
+    assert!(refusal(short).await.contains("an hour or more"));
     assert_eq!(refusal(etcd_cluster("versions", 1)).await, "");
     let status = Patch::Merge(json!({ "status": { "version": "3.6.11" } }));
     for (version, is_refused) in [
