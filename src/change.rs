@@ -228,18 +228,16 @@ impl ConflictKind {
         match self {
             Self::Exists => "exists already, and is not part of the project".to_owned(),
             Self::Foreign { what, .. } => what.clone(),
-            Self::Edited => "is generated, was edited, and has to change now".to_owned(),
+            Self::Edited => "was edited by hand, and its generated text has changed".to_owned(),
             Self::EditedOnBranch(Some(_)) => {
-                "is generated, and one of the branches that git merged edited lines that have to change now"
-                    .to_owned()
+                "was edited on one of the merged branches, in lines whose generated text has changed".to_owned()
             }
             Self::EditedOnBranch(None) => {
-                "is generated, and both branches that git merged edited lines that have to change now"
-                    .to_owned()
+                "was edited on both merged branches, in lines whose generated text has changed".to_owned()
             }
-            Self::Overlap => "was edited in the lines that have to change now".to_owned(),
+            Self::Overlap => "has edits in the same lines as its new generated text".to_owned(),
             Self::Markers(line) => {
-                format!("has conflict markers (line {line}), which have to be resolved first")
+                format!("has conflict markers (line {line}): resolve them first")
             }
             Self::NoText => "is not UTF-8 text".to_owned(),
             Self::Unparsable(how) => format!("would not parse after the merge: {how}"),

@@ -27,7 +27,7 @@ use crate::yaml;
 pub const FILE: &str = "PROJECT";
 
 const HEADER: &str = "\
-# The desired state of this project. `operator-forge` edits this file, and so may you: run `operator-forge sync` after.
+# The desired state of this project. Commands of `operator-forge` edit it; after an edit of your own, run `operator-forge sync`.
 # It is kubebuilder's project file, version 3; comments below this line are not kept.
 ";
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::project::testing::{create, empty};
 
-pub const GOOD: &str = r#"# The desired state of this project. `operator-forge` edits this file, and so may you: run `operator-forge sync` after.
+pub const GOOD: &str = r#"# The desired state of this project. Commands of `operator-forge` edit it; after an edit of your own, run `operator-forge sync`.
 # It is kubebuilder's project file, version 3; comments below this line are not kept.
 domain: example.com
 layout:
