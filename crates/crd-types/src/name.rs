@@ -93,10 +93,27 @@ impl Used {
     }
 }
 
-/// The letters and digits of a name, and underscores for everything else.
+/// The letters and digits of a name, and underscores for everything else. A plural or version of an acronym is one word: `IPs` and
+/// `IPv4` become `Ips` and `Ipv4`, which would be cut into `i_ps` and `i_pv4` otherwise.
 fn ascii(name: &str) -> String {
     let keep = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    name.chars().take(LONGEST).map(keep).collect()
+    let mut name: Vec<char> = name.chars().take(LONGEST).map(keep).collect();
+    for at in 2..name.len() {
+        let next = name.get(at + 1).copied().unwrap_or('_');
+        let is_suffix = match name[at] {
+            's' => !next.is_ascii_lowercase(),
+            'v' => next.is_ascii_digit(),
+            _ => false,
+        };
+        if is_suffix && name[at - 2..at].iter().all(char::is_ascii_uppercase) {
+            let start = name[..at].iter().rposition(|c| !c.is_ascii_uppercase());
+            let start = start.map_or(0, |before| before + 1);
+            name[start + 1..at]
+                .iter_mut()
+                .for_each(char::make_ascii_lowercase);
+        }
+    }
+    name.into_iter().collect()
 }
 
 /// The identifier of a field: `r#type`, `self_`, `_3scale`, `field`.
@@ -241,4 +258,25 @@ pub(crate) fn rule(variants: &[(String, String)]) -> Option<&'static str> {
         all.all(|(variant, value)| rename(variant) == *value)
     };
     RULES.iter().find(fits).map(|(name, _)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plurals_and_versions_of_acronyms_are_one_word() {
+        for (name, snake, upper) in [
+            ("clusterIPs", "cluster_ips", "ClusterIps"),
+            ("assignedIPv4", "assigned_ipv4", "AssignedIpv4"),
+            ("podCIDRs", "pod_cidrs", "PodCidrs"),
+            ("IPsOfHost", "ips_of_host", "IpsOfHost"),
+            ("hostIP", "host_ip", "HostIp"),
+            ("isASimpleName", "is_a_simple_name", "IsASimpleName"),
+            ("dnsNames", "dns_names", "DnsNames"),
+        ] {
+            assert_eq!(field(name), snake, "{name}");
+            assert_eq!(camel(name), upper, "{name}");
+        }
+    }
 }
