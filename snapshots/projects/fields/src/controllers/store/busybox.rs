@@ -89,7 +89,7 @@ async fn reconcile(busybox: Arc<Busybox>, context: Arc<Context>) -> Result<Actio
     let service = wanted_service(&busybox);
     applier.owned(&*busybox, service).await?;
 
-    // Until the watch shows what was just applied, its status says nothing about it.
+    // The store may still hold the older Deployment, whose status describes the old spec.
     let namespace = busybox.namespace().unwrap_or_default();
     let name = busybox.name_any();
     let deployment = context.deployments.get(Some(&namespace), &name);
@@ -124,7 +124,7 @@ fn selector(busybox: &Busybox) -> meta::LabelSelector {
     }
 }
 
-/// The metadata of every owned object: there is one of each type, with the name of `busybox`.
+/// The metadata of every owned object: each has the name of `busybox`.
 fn metadata(busybox: &Busybox) -> ObjectMeta {
     ObjectMeta {
         name: Some(busybox.name_any()),
@@ -272,7 +272,7 @@ fn transition(busybox: &Busybox, wanted: &BusyboxStatus) -> Option<events::Event
     if before.as_ref().is_some_and(|it| it.status == after.status) {
         return None;
     }
-    // Of the changes, only the one from ready to not ready is bad.
+    // Only the change from ready to not ready is a warning.
     let type_ = match before.is_some_and(|it| it.status == "True") {
         true => events::EventType::Warning,
         false => events::EventType::Normal,

@@ -6,8 +6,8 @@ use crate::Context;
 use crate::api::cache::v1alpha1::Memcached;
 
 /// Declares this webhook, which the API server calls before it stores a new or changed object.
-/// `make manifests` writes its configuration from here. If several versions of the kind have
-/// such a webhook, each one handles the objects written in its version.
+/// `make manifests` derives its configuration from this function.
+/// If several versions of the kind have this webhook, each handles the objects of its own version.
 pub fn webhook() -> Webhook<Memcached, Context> {
     Webhook::validating(validate)
 }

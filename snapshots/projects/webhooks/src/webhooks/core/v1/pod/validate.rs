@@ -6,8 +6,8 @@ use operator_runtime::webhook::{Change, Denied, FieldErrors, Request, Webhook};
 use crate::Context;
 
 /// Declares this webhook, which the API server calls before it stores a new or changed object.
-/// `make manifests` writes its configuration from here. The namespaces of the control plane and of
-/// this operator are exempt, so that both can always start.
+/// `make manifests` derives its configuration from this function.
+/// The namespaces of the control plane and of this operator are exempt, so both can always start.
 pub fn webhook() -> Webhook<Pod, Context> {
     let own = "project-webhooks-system";
     Webhook::validating(validate).exclude_namespaces(&["kube-system", own])
