@@ -10,12 +10,9 @@ use self::value::{check, meant, set, unfit};
 use super::{
     Field, Markers, Type,
     marker::{Takes, WORDS},
-    type_::ENUM_STOPS,
+    type_::{ENUM_STOPS, LONGEST},
 };
 use crate::name::{Invalid, nearest};
-
-/// The longest name of a field or a type.
-pub const LONGEST: usize = 60;
 
 const FORM: &str = "a field is `name:type`, then markers, such as `size:int32:min=1:max=5`";
 const NAMES: &str = "the name of a field is camelCase, as in Kubernetes: a lower-case letter, then letters and digits, at most 60";

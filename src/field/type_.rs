@@ -10,6 +10,9 @@ pub const DURATION: &str = r"^([0-9]+(\.[0-9]+)?(h|m|s|ms|us|ns))+$";
 /// What ends an unquoted value of an enum.
 pub const ENUM_STOPS: [char; 3] = [':', '|', ']'];
 
+/// The longest name of a field or a type.
+pub const LONGEST: usize = 60;
+
 /// The type of a field.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Type {
@@ -150,7 +153,7 @@ impl Type {
 fn is_own(word: &str) -> bool {
     let is_camel = word.starts_with(|c: char| c.is_ascii_uppercase())
         && word.chars().all(|c| c.is_ascii_alphanumeric());
-    is_camel && word.len() <= super::parse::LONGEST && !crd_types::is_reserved(word)
+    is_camel && word.len() <= LONGEST && !crd_types::is_reserved(word)
 }
 
 impl fmt::Display for Type {

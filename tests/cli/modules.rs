@@ -6,6 +6,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use syn::visit::{self, Visit};
+
 /// A crate whose modules form one line.
 struct Crate {
     src: &'static str,
@@ -28,10 +30,12 @@ const CRATES: [Crate; 2] = [
 ];
 
 /// The crates whose files are searched for circles.
-const SOURCES: [&str; 3] = [
+const SOURCES: [&str; 5] = [
     "src",
     "crates/crd-compat/src",
+    "crates/crd-types/src",
     "crates/operator-runtime/src",
+    "crates/process-node/src",
 ];
 
 fn root() -> &'static Path {
@@ -223,11 +227,19 @@ fn paths_are_found_in_code_only() {
     assert_eq!(found, ["cli", "error", "git", "name", "project"]);
 }
 
-/// The files of a crate by module (the root has no name), each with the names that it defines and the paths that it uses.
+/// The files of a crate by module; the root has no name.
 struct Files(BTreeMap<Vec<String>, Names>);
 
-/// The names that a file defines, and the paths that it uses.
-type Names = (BTreeSet<String>, Vec<Vec<String>>);
+/// The names in one file.
+#[derive(Default)]
+struct Names {
+    /// The names of its items.
+    defined: BTreeSet<String>,
+    /// The paths of its `use` declarations.
+    imported: Vec<Vec<String>>,
+    /// Paths elsewhere that begin with `crate` or `super`, such as `super::parse::LONGEST`.
+    inline: Vec<Vec<String>>,
+}
 
 impl Files {
     fn of(src: &str) -> Self {
@@ -239,14 +251,17 @@ impl Files {
             }
             module.retain(|name| !["lib", "mod"].contains(&name.as_str()));
             let file = syn::parse_file(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"));
-            let (mut names, mut paths) = (BTreeSet::new(), Vec::new());
+            let mut names = Names::default();
             for item in file.items.iter().filter(|item| !is_for_tests(item)) {
                 match item {
-                    syn::Item::Use(item) => flatten(&item.tree, &mut Vec::new(), &mut paths),
-                    _ => names.extend(name_of(item)),
+                    syn::Item::Use(item) => {
+                        flatten(&item.tree, &mut Vec::new(), &mut names.imported)
+                    }
+                    _ => names.defined.extend(name_of(item)),
                 }
+                names.visit_item(item);
             }
-            files.insert(module, (names, paths));
+            files.insert(module, names);
         }
         Self(files)
     }
@@ -270,14 +285,16 @@ impl Files {
                 here = below;
                 continue;
             }
-            let (names, paths) = self.0.get(&here)?;
-            let offered = paths.iter().find(|path| path.last() == Some(word));
+            let Names {
+                defined, imported, ..
+            } = self.0.get(&here)?;
+            let offered = imported.iter().find(|path| path.last() == Some(word));
             return match offered {
-                Some(offered) if !names.contains(word) && depth < 9 => {
+                Some(offered) if !defined.contains(word) && depth < 9 => {
                     let whole = [offered, &rest[at + 1..]].concat();
                     self.defines(&here, &whole, depth + 1)
                 }
-                _ if names.contains(word) || at > 0 => Some(here),
+                _ if defined.contains(word) || at > 0 => Some(here),
                 _ => None,
             };
         }
@@ -286,11 +303,29 @@ impl Files {
 
     /// The files that a file uses, but for those below it: a module knows its parts.
     fn used_by(&self, module: &[String]) -> BTreeSet<Vec<String>> {
-        let paths = self.0[module].1.iter();
+        let names = &self.0[module];
+        let paths = names.imported.iter().chain(&names.inline);
         let used = paths.filter_map(|path| self.defines(module, path, 0));
         used.filter(|used| !used.is_empty() && !used.starts_with(module))
             .collect()
     }
+}
+
+impl<'ast> Visit<'ast> for Names {
+    fn visit_path(&mut self, path: &'ast syn::Path) {
+        let words: Vec<_> = path
+            .segments
+            .iter()
+            .map(|it| it.ident.to_string())
+            .collect();
+        if ["crate", "super"].contains(&words[0].as_str()) {
+            self.inline.push(words);
+        }
+        visit::visit_path(self, path);
+    }
+
+    /// `pub(super)` uses nothing.
+    fn visit_visibility(&mut self, _: &'ast syn::Visibility) {}
 }
 
 /// Whether an item is compiled in tests only.

@@ -3,6 +3,7 @@
 mod container;
 mod control_plane;
 mod fault;
+mod host;
 mod image;
 mod network;
 mod node;
@@ -22,7 +23,7 @@ use std::{
 
 use anyhow::{Context, Result, ensure};
 use clap::{Parser, Subcommand};
-use k8s_openapi::api::core::v1::{Node as NodeObject, ServiceAccount};
+use k8s_openapi::api::core::v1::{Node, ServiceAccount};
 use kube::{Api, Client};
 use tokio::{
     io::AsyncWriteExt,
@@ -33,8 +34,8 @@ use tokio::{
 };
 
 use fault::Fault;
+use host::Host;
 use image::NamedImage;
-use node::Node;
 
 /// Runs a Kubernetes control plane and a node that runs Pods as processes
 #[derive(Parser)]
@@ -170,7 +171,7 @@ async fn inside(directory: &Path, run: Run) -> Result<ExitCode> {
     mount(&["-t", "tmpfs"], Path::new("tmpfs"), &disks).await?;
     network::prepare().await?;
     let client = control_plane::start(&run.assets, directory).await?;
-    let node = Arc::new(Node {
+    node::run(Arc::new(Host {
         client: client.clone(),
         directory: directory.to_owned(),
         images: run
@@ -178,8 +179,7 @@ async fn inside(directory: &Path, run: Run) -> Result<ExitCode> {
             .into_iter()
             .map(|NamedImage(name, image)| (name, image))
             .collect(),
-    });
-    node.run().await?;
+    }));
     let (services, file) = (client.clone(), hosts.clone());
     tokio::spawn(async move {
         node::forever("Services", || service::run(services.clone(), &file)).await;
@@ -213,7 +213,7 @@ async fn mount(options: &[&str], source: &Path, target: &Path) -> Result<()> {
 /// Waits until Pods can be created.
 async fn ready(client: Client) -> Result<()> {
     let accounts: Api<ServiceAccount> = Api::namespaced(client.clone(), "default");
-    let nodes: Api<NodeObject> = Api::all(client);
+    let nodes: Api<Node> = Api::all(client);
     while accounts.get_opt("default").await?.is_none() || nodes.get_opt(node::NAME).await?.is_none()
     {
         sleep(Duration::from_millis(100)).await;

@@ -33,7 +33,7 @@ use tokio::{
     time::{Instant, sleep},
 };
 
-use crate::{container::Start, image::Image, network, node::Node, probe::Target, volume::Volumes};
+use crate::{container::Start, host::Host, image::Image, network, probe::Target, volume::Volumes};
 
 /// The back-off of a container that ends, doubled each time up to the limit. A kubelet begins with 10 s.
 const BACK_OFF: Duration = Duration::from_millis(500);
@@ -61,7 +61,7 @@ struct State {
 
 /// One Pod, and how far it is.
 struct Worker {
-    node: Arc<Node>,
+    host: Arc<Host>,
     pod: watch::Receiver<Arc<Pod>>,
     directory: PathBuf,
     states: Mutex<BTreeMap<String, State>>,
@@ -71,12 +71,12 @@ struct Worker {
 }
 
 /// Runs a Pod until it is deleted. `pod` shows its newest form.
-pub(crate) async fn run(node: Arc<Node>, pod: watch::Receiver<Arc<Pod>>) {
+pub(crate) async fn run(host: Arc<Host>, pod: watch::Receiver<Arc<Pod>>) {
     let first = pod.borrow().clone();
     let uid = first.uid().unwrap_or_default();
     let worker = Worker {
-        directory: node.directory.join("containers").join(&uid),
-        node,
+        directory: host.directory.join("containers").join(&uid),
+        host,
         pod,
         states: Mutex::default(),
         changed: Notify::new(),
@@ -108,9 +108,9 @@ impl Worker {
         fs::write(self.facts().join("network.pid"), id.to_string())?;
         fs::write(self.facts().join("address"), self.address.to_string())?;
         let mut volumes = Volumes::new(
-            self.node.client.clone(),
+            self.host.client.clone(),
             self.directory.join("volumes"),
-            self.node.directory.join("volumes"),
+            self.host.directory.join("volumes"),
         );
         let directories = loop {
             match volumes.refresh(&pod).await {
@@ -209,7 +209,7 @@ impl Worker {
 
     fn image(&self, container: &Container) -> Result<&Image> {
         let name = container.image.as_deref().unwrap_or_default();
-        let image = self.node.images.get(name);
+        let image = self.host.images.get(name);
         image.with_context(|| format!("there is no image `{name}`: name it by --image"))
     }
 
@@ -299,7 +299,7 @@ impl Worker {
     fn log(&self, container: &str) -> PathBuf {
         let pod = self.pod.borrow();
         let namespace = pod.namespace().unwrap_or_default();
-        let logs = self.node.directory.join("logs").join(namespace);
+        let logs = self.host.directory.join("logs").join(namespace);
         logs.join(pod.name_any()).join(format!("{container}.log"))
     }
 
@@ -307,7 +307,7 @@ impl Worker {
     fn facts(&self) -> PathBuf {
         let pod = self.pod.borrow();
         facts(
-            &self.node.directory,
+            &self.host.directory,
             &pod.namespace().unwrap_or_default(),
             &pod.name_any(),
         )
@@ -357,7 +357,7 @@ impl Worker {
 
     fn pods(&self, pod: &Pod) -> Api<Pod> {
         Api::namespaced(
-            self.node.client.clone(),
+            self.host.client.clone(),
             &pod.namespace().unwrap_or_default(),
         )
     }

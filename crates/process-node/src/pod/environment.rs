@@ -68,12 +68,12 @@ impl Worker {
 
     async fn secret(&self, pod: &Pod, name: &str, optional: Option<bool>) -> Result<Files> {
         let namespace = pod.namespace().unwrap_or_default();
-        volume::secret_files(&self.node.client, &namespace, name, optional).await
+        volume::secret_files(&self.host.client, &namespace, name, optional).await
     }
 
     async fn config_map(&self, pod: &Pod, name: &str, optional: Option<bool>) -> Result<Files> {
         let namespace = pod.namespace().unwrap_or_default();
-        volume::config_map_files(&self.node.client, &namespace, name, optional).await
+        volume::config_map_files(&self.host.client, &namespace, name, optional).await
     }
 }
 
