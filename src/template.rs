@@ -71,18 +71,14 @@ pub fn owners(project: &Project) -> Result<BTreeMap<RelPath, Owner>> {
     Ok(paths.map(owner).collect())
 }
 
-/// The User files of a `create api`: its types with their sample, and its controller with its test.
-pub fn files_of(project: &Project, create: &CreateApi) -> Result<BTreeSet<RelPath>> {
-    let Some(key) = create.key_in(project) else {
-        return Ok(BTreeSet::new());
-    };
-    let group = create.group_module(project).ident;
+/// The User files of a `create api`: the types at `key` with their sample, and the controller with its test.
+pub fn files_of(project: &Project, key: &Key, create: &CreateApi) -> Result<BTreeSet<RelPath>> {
     let module = create.controller_module().ident;
     let of_kind = project.of_kind(&key.group, &key.kind);
     of_subjects(&of_kind, |Subject { scope, names, .. }| match scope {
-        Scope::Api => create.resource && names.key.version == create.version,
+        Scope::Api => create.resource && names.key == *key,
         Scope::Controller | Scope::DeployImage => {
-            create.controller && names.group_module == group && names.module == module
+            create.controller && names.key == *key && names.module == module
         }
         _ => false,
     })

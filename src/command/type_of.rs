@@ -4,21 +4,10 @@ use crate::{
     advice::{Advice, Script},
     cli::TypeFlags,
     error::Result,
-    name::{Group, Kind, Version},
-    project::{Key, Project},
+    project::{Gvk, Key, Project},
     prompt::Prompt,
     refusal,
 };
-
-/// A group, a version and a kind.
-pub struct TypeOf {
-    /// `--group`.
-    pub group: Group,
-    /// `--version`.
-    pub version: Version,
-    /// `--kind`.
-    pub kind: Kind,
-}
 
 /// The type that a command creates something for: its flags, or on a terminal the answers. Without a terminal, the refusal
 /// names the types of the project, unless the type `is_new`.
@@ -27,7 +16,7 @@ pub fn type_of(
     flags: &TypeFlags,
     prompt: Prompt<'_>,
     is_new: bool,
-) -> Result<TypeOf> {
+) -> Result<Gvk> {
     let missing = |why, example: Advice| match is_new {
         true => (why, example),
         false => (why, known(project, flags)),
@@ -55,7 +44,7 @@ pub fn type_of(
         Script::forge("create api --help").into(),
     );
     let kind = prompt.value("--kind", "Kind", kind, absent, |text| Ok(text.parse()?))?;
-    Ok(TypeOf {
+    Ok(Gvk {
         group,
         version,
         kind,
@@ -68,7 +57,7 @@ pub fn type_there(
     flags: &TypeFlags,
     prompt: Prompt<'_>,
     there: Vec<&Key>,
-) -> Result<TypeOf> {
+) -> Result<Gvk> {
     let all = [
         (&flags.group, "--group"),
         (&flags.version, "--version"),
@@ -82,12 +71,7 @@ pub fn type_there(
     }
     let names: Vec<String> = fitting.iter().map(ToString::to_string).collect();
     let help = Script::forge("status");
-    let key = fitting[prompt.choose("Which API?", &missing, help, &names)?];
-    Ok(TypeOf {
-        group: key.group.clone(),
-        version: key.version,
-        kind: key.kind.clone(),
-    })
+    Ok(fitting[prompt.choose("Which API?", &missing, help, &names)?].gvk())
 }
 
 /// Whether a type has the group, version and kind of the flags, as far as they are set.

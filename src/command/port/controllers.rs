@@ -42,9 +42,7 @@ impl Port<'_> {
         let created = name.map(str::parse).transpose().map_err(Failure::from);
         let created = created.and_then(|controller_name| {
             Ok(self.project.create_api(&CreateApi {
-                group: key.group.clone(),
-                version: key.version,
-                kind: key.kind.clone(),
+                gvk: key.gvk(),
                 plural: None,
                 namespaced: None,
                 short_names: Vec::new(),

@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{CreateWebhook, External, Target};
-use crate::name::{
-    ControllerName, Group, Kind, Plural, ShortName, Version, kubernetes, rust::Module,
-};
+use super::{CreateWebhook, External, Gvk, Target};
+use crate::name::{ControllerName, Plural, ShortName, Version, kubernetes, rust::Module};
 use crate::project::error::{Refused, Result, Use};
 use crate::project::rules;
 use crate::project::{Api, DeployImage, Fields, Key, Project, Resource, Source};
@@ -13,12 +11,8 @@ use crate::project::{Api, DeployImage, Fields, Key, Project, Resource, Source};
 /// The flags of `create api`.
 #[derive(Clone, Debug)]
 pub struct CreateApi {
-    /// `--group`; may be empty.
-    pub group: Group,
-    /// `--version`.
-    pub version: Version,
-    /// `--kind`.
-    pub kind: Kind,
+    /// `--group`, `--version` and `--kind`.
+    pub gvk: Gvk,
     /// `--plural`; the default is that of the kind's other versions, or the English one. Only an API or a new external type takes
     /// it.
     pub plural: Option<Plural>,
@@ -68,16 +62,12 @@ impl Project {
     pub fn create_api(&self, create: &CreateApi) -> Result<Self> {
         create.check()?;
         let mut project = self.clone();
-        let key = match create.resource {
-            true => project.define(create)?,
-            false => {
-                let own = create.own_key(self);
-                let external = create.external.as_ref();
-                let key = self.known_key(&own, external, Use::Controller)?;
-                project.entry_of(&key, create.plural.as_ref(), external)?;
-                key
-            }
-        };
+        let key = create.key_in(self)?;
+        if create.resource {
+            project.define(&key, create)?;
+        } else {
+            project.entry_of(&key, create.plural.as_ref(), create.external.as_ref())?;
+        }
         if create.controller {
             project.control(&key, create)?;
         }
@@ -91,13 +81,21 @@ impl Project {
         if !create.resource {
             return Err(Refused::no_effect("fromVersion", "api").into());
         }
-        let (group, kind) = (&create.group, &create.kind);
-        let named = self.named(group, from, kind).map_err(|refused| {
+        let Gvk {
+            group,
+            version,
+            kind,
+        } = &create.gvk;
+        let source = Gvk {
+            version: from,
+            ..create.gvk.clone()
+        };
+        let named = self.named(&source).map_err(|refused| {
             let Refused::NotThere { key, known, .. } = refused else {
                 return refused;
             };
             let mut others = self.apis_of(group, kind).map(|(key, _)| key.version);
-            let other = others.find(|version| *version != create.version);
+            let other = others.find(|other| other != version);
             Refused::NoSource { key, known, other }
         });
         let (from, entry) = named?;
@@ -118,7 +116,7 @@ impl Project {
             fields: entry.api.map_or_else(Fields::default, |api| api.fields),
             ..create.clone()
         })?;
-        let to = create.own_key(self);
+        let to = self.own_key(&create.gvk);
         if let Some(source) = entry.source
             && let Some(of_copy) = project.resources.get_mut(&to)
         {
@@ -156,13 +154,12 @@ impl Project {
     }
 
     /// Adds the API, or with `--force` sets it again. The entry itself has the defaults, or another version of the kind.
-    fn define(&mut self, create: &CreateApi) -> Result<Key> {
-        let key = create.own_key(self);
-        let existing = self.resources.get(&key).filter(|it| it.api.is_some());
+    fn define(&mut self, key: &Key, create: &CreateApi) -> Result<()> {
+        let existing = self.resources.get(key).filter(|it| it.api.is_some());
         if existing.is_some() && !create.force {
-            return Err(Refused::ApiExists(key).into());
+            return Err(Refused::ApiExists(key.clone()).into());
         }
-        let mut versions = self.apis_of(&create.group, &create.kind);
+        let mut versions = self.apis_of(&create.gvk.group, &create.gvk.kind);
         let like = existing.or_else(|| versions.next().map(|(_, entry)| entry));
         let plural = like.map_or_else(|| Plural::of(&key.kind), |like| like.plural.clone());
         let api = like.and_then(|like| like.api.as_ref());
@@ -195,7 +192,7 @@ impl Project {
             fields,
             ..entry.api.take().unwrap_or_default()
         });
-        Ok(key)
+        Ok(())
     }
 
     /// Adds the controller to the entry at `key`.
@@ -242,7 +239,12 @@ impl CreateApi {
     fn check(&self) -> Result<(), Refused> {
         if !self.controller {
             if !self.resource {
-                let core = kubernetes::find(self.group.as_str(), self.version, &self.kind);
+                let Gvk {
+                    group,
+                    version,
+                    kind,
+                } = &self.gvk;
+                let core = kubernetes::find(group.as_str(), *version, kind);
                 let elsewhere = core.is_some() || self.external.is_some();
                 return Err(Refused::NothingToCreate { elsewhere });
             }
@@ -290,32 +292,22 @@ impl CreateApi {
         }
     }
 
-    fn own_key(&self, project: &Project) -> Key {
-        project.own_key(&self.group, self.version, &self.kind)
-    }
-
     /// The key of the entry that it creates or changes: an API that it defines, or a known type.
-    pub fn key_in(&self, project: &Project) -> Option<Key> {
-        let own = self.own_key(project);
-        let external = self.external.as_ref();
-        match self.resource {
-            true => Some(own),
-            false => project.known_key(&own, external, Use::Controller).ok(),
-        }
+    ///
+    /// Errors: nobody defines the type.
+    pub fn key_in(&self, project: &Project) -> Result<Key> {
+        let own = project.own_key(&self.gvk);
+        Ok(match self.resource {
+            true => own,
+            false => project.known_key(&own, self.external.as_ref(), Use::Controller)?,
+        })
     }
 
     /// The module of the controller that it makes.
     pub fn controller_module(&self) -> Module {
         match &self.controller_name {
             Some(name) => Module::of_controller(name),
-            None => Module::of_kind(&self.kind),
+            None => Module::of_kind(&self.gvk.kind),
         }
-    }
-
-    /// The module of its group, in the project that it was applied to.
-    pub fn group_module(&self, project: &Project) -> Module {
-        let key = self.key_in(project);
-        let key = key.unwrap_or_else(|| self.own_key(project));
-        Module::of_group(&key.group, &key.domain)
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::External;
-use crate::name::{Group, Kind, Plural, Version, WebhookPath};
+use super::{External, Gvk};
+use crate::name::{Plural, Version, WebhookPath};
 use crate::project::error::{Refused, Remedy, Result, Use};
 use crate::project::rules;
 use crate::project::{Admission, Certificates, Key, Project};
@@ -11,12 +11,8 @@ use crate::project::{Admission, Certificates, Key, Project};
 /// The flags of `create webhook`.
 #[derive(Clone, Debug)]
 pub struct CreateWebhook {
-    /// `--group`; may be empty.
-    pub group: Group,
-    /// `--version`; for conversion, the hub.
-    pub version: Version,
-    /// `--kind`.
-    pub kind: Kind,
+    /// `--group`, `--version` and `--kind`; for conversion, those of the hub.
+    pub gvk: Gvk,
     /// `--plural`. Only a new external type takes it.
     pub plural: Option<Plural>,
     /// `--defaulting`.
@@ -102,9 +98,7 @@ impl CreateWebhook {
     /// The conversion of `spokes` to the hub, and no other webhook.
     pub fn conversion(hub: &Key, spokes: Vec<Version>) -> Self {
         Self {
-            group: hub.group.clone(),
-            version: hub.version,
-            kind: hub.kind.clone(),
+            gvk: hub.gvk(),
             plural: None,
             defaulting: false,
             defaulting_path: None,
@@ -136,9 +130,9 @@ impl CreateWebhook {
         if let Some(twice) = self.spokes.iter().find(|spoke| !seen.insert(**spoke)) {
             return Err(Refused::SpokeGivenTwice(*twice).into());
         }
-        let own = project.own_key(&self.group, self.version, &self.kind);
+        let own = project.own_key(&self.gvk);
         let known = project.known_key(&own, self.external.as_ref(), Use::Webhook);
-        let mut versions = project.apis_of(&self.group, &self.kind);
+        let mut versions = project.apis_of(&self.gvk.group, &self.gvk.kind);
         let is_new_version = self.conversion && versions.next().is_some();
         let key = known.map_err(|violation| match is_new_version {
             // Another version may be one of the spokes, so it is no correction.
