@@ -72,7 +72,7 @@ pub fn port(go: &Go, root: &Path, empty: Project) -> Result<Ported> {
         files: &files,
         known: BTreeSet::new(),
         project: empty,
-        checklist: Checklist::new(),
+        checklist: Checklist::default(),
         remarks: Vec::new(),
         steps: Vec::new(),
         commands: Vec::new(),
@@ -131,12 +131,13 @@ struct Port<'a> {
 
 impl<'a> Port<'a> {
     /// Reports something that the project does not have, and the `code` in Go that belongs to it.
-    fn leave_out(&mut self, what: &str, why: &str, code: &[&str]) {
+    fn leave_out(&mut self, what: &str, why: &str, code: &[&'a str]) {
         self.not_added(format!("{what} is left out: {why}"), code);
     }
 
     /// Reports something that is not added, and the `code` in Go that belongs to it.
-    fn not_added(&mut self, sentence: String, code: &[&str]) {
+    fn not_added(&mut self, sentence: String, code: &[&'a str]) {
+        self.known.extend(code);
         self.remarks.push(sentence.clone());
         let notes = code.iter().map(|path| format!("then port `{path}`"));
         self.checklist.add(
@@ -168,15 +169,19 @@ impl<'a> Port<'a> {
     }
 
     /// The Go code of an entry that is not added, which the list names beside it.
-    fn code_of(&mut self, entry: &Entry) -> Vec<&'a str> {
+    fn code_of(&self, entry: &Entry) -> Vec<&'a str> {
         let files = self.files;
         let controllers = entry.controllers().into_iter();
-        let code = controllers
+        controllers
             .filter_map(|name| files.controller(entry, name))
-            .chain(files.webhook(entry).filter(|_| entry.webhooks.is_asked()));
-        let code: Vec<_> = code.collect();
-        self.known.extend(code.iter().copied());
-        code
+            .chain(files.webhook(entry).filter(|_| entry.webhooks.is_asked()))
+            .collect()
+    }
+
+    /// The text of a file in Go; empty without one.
+    fn text(&self, source: Option<&str>) -> &'a str {
+        let text = source.and_then(|source| self.files.0.get(source));
+        text.map_or("", String::as_str)
     }
 
     /// Lists a file to port.

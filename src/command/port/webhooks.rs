@@ -54,7 +54,6 @@ impl<'a> Port<'a> {
                 Ok(created) => created,
                 Err(failure) => {
                     let code: Vec<_> = files.webhook(entry).into_iter().collect();
-                    self.known.extend(&code);
                     self.leave_out(&what, &failure.what, &code);
                     continue;
                 }
@@ -73,18 +72,11 @@ impl<'a> Port<'a> {
 
     /// What the markers in `source` say about a webhook.
     fn admission(&self, entry: &Entry, key: &Key, purpose: Purpose, source: Option<&str>) -> Item {
-        let text = source.and_then(|source| self.files.0.get(source));
-        let text = text.map_or("", String::as_str);
         let path = match purpose {
             Purpose::Defaulting => entry.webhooks.defaulting_path.as_deref(),
             Purpose::Validating => entry.webhooks.validation_path.as_deref(),
         };
-        let (calls, notes) = admission::of_webhook(&self.project, key, purpose, path, text);
-        Item {
-            calls,
-            notes,
-            ..Item::default()
-        }
+        admission::of_webhook(&self.project, key, purpose, path, self.text(source))
     }
 
     /// Adds the conversions that follow from the types.
