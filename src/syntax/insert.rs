@@ -5,10 +5,10 @@ use std::{collections::BTreeSet, ops::Range};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{
     Attribute, Expr, Fields, ImplItem, Item, ItemImpl, ItemStruct, Path, Stmt, Token, Type,
-    UseTree, Visibility, punctuated::Punctuated,
+    Visibility, punctuated::Punctuated,
 };
 
-use super::{Error, TextEdit, apply, behind_mark, parse, tokens};
+use super::{Error, TextEdit, apply, behind_mark, parse, rename::own_names, tokens};
 
 /// Fields for a struct, as source.
 #[derive(Clone, Debug, Default)]
@@ -34,28 +34,12 @@ pub struct NewFields {
 /// Errors: `text` is not Rust.
 pub fn names_in(text: &str) -> Result<BTreeSet<String>, Error> {
     let file = parse(text)?;
-    let mut names = BTreeSet::new();
-    for item in &file.items {
-        match item {
-            Item::Struct(it) => _ = names.insert(it.ident.to_string()),
-            Item::Enum(it) => _ = names.insert(it.ident.to_string()),
-            Item::Type(it) => _ = names.insert(it.ident.to_string()),
-            Item::Fn(it) => _ = names.insert(it.sig.ident.to_string()),
-            Item::Use(it) => leaves(&it.tree, &mut names),
-            _ => {}
-        }
-    }
-    Ok(names)
-}
-
-fn leaves(tree: &UseTree, names: &mut BTreeSet<String>) {
-    match tree {
-        UseTree::Path(path) => leaves(&path.tree, names),
-        UseTree::Name(name) => _ = names.insert(name.ident.to_string()),
-        UseTree::Rename(rename) => _ = names.insert(rename.rename.to_string()),
-        UseTree::Group(group) => group.items.iter().for_each(|tree| leaves(tree, names)),
-        UseTree::Glob(_) => {}
-    }
+    let functions = file.items.iter().filter_map(|item| match item {
+        Item::Fn(it) => Some(&it.sig.ident),
+        _ => None,
+    });
+    let names = own_names(&file).chain(functions);
+    Ok(names.map(ToString::to_string).collect())
 }
 
 /// `text` with more fields at the end of a struct.

@@ -7,6 +7,7 @@ use std::ops::Range;
 use proc_macro2::{TokenStream, TokenTree};
 
 use self::origin::Origins;
+pub use self::origin::own_names;
 use super::{Error, TextEdit, apply, attribute, behind_mark, parse, tokens};
 
 /// The names of a kind, before and after.
@@ -67,7 +68,7 @@ fn edits(text: &str, names: &Renamed) -> Result<Vec<TextEdit>, Error> {
         }
     }
     let is_new = |name: &str| edits.iter().any(|edit| edit.text.trim_matches('"') == name);
-    let mut own = origin::own_names(&file).filter(|_| names.type_name.0 != names.type_name.1);
+    let mut own = own_names(&file).filter(|_| names.type_name.0 != names.type_name.1);
     if let Some(taken) = own.find(|ident| is_new(&ident.to_string())) {
         let why = format!("`{taken}` is something else here already; give that another name");
         return Err(syn::Error::new(taken.span(), why).into());
