@@ -14,9 +14,9 @@ use crate::{
     error::{Failure, Result},
     name::{self, CrdName, Invalid, ShortName, Version},
     plan::NamedFiles,
-    project::{Definition, Import, Imported, Key, Project},
+    project::{Definition, Import, Key, Project},
     refusal, template,
-    tree::{Content, File, Owner, RelPath},
+    tree::{Content, RelPath},
 };
 
 pub fn run(
@@ -32,21 +32,15 @@ pub fn run(
     let (mut created, mut updated) = (Vec::new(), Vec::new());
     let mut same = None;
     for import in &imports {
-        let imported = match project.import(import) {
-            Err(error) if error.is_same_crd() => {
-                same.get_or_insert(error);
-                continue;
+        match project.import(import) {
+            Ok(imported) => {
+                project = imported.project;
+                created.extend(imported.created);
+                updated.extend(imported.updated);
             }
-            imported => imported?,
-        };
-        let Imported {
-            project: after,
-            created: new,
-            updated: newer,
-        } = imported;
-        project = after;
-        created.extend(new);
-        updated.extend(newer);
+            Err(error) if error.is_same_crd() => _ = same.get_or_insert(error),
+            Err(error) => return Err(error.into()),
+        }
     }
     if let (true, true, Some(same)) = (created.is_empty(), updated.is_empty(), same) {
         return Err(same.into());
@@ -280,13 +274,8 @@ fn former(
 ) -> Result<BTreeMap<RelPath, Content>> {
     let mut former = BTreeMap::new();
     for key in updated {
-        let was = template::tree(&before.of_kind(&key.group, &key.kind))?;
-        let is = template::tree(&after.of_kind(&key.group, &key.kind))?;
-        let files = was.into_iter().filter(|(path, was)| {
-            let is_other = |now: &File| now.content != was.content;
-            was.owner == Owner::User && is.get(path).is_some_and(is_other)
-        });
-        former.extend(files.map(|(path, file)| (path, file.content)));
+        let files = template::changed(before, after, key)?.into_iter();
+        former.extend(files.map(|(path, (was, _))| (path, was)));
     }
     Ok(former)
 }

@@ -84,7 +84,7 @@ pub struct Names {
 }
 
 impl Subject {
-    /// A subject with an integration test. Its value has the names and `more`.
+    /// A subject of all templates of its scope. Its value has the names and `more`.
     fn new(scope: Scope, names: Names, more: Value) -> Self {
         Self {
             scope,
@@ -382,14 +382,12 @@ fn external(project: &Project) -> Vec<Subject> {
         let resource = project.resource(key)?;
         resource.external.as_ref()?;
         let more = json!({ "source": source_of(key, resource) });
-        Some(Subject::new(Scope::Api, Names::of(key, resource), more))
-    });
-    external
-        .map(|it| Subject {
+        Some(Subject {
             without: Some("config/"),
-            ..it
+            ..Subject::new(Scope::Api, Names::of(key, resource), more)
         })
-        .collect()
+    });
+    external.collect()
 }
 
 /// The files with the schemas that no Rust type has, each beside the types that include it.
