@@ -6,7 +6,7 @@ use crate::{
     cli::{Api, TypeFlags},
     engine::{Request, Workspace},
     error::Result,
-    project::{CreateApi, Key, Project},
+    project::{CreateApi, Fields, Key, Project},
     prompt::Prompt,
     refusal, template,
 };
@@ -70,7 +70,10 @@ fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi>
     let resource = yes("--resource", "Define the type?", resource, true)?;
     // With a new version of a kind, the controller still watches the old one.
     let add = api.from_version.is_none();
-    let mut fields = fields::of(&api.field, &api.status_field)?;
+    let mut fields = Fields {
+        spec: fields::read("--field", &api.field)?,
+        status: fields::read("--status-field", &api.status_field)?,
+    };
     if !is_named && resource && fields.is_empty() && add {
         fields.spec = fields::ask(prompt)?;
     }

@@ -22,7 +22,7 @@ pub fn api(workspace: &Workspace, flags: &cli::DeleteApi, prompt: Prompt<'_>) ->
     let apis = before.apis().into_iter().map(|api| api.key);
     let controllers = before.controllers().into_iter().map(|it| it.key);
     let there: BTreeSet<&Key> = apis.chain(controllers).collect();
-    let gvk = type_there(before, &flags.of, prompt, there.into_iter().collect())?;
+    let gvk = type_there(before, &flags.of, prompt, there)?;
     let name = flags.controller_name.as_deref();
     let project = before.delete_api(&DeleteApi {
         gvk,
@@ -43,7 +43,7 @@ pub fn webhook(
     prompt: Prompt<'_>,
 ) -> Result<Request> {
     let before = &workspace.project;
-    let there = before.webhooks().iter().map(|it| it.key).collect();
+    let there = before.webhooks().into_iter().map(|it| it.key);
     let gvk = type_there(before, &flags.of, prompt, there)?;
     let mut delete = DeleteWebhook {
         gvk,

@@ -17,7 +17,7 @@ use crate::{
 
 pub fn run(workspace: &Workspace, api: &cli::EditApi, prompt: Prompt<'_>) -> Result<Request> {
     let before = &workspace.project;
-    let there = before.apis().iter().map(|api| api.key).collect();
+    let there = before.apis().into_iter().map(|api| api.key);
     let gvk = type_there(before, &api.of, prompt, there)?;
     let key = before.own_key(&gvk);
     let is_of_crd = before.sources().any(|(other, _)| *other == key);

@@ -76,15 +76,12 @@ fn kind_of(before: &Project, rename: &cli::Rename, prompt: Prompt<'_>) -> Result
         Some(_) => &["--kind"],
         None => &["--group", "--kind"],
     };
-    let at = match keys.is_empty() {
-        true => {
-            let failure = Failure::usage("`--kind` is missing");
-            return Err(failure
-                .note("the project defines no such kind")
-                .advise(Advice::Help));
-        }
-        false => prompt.choose("Which kind?", missing, Advice::Help, &names)?,
-    };
+    if keys.is_empty() {
+        return Err(Failure::usage("`--kind` is missing")
+            .note("the project defines no such kind")
+            .advise(Advice::Help));
+    }
+    let at = prompt.choose("Which kind?", missing, Advice::Help, &names)?;
     Ok((keys[at].group.clone(), keys[at].kind.clone()))
 }
 

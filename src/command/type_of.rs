@@ -1,49 +1,47 @@
 //! The type that a command is about: its flags, or the answers to questions.
 
+use std::str::FromStr;
+
 use crate::{
     advice::{Advice, Script},
     cli::TypeFlags,
     error::Result,
+    name::Invalid,
     project::{Gvk, Key, Project},
     prompt::Prompt,
     refusal,
 };
 
-/// The type that a command creates something for: its flags, or on a terminal the answers. Without a terminal, the refusal
-/// names the types of the project, unless the type `is_new`.
+/// The type that the flags name, or on a terminal the answers. Without a terminal, the refusal names the types of the project,
+/// unless the type `is_new`.
 pub fn type_of(
     project: &Project,
     flags: &TypeFlags,
     prompt: Prompt<'_>,
     is_new: bool,
 ) -> Result<Gvk> {
-    let missing = |why, example: Advice| match is_new {
-        true => (why, example),
-        false => (why, known(project, flags)),
+    let advice = |example: Advice| match is_new {
+        true => example,
+        false => known(project, flags),
     };
-    let group = match &flags.group {
-        Some(text) => text.parse()?,
-        None if !project.domain.as_str().is_empty() && !prompt.is_allowed() => "".parse()?,
-        None => {
-            let why = "only a project with a domain can have an empty group";
-            let missing = missing(why, Advice::set("--group", "cache.example.com"));
-            let parse = |text: &str| Ok(text.parse()?);
-            prompt.value("--group", "API group", None, missing, parse)?
-        }
-    };
-    let absent = missing(
+    let may_be_empty = !project.domain.as_str().is_empty() && !prompt.is_allowed();
+    let group = flags.group.as_deref().or(may_be_empty.then_some(""));
+    let absent = (
+        "only a project with a domain can have an empty group",
+        advice(Advice::set("--group", "cache.example.com")),
+    );
+    let group = prompt.value("--group", "API group", group, absent, parse)?;
+    let absent = (
         "every API has a version, such as v1alpha1",
-        Advice::set("--version", "v1alpha1"),
+        advice(Advice::set("--version", "v1alpha1")),
     );
-    let (version, kind) = (flags.version.as_deref(), flags.kind.as_deref());
-    let version = prompt.value("--version", "API version", version, absent, |text| {
-        Ok(text.parse()?)
-    })?;
-    let absent = missing(
+    let version = flags.version.as_deref();
+    let version = prompt.value("--version", "API version", version, absent, parse)?;
+    let absent = (
         "it is the kind of the resource, such as `Memcached`",
-        Script::forge("create api --help").into(),
+        advice(Script::forge("create api --help").into()),
     );
-    let kind = prompt.value("--kind", "Kind", kind, absent, |text| Ok(text.parse()?))?;
+    let kind = prompt.value("--kind", "Kind", flags.kind.as_deref(), absent, parse)?;
     Ok(Gvk {
         group,
         version,
@@ -51,12 +49,16 @@ pub fn type_of(
     })
 }
 
-/// The type among those `there` that a command changes: its flags, or on a terminal a choice where flags are missing.
-pub fn type_there(
+fn parse<T: FromStr<Err = Invalid>>(text: &str) -> Result<T> {
+    Ok(text.parse()?)
+}
+
+/// The type that a command changes: its flags, or on a terminal a choice of those that are `there` and fit them.
+pub fn type_there<'a>(
     project: &Project,
     flags: &TypeFlags,
     prompt: Prompt<'_>,
-    there: Vec<&Key>,
+    there: impl IntoIterator<Item = &'a Key>,
 ) -> Result<Gvk> {
     let all = [
         (&flags.group, "--group"),
