@@ -25,7 +25,7 @@ use super::next;
 use crate::{
     advice::{NextStep, Script},
     definitions,
-    engine::{crd_files, derived::CRDS},
+    engine::{Request, crd_files, derived::CRDS},
     error::{Failure, Result},
     kubebuilder::{Entry, Files},
     plan::{NamedFiles, Rewritten},
@@ -34,38 +34,9 @@ use crate::{
     tree::{self, Content, Found, RelPath},
 };
 
-/// A project that was made from one in Go.
-pub struct Ported {
-    /// The project.
-    pub project: Project,
-    /// The samples, and the list of what is left.
-    pub named: NamedFiles,
-    /// Remarks for the report.
-    pub remarks: Vec<String>,
-    /// What is left, and how to go on.
-    pub next: Vec<NextStep>,
-    /// Whether something is left to a person.
-    pub is_incomplete: bool,
-}
-
-impl Ported {
-    /// A project that was made from nothing.
-    pub fn empty(project: Project) -> Self {
-        Self {
-            project,
-            named: NamedFiles::default(),
-            remarks: Vec::new(),
-            next: vec![NextStep::new(
-                "add an API:",
-                Script::forge("create api --group cache --version v1alpha1 --kind Memcached"),
-            )],
-            is_incomplete: false,
-        }
-    }
-}
-
-/// Makes the project in `root` from `empty`, which has no entries.
-pub fn port(go: &Go, root: &Path, empty: Project) -> Result<Ported> {
+/// Asks for the project in `root`, made from `empty`, which has no entries: with the samples of the Go project, and the list of what
+/// is left.
+pub fn port(go: &Go, root: &Path, empty: Project) -> Result<Request> {
     let files = go.files()?;
     let mut port = Port {
         go,
@@ -276,7 +247,7 @@ impl<'a> Port<'a> {
         Ok(())
     }
 
-    fn finish(self, root: &Path, created: Vec<(RelPath, Content)>) -> Result<Ported> {
+    fn finish(self, root: &Path, created: Vec<(RelPath, Content)>) -> Result<Request> {
         let Self {
             project,
             checklist,
@@ -309,12 +280,12 @@ impl<'a> Port<'a> {
             )));
         }
         next.push(next::manifests());
-        Ok(Ported {
-            project,
+        Ok(Request {
             named,
             remarks,
             next,
             is_incomplete,
+            ..Request::of("init", project)
         })
     }
 }
