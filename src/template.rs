@@ -25,7 +25,7 @@ use crate::{
     advice::Script,
     error::{Failure, Result},
     name::Version,
-    project::{self, ApiView, CreateApi, CreateWebhook, Key, Project, Target},
+    project::{self, ApiView, CreateApi, Key, Project, Target},
     syntax::Conversion,
     tree::{Content, File, Owner, RelPath, Tree},
 };
@@ -80,17 +80,13 @@ pub fn files_of(project: &Project, key: &Key, create: &CreateApi) -> Result<BTre
 }
 
 /// The User files of a `create webhook`, with their tests.
-pub fn files_of_webhook(
-    project: &Project,
-    create: &CreateWebhook,
-    target: &Target,
-) -> Result<BTreeSet<RelPath>> {
+pub fn files_of_webhook(project: &Project, target: &Target) -> Result<BTreeSet<RelPath>> {
     of_subjects(
         project,
         &target.key,
         |Subject { scope, names, .. }| match scope {
-            Scope::Default => create.defaulting && names.key == target.key,
-            Scope::Validate => create.validation && names.key == target.key,
+            Scope::Default => target.defaulting && names.key == target.key,
+            Scope::Validate => target.validation && names.key == target.key,
             Scope::Convert => target.spokes.contains(&names.key.version),
             _ => false,
         },

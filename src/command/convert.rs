@@ -49,10 +49,11 @@ pub fn convert(
 pub fn file(project: &Project, hub: &Key, spoke: Version) -> Result<Option<RelPath>> {
     let target = Target {
         key: hub.clone(),
+        defaulting: false,
+        validation: false,
         spokes: [spoke].into(),
     };
-    let create = CreateWebhook::conversion(hub, vec![spoke]);
-    let files = template::files_of_webhook(project, &create, &target)?;
+    let files = template::files_of_webhook(project, &target)?;
     Ok(files.into_iter().find(|it| it.as_str().starts_with("src/")))
 }
 

@@ -31,7 +31,6 @@ pub fn run(
     let mut files = template::files_of(&version.project, &version.to, create)?;
     files.extend(template::files_of_webhook(
         &version.project,
-        &version.conversion,
         &version.target,
     )?);
     let (kind, to) = (&version.to.kind, version.to.version);

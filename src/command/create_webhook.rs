@@ -19,7 +19,7 @@ pub fn run(workspace: &Workspace, webhook: &Webhook, prompt: Prompt<'_>) -> Resu
     let create = create(before, webhook, prompt)?;
     let target = create.target(before)?;
     let project = before.create_webhook(&create)?;
-    let files = template::files_of_webhook(&project, &create, &target)?;
+    let files = template::files_of_webhook(&project, &target)?;
     let mut steps = external::steps(&project, &target.key, create.external.as_ref());
     for path in files
         .iter()

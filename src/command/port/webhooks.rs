@@ -46,7 +46,7 @@ impl<'a> Port<'a> {
             let created = create.and_then(|create| {
                 let target = create.target(&self.project)?;
                 let project = self.project.create_webhook(&create)?;
-                let paths = template::files_of_webhook(&project, &create, &target)?;
+                let paths = template::files_of_webhook(&project, &target)?;
                 Ok((project, target.key, paths))
             });
             let what = format!("the webhooks of `{}`", entry.title());

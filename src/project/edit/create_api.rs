@@ -49,9 +49,7 @@ pub struct NewVersion {
     pub from: Key,
     /// The new version.
     pub to: Key,
-    /// The `create webhook` that adds the conversions.
-    pub conversion: CreateWebhook,
-    /// The entry and the versions that get the conversions.
+    /// The hub and the versions that get the conversions.
     pub target: Target,
 }
 
@@ -103,13 +101,11 @@ impl Project {
             return Err(Refused::NotCopied(from).into());
         }
         let given = [
-            ("fields", &create.fields.spec),
-            ("statusFields", &create.fields.status),
+            ("deployImage", create.image.is_some()),
+            ("fields", !create.fields.spec.is_empty()),
+            ("statusFields", !create.fields.status.is_empty()),
         ];
-        if create.image.is_some() {
-            return Err(Refused::FieldsOfCopy("deployImage").into());
-        }
-        if let Some((field, _)) = given.into_iter().find(|(_, given)| !given.is_empty()) {
+        if let Some(field) = first_given(&given) {
             return Err(Refused::FieldsOfCopy(field).into());
         }
         let mut project = self.create_api(&CreateApi {
@@ -149,7 +145,6 @@ impl Project {
             project: project.create_webhook(&conversion)?,
             from,
             to,
-            conversion,
         })
     }
 
@@ -159,12 +154,14 @@ impl Project {
         if existing.is_some() && !create.force {
             return Err(Refused::ApiExists(key.clone()).into());
         }
-        let mut versions = self.apis_of(&create.gvk.group, &create.gvk.kind);
-        let like = existing.or_else(|| versions.next().map(|(_, entry)| entry));
+        let mut versions = self.apis_of(&key.group, &key.kind).map(|(_, entry)| entry);
+        let like = existing.or_else(|| versions.next());
         let plural = like.map_or_else(|| Plural::of(&key.kind), |like| like.plural.clone());
         let api = like.and_then(|like| like.api.as_ref());
-        let namespaced = api.is_none_or(|api| api.namespaced);
-        if create.image.is_some() && !create.namespaced.unwrap_or(namespaced) {
+        let namespaced = create
+            .namespaced
+            .unwrap_or(api.is_none_or(|api| api.namespaced));
+        if create.image.is_some() && !namespaced {
             return Err(Refused::BesideImage("namespaced").into());
         }
         let short_names = match create.short_names.is_empty() {
@@ -187,7 +184,7 @@ impl Project {
         let entry = entry.or_insert_with(|| Resource::new(plural.clone(), false));
         entry.plural = plural;
         entry.api = Some(Api {
-            namespaced: create.namespaced.unwrap_or(namespaced),
+            namespaced,
             short_names,
             fields,
             ..entry.api.take().unwrap_or_default()
@@ -234,35 +231,40 @@ impl Project {
     }
 }
 
+/// The first of these fields that is given.
+fn first_given(fields: &[(&'static str, bool)]) -> Option<&'static str> {
+    let given = fields.iter().find(|(_, is_given)| *is_given);
+    given.map(|(field, _)| *field)
+}
+
 impl CreateApi {
     /// Refuses flags that contradict each other.
     fn check(&self) -> Result<(), Refused> {
+        let of_controller = [
+            ("controllers", self.controller_name.is_some()),
+            ("finalizers", self.finalizer == Some(true)),
+            ("deployImage", self.image.is_some()),
+        ];
         if !self.controller {
             if !self.resource {
-                let Gvk {
-                    group,
-                    version,
-                    kind,
-                } = &self.gvk;
-                let core = kubernetes::find(group.as_str(), *version, kind);
+                let gvk = &self.gvk;
+                let core = kubernetes::find(gvk.group.as_str(), gvk.version, &gvk.kind);
                 let elsewhere = core.is_some() || self.external.is_some();
                 return Err(Refused::NothingToCreate { elsewhere });
             }
-            if self.controller_name.is_some() {
-                return Err(Refused::no_effect("controllers", "controller"));
-            }
-            if self.finalizer == Some(true) {
-                return Err(Refused::no_effect("finalizers", "controller"));
-            }
-            if self.image.is_some() {
-                return Err(Refused::no_effect("deployImage", "controller"));
+            if let Some(field) = first_given(&of_controller) {
+                return Err(Refused::no_effect(field, "controller"));
             }
         }
         if let (true, Some(External { path, .. })) = (self.resource, &self.external) {
             return Err(Refused::PathWithResource(path.clone()));
         }
+        // Neither a second controller nor one with a finalizer has an image.
+        if let (true, Some(field)) = (self.image.is_some(), first_given(&of_controller[..2])) {
+            return Err(Refused::BesideImage(field));
+        }
         let own_plural = self.external.is_none() && self.plural.is_some();
-        let given = [
+        let of_api = [
             ("plural", own_plural),
             ("namespaced", self.namespaced.is_some()),
             ("shortNames", !self.short_names.is_empty()),
@@ -270,25 +272,9 @@ impl CreateApi {
             ("statusFields", !self.fields.status.is_empty()),
             ("deployImage", self.image.is_some()),
         ];
-        self.check_image()?;
-        match given.into_iter().find(|(_, given)| *given) {
-            Some((field, _)) if !self.resource => Err(Refused::no_effect(field, "api")),
+        match first_given(&of_api) {
+            Some(field) if !self.resource => Err(Refused::no_effect(field, "api")),
             _ => Ok(()),
-        }
-    }
-
-    /// Refuses what does not go with an image: a second controller, a finalizer.
-    fn check_image(&self) -> Result<(), Refused> {
-        if self.image.is_none() {
-            return Ok(());
-        }
-        let given = [
-            ("controllers", self.controller_name.is_some()),
-            ("finalizers", self.finalizer == Some(true)),
-        ];
-        match given.into_iter().find(|(_, given)| *given) {
-            Some((field, _)) => Err(Refused::BesideImage(field)),
-            None => Ok(()),
         }
     }
 

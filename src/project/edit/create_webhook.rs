@@ -35,11 +35,15 @@ pub struct CreateWebhook {
     pub force: bool,
 }
 
-/// The entry and the versions that get webhooks.
+/// The webhooks that are created, and the entry and the versions that get them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The entry that gets the webhooks; for conversion, the hub.
     pub key: Key,
+    /// Whether it gets a defaulting webhook.
+    pub defaulting: bool,
+    /// Whether it gets a validating webhook.
+    pub validation: bool,
     /// The versions to convert to it; empty without `--conversion`.
     pub spokes: BTreeSet<Version>,
 }
@@ -50,7 +54,7 @@ impl Project {
     ///
     /// Errors: the flags contradict each other; a webhook exists, unless forced; a rule is broken.
     pub fn create_webhook(&self, create: &CreateWebhook) -> Result<Self> {
-        let Target { key, spokes } = create.target(self)?;
+        let Target { key, spokes, .. } = create.target(self)?;
         let mut project = self.clone();
         // The setting holds for the whole project, so only `edit` changes it after the first webhook.
         match (self.settings.certificates, create.certificates) {
@@ -146,7 +150,12 @@ impl CreateWebhook {
             true => self.spokes_in(project, &key)?,
             false => BTreeSet::new(),
         };
-        Ok(Target { key, spokes })
+        Ok(Target {
+            key,
+            defaulting: self.defaulting,
+            validation: self.validation,
+            spokes,
+        })
     }
 
     /// The versions to convert to the hub `key`.
