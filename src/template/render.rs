@@ -112,7 +112,7 @@ pub fn one(context: &Context, template: &Template, subject: &Subject) -> Result<
 
 /// The templates, parsed once: parsing takes as long as rendering a small project, and some commands render several.
 fn parsed() -> Result<&'static Tera> {
-    static ENGINE: LazyLock<Result<Tera>> = LazyLock::new(|| engine(catalogue::all()));
+    static ENGINE: LazyLock<Result<Tera>> = LazyLock::new(engine);
     ENGINE.as_ref().map_err(Clone::clone)
 }
 
@@ -137,7 +137,7 @@ fn file(
     Ok((target, file))
 }
 
-fn engine(templates: &[Template]) -> Result<Tera> {
+fn engine() -> Result<Tera> {
     let mut tera = Tera::new();
     tera.set_delimiters(Delimiters {
         variable_start: "{=".into(),
@@ -149,7 +149,7 @@ fn engine(templates: &[Template]) -> Result<Tera> {
     tera.register_filter("braces", filter::braces);
     tera.register_filter("of_variant", filter::of_variant);
     tera.register_filter("wrap", filter::wrap);
-    let rendered = templates.iter().filter(|template| template.rendered);
+    let rendered = catalogue::all().iter().filter(|it| it.rendered);
     let texts = rendered.map(|template| Ok((template.name, text(template)?)));
     tera.add_raw_templates(texts.collect::<Result<Vec<_>>>()?)
         .map_err(|error| Failure::refused(format!("a template is broken: {error}")))?;
