@@ -23,8 +23,7 @@ pub fn run(
     from: &str,
     mut remarks: Vec<String>,
 ) -> Result<Request> {
-    let invalid = |invalid| refusal::of_flag("--from-version", invalid);
-    let from = from.parse().map_err(invalid)?;
+    let from = refusal::parse_flag("--from-version", from)?;
     let version = workspace.project.create_version(create, from)?;
     let mut created = copies(&workspace.root, &version, &mut remarks)?;
     let conversion = conversion(&version, &created)?;

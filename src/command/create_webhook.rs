@@ -66,16 +66,13 @@ fn create(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<Cr
 }
 
 fn path(flag: &'static str, given: Option<&str>) -> Result<Option<WebhookPath>> {
-    let parse = |text: &str| {
-        text.parse()
-            .map_err(|invalid| refusal::of_flag(flag, invalid))
-    };
-    given.map(parse).transpose()
+    given
+        .map(|text| refusal::parse_flag(flag, text))
+        .transpose()
 }
 
 /// The versions of `--spoke`.
 pub fn spokes(given: &[String]) -> Result<Vec<Version>> {
-    let invalid = |invalid| refusal::of_flag("--spoke", invalid);
-    let parse = |text: &String| text.parse::<Version>().map_err(invalid);
+    let parse = |text: &String| refusal::parse_flag("--spoke", text);
     given.iter().map(parse).collect()
 }

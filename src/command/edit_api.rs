@@ -87,11 +87,9 @@ fn files(workspace: &Workspace, project: &Project, key: &Key) -> Result<NamedFil
         let rewritten = Rewritten::of(&path, &bytes, after, row);
         named.rewritten.insert(path, rewritten);
     }
-    for path in added
-        .paths()
-        .filter(|path| path.extension() != "rs" || !path.as_str().starts_with("src/api/"))
-    {
-        if let Found::File(bytes) = tree::find(&workspace.root, path)?
+    for path in added.paths() {
+        if !named.rewritten.contains_key(path)
+            && let Found::File(bytes) = tree::find(&workspace.root, path)?
             && let Some(after) = added.generated(path, &bytes)
         {
             let rewritten = Rewritten::of(path, &bytes, after, memory.rows.get(path));

@@ -14,10 +14,10 @@ pub fn external(flags: &ExternalFlags) -> Result<Option<External>> {
     let domain = flags.external_api_domain.as_deref();
     match (flags.external_api_path.as_deref(), domain) {
         (Some(path), _) => {
-            let invalid_domain = |invalid| refusal::of_flag("--external-api-domain", invalid);
+            let domain = domain.unwrap_or_default();
             Ok(Some(External {
                 path: path.parse()?,
-                domain: domain.unwrap_or_default().parse().map_err(invalid_domain)?,
+                domain: refusal::parse_flag("--external-api-domain", domain)?,
             }))
         }
         (None, None) => Ok(None),

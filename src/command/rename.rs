@@ -25,8 +25,7 @@ pub fn run(workspace: &Workspace, flags: &cli::Rename, prompt: Prompt<'_>) -> Re
     let missing = ("it is the new name of the kind", Advice::Help);
     let to = flags.to.as_deref();
     let to = prompt.value("--to", "New kind", to, missing, |text| {
-        text.parse()
-            .map_err(|invalid| refusal::of_flag("--to", invalid))
+        refusal::parse_flag("--to", text)
     })?;
     let rename = Rename {
         group,

@@ -60,13 +60,13 @@ pub fn of_controller(project: &Project, key: &Key, text: &str) -> Item {
         }
     }
     // A watch has permissions without a marker, too.
-    for (kinds, call) in [(&owned, "owns"), (&watched, "watches")] {
-        let known = kinds.iter().filter(|kind| **kind != key.kind.as_str());
-        item.calls.extend(known.map(|kind| match call {
-            "owns" => format!(".owns::<{kind}>()"),
-            _ => format!(".watches::<{kind}>(map)"),
-        }));
-    }
+    let is_other = |kind: &&&str| **kind != key.kind.as_str();
+    let owns = owned.iter().filter(is_other);
+    item.calls
+        .extend(owns.map(|kind| format!(".owns::<{kind}>()")));
+    let watches = watched.iter().filter(is_other);
+    item.calls
+        .extend(watches.map(|kind| format!(".watches::<{kind}>(map)")));
     for ((group, resource), mut verbs) in rest {
         let (plural, subresource) = match resource.split_once('/') {
             Some((plural, subresource)) => (plural, Some(subresource)),
