@@ -201,7 +201,7 @@ fn without_mark(text: &str) -> &str {
     text.trim_start_matches('\u{feff}')
 }
 
-/// Applies edits of different places.
+/// Applies edits that do not overlap.
 ///
 /// Errors: the text is no longer Rust.
 fn apply(code: &str, mut edits: Vec<TextEdit>) -> Result<String, Error> {

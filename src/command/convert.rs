@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 
+use super::next;
 use crate::{
-    advice::{NextStep, Script},
+    advice::NextStep,
     error::Result,
     name::Version,
     project::{CreateWebhook, Key, Project, Target},
-    refusal, template,
+    template,
     tree::RelPath,
 };
 
@@ -31,16 +32,11 @@ pub fn convert(
     }
     let step = |(spoke, open): (Version, Option<Vec<String>>)| {
         let because = open.map(|open| because(&open)).unwrap_or_default();
-        NextStep::new(
-            format!(
-                "convert {spoke} to {}, the storage version of {}, and back{because}:",
-                hub.version, hub.kind
-            ),
-            Script::forge("create webhook")
-                .flags(&refusal::of(hub))
-                .code("--conversion --spoke")
-                .arg(spoke.to_string()),
-        )
+        let what = format!(
+            "convert {spoke} to {}, the storage version of {}, and back{because}:",
+            hub.version, hub.kind
+        );
+        next::convert(what, hub, spoke)
     };
     Ok((project.clone(), all.into_iter().map(step).collect()))
 }

@@ -2,13 +2,13 @@
 
 use super::{create_version, external, fields, import_api, next, type_of::type_of};
 use crate::{
-    advice::{NextStep, Script},
+    advice::NextStep,
     cli::{Api, TypeFlags},
     engine::{Request, Workspace},
     error::Result,
     project::{CreateApi, Fields, Key, Project},
     prompt::Prompt,
-    refusal, template,
+    template,
 };
 
 pub fn run(workspace: &Workspace, api: &Api, prompt: Prompt<'_>) -> Result<Request> {
@@ -104,14 +104,9 @@ fn conversion(before: &Project, key: Key) -> Option<NextStep> {
         version: before.hub_of(&key)?,
         ..key
     };
-    Some(NextStep::new(
-        format!(
-            "convert it to {}, the hub of {}, and back:",
-            hub.version, hub.kind
-        ),
-        Script::forge("create webhook")
-            .flags(&refusal::of(&hub))
-            .code("--conversion --spoke")
-            .arg(new.to_string()),
-    ))
+    let what = format!(
+        "convert it to {}, the hub of {}, and back:",
+        hub.version, hub.kind
+    );
+    Some(next::convert(what, &hub, new))
 }
