@@ -34,8 +34,8 @@ use crate::{
     tree::{self, Content, Found, RelPath},
 };
 
-/// Asks for the project in `root`, made from `empty`, which has no entries: with the samples of the Go project, and the list of what
-/// is left.
+/// The request for the project in `root`. It adds the entries of the Go project to `empty`, with their samples, and a list of what is
+/// left to a person.
 pub fn port(go: &Go, root: &Path, empty: Project) -> Result<Request> {
     let files = go.files()?;
     let mut port = Port {
@@ -149,7 +149,7 @@ impl<'a> Port<'a> {
             .collect()
     }
 
-    /// The text of a file in Go; empty without one.
+    /// The text of a Go file; empty without one.
     fn text(&self, source: Option<&str>) -> &'a str {
         let text = source.and_then(|source| self.files.0.get(source));
         text.map_or("", String::as_str)

@@ -12,8 +12,8 @@ use crate::{
     refusal,
 };
 
-/// The type that the flags name, or on a terminal the answers. Without a terminal, the refusal names the types of the project,
-/// unless the type `is_new`.
+/// The type that the flags name. On a terminal, questions ask for the flags that are missing. Without one, the refusal names the
+/// types of the project, unless the type `is_new`.
 pub fn type_of(
     project: &Project,
     flags: &TypeFlags,
@@ -53,7 +53,7 @@ fn parse<T: FromStr<Err = Invalid>>(text: &str) -> Result<T> {
     Ok(text.parse()?)
 }
 
-/// The type that a command changes: its flags, or on a terminal a choice of those that are `there` and fit them.
+/// The type that a command changes: the one that the flags name, or on a terminal a choice of those `there` that fit the flags.
 pub fn type_there<'a>(
     project: &Project,
     flags: &TypeFlags,

@@ -379,6 +379,12 @@ mod tests {
             &import("kube", "Api"),
             &after("use std::fmt;\n\nuse kube::Api;"),
         );
+        // A byte order mark stays in front.
+        check(
+            "\u{feff}struct S {}\n",
+            &import("kube", "Api"),
+            &after("\u{feff}use kube::Api;"),
+        );
     }
 
     #[test]

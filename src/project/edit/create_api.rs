@@ -231,7 +231,7 @@ impl Project {
     }
 }
 
-/// The first of these fields that is given.
+/// The first field that is given.
 fn first_given(fields: &[(&'static str, bool)]) -> Option<&'static str> {
     let given = fields.iter().find(|(_, is_given)| *is_given);
     given.map(|(field, _)| *field)

@@ -26,7 +26,7 @@ pub struct Gvk {
 }
 
 impl Key {
-    /// The flags that name it.
+    /// The key without its domain.
     pub fn gvk(&self) -> Gvk {
         Gvk {
             group: self.group.clone(),
