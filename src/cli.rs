@@ -13,10 +13,10 @@ mod resource;
 use std::path::PathBuf;
 
 use clap::{
-    Arg, CommandFactory, Parser, Subcommand, ValueEnum,
+    Arg, CommandFactory, Parser, Subcommand,
     builder::styling::{AnsiColor, Style, Styles},
 };
-use clap_complete::engine::ArgValueCandidates;
+use clap_complete::{Shell, engine::ArgValueCandidates};
 
 pub use self::{
     correction::{help_of, in_directory, with_flags, without_flags},
@@ -167,15 +167,4 @@ Examples:
         #[arg(value_name = "DIR", value_hint = clap::ValueHint::DirPath)]
         dir: PathBuf,
     },
-}
-
-/// The shells of `completion`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-#[allow(missing_docs)]
-pub enum Shell {
-    Bash,
-    Elvish,
-    Fish,
-    Powershell,
-    Zsh,
 }

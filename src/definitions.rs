@@ -112,7 +112,7 @@ impl Files {
         let read = |file: File| {
             let release = match known.get(&*file.bytes) {
                 Some(release) => Ok((*release).clone()),
-                None => file.read(),
+                None => read(&file.source, &String::from_utf8_lossy(&file.bytes)),
             };
             (file, release)
         };
@@ -130,12 +130,6 @@ impl Files {
             }
         }
         Ok(all)
-    }
-}
-
-impl File {
-    fn read(&self) -> Result<Release> {
-        read(&self.source, &String::from_utf8_lossy(&self.bytes))
     }
 }
 

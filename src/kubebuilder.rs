@@ -12,10 +12,11 @@ use serde_yaml::{Mapping, Value};
 
 pub use self::code::{Admission, Rule, Setting, admissions, built, flags, rules};
 pub use self::files::Files;
-use crate::{name::Plural, project::LAYOUT, yaml};
-
-/// The name of the project file in an error message.
-const FILE: &str = "PROJECT";
+use crate::{
+    name::Plural,
+    project::{FILE, LAYOUT},
+    yaml,
+};
 
 /// The project file of kubebuilder, in version 3.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]

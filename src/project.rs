@@ -38,8 +38,8 @@ use serde_yaml::Mapping;
 pub use self::compare::check_unchanging;
 pub use self::deploy_image::DeployImage;
 pub use self::edit::{
-    CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, EditApi, EditSettings, External, Import,
-    Imported, InitOptions, NewVersion, Target, fixed,
+    CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, EditApi, EditSettings, External, Gvk,
+    Import, Imported, InitOptions, NewVersion, Target, fixed,
 };
 pub use self::error::{Error, Need, Origin, Refused, Remedy, Result, Unreadable, Use, Violation};
 pub use self::file::{FILE, above, missing};

@@ -3,7 +3,7 @@
 
 mod project;
 
-use std::{collections::BTreeSet, io, path::Path};
+use std::{collections::BTreeSet, io, path::Path, str::FromStr};
 
 pub use self::project::of;
 use crate::{
@@ -11,7 +11,7 @@ use crate::{
     apply,
     change::{ChangeSet, ConflictKind, Note, NoteKind},
     definitions::{self, API_VERSION, DefinitionError, YamlError},
-    error::Failure,
+    error::{Failure, Result},
     git, kubebuilder,
     memory::{self, LOCK},
     name::Invalid,
@@ -45,8 +45,13 @@ impl From<Invalid> for Failure {
     }
 }
 
-/// The refusal of a flag's value, for names that several flags take.
-pub fn of_flag(flag: &'static str, invalid: Invalid) -> Failure {
+/// The value of a flag, for names that several flags take.
+pub fn parse_flag<T: FromStr<Err = Invalid>>(flag: &'static str, text: &str) -> Result<T> {
+    text.parse().map_err(|invalid| of_flag(flag, invalid))
+}
+
+/// The refusal of a flag's value.
+fn of_flag(flag: &'static str, invalid: Invalid) -> Failure {
     let Invalid { found, fault, .. } = invalid;
     Failure::usage(format!("invalid value `{found}` for `{flag}`: {fault}"))
         .note(invalid.rule)

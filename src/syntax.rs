@@ -140,7 +140,7 @@ pub fn set_names(text: &str, kind: &str, names: &Names) -> Result<String, Error>
 
 /// The names in the attribute of `kind`.
 pub fn names(text: &str, kind: &str) -> Result<Names, Error> {
-    let items = attribute::items(text, kind)?;
+    let items = attribute::items(without_mark(text), kind)?;
     let all = |name: &'static str| items.iter().filter(move |item| item.name == name);
     let texts = |name| all(name).filter_map(Item::text).map(str::to_owned);
     Ok(Names {
@@ -153,6 +153,7 @@ pub fn names(text: &str, kind: &str) -> Result<Names, Error> {
 /// The items in the attribute of `kind`, or in that of the only type with a kind. Empty where there is neither: a macro makes the
 /// type, or the user moved it.
 pub fn items(text: &str, kind: &str) -> Result<Vec<Item>, Error> {
+    let text = without_mark(text);
     match attribute::items(text, kind) {
         Err(Error::NoAttribute) => {
             let mut all = attribute::all(text)?;
@@ -176,12 +177,39 @@ fn set(
     kind: &str,
     next: impl Fn(&str, &[Item]) -> Result<Option<TextEdit>, Error>,
 ) -> Result<String, Error> {
-    let mut text = text.to_owned();
-    while let Some(edit) = next(&text, &attribute::items(&text, kind)?)? {
-        text = edit.apply(&text);
-    }
-    parse(&text)?;
-    Ok(text)
+    behind_mark(text, |code| {
+        let mut code = code.to_owned();
+        while let Some(edit) = next(&code, &attribute::items(&code, kind)?)? {
+            code = edit.apply(&code);
+        }
+        parse(&code)?;
+        Ok(code)
+    })
+}
+
+/// Edits the code of a text behind its byte order mark, which is no token.
+fn behind_mark(
+    text: &str,
+    edit: impl FnOnce(&str) -> Result<String, Error>,
+) -> Result<String, Error> {
+    let code = without_mark(text);
+    let mark = &text[..text.len() - code.len()];
+    Ok(format!("{mark}{}", edit(code)?))
+}
+
+fn without_mark(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}')
+}
+
+/// Applies edits that do not overlap.
+///
+/// Errors: the text is no longer Rust.
+fn apply(code: &str, mut edits: Vec<TextEdit>) -> Result<String, Error> {
+    edits.sort_by_key(|edit| edit.range.start);
+    let last_first = edits.iter().rev();
+    let edited = last_first.fold(code.to_owned(), |code, edit| edit.apply(&code));
+    parse(&edited)?;
+    Ok(edited)
 }
 
 /// The items before `namespaced`. The first two are before `plural`, and the next two before another `shortname`.

@@ -20,13 +20,14 @@ use self::{
 };
 use serde_json::json;
 
+pub use self::render::prepare;
 use crate::{
     advice::Script,
     error::{Failure, Result},
     name::Version,
-    project::{self, ApiView, CreateApi, CreateWebhook, Key, Project, Target},
+    project::{self, ApiView, CreateApi, Key, Project, Target},
     syntax::Conversion,
-    tree::{File, Owner, RelPath, Tree},
+    tree::{Content, File, Owner, RelPath, Tree},
 };
 
 /// The number of the template set in this binary.
@@ -47,14 +48,9 @@ pub fn tree(project: &Project) -> Result<Tree> {
     Ok(tree)
 }
 
-/// Parses the templates, for a thread that has nothing else to do.
-pub fn prepare() {
-    render::prepare();
-}
-
 /// The paths of the desired tree.
 pub fn paths(project: &Project) -> Result<BTreeSet<RelPath>> {
-    files(project, |_| true)
+    Ok(owners(project)?.into_keys().collect())
 }
 
 /// The paths of the desired tree and their owners.
@@ -71,36 +67,30 @@ pub fn owners(project: &Project) -> Result<BTreeMap<RelPath, Owner>> {
     Ok(paths.map(owner).collect())
 }
 
-/// The User files of a `create api`: its types with their sample, and its controller with its test.
-pub fn files_of(project: &Project, create: &CreateApi) -> Result<BTreeSet<RelPath>> {
-    let Some(key) = create.key_in(project) else {
-        return Ok(BTreeSet::new());
-    };
-    let group = create.group_module(project).ident;
+/// The User files of a `create api`: the types at `key` with their sample, and the controller with its test.
+pub fn files_of(project: &Project, key: &Key, create: &CreateApi) -> Result<BTreeSet<RelPath>> {
     let module = create.controller_module().ident;
-    let of_kind = project.of_kind(&key.group, &key.kind);
-    of_subjects(&of_kind, |Subject { scope, names, .. }| match scope {
-        Scope::Api => create.resource && names.key.version == create.version,
+    of_subjects(project, key, |Subject { scope, names, .. }| match scope {
+        Scope::Api => create.resource && names.key == *key,
         Scope::Controller | Scope::DeployImage => {
-            create.controller && names.group_module == group && names.module == module
+            create.controller && names.key == *key && names.module == module
         }
         _ => false,
     })
 }
 
 /// The User files of a `create webhook`, with their tests.
-pub fn files_of_webhook(
-    project: &Project,
-    create: &CreateWebhook,
-    target: &Target,
-) -> Result<BTreeSet<RelPath>> {
-    let of_kind = project.of_kind(&target.key.group, &target.key.kind);
-    of_subjects(&of_kind, |Subject { scope, names, .. }| match scope {
-        Scope::Default => create.defaulting && names.key == target.key,
-        Scope::Validate => create.validation && names.key == target.key,
-        Scope::Convert => target.spokes.contains(&names.key.version),
-        _ => false,
-    })
+pub fn files_of_webhook(project: &Project, target: &Target) -> Result<BTreeSet<RelPath>> {
+    of_subjects(
+        project,
+        &target.key,
+        |Subject { scope, names, .. }| match scope {
+            Scope::Default => target.defaulting && names.key == target.key,
+            Scope::Validate => target.validation && names.key == target.key,
+            Scope::Convert => target.spokes.contains(&names.key.version),
+            _ => false,
+        },
+    )
 }
 
 /// The conversion between a version and its hub where one is a copy of the other with these fields; `None` if `spoke` has no
@@ -135,8 +125,7 @@ pub fn open_fields(project: &Project, hub: &Key, spoke: Version) -> Option<Vec<S
 
 /// The User files of an API that the project defines: its sample and its Rust types, in this order.
 pub fn files_of_api(project: &Project, key: &Key) -> Result<BTreeSet<RelPath>> {
-    let of_kind = project.of_kind(&key.group, &key.kind);
-    of_subjects(&of_kind, |it| {
+    of_subjects(project, key, |it| {
         it.scope == Scope::Api && it.names.key == *key
     })
 }
@@ -165,20 +154,35 @@ pub fn all_types(project: &Project) -> Result<BTreeMap<RelPath, ApiView<'_>>> {
     Ok(types.collect())
 }
 
-/// The paths of the wanted subjects, without the project itself.
-fn of_subjects(project: &Project, wanted: impl Fn(&Subject) -> bool) -> Result<BTreeSet<RelPath>> {
-    files(project, |subject| subject.is_some_and(&wanted))
+/// The User files of a kind whose generated text changes, with the text before and after.
+pub fn changed(
+    before: &Project,
+    after: &Project,
+    kind: &Key,
+) -> Result<BTreeMap<RelPath, (Content, Content)>> {
+    let mut changed = BTreeMap::new();
+    let mut new = tree(&after.of_kind(&kind.group, &kind.kind))?;
+    for (path, old) in tree(&before.of_kind(&kind.group, &kind.kind))? {
+        if let Some(new) = new.remove(&path)
+            && old.owner == Owner::User
+            && old.content != new.content
+        {
+            changed.insert(path, (old.content, new.content));
+        }
+    }
+    Ok(changed)
 }
 
-/// The paths of the wanted files. A path depends only on its own entry, so a project with a single kind has the right paths of
-/// that kind.
-fn files(
+/// The paths of the wanted subjects of a kind. A path depends only on its own entry, so a project with a single kind has the right
+/// paths of that kind.
+fn of_subjects(
     project: &Project,
-    wanted: impl Fn(Option<&Subject>) -> bool,
+    kind: &Key,
+    wanted: impl Fn(&Subject) -> bool,
 ) -> Result<BTreeSet<RelPath>> {
-    let context = context::context(project);
-    let paths = render::paths(&context, wanted)?.into_iter();
-    Ok(paths.map(|(.., path)| path).collect())
+    let context = context::context(&project.of_kind(&kind.group, &kind.kind));
+    let paths = render::paths(&context, |subject| subject.is_some_and(&wanted))?;
+    Ok(paths.into_iter().map(|(.., path)| path).collect())
 }
 
 #[cfg(test)]

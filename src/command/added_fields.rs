@@ -11,7 +11,7 @@ use crate::{
     project::{FILE, Fields, Key, Project},
     syntax::{self, NewFields},
     template,
-    tree::{Content, Owner, RelPath, unix_line_ends},
+    tree::{Content, RelPath, unix_line_ends},
 };
 
 /// Fields that a version gets.
@@ -28,29 +28,18 @@ impl AddedFields {
     /// The fields that a version has after a command.
     pub fn of(before: &Project, after: &Project, key: &Key) -> Result<Self> {
         let fields = |project: &Project| {
-            let entry = project.resources().find(|(other, _)| *other == key);
-            let api = entry.and_then(|(_, entry)| entry.api.as_ref());
+            let api = project.resource(key).and_then(|entry| entry.api.as_ref());
             api.map_or_else(Fields::default, |api| api.fields.clone())
         };
         let (was, is) = (fields(before), fields(after));
-        let mut files = BTreeMap::new();
-        if was != is {
-            let old = template::tree(&before.of_kind(&key.group, &key.kind))?;
-            let mut new = template::tree(&after.of_kind(&key.group, &key.kind))?;
-            for (path, old) in old
-                .into_iter()
-                .filter(|(_, file)| file.owner == Owner::User)
-            {
-                if let Some(new) = new.remove(&path).filter(|new| new.content != old.content) {
-                    files.insert(path, (old.content, new.content));
-                }
-            }
-        }
         Ok(Self {
             type_name: rust::type_name(&key.kind),
+            files: match was == is {
+                true => BTreeMap::new(),
+                false => template::changed(before, after, key)?,
+            },
             before: was,
             after: is,
-            files,
         })
     }
 
@@ -68,8 +57,7 @@ impl AddedFields {
     /// The text of types that somebody edited, with the new fields.
     ///
     /// Errors: the text has no struct for a field, or the struct has the field.
-    pub fn to(&self, path: &RelPath, text: String) -> Result<String> {
-        let mut text = text;
+    pub fn to(&self, path: &RelPath, mut text: String) -> Result<String> {
         for (name, fields, of_status) in self.structs() {
             let new = self.source(name, &fields, of_status, &text);
             let added = new.and_then(|new| syntax::add_fields(&text, &new));

@@ -3,12 +3,13 @@
 
 use std::collections::BTreeSet;
 
+use super::next;
 use crate::{
-    advice::{NextStep, Script},
+    advice::NextStep,
     error::Result,
     name::Version,
     project::{CreateWebhook, Key, Project, Target},
-    refusal, template,
+    template,
     tree::RelPath,
 };
 
@@ -31,16 +32,11 @@ pub fn convert(
     }
     let step = |(spoke, open): (Version, Option<Vec<String>>)| {
         let because = open.map(|open| because(&open)).unwrap_or_default();
-        NextStep::new(
-            format!(
-                "convert {spoke} to {}, the storage version of {}, and back{because}:",
-                hub.version, hub.kind
-            ),
-            Script::forge("create webhook")
-                .flags(&refusal::of(hub))
-                .code("--conversion --spoke")
-                .arg(spoke.to_string()),
-        )
+        let what = format!(
+            "convert {spoke} to {}, the storage version of {}, and back{because}:",
+            hub.version, hub.kind
+        );
+        next::convert(what, hub, spoke)
     };
     Ok((project.clone(), all.into_iter().map(step).collect()))
 }
@@ -49,10 +45,11 @@ pub fn convert(
 pub fn file(project: &Project, hub: &Key, spoke: Version) -> Result<Option<RelPath>> {
     let target = Target {
         key: hub.clone(),
+        defaulting: false,
+        validation: false,
         spokes: [spoke].into(),
     };
-    let create = CreateWebhook::conversion(hub, vec![spoke]);
-    let files = template::files_of_webhook(project, &create, &target)?;
+    let files = template::files_of_webhook(project, &target)?;
     Ok(files.into_iter().find(|it| it.as_str().starts_with("src/")))
 }
 

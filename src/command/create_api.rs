@@ -2,13 +2,13 @@
 
 use super::{create_version, external, fields, import_api, next, type_of::type_of};
 use crate::{
-    advice::{NextStep, Script},
+    advice::NextStep,
     cli::{Api, TypeFlags},
     engine::{Request, Workspace},
     error::Result,
-    project::{CreateApi, Key, Project},
+    project::{CreateApi, Fields, Key, Project},
     prompt::Prompt,
-    refusal, template,
+    template,
 };
 
 pub fn run(workspace: &Workspace, api: &Api, prompt: Prompt<'_>) -> Result<Request> {
@@ -24,22 +24,22 @@ pub fn run(workspace: &Workspace, api: &Api, prompt: Prompt<'_>) -> Result<Reque
         return create_version::run(workspace, &create, from, remarks);
     }
     let project = before.create_api(&create)?;
-    let files = template::files_of(&project, &create)?;
-    let mut steps = external::steps(&project, create.key_in(&project), create.external.as_ref());
+    let key = create.key_in(&project)?;
+    let files = template::files_of(&project, &key, &create)?;
+    let mut steps = external::steps(&project, &key, create.external.as_ref());
     for path in &files {
         steps.extend(match path.as_str().split_once('/') {
-            Some(("src", rest)) if rest.starts_with("api/") => {
-                create.fields.is_empty().then(|| {
-                    NextStep::by_hand(format!("define the fields of {} in {path}", create.kind))
-                })
-            }
+            Some(("src", rest)) if rest.starts_with("api/") => create
+                .fields
+                .is_empty()
+                .then(|| NextStep::by_hand(format!("define the fields of {} in {path}", key.kind))),
             Some(("src", rest)) if rest.starts_with("controllers/") => Some(NextStep::by_hand(
                 format!("write the reconcile function in {path}"),
             )),
             _ => None,
         });
     }
-    steps.extend(conversion(before, &create));
+    steps.extend(conversion(before, key).filter(|_| create.resource));
     steps.push(next::manifests());
     Ok(Request {
         forced: if api.force { files } else { [].into() },
@@ -50,7 +50,7 @@ pub fn run(workspace: &Workspace, api: &Api, prompt: Prompt<'_>) -> Result<Reque
 }
 
 fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi> {
-    let of = type_of(project, &api.of, prompt, true)?;
+    let gvk = type_of(project, &api.of, prompt, true)?;
     // A command line that names the type asks nothing: it is often pasted.
     let TypeFlags {
         group,
@@ -70,15 +70,16 @@ fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi>
     let resource = yes("--resource", "Define the type?", resource, true)?;
     // With a new version of a kind, the controller still watches the old one.
     let add = api.from_version.is_none();
-    let mut fields = fields::of(&api.field, &api.status_field)?;
+    let mut fields = Fields {
+        spec: fields::read("--field", &api.field)?,
+        status: fields::read("--status-field", &api.status_field)?,
+    };
     if !is_named && resource && fields.is_empty() && add {
         fields.spec = fields::ask(prompt)?;
     }
     let controller = yes("--controller", "Add a controller?", api.controller, add)?;
     Ok(CreateApi {
-        group: of.group,
-        version: of.version,
-        kind: of.kind,
+        gvk,
         plural: api.plural.as_deref().map(str::parse).transpose()?,
         namespaced: api.namespaced,
         resource,
@@ -94,21 +95,18 @@ fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi>
 }
 
 /// A new version of a kind that is converted can be neither read nor written without a conversion of its own.
-fn conversion(before: &Project, create: &CreateApi) -> Option<NextStep> {
-    let key = create.key_in(before).filter(|_| create.resource)?;
+fn conversion(before: &Project, key: Key) -> Option<NextStep> {
     if before.apis().iter().any(|api| *api.key == key) {
         return None;
     }
-    let hub = before.hub_of(&key)?;
-    let hub_key = Key {
-        version: hub,
+    let new = key.version;
+    let hub = Key {
+        version: before.hub_of(&key)?,
         ..key
     };
-    Some(NextStep::new(
-        format!("convert it to {hub}, the hub of {}, and back:", create.kind),
-        Script::forge("create webhook")
-            .flags(&refusal::of(&hub_key))
-            .code("--conversion --spoke")
-            .arg(create.version.to_string()),
-    ))
+    let what = format!(
+        "convert it to {}, the hub of {}, and back:",
+        hub.version, hub.kind
+    );
+    Some(next::convert(what, &hub, new))
 }

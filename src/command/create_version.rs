@@ -23,15 +23,13 @@ pub fn run(
     from: &str,
     mut remarks: Vec<String>,
 ) -> Result<Request> {
-    let invalid = |invalid| refusal::of_flag("--from-version", invalid);
-    let from = from.parse().map_err(invalid)?;
+    let from = refusal::parse_flag("--from-version", from)?;
     let version = workspace.project.create_version(create, from)?;
     let mut created = copies(&workspace.root, &version, &mut remarks)?;
     let conversion = conversion(&version, &created)?;
-    let mut files = template::files_of(&version.project, create)?;
+    let mut files = template::files_of(&version.project, &version.to, create)?;
     files.extend(template::files_of_webhook(
         &version.project,
-        &version.conversion,
         &version.target,
     )?);
     let (kind, to) = (&version.to.kind, version.to.version);
@@ -119,7 +117,7 @@ fn conversion(
     copies: &[(RelPath, Content)],
 ) -> Result<Option<(RelPath, Content)>> {
     let (from, to) = (version.from.version, version.to.version);
-    let spoke = match version.conversion.version {
+    let spoke = match version.target.key.version {
         hub if hub == to => from,
         hub if hub == from => to,
         _ => return Ok(None),

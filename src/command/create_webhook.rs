@@ -19,8 +19,8 @@ pub fn run(workspace: &Workspace, webhook: &Webhook, prompt: Prompt<'_>) -> Resu
     let create = create(before, webhook, prompt)?;
     let target = create.target(before)?;
     let project = before.create_webhook(&create)?;
-    let files = template::files_of_webhook(&project, &create, &target)?;
-    let mut steps = external::steps(&project, Some(target.key), create.external.as_ref());
+    let files = template::files_of_webhook(&project, &target)?;
+    let mut steps = external::steps(&project, &target.key, create.external.as_ref());
     for path in files
         .iter()
         .filter(|path| path.as_str().starts_with("src/"))
@@ -42,7 +42,7 @@ pub fn run(workspace: &Workspace, webhook: &Webhook, prompt: Prompt<'_>) -> Resu
 }
 
 fn create(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<CreateWebhook> {
-    let of = type_of(project, &webhook.of, prompt, false)?;
+    let gvk = type_of(project, &webhook.of, prompt, false)?;
     // A command line that names one webhook does not mean the others.
     let named = [webhook.defaulting, webhook.validation, webhook.conversion];
     let asks = named.iter().all(Option::is_none);
@@ -51,9 +51,7 @@ fn create(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<Cr
         false => Ok(given.unwrap_or(false)),
     };
     Ok(CreateWebhook {
-        group: of.group,
-        version: of.version,
-        kind: of.kind,
+        gvk,
         plural: webhook.plural.as_deref().map(str::parse).transpose()?,
         defaulting: ask("--defaulting", "Fill in defaults?", webhook.defaulting)?,
         defaulting_path: path("--defaulting-path", webhook.defaulting_path.as_deref())?,
@@ -68,16 +66,13 @@ fn create(project: &Project, webhook: &Webhook, prompt: Prompt<'_>) -> Result<Cr
 }
 
 fn path(flag: &'static str, given: Option<&str>) -> Result<Option<WebhookPath>> {
-    let parse = |text: &str| {
-        text.parse()
-            .map_err(|invalid| refusal::of_flag(flag, invalid))
-    };
-    given.map(parse).transpose()
+    given
+        .map(|text| refusal::parse_flag(flag, text))
+        .transpose()
 }
 
 /// The versions of `--spoke`.
 pub fn spokes(given: &[String]) -> Result<Vec<Version>> {
-    let invalid = |invalid| refusal::of_flag("--spoke", invalid);
-    let parse = |text: &String| text.parse::<Version>().map_err(invalid);
+    let parse = |text: &String| refusal::parse_flag("--spoke", text);
     given.iter().map(parse).collect()
 }

@@ -10,7 +10,7 @@ use crate::{
     error::Result,
     name::{Group, Kind},
     plan::NamedFiles,
-    project::{DeleteApi, DeleteWebhook, Key, Project},
+    project::{DeleteApi, DeleteWebhook, Gvk, Key, Project},
     prompt::Prompt,
     refusal, template,
     tree::{self, Found, Owner},
@@ -22,12 +22,10 @@ pub fn api(workspace: &Workspace, flags: &cli::DeleteApi, prompt: Prompt<'_>) ->
     let apis = before.apis().into_iter().map(|api| api.key);
     let controllers = before.controllers().into_iter().map(|it| it.key);
     let there: BTreeSet<&Key> = apis.chain(controllers).collect();
-    let of = type_there(before, &flags.of, prompt, there.into_iter().collect())?;
+    let gvk = type_there(before, &flags.of, prompt, there)?;
     let name = flags.controller_name.as_deref();
     let project = before.delete_api(&DeleteApi {
-        group: of.group,
-        version: of.version,
-        kind: of.kind,
+        gvk,
         resource: flags.resource,
         controller: flags.controller,
         controller_name: name.map(str::parse).transpose()?,
@@ -45,12 +43,10 @@ pub fn webhook(
     prompt: Prompt<'_>,
 ) -> Result<Request> {
     let before = &workspace.project;
-    let there = before.webhooks().iter().map(|it| it.key).collect();
-    let of = type_there(before, &flags.of, prompt, there)?;
+    let there = before.webhooks().into_iter().map(|it| it.key);
+    let gvk = type_there(before, &flags.of, prompt, there)?;
     let mut delete = DeleteWebhook {
-        group: of.group,
-        version: of.version,
-        kind: of.kind,
+        gvk,
         defaulting: flags.defaulting,
         validation: flags.validation,
         conversion: flags.conversion,
@@ -149,10 +145,7 @@ fn uncontrolled(before: &Project, after: &Project) -> Option<NextStep> {
 /// Asks which of the webhooks to delete.
 fn choose(before: &Project, delete: &mut DeleteWebhook, prompt: Prompt<'_>) -> Result<()> {
     let views = before.webhooks();
-    let is_meant = |key: &Key| {
-        (&key.group, &key.kind, key.version) == (&delete.group, &delete.kind, delete.version)
-    };
-    let Some(view) = views.iter().find(|it| is_meant(it.key)) else {
+    let Some(view) = views.iter().find(|it| it.key.gvk() == delete.gvk) else {
         return Ok(());
     };
     let admission = [
@@ -177,16 +170,15 @@ fn choose(before: &Project, delete: &mut DeleteWebhook, prompt: Prompt<'_>) -> R
 /// A remark about the versions of a kind that are no longer converted.
 fn unconverted(after: &Project, delete: &DeleteWebhook) -> Option<String> {
     let kinds = after.kinds();
-    let is_meant = |key| delete.conversion && of_kind(key) == (&delete.group, &delete.kind);
-    let kind = kinds.iter().find(|kind| is_meant(kind.apis[0].key))?;
-    Some(match kind.spokes.is_empty() {
+    let Gvk { group, kind, .. } = &delete.gvk;
+    let is_meant = |key| delete.conversion && of_kind(key) == (group, kind);
+    let left = kinds.iter().find(|kind| is_meant(kind.apis[0].key))?;
+    Some(match left.spokes.is_empty() {
         true => format!(
-            "no version of {} is converted any more: the API server changes only `apiVersion`, and drops fields that a version does not have",
-            delete.kind
+            "no version of {kind} is converted any more: the API server changes only `apiVersion`, and drops fields that a version does not have"
         ),
         false => format!(
-            "other versions of {} are still converted: a version without conversion can be neither read nor written until `delete api` removes it",
-            delete.kind
+            "other versions of {kind} are still converted: a version without conversion can be neither read nor written until `delete api` removes it"
         ),
     })
 }

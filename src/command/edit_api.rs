@@ -17,22 +17,15 @@ use crate::{
 
 pub fn run(workspace: &Workspace, api: &cli::EditApi, prompt: Prompt<'_>) -> Result<Request> {
     let before = &workspace.project;
-    let there = before.apis().iter().map(|api| api.key).collect();
-    let of = type_there(before, &api.of, prompt, there)?;
-    let key = Key {
-        group: of.group.clone(),
-        version: of.version,
-        kind: of.kind.clone(),
-        domain: before.domain_of(&of.group, &of.kind).clone(),
-    };
+    let there = before.apis().into_iter().map(|api| api.key);
+    let gvk = type_there(before, &api.of, prompt, there)?;
+    let key = before.own_key(&gvk);
     let is_of_crd = before.sources().any(|(other, _)| *other == key);
     if is_of_crd && !(api.add_field.is_empty() && api.add_status_field.is_empty()) {
         return Err(generated_from_crd(&template::types_of(before, &key)?));
     }
     let (project, key) = before.edit_api(&EditApi {
-        group: of.group,
-        version: of.version,
-        kind: of.kind,
+        gvk,
         plural: api.plural.as_deref().map(str::parse).transpose()?,
         namespaced: api.namespaced,
         short_names: api.short_name.as_deref().map(short_names).transpose()?,
@@ -94,11 +87,9 @@ fn files(workspace: &Workspace, project: &Project, key: &Key) -> Result<NamedFil
         let rewritten = Rewritten::of(&path, &bytes, after, row);
         named.rewritten.insert(path, rewritten);
     }
-    for path in added
-        .paths()
-        .filter(|path| path.extension() != "rs" || !path.as_str().starts_with("src/api/"))
-    {
-        if let Found::File(bytes) = tree::find(&workspace.root, path)?
+    for path in added.paths() {
+        if !named.rewritten.contains_key(path)
+            && let Found::File(bytes) = tree::find(&workspace.root, path)?
             && let Some(after) = added.generated(path, &bytes)
         {
             let rewritten = Rewritten::of(path, &bytes, after, memory.rows.get(path));

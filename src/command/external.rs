@@ -14,10 +14,10 @@ pub fn external(flags: &ExternalFlags) -> Result<Option<External>> {
     let domain = flags.external_api_domain.as_deref();
     match (flags.external_api_path.as_deref(), domain) {
         (Some(path), _) => {
-            let invalid_domain = |invalid| refusal::of_flag("--external-api-domain", invalid);
+            let domain = domain.unwrap_or_default();
             Ok(Some(External {
                 path: path.parse()?,
-                domain: domain.unwrap_or_default().parse().map_err(invalid_domain)?,
+                domain: refusal::parse_flag("--external-api-domain", domain)?,
             }))
         }
         (None, None) => Ok(None),
@@ -36,9 +36,9 @@ pub fn external(flags: &ExternalFlags) -> Result<Option<External>> {
 }
 
 /// The steps after a command that named a type by `external`: its crate, and its CRD for the integration tests.
-pub fn steps(project: &Project, key: Option<Key>, external: Option<&External>) -> Vec<NextStep> {
+pub fn steps(project: &Project, key: &Key, external: Option<&External>) -> Vec<NextStep> {
     let mut steps = Vec::new();
-    let (Some(External { path, .. }), Some(key)) = (external, key) else {
+    let Some(External { path, .. }) = external else {
         return steps;
     };
     if let Some(package) = path.package() {
@@ -50,7 +50,7 @@ pub fn steps(project: &Project, key: Option<Key>, external: Option<&External>) -
             Script::of("cargo add").arg(package),
         ));
     }
-    let Some(plural) = project.plural(&key) else {
+    let Some(plural) = project.plural(key) else {
         return steps;
     };
     let crd = format!("{plural}.{}", key.api_group(false));

@@ -4,17 +4,8 @@ use crate::{
     advice::{Advice, Flag},
     error::{Failure, Result},
     field::Field,
-    project::Fields,
     prompt::Prompt,
 };
-
-/// The fields of `--field` and `--status-field`.
-pub fn of(spec: &[String], status: &[String]) -> Result<Fields> {
-    Ok(Fields {
-        spec: read("--field", spec)?,
-        status: read("--status-field", status)?,
-    })
-}
 
 /// The fields of a flag that may be repeated.
 ///

@@ -14,9 +14,9 @@ use crate::{
     error::{Failure, Result},
     name::{self, CrdName, Invalid, ShortName, Version},
     plan::NamedFiles,
-    project::{Definition, Import, Imported, Key, Project},
+    project::{Definition, Import, Key, Project},
     refusal, template,
-    tree::{Content, File, Owner, RelPath},
+    tree::{Content, RelPath},
 };
 
 pub fn run(
@@ -32,21 +32,15 @@ pub fn run(
     let (mut created, mut updated) = (Vec::new(), Vec::new());
     let mut same = None;
     for import in &imports {
-        let imported = match project.import(import) {
-            Err(error) if error.is_same_crd() => {
-                same.get_or_insert(error);
-                continue;
+        match project.import(import) {
+            Ok(imported) => {
+                project = imported.project;
+                created.extend(imported.created);
+                updated.extend(imported.updated);
             }
-            imported => imported?,
-        };
-        let Imported {
-            project: after,
-            created: new,
-            updated: newer,
-        } = imported;
-        project = after;
-        created.extend(new);
-        updated.extend(newer);
+            Err(error) if error.is_same_crd() => _ = same.get_or_insert(error),
+            Err(error) => return Err(error.into()),
+        }
     }
     if let (true, true, Some(same)) = (created.is_empty(), updated.is_empty(), same) {
         return Err(same.into());
@@ -80,6 +74,7 @@ pub fn refuse_external(api: &Api) -> Result<()> {
 
 /// Refuses flags for what the CRD says.
 fn refuse_flags(api: &Api) -> Result<()> {
+    let of_crate = &api.crate_type;
     let given = [
         ("--plural", api.plural.is_some()),
         ("--namespaced", api.namespaced.is_some()),
@@ -91,13 +86,10 @@ fn refuse_flags(api: &Api) -> Result<()> {
         ("--controller-name", api.controller_name.is_some()),
         ("--finalizer", api.finalizer.is_some()),
         ("--image", api.image.image.is_some()),
-        (
-            "--external-api-path",
-            api.crate_type.external_api_path.is_some(),
-        ),
+        ("--external-api-path", of_crate.external_api_path.is_some()),
         (
             "--external-api-domain",
-            api.crate_type.external_api_domain.is_some(),
+            of_crate.external_api_domain.is_some(),
         ),
     ];
     let Some((flag, _)) = given.into_iter().find(|(_, given)| *given) else {
@@ -167,12 +159,9 @@ fn is_selected(api: &Api, crd: &Crd) -> bool {
         let rest = crd.group.strip_prefix(group);
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
-    api.of.group.as_deref().is_none_or(is_group)
-        && api
-            .of
-            .kind
-            .as_deref()
-            .is_none_or(|kind| kind == crd.names.kind)
+    let is_kind = |kind: &str| kind == crd.names.kind;
+    let (group, kind) = (api.of.group.as_deref(), api.of.kind.as_deref());
+    group.is_none_or(is_group) && kind.is_none_or(is_kind)
 }
 
 fn import(
@@ -259,17 +248,16 @@ pub fn of_crd(
 
 /// What the CRDs of the types will lack.
 pub fn losses<'a>(project: &Project, keys: impl Iterator<Item = &'a Key>) -> Vec<String> {
-    let of_key = |key: &Key| {
-        let resource = project.resource(key)?;
-        let types = resource.definition()?.types(key, resource);
-        let losses = types.losses.iter();
-        Some(
-            losses
-                .map(|loss| format!("{}: {loss}", key.kind))
-                .collect::<Vec<_>>(),
-        )
-    };
-    keys.filter_map(of_key).flatten().collect()
+    let mut losses = Vec::new();
+    for key in keys {
+        if let Some(resource) = project.resource(key)
+            && let Some(definition) = resource.definition()
+        {
+            let of_key = &definition.types(key, resource).losses;
+            losses.extend(of_key.iter().map(|loss| format!("{}: {loss}", key.kind)));
+        }
+    }
+    losses
 }
 
 /// The texts that were generated from the definitions before, of the files that change with them.
@@ -280,13 +268,8 @@ fn former(
 ) -> Result<BTreeMap<RelPath, Content>> {
     let mut former = BTreeMap::new();
     for key in updated {
-        let was = template::tree(&before.of_kind(&key.group, &key.kind))?;
-        let is = template::tree(&after.of_kind(&key.group, &key.kind))?;
-        let files = was.into_iter().filter(|(path, was)| {
-            let is_other = |now: &File| now.content != was.content;
-            was.owner == Owner::User && is.get(path).is_some_and(is_other)
-        });
-        former.extend(files.map(|(path, file)| (path, file.content)));
+        let files = template::changed(before, after, key)?.into_iter();
+        former.extend(files.map(|(path, (was, _))| (path, was)));
     }
     Ok(former)
 }
@@ -298,28 +281,25 @@ fn conversions(mut project: Project, created: &[Key]) -> Result<(Project, Vec<Ne
         let resource = project.resource(key).filter(|it| it.api.is_some());
         let definition = resource.and_then(|it| it.definition());
         let asks = definition.is_some_and(|it| it.crd().conversion == "Webhook");
-        let Some(version) = project.storage_of(key).filter(|_| asks) else {
+        // With the conversions of the first of its versions, a kind has all of them.
+        let is_first = created.iter().find(|it| it.is_same_kind(key)) == Some(key);
+        let Some(version) = project.storage_of(key).filter(|_| asks && is_first) else {
             continue;
         };
         let hub = Key {
             version,
             ..key.clone()
         };
-        // With the conversions of the first of its versions, a kind has all of them.
-        let is_first = created.iter().find(|it| it.is_same_kind(key)) == Some(key);
-        if is_first {
-            let spokes = project.unconverted(&hub);
-            let (after, left) = convert::convert(&project, &hub, &spokes)?;
-            project = after;
-            let added = spokes.iter().filter(|_| left.is_empty());
-            for spoke in added {
-                let file = convert::file(&project, &hub, *spoke)?;
-                steps.extend(file.map(|path| {
-                    NextStep::by_hand(format!("compare {path} with the former conversion"))
-                }));
-            }
-            steps.extend(left);
+        let spokes = project.unconverted(&hub);
+        let (after, left) = convert::convert(&project, &hub, &spokes)?;
+        project = after;
+        for spoke in spokes.iter().filter(|_| left.is_empty()) {
+            let file = convert::file(&project, &hub, *spoke)?;
+            steps.extend(file.map(|path| {
+                NextStep::by_hand(format!("compare {path} with the former conversion"))
+            }));
         }
+        steps.extend(left);
     }
     Ok((project, steps))
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::{
     adopt,
     around::refuse_nested,
-    port::{Go, Ported, port},
+    port::{Go, port},
     runtime,
 };
 use crate::{
@@ -38,41 +38,39 @@ pub fn run(flags: &Global, init: &Init, prompt: Prompt<'_>, report: &Report) -> 
         ));
     }
     let project = Project::init(options(flags, &root, init, go.as_ref(), prompt)?);
-    let ported = match &go {
+    let mut request = match &go {
         Some(go) => port(go, &root, project)?,
-        None => Ported::empty(project),
+        None => Request {
+            next: vec![NextStep::new(
+                "add an API:",
+                Script::forge("create api --group cache --version v1alpha1 --kind Memcached"),
+            )],
+            ..Request::of("init", project)
+        },
     };
-    let project = ported.project;
-    let desired = template::tree(&project)?;
+    let desired = template::tree(&request.project)?;
     if let Some(go) = &go {
         go.refuse_overlap(&root, &desired)?;
     }
     let adopted = adopt::adopt(&root, &desired)?;
-    remarks.extend(ported.remarks);
+    remarks.append(&mut request.remarks);
     remarks.extend(adopted.remarks);
-    remarks.extend(runtime::outer_workspace(&root, &project));
-    let mut next = ported.next;
+    remarks.extend(runtime::outer_workspace(&root, &request.project));
+    request.remarks = remarks;
+    request.forced = adopted.replaced.into_iter().collect();
+    let kept = adopted.kept.into_iter();
+    let kept = kept.map(|path| (path.clone(), file_row(&path, &desired[&path])));
+    request.adopted = kept.collect();
+    request.explain = Some(adopt::explain);
     if root != Path::new(".") {
         let shown = root.strip_prefix(".").unwrap_or(&root).to_string_lossy();
         let step = NextStep::new("enter the project:", Script::anywhere("cd").path(shown));
-        next.insert(0, step);
+        request.next.insert(0, step);
     }
     let makes_repository =
         init.vcs == Vcs::Git && !flags.dry_run && !git::is_inside_repository(&root);
-    let kept = adopted.kept.into_iter();
-    let request = Request {
-        forced: adopted.replaced.into_iter().collect(),
-        adopted: kept
-            .map(|path| (path.clone(), file_row(&path, &desired[&path])))
-            .collect(),
-        named: ported.named,
-        remarks,
-        next,
-        is_incomplete: ported.is_incomplete,
-        explain: Some(adopt::explain),
-        ..Request::of("init", project.clone())
-    };
-    let code = reconcile(&Workspace::fresh(&root, project), &request, flags, report)?;
+    let workspace = Workspace::fresh(&root, request.project.clone());
+    let code = reconcile(&workspace, &request, flags, report)?;
     if makes_repository {
         git::init(&root).map_err(|why| {
             let again = Script::anywhere("git -C").path(root.to_string_lossy());
@@ -137,8 +135,7 @@ fn domain(given: Option<&str>, prompt: Prompt<'_>) -> Result<Domain> {
 
 /// The name of an existing package, or the nearest valid project name.
 fn package_name(root: &Path) -> Option<ProjectName> {
-    let text = std::fs::read_to_string(root.join("Cargo.toml")).ok()?;
-    let manifest = text.parse::<toml_edit::DocumentMut>().ok()?;
+    let manifest = runtime::manifest(root)?;
     let name = manifest.get("package")?.get("name")?.as_str()?;
     let nearest = |invalid: Invalid| invalid.suggestion?.parse().ok();
     name.parse().map_or_else(nearest, Some)

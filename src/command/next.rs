@@ -2,8 +2,9 @@
 
 use crate::{
     advice::{NextStep, Script},
-    project::ApiView,
-    syntax,
+    name::Version,
+    project::{ApiView, Key},
+    refusal, syntax,
 };
 
 /// Generates the Derived files, and tests.
@@ -27,6 +28,13 @@ pub fn delete_crd(api: &ApiView<'_>) -> NextStep {
             api.key.api_group(false)
         )),
     )
+}
+
+/// Adds the conversion of a version to the hub of its kind.
+pub fn convert(what: String, hub: &Key, spoke: Version) -> NextStep {
+    let create = Script::forge("create webhook").flags(&refusal::of(hub));
+    let convert = create.code("--conversion --spoke").arg(spoke.to_string());
+    NextStep::new(what, convert)
 }
 
 /// The reason that the attribute of a type cannot be edited.

@@ -25,7 +25,7 @@ use super::next;
 use crate::{
     advice::{NextStep, Script},
     definitions,
-    engine::{crd_files, derived::CRDS},
+    engine::{Request, crd_files, derived::CRDS},
     error::{Failure, Result},
     kubebuilder::{Entry, Files},
     plan::{NamedFiles, Rewritten},
@@ -34,45 +34,16 @@ use crate::{
     tree::{self, Content, Found, RelPath},
 };
 
-/// A project that was made from one in Go.
-pub struct Ported {
-    /// The project.
-    pub project: Project,
-    /// The samples, and the list of what is left.
-    pub named: NamedFiles,
-    /// Remarks for the report.
-    pub remarks: Vec<String>,
-    /// What is left, and how to go on.
-    pub next: Vec<NextStep>,
-    /// Whether something is left to a person.
-    pub is_incomplete: bool,
-}
-
-impl Ported {
-    /// A project that was made from nothing.
-    pub fn empty(project: Project) -> Self {
-        Self {
-            project,
-            named: NamedFiles::default(),
-            remarks: Vec::new(),
-            next: vec![NextStep::new(
-                "add an API:",
-                Script::forge("create api --group cache --version v1alpha1 --kind Memcached"),
-            )],
-            is_incomplete: false,
-        }
-    }
-}
-
-/// Makes the project in `root` from `empty`, which has no entries.
-pub fn port(go: &Go, root: &Path, empty: Project) -> Result<Ported> {
+/// The request for the project in `root`. It adds the entries of the Go project to `empty`, with their samples, and a list of what is
+/// left to a person.
+pub fn port(go: &Go, root: &Path, empty: Project) -> Result<Request> {
     let files = go.files()?;
     let mut port = Port {
         go,
         files: &files,
         known: BTreeSet::new(),
         project: empty,
-        checklist: Checklist::new(),
+        checklist: Checklist::default(),
         remarks: Vec::new(),
         steps: Vec::new(),
         commands: Vec::new(),
@@ -131,12 +102,13 @@ struct Port<'a> {
 
 impl<'a> Port<'a> {
     /// Reports something that the project does not have, and the `code` in Go that belongs to it.
-    fn leave_out(&mut self, what: &str, why: &str, code: &[&str]) {
+    fn leave_out(&mut self, what: &str, why: &str, code: &[&'a str]) {
         self.not_added(format!("{what} is left out: {why}"), code);
     }
 
     /// Reports something that is not added, and the `code` in Go that belongs to it.
-    fn not_added(&mut self, sentence: String, code: &[&str]) {
+    fn not_added(&mut self, sentence: String, code: &[&'a str]) {
+        self.known.extend(code);
         self.remarks.push(sentence.clone());
         let notes = code.iter().map(|path| format!("then port `{path}`"));
         self.checklist.add(
@@ -168,15 +140,19 @@ impl<'a> Port<'a> {
     }
 
     /// The Go code of an entry that is not added, which the list names beside it.
-    fn code_of(&mut self, entry: &Entry) -> Vec<&'a str> {
+    fn code_of(&self, entry: &Entry) -> Vec<&'a str> {
         let files = self.files;
         let controllers = entry.controllers().into_iter();
-        let code = controllers
+        controllers
             .filter_map(|name| files.controller(entry, name))
-            .chain(files.webhook(entry).filter(|_| entry.webhooks.is_asked()));
-        let code: Vec<_> = code.collect();
-        self.known.extend(code.iter().copied());
-        code
+            .chain(files.webhook(entry).filter(|_| entry.webhooks.is_asked()))
+            .collect()
+    }
+
+    /// The text of a Go file; empty without one.
+    fn text(&self, source: Option<&str>) -> &'a str {
+        let text = source.and_then(|source| self.files.0.get(source));
+        text.map_or("", String::as_str)
     }
 
     /// Lists a file to port.
@@ -271,7 +247,7 @@ impl<'a> Port<'a> {
         Ok(())
     }
 
-    fn finish(self, root: &Path, created: Vec<(RelPath, Content)>) -> Result<Ported> {
+    fn finish(self, root: &Path, created: Vec<(RelPath, Content)>) -> Result<Request> {
         let Self {
             project,
             checklist,
@@ -304,12 +280,12 @@ impl<'a> Port<'a> {
             )));
         }
         next.push(next::manifests());
-        Ok(Ported {
-            project,
+        Ok(Request {
             named,
             remarks,
             next,
             is_incomplete,
+            ..Request::of("init", project)
         })
     }
 }

@@ -3,12 +3,12 @@
 use std::{fs, path::Path};
 
 use clap::CommandFactory;
-use clap_complete::env::Shells;
+use clap_complete::{Shell, env::Shells};
 use serde_json::json;
 
 use crate::{
     advice::Script,
-    cli::{Cli, Global, Shell},
+    cli::{Cli, Global},
     error::{Failure, Result},
     report::Report,
     template,
@@ -41,17 +41,11 @@ fi
 
 /// Prints the script that registers this program as its own completer.
 pub fn completion(shell: Shell, report: &Report) -> Result<u8> {
-    let name = match shell {
-        Shell::Bash => "bash",
-        Shell::Elvish => "elvish",
-        Shell::Fish => "fish",
-        Shell::Powershell => "powershell",
-        Shell::Zsh => "zsh",
-    };
+    let name = shell.to_string();
     let mut script = Vec::new();
     let shells = Shells::builtins();
     let completer = shells
-        .completer(name)
+        .completer(&name)
         .ok_or_else(|| Failure::usage(format!("no completion for `{name}`")))?;
     let program = "operator-forge";
     completer

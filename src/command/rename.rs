@@ -25,8 +25,7 @@ pub fn run(workspace: &Workspace, flags: &cli::Rename, prompt: Prompt<'_>) -> Re
     let missing = ("it is the new name of the kind", Advice::Help);
     let to = flags.to.as_deref();
     let to = prompt.value("--to", "New kind", to, missing, |text| {
-        text.parse()
-            .map_err(|invalid| refusal::of_flag("--to", invalid))
+        refusal::parse_flag("--to", text)
     })?;
     let rename = Rename {
         group,
@@ -76,15 +75,12 @@ fn kind_of(before: &Project, rename: &cli::Rename, prompt: Prompt<'_>) -> Result
         Some(_) => &["--kind"],
         None => &["--group", "--kind"],
     };
-    let at = match keys.is_empty() {
-        true => {
-            let failure = Failure::usage("`--kind` is missing");
-            return Err(failure
-                .note("the project defines no such kind")
-                .advise(Advice::Help));
-        }
-        false => prompt.choose("Which kind?", missing, Advice::Help, &names)?,
-    };
+    if keys.is_empty() {
+        return Err(Failure::usage("`--kind` is missing")
+            .note("the project defines no such kind")
+            .advise(Advice::Help));
+    }
+    let at = prompt.choose("Which kind?", missing, Advice::Help, &names)?;
     Ok((keys[at].group.clone(), keys[at].kind.clone()))
 }
 

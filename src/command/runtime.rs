@@ -65,7 +65,8 @@ pub fn outer_workspace(root: &Path, project: &Project) -> Option<String> {
     ))
 }
 
-fn manifest(directory: &Path) -> Option<DocumentMut> {
+/// The `Cargo.toml` in a directory.
+pub fn manifest(directory: &Path) -> Option<DocumentMut> {
     let text = std::fs::read_to_string(directory.join("Cargo.toml")).ok()?;
     text.parse().ok()
 }

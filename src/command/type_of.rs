@@ -1,74 +1,65 @@
 //! The type that a command is about: its flags, or the answers to questions.
 
+use std::str::FromStr;
+
 use crate::{
     advice::{Advice, Script},
     cli::TypeFlags,
     error::Result,
-    name::{Group, Kind, Version},
-    project::{Key, Project},
+    name::Invalid,
+    project::{Gvk, Key, Project},
     prompt::Prompt,
     refusal,
 };
 
-/// A group, a version and a kind.
-pub struct TypeOf {
-    /// `--group`.
-    pub group: Group,
-    /// `--version`.
-    pub version: Version,
-    /// `--kind`.
-    pub kind: Kind,
-}
-
-/// The type that a command creates something for: its flags, or on a terminal the answers. Without a terminal, the refusal
-/// names the types of the project, unless the type `is_new`.
+/// The type that the flags name. On a terminal, questions ask for the flags that are missing. Without one, the refusal names the
+/// types of the project, unless the type `is_new`.
 pub fn type_of(
     project: &Project,
     flags: &TypeFlags,
     prompt: Prompt<'_>,
     is_new: bool,
-) -> Result<TypeOf> {
-    let missing = |why, example: Advice| match is_new {
-        true => (why, example),
-        false => (why, known(project, flags)),
+) -> Result<Gvk> {
+    let advice = |example: Advice| match is_new {
+        true => example,
+        false => known(project, flags),
     };
-    let group = match &flags.group {
-        Some(text) => text.parse()?,
-        None if !project.domain.as_str().is_empty() && !prompt.is_allowed() => "".parse()?,
-        None => {
-            let why = "only a project with a domain can have an empty group";
-            let missing = missing(why, Advice::set("--group", "cache.example.com"));
-            let parse = |text: &str| Ok(text.parse()?);
-            prompt.value("--group", "API group", None, missing, parse)?
-        }
-    };
-    let absent = missing(
+    let may_be_empty = !project.domain.as_str().is_empty() && !prompt.is_allowed();
+    let group = flags.group.as_deref().or(may_be_empty.then_some(""));
+    let absent = (
+        "only a project with a domain can have an empty group",
+        advice(Advice::set("--group", "cache.example.com")),
+    );
+    let group = prompt.value("--group", "API group", group, absent, parse)?;
+    let absent = (
         "every API has a version, such as v1alpha1",
-        Advice::set("--version", "v1alpha1"),
+        advice(Advice::set("--version", "v1alpha1")),
     );
-    let (version, kind) = (flags.version.as_deref(), flags.kind.as_deref());
-    let version = prompt.value("--version", "API version", version, absent, |text| {
-        Ok(text.parse()?)
-    })?;
-    let absent = missing(
+    let version = flags.version.as_deref();
+    let version = prompt.value("--version", "API version", version, absent, parse)?;
+    let absent = (
         "it is the kind of the resource, such as `Memcached`",
-        Script::forge("create api --help").into(),
+        advice(Script::forge("create api --help").into()),
     );
-    let kind = prompt.value("--kind", "Kind", kind, absent, |text| Ok(text.parse()?))?;
-    Ok(TypeOf {
+    let kind = prompt.value("--kind", "Kind", flags.kind.as_deref(), absent, parse)?;
+    Ok(Gvk {
         group,
         version,
         kind,
     })
 }
 
-/// The type among those `there` that a command changes: its flags, or on a terminal a choice where flags are missing.
-pub fn type_there(
+fn parse<T: FromStr<Err = Invalid>>(text: &str) -> Result<T> {
+    Ok(text.parse()?)
+}
+
+/// The type that a command changes: the one that the flags name, or on a terminal a choice of those `there` that fit the flags.
+pub fn type_there<'a>(
     project: &Project,
     flags: &TypeFlags,
     prompt: Prompt<'_>,
-    there: Vec<&Key>,
-) -> Result<TypeOf> {
+    there: impl IntoIterator<Item = &'a Key>,
+) -> Result<Gvk> {
     let all = [
         (&flags.group, "--group"),
         (&flags.version, "--version"),
@@ -82,12 +73,7 @@ pub fn type_there(
     }
     let names: Vec<String> = fitting.iter().map(ToString::to_string).collect();
     let help = Script::forge("status");
-    let key = fitting[prompt.choose("Which API?", &missing, help, &names)?];
-    Ok(TypeOf {
-        group: key.group.clone(),
-        version: key.version,
-        kind: key.kind.clone(),
-    })
+    Ok(fitting[prompt.choose("Which API?", &missing, help, &names)?].gvk())
 }
 
 /// Whether a type has the group, version and kind of the flags, as far as they are set.

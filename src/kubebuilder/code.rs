@@ -49,10 +49,22 @@ impl Admission {
 
 /// The markers for RBAC in a file.
 pub fn rules(text: &str) -> Vec<Rule> {
-    let markers = markers(text, "+kubebuilder:rbac:");
-    markers
-        .map(|(marker, fields)| rule(marker, fields))
-        .collect()
+    let rule = |(marker, fields): (&str, &str)| {
+        let mut rule = Rule {
+            marker: marker.to_owned(),
+            ..Rule::default()
+        };
+        for Setting { name, values, .. } in settings(fields) {
+            match name.as_str() {
+                "groups" => rule.groups = values,
+                "resources" => rule.resources = values,
+                "verbs" => rule.verbs = values,
+                _ => rule.is_special = true,
+            }
+        }
+        rule
+    };
+    markers(text, "+kubebuilder:rbac:").map(rule).collect()
 }
 
 /// The markers for admission webhooks in a file.
@@ -74,22 +86,6 @@ fn markers<'a>(text: &'a str, prefix: &'static str) -> impl Iterator<Item = (&'a
         let marker = line.trim();
         Some((marker, marker.strip_prefix(prefix)?))
     })
-}
-
-fn rule(marker: &str, fields: &str) -> Rule {
-    let mut rule = Rule {
-        marker: marker.to_owned(),
-        ..Rule::default()
-    };
-    for Setting { name, values, .. } in settings(fields) {
-        match name.as_str() {
-            "groups" => rule.groups = values,
-            "resources" => rule.resources = values,
-            "verbs" => rule.verbs = values,
-            _ => rule.is_special = true,
-        }
-    }
-    rule
 }
 
 /// The settings of a marker.

@@ -11,7 +11,7 @@ mod settings;
 pub use self::create_api::{CreateApi, NewVersion};
 pub use self::create_webhook::{CreateWebhook, Target};
 pub use self::delete::{DeleteApi, DeleteWebhook};
-pub use self::entry::External;
+pub use self::entry::{External, Gvk};
 pub use self::import::{Import, Imported};
 pub use self::kind::EditApi;
 pub use self::settings::{EditSettings, InitOptions, fixed};

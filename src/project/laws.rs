@@ -82,25 +82,19 @@ impl Create {
     fn undo(&self, before: &Project, created: &Project) -> Result<Project> {
         match self {
             Self::Api(CreateApi {
-                group,
-                version,
-                kind,
+                gvk,
                 resource,
                 controller,
                 controller_name,
                 ..
             }) => created.delete_api(&DeleteApi {
-                group: group.clone(),
-                version: *version,
-                kind: kind.clone(),
+                gvk: gvk.clone(),
                 resource: Some(*resource),
                 controller: Some(*controller),
                 controller_name: controller_name.clone(),
             }),
             Self::Webhook(create) => created.delete_webhook(&DeleteWebhook {
-                group: create.group.clone(),
-                version: create.version,
-                kind: create.kind.clone(),
+                gvk: create.gvk.clone(),
                 defaulting: create.defaulting,
                 validation: create.validation,
                 conversion: create.conversion,

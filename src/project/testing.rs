@@ -8,9 +8,11 @@ pub fn create(flags: &str) -> CreateApi {
     let mut next = || words.next();
     let (group, version, kind) = (next().unwrap(), next().unwrap(), next().unwrap());
     let mut create = CreateApi {
-        group: group.trim_matches('-').parse().unwrap(),
-        version: version.parse().unwrap(),
-        kind: kind.parse().unwrap(),
+        gvk: Gvk {
+            group: group.trim_matches('-').parse().unwrap(),
+            version: version.parse().unwrap(),
+            kind: kind.parse().unwrap(),
+        },
         plural: None,
         namespaced: None,
         resource: true,
@@ -62,9 +64,11 @@ pub fn webhook(flags: &str) -> CreateWebhook {
     let mut next = || words.next();
     let (group, version, kind) = (next().unwrap(), next().unwrap(), next().unwrap());
     let mut create = CreateWebhook {
-        group: group.trim_matches('-').parse().unwrap(),
-        version: version.parse().unwrap(),
-        kind: kind.parse().unwrap(),
+        gvk: Gvk {
+            group: group.trim_matches('-').parse().unwrap(),
+            version: version.parse().unwrap(),
+            kind: kind.parse().unwrap(),
+        },
         plural: None,
         defaulting: false,
         defaulting_path: None,

@@ -76,21 +76,9 @@ impl Item {
     }
 }
 
-/// The tokens of a source file, and the number of bytes before them: a byte order mark is not a token.
-pub fn tokens(text: &str) -> Result<(TokenStream, usize), Error> {
-    let source = without_mark(text);
-    Ok((super::tokens(source)?, text.len() - source.len()))
-}
-
-fn without_mark(text: &str) -> &str {
-    text.trim_start_matches('\u{feff}')
-}
-
 /// The items of each type that has a kind. No function here recurses, so a text may be nested to any depth.
 pub fn all(text: &str) -> Result<Vec<Vec<Item>>, Error> {
-    let source = without_mark(text);
-    let tokens = source.parse().map_err(syn::Error::from)?;
-    let mut runs = collect(tokens, text.len() - source.len());
+    let mut runs = collect(text.parse().map_err(syn::Error::from)?);
     runs.retain(|items| kind_of(items).is_some());
     Ok(runs)
 }
@@ -106,7 +94,7 @@ fn kind_of(items: &[Item]) -> Option<&str> {
 }
 
 /// A list of items for each type with attributes, in the file and in its modules.
-fn collect(tokens: TokenStream, start: usize) -> Vec<Vec<Item>> {
+fn collect(tokens: TokenStream) -> Vec<Vec<Item>> {
     let (mut runs, mut run) = (Vec::new(), Vec::new());
     let mut attributes = 0;
     let mut levels = vec![tokens.into_iter().peekable()];
@@ -122,7 +110,7 @@ fn collect(tokens: TokenStream, start: usize) -> Vec<Vec<Item>> {
                 if hash.as_char() == '#' && group.delimiter() == Delimiter::Bracket =>
             {
                 if let Some(inner) = kube(group) {
-                    split(inner, start, attributes, &mut run);
+                    split(inner, attributes, &mut run);
                     attributes += 1;
                 }
                 tokens.next();
@@ -158,11 +146,8 @@ fn text(token: &TokenTree) -> String {
 }
 
 /// Splits tokens at their commas into items.
-fn split(tokens: TokenStream, start: usize, attribute: usize, items: &mut Vec<Item>) {
-    let range = |token: &TokenTree| {
-        let range = token.span().byte_range();
-        range.start + start..range.end + start
-    };
+fn split(tokens: TokenStream, attribute: usize, items: &mut Vec<Item>) {
+    let range = |token: &TokenTree| token.span().byte_range();
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let is_comma = |token: &TokenTree| matches!(token, TokenTree::Punct(p) if p.as_char() == ',');
     let mut rest = tokens.as_slice();

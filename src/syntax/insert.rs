@@ -2,13 +2,13 @@
 
 use std::{collections::BTreeSet, ops::Range};
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{TokenStream, TokenTree};
 use syn::{
     Attribute, Expr, Fields, ImplItem, Item, ItemImpl, ItemStruct, Path, Stmt, Token, Type,
-    UseTree, Visibility, punctuated::Punctuated,
+    Visibility, punctuated::Punctuated,
 };
 
-use super::{Error, TextEdit, attribute, parse};
+use super::{Error, TextEdit, apply, behind_mark, parse, rename::own_names, tokens};
 
 /// Fields for a struct, as source.
 #[derive(Clone, Debug, Default)]
@@ -34,40 +34,26 @@ pub struct NewFields {
 /// Errors: `text` is not Rust.
 pub fn names_in(text: &str) -> Result<BTreeSet<String>, Error> {
     let file = parse(text)?;
-    let mut names = BTreeSet::new();
-    for item in &file.items {
-        match item {
-            Item::Struct(it) => _ = names.insert(it.ident.to_string()),
-            Item::Enum(it) => _ = names.insert(it.ident.to_string()),
-            Item::Type(it) => _ = names.insert(it.ident.to_string()),
-            Item::Fn(it) => _ = names.insert(it.sig.ident.to_string()),
-            Item::Use(it) => leaves(&it.tree, &mut names),
-            _ => {}
-        }
-    }
-    Ok(names)
-}
-
-fn leaves(tree: &UseTree, names: &mut BTreeSet<String>) {
-    match tree {
-        UseTree::Path(path) => leaves(&path.tree, names),
-        UseTree::Name(name) => _ = names.insert(name.ident.to_string()),
-        UseTree::Rename(rename) => _ = names.insert(rename.rename.to_string()),
-        UseTree::Group(group) => group.items.iter().for_each(|tree| leaves(tree, names)),
-        UseTree::Glob(_) => {}
-    }
+    let functions = file.items.iter().filter_map(|item| match item {
+        Item::Fn(it) => Some(&it.sig.ident),
+        _ => None,
+    });
+    let names = own_names(&file).chain(functions);
+    Ok(names.map(ToString::to_string).collect())
 }
 
 /// `text` with more fields at the end of a struct.
 ///
 /// Errors: `text` is not Rust, or has no such struct with named fields, or the struct has one of the fields.
 pub fn add_fields(text: &str, new: &NewFields) -> Result<String, Error> {
+    behind_mark(text, |code| apply(code, edits(code, new)?))
+}
+
+fn edits(text: &str, new: &NewFields) -> Result<Vec<TextEdit>, Error> {
     let file = parse(text)?;
-    let (tokens, start) = attribute::tokens(text)?;
     let source = Source {
         text,
-        tokens,
-        start,
+        tokens: tokens(text)?,
     };
     let is = |item: &&ItemStruct| item.ident == new.name;
     let mut structs = file.items.iter().filter_map(|item| match item {
@@ -86,7 +72,7 @@ pub fn add_fields(text: &str, new: &NewFields) -> Result<String, Error> {
         return Err(Error::FieldExists(new.name.clone(), ident.clone()));
     }
     let mut edits = Vec::new();
-    let brace = source.range(fields.brace_token.span.close()).start;
+    let brace = fields.brace_token.span.close().byte_range().start;
     edits.push(source.lines_before(brace, &new.fields, ""));
     if !new.attributes.is_empty() {
         let at = match &found.vis {
@@ -94,44 +80,31 @@ pub fn add_fields(text: &str, new: &NewFields) -> Result<String, Error> {
             Visibility::Restricted(restricted) => restricted.pub_token.span,
             Visibility::Inherited => found.struct_token.span,
         };
-        edits.push(insert(source.range(at).start, new.attributes.clone()));
+        edits.push(insert(at.byte_range().start, new.attributes.clone()));
     }
     let others = edits_of_default(&source, &file.items, found, &idents, new, &mut edits);
     let names = names_in(text)?;
     for (module, name) in new.imports.iter().filter(|(_, name)| !names.contains(name)) {
-        edits.push(import(&source, &file.items, module, name));
+        edits.push(import(text, &file.items, module, name));
     }
     let tests = file.items.iter().find_map(test_module);
     let end = tests.map_or(text.len(), |attribute| {
-        source.range(attribute.pound_token.span).start
+        attribute.pound_token.span.byte_range().start
     });
     let end = text[..end].trim_end().len();
     edits.push(insert(
         end,
         format!("\n{}{}", others, new.others).trim_end().to_owned(),
     ));
-    edits.sort_by_key(|edit| edit.range.start);
-    let edited = edits
-        .iter()
-        .rev()
-        .fold(text.to_owned(), |text, edit| edit.apply(&text));
-    parse(&edited)?;
-    Ok(edited)
+    Ok(edits)
 }
 
 struct Source<'a> {
     text: &'a str,
     tokens: TokenStream,
-    /// The bytes before the tokens: a byte order mark.
-    start: usize,
 }
 
 impl Source<'_> {
-    fn range(&self, span: Span) -> Range<usize> {
-        let range = span.byte_range();
-        range.start + self.start..range.end + self.start
-    }
-
     /// Lines before the closing brace at `brace`, behind a comma.
     fn lines_before(&self, brace: usize, lines: &str, indent: &str) -> TextEdit {
         let last = self.last_before(brace);
@@ -140,7 +113,7 @@ impl Source<'_> {
             Some(_) => ",",
             None => "",
         };
-        let end = last.map(|last| self.range(last.span()).end);
+        let end = last.map(|last| last.span().byte_range().end);
         let end = end.unwrap_or(self.text[..brace].trim_end().len());
         // Comments stand between the last token and the brace.
         let rest = &self.text[end..brace];
@@ -162,7 +135,7 @@ impl Source<'_> {
                 let TokenTree::Group(group) = token else {
                     continue;
                 };
-                if self.range(group.span_close()).start == brace {
+                if group.span_close().byte_range().start == brace {
                     return group.stream().into_iter().last();
                 }
                 next.push(group.stream());
@@ -195,17 +168,14 @@ fn edits_of_default(
     });
     let line = |(ident, value): &(String, String)| format!("            {ident}: {value},\n");
     if let Some(literal) = implementation {
-        let brace = source.range(literal.brace_token.span.close()).start;
+        let brace = literal.brace_token.span.close().byte_range().start;
         if literal.rest.is_none() {
             let lines: String = new.values.iter().map(line).collect();
             edits.push(source.lines_before(brace, &lines, "        "));
         }
         return String::new();
     }
-    let derived = found
-        .attrs
-        .iter()
-        .find_map(|attribute| derived_default(source, attribute));
+    let derived = found.attrs.iter().find_map(derived_default);
     let Some(derived) = derived.filter(|_| !new.derives_default) else {
         return String::new();
     };
@@ -227,7 +197,7 @@ fn edits_of_default(
 }
 
 /// The place of `Default` in a derive, with the comma that separates it.
-fn derived_default(source: &Source<'_>, attribute: &Attribute) -> Option<Range<usize>> {
+fn derived_default(attribute: &Attribute) -> Option<Range<usize>> {
     if !attribute.path().is_ident("derive") {
         return None;
     }
@@ -237,14 +207,13 @@ fn derived_default(source: &Source<'_>, attribute: &Attribute) -> Option<Range<u
     let at = derives.iter().position(is_default)?;
     let start = |path: &Path| {
         let colons = path.leading_colon.as_ref().map(|colons| colons.spans[0]);
-        source
-            .range(colons.unwrap_or_else(|| path.segments[0].ident.span()))
-            .start
+        let first = colons.unwrap_or_else(|| path.segments[0].ident.span());
+        first.byte_range().start
     };
     let end = |path: &Path| {
         path.segments
             .last()
-            .map(|it| source.range(it.ident.span()).end)
+            .map(|it| it.ident.span().byte_range().end)
     };
     let own = &derives[at];
     Some(match (derives.get(at + 1), at.checked_sub(1)) {
@@ -276,17 +245,17 @@ fn literal_of(item: &ItemImpl) -> Option<&syn::ExprStruct> {
 }
 
 /// A `use`, in its place among the others.
-fn import(source: &Source<'_>, items: &[Item], module: &str, name: &str) -> TextEdit {
+fn import(text: &str, items: &[Item], module: &str, name: &str) -> TextEdit {
     let line = format!("use {module}::{name};\n");
     let uses = items.iter().filter_map(|item| match item {
         Item::Use(item) => {
-            let start = source.range(item.use_token.span).start;
-            Some(start..source.range(item.semi_token.span).end)
+            let start = item.use_token.span.byte_range().start;
+            Some(start..item.semi_token.span.byte_range().end)
         }
         _ => None,
     });
     let uses: Vec<Range<usize>> = uses.collect();
-    let is_std = |range: &&Range<usize>| source.text[range.start..].starts_with("use std::");
+    let is_std = |range: &&Range<usize>| text[range.start..].starts_with("use std::");
     let wants_std = module.starts_with("std::");
     let mut group = uses
         .iter()
@@ -299,7 +268,7 @@ fn import(source: &Source<'_>, items: &[Item], module: &str, name: &str) -> Text
     let group: Vec<_> = group.collect();
     let later = group
         .iter()
-        .find(|range| source.text[(**range).clone()] > *line.trim_end());
+        .find(|range| text[(**range).clone()] > *line.trim_end());
     match (later, group.last()) {
         (Some(later), _) => insert(later.start, line),
         (None, Some(last)) => insert(last.end, format!("\n{}", line.trim_end())),
@@ -409,6 +378,12 @@ mod tests {
             before,
             &import("kube", "Api"),
             &after("use std::fmt;\n\nuse kube::Api;"),
+        );
+        // A byte order mark stays in front.
+        check(
+            "\u{feff}struct S {}\n",
+            &import("kube", "Api"),
+            &after("\u{feff}use kube::Api;"),
         );
     }
 

@@ -7,7 +7,8 @@ use std::ops::Range;
 use proc_macro2::{TokenStream, TokenTree};
 
 use self::origin::Origins;
-use super::{Error, TextEdit, attribute, parse};
+pub use self::origin::own_names;
+use super::{Error, TextEdit, apply, attribute, behind_mark, parse, tokens};
 
 /// The names of a kind, before and after.
 #[derive(Clone, Debug)]
@@ -33,13 +34,15 @@ const PARENTS: [&str; 3] = ["api", "controllers", "webhooks"];
 ///
 /// Errors: `text` is not Rust, or something else has one of the new names already.
 pub fn rename(text: &str, names: &Renamed) -> Result<String, Error> {
-    let (tokens, start) = attribute::tokens(text)?;
+    behind_mark(text, |code| apply(code, edits(code, names)?))
+}
+
+fn edits(text: &str, names: &Renamed) -> Result<Vec<TextEdit>, Error> {
+    let tokens = tokens(text)?;
     let file = parse(text)?;
-    let origins = Origins::of(&file, &names.library);
     let mut walk = Walk {
         names,
-        origins: &origins,
-        start,
+        origins: Origins::of(&file, &names.library),
         edits: Vec::new(),
     };
     walk.tokens(tokens, Vec::new());
@@ -65,26 +68,18 @@ pub fn rename(text: &str, names: &Renamed) -> Result<String, Error> {
         }
     }
     let is_new = |name: &str| edits.iter().any(|edit| edit.text.trim_matches('"') == name);
-    let mut own = origin::own_names(&file).filter(|_| names.type_name.0 != names.type_name.1);
+    let mut own = own_names(&file).filter(|_| names.type_name.0 != names.type_name.1);
     if let Some(taken) = own.find(|ident| is_new(&ident.to_string())) {
         let why = format!("`{taken}` is something else here already; give that another name");
         return Err(syn::Error::new(taken.span(), why).into());
     }
-    edits.sort_by_key(|edit| edit.range.start);
-    let renamed = edits
-        .iter()
-        .rev()
-        .fold(text.to_owned(), |text, edit| edit.apply(&text));
-    parse(&renamed)?;
-    Ok(renamed)
+    Ok(edits)
 }
 
 /// Collects the edits of a text.
 struct Walk<'a> {
     names: &'a Renamed,
-    origins: &'a Origins,
-    /// The bytes before the first token.
-    start: usize,
+    origins: Origins,
     edits: Vec<TextEdit>,
 }
 
@@ -134,7 +129,6 @@ impl Walk<'_> {
     }
 
     fn replace(&mut self, range: Range<usize>, text: Option<String>) {
-        let range = range.start + self.start..range.end + self.start;
         self.edits.extend(text.map(|text| TextEdit { range, text }));
     }
 }

@@ -189,20 +189,14 @@ pub fn of(scope: Scope) -> impl Iterator<Item = &'static Template> {
 }
 
 fn collect(directory: &'static Dir<'static>, templates: &mut Vec<Template>) {
-    for file in directory.files() {
-        if let Some(template) = file
-            .path()
-            .to_str()
-            .and_then(|name| classify(name, file.contents()))
-        {
-            templates.push(template);
-        }
-    }
+    let files = directory.files();
+    templates.extend(files.filter_map(|file| classify(file.path().to_str()?, file.contents())));
     for inner in directory.dirs() {
         collect(inner, templates);
     }
 }
 
+/// The template with this path; `None` if the table has no row for it.
 fn classify(name: &'static str, content: &'static [u8]) -> Option<Template> {
     let (path, (_, scope, owner, others)) = TABLE
         .iter()

@@ -84,7 +84,7 @@ pub struct Names {
 }
 
 impl Subject {
-    /// A subject with an integration test. Its value has the names and `more`.
+    /// A subject of all templates of its scope. Its value has the names and `more`.
     fn new(scope: Scope, names: Names, more: Value) -> Self {
         Self {
             scope,
@@ -136,6 +136,9 @@ pub fn context(project: &Project) -> Context {
     let server = webhooks::server(project);
     let exists = server["exists"] == true;
     let package = rust::package_name(&project.name);
+    let plugins = project.plugins();
+    let all = Plugin::ALL.into_iter();
+    let has_plugin = all.map(|it| (it.word(), plugins.contains(&it)));
     let kind = |apis: &Vec<Subject>| {
         let is_stored = |api: &&Subject| api.value["storage"] == true;
         let stored = apis.iter().find(is_stored).unwrap_or(&apis[0]);
@@ -180,7 +183,7 @@ pub fn context(project: &Project) -> Context {
         "controller_groups": modules(&controllers),
         "server": server,
         // Whether the project has each plugin.
-        "plugins": plugins_by_name(project),
+        "plugins": has_plugin.collect::<BTreeMap<_, _>>(),
         // The admission webhooks, in the order of `PROJECT`.
         "admissions": values(&webhooks),
         // The kinds with conversion, by group and kind.
@@ -202,7 +205,7 @@ pub fn context(project: &Project) -> Context {
         (Scope::CertManager, has_certificates("cert-manager")),
     ];
     let scopes = scopes.into_iter().filter(|(_, exists)| *exists);
-    let plugins = project.plugins().into_iter().map(Scope::Plugin);
+    let plugins = plugins.into_iter().map(Scope::Plugin);
     let spokes = conversions.into_iter().flat_map(|(_, spokes)| spokes);
     let apis = apis
         .into_iter()
@@ -220,13 +223,6 @@ pub fn context(project: &Project) -> Context {
         variables,
         package,
     }
-}
-
-/// Whether the project has each plugin, by its name.
-fn plugins_by_name(project: &Project) -> BTreeMap<&'static str, bool> {
-    let there = project.plugins();
-    let all = Plugin::ALL.into_iter();
-    all.map(|it| (it.word(), there.contains(&it))).collect()
 }
 
 /// An API with its types and its sample, which only its own templates need.
@@ -382,14 +378,12 @@ fn external(project: &Project) -> Vec<Subject> {
         let resource = project.resource(key)?;
         resource.external.as_ref()?;
         let more = json!({ "source": source_of(key, resource) });
-        Some(Subject::new(Scope::Api, Names::of(key, resource), more))
-    });
-    external
-        .map(|it| Subject {
+        Some(Subject {
             without: Some("config/"),
-            ..it
+            ..Subject::new(Scope::Api, Names::of(key, resource), more)
         })
-        .collect()
+    });
+    external.collect()
 }
 
 /// The files with the schemas that no Rust type has, each beside the types that include it.

@@ -20,13 +20,12 @@ use crate::{
 ///
 /// Errors: a template does not parse or render, or two templates have one path. Both are bugs of this program.
 pub fn render(context: &Context) -> Result<Tree> {
-    let tera = parsed()?;
     let subjects: Vec<_> = subjects(context).collect();
     let of_subject = |(scope, subject)| {
-        let variables = variables(context, subject)?;
+        let variables = variables(context, subject);
         let templates: Vec<&Template> = templates(scope, subject).collect();
         let files = templates.into_par_iter().map(|template| {
-            let (path, file) = file(tera, template, subject, &variables, &context.package)?;
+            let (path, file) = file(context, template, subject, &variables)?;
             Ok((template, path, file))
         });
         files.collect::<Result<Vec<_>>>()
@@ -73,21 +72,16 @@ fn templates(scope: Scope, subject: Option<&Subject>) -> impl Iterator<Item = &'
 }
 
 /// The variables of the templates of one subject.
-fn variables(context: &Context, subject: Option<&Subject>) -> Result<Variables> {
+fn variables(context: &Context, subject: Option<&Subject>) -> Variables {
     let Some(subject) = subject else {
-        let variables = Variables::from_serialize(&context.variables);
-        return variables.map_err(|error| {
-            Failure::refused(format!(
-                "cannot serialize the variables of templates: {error}"
-            ))
-        });
+        return Variables::from_serialize(&context.variables).expect("they are an object");
     };
     let mut variables = Variables::new();
     for shared in ["project", "header"] {
         variables.insert(shared, &context.variables[shared]);
     }
     variables.insert(subject.variable, &subject.value);
-    Ok(variables)
+    variables
 }
 
 /// A target with the names of its subject.
@@ -112,26 +106,24 @@ pub fn prepare() {
 ///
 /// Errors: as [`render`].
 pub fn one(context: &Context, template: &Template, subject: &Subject) -> Result<(RelPath, File)> {
-    let variables = variables(context, Some(subject))?;
-    let package = &context.package;
-    file(parsed()?, template, Some(subject), &variables, package)
+    let subject = Some(subject);
+    file(context, template, subject, &variables(context, subject))
 }
 
 /// The templates, parsed once: parsing takes as long as rendering a small project, and some commands render several.
 fn parsed() -> Result<&'static Tera> {
-    static ENGINE: LazyLock<Result<Tera>> = LazyLock::new(|| engine(catalogue::all()));
+    static ENGINE: LazyLock<Result<Tera>> = LazyLock::new(engine);
     ENGINE.as_ref().map_err(Clone::clone)
 }
 
 fn file(
-    tera: &Tera,
+    context: &Context,
     template: &Template,
     subject: Option<&Subject>,
     variables: &Variables,
-    package: &str,
 ) -> Result<(RelPath, File)> {
     let target = path(template.target, subject)?;
-    let content = content(tera, template, variables, package)?;
+    let content = content(context, template, variables)?;
     let is_copied = matches!(content, Content::Borrowed(_));
     let digest = template.digest.filter(|_| is_copied);
     let former = template.former.iter().map(|former| path(former, subject));
@@ -145,7 +137,7 @@ fn file(
     Ok((target, file))
 }
 
-fn engine(templates: &[Template]) -> Result<Tera> {
+fn engine() -> Result<Tera> {
     let mut tera = Tera::new();
     tera.set_delimiters(Delimiters {
         variable_start: "{=".into(),
@@ -157,26 +149,21 @@ fn engine(templates: &[Template]) -> Result<Tera> {
     tera.register_filter("braces", filter::braces);
     tera.register_filter("of_variant", filter::of_variant);
     tera.register_filter("wrap", filter::wrap);
-    let rendered = templates.iter().filter(|template| template.rendered);
+    let rendered = catalogue::all().iter().filter(|it| it.rendered);
     let texts = rendered.map(|template| Ok((template.name, text(template)?)));
     tera.add_raw_templates(texts.collect::<Result<Vec<_>>>()?)
         .map_err(|error| Failure::refused(format!("a template is broken: {error}")))?;
     Ok(tera)
 }
 
-fn content(
-    tera: &Tera,
-    template: &Template,
-    variables: &Variables,
-    package: &str,
-) -> Result<Content> {
+fn content(context: &Context, template: &Template, variables: &Variables) -> Result<Content> {
     if template.rendered {
-        let text = tera.render(template.name, variables);
+        let text = parsed()?.render(template.name, variables);
         let text = text.map_err(|error| defect(template, &error.to_string()))?;
         return Ok(text.into_bytes().into());
     }
     if template.target == "Cargo.lock" {
-        let lock = lockfile::for_package(text(template)?, package);
+        let lock = lockfile::for_package(text(template)?, &context.package);
         return Ok(lock.into_bytes().into());
     }
     Ok(template.content.into())

@@ -65,9 +65,10 @@ fn failure(
     mut accepted: Vec<String>,
     findings: &[(Finding, bool)],
 ) -> Option<Failure> {
-    let mut breaking: Vec<&Finding> = findings.iter().map(|(finding, _)| finding).collect();
-    let mut allowed = findings.iter().map(|(_, allowed)| *allowed);
-    breaking.retain(|it| allowed.next() == Some(false) && it.rule.severity == Severity::Breaking);
+    let breaking = findings
+        .iter()
+        .filter(|(finding, is_allowed)| !is_allowed && finding.rule.severity == Severity::Breaking);
+    let breaking: Vec<&Finding> = breaking.map(|(finding, _)| finding).collect();
     let mut failure = Failure::refused(match breaking.len() {
         0 => return None,
         1 => "a change breaks stored objects or clients".to_owned(),

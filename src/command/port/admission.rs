@@ -1,5 +1,6 @@
 //! Webhook markers in Go as calls on `Webhook` in Rust.
 
+use super::checklist::Item;
 use crate::{
     kubebuilder::{self, Admission, Setting},
     project::{Key, Project},
@@ -54,7 +55,7 @@ pub fn of_webhook(
     purpose: Purpose,
     path: Option<&str>,
     text: &str,
-) -> (Vec<String>, Vec<String>) {
+) -> Item {
     let core = project.resource(key).is_some_and(|it| it.core);
     let group = key.api_group(core);
     let verb = match purpose {
@@ -84,17 +85,17 @@ pub fn of_webhook(
         .iter()
         .position(|it| it.values("path") == [&*webhook.path]);
     let mine = by_path.or_else(|| markers.iter().position(|it| webhook.has_type_of(it)));
-    let (mut calls, mut notes) = (Vec::new(), Vec::new());
+    let mut item = Item::default();
     if let Some(mine) = mine {
         let mine = markers.remove(mine);
         for setting in &mine.settings {
-            if let Err(note) = webhook.call(setting).map(|call| calls.extend(call)) {
-                notes.push(format!("`{}` {note}", setting.text));
+            if let Err(note) = webhook.call(setting).map(|call| item.calls.extend(call)) {
+                item.notes.push(format!("`{}` {note}", setting.text));
             }
             let is_deleting = |verb: &String| ["delete", "*"].contains(&&*verb.to_lowercase());
             let deletes = setting.name == "verbs" && setting.values.iter().any(is_deleting);
             if deletes && purpose == Purpose::Defaulting {
-                notes.push(format!(
+                item.notes.push(format!(
                     "`{}`: a defaulting webhook does not get `delete`; a validating one does",
                     setting.text
                 ));
@@ -103,8 +104,9 @@ pub fn of_webhook(
     }
     // A file may have webhooks of several types, and none is lost.
     let others = markers.iter();
-    notes.extend(others.map(|it| format!("`{}` is of another webhook", it.marker)));
-    (calls, notes)
+    item.notes
+        .extend(others.map(|it| format!("`{}` is of another webhook", it.marker)));
+    item
 }
 
 impl Webhook {
@@ -234,7 +236,7 @@ mod tests {
         let (video, _) = project.resources().next().unwrap();
         let found = of_webhook(&project, video, purpose, None, text);
         let own = |texts: &[&str]| texts.iter().map(|&it| it.to_owned()).collect::<Vec<_>>();
-        assert_eq!(found, (own(calls), own(notes)));
+        assert_eq!((found.calls, found.notes), (own(calls), own(notes)));
     }
 
     #[test]

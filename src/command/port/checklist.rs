@@ -1,7 +1,7 @@
 //! `PORTING.md`: what a port leaves to a person. It is written once, and no template: it depends on the Go project, which the new
 //! project does not know afterwards.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeMap, fmt::Write as _};
 
 use crate::name::ProjectName;
 
@@ -9,15 +9,8 @@ use crate::name::ProjectName;
 pub const FILE: &str = "PORTING.md";
 
 /// What is left to do by hand.
-#[derive(Debug)]
-pub struct Checklist(Vec<Section>);
-
-/// The things of one sort that are left.
-#[derive(Debug)]
-struct Section {
-    title: Title,
-    items: Vec<Item>,
-}
+#[derive(Debug, Default)]
+pub struct Checklist(BTreeMap<Title, Vec<Item>>);
 
 /// The sorts of things that are left, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -39,7 +32,7 @@ pub enum Title {
 }
 
 /// One thing to do.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Item {
     /// A sentence or two paths, in Markdown.
     pub what: String,
@@ -98,19 +91,9 @@ impl Title {
 }
 
 impl Checklist {
-    /// A list without items.
-    pub fn new() -> Self {
-        Self(Vec::new())
-    }
-
     /// Adds a thing to do.
     pub fn add(&mut self, title: Title, item: Item) {
-        let at = self.0.partition_point(|it| it.title < title);
-        if self.0.get(at).is_none_or(|it| it.title != title) {
-            let items = Vec::new();
-            self.0.insert(at, Section { title, items });
-        }
-        self.0[at].items.push(item);
+        self.0.entry(title).or_default().push(item);
     }
 
     /// Whether nothing is left to do.
@@ -125,7 +108,7 @@ impl Checklist {
              This project was made by `operator-forge init --from-kubebuilder`, which leaves the following to you. Paths before an\n\
              arrow are in the Go project. The file is yours: edit it, and delete it when nothing is left.\n"
         );
-        for Section { title, items } in &self.0 {
+        for (title, items) in &self.0 {
             let _ = write!(text, "\n## {}\n\n{}\n\n", title.text(), title.note());
             for Item { what, calls, notes } in items {
                 let _ = writeln!(text, "- [ ] {what}");

@@ -1,15 +1,12 @@
 //! The controllers of a Go project, and its external types.
 
-use super::{
-    Port,
-    checklist::{Item, Title},
-    permissions,
-};
+use super::{Port, checklist::Title, permissions};
 use crate::{
     advice::{Flag, NextStep, Script},
     error::Failure,
     kubebuilder::Entry,
-    project::{ControllerView, CreateApi, Fields, Key},
+    project::{CreateApi, Fields, Key},
+    template,
 };
 
 impl Port<'_> {
@@ -41,10 +38,8 @@ impl Port<'_> {
     fn controller(&mut self, entry: &Entry, key: &Key, name: Option<&str>) {
         let created = name.map(str::parse).transpose().map_err(Failure::from);
         let created = created.and_then(|controller_name| {
-            Ok(self.project.create_api(&CreateApi {
-                group: key.group.clone(),
-                version: key.version,
-                kind: key.kind.clone(),
+            let create = CreateApi {
+                gvk: key.gvk(),
                 plural: None,
                 namespaced: None,
                 short_names: Vec::new(),
@@ -56,37 +51,29 @@ impl Port<'_> {
                 finalizer: None,
                 image: None,
                 force: false,
-            })?)
+            };
+            let project = self.project.create_api(&create)?;
+            let key = create.key_in(&project)?;
+            let paths = template::files_of(&project, &key, &create)?;
+            Ok((project, key, paths))
         });
-        let controllers = self.project.controllers();
-        let before: Vec<_> = controllers.iter().map(ControllerView::path).collect();
         let what = match name {
             Some(name) => format!("the controller `{name}` of `{}`", entry.title()),
             None => format!("the controller of `{}`", entry.title()),
         };
-        match created {
-            Ok(project) => self.project = project,
+        let (project, key, paths) = match created {
+            Ok(created) => created,
             Err(failure) => {
                 let code: Vec<_> = self.files.controller(entry, name).into_iter().collect();
-                self.known.extend(&code);
                 return self.leave_out(&what, &failure.what, &code);
             }
-        }
-        let controllers = self.project.controllers();
-        let mut new = controllers.iter().filter(|it| !before.contains(&it.path()));
-        let Some((path, key)) = new.next().map(|it| (it.path(), it.key)) else {
-            return;
         };
+        self.project = project;
         let source = self.files.controller(entry, name);
-        let text = source.and_then(|source| self.files.0.get(source));
-        let text = text.map_or("", String::as_str);
-        let permissions = permissions::of_controller(&self.project, key, text);
-        let item = Item {
-            calls: permissions.calls,
-            notes: permissions.notes,
-            ..Item::default()
-        };
-        self.file(Title::Controllers, source, &what, &path, item);
+        for path in paths.iter().filter(|it| it.as_str().starts_with("src/")) {
+            let item = permissions::of_controller(&self.project, &key, self.text(source));
+            self.file(Title::Controllers, source, &what, path.as_str(), item);
+        }
     }
 
     /// Reports an external type: the Go project names a package, and this one needs a type in Rust.

@@ -2,20 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::checklist::Item;
 use crate::{
     kubebuilder::{self, Rule},
     name::kubernetes,
     project::{Key, Project},
 };
-
-/// Calls on `Controller`, and what has no such call.
-#[derive(Debug, Default, PartialEq, Eq)]
-pub struct Permissions {
-    /// The calls, by type.
-    pub calls: Vec<String>,
-    /// Sentences about markers without a call.
-    pub notes: Vec<String>,
-}
 
 /// The verbs that `.owns` has.
 const OWN: [&str; 5] = ["create", "get", "list", "patch", "watch"];
@@ -41,18 +33,18 @@ const VERBS: [(&str, &str); 12] = [
 
 /// The permissions of a controller for objects of `key` in the file with this `text`: `Controller::external`, which grants reading
 /// its own kind. kubebuilder scaffolds markers to write that kind, so only that for its status becomes a call.
-pub fn of_controller(project: &Project, key: &Key, text: &str) -> Permissions {
+pub fn of_controller(project: &Project, key: &Key, text: &str) -> Item {
     let core = project.resource(key).is_some_and(|it| it.core);
     let plural = project.plural(key).map(ToString::to_string);
     let own = (key.api_group(core), plural.unwrap_or_default());
     let rules = kubebuilder::rules(text);
     let owned = kubebuilder::built(text, "Owns");
     let watched = kubebuilder::built(text, "Watches");
-    let mut permissions = Permissions::default();
+    let mut item = Item::default();
     let mut rest: BTreeMap<(String, String), BTreeSet<String>> = BTreeMap::new();
     for rule in &rules {
         if !has_types(rule) {
-            permissions.notes.push(format!(
+            item.notes.push(format!(
                 "`{}` has no call: it needs a role of your own in `config/rbac/`",
                 rule.marker
             ));
@@ -68,13 +60,13 @@ pub fn of_controller(project: &Project, key: &Key, text: &str) -> Permissions {
         }
     }
     // A watch has permissions without a marker, too.
-    for (kinds, call) in [(&owned, "owns"), (&watched, "watches")] {
-        let known = kinds.iter().filter(|kind| **kind != key.kind.as_str());
-        permissions.calls.extend(known.map(|kind| match call {
-            "owns" => format!(".owns::<{kind}>()"),
-            _ => format!(".watches::<{kind}>(map)"),
-        }));
-    }
+    let is_other = |kind: &&&str| **kind != key.kind.as_str();
+    let owns = owned.iter().filter(is_other);
+    item.calls
+        .extend(owns.map(|kind| format!(".owns::<{kind}>()")));
+    let watches = watched.iter().filter(is_other);
+    item.calls
+        .extend(watches.map(|kind| format!(".watches::<{kind}>(map)")));
     for ((group, resource), mut verbs) in rest {
         let (plural, subresource) = match resource.split_once('/') {
             Some((plural, subresource)) => (plural, Some(subresource)),
@@ -92,7 +84,7 @@ pub fn of_controller(project: &Project, key: &Key, text: &str) -> Permissions {
             verbs = writes.then(|| "patch".to_owned()).into_iter().collect();
         }
         let Some(kind) = kind_of(project, &group, plural) else {
-            permissions.notes.push(format!(
+            item.notes.push(format!(
                 "`{resource}` of `{group}` belongs to another project: `create api --from-crd … --external` makes its type"
             ));
             continue;
@@ -116,14 +108,14 @@ pub fn of_controller(project: &Project, key: &Key, text: &str) -> Permissions {
             continue;
         }
         let verbs = named.join(", ");
-        permissions.calls.push(match subresource {
+        item.calls.push(match subresource {
             Some(subresource) => {
                 format!(".needs_subresource::<{kind}>(\"{subresource}\", &[{verbs}])")
             }
             None => format!(".needs::<{kind}>(&[{verbs}])"),
         });
     }
-    permissions
+    item
 }
 
 /// Whether a rule is about whole types, with verbs that are known.

@@ -46,7 +46,7 @@ impl<'a> Port<'a> {
             let created = create.and_then(|create| {
                 let target = create.target(&self.project)?;
                 let project = self.project.create_webhook(&create)?;
-                let paths = template::files_of_webhook(&project, &create, &target)?;
+                let paths = template::files_of_webhook(&project, &target)?;
                 Ok((project, target.key, paths))
             });
             let what = format!("the webhooks of `{}`", entry.title());
@@ -54,7 +54,6 @@ impl<'a> Port<'a> {
                 Ok(created) => created,
                 Err(failure) => {
                     let code: Vec<_> = files.webhook(entry).into_iter().collect();
-                    self.known.extend(&code);
                     self.leave_out(&what, &failure.what, &code);
                     continue;
                 }
@@ -73,18 +72,11 @@ impl<'a> Port<'a> {
 
     /// What the markers in `source` say about a webhook.
     fn admission(&self, entry: &Entry, key: &Key, purpose: Purpose, source: Option<&str>) -> Item {
-        let text = source.and_then(|source| self.files.0.get(source));
-        let text = text.map_or("", String::as_str);
         let path = match purpose {
             Purpose::Defaulting => entry.webhooks.defaulting_path.as_deref(),
             Purpose::Validating => entry.webhooks.validation_path.as_deref(),
         };
-        let (calls, notes) = admission::of_webhook(&self.project, key, purpose, path, text);
-        Item {
-            calls,
-            notes,
-            ..Item::default()
-        }
+        admission::of_webhook(&self.project, key, purpose, path, self.text(source))
     }
 
     /// Adds the conversions that follow from the types.

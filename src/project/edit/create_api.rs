@@ -2,10 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{CreateWebhook, External, Target};
-use crate::name::{
-    ControllerName, Group, Kind, Plural, ShortName, Version, kubernetes, rust::Module,
-};
+use super::{CreateWebhook, External, Gvk, Target};
+use crate::name::{ControllerName, Plural, ShortName, Version, kubernetes, rust::Module};
 use crate::project::error::{Refused, Result, Use};
 use crate::project::rules;
 use crate::project::{Api, DeployImage, Fields, Key, Project, Resource, Source};
@@ -13,12 +11,8 @@ use crate::project::{Api, DeployImage, Fields, Key, Project, Resource, Source};
 /// The flags of `create api`.
 #[derive(Clone, Debug)]
 pub struct CreateApi {
-    /// `--group`; may be empty.
-    pub group: Group,
-    /// `--version`.
-    pub version: Version,
-    /// `--kind`.
-    pub kind: Kind,
+    /// `--group`, `--version` and `--kind`.
+    pub gvk: Gvk,
     /// `--plural`; the default is that of the kind's other versions, or the English one. Only an API or a new external type takes
     /// it.
     pub plural: Option<Plural>,
@@ -55,9 +49,7 @@ pub struct NewVersion {
     pub from: Key,
     /// The new version.
     pub to: Key,
-    /// The `create webhook` that adds the conversions.
-    pub conversion: CreateWebhook,
-    /// The entry and the versions that get the conversions.
+    /// The hub and the versions that get the conversions.
     pub target: Target,
 }
 
@@ -68,16 +60,12 @@ impl Project {
     pub fn create_api(&self, create: &CreateApi) -> Result<Self> {
         create.check()?;
         let mut project = self.clone();
-        let key = match create.resource {
-            true => project.define(create)?,
-            false => {
-                let own = create.own_key(self);
-                let external = create.external.as_ref();
-                let key = self.known_key(&own, external, Use::Controller)?;
-                project.entry_of(&key, create.plural.as_ref(), external)?;
-                key
-            }
-        };
+        let key = create.key_in(self)?;
+        if create.resource {
+            project.define(&key, create)?;
+        } else {
+            project.entry_of(&key, create.plural.as_ref(), create.external.as_ref())?;
+        }
         if create.controller {
             project.control(&key, create)?;
         }
@@ -91,13 +79,21 @@ impl Project {
         if !create.resource {
             return Err(Refused::no_effect("fromVersion", "api").into());
         }
-        let (group, kind) = (&create.group, &create.kind);
-        let named = self.named(group, from, kind).map_err(|refused| {
+        let Gvk {
+            group,
+            version,
+            kind,
+        } = &create.gvk;
+        let source = Gvk {
+            version: from,
+            ..create.gvk.clone()
+        };
+        let named = self.named(&source).map_err(|refused| {
             let Refused::NotThere { key, known, .. } = refused else {
                 return refused;
             };
             let mut others = self.apis_of(group, kind).map(|(key, _)| key.version);
-            let other = others.find(|version| *version != create.version);
+            let other = others.find(|other| other != version);
             Refused::NoSource { key, known, other }
         });
         let (from, entry) = named?;
@@ -105,20 +101,18 @@ impl Project {
             return Err(Refused::NotCopied(from).into());
         }
         let given = [
-            ("fields", &create.fields.spec),
-            ("statusFields", &create.fields.status),
+            ("deployImage", create.image.is_some()),
+            ("fields", !create.fields.spec.is_empty()),
+            ("statusFields", !create.fields.status.is_empty()),
         ];
-        if create.image.is_some() {
-            return Err(Refused::FieldsOfCopy("deployImage").into());
-        }
-        if let Some((field, _)) = given.into_iter().find(|(_, given)| !given.is_empty()) {
+        if let Some(field) = first_given(&given) {
             return Err(Refused::FieldsOfCopy(field).into());
         }
         let mut project = self.create_api(&CreateApi {
             fields: entry.api.map_or_else(Fields::default, |api| api.fields),
             ..create.clone()
         })?;
-        let to = create.own_key(self);
+        let to = self.own_key(&create.gvk);
         if let Some(source) = entry.source
             && let Some(of_copy) = project.resources.get_mut(&to)
         {
@@ -151,23 +145,23 @@ impl Project {
             project: project.create_webhook(&conversion)?,
             from,
             to,
-            conversion,
         })
     }
 
     /// Adds the API, or with `--force` sets it again. The entry itself has the defaults, or another version of the kind.
-    fn define(&mut self, create: &CreateApi) -> Result<Key> {
-        let key = create.own_key(self);
-        let existing = self.resources.get(&key).filter(|it| it.api.is_some());
+    fn define(&mut self, key: &Key, create: &CreateApi) -> Result<()> {
+        let existing = self.resources.get(key).filter(|it| it.api.is_some());
         if existing.is_some() && !create.force {
-            return Err(Refused::ApiExists(key).into());
+            return Err(Refused::ApiExists(key.clone()).into());
         }
-        let mut versions = self.apis_of(&create.group, &create.kind);
-        let like = existing.or_else(|| versions.next().map(|(_, entry)| entry));
+        let mut versions = self.apis_of(&key.group, &key.kind).map(|(_, entry)| entry);
+        let like = existing.or_else(|| versions.next());
         let plural = like.map_or_else(|| Plural::of(&key.kind), |like| like.plural.clone());
         let api = like.and_then(|like| like.api.as_ref());
-        let namespaced = api.is_none_or(|api| api.namespaced);
-        if create.image.is_some() && !create.namespaced.unwrap_or(namespaced) {
+        let namespaced = create
+            .namespaced
+            .unwrap_or(api.is_none_or(|api| api.namespaced));
+        if create.image.is_some() && !namespaced {
             return Err(Refused::BesideImage("namespaced").into());
         }
         let short_names = match create.short_names.is_empty() {
@@ -190,12 +184,12 @@ impl Project {
         let entry = entry.or_insert_with(|| Resource::new(plural.clone(), false));
         entry.plural = plural;
         entry.api = Some(Api {
-            namespaced: create.namespaced.unwrap_or(namespaced),
+            namespaced,
             short_names,
             fields,
             ..entry.api.take().unwrap_or_default()
         });
-        Ok(key)
+        Ok(())
     }
 
     /// Adds the controller to the entry at `key`.
@@ -237,30 +231,40 @@ impl Project {
     }
 }
 
+/// The first field that is given.
+fn first_given(fields: &[(&'static str, bool)]) -> Option<&'static str> {
+    let given = fields.iter().find(|(_, is_given)| *is_given);
+    given.map(|(field, _)| *field)
+}
+
 impl CreateApi {
     /// Refuses flags that contradict each other.
     fn check(&self) -> Result<(), Refused> {
+        let of_controller = [
+            ("controllers", self.controller_name.is_some()),
+            ("finalizers", self.finalizer == Some(true)),
+            ("deployImage", self.image.is_some()),
+        ];
         if !self.controller {
             if !self.resource {
-                let core = kubernetes::find(self.group.as_str(), self.version, &self.kind);
+                let gvk = &self.gvk;
+                let core = kubernetes::find(gvk.group.as_str(), gvk.version, &gvk.kind);
                 let elsewhere = core.is_some() || self.external.is_some();
                 return Err(Refused::NothingToCreate { elsewhere });
             }
-            if self.controller_name.is_some() {
-                return Err(Refused::no_effect("controllers", "controller"));
-            }
-            if self.finalizer == Some(true) {
-                return Err(Refused::no_effect("finalizers", "controller"));
-            }
-            if self.image.is_some() {
-                return Err(Refused::no_effect("deployImage", "controller"));
+            if let Some(field) = first_given(&of_controller) {
+                return Err(Refused::no_effect(field, "controller"));
             }
         }
         if let (true, Some(External { path, .. })) = (self.resource, &self.external) {
             return Err(Refused::PathWithResource(path.clone()));
         }
+        // Neither a second controller nor one with a finalizer has an image.
+        if let (true, Some(field)) = (self.image.is_some(), first_given(&of_controller[..2])) {
+            return Err(Refused::BesideImage(field));
+        }
         let own_plural = self.external.is_none() && self.plural.is_some();
-        let given = [
+        let of_api = [
             ("plural", own_plural),
             ("namespaced", self.namespaced.is_some()),
             ("shortNames", !self.short_names.is_empty()),
@@ -268,54 +272,28 @@ impl CreateApi {
             ("statusFields", !self.fields.status.is_empty()),
             ("deployImage", self.image.is_some()),
         ];
-        self.check_image()?;
-        match given.into_iter().find(|(_, given)| *given) {
-            Some((field, _)) if !self.resource => Err(Refused::no_effect(field, "api")),
+        match first_given(&of_api) {
+            Some(field) if !self.resource => Err(Refused::no_effect(field, "api")),
             _ => Ok(()),
         }
     }
 
-    /// Refuses what does not go with an image: a second controller, a finalizer.
-    fn check_image(&self) -> Result<(), Refused> {
-        if self.image.is_none() {
-            return Ok(());
-        }
-        let given = [
-            ("controllers", self.controller_name.is_some()),
-            ("finalizers", self.finalizer == Some(true)),
-        ];
-        match given.into_iter().find(|(_, given)| *given) {
-            Some((field, _)) => Err(Refused::BesideImage(field)),
-            None => Ok(()),
-        }
-    }
-
-    fn own_key(&self, project: &Project) -> Key {
-        project.own_key(&self.group, self.version, &self.kind)
-    }
-
     /// The key of the entry that it creates or changes: an API that it defines, or a known type.
-    pub fn key_in(&self, project: &Project) -> Option<Key> {
-        let own = self.own_key(project);
-        let external = self.external.as_ref();
-        match self.resource {
-            true => Some(own),
-            false => project.known_key(&own, external, Use::Controller).ok(),
-        }
+    ///
+    /// Errors: nobody defines the type.
+    pub fn key_in(&self, project: &Project) -> Result<Key> {
+        let own = project.own_key(&self.gvk);
+        Ok(match self.resource {
+            true => own,
+            false => project.known_key(&own, self.external.as_ref(), Use::Controller)?,
+        })
     }
 
     /// The module of the controller that it makes.
     pub fn controller_module(&self) -> Module {
         match &self.controller_name {
             Some(name) => Module::of_controller(name),
-            None => Module::of_kind(&self.kind),
+            None => Module::of_kind(&self.gvk.kind),
         }
-    }
-
-    /// The module of its group, in the project that it was applied to.
-    pub fn group_module(&self, project: &Project) -> Module {
-        let key = self.key_in(project);
-        let key = key.unwrap_or_else(|| self.own_key(project));
-        Module::of_group(&key.group, &key.domain)
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::External;
-use crate::name::{Group, Kind, Plural, Version, WebhookPath};
+use super::{External, Gvk};
+use crate::name::{Plural, Version, WebhookPath};
 use crate::project::error::{Refused, Remedy, Result, Use};
 use crate::project::rules;
 use crate::project::{Admission, Certificates, Key, Project};
@@ -11,12 +11,8 @@ use crate::project::{Admission, Certificates, Key, Project};
 /// The flags of `create webhook`.
 #[derive(Clone, Debug)]
 pub struct CreateWebhook {
-    /// `--group`; may be empty.
-    pub group: Group,
-    /// `--version`; for conversion, the hub.
-    pub version: Version,
-    /// `--kind`.
-    pub kind: Kind,
+    /// `--group`, `--version` and `--kind`; for conversion, those of the hub.
+    pub gvk: Gvk,
     /// `--plural`. Only a new external type takes it.
     pub plural: Option<Plural>,
     /// `--defaulting`.
@@ -39,11 +35,15 @@ pub struct CreateWebhook {
     pub force: bool,
 }
 
-/// The entry and the versions that get webhooks.
+/// The webhooks that are created, and the entry and the versions that get them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Target {
     /// The entry that gets the webhooks; for conversion, the hub.
     pub key: Key,
+    /// Whether it gets a defaulting webhook.
+    pub defaulting: bool,
+    /// Whether it gets a validating webhook.
+    pub validation: bool,
     /// The versions to convert to it; empty without `--conversion`.
     pub spokes: BTreeSet<Version>,
 }
@@ -54,7 +54,7 @@ impl Project {
     ///
     /// Errors: the flags contradict each other; a webhook exists, unless forced; a rule is broken.
     pub fn create_webhook(&self, create: &CreateWebhook) -> Result<Self> {
-        let Target { key, spokes } = create.target(self)?;
+        let Target { key, spokes, .. } = create.target(self)?;
         let mut project = self.clone();
         // The setting holds for the whole project, so only `edit` changes it after the first webhook.
         match (self.settings.certificates, create.certificates) {
@@ -102,9 +102,7 @@ impl CreateWebhook {
     /// The conversion of `spokes` to the hub, and no other webhook.
     pub fn conversion(hub: &Key, spokes: Vec<Version>) -> Self {
         Self {
-            group: hub.group.clone(),
-            version: hub.version,
-            kind: hub.kind.clone(),
+            gvk: hub.gvk(),
             plural: None,
             defaulting: false,
             defaulting_path: None,
@@ -136,9 +134,9 @@ impl CreateWebhook {
         if let Some(twice) = self.spokes.iter().find(|spoke| !seen.insert(**spoke)) {
             return Err(Refused::SpokeGivenTwice(*twice).into());
         }
-        let own = project.own_key(&self.group, self.version, &self.kind);
+        let own = project.own_key(&self.gvk);
         let known = project.known_key(&own, self.external.as_ref(), Use::Webhook);
-        let mut versions = project.apis_of(&self.group, &self.kind);
+        let mut versions = project.apis_of(&self.gvk.group, &self.gvk.kind);
         let is_new_version = self.conversion && versions.next().is_some();
         let key = known.map_err(|violation| match is_new_version {
             // Another version may be one of the spokes, so it is no correction.
@@ -152,7 +150,12 @@ impl CreateWebhook {
             true => self.spokes_in(project, &key)?,
             false => BTreeSet::new(),
         };
-        Ok(Target { key, spokes })
+        Ok(Target {
+            key,
+            defaulting: self.defaulting,
+            validation: self.validation,
+            spokes,
+        })
     }
 
     /// The versions to convert to the hub `key`.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::create_webhook::check_belongs;
-use crate::name::{ControllerName, Group, Kind, Version, is_near};
+use super::{Gvk, create_webhook::check_belongs};
+use crate::name::{ControllerName, Version, is_near};
 use crate::project::error::{Need, Refused, Result};
 use crate::project::rules;
 use crate::project::{Key, Project, Resource};
@@ -11,12 +11,8 @@ use crate::project::{Key, Project, Resource};
 /// The flags of `delete api`.
 #[derive(Clone, Debug)]
 pub struct DeleteApi {
-    /// `--group`; may be empty.
-    pub group: Group,
-    /// `--version`.
-    pub version: Version,
-    /// `--kind`.
-    pub kind: Kind,
+    /// `--group`, `--version` and `--kind`.
+    pub gvk: Gvk,
     /// `--resource`: the API; the default is true if the project defines it.
     pub resource: Option<bool>,
     /// `--controller`: the kind's default controller; the default is true if it watches this version.
@@ -28,12 +24,8 @@ pub struct DeleteApi {
 /// The flags of `delete webhook`.
 #[derive(Clone, Debug)]
 pub struct DeleteWebhook {
-    /// `--group`; may be empty.
-    pub group: Group,
-    /// `--version`; for conversion, the hub.
-    pub version: Version,
-    /// `--kind`.
-    pub kind: Kind,
+    /// `--group`, `--version` and `--kind`; for conversion, those of the hub.
+    pub gvk: Gvk,
     /// `--defaulting`.
     pub defaulting: bool,
     /// `--validation`.
@@ -56,7 +48,7 @@ impl Project {
             }
             _ => {}
         }
-        let (key, mut left) = self.named(&delete.group, delete.version, &delete.kind)?;
+        let (key, mut left) = self.named(&delete.gvk)?;
         let resource = delete.resource.unwrap_or(left.has_types());
         if resource && !left.has_types() {
             return Err(Refused::NotDefined(key).into());
@@ -99,7 +91,7 @@ impl Project {
     ///
     /// Errors: no webhook is selected; one of them does not exist.
     pub fn delete_webhook(&self, delete: &DeleteWebhook) -> Result<Self> {
-        let (key, mut left) = self.named(&delete.group, delete.version, &delete.kind)?;
+        let (key, mut left) = self.named(&delete.gvk)?;
         let Some(there) = left.webhooks.take() else {
             let webhooks = self.webhooks().into_iter().map(|it| it.key);
             let of_kind = webhooks.filter(|it| (&it.group, &it.kind) == (&key.group, &key.kind));

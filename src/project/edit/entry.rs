@@ -14,19 +14,41 @@ pub struct External {
     pub domain: Domain,
 }
 
+/// The group without the domain, the version and the kind: what the flags of a command name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Gvk {
+    /// The group; may be empty.
+    pub group: Group,
+    /// The version.
+    pub version: Version,
+    /// The kind.
+    pub kind: Kind,
+}
+
+impl Key {
+    /// The key without its domain.
+    pub fn gvk(&self) -> Gvk {
+        Gvk {
+            group: self.group.clone(),
+            version: self.version,
+            kind: self.kind.clone(),
+        }
+    }
+}
+
 impl Project {
     /// The key of a version of a kind that the project defines: in its own domain, or in that of the CRD that it took over.
-    pub(super) fn own_key(&self, group: &Group, version: Version, kind: &Kind) -> Key {
+    pub fn own_key(&self, gvk: &Gvk) -> Key {
         Key {
-            group: group.clone(),
-            kind: kind.clone(),
-            domain: self.domain_of(group, kind).clone(),
-            version,
+            group: gvk.group.clone(),
+            kind: gvk.kind.clone(),
+            domain: self.domain_of(&gvk.group, &gvk.kind).clone(),
+            version: gvk.version,
         }
     }
 
     /// The domain of a kind that the project defines, or would define.
-    pub fn domain_of(&self, group: &Group, kind: &Kind) -> &Domain {
+    pub(super) fn domain_of(&self, group: &Group, kind: &Kind) -> &Domain {
         let mut defined = self.apis_of(group, kind).map(|(key, _)| &key.domain);
         defined.next().unwrap_or(&self.domain)
     }
@@ -42,15 +64,9 @@ impl Project {
     }
 
     /// A copy of the entry of this group, version and kind, with its key. The rules allow one.
-    pub(super) fn named(
-        &self,
-        group: &Group,
-        version: Version,
-        kind: &Kind,
-    ) -> Result<(Key, Resource), Refused> {
-        let own = self.own_key(group, version, kind);
-        let is = |key: &&Key| (&key.group, key.version, &key.kind) == (group, version, kind);
-        let key = self.resources.keys().find(is).cloned();
+    pub(super) fn named(&self, gvk: &Gvk) -> Result<(Key, Resource), Refused> {
+        let own = self.own_key(gvk);
+        let key = self.resources.keys().find(|key| key.gvk() == *gvk).cloned();
         // Some groups of Kubernetes have two names, such as `networking` and `networking.k8s.io`.
         let key = key.or_else(|| self.meaning_of(&own)).unwrap_or(own);
         match self.resources.get(&key) {
@@ -167,6 +183,7 @@ impl Project {
 
 #[cfg(test)]
 mod tests {
+    use super::Gvk;
     use crate::error::Failure;
     use crate::project::Error;
     use crate::project::testing::{create, empty};
@@ -180,11 +197,11 @@ mod tests {
             project.create_api(&create(entry)).unwrap()
         });
         let words: Vec<_> = wanted.split(' ').collect();
-        let found = project.named(
-            &words[0].parse().unwrap(),
-            words[1].parse().unwrap(),
-            &words[2].parse().unwrap(),
-        );
+        let found = project.named(&Gvk {
+            group: words[0].parse().unwrap(),
+            version: words[1].parse().unwrap(),
+            kind: words[2].parse().unwrap(),
+        });
         let failure = Failure::from(Error::from(found.unwrap_err()));
         assert_eq!(failure.notes, [note]);
         assert_eq!(failure.lines(), [help]);

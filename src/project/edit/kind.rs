@@ -2,20 +2,17 @@
 
 use std::collections::BTreeSet;
 
+use super::Gvk;
 use crate::field::Field;
-use crate::name::{Group, Kind, Plural, ShortName, Version};
+use crate::name::{Group, Kind, Plural, ShortName};
 use crate::project::error::{Origin, Refused, Result};
 use crate::project::{Fields, Immutable, Key, Project, Rename, rules};
 
 /// The flags of `edit api`; what is absent stays.
 #[derive(Clone, Debug)]
 pub struct EditApi {
-    /// `--group`; may be empty.
-    pub group: Group,
-    /// `--version`: any version of the kind.
-    pub version: Version,
-    /// `--kind`.
-    pub kind: Kind,
+    /// `--group`, `--version` and `--kind`: any version of the kind.
+    pub gvk: Gvk,
     /// `--plural`.
     pub plural: Option<Plural>,
     /// `--namespaced`.
@@ -35,7 +32,7 @@ impl Project {
     ///
     /// Errors: the project does not define the kind; no change is given; stored objects would be lost, unless forced.
     pub fn edit_api(&self, edit: &EditApi) -> Result<(Self, Key)> {
-        let (key, entry) = self.named(&edit.group, edit.version, &edit.kind)?;
+        let (key, entry) = self.named(&edit.gvk)?;
         let Some(api) = &entry.api else {
             return Err(Refused::NotEditable(key).into());
         };

@@ -6,8 +6,8 @@ use operator_forge::{
     error::Failure,
     name::Invalid,
     project::{
-        CopyrightHolder, CreateApi, CreateWebhook, EditApi, External, Fields, InitOptions, License,
-        Project, Runtime,
+        CopyrightHolder, CreateApi, CreateWebhook, EditApi, External, Fields, Gvk, InitOptions,
+        License, Project, Runtime,
     },
     syntax::{self, Names},
     template,
@@ -139,9 +139,7 @@ fn check_names(project: &Project) {
         namespaced: true,
     };
     let edit = EditApi {
-        group: key.group.clone(),
-        version: key.version,
-        kind: key.kind.clone(),
+        gvk: key.gvk(),
         plural: Some(wanted.plural.parse().unwrap()),
         namespaced: Some(true),
         short_names: Some(
@@ -222,9 +220,11 @@ proptest! {
             plugins: Vec::new(),
         });
         let create = CreateApi {
-            group: parse_or(&group, "cache"),
-            version: parse_or(&version, "v1"),
-            kind: parse_or(&kind, "Memcached"),
+            gvk: Gvk {
+                group: parse_or(&group, "cache"),
+                version: parse_or(&version, "v1"),
+                kind: parse_or(&kind, "Memcached"),
+            },
             plural: with_plural.then(|| parse_or(&plural, "memcachedes")),
             namespaced: None,
             resource: true,
@@ -255,7 +255,10 @@ proptest! {
             finalizer: None,
             plural: None,
             short_names: Vec::new(),
-            version: "v2".parse().unwrap(),
+            gvk: Gvk {
+                version: "v2".parse().unwrap(),
+                ..create.gvk.clone()
+            },
             ..create
         };
         check_names(&project);
@@ -264,9 +267,7 @@ proptest! {
             Err(failure) => check_help(&format!("{other:?}"), &failure.into()),
         }
         let hook = CreateWebhook {
-            group: other.group,
-            version: other.version,
-            kind: other.kind,
+            gvk: other.gvk,
             plural: None,
             defaulting: true,
             defaulting_path: with_plural.then(|| parse_or(&plural, "/default")),
