@@ -1,10 +1,6 @@
 //! One small file per command. A command is a pure edit of the project; `engine` applies it to the files.
 
-mod added_fields;
-mod adopt;
-mod around;
 mod check;
-mod convert;
 mod create_api;
 mod create_version;
 mod create_webhook;
@@ -12,19 +8,14 @@ mod delete;
 mod diff;
 mod edit;
 mod edit_api;
-mod external;
-mod fields;
 mod files;
 mod import_api;
 mod init;
-mod next;
 mod port;
 mod program;
 mod rename;
-mod runtime;
 mod status;
 mod sync;
-mod type_of;
 mod undo;
 mod update;
 
@@ -35,7 +26,6 @@ use std::{
 
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 
-pub use self::around::enter;
 use crate::{
     advice::Advice,
     apply,

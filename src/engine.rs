@@ -1,10 +1,13 @@
 //! From a request to the disk, for every command alike: read, render, plan, ask, apply, report.
 
+pub mod around;
 mod conflicts;
+pub mod conversions;
 pub mod crd_files;
 pub mod derived;
 pub mod drift;
 pub mod file_of;
+pub mod next;
 mod request;
 mod snapshot;
 mod workspace;

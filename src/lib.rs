@@ -44,6 +44,8 @@ pub mod report;
 
 pub mod prompt;
 
+pub mod arguments;
+
 pub mod engine;
 
 pub mod command;

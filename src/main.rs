@@ -6,6 +6,7 @@ use clap::{CommandFactory, FromArgMatches};
 use operator_forge::{
     cli::{self, Cli, Global},
     command,
+    engine::around,
     report::Report,
 };
 
@@ -33,7 +34,7 @@ fn run() -> ExitCode {
         }
     };
     let mut words = words();
-    let project = command::enter(&mut cli, &mut words);
+    let project = around::enter(&mut cli, &mut words);
     let mut report = Report::new(&cli.global, &words);
     if let Some(project) = project {
         report.entered(&project);

@@ -1,10 +1,11 @@
 //! `create api`: a custom resource, a controller, or both.
 
-use super::{create_version, external, fields, import_api, next, type_of::type_of};
+use super::{create_version, import_api};
 use crate::{
     advice::NextStep,
+    arguments::{external, fields, type_of::type_of},
     cli::{Api, TypeFlags},
-    engine::{Request, Workspace},
+    engine::{Request, Workspace, next},
     error::Result,
     project::{CreateApi, Fields, Key, Project},
     prompt::Prompt,
@@ -26,7 +27,7 @@ pub fn run(workspace: &Workspace, api: &Api, prompt: Prompt<'_>) -> Result<Reque
     let project = before.create_api(&create)?;
     let key = create.key_in(&project)?;
     let files = template::files_of(&project, &key, &create)?;
-    let mut steps = external::steps(&project, &key, create.external.as_ref());
+    let mut steps = next::use_external(&project, &key, create.external.as_ref());
     for path in &files {
         steps.extend(match path.as_str().split_once('/') {
             Some(("src", rest)) if rest.starts_with("api/") => create

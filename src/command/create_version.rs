@@ -2,10 +2,9 @@
 
 use std::path::Path;
 
-use super::next;
 use crate::{
     advice::{Advice, NextStep, Script},
-    engine::{Request, Workspace},
+    engine::{Request, Workspace, next},
     error::{Failure, Result},
     name::rust,
     plan::NamedFiles,

@@ -1,10 +1,10 @@
 //! `create webhook`: defaulting, validation or conversion of a kind.
 
-use super::{external, next, type_of::type_of};
 use crate::{
     advice::NextStep,
+    arguments::{external, type_of::type_of},
     cli::Webhook,
-    engine::{Request, Workspace},
+    engine::{Request, Workspace, next},
     error::Result,
     name::{Version, WebhookPath},
     project::{CreateWebhook, Project},
@@ -20,7 +20,7 @@ pub fn run(workspace: &Workspace, webhook: &Webhook, prompt: Prompt<'_>) -> Resu
     let target = create.target(before)?;
     let project = before.create_webhook(&create)?;
     let files = template::files_of_webhook(&project, &target)?;
-    let mut steps = external::steps(&project, &target.key, create.external.as_ref());
+    let mut steps = next::use_external(&project, &target.key, create.external.as_ref());
     for path in files
         .iter()
         .filter(|path| path.as_str().starts_with("src/"))

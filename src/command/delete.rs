@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{create_webhook::spokes, next, type_of::type_there};
+use super::create_webhook::spokes;
 use crate::{
     advice::{Advice, NextStep, Script},
+    arguments::type_of::type_there,
     cli,
-    engine::{Request, Workspace},
+    engine::{Request, Workspace, next},
     error::Result,
     name::{Group, Kind},
     plan::NamedFiles,

@@ -1,10 +1,11 @@
 //! `edit`: settings of the whole project.
 
-use super::{init, next, runtime};
+use super::init;
 use crate::{
     advice::{NextStep, Script},
+    arguments::runtime,
     cli::{self, Global},
-    engine::{Request, Workspace},
+    engine::{Request, Workspace, next},
     error::Result,
     project::{self, EditSettings, PluginEdit, Project},
 };

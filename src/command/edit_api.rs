@@ -1,10 +1,14 @@
 //! `edit api`: the plural, the scope and the short names of a kind, in `PROJECT` and in the user's own types.
 
-use super::{added_fields::AddedFields, fields, next, type_of::type_there};
+mod added_fields;
+
+use self::added_fields::AddedFields;
+
 use crate::{
     advice::{NextStep, Script},
+    arguments::{fields, type_of::type_there},
     cli,
-    engine::{Request, Workspace},
+    engine::{Request, Workspace, next},
     error::{Failure, Result},
     name::ShortName,
     plan::{NamedFiles, Rewritten},

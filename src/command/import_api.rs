@@ -5,12 +5,11 @@ use std::{collections::BTreeMap, sync::Arc};
 use crd_types::Crd;
 use serde_json::Value;
 
-use super::{convert, next};
 use crate::{
     advice::{Advice, NextStep, Script},
     cli::Api,
     definitions,
-    engine::{Request, Workspace, crd_files},
+    engine::{Request, Workspace, conversions, crd_files, next},
     error::{Failure, Result},
     name::{self, CrdName, Invalid, ShortName, Version},
     plan::NamedFiles,
@@ -291,10 +290,10 @@ fn conversions(mut project: Project, created: &[Key]) -> Result<(Project, Vec<Ne
             ..key.clone()
         };
         let spokes = project.unconverted(&hub);
-        let (after, left) = convert::convert(&project, &hub, &spokes)?;
+        let (after, left) = conversions::convert(&project, &hub, &spokes)?;
         project = after;
         for spoke in spokes.iter().filter(|_| left.is_empty()) {
-            let file = convert::file(&project, &hub, *spoke)?;
+            let file = conversions::file(&project, &hub, *spoke)?;
             steps.extend(file.map(|path| {
                 NextStep::by_hand(format!("compare {path} with the former conversion"))
             }));

@@ -1,17 +1,15 @@
 //! `init`: a new project.
 
+mod adopt;
+
 use std::path::Path;
 
-use super::{
-    adopt,
-    around::refuse_nested,
-    port::{Go, port},
-    runtime,
-};
+use super::port::{Go, port};
 use crate::{
     advice::{Advice, NextStep, Script},
+    arguments::runtime,
     cli::{Global, Init, Vcs},
-    engine::{Request, Workspace, file_row, reconcile, refuse_existing},
+    engine::{Request, Workspace, around::refuse_nested, file_row, reconcile, refuse_existing},
     error::{Failure, Result},
     git,
     name::{Domain, Invalid, ProjectName},

@@ -21,11 +21,10 @@ use self::{
     checklist::{Checklist, FILE, Item, Title},
     samples::samples,
 };
-use super::next;
 use crate::{
     advice::{NextStep, Script},
     definitions,
-    engine::{Request, crd_files, derived::CRDS},
+    engine::{Request, crd_files, derived::CRDS, next},
     error::{Failure, Result},
     kubebuilder::{Entry, Files},
     plan::{NamedFiles, Rewritten},

@@ -2,11 +2,10 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use super::next;
 use crate::{
     advice::{Advice, NextStep, Script},
     cli,
-    engine::{Request, Workspace},
+    engine::{Request, Workspace, next},
     error::{Failure, Result},
     name::{Group, Kind, rust, rust::Module},
     plan::Rewritten,

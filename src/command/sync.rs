@@ -1,8 +1,7 @@
 //! `sync`: applies `PROJECT`, edited by hand or merged by git, to the files.
 
-use super::next;
 use crate::{
-    engine::{Request, Workspace},
+    engine::{Request, Workspace, next},
     plan::NamedFiles,
 };
 

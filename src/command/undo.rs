@@ -1,10 +1,10 @@
 //! `undo`: reverts the changes of the last command, including `PROJECT` and the lock.
 
-use super::next;
 use crate::{
     advice::{NextStep, Script},
     apply::{self, Transaction},
     cli::Global,
+    engine::next,
     error::Result,
     memory,
     project::FILE,

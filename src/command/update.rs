@@ -1,11 +1,10 @@
 //! `update`: moves a project to the template set of this binary. No other command does.
 
-use super::next;
 use crate::{
     advice::{Advice, NextStep, Script},
     change::ChangeSet,
     cli::{Global, Update},
-    engine::{Request, Workspace, entries, file_row, reconcile},
+    engine::{Request, Workspace, entries, file_row, next, reconcile},
     error::{Failure, Result},
     git,
     memory::{self, Memory},

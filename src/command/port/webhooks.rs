@@ -6,7 +6,7 @@ use super::{
     checklist::{Item, Title},
 };
 use crate::{
-    command::convert,
+    engine::conversions,
     error::{Failure, Result},
     kubebuilder::Entry,
     project::{Certificates, CreateWebhook, Key},
@@ -105,7 +105,7 @@ impl<'a> Port<'a> {
             .extend(files.conversion(&entry.with_version(hub.version)));
         let spokes = self.project.unconverted(hub);
         let stored = self.project.storage_of(hub);
-        let (project, steps) = convert::convert(&self.project, hub, &spokes)?;
+        let (project, steps) = conversions::convert(&self.project, hub, &spokes)?;
         let is_added = steps.is_empty();
         self.project = project;
         self.commands.extend(steps);
@@ -160,7 +160,7 @@ impl<'a> Port<'a> {
             self.checklist.add(Title::Conversions, open);
             return Ok(());
         }
-        if let Some(path) = convert::file(&self.project, hub, spoke.version)? {
+        if let Some(path) = conversions::file(&self.project, hub, spoke.version)? {
             let item = Item::default();
             self.file(Title::Conversions, source, &what, path.as_str(), item);
         }

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::next;
 use crate::{
     advice::Script,
+    engine::next,
     error::{Failure, Result},
     field::{self, Field},
     name::rust,

@@ -3,7 +3,7 @@
 use crate::{
     advice::{NextStep, Script},
     name::Version,
-    project::{ApiView, Key},
+    project::{ApiView, External, Key, Project},
     refusal, syntax,
 };
 
@@ -47,4 +47,33 @@ pub fn why_not_edited(error: syntax::Error) -> String {
         syntax::Error::FieldExists(name, field) => format!("`{name}` has a field `{field}`"),
         syntax::Error::Unparsable { line, why, .. } => format!("line {line}: {why}"),
     }
+}
+
+/// The steps for a type of another project: its crate, and its CRD for the integration tests.
+pub fn use_external(project: &Project, key: &Key, external: Option<&External>) -> Vec<NextStep> {
+    let mut steps = Vec::new();
+    let Some(External { path, .. }) = external else {
+        return steps;
+    };
+    if let Some(package) = path.package() {
+        steps.push(NextStep::new(
+            format!(
+                "depend on the crate of {}, unless you do already:",
+                key.kind
+            ),
+            Script::of("cargo add").arg(package),
+        ));
+    }
+    let Some(plural) = project.plural(key) else {
+        return steps;
+    };
+    let crd = format!("{plural}.{}", key.api_group(false));
+    steps.push(NextStep::new(
+        "copy its CRD from a cluster, for the integration tests:",
+        Script::of("mkdir -p tests/crds && kubectl get crd")
+            .arg(&crd)
+            .code("-o yaml >")
+            .arg(format!("tests/crds/{crd}.yaml")),
+    ));
+    steps
 }

@@ -5,10 +5,10 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
+use super::derived::CRDS;
 use crate::{
     advice::Advice,
     cli::{self, Cli, Command, Create},
-    engine::derived::CRDS,
     error::{Failure, Result},
     memory,
     project::{self, FILE},
