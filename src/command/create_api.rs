@@ -40,7 +40,7 @@ pub fn run(workspace: &Workspace, api: &Api, prompt: Prompt<'_>) -> Result<Reque
             _ => None,
         });
     }
-    steps.extend(conversion(before, key).filter(|_| create.resource));
+    steps.extend(conversion(before, &project, &key).filter(|_| create.resource));
     steps.push(next::manifests());
     Ok(Request {
         forced: if api.force { files } else { [].into() },
@@ -95,19 +95,30 @@ fn create(project: &Project, api: &Api, prompt: Prompt<'_>) -> Result<CreateApi>
     })
 }
 
-/// A new version of a kind that is converted can be neither read nor written without a conversion of its own.
-fn conversion(before: &Project, key: Key) -> Option<NextStep> {
-    if before.apis().iter().any(|api| *api.key == key) {
+/// A new version needs a conversion, unless its types equal those of the other versions. Of a converted kind, it can be neither read
+/// nor written without.
+fn conversion(before: &Project, after: &Project, key: &Key) -> Option<NextStep> {
+    if before.apis().iter().any(|api| api.key == key) {
         return None;
     }
-    let new = key.version;
+    let hub = before.hub_of(key);
     let hub = Key {
-        version: before.hub_of(&key)?,
-        ..key
+        version: hub.or_else(|| after.storage_of(key))?,
+        ..key.clone()
     };
-    let what = format!(
-        "convert it to {}, the hub of {}, and back:",
-        hub.version, hub.kind
-    );
-    Some(next::convert(what, &hub, new))
+    let spoke = match hub.version == key.version {
+        true => before.storage_of(key)?,
+        false => key.version,
+    };
+    let what = match before.hub_of(key) {
+        Some(_) => format!(
+            "convert it to {}, the hub of {}, and back:",
+            hub.version, hub.kind
+        ),
+        None => format!(
+            "convert {spoke} to {}, the storage version of {} now, and back, unless their types are equal:",
+            hub.version, hub.kind
+        ),
+    };
+    Some(next::convert(what, &hub, spoke))
 }
