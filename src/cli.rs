@@ -59,7 +59,6 @@ const TITLE: Style = AnsiColor::Green.on_default().bold();
 
 /// The command line with the help that people read: in the colors of cargo. Only the help of the program explains the global
 /// flags.
-#[must_use]
 pub fn command() -> clap::Command {
     let colors = Styles::styled()
         .header(TITLE)
