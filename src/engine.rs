@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub use self::{
     request::Request,
     snapshot::Snapshot,
-    workspace::{Workspace, file_row, refuse_existing},
+    workspace::{Workspace, refuse_existing},
 };
 use crate::{
     advice::{Advice, NextStep, Script},

@@ -15,6 +15,16 @@ pub struct Last<T> {
     pub any_of: Vec<T>,
 }
 
+impl<T> Last<T> {
+    /// The row of a file whose desired content was applied.
+    pub fn of(owner: Owner, applied: T) -> Self {
+        Self {
+            owner,
+            any_of: vec![applied],
+        }
+    }
+}
+
 /// The desired state of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Desired<T> {
@@ -177,10 +187,7 @@ mod tests {
         let mut desireds = vec![None];
         for owner in OWNERS {
             for value in 0..3 {
-                lasts.push(Some(Last {
-                    owner,
-                    any_of: vec![value],
-                }));
+                lasts.push(Some(Last::of(owner, value)));
                 for other in 0..3 {
                     lasts.push(Some(Last {
                         owner,
@@ -227,10 +234,7 @@ mod tests {
         let last = match verdict.remember() {
             Remember::Nothing => None,
             Remember::Last => last.cloned(),
-            Remember::Desired => desired.map(|desired| Last {
-                owner: desired.owner,
-                any_of: vec![desired.content],
-            }),
+            Remember::Desired => desired.map(|desired| Last::of(desired.owner, desired.content)),
         };
         (last, disk)
     }

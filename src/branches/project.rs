@@ -138,10 +138,7 @@ impl Branches {
             let rewritten = Rewritten {
                 before,
                 after: Some(after.into()),
-                row: Some(Last {
-                    owner: file.owner,
-                    any_of: vec![file.digest(&path)],
-                }),
+                row: Some(Last::of(file.owner, file.digest(&path))),
             };
             kept.insert(path, rewritten);
         }

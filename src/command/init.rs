@@ -11,12 +11,13 @@ use super::{
 use crate::{
     advice::{Advice, NextStep, Script},
     cli::{Global, Init, Vcs},
-    engine::{Request, Workspace, file_row, reconcile, refuse_existing},
+    engine::{Request, Workspace, reconcile, refuse_existing},
     error::{Failure, Result},
     git,
     name::{Domain, Invalid, ProjectName},
     project::{Header, InitOptions, PluginEdit, Project, Runtime},
     prompt::Prompt,
+    reconcile::Last,
     report::Report,
     template, tree,
 };
@@ -63,7 +64,11 @@ pub fn run(flags: &Global, init: &Init, prompt: Prompt<'_>, report: &Report) -> 
     let request = Request {
         forced: adopted.replaced.into_iter().collect(),
         adopted: kept
-            .map(|path| (path.clone(), file_row(&path, &desired[&path])))
+            .map(|path| {
+                let file = &desired[&path];
+                let row = Last::of(file.owner, file.digest(&path));
+                (path, row)
+            })
             .collect(),
         named: ported.named,
         remarks,

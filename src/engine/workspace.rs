@@ -19,7 +19,7 @@ use crate::{
     project::{self, Definition, FILE, Key, Project, Source},
     reconcile::Last,
     template,
-    tree::{self, Content, Digest, Found, Owner, RelPath},
+    tree::{self, Content, Found, Owner, RelPath},
 };
 
 /// A project's directory, its `PROJECT`, and what was last applied.
@@ -271,7 +271,8 @@ impl Workspace {
         };
         for (path, file) in tree {
             if matches!(tree::find(&self.root, &path)?, Found::File(_)) {
-                rebuilt.rows.insert(path.clone(), file_row(&path, &file));
+                let row = Last::of(file.owner, file.digest(&path));
+                rebuilt.rows.insert(path, row);
             }
         }
         Ok(rebuilt)
@@ -306,14 +307,6 @@ fn attach(root: &Path, project: &mut Project, other: Option<&Project>) -> Result
             }
         }
     })
-}
-
-/// The row of a file with its generated text.
-pub fn file_row(path: &RelPath, file: &tree::File) -> Last<Digest> {
-    Last {
-        owner: file.owner,
-        any_of: vec![file.digest(path)],
-    }
 }
 
 /// Refuses a directory that is a project already, or was one and lost its `PROJECT`.

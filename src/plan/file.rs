@@ -398,10 +398,7 @@ impl<'a> ThreeWay<'a> {
 
     /// The row of a file whose desired text was applied or reported.
     pub fn desired(&self) -> Last<Digest> {
-        Last {
-            owner: self.file.owner,
-            any_of: vec![self.digest],
-        }
+        Last::of(self.file.owner, self.digest)
     }
 
     /// The row of a file that is kept. A lock that git merged may have several rows; one of them stays, preferably that of the text

@@ -113,10 +113,7 @@ impl Rewritten {
     /// Replaces the content `before`. An unedited file counts as unedited afterwards, too.
     pub fn of(path: &RelPath, before: &[u8], after: Content, row: Option<&Last<Digest>>) -> Self {
         let row = row.map(|row| match row.any_of.contains(&Digest::of(path, before)) {
-            true => Last {
-                owner: row.owner,
-                any_of: vec![Digest::of(path, &after)],
-            },
+            true => Last::of(row.owner, Digest::of(path, &after)),
             false => row.clone(),
         });
         Self {
