@@ -17,12 +17,13 @@ use crate::{
 
 /// The types whose attributes contradict `PROJECT`.
 pub fn drifts(snapshot: &Snapshot<'_>) -> Result<Vec<Drift>> {
+    let inputs = &snapshot.inputs;
     // A file as it was rendered from `PROJECT` cannot contradict it.
     let edited = |path: &RelPath| {
-        let (bytes, file) = (snapshot.on_disk(path)?, snapshot.desired.get(path)?);
+        let (bytes, file) = (inputs.on_disk(path)?, inputs.desired.get(path)?);
         (file.owner == Owner::User && **bytes != *file.content).then_some(bytes)
     };
-    if !snapshot.desired.keys().any(|path| edited(path).is_some()) {
+    if !inputs.desired.keys().any(|path| edited(path).is_some()) {
         return Ok(Vec::new());
     }
     let types = template::all_types(&snapshot.request.project)?;

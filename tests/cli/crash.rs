@@ -18,7 +18,6 @@ use std::{
 use fault::{Fault, Faulty};
 use operator_forge::{
     apply::{Real, Step, Transaction, apply},
-    change::Policy,
     error::Result,
     memory::Memory,
     plan,
@@ -106,20 +105,12 @@ fn steps(root: &Path, project: &[u8]) -> Result<Vec<Step>> {
     let memory = Memory::load(root)?;
     let found = find_all(root, plan::paths(&memory, &desired)?)?;
     let set = plan::plan(&plan::Inputs {
-        rows: &memory.rows,
-        desired: &desired,
-        found: &found,
-        templates: template::SET,
-        definitions: &BTreeMap::new(),
-        project: &project.write(),
-        applied: &BTreeMap::new(),
-        resolved: &BTreeMap::new(),
-        named: &plan::NamedFiles::default(),
-        policy: Policy::Abort,
-        decided: &BTreeMap::new(),
-        forced: &Default::default(),
-        owned: &project.settings.owned,
-        aside: &BTreeMap::new(),
+        project: project.write(),
+        owned: project.settings.owned,
+        memory,
+        desired,
+        found,
+        ..plan::Inputs::default()
     })?;
     Ok(Step::of(&set))
 }
