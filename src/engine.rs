@@ -50,8 +50,7 @@ pub fn reconcile(
     );
     let lost = snapshot.resolve_lost();
     let lost = lost.map_err(|failure| failure.note("nothing was written"))?;
-    let may_ask = !(flags.no_input || flags.dry_run || report.is_json());
-    let prompt = Prompt::new(report, may_ask);
+    let prompt = Prompt::new(report, !(flags.no_input || flags.dry_run));
     let set = plan(&mut snapshot, flags, prompt, report)?;
     conflicts::refuse(&set).map_err(|failure| match request.explain {
         Some(explain) => explain(failure, request, &set),
