@@ -35,15 +35,9 @@ impl Branches {
     /// Finds two branches in `PROJECT`, whose content is `bytes`; `None` where it is the text of one project.
     pub fn find(git: &Status, root: &Path, bytes: &[u8]) -> Result<Option<Self>> {
         let text = String::from_utf8_lossy(&tree::unix_line_ends(bytes)).into_owned();
-        let sides = markers::sides(&text);
-        if sides.is_none() && !git.has_unmerged() && !git.is_merge() {
-            return Ok(None);
-        }
-        let in_index = git
-            .unmerged(|path| path.as_str() == FILE)?
-            .into_values()
-            .next();
-        if let Some(sides) = sides {
+        let in_index = git.unmerged(|path| path.as_str() == FILE)?;
+        let in_index = in_index.into_values().next();
+        if let Some(sides) = markers::sides(&text) {
             let base = in_index.and_then(|git| git.base).or(sides.base.clone());
             return Ok(Some(Self {
                 base,
