@@ -109,11 +109,6 @@ impl Verdict {
             Self::KeepUser | Self::KeepEdited | Self::Merge | Self::Edited
         )
     }
-
-    /// Whether a person has to decide before anything is written.
-    pub fn is_conflict(self) -> bool {
-        matches!(self, Self::Exists | Self::Edited)
-    }
 }
 
 /// Decides one path. `last`, `disk` and `desired` are `None` where the table says `-`.
@@ -248,7 +243,10 @@ mod tests {
             let (last3, disk3) = apply(again, last2.as_ref(), disk2, desired.as_ref());
             let case = format!("{last:?} {disk:?} {desired:?}: {verdict:?}, then {again:?}");
             assert_eq!(disk3, disk2, "{case}");
-            assert!(!again.is_conflict(), "{case}");
+            assert!(
+                !matches!(again, Verdict::Exists | Verdict::Edited),
+                "{case}"
+            );
             assert!(!matches!(again, Verdict::Merge | Verdict::Adopt), "{case}");
             assert_eq!(last3, last2, "{case}");
         }

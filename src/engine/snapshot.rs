@@ -97,11 +97,7 @@ impl<'a> Snapshot<'a> {
             return (reconcile(last, on_disk.as_ref(), None), on_disk);
         };
         let sides = ThreeWay::new(path, last, disk, file);
-        let verdict = match self.inputs.resolved.get(path) {
-            Some(resolved) => resolved.verdict,
-            None => sides.resolve(self.inputs.applied.get(path)).verdict,
-        };
-        (verdict, sides.on_disk)
+        (sides.resolve(&self.inputs).verdict, sides.on_disk)
     }
 
     /// A remark about Shared files that lack generated lines and that `set` leaves as they are. Edits of Shared files are

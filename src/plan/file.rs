@@ -140,10 +140,7 @@ fn desired(inputs: &Inputs, sides: &ThreeWay<'_>, at: &RelPath) -> Planned {
         note,
         merged,
         marked,
-    } = match inputs.resolved.get(path) {
-        Some(resolved) => resolved.clone(),
-        None => sides.resolve(inputs.applied.get(path)),
-    };
+    } = sides.resolve(inputs);
     let done = |change: Option<Change>, note| Planned {
         changes: change.into_iter().collect(),
         note,
@@ -354,8 +351,12 @@ impl<'a> ThreeWay<'a> {
         reconcile(self.last, self.on_disk.as_ref(), Some(&desired))
     }
 
-    /// The verdict and the merge of a Tool file whose text was `applied`.
-    pub fn resolve(&self, applied: Option<&Content>) -> Resolved {
+    /// The verdict, and the merge of a Tool file whose last applied text is known.
+    pub fn resolve(&self, inputs: &Inputs) -> Resolved {
+        if let Some(resolved) = inputs.resolved.get(self.path) {
+            return resolved.clone();
+        }
+        let applied = inputs.applied.get(self.path);
         let merged = applied.and_then(|applied| self.merge_onto(applied).ok());
         let verdict = self.verdict_if(merged.is_some());
         Resolved {
