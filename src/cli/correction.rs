@@ -136,14 +136,10 @@ pub fn with_flags(words: &[String], flags: &[Flag]) -> Option<Vec<String>> {
 /// `words` without these flags. `None` if the command does not have all of them.
 pub fn without_flags(words: &[String], flags: &[String]) -> Option<Vec<String>> {
     let mut line = Line::of(words);
-    let names: Vec<&str> = flags
-        .iter()
-        .filter_map(|flag| flag.split('=').next())
-        .collect();
-    if !names
-        .iter()
-        .all(|name| takes_value(&line.command, name).is_some())
-    {
+    let names = flags.iter().filter_map(|flag| flag.split('=').next());
+    let names: Vec<&str> = names.collect();
+    let has = |name: &&str| takes_value(&line.command, name).is_some();
+    if !names.iter().all(has) {
         return None;
     }
     line.pieces.retain(|piece| !names.contains(&&*piece.name));
