@@ -42,8 +42,7 @@ Examples:
   operator-forge create api --group cache --version v1alpha1 --kind Memcached
   operator-forge create api --group apps --version v1 --kind Deployment --resource=false --dry-run",
     subcommand_required = true,
-    arg_required_else_help = true,
-    disable_help_subcommand = false
+    arg_required_else_help = true
 )]
 pub struct Cli {
     /// Flags of every command.
