@@ -21,24 +21,27 @@ use crate::{
     memory::{self, Memory},
     reconcile::{Last, Verdict},
     template,
-    tree::{self, Content, Digest, Found, Owner, RelPath, Tree},
+    tree::{self, Content, Digest, Found, Owner, RelPath},
 };
 
 /// The old path of each file that moves, by its new one.
 pub type Moves = BTreeMap<RelPath, RelPath>;
 
-/// The paths to read before planning: everything desired or remembered, the record itself, and the bases.
-pub fn paths(memory: &Memory, desired: &Tree) -> Result<BTreeSet<RelPath>> {
-    let mut paths: BTreeSet<RelPath> = desired.keys().chain(memory.rows.keys()).cloned().collect();
-    let shared = |path: &&RelPath| {
-        let owners = [
-            desired.get(path).map(|file| file.owner),
-            memory.rows.get(path).map(|row| row.owner),
-        ];
-        owners.contains(&Some(Owner::Shared))
+/// The paths to read before planning: everything desired, remembered or named, the record itself, and the bases.
+pub fn paths(inputs: &Inputs) -> Result<BTreeSet<RelPath>> {
+    let rows = inputs.memory.rows.keys();
+    let named = inputs.named.rewritten.keys();
+    let files = inputs.desired.keys().chain(rows).chain(named);
+    let mut paths: BTreeSet<RelPath> = files.cloned().collect();
+    let is_shared = |path: &&RelPath| {
+        let desired = inputs.desired.get(path).map(|file| file.owner);
+        let last = inputs.last(path).map(|row| row.owner);
+        [desired, last].contains(&Some(Owner::Shared))
     };
-    let bases: Result<Vec<RelPath>> = paths.iter().filter(shared).map(memory::base_path).collect();
+    let shared = paths.iter().filter(is_shared);
+    let bases: Result<Vec<RelPath>> = shared.map(memory::base_path).collect();
     paths.extend(bases?);
+    paths.extend(inputs.definitions.keys().cloned());
     for path in ["PROJECT", memory::APPLIED_PROJECT, memory::LOCK] {
         paths.insert(RelPath::parse(path)?);
     }

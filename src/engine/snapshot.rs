@@ -47,10 +47,7 @@ impl<'a> Snapshot<'a> {
         };
         inputs.memory.rows.extend(request.adopted.clone());
         inputs.named.start(&mut inputs.desired);
-        let mut paths = plan::paths(&inputs.memory, &inputs.desired)?;
-        paths.extend(inputs.named.rewritten.keys().cloned());
-        paths.extend(inputs.definitions.keys().cloned());
-        inputs.found = tree::find_all(root, paths)?;
+        inputs.found = tree::find_all(root, plan::paths(&inputs)?)?;
         for (path, file) in inputs.desired.iter_mut().filter(|(_, file)| file.named) {
             // The compiler also finds a module that the user moved into a directory of its own.
             if inputs.found.get(path) == Some(&Found::Absent)

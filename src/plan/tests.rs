@@ -5,7 +5,7 @@ mod moves;
 use super::*;
 use crate::{
     change::{NoteKind, Policy},
-    tree::File,
+    tree::{File, Tree},
 };
 
 pub(crate) fn path(text: &str) -> RelPath {

@@ -101,18 +101,15 @@ fn prepare(scenario: &Scenario) -> Prepared {
 /// What the command does, planned in this process: the new text of `PROJECT` is all that differs between commands.
 fn steps(root: &Path, project: &[u8]) -> Result<Vec<Step>> {
     let project = Project::read(project)?;
-    let desired = template::tree(&project)?;
-    let memory = Memory::load(root)?;
-    let found = find_all(root, plan::paths(&memory, &desired)?)?;
-    let set = plan::plan(&plan::Inputs {
+    let mut inputs = plan::Inputs {
+        memory: Memory::load(root)?,
+        desired: template::tree(&project)?,
         project: project.write(),
         owned: project.settings.owned,
-        memory,
-        desired,
-        found,
         ..plan::Inputs::default()
-    })?;
-    Ok(Step::of(&set))
+    };
+    inputs.found = find_all(root, plan::paths(&inputs)?)?;
+    Ok(Step::of(&plan::plan(&inputs)?))
 }
 
 impl Prepared {
