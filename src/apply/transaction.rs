@@ -77,10 +77,8 @@ impl<'a> Transaction<'a> {
     pub(super) fn take(disk: &'a dyn Disk, command: &'a str) -> Result<Self> {
         for directory in [&MEMORY, &LOCAL] {
             // A symbolic link could lead out of the project.
-            if !matches!(
-                kind(disk, directory)?,
-                FileType::Directory | FileType::Absent
-            ) {
+            let there = kind(disk, directory)?;
+            if !matches!(there, FileType::Directory | FileType::Absent) {
                 let obstacle = match disk.find(directory)? {
                     Found::Obstacle(obstacle) => obstacle,
                     _ => Obstacle {
