@@ -19,6 +19,7 @@ use crate::{
     change::{Action, Change, ChangeSet, Conflict, ConflictKind, Note},
     error::Result,
     memory::{self, Memory},
+    project::FILE,
     reconcile::{Last, Verdict},
     template,
     tree::{self, Content, Digest, Found, Owner, RelPath},
@@ -42,7 +43,7 @@ pub fn paths(inputs: &Inputs) -> Result<BTreeSet<RelPath>> {
     let bases: Result<Vec<RelPath>> = shared.map(memory::base_path).collect();
     paths.extend(bases?);
     paths.extend(inputs.definitions.keys().cloned());
-    for path in ["PROJECT", memory::APPLIED_PROJECT, memory::LOCK] {
+    for path in [FILE, memory::APPLIED_PROJECT, memory::LOCK] {
         paths.insert(RelPath::parse(path)?);
     }
     Ok(paths)
@@ -190,16 +191,13 @@ fn record(
         templates: template::SET,
         rows,
     };
-    let project: Content = inputs.project.as_bytes().to_vec().into();
-    put(
-        RelPath::parse(memory::APPLIED_PROJECT)?,
-        Some(project.clone()),
-    );
-    put(RelPath::parse("PROJECT")?, Some(project));
-    put(
-        RelPath::parse(memory::LOCK)?,
-        Some(memory.write().into_bytes().into()),
-    );
+    for (path, text) in [
+        (memory::APPLIED_PROJECT, inputs.project.clone()),
+        (FILE, inputs.project.clone()),
+        (memory::LOCK, memory.write()),
+    ] {
+        put(RelPath::parse(path)?, Some(text.into_bytes().into()));
+    }
     Ok(())
 }
 

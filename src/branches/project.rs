@@ -119,14 +119,10 @@ impl Branches {
             if file.owner != Owner::User || !alone.contains(&path) {
                 continue;
             }
-            let before = match tree::find(root, &path)? {
-                Found::File(bytes) => Some(bytes),
-                Found::Absent => None,
+            let (before, after) = match tree::find(root, &path)? {
+                Found::File(bytes) => (Some(bytes.clone()), Some(bytes)),
+                Found::Absent => (None, text(&path)?.map(String::into_bytes)),
                 Found::Obstacle(_) => continue,
-            };
-            let after = match &before {
-                Some(bytes) => Some(bytes.clone()),
-                None => text(&path)?.map(String::into_bytes),
             };
             let Some(after) = after else { continue };
             let rewritten = Rewritten {
