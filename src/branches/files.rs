@@ -184,14 +184,9 @@ impl Merged<'_> {
             Some(sides) => again(base_path, sides),
         };
         let Some(sides) = &self.sides else {
-            let is_row = |side: &&String| self.is_row(side);
-            let row = |sides: &Sides| {
-                [&sides.ours, &sides.theirs]
-                    .into_iter()
-                    .find(is_row)
-                    .cloned()
-            };
-            let base = merged_base.or_else(|| self.base_sides.as_ref().and_then(row));
+            let sides = self.base_sides.iter().flat_map(|it| [&it.ours, &it.theirs]);
+            let mut rows = sides.filter(|side| self.is_row(side));
+            let base = merged_base.or_else(|| rows.next().cloned());
             return Ok(base.zip(Some(self.file.ours()?)));
         };
         if let Some(base) = &self.base_sides
