@@ -44,10 +44,8 @@ pub fn reconcile(
     // A change that another process made since `PROJECT` was read must not count as the user's edit.
     transaction.iter().try_for_each(Transaction::check_alone)?;
     workspace.refuse_if_moved(&snapshot.inputs.found)?;
-    report.at(
-        "Comparing",
-        format!("{} files", snapshot.inputs.found.len()),
-    );
+    let files = snapshot.inputs.found.len();
+    report.at("Comparing", format!("{files} files"));
     let lost = snapshot.resolve_lost();
     let lost = lost.map_err(|failure| failure.note("nothing was written"))?;
     let prompt = Prompt::new(report, !(flags.no_input || flags.dry_run));

@@ -26,10 +26,8 @@ fn files(flags: &Global, report: &Report) -> Result<u8> {
     let request = Request::of("check", workspace.project.clone());
     report.at("Rendering", entries(&request.project));
     let mut snapshot = Snapshot::of(&workspace, &request, Policy::Abort)?;
-    report.at(
-        "Comparing",
-        format!("{} files", snapshot.inputs.found.len()),
-    );
+    let files = snapshot.inputs.found.len();
+    report.at("Comparing", format!("{files} files"));
     snapshot.resolve_lost()?;
     let set = snapshot.plan()?;
     let drifts = drifts(&snapshot)?;
