@@ -5,6 +5,7 @@
 //! pasted line does.
 
 /// One thing that a person can do.
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Advice {
     /// The same command line again, once something else is in order.
@@ -21,25 +22,21 @@ pub enum Advice {
 
 impl Advice {
     /// The same command line with `flag` set to `value`.
-    #[must_use]
     pub fn set(flag: impl Into<String>, value: impl Into<String>) -> Self {
         Self::Set(vec![Flag::new(flag, Some(value.into()))])
     }
 
     /// The same command line with a flag that has no value.
-    #[must_use]
     pub fn switch(flag: impl Into<String>) -> Self {
         Self::Set(vec![Flag::new(flag, None)])
     }
 
     /// The same command line with these flags.
-    #[must_use]
     pub fn set_all(flags: impl IntoIterator<Item = Flag>) -> Self {
         Self::Set(flags.into_iter().collect())
     }
 
     /// The same command line without `flag`.
-    #[must_use]
     pub fn drop(flag: impl Into<String>) -> Self {
         Self::Drop(vec![flag.into()])
     }
@@ -52,6 +49,7 @@ impl From<Script> for Advice {
 }
 
 /// A flag of the command line.
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flag {
     /// The name with its dashes: `--version`.
@@ -62,7 +60,6 @@ pub struct Flag {
 
 impl Flag {
     /// A flag, and its value if it has one; `--resource=false` has one.
-    #[must_use]
     pub fn new(name: impl Into<String>, value: Option<String>) -> Self {
         let name = name.into();
         match (name.split_once('='), value) {
@@ -75,7 +72,6 @@ impl Flag {
     }
 
     /// The words of the flag: `--version v1`, or `--resource=false` where the next word would not be read as its value.
-    #[must_use]
     pub fn words(&self) -> Vec<String> {
         match &self.value {
             None => vec![self.name.clone()],
@@ -88,6 +84,7 @@ impl Flag {
 }
 
 /// Shell commands that run one after the other, each if the one before it succeeded.
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
     in_project: bool,
@@ -105,13 +102,11 @@ pub enum Word {
 
 impl Script {
     /// A command of operator-forge: `sync --on-conflict keep`.
-    #[must_use]
     pub fn forge(words: &'static str) -> Self {
         Self::of("operator-forge").code(words)
     }
 
     /// A command that runs in the project's directory: `git add`.
-    #[must_use]
     pub fn of(words: &'static str) -> Self {
         let empty = Self {
             in_project: true,
@@ -121,7 +116,6 @@ impl Script {
     }
 
     /// A command that runs in any directory.
-    #[must_use]
     pub fn anywhere(words: &'static str) -> Self {
         Self {
             in_project: false,
@@ -130,14 +124,12 @@ impl Script {
     }
 
     /// Opens files in the user's editor.
-    #[must_use]
     pub fn edit<T: Into<String>>(paths: impl IntoIterator<Item = T>) -> Self {
         let editor = Self::of("${EDITOR:-vi}");
         paths.into_iter().fold(editor, Self::path)
     }
 
     /// Renames `path` so that something else can take its place. It asks before it replaces a file.
-    #[must_use]
     pub fn put_aside(path: impl Into<String>) -> Self {
         let path = path.into();
         let aside = format!("{path}.former");
@@ -145,7 +137,6 @@ impl Script {
     }
 
     /// Adds a path as a word that is no flag.
-    #[must_use]
     pub fn path(self, path: impl Into<String>) -> Self {
         match path.into() {
             flag if flag.starts_with('-') => self.arg(format!("./{flag}")),
@@ -154,19 +145,16 @@ impl Script {
     }
 
     /// Adds one word, whatever it holds.
-    #[must_use]
     pub fn arg(self, text: impl Into<String>) -> Self {
         self.word(Word::Text(text.into()))
     }
 
     /// Adds words, whatever they hold.
-    #[must_use]
     pub fn args<T: Into<String>>(self, texts: impl IntoIterator<Item = T>) -> Self {
         texts.into_iter().fold(self, Self::arg)
     }
 
     /// Adds words of this program.
-    #[must_use]
     pub fn code(self, words: &'static str) -> Self {
         words
             .split_ascii_whitespace()
@@ -175,13 +163,11 @@ impl Script {
     }
 
     /// Adds flags.
-    #[must_use]
     pub fn flags(self, flags: &[Flag]) -> Self {
         self.args(flags.iter().flat_map(Flag::words))
     }
 
     /// Adds the commands of `next` behind `&&`.
-    #[must_use]
     pub fn then(mut self, next: Self) -> Self {
         self.in_project |= next.in_project;
         self.commands.extend(next.commands);
@@ -189,13 +175,11 @@ impl Script {
     }
 
     /// The words of each command.
-    #[must_use]
     pub fn commands(&self) -> &[Vec<Word>] {
         &self.commands
     }
 
     /// Whether the commands run in the project's directory.
-    #[must_use]
     pub fn is_in_project(&self) -> bool {
         self.in_project
     }
@@ -209,6 +193,7 @@ impl Script {
 }
 
 /// A next step after a command that succeeded: a sentence, and perhaps a line to paste.
+#[must_use]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NextStep {
     /// The sentence: `build, and look at what is new:`.
@@ -219,7 +204,6 @@ pub struct NextStep {
 
 impl NextStep {
     /// A step without a line.
-    #[must_use]
     pub fn by_hand(what: impl Into<String>) -> Self {
         Self {
             what: what.into(),
@@ -228,7 +212,6 @@ impl NextStep {
     }
 
     /// A step with a line.
-    #[must_use]
     pub fn new(what: impl Into<String>, how: impl Into<Advice>) -> Self {
         Self {
             what: what.into(),

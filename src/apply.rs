@@ -141,12 +141,10 @@ fn verify(disk: &dyn Disk, step: &Step) -> Result<()> {
 /// Gives each step the mode of its file; refuses a read-only file.
 fn keep_modes(disk: &dyn Disk, steps: &mut [Step]) -> Result<()> {
     for step in steps {
-        let Some(before) = &mut step.before else {
-            continue;
-        };
-        if let FileType::File {
-            mode, read_only, ..
-        } = kind(disk, &step.path)?
+        if let Some(before) = &mut step.before
+            && let FileType::File {
+                mode, read_only, ..
+            } = kind(disk, &step.path)?
         {
             if read_only {
                 let (path, shown) = (step.path.clone(), disk.show(&step.path));
@@ -168,10 +166,9 @@ pub fn carry_modes(
     moved: &BTreeMap<RelPath, RelPath>,
 ) -> Result<()> {
     for step in steps {
-        let (Some(from), Some(after)) = (moved.get(&step.path), &mut step.after) else {
-            continue;
-        };
-        if let FileType::File { mode, .. } = kind(disk, from)? {
+        if let (Some(from), Some(after)) = (moved.get(&step.path), &mut step.after)
+            && let FileType::File { mode, .. } = kind(disk, from)?
+        {
             after.mode = mode;
         }
     }

@@ -42,8 +42,7 @@ Examples:
   operator-forge create api --group cache --version v1alpha1 --kind Memcached
   operator-forge create api --group apps --version v1 --kind Deployment --resource=false --dry-run",
     subcommand_required = true,
-    arg_required_else_help = true,
-    disable_help_subcommand = false
+    arg_required_else_help = true
 )]
 pub struct Cli {
     /// Flags of every command.
@@ -59,7 +58,6 @@ const TITLE: Style = AnsiColor::Green.on_default().bold();
 
 /// The command line with the help that people read: in the colors of cargo. Only the help of the program explains the global
 /// flags.
-#[must_use]
 pub fn command() -> clap::Command {
     let colors = Styles::styled()
         .header(TITLE)

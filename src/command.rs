@@ -109,7 +109,7 @@ fn dispatch(cli: &Cli, report: &Report) -> Result<u8> {
         Command::Update(flags) => return update::run(global, flags, report),
         Command::Check(flags) => return check::run(global, flags, report),
         Command::Diff(flags) => return diff::run(&open()?, flags, report),
-        Command::Status(flags) => return status::run(&Workspace::open_any(root)?, flags, report),
+        Command::Status(flags) => return status::run(&Workspace::read(root, None)?, flags, report),
         Command::Version => return program::version(report),
         Command::Completion { shell } => return program::completion(*shell, report),
         Command::ManPages { dir } => return program::man_pages(global, dir),

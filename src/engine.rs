@@ -12,12 +12,10 @@ mod request;
 mod snapshot;
 mod workspace;
 
-use std::collections::BTreeMap;
-
 pub use self::{
     request::Request,
     snapshot::Snapshot,
-    workspace::{Workspace, file_row, refuse_existing},
+    workspace::{Workspace, refuse_existing},
 };
 use crate::{
     advice::{Advice, NextStep, Script},
@@ -45,16 +43,16 @@ pub fn reconcile(
         false => Some(Transaction::begin(&disk, request.command)?),
     };
     report.at("Rendering", entries(&request.project));
-    let mut snapshot = Snapshot::of(workspace, request)?;
+    let mut snapshot = Snapshot::of(workspace, request, flags.policy())?;
     // A change that another process made since `PROJECT` was read must not count as the user's edit.
     transaction.iter().try_for_each(Transaction::check_alone)?;
-    workspace.refuse_if_moved(&snapshot.found)?;
-    report.at("Comparing", format!("{} files", snapshot.found.len()));
-    let lost = snapshot.resolve_lost(flags.policy());
+    workspace.refuse_if_moved(&snapshot.inputs.found)?;
+    let files = snapshot.inputs.found.len();
+    report.at("Comparing", format!("{files} files"));
+    let lost = snapshot.resolve_lost();
     let lost = lost.map_err(|failure| failure.note("nothing was written"))?;
-    let may_ask = !(flags.no_input || flags.dry_run || report.is_json());
-    let prompt = Prompt::new(report, may_ask);
-    let set = plan(&snapshot, flags, prompt, report)?;
+    let prompt = Prompt::new(report, !(flags.no_input || flags.dry_run));
+    let set = plan(&mut snapshot, flags, prompt, report)?;
     conflicts::refuse(&set).map_err(|failure| match request.explain {
         Some(explain) => explain(failure, request, &set),
         None => failure,
@@ -109,21 +107,20 @@ pub fn reconcile(
 
 /// Plans, asks about conflicts on a terminal, and plans again with the answers.
 fn plan(
-    snapshot: &Snapshot<'_>,
+    snapshot: &mut Snapshot<'_>,
     flags: &Global,
     prompt: Prompt<'_>,
     report: &Report,
 ) -> Result<ChangeSet> {
-    let set = snapshot.plan(flags.policy(), &BTreeMap::new())?;
+    let set = snapshot.plan()?;
     if !prompt.is_allowed() || flags.on_conflict.is_some() || set.conflicts.is_empty() {
         return Ok(set);
     }
-    let answers = conflicts::ask(&set.conflicts, |conflict, rest| {
-        let change = conflicts::change(conflict, &snapshot.desired, &snapshot.found);
-        report.diff(&change);
+    snapshot.inputs.answers = conflicts::ask(&set.conflicts, |conflict, rest| {
+        report.diff(&conflicts::change(conflict, &snapshot.inputs));
         prompt.conflict(conflict.path.as_str(), &conflict.why.reason(), rest)
     })?;
-    snapshot.plan(flags.policy(), &answers)
+    snapshot.plan()
 }
 
 /// The next steps after a command: those of a merge or of conflict markers, else those of the request.
@@ -142,7 +139,8 @@ fn next_steps(
     };
     if workspace.merge.is_some() {
         // git may have more to merge than the files of the project. It would commit what is staged unresolved.
-        let is_other = |path: &RelPath| path.as_str() != FILE && !snapshot.found.contains_key(path);
+        let is_other =
+            |path: &RelPath| path.as_str() != FILE && !snapshot.inputs.found.contains_key(path);
         let mut open = branches::open(&workspace.git, &workspace.root, is_other)?;
         open.extend(with_note(&[NoteKind::Markers, NoteKind::Unmerged]));
         let open: Vec<String> = open.iter().map(|path| format!("`{path}`")).collect();

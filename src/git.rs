@@ -137,16 +137,6 @@ impl Status {
         })
     }
 
-    /// Whether any path is unmerged.
-    pub fn has_unmerged(&self) -> bool {
-        !self.unmerged.is_empty()
-    }
-
-    /// Whether the last commit is a merge.
-    pub fn is_merge(&self) -> bool {
-        self.is_merge
-    }
-
     /// The texts of those unmerged paths that are `wanted`.
     pub fn unmerged(
         &self,

@@ -19,43 +19,45 @@ use crate::{
     change::{Action, Change, ChangeSet, Conflict, ConflictKind, Note},
     error::Result,
     memory::{self, Memory},
+    project::FILE,
     reconcile::{Last, Verdict},
-    tree::{self, Content, Digest, Found, Owner, RelPath, Tree},
+    template,
+    tree::{self, Content, Digest, Found, Owner, RelPath},
 };
 
 /// The old path of each file that moves, by its new one.
 pub type Moves = BTreeMap<RelPath, RelPath>;
 
-/// The paths to read before planning: everything desired or remembered, the record itself, and the bases.
-pub fn paths(memory: &Memory, desired: &Tree) -> Result<BTreeSet<RelPath>> {
-    let mut paths: BTreeSet<RelPath> = desired.keys().chain(memory.rows.keys()).cloned().collect();
-    let shared = |path: &&RelPath| {
-        let owners = [
-            desired.get(path).map(|file| file.owner),
-            memory.rows.get(path).map(|row| row.owner),
-        ];
-        owners.contains(&Some(Owner::Shared))
+/// The paths to read before planning: everything desired, remembered or named, the record itself, and the bases.
+pub fn paths(inputs: &Inputs) -> Result<BTreeSet<RelPath>> {
+    let rows = inputs.memory.rows.keys();
+    let named = inputs.named.rewritten.keys();
+    let files = inputs.desired.keys().chain(rows).chain(named);
+    let mut paths: BTreeSet<RelPath> = files.cloned().collect();
+    let is_shared = |path: &&RelPath| {
+        let desired = inputs.desired.get(path).map(|file| file.owner);
+        let last = inputs.last(path).map(|row| row.owner);
+        [desired, last].contains(&Some(Owner::Shared))
     };
-    let bases: Result<Vec<RelPath>> = paths.iter().filter(shared).map(memory::base_path).collect();
+    let shared = paths.iter().filter(is_shared);
+    let bases: Result<Vec<RelPath>> = shared.map(memory::base_path).collect();
     paths.extend(bases?);
-    for path in ["PROJECT", memory::APPLIED_PROJECT, memory::LOCK] {
+    paths.extend(inputs.definitions.keys().cloned());
+    for path in [FILE, memory::APPLIED_PROJECT, memory::LOCK] {
         paths.insert(RelPath::parse(path)?);
     }
     Ok(paths)
 }
 
 /// The edited Tool files: those for which nothing new is desired, and those that have to change.
-pub fn edited(
-    memory: &Memory,
-    desired: &Tree,
-    found: &BTreeMap<RelPath, Found>,
-) -> (Vec<RelPath>, Vec<RelPath>) {
+pub fn edited(inputs: &Inputs) -> (Vec<RelPath>, Vec<RelPath>) {
     let (mut kept, mut changing) = (Vec::new(), Vec::new());
-    for (path, file) in desired.iter().filter(|(_, file)| file.owner == Owner::Tool) {
-        if let Some(Found::File(bytes)) = found.get(path)
+    let desired = inputs.desired.iter();
+    for (path, file) in desired.filter(|(_, file)| file.owner == Owner::Tool) {
+        if let Some(bytes) = inputs.on_disk(path)
             && **bytes != *file.content
         {
-            match ThreeWay::new(path, memory.rows.get(path), Some(bytes), file).verdict() {
+            match ThreeWay::new(path, inputs.last(path), Some(bytes), file).verdict() {
                 Verdict::KeepEdited => kept.push(path.clone()),
                 Verdict::Edited => changing.push(path.clone()),
                 _ => {}
@@ -66,22 +68,18 @@ pub fn edited(
 }
 
 /// The files that move. A deleted file moves, too.
-pub fn moves(
-    rows: &BTreeMap<RelPath, Last<Digest>>,
-    desired: &Tree,
-    found: &BTreeMap<RelPath, Found>,
-) -> Moves {
+pub fn moves(inputs: &Inputs) -> Moves {
+    let is_known = |path: &RelPath| inputs.last(path).is_some();
     let mut moves = Moves::new();
-    for (to, file) in desired.iter().filter(|(_, file)| !file.former.is_empty()) {
-        let is_absent = found.get(to).is_none_or(|found| *found == Found::Absent);
+    for (to, file) in &inputs.desired {
         let from = file.former.iter().find(|from| {
-            rows.contains_key(from)
-                && !desired.contains_key(from)
-                && !matches!(found.get(from), Some(Found::Obstacle(_)))
+            is_known(from)
+                && !inputs.desired.contains_key(from)
+                && !matches!(inputs.found(from), Found::Obstacle(_))
         });
         if let Some(from) = from
-            && is_absent
-            && !rows.contains_key(to)
+            && *inputs.found(to) == Found::Absent
+            && !is_known(to)
             && !moves.values().any(|taken| taken == from)
         {
             moves.insert(to.clone(), from.clone());
@@ -93,10 +91,10 @@ pub fn moves(
 /// Plans a command: every change, note and conflict.
 ///
 /// Errors: a path cannot be stored. Problems with contents are conflicts and notes in the result.
-pub fn plan(inputs: &Inputs<'_>) -> Result<ChangeSet> {
-    let moves = moves(inputs.rows, inputs.desired, inputs.found);
+pub fn plan(inputs: &Inputs) -> Result<ChangeSet> {
+    let moves = moves(inputs);
     let moved: BTreeSet<&RelPath> = moves.values().collect();
-    let known = inputs.rows.keys().filter(|it| !moved.contains(it));
+    let known = inputs.memory.rows.keys().filter(|it| !moved.contains(it));
     let known = known.chain(inputs.named.rewritten.keys());
     let all: BTreeSet<&RelPath> = inputs.desired.keys().chain(known).collect();
     // The files are independent, and hashing them is most of the work.
@@ -128,7 +126,7 @@ pub fn plan(inputs: &Inputs<'_>) -> Result<ChangeSet> {
 
 /// Adds the changes of the record: the bases of Shared files, both copies of `PROJECT`, and the lock, which comes last.
 fn record(
-    inputs: &Inputs<'_>,
+    inputs: &Inputs,
     moves: &Moves,
     mut rows: BTreeMap<RelPath, Last<Digest>>,
     set: &mut ChangeSet,
@@ -170,39 +168,36 @@ fn record(
         let applied = desired.filter(|file| row.any_of.contains(&file.digest(path)));
         let base = match (applied, moves.get(path)) {
             (Some(file), _) => Some(file.content.clone()),
-            (None, Some(from)) => match inputs.found(&memory::base_path(from)?) {
-                Found::File(bytes) => Some(bytes.clone().into()),
-                _ => None,
-            },
+            (None, Some(from)) => {
+                let base = inputs.on_disk(&memory::base_path(from)?);
+                base.map(|bytes| bytes.clone().into())
+            }
             (None, None) => None,
         };
         if base.is_some() {
             put(memory::base_path(path)?, base);
         }
     }
-    for (path, _) in inputs.rows.iter().filter(|(_, row)| is_shared(row)) {
+    for (path, _) in inputs.memory.rows.iter().filter(|(_, row)| is_shared(row)) {
         if !rows.get(path).is_some_and(is_shared) {
             put(memory::base_path(path)?, None);
         }
     }
-    for (path, definition) in inputs.definitions {
+    for (path, definition) in &inputs.definitions {
         put(path.clone(), definition.clone());
     }
     rows.extend(inputs.aside.clone());
     let memory = Memory {
-        templates: inputs.templates,
+        templates: template::SET,
         rows,
     };
-    let project: Content = inputs.project.as_bytes().to_vec().into();
-    put(
-        RelPath::parse(memory::APPLIED_PROJECT)?,
-        Some(project.clone()),
-    );
-    put(RelPath::parse("PROJECT")?, Some(project));
-    put(
-        RelPath::parse(memory::LOCK)?,
-        Some(memory.write().into_bytes().into()),
-    );
+    for (path, text) in [
+        (memory::APPLIED_PROJECT, inputs.project.clone()),
+        (FILE, inputs.project.clone()),
+        (memory::LOCK, memory.write()),
+    ] {
+        put(RelPath::parse(path)?, Some(text.into_bytes().into()));
+    }
     Ok(())
 }
 

@@ -196,10 +196,9 @@ impl<'a> Prompt<'a> {
 
 /// The refusal where nobody can be asked to choose.
 fn none_named(missing: &[&str], items: &[String]) -> Failure {
-    let quoted = |text: &dyn std::fmt::Display| format!("`{text}`");
-    let flags: Vec<String> = missing.iter().map(|flag| quoted(flag)).collect();
+    let flags: Vec<String> = missing.iter().map(|flag| format!("`{flag}`")).collect();
     let is = if flags.len() == 1 { "is" } else { "are" };
-    let shown = items.iter().take(LISTED).map(|item| quoted(item));
+    let shown = items.iter().take(LISTED).map(|item| format!("`{item}`"));
     let more = items.len().checked_sub(LISTED).filter(|more| *more > 0);
     let names: Vec<String> = shown
         .chain(more.map(|more| format!("{more} more")))

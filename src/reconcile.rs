@@ -15,6 +15,16 @@ pub struct Last<T> {
     pub any_of: Vec<T>,
 }
 
+impl<T> Last<T> {
+    /// The row of a file whose desired content was applied.
+    pub fn of(owner: Owner, applied: T) -> Self {
+        Self {
+            owner,
+            any_of: vec![applied],
+        }
+    }
+}
+
 /// The desired state of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Desired<T> {
@@ -99,11 +109,6 @@ impl Verdict {
             Self::KeepUser | Self::KeepEdited | Self::Merge | Self::Edited
         )
     }
-
-    /// Whether a person has to decide before anything is written.
-    pub fn is_conflict(self) -> bool {
-        matches!(self, Self::Exists | Self::Edited)
-    }
 }
 
 /// Decides one path. `last`, `disk` and `desired` are `None` where the table says `-`.
@@ -177,10 +182,7 @@ mod tests {
         let mut desireds = vec![None];
         for owner in OWNERS {
             for value in 0..3 {
-                lasts.push(Some(Last {
-                    owner,
-                    any_of: vec![value],
-                }));
+                lasts.push(Some(Last::of(owner, value)));
                 for other in 0..3 {
                     lasts.push(Some(Last {
                         owner,
@@ -227,10 +229,7 @@ mod tests {
         let last = match verdict.remember() {
             Remember::Nothing => None,
             Remember::Last => last.cloned(),
-            Remember::Desired => desired.map(|desired| Last {
-                owner: desired.owner,
-                any_of: vec![desired.content],
-            }),
+            Remember::Desired => desired.map(|desired| Last::of(desired.owner, desired.content)),
         };
         (last, disk)
     }
@@ -244,7 +243,10 @@ mod tests {
             let (last3, disk3) = apply(again, last2.as_ref(), disk2, desired.as_ref());
             let case = format!("{last:?} {disk:?} {desired:?}: {verdict:?}, then {again:?}");
             assert_eq!(disk3, disk2, "{case}");
-            assert!(!again.is_conflict(), "{case}");
+            assert!(
+                !matches!(again, Verdict::Exists | Verdict::Edited),
+                "{case}"
+            );
             assert!(!matches!(again, Verdict::Merge | Verdict::Adopt), "{case}");
             assert_eq!(last3, last2, "{case}");
         }

@@ -133,7 +133,6 @@ impl From<tree::Error> for Failure {
 
 impl Obstacle {
     /// The commands that make room for a file: a link becomes a copy of its target, anything else is put aside.
-    #[must_use]
     pub fn makes_room(&self) -> Script {
         if self.kind != ObstacleKind::Link {
             return Script::put_aside(&self.path);
@@ -183,7 +182,6 @@ impl Note {
     }
 
     /// The command that shows the other branch's change of an unmerged file.
-    #[must_use]
     pub fn branch(&self) -> Script {
         let stages = [1, 3].map(|stage| format!(":{stage}:./{}", self.path));
         Script::of("git diff").args(stages)

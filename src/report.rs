@@ -95,7 +95,7 @@ impl Report {
     /// The output so far; empty where it went to the terminal.
     pub fn captured(&self) -> Captured {
         let collected = self.collected.as_ref();
-        collected.map_or_else(Captured::default, |told| told.borrow().clone())
+        collected.map_or_else(Captured::default, |all| all.borrow().clone())
     }
 
     /// Adds what happened before the command began: it comes first in the report of the command.
@@ -276,7 +276,7 @@ impl Report {
     fn put(&self, text: &str) {
         self.progress.finish_and_clear();
         match &self.collected {
-            Some(told) => told.borrow_mut().output.push_str(text),
+            Some(collected) => collected.borrow_mut().output.push_str(text),
             None => self.write(io::stdout(), "standard output", text),
         }
     }
@@ -284,7 +284,7 @@ impl Report {
     fn eprint(&self, text: &str) {
         self.progress.finish_and_clear();
         match &self.collected {
-            Some(told) => told.borrow_mut().error.push_str(text),
+            Some(collected) => collected.borrow_mut().error.push_str(text),
             None => self.write(io::stderr(), "standard error", text),
         }
     }

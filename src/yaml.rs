@@ -175,12 +175,9 @@ fn check(text: &str) -> Result<(), Error> {
     let (mut open, mut anchors, mut aliases) = (0_usize, 0, 0);
     let (mut before, mut bomb) = (b' ', None);
     for (at, byte) in text.bytes().enumerate() {
+        let next = text.as_bytes().get(at + 1);
         let begins_word = matches!(before, b' ' | b'\t' | b'\n' | b'[' | b'{' | b',');
-        let names = || {
-            text.as_bytes()
-                .get(at + 1)
-                .is_some_and(u8::is_ascii_alphanumeric)
-        };
+        let begins_name = begins_word && next.is_some_and(u8::is_ascii_alphanumeric);
         before = byte;
         let is_control = byte.is_ascii_control() && !matches!(byte, b'\t' | b'\n' | b'\r');
         if is_control {
@@ -188,8 +185,8 @@ fn check(text: &str) -> Result<(), Error> {
             return Err(Error::at(text, at, what));
         }
         match byte {
-            b'&' if begins_word && names() => anchors += 1,
-            b'*' if begins_word && names() => {
+            b'&' if begins_name => anchors += 1,
+            b'*' if begins_name => {
                 aliases += 1;
                 bomb = bomb.or((aliases > ALIASES).then_some(at));
             }
@@ -198,11 +195,8 @@ fn check(text: &str) -> Result<(), Error> {
             _ => {}
         }
         if open > DEEPEST {
-            return Err(Error::at(
-                text,
-                at,
-                format!("more than {DEEPEST} brackets are open"),
-            ));
+            let what = format!("more than {DEEPEST} brackets are open");
+            return Err(Error::at(text, at, what));
         }
     }
     match bomb.filter(|_| anchors > 1) {

@@ -13,7 +13,7 @@ use crate::tree::{Digest, Owner, RelPath};
 const FORMAT: &str = "operator-forge journal 1";
 
 /// A change set on its way to the disk.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Journal {
     /// The command, such as `create api`.
     pub command: String,
@@ -69,16 +69,9 @@ impl Journal {
             .position(|pair| pair == b"\n\n")
             .ok_or("its list of files has no end")?;
         let (head, mut texts) = (&body[..head_end], &body[head_end + 2..]);
-        let mut journal = Self {
-            command: String::new(),
-            made_root: false,
-            directories: Vec::new(),
-            steps: Vec::new(),
-        };
-        for line in std::str::from_utf8(head)
-            .map_err(|_| "it is not UTF-8 text")?
-            .lines()
-        {
+        let head = str::from_utf8(head).map_err(|_| "it is not UTF-8 text")?;
+        let mut journal = Self::default();
+        for line in head.lines() {
             match line.split_once(' ') {
                 Some(("command", name)) => journal.command = name.escape_debug().to_string(),
                 Some(("directory", path)) => journal.directories.push(parse_path(path)?),

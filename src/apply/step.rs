@@ -56,10 +56,7 @@ impl Step {
                 path: change.path.clone(),
                 owner: change.owner,
                 before: change.before.clone().map(side),
-                after: change
-                    .after
-                    .as_ref()
-                    .map(|after| side(after.clone().into_owned())),
+                after: change.after.clone().map(|it| side(it.into_owned())),
             })
             .collect()
     }

@@ -41,7 +41,7 @@ enum Claim {
     /// There is no lock file: no command has ever written here.
     Absent,
     /// The lock file cannot be written, so nothing else can.
-    Denied(io::Error),
+    Denied(Error),
 }
 
 impl<'a> Transaction<'a> {
@@ -77,10 +77,8 @@ impl<'a> Transaction<'a> {
     pub(super) fn take(disk: &'a dyn Disk, command: &'a str) -> Result<Self> {
         for directory in [&MEMORY, &LOCAL] {
             // A symbolic link could lead out of the project.
-            if !matches!(
-                kind(disk, directory)?,
-                FileType::Directory | FileType::Absent
-            ) {
+            let there = kind(disk, directory)?;
+            if !matches!(there, FileType::Directory | FileType::Absent) {
                 let obstacle = match disk.find(directory)? {
                     Found::Obstacle(obstacle) => obstacle,
                     _ => Obstacle {
@@ -100,7 +98,7 @@ impl<'a> Transaction<'a> {
             Err(error) => match error.kind() {
                 io::ErrorKind::NotFound => Claim::Absent,
                 io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-                    Claim::Denied(error)
+                    Claim::Denied(cannot(disk, "write", &LOCK)(error))
                 }
                 _ => return Err(cannot(disk, "lock", &LOCK)(error)),
             },
@@ -124,30 +122,24 @@ impl<'a> Transaction<'a> {
     /// Takes the lock before the first write, and creates its file if it is missing.
     pub(super) fn claim(&mut self, made: &mut Made) -> Result<()> {
         let disk = self.disk;
-        match std::mem::replace(&mut self.claim, Claim::Absent) {
-            locked @ Claim::Locked { .. } => {
-                self.claim = locked;
-                return Ok(());
-            }
-            Claim::Denied(error) => return Err(cannot(disk, "write", &LOCK)(error)),
+        match &self.claim {
+            Claim::Locked { .. } => return Ok(()),
+            Claim::Denied(error) => return Err(error.clone()),
             Claim::Absent => {}
         }
-        let refused = |path: &RelPath, error| cannot(disk, "create", path)(error);
         let made_root = disk.make_root();
-        made.root = made_root.map_err(|error| refused(&MEMORY, error))?;
+        made.root = made_root.map_err(cannot(disk, "create", &MEMORY))?;
         for directory in [&MEMORY, &LOCAL] {
             let is_new = disk.make_directory(directory);
-            if is_new.map_err(|error| refused(directory, error))? {
+            if is_new.map_err(cannot(disk, "create", directory))? {
                 made.directories.push(directory);
             }
         }
-        match disk.write(&IGNORE, IGNORED.as_bytes(), None, false) {
-            Ok(()) => made.files.push(&IGNORE),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => {
-                made.files.push(&IGNORE);
-                return Err(refused(&IGNORE, error));
-            }
+        let ignored = disk.write(&IGNORE, IGNORED.as_bytes(), None, false);
+        if !matches!(&ignored, Err(error) if error.kind() == io::ErrorKind::AlreadyExists) {
+            // A write that fails may leave a part of the file.
+            made.files.push(&IGNORE);
+            ignored.map_err(cannot(disk, "create", &IGNORE))?;
         }
         match disk.lock(&LOCK, true) {
             Ok(Lock::Ours(mut held, _)) => {
@@ -160,7 +152,7 @@ impl<'a> Transaction<'a> {
             Ok(Lock::Theirs(text)) => Err(busy(&text)),
             // Another process created it after this command had read the project.
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(busy("")),
-            Err(error) => Err(refused(&LOCK, error)),
+            Err(error) => Err(cannot(disk, "create", &LOCK)(error)),
         }
     }
 }

@@ -8,14 +8,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::{
     change::{ConflictKind, NoteKind},
     git::Unmerged,
-    memory::{self, Memory},
+    memory,
     merge::{
         Driver,
         markers::{self, Sides},
     },
-    plan::{self, NamedFiles, Resolved, ThreeWay, text},
+    plan::{self, Inputs, Resolved, ThreeWay, text},
     reconcile::Verdict,
-    tree::{Digest, Found, Owner, RelPath, Tree},
+    tree::{Digest, Owner, RelPath},
 };
 
 /// The texts of a merge in git.
@@ -30,27 +30,18 @@ pub struct Texts {
 }
 
 /// The verdicts for files with traces of a git merge. All other files are left to the table, and so are those that a command names.
-pub fn resolve(
-    texts: &Texts,
-    memory: &Memory,
-    desired: &Tree,
-    found: &BTreeMap<RelPath, Found>,
-    named: &NamedFiles,
-) -> BTreeMap<RelPath, Resolved> {
-    let moves = plan::moves(&memory.rows, desired, found);
-    let read = |path: &RelPath| match found.get(path) {
-        Some(Found::File(bytes)) => text(bytes).ok(),
-        _ => None,
-    };
+pub fn resolve(texts: &Texts, inputs: &Inputs) -> BTreeMap<RelPath, Resolved> {
+    let moves = plan::moves(inputs);
+    let read = |path: &RelPath| text(inputs.on_disk(path)?).ok();
     let mut resolved = BTreeMap::new();
-    for (path, file) in desired {
+    for (path, file) in &inputs.desired {
         let at = moves.get(path).unwrap_or(path);
-        let (Some(last), Some(Found::File(disk))) = (memory.rows.get(at), found.get(at)) else {
+        let (Some(last), Some(disk)) = (inputs.last(at), inputs.on_disk(at)) else {
             continue;
         };
         let unmerged = texts.unmerged.get(at);
         let is_as_desired = **disk == *file.content && unmerged.is_none();
-        if is_as_desired || named.rewritten.contains_key(path) {
+        if is_as_desired || inputs.named.rewritten.contains_key(path) {
             continue;
         }
         let base = memory::base_path(at).ok();
@@ -193,14 +184,9 @@ impl Merged<'_> {
             Some(sides) => again(base_path, sides),
         };
         let Some(sides) = &self.sides else {
-            let is_row = |side: &&String| self.is_row(side);
-            let row = |sides: &Sides| {
-                [&sides.ours, &sides.theirs]
-                    .into_iter()
-                    .find(is_row)
-                    .cloned()
-            };
-            let base = merged_base.or_else(|| self.base_sides.as_ref().and_then(row));
+            let sides = self.base_sides.iter().flat_map(|it| [&it.ours, &it.theirs]);
+            let mut rows = sides.filter(|side| self.is_row(side));
+            let base = merged_base.or_else(|| rows.next().cloned());
             return Ok(base.zip(Some(self.file.ours()?)));
         };
         if let Some(base) = &self.base_sides

@@ -3,19 +3,18 @@
 //!
 //! Invariant: a file is deleted only if its entry was in `PROJECT` or in the last applied one.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::{
     advice::Script,
     change::Policy,
     error::{Failure, Result},
-    memory::{self, Memory},
+    memory,
     name::{Group, Kind, Plural, ShortName, Version, rust::Module},
-    plan::NamedFiles,
+    plan::Inputs,
     project::{FILE, Project},
-    reconcile::Last,
     syntax::{self, Item},
-    tree::{Digest, Found, RelPath, Tree},
+    tree::RelPath,
 };
 
 /// The files of entries that `PROJECT` has lost.
@@ -28,22 +27,20 @@ pub struct Lost {
 }
 
 impl Lost {
-    /// Finds files that are in the lock and not in `desired`, the tree of `project`. `asked` gives the paths of earlier projects;
-    /// `None` where they are unknown, as before an update.
+    /// Finds files that are in the lock and that `project` does not ask for. `asked` gives the paths of earlier projects; `None`
+    /// where they are unknown, as before an update.
     pub fn find(
         project: &Project,
-        memory: &Memory,
-        desired: &Tree,
-        found: &BTreeMap<RelPath, Found>,
-        named: &NamedFiles,
+        inputs: &Inputs,
         asked: impl FnOnce() -> Result<Option<BTreeSet<RelPath>>>,
     ) -> Result<Self> {
         let is_lost = |path: &&RelPath| {
-            !desired.contains_key(*path)
-                && !named.rewritten.contains_key(*path)
-                && matches!(found.get(*path), Some(Found::File(_)))
+            !inputs.desired.contains_key(*path)
+                && !inputs.named.rewritten.contains_key(*path)
+                && inputs.on_disk(path).is_some()
         };
-        let mut files: Vec<RelPath> = memory.rows.keys().filter(is_lost).cloned().collect();
+        let rows = inputs.memory.rows.keys();
+        let mut files: Vec<RelPath> = rows.filter(is_lost).cloned().collect();
         if files.is_empty() {
             return Ok(Self::default());
         }
@@ -53,23 +50,16 @@ impl Lost {
         }
         let advice = match files.is_empty() {
             true => Vec::new(),
-            false => advice(project, found, &files),
+            false => advice(project, inputs, &files),
         };
         Ok(Self { files, advice })
     }
 
     /// Settles the lost files by the policy: `sync` leaves them to the user (`keep`), or deletes them like any other file that is
-    /// no longer desired (`take`). Other commands take their rows out of `memory`, into `aside`, where they stay in the lock.
-    /// Returns a remark.
+    /// no longer desired (`take`). Other commands set their rows aside, so that they stay in the lock. Returns a remark.
     ///
     /// Errors: there are lost files, and the policy chooses nothing.
-    pub fn resolve(
-        &self,
-        is_sync: bool,
-        policy: Policy,
-        memory: &mut Memory,
-        aside: &mut BTreeMap<RelPath, Last<Digest>>,
-    ) -> Result<Option<String>> {
+    pub fn resolve(&self, is_sync: bool, inputs: &mut Inputs) -> Result<Option<String>> {
         // A source file tells most about its entry.
         let is_code = |path: &&RelPath| path.as_str().starts_with("src/");
         let Some(first) = self.files.iter().find(is_code).or(self.files.first()) else {
@@ -80,15 +70,16 @@ impl Lost {
             more => format!(" and {more} more"),
         };
         let lost = format!("`{FILE}` has lost the entry of `{first}`{more}");
-        match policy {
+        let rows = &mut inputs.memory.rows;
+        match inputs.policy {
             Policy::Keep | Policy::Take if !is_sync => {
-                let rows = self.files.iter().map(|path| memory.rows.remove_entry(path));
-                aside.extend(rows.flatten());
+                let taken = self.files.iter().map(|path| rows.remove_entry(path));
+                inputs.aside.extend(taken.flatten());
                 Ok(Some(format!("{lost} still")))
             }
             Policy::Take => Ok(None),
             Policy::Keep => {
-                memory.rows.retain(|path, _| !self.files.contains(path));
+                rows.retain(|path, _| !self.files.contains(path));
                 Ok(Some(format!(
                     "kept `{first}`{more}: without an entry in `{FILE}`, they are yours alone"
                 )))
@@ -109,11 +100,8 @@ impl Lost {
 }
 
 /// A command for each type with readable attributes, one for its webhooks, and an editor for the rest.
-fn advice(project: &Project, found: &BTreeMap<RelPath, Found>, lost: &[RelPath]) -> Vec<Script> {
-    let text = |path: &RelPath| match found.get(path) {
-        Some(Found::File(bytes)) => std::str::from_utf8(bytes).ok(),
-        _ => None,
-    };
+fn advice(project: &Project, inputs: &Inputs, lost: &[RelPath]) -> Vec<Script> {
+    let text = |path: &RelPath| str::from_utf8(inputs.on_disk(path)?).ok();
     let mut types = Vec::new();
     let mut covered: BTreeSet<String> = BTreeSet::new();
     for path in lost.iter().filter(|it| it.as_str().starts_with("src/api/")) {

@@ -35,15 +35,9 @@ impl Branches {
     /// Finds two branches in `PROJECT`, whose content is `bytes`; `None` where it is the text of one project.
     pub fn find(git: &Status, root: &Path, bytes: &[u8]) -> Result<Option<Self>> {
         let text = String::from_utf8_lossy(&tree::unix_line_ends(bytes)).into_owned();
-        let sides = markers::sides(&text);
-        if sides.is_none() && !git.has_unmerged() && !git.is_merge() {
-            return Ok(None);
-        }
-        let in_index = git
-            .unmerged(|path| path.as_str() == FILE)?
-            .into_values()
-            .next();
-        if let Some(sides) = sides {
+        let in_index = git.unmerged(|path| path.as_str() == FILE)?;
+        let in_index = in_index.into_values().next();
+        if let Some(sides) = markers::sides(&text) {
             let base = in_index.and_then(|git| git.base).or(sides.base.clone());
             return Ok(Some(Self {
                 base,
@@ -125,23 +119,16 @@ impl Branches {
             if file.owner != Owner::User || !alone.contains(&path) {
                 continue;
             }
-            let before = match tree::find(root, &path)? {
-                Found::File(bytes) => Some(bytes),
-                Found::Absent => None,
+            let (before, after) = match tree::find(root, &path)? {
+                Found::File(bytes) => (Some(bytes.clone()), Some(bytes)),
+                Found::Absent => (None, text(&path)?.map(String::into_bytes)),
                 Found::Obstacle(_) => continue,
-            };
-            let after = match &before {
-                Some(bytes) => Some(bytes.clone()),
-                None => text(&path)?.map(String::into_bytes),
             };
             let Some(after) = after else { continue };
             let rewritten = Rewritten {
                 before,
                 after: Some(after.into()),
-                row: Some(Last {
-                    owner: file.owner,
-                    any_of: vec![file.digest(&path)],
-                }),
+                row: Some(Last::of(file.owner, file.digest(&path))),
             };
             kept.insert(path, rewritten);
         }

@@ -7,29 +7,29 @@ use crate::{
     change::{ChangeSet, ConflictKind, NoteKind, Policy},
     git::Unmerged,
     plan::{
-        Inputs, NamedFiles, plan,
-        tests::{World, desired, path},
+        Inputs,
+        tests::{desired, path},
     },
     tree::{Digest, Found, Owner, Tree},
 };
 
 /// A tree, its memory, and what git knows of a merge in it.
 struct Branched {
-    world: World,
+    world: Inputs,
     texts: Texts,
 }
 
 impl Branched {
     fn new() -> Self {
         Self {
-            world: World::new(),
+            world: Inputs::of_project(),
             texts: Texts::default(),
         }
     }
 
     fn resolve(&mut self, desired: &Tree) {
-        let World { memory, disk, .. } = &self.world;
-        self.world.resolved = resolve(&self.texts, memory, desired, disk, &NamedFiles::default());
+        self.world.desired.clone_from(desired);
+        self.world.resolved = resolve(&self.texts, &self.world);
     }
 
     fn plan(&mut self, desired: &Tree) -> ChangeSet {
@@ -44,15 +44,15 @@ impl Branched {
 }
 
 impl Deref for Branched {
-    type Target = World;
+    type Target = Inputs;
 
-    fn deref(&self) -> &World {
+    fn deref(&self) -> &Inputs {
         &self.world
     }
 }
 
 impl DerefMut for Branched {
-    fn deref_mut(&mut self) -> &mut World {
+    fn deref_mut(&mut self) -> &mut Inputs {
         &mut self.world
     }
 }
@@ -196,7 +196,7 @@ fn a_user_file_that_both_branches_created_keeps_one_row() {
         let mut world = Branched::new();
         world.apply(&tree);
         let found = disk.map_or(Found::Absent, |text| Found::File(text.into()));
-        world.disk.insert(path("user"), found);
+        world.found.insert(path("user"), found);
         let row = world.memory.rows.get_mut(&path("user")).unwrap();
         row.any_of = rows_of.map(digest).to_vec();
         world.apply(&tree);
@@ -234,7 +234,7 @@ fn a_file_that_cannot_take_markers_is_a_conflict() {
     let mut world = Branched::new();
     world.policy = Policy::Markers;
     world
-        .disk
+        .found
         .insert(path("user"), Found::File(vec![0xff, 0xfe]));
     let conflicts = world
         .plan(&desired(&[("user", Owner::User, "u\n")]))
@@ -336,12 +336,8 @@ fn desired_changes_wait_for_markers_of_the_user() {
 fn the_project_keeps_its_line_ends() {
     let mut world = Branched::new();
     world.write("PROJECT", "old\r\n");
-    let tree = Tree::new();
-    let set = plan(&Inputs {
-        project: "new\n",
-        ..world.inputs(&tree)
-    });
-    let record = set.unwrap().record;
+    world.project = "new\n".to_owned();
+    let record = world.plan(&Tree::new()).record;
     let project = record
         .iter()
         .find(|change| change.path.as_str() == "PROJECT");

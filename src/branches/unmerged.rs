@@ -8,6 +8,7 @@ use crate::{
     git::{Status, Unmerged},
     memory::{self, Memory},
     merge::markers,
+    plan,
     tree::{self, Found, RelPath},
 };
 
@@ -35,7 +36,7 @@ pub fn texts(
         texts.synced = is_synced(git, root)?;
         return Ok(texts);
     }
-    for path in edited.iter().filter(|_| git.is_merge()) {
+    for path in edited {
         if let Some(merge) = git.committed(path.as_str())?
             && merge.ours != merge.base
             && merge.theirs != merge.base
@@ -99,7 +100,7 @@ pub fn is_synced(git: &Status, root: &Path) -> Result<bool> {
 /// The text of a file, with `\n` at the ends of lines; `None` where there is no file, or no text in it.
 pub fn text_of(root: &Path, path: &str) -> Result<Option<String>> {
     Ok(match tree::find(root, &RelPath::parse(path)?)? {
-        Found::File(bytes) => String::from_utf8(tree::unix_line_ends(&bytes).into_owned()).ok(),
+        Found::File(bytes) => plan::text(&bytes).ok(),
         _ => None,
     })
 }

@@ -93,7 +93,6 @@ impl Line {
 }
 
 /// `words` with `-C directory`, and with the paths that `renamed` maps replaced.
-#[must_use]
 pub fn in_directory(
     words: &[String],
     directory: &str,
@@ -109,7 +108,6 @@ pub fn in_directory(
 
 /// `words` with these flags set, each in the place of the same flag or of the flag that it excludes. `None` if the command does
 /// not have all of them.
-#[must_use]
 pub fn with_flags(words: &[String], flags: &[Flag]) -> Option<Vec<String>> {
     let mut line = Line::of(words);
     let fits = |flag: &Flag| {
@@ -136,17 +134,12 @@ pub fn with_flags(words: &[String], flags: &[Flag]) -> Option<Vec<String>> {
 }
 
 /// `words` without these flags. `None` if the command does not have all of them.
-#[must_use]
 pub fn without_flags(words: &[String], flags: &[String]) -> Option<Vec<String>> {
     let mut line = Line::of(words);
-    let names: Vec<&str> = flags
-        .iter()
-        .filter_map(|flag| flag.split('=').next())
-        .collect();
-    if !names
-        .iter()
-        .all(|name| takes_value(&line.command, name).is_some())
-    {
+    let names = flags.iter().filter_map(|flag| flag.split('=').next());
+    let names: Vec<&str> = names.collect();
+    let has = |name: &&str| takes_value(&line.command, name).is_some();
+    if !names.iter().all(has) {
         return None;
     }
     line.pieces.retain(|piece| !names.contains(&&*piece.name));
@@ -154,7 +147,6 @@ pub fn without_flags(words: &[String], flags: &[String]) -> Option<Vec<String>> 
 }
 
 /// The command line that prints the help of the command of `words`.
-#[must_use]
 pub fn help_of(words: &[String]) -> Vec<String> {
     let command = Line::of(words).command;
     let name = command.get_bin_name().unwrap_or_default();

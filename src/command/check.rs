@@ -1,7 +1,5 @@
 //! `check`: fails if `sync` would change a file or leave a warning. With `--crds`, it compares CRDs instead.
 
-use std::collections::BTreeMap;
-
 use crate::{
     advice::{Advice, Script},
     change::{ChangeSet, Policy},
@@ -27,10 +25,11 @@ fn files(flags: &Global, report: &Report) -> Result<u8> {
     let workspace = Workspace::open(&flags.directory)?;
     let request = Request::of("check", workspace.project.clone());
     report.at("Rendering", entries(&request.project));
-    let mut snapshot = Snapshot::of(&workspace, &request)?;
-    report.at("Comparing", format!("{} files", snapshot.found.len()));
-    snapshot.resolve_lost(Policy::Abort)?;
-    let set = snapshot.plan(Policy::Abort, &BTreeMap::new())?;
+    let mut snapshot = Snapshot::of(&workspace, &request, Policy::Abort)?;
+    let files = snapshot.inputs.found.len();
+    report.at("Comparing", format!("{files} files"));
+    snapshot.resolve_lost()?;
+    let set = snapshot.plan()?;
     let drifts = drifts(&snapshot)?;
     let failure = failure(&set, &drifts);
     let remarks: Vec<String> = snapshot.lacking(&set).into_iter().collect();

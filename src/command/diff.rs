@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::{
     advice::Script,
-    change::{Action, Change, ChangeSet},
+    change::{Action, Change, ChangeSet, Policy},
     cli::Diff,
     engine::{
         Request, Snapshot, Workspace,
@@ -18,13 +18,13 @@ use crate::{
 
 pub fn run(workspace: &Workspace, diff: &Diff, report: &Report) -> Result<u8> {
     let request = Request::of("diff", workspace.project.clone());
-    let snapshot = Snapshot::of(workspace, &request)?;
+    let inputs = Snapshot::of(workspace, &request, Policy::Abort)?.inputs;
     let mut named: BTreeSet<&RelPath> = BTreeSet::new();
     for path in paths_of(&diff.paths)? {
         let is_meant = |file: &&RelPath| **file == path || file.is_below(&path);
         let before = named.len();
-        named.extend(snapshot.desired.keys().filter(is_meant));
-        if named.len() == before && !snapshot.desired.contains_key(&path) {
+        named.extend(inputs.desired.keys().filter(is_meant));
+        if named.len() == before && !inputs.desired.contains_key(&path) {
             return Err(unknown(
                 "diff",
                 &path,
@@ -33,22 +33,22 @@ pub fn run(workspace: &Workspace, diff: &Diff, report: &Report) -> Result<u8> {
         }
     }
     let mut set = ChangeSet::default();
-    for (path, file) in &snapshot.desired {
+    for (path, file) in &inputs.desired {
         let is_meant = match named.is_empty() {
-            true => file.owner != Owner::User && snapshot.memory.rows.contains_key(path),
+            true => file.owner != Owner::User && inputs.last(path).is_some(),
             false => named.contains(path),
         };
         if !is_meant {
             continue;
         }
-        let disk = match snapshot.found.get(path) {
-            Some(Found::File(bytes)) => Some(bytes),
-            Some(Found::Obstacle(what)) if !named.is_empty() => {
+        let disk = match inputs.found(path) {
+            Found::File(bytes) => Some(bytes),
+            Found::Obstacle(what) if !named.is_empty() => {
                 return Err(Failure::refused(format!("cannot compare `{path}`: {what}"))
                     .advise(Script::forge("status")));
             }
-            Some(Found::Obstacle(_)) => continue,
-            Some(Found::Absent) | None => None,
+            Found::Obstacle(_) => continue,
+            Found::Absent => None,
         };
         set.changes.extend(change(path, file, disk));
     }

@@ -9,12 +9,13 @@ use crate::{
     advice::{Advice, NextStep, Script},
     arguments::runtime,
     cli::{Global, Init, Vcs},
-    engine::{Request, Workspace, around::refuse_nested, file_row, reconcile, refuse_existing},
+    engine::{Request, Workspace, around::refuse_nested, reconcile, refuse_existing},
     error::{Failure, Result},
     git,
     name::{Domain, Invalid, ProjectName},
     project::{Header, InitOptions, PluginEdit, Project, Runtime},
     prompt::Prompt,
+    reconcile::Last,
     report::Report,
     template, tree,
 };
@@ -57,8 +58,12 @@ pub fn run(flags: &Global, init: &Init, prompt: Prompt<'_>, report: &Report) -> 
     request.remarks = remarks;
     request.forced = adopted.replaced.into_iter().collect();
     let kept = adopted.kept.into_iter();
-    let kept = kept.map(|path| (path.clone(), file_row(&path, &desired[&path])));
-    request.adopted = kept.collect();
+    let row = |path| {
+        let file = &desired[&path];
+        let row = Last::of(file.owner, file.digest(&path));
+        (path, row)
+    };
+    request.adopted = kept.map(row).collect();
     request.explain = Some(adopt::explain);
     if root != Path::new(".") {
         let shown = root.strip_prefix(".").unwrap_or(&root).to_string_lossy();

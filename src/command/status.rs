@@ -29,14 +29,14 @@ pub fn run(workspace: &Workspace, status: &Status, report: &Report) -> Result<u8
         return of_another_set(workspace, status, report);
     }
     let request = Request::of("status", project.clone());
-    let mut snapshot = Snapshot::of(workspace, &request)?;
+    let mut snapshot = Snapshot::of(workspace, &request, Policy::Abort)?;
     let instead: Vec<Advice> = snapshot.lost.advice.drain(..).map(Advice::from).collect();
     // `sync` refuses until the lost files are resolved, so they are not planned.
     let lost = std::mem::take(&mut snapshot.lost.files).into_iter();
     let lost: Vec<_> = lost
-        .filter_map(|path| snapshot.memory.rows.remove_entry(&path))
+        .filter_map(|path| snapshot.inputs.memory.rows.remove_entry(&path))
         .collect();
-    let set = snapshot.plan(Policy::Abort, &BTreeMap::new())?;
+    let set = snapshot.plan()?;
     let mut files = files(&snapshot, &set);
     files.extend(lost.iter().map(|(path, row)| FileStatus {
         state: FileState::Lost,
@@ -92,8 +92,8 @@ fn of_another_set(workspace: &Workspace, status: &Status, report: &Report) -> Re
 
 /// Every file of the desired state and of the lock.
 fn files(snapshot: &Snapshot<'_>, set: &ChangeSet) -> Vec<FileStatus> {
-    let rows = snapshot.memory.rows.keys();
-    let paths: BTreeSet<&RelPath> = snapshot.desired.keys().chain(rows).collect();
+    let rows = snapshot.inputs.memory.rows.keys();
+    let paths: BTreeSet<&RelPath> = snapshot.inputs.desired.keys().chain(rows).collect();
     let changes = set.visible();
     let pending: BTreeMap<&RelPath, &'static str> = changes
         .map(|change| (&change.path, change.action.word()))
@@ -126,10 +126,10 @@ fn files(snapshot: &Snapshot<'_>, set: &ChangeSet) -> Vec<FileStatus> {
 /// The owner and the state of a file; `None` if it is gone and no longer desired.
 fn state(snapshot: &Snapshot<'_>, path: &RelPath) -> Option<(&'static str, FileState)> {
     let owned = &snapshot.request.project.settings.owned;
-    let last = snapshot.memory.rows.get(path);
-    let desired = snapshot.desired.get(path).map(|file| file.owner);
+    let last = snapshot.inputs.last(path);
+    let desired = snapshot.inputs.desired.get(path).map(|file| file.owner);
     let owner = desired.or(last.map(|last| last.owner))?;
-    let found = snapshot.found.get(path);
+    let found = snapshot.inputs.found.get(path);
     let word = owner_word(path, owner, found);
     match found {
         Some(Found::Obstacle(_)) => return Some((word, FileState::InTheWay)),

@@ -4,11 +4,12 @@ use crate::{
     advice::{Advice, NextStep, Script},
     change::ChangeSet,
     cli::{Global, Update},
-    engine::{Request, Workspace, entries, file_row, next, reconcile},
+    engine::{Request, Workspace, entries, next, reconcile},
     error::{Failure, Result},
     git,
     memory::{self, Memory},
     project::FILE,
+    reconcile::Last,
     report::{Outcome, Report},
     template,
     tree::{self, Found, Owner, RelPath, Tree},
@@ -44,7 +45,8 @@ pub fn run(flags: &Global, update: &Update, report: &Report) -> Result<u8> {
         // A new template for a file that `make manifests` has written does not replace it.
         let is_new = file.owner == Owner::User && !file.named && !memory.rows.contains_key(path);
         if is_new && matches!(tree::find(&workspace.root, path)?, Found::File(_)) {
-            request.adopted.insert(path.clone(), file_row(path, file));
+            let row = Last::of(file.owner, file.digest(path));
+            request.adopted.insert(path.clone(), row);
         }
     }
     let changes = template::sets::changes(from, to).into_iter();

@@ -6,8 +6,9 @@ use crate::{
     advice::Advice,
     change::{Action, Change, ChangeSet, Conflict, ConflictKind, Policy},
     error::{Failure, Result},
+    plan::Inputs,
     prompt::Answer,
-    tree::{File, Found, Obstacle, RelPath, Tree},
+    tree::{File, Obstacle, RelPath},
 };
 
 /// Asks about each conflict, until one answer is for all the others. Does not ask if no policy resolves one of the conflicts.
@@ -37,17 +38,15 @@ pub fn ask(
 }
 
 /// The change that `take` would make to the file, or to the text of a branch.
-pub fn change(conflict: &Conflict, desired: &Tree, found: &BTreeMap<RelPath, Found>) -> Change {
+pub fn change(conflict: &Conflict, inputs: &Inputs) -> Change {
     let path = &conflict.path;
-    let before = match (&conflict.why, found.get(path)) {
-        (ConflictKind::EditedOnBranch(Some(edit)), _) => Some(edit.clone().into_bytes()),
-        (_, Some(Found::File(bytes))) => Some(bytes.clone()),
-        _ => None,
+    let before = match &conflict.why {
+        ConflictKind::EditedOnBranch(Some(edit)) => Some(edit.clone().into_bytes()),
+        _ => inputs.on_disk(path).cloned(),
     };
     let has_moved = |file: &&File| file.former.contains(path);
-    let file = desired
-        .get(path)
-        .or_else(|| desired.values().find(has_moved));
+    let file = inputs.desired.get(path);
+    let file = file.or_else(|| inputs.desired.values().find(has_moved));
     Change {
         path: path.clone(),
         action: Action::Overwrite,
@@ -153,12 +152,11 @@ mod tests {
             named: false,
             former: vec![path("older"), path("old")],
         };
-        let desired = Tree::from([(path("new"), file)]);
-        let change = change(
-            &conflict("old", ConflictKind::Edited),
-            &desired,
-            &BTreeMap::new(),
-        );
+        let inputs = Inputs {
+            desired: [(path("new"), file)].into(),
+            ..Inputs::default()
+        };
+        let change = change(&conflict("old", ConflictKind::Edited), &inputs);
         assert_eq!(change.after.as_deref(), Some(&b"new\n"[..]));
     }
 

@@ -20,32 +20,32 @@ use crate::{
 /// path.
 pub fn read(root: &Path, source: &str) -> Result<Option<Vec<File>>> {
     let path = root.join(source);
-    let one = |source: &str, bytes: io::Result<Vec<u8>>| {
-        let bytes = bytes.map_err(|error| unreadable(source, &error.to_string()))?;
-        let source = source.to_owned();
-        Ok(Some(vec![File { source, bytes }]))
-    };
-    if source == "-" {
+    let (source, bytes) = if source == "-" {
         let mut bytes = Vec::new();
         let read = io::stdin().read_to_end(&mut bytes);
-        return one("standard input", read.map(|_| bytes));
-    }
-    if path.is_dir() {
+        ("standard input", read.map(|_| bytes))
+    } else if path.is_dir() {
         return directory(root, &path).map(Some);
-    }
-    match path.exists() {
-        true => one(source, fs::read(&path)),
-        false => Ok(None),
-    }
+    } else if path.exists() {
+        (source, fs::read(&path))
+    } else {
+        return Ok(None);
+    };
+    let bytes = bytes.map_err(|error| unreadable(source, &error.to_string()))?;
+    let source = source.to_owned();
+    Ok(Some(vec![File { source, bytes }]))
 }
 
 /// Every YAML and JSON file below `at`, by path. Links are followed, but no file is read twice: a mounted ConfigMap has a link
 /// beside every file. A link to a parent directory is ignored.
 pub fn directory(root: &Path, at: &Path) -> Result<Vec<File>> {
-    let refused = |path: &Path, why: &str| {
-        let shown = path.strip_prefix(root).unwrap_or(path).display();
-        unreadable(&shown.to_string(), why)
+    let shown = |path: &Path| {
+        path.strip_prefix(root)
+            .unwrap_or(path)
+            .display()
+            .to_string()
     };
+    let refused = |path: &Path, why: &str| unreadable(&shown(path), why);
     let real = fs::canonicalize(at);
     let real = real.map_err(|error| refused(at, &error.to_string()))?;
     let mut seen: BTreeSet<PathBuf> = real.ancestors().skip(1).map(Path::to_owned).collect();
@@ -70,8 +70,7 @@ pub fn directory(root: &Path, at: &Path) -> Result<Vec<File>> {
         let path = entry.path();
         if entry.file_type().is_file() {
             let bytes = fs::read(path).map_err(|error| refused(path, &error.to_string()))?;
-            let shown = path.strip_prefix(root).unwrap_or(path).display();
-            let source = shown.to_string();
+            let source = shown(path);
             files.push(File { source, bytes });
         }
     }

@@ -17,12 +17,13 @@ use crate::{
 
 /// The types whose attributes contradict `PROJECT`.
 pub fn drifts(snapshot: &Snapshot<'_>) -> Result<Vec<Drift>> {
+    let inputs = &snapshot.inputs;
     // A file as it was rendered from `PROJECT` cannot contradict it.
     let edited = |path: &RelPath| {
-        let (bytes, file) = (snapshot.on_disk(path)?, snapshot.desired.get(path)?);
+        let (bytes, file) = (inputs.on_disk(path)?, inputs.desired.get(path)?);
         (file.owner == Owner::User && **bytes != *file.content).then_some(bytes)
     };
-    if !snapshot.desired.keys().any(|path| edited(path).is_some()) {
+    if !inputs.desired.keys().any(|path| edited(path).is_some()) {
         return Ok(Vec::new());
     }
     let types = template::all_types(&snapshot.request.project)?;
@@ -52,35 +53,25 @@ pub fn steps(snapshot: &Snapshot<'_>, set: &ChangeSet) -> Result<(Vec<String>, V
     Ok((remarks, steps))
 }
 
-/// Compares the attribute in `source` with `PROJECT`. A file without one has nothing to compare.
+/// Compares the attribute in `source` with `PROJECT`. A file without one has nothing to compare; a missing part of it has the line
+/// of the kind.
 fn compare(path: &RelPath, source: &str, api: &ApiView<'_>) -> Vec<Drift> {
-    let drift = |(line, what)| Drift {
+    let drift = |line, what| Drift {
         path: path.clone(),
         line,
         what,
     };
     let items = match syntax::items(source, api.key.kind.as_str()) {
         Ok(items) => items,
-        Err(
-            syntax::Error::NoAttribute
-            | syntax::Error::NoStruct(_)
-            | syntax::Error::FieldExists(..),
-        ) => Vec::new(),
         Err(syntax::Error::Unparsable { line, column, why }) => {
-            return vec![drift((line, DriftKind::Unparsable { column, why }))];
+            return vec![drift(line, DriftKind::Unparsable { column, why })];
         }
+        Err(_) => return Vec::new(),
     };
-    let Some(kind) = items.iter().find(|item| item.name == "kind") else {
+    let all = |name: &'static str| items.iter().filter(move |item| item.name == name);
+    let Some(kind_line) = all("kind").next().map(|item| item.line) else {
         return Vec::new();
     };
-    let mut drifts = differences(&items, kind.line, api);
-    drifts.sort_by_key(|(line, _)| *line);
-    drifts.into_iter().map(drift).collect()
-}
-
-/// The differences with their lines; a missing attribute has the line of the kind.
-fn differences(items: &[Item], kind_line: usize, api: &ApiView<'_>) -> Vec<(usize, DriftKind)> {
-    let all = |name: &'static str| items.iter().filter(move |item| item.name == name);
     let mut drifts = Vec::new();
     let mut compare = |attribute, line, found: String, expected: String, paste: String| {
         if found != expected {
@@ -90,7 +81,7 @@ fn differences(items: &[Item], kind_line: usize, api: &ApiView<'_>) -> Vec<(usiz
                 expected,
                 paste,
             };
-            drifts.push((line, what));
+            drifts.push(drift(line, what));
         }
     };
     let kind = api.key.kind.as_str();
@@ -119,15 +110,9 @@ fn differences(items: &[Item], kind_line: usize, api: &ApiView<'_>) -> Vec<(usiz
     let flag = all("namespaced").next();
     if let Some(namespaced) = flag.map_or(Some(false), Item::is_set) {
         let line = flag.map_or(kind_line, |item| item.line);
-        let paste = api.api.namespaced.then_some("namespaced");
-        let paste = paste.unwrap_or_default().to_owned();
-        compare(
-            "scope",
-            line,
-            scope(namespaced),
-            scope(api.api.namespaced),
-            paste,
-        );
+        let expected = api.api.namespaced;
+        let paste = if expected { "namespaced" } else { "" }.to_owned();
+        compare("scope", line, scope(namespaced), scope(expected), paste);
     }
     let list = |mut names: Vec<String>| {
         names.sort_unstable();
@@ -136,14 +121,13 @@ fn differences(items: &[Item], kind_line: usize, api: &ApiView<'_>) -> Vec<(usiz
     let names = all("shortname").map(|item| item.text().map(str::to_owned));
     if let Some(names) = names.collect::<Option<Vec<_>>>() {
         let line = all("shortname").next().map_or(kind_line, |item| item.line);
-        let expected = api.api.short_names.iter().map(ToString::to_string);
-        let expected: Vec<String> = expected.collect();
-        let paste = expected
-            .iter()
-            .map(|name| format!("shortname = \"{name}\""));
+        let expected = &api.api.short_names;
+        let paste = expected.iter().map(|it| format!("shortname = \"{it}\""));
         let paste = paste.collect::<Vec<_>>().join(", ");
+        let expected = expected.iter().map(ToString::to_string).collect();
         compare("short names", line, list(names), list(expected), paste);
     }
+    drifts.sort_by_key(|drift| drift.line);
     drifts
 }
 

@@ -82,19 +82,11 @@ pub fn unknown(
             advice,
         );
     }
-    let split = |path: &RelPath| {
-        let (directory, name) = path
-            .as_str()
-            .rsplit_once('/')
-            .unwrap_or(("", path.as_str()));
-        (directory.to_owned(), name.to_owned())
-    };
-    let stem = |name: &str| name.split('.').next().unwrap_or_default().to_owned();
     let (directory, name) = split(path);
     let same_name = generated.keys().filter(|other| split(other).1 == name);
     let near_name = |other: &&RelPath| {
         let (beside, near) = split(other);
-        beside == directory && is_near(&stem(&name), &stem(&near))
+        beside == directory && is_near(stem(name), stem(near))
     };
     let near = same_name.min_by_key(|other| other.parents().count());
     match near.or_else(|| generated.keys().find(near_name)) {
@@ -107,6 +99,17 @@ pub fn unknown(
             Script::forge("status --all"),
         ),
     }
+}
+
+/// The directory and the name of a file.
+fn split(path: &RelPath) -> (&str, &str) {
+    let path = path.as_str();
+    path.rsplit_once('/').unwrap_or(("", path))
+}
+
+/// A name without its extensions.
+fn stem(name: &str) -> &str {
+    name.split_once('.').map_or(name, |(stem, _)| stem)
 }
 
 /// Refuses a path that cannot be taken over: nothing is generated there, or the file is a User file.

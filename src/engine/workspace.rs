@@ -19,7 +19,7 @@ use crate::{
     project::{self, Definition, FILE, Key, Project, Source},
     reconcile::Last,
     template,
-    tree::{self, Content, Digest, Found, Owner, RelPath},
+    tree::{self, Content, Found, Owner, RelPath},
 };
 
 /// A project's directory, its `PROJECT`, and what was last applied.
@@ -65,7 +65,7 @@ impl Workspace {
     ///
     /// Errors: there is none, its `PROJECT` cannot be used, or it has another template set.
     pub fn open(root: &Path) -> Result<Self> {
-        let workspace = Self::open_any(root)?;
+        let workspace = Self::read(root, None)?;
         workspace.project.check_templates()?;
         Ok(workspace)
     }
@@ -81,7 +81,7 @@ impl Workspace {
     ///
     /// Errors: those of [`Workspace::open`]; the lock of an older project is lost, so that its edits are unknown.
     pub fn open_older(root: &Path) -> Result<Self> {
-        let workspace = Self::open_any(root)?;
+        let workspace = Self::read(root, None)?;
         if workspace.project.settings.templates >= template::SET {
             workspace.project.check_templates()?;
         } else if has_no_lock(root)? {
@@ -92,20 +92,12 @@ impl Workspace {
         Ok(workspace)
     }
 
-    /// The project at `root`, whatever its template set. Two branches of `PROJECT` are refused: `sync` merges them.
-    pub fn open_any(root: &Path) -> Result<Self> {
-        Self::read(root, None)
-    }
-
     /// The definitions that the types of `after` are generated from, by path. Those of the project before the command that are
     /// no longer used are `None`.
     pub fn definitions(&self, after: &Project) -> Result<BTreeMap<RelPath, Option<Content>>> {
         let mut definitions = BTreeMap::new();
-        for (key, source) in [Some(&self.project), self.applied.as_ref()]
-            .into_iter()
-            .flatten()
-            .flat_map(Project::sources)
-        {
+        let projects = std::iter::once(&self.project).chain(&self.applied);
+        for (key, source) in projects.flat_map(Project::sources) {
             definitions.insert(memory::definition_path(&source.name, key.version)?, None);
         }
         for (key, source) in after.sources() {
@@ -116,12 +108,12 @@ impl Workspace {
         Ok(definitions)
     }
 
-    fn read(root: &Path, policy: Option<Policy>) -> Result<Self> {
-        check_directory(root, |root| {
-            let above = root.parent().unwrap_or(root).to_string_lossy();
-            let above = if above.is_empty() { ".".into() } else { above };
-            Advice::set("--directory", above)
-        })?;
+    /// The project at `root`, whatever its template set. Two branches of `PROJECT` are merged by the policy; without one they are
+    /// refused.
+    pub fn read(root: &Path, policy: Option<Policy>) -> Result<Self> {
+        let above = root.parent().unwrap_or(root).to_string_lossy();
+        let above = if above.is_empty() { ".".into() } else { above };
+        check_directory(root, Advice::set("--directory", above))?;
         let seen = tree::find(root, &RelPath::parse(FILE)?)?;
         let bytes = match &seen {
             Found::File(bytes) => bytes,
@@ -271,7 +263,8 @@ impl Workspace {
         };
         for (path, file) in tree {
             if matches!(tree::find(&self.root, &path)?, Found::File(_)) {
-                rebuilt.rows.insert(path.clone(), file_row(&path, &file));
+                let row = Last::of(file.owner, file.digest(&path));
+                rebuilt.rows.insert(path, row);
             }
         }
         Ok(rebuilt)
@@ -290,38 +283,25 @@ fn attach(root: &Path, project: &mut Project, other: Option<&Project>) -> Result
             return Ok(known);
         }
         let path = memory::definition_path(name, key.version)?;
-        match tree::find(root, &path)? {
+        let why = match tree::find(root, &path)? {
             Found::File(bytes) => match Definition::parse(&bytes, key.version) {
-                Ok(definition) => Ok(Some(Arc::new(definition))),
-                Err(why) => Err(memory::Error::Definition { path, why }.into()),
+                Ok(definition) => return Ok(Some(Arc::new(definition))),
+                Err(why) => why,
             },
-            Found::Absent => Err(memory::Error::NoDefinition {
-                path,
-                key: key.clone(),
+            Found::Obstacle(what) => what.to_string(),
+            Found::Absent => {
+                let key = key.clone();
+                return Err(memory::Error::NoDefinition { path, key }.into());
             }
-            .into()),
-            Found::Obstacle(what) => {
-                let why = what.to_string();
-                Err(memory::Error::Definition { path, why }.into())
-            }
-        }
+        };
+        Err(memory::Error::Definition { path, why }.into())
     })
-}
-
-/// The row of a file with its generated text.
-pub fn file_row(path: &RelPath, file: &tree::File) -> Last<Digest> {
-    Last {
-        owner: file.owner,
-        any_of: vec![file.digest(path)],
-    }
 }
 
 /// Refuses a directory that is a project already, or was one and lost its `PROJECT`.
 pub fn refuse_existing(root: &Path) -> Result<()> {
-    check_directory(root, |root| {
-        let beside = format!("{}-project", root.display());
-        Script::forge("-C").arg(beside).code("init").into()
-    })?;
+    let beside = format!("{}-project", root.display());
+    check_directory(root, Script::forge("-C").arg(beside).code("init"))?;
     match tree::find(root, &RelPath::parse(FILE)?)? {
         Found::Absent if has_no_lock(root)? => return Ok(()),
         Found::Absent => return Err(lost_project(root)),
@@ -358,12 +338,12 @@ fn last_applied(root: &Path) -> Result<Option<Vec<u8>>> {
 }
 
 /// Refuses anything but a directory; `advice` names another path.
-fn check_directory(root: &Path, advice: impl Fn(&Path) -> Advice) -> Result<()> {
+fn check_directory(root: &Path, advice: impl Into<Advice>) -> Result<()> {
     if root.exists() && !root.is_dir() {
         return Err(
             Failure::refused(format!("`{}` is not a directory", root.display()))
                 .note("a project is a directory")
-                .advise(advice(root)),
+                .advise(advice),
         );
     }
     Ok(())

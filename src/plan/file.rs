@@ -24,10 +24,10 @@ pub struct Planned {
 
 /// Plans the file at `path`, which may move there `from` another path. A file that the command rewrites is planned with its new
 /// text.
-pub fn plan(inputs: &Inputs<'_>, path: &RelPath, from: Option<&RelPath>) -> Planned {
+pub fn plan(inputs: &Inputs, path: &RelPath, from: Option<&RelPath>) -> Planned {
     let at = from.unwrap_or(path);
     let file = inputs.desired.get(path);
-    let mut last = inputs.rows.get(at);
+    let mut last = inputs.last(at);
     if inputs.named.forgotten.contains(path) {
         last = None;
     }
@@ -104,7 +104,7 @@ fn moved(
 }
 
 fn undesired(
-    inputs: &Inputs<'_>,
+    inputs: &Inputs,
     path: &RelPath,
     last: Option<&Last<Digest>>,
     disk: Option<&Vec<u8>>,
@@ -127,7 +127,7 @@ fn undesired(
 }
 
 /// Plans a desired file, which is `at` its own path or a former one.
-fn desired(inputs: &Inputs<'_>, sides: &ThreeWay<'_>, at: &RelPath) -> Planned {
+fn desired(inputs: &Inputs, sides: &ThreeWay<'_>, at: &RelPath) -> Planned {
     let ThreeWay {
         path,
         last,
@@ -140,10 +140,7 @@ fn desired(inputs: &Inputs<'_>, sides: &ThreeWay<'_>, at: &RelPath) -> Planned {
         note,
         merged,
         marked,
-    } = match inputs.resolved.get(path) {
-        Some(resolved) => resolved.clone(),
-        None => sides.resolve(inputs.applied.get(path)),
-    };
+    } = sides.resolve(inputs);
     let done = |change: Option<Change>, note| Planned {
         changes: change.into_iter().collect(),
         note,
@@ -217,7 +214,7 @@ fn desired(inputs: &Inputs<'_>, sides: &ThreeWay<'_>, at: &RelPath) -> Planned {
 }
 
 /// The base of a three-way merge; `None` where it is lost. A file that was there before the project has an empty one.
-fn base<'a>(inputs: &'a Inputs<'_>, sides: &ThreeWay<'_>, at: &RelPath) -> Option<&'a [u8]> {
+fn base<'a>(inputs: &'a Inputs, sides: &ThreeWay<'_>, at: &RelPath) -> Option<&'a [u8]> {
     if let Some(applied) = inputs.applied.get(sides.path) {
         return Some(applied);
     }
@@ -237,13 +234,13 @@ fn base<'a>(inputs: &'a Inputs<'_>, sides: &ThreeWay<'_>, at: &RelPath) -> Optio
 
 /// Resolves a conflict by the policy. `marked` is the text with conflict markers, where it is not made from the three sides.
 fn resolve_conflict(
-    inputs: &Inputs<'_>,
+    inputs: &Inputs,
     sides: &ThreeWay<'_>,
     at: &RelPath,
     why: ConflictKind,
     marked: Option<String>,
 ) -> Planned {
-    let policy = inputs.decided.get(at).copied().unwrap_or(inputs.policy);
+    let policy = inputs.answers.get(at).copied().unwrap_or(inputs.policy);
     let marked = || match (marked, &why) {
         (Some(text), _) => Ok(text),
         (None, ConflictKind::Markers(_)) => Err(why.clone()),
@@ -284,7 +281,7 @@ fn resolve_conflict(
 ///
 /// Errors: one of them is not text, or has markers already.
 fn with_markers(
-    inputs: &Inputs<'_>,
+    inputs: &Inputs,
     sides: &ThreeWay<'_>,
     at: &RelPath,
 ) -> Result<String, ConflictKind> {
@@ -354,8 +351,12 @@ impl<'a> ThreeWay<'a> {
         reconcile(self.last, self.on_disk.as_ref(), Some(&desired))
     }
 
-    /// The verdict and the merge of a Tool file whose text was `applied`.
-    pub fn resolve(&self, applied: Option<&Content>) -> Resolved {
+    /// The verdict, and the merge of a Tool file whose last applied text is known.
+    pub fn resolve(&self, inputs: &Inputs) -> Resolved {
+        if let Some(resolved) = inputs.resolved.get(self.path) {
+            return resolved.clone();
+        }
+        let applied = inputs.applied.get(self.path);
         let merged = applied.and_then(|applied| self.merge_onto(applied).ok());
         let verdict = self.verdict_if(merged.is_some());
         Resolved {
@@ -398,10 +399,7 @@ impl<'a> ThreeWay<'a> {
 
     /// The row of a file whose desired text was applied or reported.
     pub fn desired(&self) -> Last<Digest> {
-        Last {
-            owner: self.file.owner,
-            any_of: vec![self.digest],
-        }
+        Last::of(self.file.owner, self.digest)
     }
 
     /// The row of a file that is kept. A lock that git merged may have several rows; one of them stays, preferably that of the text

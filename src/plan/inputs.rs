@@ -4,46 +4,59 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{
     change::{Action, Change, ConflictKind, NoteKind, Policy},
+    memory::Memory,
     reconcile::{Last, Verdict},
     tree::{self, Content, Digest, Found, Owner, RelPath, Tree},
 };
 
 /// Everything that a plan depends on.
-pub struct Inputs<'a> {
-    /// Last applied: the rows of the lock.
-    pub rows: &'a BTreeMap<RelPath, Last<Digest>>,
+#[derive(Clone, Debug, Default)]
+pub struct Inputs {
+    /// What was last applied.
+    pub memory: Memory,
     /// The desired state.
-    pub desired: &'a Tree,
+    pub desired: Tree,
     /// The observed state, at every path that the plan reads.
-    pub found: &'a BTreeMap<RelPath, Found>,
-    /// The text that was last applied, of edited Tool files that have to change.
-    pub applied: &'a BTreeMap<RelPath, Content>,
+    pub found: BTreeMap<RelPath, Found>,
+    /// The last applied texts of edited Tool files that have to change.
+    pub applied: BTreeMap<RelPath, Content>,
     /// The verdicts that replace those of the table.
-    pub resolved: &'a BTreeMap<RelPath, Resolved>,
-    /// The template set that rendered `desired`.
-    pub templates: u32,
+    pub resolved: BTreeMap<RelPath, Resolved>,
     /// The text of `PROJECT` after the command.
-    pub project: &'a str,
+    pub project: String,
     /// The definitions that types are generated from, by path; `None` for a path that is no longer used.
-    pub definitions: &'a BTreeMap<RelPath, Option<Content>>,
+    pub definitions: BTreeMap<RelPath, Option<Content>>,
     /// User files that the command names explicitly.
-    pub named: &'a NamedFiles,
+    pub named: NamedFiles,
     /// The answer to every conflict.
     pub policy: Policy,
     /// The user's answers to single conflicts, which go before `policy`.
-    pub decided: &'a BTreeMap<RelPath, Policy>,
+    pub answers: BTreeMap<RelPath, Policy>,
     /// Paths that the command line names, to be written whatever they hold.
-    pub forced: &'a BTreeSet<RelPath>,
+    pub forced: BTreeSet<RelPath>,
     /// Paths that the user took over: they stay even if they are no longer desired.
-    pub owned: &'a BTreeSet<RelPath>,
+    pub owned: BTreeSet<RelPath>,
     /// Rows that stay in the lock and are not planned.
-    pub aside: &'a BTreeMap<RelPath, Last<Digest>>,
+    pub aside: BTreeMap<RelPath, Last<Digest>>,
 }
 
-impl<'a> Inputs<'a> {
+impl Inputs {
     /// The observed state of a path.
-    pub fn found(&self, path: &RelPath) -> &'a Found {
+    pub fn found(&self, path: &RelPath) -> &Found {
         self.found.get(path).unwrap_or(&Found::Absent)
+    }
+
+    /// The content of a file on disk.
+    pub fn on_disk(&self, path: &RelPath) -> Option<&Vec<u8>> {
+        match self.found(path) {
+            Found::File(bytes) => Some(bytes),
+            _ => None,
+        }
+    }
+
+    /// The row of a path in the lock.
+    pub fn last(&self, path: &RelPath) -> Option<&Last<Digest>> {
+        self.memory.rows.get(path)
     }
 }
 
@@ -113,10 +126,7 @@ impl Rewritten {
     /// Replaces the content `before`. An unedited file counts as unedited afterwards, too.
     pub fn of(path: &RelPath, before: &[u8], after: Content, row: Option<&Last<Digest>>) -> Self {
         let row = row.map(|row| match row.any_of.contains(&Digest::of(path, before)) {
-            true => Last {
-                owner: row.owner,
-                any_of: vec![Digest::of(path, &after)],
-            },
+            true => Last::of(row.owner, Digest::of(path, &after)),
             false => row.clone(),
         });
         Self {
@@ -136,7 +146,7 @@ impl Rewritten {
     }
 
     /// The change of the file at `path`.
-    pub fn change(&self, inputs: &Inputs<'_>, path: &RelPath) -> Option<Change> {
+    pub fn change(&self, inputs: &Inputs, path: &RelPath) -> Option<Change> {
         let after = self.text();
         let action = match (&self.before, &after) {
             (Some(before), Some(after)) if **before == **after => return None,

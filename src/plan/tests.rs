@@ -5,23 +5,8 @@ mod moves;
 use super::*;
 use crate::{
     change::{NoteKind, Policy},
-    tree::File,
+    tree::{File, Tree},
 };
-
-/// A tree, its memory and how to plan it.
-pub(crate) struct World {
-    pub memory: Memory,
-    pub disk: BTreeMap<RelPath, Found>,
-    pub policy: Policy,
-    forced: BTreeSet<RelPath>,
-    pub decided: BTreeMap<RelPath, Policy>,
-    pub applied: BTreeMap<RelPath, Content>,
-    pub resolved: BTreeMap<RelPath, Resolved>,
-    pub owned: BTreeSet<RelPath>,
-    aside: BTreeMap<RelPath, Last<Digest>>,
-    named: NamedFiles,
-    pub definitions: BTreeMap<RelPath, Option<Content>>,
-}
 
 pub(crate) fn path(text: &str) -> RelPath {
     RelPath::parse(text).unwrap()
@@ -43,18 +28,17 @@ pub(crate) fn desired(files: &[(&str, Owner, &str)]) -> Tree {
 
 #[test]
 fn a_named_file_is_created_with_its_content() {
-    let world = World::new();
     let mut tree = desired(&[("src/mine.rs", Owner::User, "template\n")]);
     let named = NamedFiles {
         created: vec![(path("src/mine.rs"), b"mine\n".to_vec().into())],
         ..NamedFiles::default()
     };
     named.start(&mut tree);
-    let set = plan(&Inputs {
-        named: &named,
-        ..world.inputs(&tree)
-    });
-    let set = set.unwrap();
+    let world = Inputs {
+        named,
+        ..Inputs::of_project()
+    };
+    let set = world.plan(&tree);
     let created = set
         .changes
         .iter()
@@ -62,44 +46,21 @@ fn a_named_file_is_created_with_its_content() {
     assert_eq!(created.unwrap().after.as_deref(), Some(&b"mine\n"[..]));
 }
 
-impl World {
-    pub(crate) fn new() -> Self {
+/// A project is the inputs of its next plan.
+impl Inputs {
+    pub(crate) fn of_project() -> Self {
         Self {
-            memory: Memory::default(),
-            disk: BTreeMap::new(),
-            policy: Policy::Abort,
-            forced: BTreeSet::new(),
-            decided: BTreeMap::new(),
-            applied: BTreeMap::new(),
-            resolved: BTreeMap::new(),
-            owned: BTreeSet::new(),
-            aside: BTreeMap::new(),
-            named: NamedFiles::default(),
-            definitions: BTreeMap::new(),
-        }
-    }
-
-    pub(crate) fn inputs<'a>(&'a self, desired: &'a Tree) -> Inputs<'a> {
-        Inputs {
-            rows: &self.memory.rows,
-            desired,
-            found: &self.disk,
-            applied: &self.applied,
-            resolved: &self.resolved,
-            named: &self.named,
-            templates: 1,
-            project: "project",
-            definitions: &self.definitions,
-            policy: self.policy,
-            decided: &self.decided,
-            forced: &self.forced,
-            owned: &self.owned,
-            aside: &self.aside,
+            project: "project".to_owned(),
+            ..Self::default()
         }
     }
 
     pub(crate) fn plan(&self, desired: &Tree) -> ChangeSet {
-        plan(&self.inputs(desired)).unwrap()
+        let inputs = Self {
+            desired: desired.clone(),
+            ..self.clone()
+        };
+        plan(&inputs).unwrap()
     }
 
     /// Applies the plan for `desired` and returns it.
@@ -111,24 +72,22 @@ impl World {
                 Some(bytes) => Found::File(bytes.to_vec()),
                 None => Found::Absent,
             };
-            self.disk.insert(change.path.clone(), found);
+            self.found.insert(change.path.clone(), found);
         }
-        if let Some(Found::File(lock)) = self.disk.get(&path(memory::LOCK)) {
+        if let Some(Found::File(lock)) = self.found.get(&path(memory::LOCK)) {
             self.memory = Memory::parse(std::str::from_utf8(lock).unwrap()).unwrap();
         }
         set
     }
 
     pub(crate) fn write(&mut self, at: &str, text: &str) {
-        self.disk
+        self.found
             .insert(path(at), Found::File(text.as_bytes().to_vec()));
     }
 
     pub(crate) fn read(&self, at: &str) -> Option<String> {
-        match self.disk.get(&path(at)) {
-            Some(Found::File(bytes)) => Some(String::from_utf8(bytes.clone()).unwrap()),
-            _ => None,
-        }
+        let bytes = self.on_disk(&path(at))?.clone();
+        Some(String::from_utf8(bytes).unwrap())
     }
 }
 
@@ -145,7 +104,7 @@ const NEW: [(&str, Owner, &str); 3] = [
 
 #[test]
 fn unedited_files_follow_and_user_files_stay() {
-    let mut world = World::new();
+    let mut world = Inputs::of_project();
     world.apply(&desired(&OLD));
     world.apply(&desired(&NEW));
     assert_eq!(world.read("Makefile").as_deref(), Some("a\nb\nc\nD\n"));
@@ -156,7 +115,7 @@ fn unedited_files_follow_and_user_files_stay() {
 
 #[test]
 fn edits_of_shared_files_are_merged_with_their_line_ends() {
-    let mut world = World::new();
+    let mut world = Inputs::of_project();
     world.apply(&desired(&OLD));
     world.write("Makefile", "A\r\nb\r\nc\r\nd\r\n");
     let set = world.apply(&desired(&NEW));
@@ -170,11 +129,11 @@ fn edits_of_shared_files_are_merged_with_their_line_ends() {
 
 #[test]
 fn a_lost_base_keeps_the_file_and_says_so_once() {
-    let mut world = World::new();
+    let mut world = Inputs::of_project();
     world.apply(&desired(&OLD));
     world.write("Makefile", "A\nb\nc\nd\n");
     world
-        .disk
+        .found
         .insert(path(".operator-forge/base/Makefile"), Found::Absent);
     let set = world.apply(&desired(&NEW));
     assert_eq!(world.read("Makefile").as_deref(), Some("A\nb\nc\nd\n"));
@@ -191,7 +150,7 @@ fn a_lost_base_keeps_the_file_and_says_so_once() {
 
 #[test]
 fn an_edited_tool_file_is_a_note_and_then_a_conflict() {
-    let mut world = World::new();
+    let mut world = Inputs::of_project();
     world.apply(&desired(&OLD));
     world.write("tool", "mine\n");
     let set = world.plan(&desired(&OLD));
@@ -225,7 +184,7 @@ fn an_edited_tool_file_is_a_note_and_then_a_conflict() {
 fn an_edit_of_a_tool_file_is_merged_where_its_base_is_known() {
     let file = |text: &str| desired(&[("tool", Owner::Tool, text)]);
     let (old, new) = (file("a\nb\nc\nd\n"), file("a\nb\nc\nD\n"));
-    let applied = |world: &mut World| {
+    let applied = |world: &mut Inputs| {
         let base = b"a\nb\nc\nd\n".to_vec().into();
         world.applied.insert(path("tool"), base);
     };
@@ -234,7 +193,7 @@ fn an_edit_of_a_tool_file_is_merged_where_its_base_is_known() {
         what: NoteKind::Edited,
         lacks: lacks.iter().map(ToString::to_string).collect(),
     };
-    let mut world = World::new();
+    let mut world = Inputs::of_project();
     world.apply(&old);
     world.write("tool", "A\nb\nc\nd\n");
     applied(&mut world);
@@ -254,7 +213,7 @@ fn an_edit_of_a_tool_file_is_merged_where_its_base_is_known() {
         .insert(path("tool"), b"a\nb\nc\nD\n".to_vec().into());
     let set = world.apply(&file("a\nb\nc\n"));
     assert_eq!((set.notes, set.conflicts), (Vec::new(), Vec::new()));
-    let mut world = World::new();
+    let mut world = Inputs::of_project();
     world.apply(&old);
     applied(&mut world);
     // Both changed a line: with the base, the markers are around that line alone.
@@ -268,10 +227,10 @@ fn an_edit_of_a_tool_file_is_merged_where_its_base_is_known() {
 
 #[test]
 fn deletions_are_respected_and_missing_files_get_a_note() {
-    let mut world = World::new();
+    let mut world = Inputs::of_project();
     world.apply(&desired(&OLD));
     for file in ["Makefile", "tool", "user"] {
-        world.disk.insert(path(file), Found::Absent);
+        world.found.insert(path(file), Found::Absent);
     }
     let set = world.apply(&desired(&NEW));
     assert_eq!(world.read("Makefile"), None);
@@ -289,7 +248,7 @@ fn deletions_are_respected_and_missing_files_get_a_note() {
 
 #[test]
 fn files_no_longer_desired_are_deleted_unless_edited() {
-    let mut world = World::new();
+    let mut world = Inputs::of_project();
     world.apply(&desired(&OLD));
     world.write("user", "mine\n");
     let set = world.apply(&Tree::new());
@@ -309,14 +268,14 @@ fn files_no_longer_desired_are_deleted_unless_edited() {
 
 #[test]
 fn foreign_files_are_conflicts_unless_they_can_be_merged_by_key() {
-    let mut world = World::new();
+    let mut world = Inputs::of_project();
     world.write("Cargo.toml", "[dependencies]\nmine = \"1\"\n");
     world.write("user", "mine\n");
     let directory = crate::tree::Obstacle {
         path: "dir".to_owned(),
         kind: crate::tree::ObstacleKind::Directory,
     };
-    world.disk.insert(path("dir"), Found::Obstacle(directory));
+    world.found.insert(path("dir"), Found::Obstacle(directory));
     let wanted = desired(&[
         (
             "Cargo.toml",
@@ -333,7 +292,7 @@ fn foreign_files_are_conflicts_unless_they_can_be_merged_by_key() {
         .map(|conflict| conflict.why.word())
         .collect();
     assert_eq!(kinds, ["obstacle", "exists"]);
-    world.disk.insert(path("dir"), Found::Absent);
+    world.found.insert(path("dir"), Found::Absent);
     world.forced.insert(path("user"));
     world.apply(&wanted);
     assert_eq!(world.read("user").as_deref(), Some("u\n"));
@@ -345,7 +304,7 @@ fn foreign_files_are_conflicts_unless_they_can_be_merged_by_key() {
 
 #[test]
 fn new_content_of_an_owned_file_is_reported_once() {
-    let mut world = World::new();
+    let mut world = Inputs::of_project();
     let tree = |text| desired(&[("src/api.rs", Owner::User, text)]);
     world.apply(&tree("one\n"));
     world.owned.insert(path("src/api.rs"));

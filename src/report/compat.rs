@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use super::{
     caller::Caller,
     json,
-    text::{GREEN, Page, RED, YELLOW},
+    text::{GREEN, Page, RED, YELLOW, counted},
 };
 use crate::error::Failure;
 
@@ -53,17 +53,11 @@ impl Comparison<'_> {
         };
         let warnings = match self.findings.iter().filter(is_warning).count() {
             0 => String::new(),
-            1 => ", 1 warning".to_owned(),
-            n => format!(", {n} warnings"),
+            n => format!(", {}", counted(n, "warning")),
         };
-        let definitions = match self.definitions {
-            1 => "1 definition".to_owned(),
-            n => format!("{n} definitions"),
-        };
-        format!(
-            "{definitions} of `{}` compared, nothing breaks{warnings}",
-            self.released
-        )
+        let definitions = counted(self.definitions, "definition");
+        let released = self.released;
+        format!("{definitions} of `{released}` compared, nothing breaks{warnings}")
     }
 
     /// One object: every finding with its rule, and `error` where the check fails.

@@ -9,7 +9,7 @@ use super::{
     Drift,
     caller::Caller,
     json,
-    text::{GREEN, Page, YELLOW, title},
+    text::{GREEN, Page, YELLOW, counted, title},
 };
 use crate::{
     advice::{Advice, Script},
@@ -148,10 +148,7 @@ impl StatusReport<'_> {
             return;
         }
         for (owner, states) in self.counts() {
-            let mut rest = match states.values().sum() {
-                1 => "1 file".to_owned(),
-                n => format!("{n} files"),
-            };
+            let mut rest = counted(states.values().sum(), "file");
             for (state, count) in states {
                 if state != FileState::Unedited {
                     rest += &format!(", {count} {}", state.word());
@@ -189,8 +186,7 @@ impl StatusReport<'_> {
                 None => "nothing".to_owned(),
             },
             (0, _) => format!("the record in .operator-forge/: {sync}"),
-            (1, _) => format!("1 file: {sync}"),
-            (n, _) => format!("{n} files: {sync}"),
+            (n, _) => format!("{}: {sync}", counted(n, "file")),
         }
     }
 

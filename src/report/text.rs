@@ -162,6 +162,14 @@ impl<'a> Page<'a> {
     }
 }
 
+/// A number of things: `1 file`, `2 files`.
+pub fn counted(number: usize, thing: &str) -> String {
+    match number {
+        1 => format!("1 {thing}"),
+        n => format!("{n} {thing}s"),
+    }
+}
+
 /// A word of JSON as a title: `in-the-way` is `In the way`.
 pub fn title(word: &str) -> String {
     let mut title = word.replace('-', " ");

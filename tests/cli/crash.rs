@@ -18,7 +18,6 @@ use std::{
 use fault::{Fault, Faulty};
 use operator_forge::{
     apply::{Real, Step, Transaction, apply},
-    change::Policy,
     error::Result,
     memory::Memory,
     plan,
@@ -102,26 +101,15 @@ fn prepare(scenario: &Scenario) -> Prepared {
 /// What the command does, planned in this process: the new text of `PROJECT` is all that differs between commands.
 fn steps(root: &Path, project: &[u8]) -> Result<Vec<Step>> {
     let project = Project::read(project)?;
-    let desired = template::tree(&project)?;
-    let memory = Memory::load(root)?;
-    let found = find_all(root, plan::paths(&memory, &desired)?)?;
-    let set = plan::plan(&plan::Inputs {
-        rows: &memory.rows,
-        desired: &desired,
-        found: &found,
-        templates: template::SET,
-        definitions: &BTreeMap::new(),
-        project: &project.write(),
-        applied: &BTreeMap::new(),
-        resolved: &BTreeMap::new(),
-        named: &plan::NamedFiles::default(),
-        policy: Policy::Abort,
-        decided: &BTreeMap::new(),
-        forced: &Default::default(),
-        owned: &project.settings.owned,
-        aside: &BTreeMap::new(),
-    })?;
-    Ok(Step::of(&set))
+    let mut inputs = plan::Inputs {
+        memory: Memory::load(root)?,
+        desired: template::tree(&project)?,
+        project: project.write(),
+        owned: project.settings.owned,
+        ..plan::Inputs::default()
+    };
+    inputs.found = find_all(root, plan::paths(&inputs)?)?;
+    Ok(Step::of(&plan::plan(&inputs)?))
 }
 
 impl Prepared {

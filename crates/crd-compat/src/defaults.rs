@@ -23,19 +23,13 @@ pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
         if old == new {
             continue;
         }
-        let counts = [
-            (
-                &rule::MAX_PROPERTIES_LOWERED,
-                old.is_none() && after.max_properties.is_some(),
-            ),
-            (
-                &rule::MIN_PROPERTIES_RAISED,
-                new.is_none() && after.min_properties.is_some(),
-            ),
-        ];
-        let counts = counts.into_iter().filter(|(_, counts)| *counts);
-        let rules = findings.checks.iter().copied();
-        let rules: Vec<_> = rules.chain(counts.map(|(rule, _)| rule)).collect();
+        let mut rules = findings.checks.clone();
+        if old.is_none() && after.max_properties.is_some() {
+            rules.push(&rule::MAX_PROPERTIES_LOWERED);
+        }
+        if new.is_none() && after.min_properties.is_some() {
+            rules.push(&rule::MIN_PROPERTIES_RAISED);
+        }
         let what = match (&old, &new) {
             (None, _) => "now has a default",
             (_, None) => "no longer has a default",
@@ -43,9 +37,9 @@ pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
         };
         let what = format!("{what}, which a check of the object or around it may reject");
         findings.field(name, |findings| {
-            rules
-                .into_iter()
-                .for_each(|rule| findings.add(rule, what.as_str()));
+            for rule in rules {
+                findings.add(rule, what.as_str());
+            }
         });
     }
 }

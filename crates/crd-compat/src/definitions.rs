@@ -168,9 +168,10 @@ fn unconverted(before: &Definition, after: &Definition, findings: &mut Findings)
             storage.name
         );
         let rule = &rule::VERSION_UNCONVERTED;
-        let found = places.into_iter().map(|place| (place, what.clone()));
-        let found = found.map(|(place, what)| Finding { place, rule, what });
-        findings.list.extend(found);
+        for place in places {
+            let what = what.clone();
+            findings.list.push(Finding { place, rule, what });
+        }
     }
 }
 

@@ -155,15 +155,11 @@ fn properties(before: &Schema, after: &Schema, findings: &mut Findings) {
             match after.properties.get(name).or(after.map_values()) {
                 Some(new) if old.nullable && !new.nullable && drops_null(after, name, new) => {
                     findings.add(&rule::NULL_DROPPED, "may no longer be `null`");
-                    let nullable = false;
-                    compare(
-                        &Schema {
-                            nullable,
-                            ..old.clone()
-                        },
-                        new,
-                        findings,
-                    );
+                    let never_null = Schema {
+                        nullable: false,
+                        ..old.clone()
+                    };
+                    compare(&never_null, new, findings);
                 }
                 Some(new) => compare(old, new, findings),
                 // Without a schema, a `null` and a resource are kept, too.

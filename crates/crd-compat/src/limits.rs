@@ -17,13 +17,13 @@ const FORMATS: &str = "bsonobjectid byte cidr creditcard date date-time datetime
 /// Compares the limits of two schemas of one type.
 pub fn compare(before: &Schema, after: &Schema, findings: &mut Findings) {
     values(before, after, findings);
-    for (maximum, rule, name) in [
-        (true, &rule::MAXIMUM_LOWERED, "maximum"),
-        (false, &rule::MINIMUM_RAISED, "minimum"),
+    for (tighter, rule, name) in [
+        (Ordering::Less, &rule::MAXIMUM_LOWERED, "maximum"),
+        (Ordering::Greater, &rule::MINIMUM_RAISED, "minimum"),
     ] {
-        let [old, new] = [before, after].map(|schema| Bound::of(schema, maximum));
+        let [old, new] = [before, after].map(|schema| Bound::of(schema, tighter));
         if let Some(new) = &new
-            && old.as_ref().is_none_or(|old| new.is_tighter(old))
+            && old.as_ref().is_none_or(|old| new.is_tighter(old, tighter))
         {
             let old = old.map(|old| old.shown);
             findings.add_if_changed(rule, name, old.as_ref(), Some(&new.shown));
@@ -121,26 +121,14 @@ struct Bound {
     number: Number,
     exclusive: bool,
     shown: String,
-    /// The order of a tighter number to this one.
-    tighter: Ordering,
 }
 
 impl Bound {
-    /// The bound of a schema. An exclusive bound of integers becomes the next integer.
-    fn of(schema: &Schema, maximum: bool) -> Option<Self> {
-        let (number, exclusive, tighter, next) = match maximum {
-            true => (
-                &schema.maximum,
-                schema.exclusive_maximum,
-                Ordering::Less,
-                -1,
-            ),
-            false => (
-                &schema.minimum,
-                schema.exclusive_minimum,
-                Ordering::Greater,
-                1,
-            ),
+    /// The bound of a schema: the maximum if a tighter one is less. An exclusive bound of integers becomes the next integer.
+    fn of(schema: &Schema, tighter: Ordering) -> Option<Self> {
+        let (number, exclusive, next) = match tighter {
+            Ordering::Less => (&schema.maximum, schema.exclusive_maximum, -1),
+            _ => (&schema.minimum, schema.exclusive_minimum, 1),
         };
         let number = number.clone()?;
         let shown = format!("{number}{}", if exclusive { " (exclusive)" } else { "" });
@@ -153,17 +141,16 @@ impl Bound {
             number,
             exclusive,
             shown,
-            tighter,
         })
     }
 
-    fn is_tighter(&self, old: &Self) -> bool {
+    fn is_tighter(&self, old: &Self, tighter: Ordering) -> bool {
         let float = |number: &Number| number.as_f64().unwrap_or(f64::NAN);
         let order = match (self.number.as_i64(), old.number.as_i64()) {
             (Some(new), Some(old)) => new.cmp(&old),
             _ => float(&self.number).total_cmp(&float(&old.number)),
         };
-        order == self.tighter || (order == Ordering::Equal && self.exclusive && !old.exclusive)
+        order == tighter || (order == Ordering::Equal && self.exclusive && !old.exclusive)
     }
 }
 

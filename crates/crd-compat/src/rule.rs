@@ -42,22 +42,18 @@ pub fn find(id: &str) -> Option<&'static Rule> {
     ALL.iter().copied().find(|rule| rule.id == id)
 }
 
-macro_rules! pages {
-    ($($name:ident $url:literal)*) => { $(const $name: &str = $url;)* };
-}
-
-pages! {
-    CHANGES "https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api_changes.md#on-compatibility"
-    DEFAULTING "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting"
-    DEPRECATION "https://kubernetes.io/docs/reference/using-api/deprecation-policy/"
-    NAMES "https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/custom-resource-definition-v1/"
-    PRUNING "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#field-pruning"
-    RATCHETING "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting"
-    SELECTABLE "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#crd-selectable-fields"
-    SERVER_SIDE_APPLY "https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy"
-    SUBRESOURCES "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#subresources"
-    VERSIONS "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/"
-}
+// The pages that document the reasons.
+const CHANGES: &str = "https://github.com/kubernetes/community/blob/master/contributors/devel/sig-architecture/api_changes.md#on-compatibility";
+const DEFAULTING: &str = "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#defaulting";
+const DEPRECATION: &str = "https://kubernetes.io/docs/reference/using-api/deprecation-policy/";
+const NAMES: &str = "https://kubernetes.io/docs/reference/kubernetes-api/extend-resources/custom-resource-definition-v1/";
+const PRUNING: &str = "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#field-pruning";
+const RATCHETING: &str = "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#validation-ratcheting";
+const SELECTABLE: &str = "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#crd-selectable-fields";
+const SERVER_SIDE_APPLY: &str =
+    "https://kubernetes.io/docs/reference/using-api/server-side-apply/#merge-strategy";
+const SUBRESOURCES: &str = "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#subresources";
+const VERSIONS: &str = "https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definition-versioning/";
 
 macro_rules! rules {
     ($($name:ident $id:literal $severity:ident $source:ident $why:literal)*) => {

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, File, TryLockError},
-    io::{self, Read, Seek, Write},
+    io::{self, ErrorKind, Read, Seek, Write},
     path::{Path, PathBuf},
 };
 
@@ -40,15 +40,10 @@ impl Disk for Real {
                 modified: meta.modified().ok(),
             }),
             Ok(_) => Ok(FileType::Other),
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::NotADirectory
-                ) =>
-            {
-                Ok(FileType::Absent)
-            }
-            Err(error) => Err(error),
+            Err(error) => match error.kind() {
+                ErrorKind::NotFound | ErrorKind::NotADirectory => Ok(FileType::Absent),
+                _ => Err(error),
+            },
         }
     }
 
@@ -79,7 +74,7 @@ impl Disk for Real {
     fn make_directory(&self, path: &RelPath) -> io::Result<bool> {
         match fs::create_dir(self.full(path)) {
             Ok(()) => Ok(true),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => match self.kind(path)? {
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => match self.kind(path)? {
                 FileType::Directory => Ok(false),
                 _ => Err(error),
             },
@@ -132,10 +127,7 @@ impl Disk for Real {
     fn lock(&self, path: &RelPath, new: bool) -> io::Result<Lock> {
         let full = self.full(path);
         if !new && self.kind(path)? == FileType::Other {
-            return Err(io::Error::new(
-                io::ErrorKind::AlreadyExists,
-                "it is not a file",
-            ));
+            return Err(io::Error::new(ErrorKind::AlreadyExists, "it is not a file"));
         }
         let mut file = File::options()
             .read(true)
@@ -146,7 +138,7 @@ impl Disk for Real {
             Ok(()) => true,
             Err(TryLockError::WouldBlock) => false,
             // Some network file systems have no locks. Each file is still verified before it is replaced.
-            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => true,
+            Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => true,
             Err(TryLockError::Error(error)) => return Err(error),
         };
         let mut text = String::new();

@@ -13,7 +13,7 @@ fn moved() -> Tree {
 
 #[test]
 fn files_move_with_their_templates() {
-    let mut world = World::new();
+    let mut world = Inputs::of_project();
     world.apply(&desired(&OLD));
     let set = world.apply(&moved());
     let visible = set
@@ -47,13 +47,13 @@ fn files_move_with_their_templates() {
 
 #[test]
 fn edits_and_deletions_move_with_the_file() {
-    let mut world = World::new();
+    let mut world = Inputs::of_project();
     world.apply(&desired(&OLD));
     world.write("Makefile", "A\nb\nc\nd\n");
     world.write("user", "mine\n");
     world.write("tool", "mine\n");
     assert_eq!(world.plan(&moved()).conflicts[0].path, path("tool"));
-    world.disk.insert(path("tool"), Found::Absent);
+    world.found.insert(path("tool"), Found::Absent);
     world.apply(&moved());
     assert_eq!(world.read("new/Makefile").as_deref(), Some("A\nb\nc\nD\n"));
     assert_eq!(world.read("new/user").as_deref(), Some("mine\n"));
@@ -61,9 +61,9 @@ fn edits_and_deletions_move_with_the_file() {
     assert_eq!(world.read("Makefile"), None);
     assert_eq!(world.plan(&moved()), ChangeSet::default());
 
-    let mut world = World::new();
+    let mut world = Inputs::of_project();
     world.apply(&desired(&OLD));
-    world.disk.insert(path("user"), Found::Absent);
+    world.found.insert(path("user"), Found::Absent);
     let set = world.apply(&moved());
     assert_eq!(world.read("new/user"), None);
     assert_eq!(set.notes[0].what, NoteKind::Missing);
@@ -71,7 +71,7 @@ fn edits_and_deletions_move_with_the_file() {
 
 #[test]
 fn a_file_at_the_new_path_is_left_to_the_table() {
-    let mut world = World::new();
+    let mut world = Inputs::of_project();
     world.apply(&desired(&OLD));
     world.write("new/user", "mine\n");
     let conflict = Conflict {
@@ -83,11 +83,11 @@ fn a_file_at_the_new_path_is_left_to_the_table() {
 
 #[test]
 fn an_answer_goes_with_its_file() {
-    let mut world = World::new();
+    let mut world = Inputs::of_project();
     world.apply(&desired(&OLD));
     world.write("tool", "mine\n");
     for (answer, kept) in [(Policy::Keep, "mine\n"), (Policy::Take, "2\n")] {
-        world.decided = [(path("tool"), answer)].into();
+        world.answers = [(path("tool"), answer)].into();
         let set = world.plan(&moved());
         assert_eq!(set.conflicts, []);
         let there = |change: &&crate::change::Change| change.path == path("new/tool");
