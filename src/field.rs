@@ -19,7 +19,7 @@ pub use self::{
     marker::words as markers,
     marker::{ListType, Markers},
     schema::{of as schema_of, spec, status},
-    set::{Correction, Fault, check},
+    set::{Correction, check},
     type_::{Type, words as types},
 };
 use crate::name::{Invalid, text_serde};
@@ -33,7 +33,7 @@ pub struct Field {
     pub name: String,
     /// The type of its values.
     pub type_: Type,
-    /// What else is said of it.
+    /// Its limits, default and other properties.
     pub markers: Markers,
 }
 

@@ -31,7 +31,7 @@ pub struct Invalid {
     pub what: &'static str,
     /// The text.
     pub found: String,
-    /// What is wrong with it: a lower-case fragment.
+    /// The fault: a lower-case fragment.
     pub fault: String,
     /// The rule and its source.
     pub rule: &'static str,

@@ -39,11 +39,11 @@ pub use self::compare::check_unchanging;
 pub use self::deploy_image::DeployImage;
 pub use self::edit::{
     CreateApi, CreateWebhook, DeleteApi, DeleteWebhook, EditApi, EditSettings, External, Gvk,
-    Import, Imported, InitOptions, NewVersion, Target, fixed,
+    Import, Imported, InitOptions, NewVersion, Rename, Target, fixed,
 };
-pub use self::error::{Error, Need, Origin, Refused, Remedy, Result, Unreadable, Use, Violation};
+pub use self::error::{Error, Need, Origin, Refused, Remedy, Result, Unreadable, Violation};
 pub use self::file::{FILE, above, missing};
-use self::file::{FormatVersion, OptionsEntry, is_default, owned_paths};
+use self::file::{FormatVersion, OptionsEntry, is_default};
 pub use self::license::{CopyrightHolder, Header, License};
 pub use self::plugin::{Plugin, PluginEdit};
 pub use self::runtime::{PACKAGE as RUNTIME, Runtime};
@@ -53,7 +53,9 @@ pub use self::webhooks::{Admission, Certificates, Webhooks};
 use crate::field::Field;
 use crate::name::{
     ControllerName, Domain, Group, Kind, Plural, ProjectName, RustPath, ShortName, Version,
-    api_group, rust,
+    api_group,
+    kubernetes::{self, CoreType},
+    rust,
 };
 use crate::tree::RelPath;
 
@@ -109,7 +111,7 @@ pub struct Settings {
     #[serde(default, skip_serializing_if = "is_default")]
     pub library: Option<Library>,
     /// Generated files that the user took over.
-    #[serde(default, skip_serializing_if = "is_default", with = "owned_paths")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub owned: BTreeSet<RelPath>,
     /// Our options of entries, in the file; a project in memory has them in its resources.
     #[serde(default, rename = "resources", skip_serializing_if = "is_default")]
@@ -132,13 +134,6 @@ impl Library {
         match self {
             Self::Operator => "operator",
         }
-    }
-}
-
-impl Settings {
-    /// The comment at the top of generated Rust files, with a blank line below it; empty without a license and an owner.
-    pub fn header_comment(&self) -> String {
-        license::header(self.license, &self.owner, self.header.as_ref())
     }
 }
 
@@ -209,17 +204,17 @@ pub struct Api {
 pub struct Fields {
     /// The fields of `spec`, and of types that fields have.
     pub spec: Vec<Field>,
-    /// The fields of `status` beside those that every status has.
+    /// The fields of `status`, without those of every status.
     pub status: Vec<Field>,
 }
 
 impl Fields {
-    /// Whether there are none.
+    /// Whether there is no field.
     pub fn is_empty(&self) -> bool {
         self.spec.is_empty() && self.status.is_empty()
     }
 
-    /// These with the field `size`, unless it is there word for word.
+    /// Adds the field `size`, unless it is there word for word.
     fn with_size(mut self) -> Self {
         let size = DeployImage::size();
         if !self.spec.contains(&size) {
@@ -228,7 +223,7 @@ impl Fields {
         self
     }
 
-    /// These without those that `there` has, too, word for word.
+    /// The fields that are not in `there`, word for word.
     fn without(&self, there: &Self) -> Self {
         let new = |these: &[Field], there: &[Field]| {
             let these = these.iter().filter(|field| !there.contains(field));
@@ -243,14 +238,14 @@ impl Fields {
 
 impl Resource {
     /// An entry without any part.
-    fn new(plural: Plural, core: bool) -> Self {
+    fn new(plural: Plural) -> Self {
         Self {
             plural,
             api: None,
             controller: false,
             finalizer: false,
             image: None,
-            core,
+            core: false,
             external: None,
             source: None,
             webhooks: None,
@@ -272,9 +267,27 @@ impl Key {
         }
     }
 
+    /// The key of another version of the kind.
+    pub fn in_version(&self, version: Version) -> Self {
+        Self {
+            version,
+            ..self.clone()
+        }
+    }
+
+    /// Kubernetes' own type of this group, version and kind.
+    pub fn core_type(&self) -> Option<CoreType> {
+        kubernetes::find(self.group.as_str(), self.version, &self.kind)
+    }
+
     /// Whether both are versions of one kind.
     pub fn is_same_kind(&self, other: &Self) -> bool {
-        (&self.group, &self.kind, &self.domain) == (&other.group, &other.kind, &other.domain)
+        self.full_kind() == other.full_kind()
+    }
+
+    /// The parts that all versions of a kind share.
+    fn full_kind(&self) -> (&Group, &Kind, &Domain) {
+        (&self.group, &self.kind, &self.domain)
     }
 }
 
@@ -286,29 +299,6 @@ impl fmt::Display for Key {
             group => group,
         };
         write!(f, "{group}/{}, Kind {}", self.version, self.kind)
-    }
-}
-
-/// The flags of `rename`.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Rename {
-    /// `--group`; may be empty.
-    pub group: Group,
-    /// `--kind`.
-    pub kind: Kind,
-    /// `--to`.
-    pub to: Kind,
-    /// `--plural`; the default is the English one.
-    pub plural: Option<Plural>,
-    /// `--force`: allowed even where the CRD is installed.
-    pub force: bool,
-}
-
-impl Rename {
-    /// The plural of the renamed kind.
-    fn new_plural(&self) -> Plural {
-        let plural = self.plural.clone();
-        plural.unwrap_or_else(|| Plural::of(&self.to))
     }
 }
 

@@ -5,6 +5,8 @@ mod project;
 
 use std::{collections::BTreeSet, io, path::Path, str::FromStr};
 
+use heck::ToKebabCase as _;
+
 pub use self::project::of;
 use crate::{
     advice::{Advice, Script},
@@ -20,38 +22,28 @@ use crate::{
 
 impl From<Invalid> for Failure {
     fn from(invalid: Invalid) -> Self {
-        let flag = match invalid.what {
-            "domain" => "--domain",
-            "group" => "--group",
-            "version" => "--version",
-            "kind" => "--kind",
-            "plural" => "--plural",
-            "shortName" => "--short-name",
-            "name" => "--controller-name",
-            "projectName" => "--project-name",
-            "path" => "--defaulting-path",
-            "type" => "--external-api-path",
-            "license" => "--license",
-            "plugin" => "--plugins",
-            "image" => "--image",
-            "command" => "--image-container-command",
-            "port" => "--image-container-port",
-            "user ID" => "--run-as-user",
-            "owner" => "--owner",
-            "header" => "--license-file",
-            _ => "--runtime",
+        let name = match invalid.what {
+            "name" => "controller-name",
+            "path" => "defaulting-path",
+            "type" => "external-api-path",
+            "plugin" => "plugins",
+            "command" => "image-container-command",
+            "port" => "image-container-port",
+            "user ID" => "run-as-user",
+            "header" => "license-file",
+            other => &other.to_kebab_case(),
         };
-        of_flag(flag, invalid)
+        of_flag(&format!("--{name}"), invalid)
     }
 }
 
 /// The value of a flag, for names that several flags take.
-pub fn parse_flag<T: FromStr<Err = Invalid>>(flag: &'static str, text: &str) -> Result<T> {
+pub fn parse_flag<T: FromStr<Err = Invalid>>(flag: &str, text: &str) -> Result<T> {
     text.parse().map_err(|invalid| of_flag(flag, invalid))
 }
 
 /// The refusal of a flag's value.
-fn of_flag(flag: &'static str, invalid: Invalid) -> Failure {
+fn of_flag(flag: &str, invalid: Invalid) -> Failure {
     let Invalid { found, fault, .. } = invalid;
     Failure::usage(format!("invalid value `{found}` for `{flag}`: {fault}"))
         .note(invalid.rule)
@@ -147,7 +139,7 @@ impl Obstacle {
 }
 
 impl ChangeSet {
-    /// The commands that make room for files, each once. While there is such an obstacle, nothing is written.
+    /// The commands that make room for files, each once. Nothing is written before there is room.
     #[must_use]
     pub fn makes_room(&self) -> Vec<Script> {
         let obstacles = self.conflicts.iter().filter_map(|it| match &it.why {
@@ -221,8 +213,8 @@ impl From<memory::Error> for Failure {
 }
 
 impl From<git::Error> for Failure {
-    /// The refusal of every command that has to know whether a merge is unfinished. Of git's message, lines such as
-    /// `git config --global --add safe.directory …` are advice, the others are reasons.
+    /// The refusal of every command that has to know whether a merge is unfinished. Lines of git's message that
+    /// start with `git`, like `git config --global --add safe.directory …`, are advice; the others are reasons.
     fn from(error: git::Error) -> Self {
         let refused = Self::refused("git cannot tell whether a merge is unfinished");
         let git::Error::Failed(text) = &error else {

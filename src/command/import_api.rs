@@ -13,7 +13,7 @@ use crate::{
     error::{Failure, Result},
     name::{self, CrdName, Invalid, ShortName, Version},
     plan::NamedFiles,
-    project::{Definition, Import, Key, Project},
+    project::{Definition, Error, Import, Key, Project, Refused},
     refusal, template,
     tree::{Content, RelPath},
 };
@@ -37,7 +37,7 @@ pub fn run(
                 created.extend(imported.created);
                 updated.extend(imported.updated);
             }
-            Err(error) if error.is_same_crd() => _ = same.get_or_insert(error),
+            Err(error @ Error::Refused(Refused::SameCrd(_))) => _ = same.get_or_insert(error),
             Err(error) => return Err(error.into()),
         }
     }

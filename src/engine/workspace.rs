@@ -171,8 +171,7 @@ impl Workspace {
             check_list(&project, applied)?;
             // A branch brings the code of its controllers along.
             if !is_new {
-                project.check_finalizers(applied)?;
-                project.check_images(applied)?;
+                project.check_controllers(applied)?;
             }
         }
         Ok(Self {

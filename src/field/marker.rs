@@ -1,4 +1,4 @@
-//! What a field says beside its name and type.
+//! Markers: the limits, the default and the other properties of a field.
 
 use std::fmt;
 
@@ -64,7 +64,7 @@ impl ListType {
     }
 }
 
-/// The markers and what each needs: none is a marker without a value.
+/// The markers, each with the kind of its value.
 pub const WORDS: [(&str, Takes); 14] = [
     ("min", Takes::Number),
     ("max", Takes::Number),
@@ -111,28 +111,28 @@ pub const FORMATS: [&str; 12] = [
 
 impl fmt::Display for Markers {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let text = |text: &dyn ToString| text.to_string();
-        let number = |number: &Option<Number>| number.as_ref().map(ToString::to_string);
-        let count = |count: Option<u64>| count.map(|count| count.to_string());
-        let default = self.default.as_ref().map(|value| match value {
-            Value::String(text) => text.clone(),
-            other => text(other),
-        });
-        let mut said = vec![
-            ("min", number(&self.min)),
-            ("max", number(&self.max)),
-            ("minLength", count(self.min_length)),
-            ("maxLength", count(self.max_length)),
-            ("pattern", self.pattern.clone()),
-            ("format", self.format.map(str::to_owned)),
-            ("minItems", count(self.min_items)),
-            ("maxItems", count(self.max_items)),
-            ("listType", self.list_type.map(|it| it.word().to_owned())),
+        fn text(value: &Option<impl ToString>) -> Option<String> {
+            value.as_ref().map(ToString::to_string)
+        }
+        let mut markers = vec![
+            ("min", text(&self.min)),
+            ("max", text(&self.max)),
+            ("minLength", text(&self.min_length)),
+            ("maxLength", text(&self.max_length)),
+            ("pattern", text(&self.pattern)),
+            ("format", text(&self.format)),
+            ("minItems", text(&self.min_items)),
+            ("maxItems", text(&self.max_items)),
+            ("listType", text(&self.list_type.map(ListType::word))),
         ];
         let keys = self.list_map_keys.iter();
-        said.extend(keys.map(|key| ("listMapKey", Some(key.clone()))));
-        said.push(("default", default));
-        for (name, value) in said {
+        markers.extend(keys.map(|key| ("listMapKey", Some(key.clone()))));
+        let default = match &self.default {
+            Some(Value::String(default)) => Some(default.clone()),
+            other => text(other),
+        };
+        markers.push(("default", default));
+        for (name, value) in markers {
             if let Some(value) = value {
                 write!(f, ":{name}={}", quoted(&value, &[':']))?;
             }

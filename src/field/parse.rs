@@ -49,12 +49,12 @@ fn corrected(text: &str, more: usize) -> Result<Field, Invalid> {
     })
 }
 
-/// What is wrong with a part of a text.
+/// A fault of a part of the text.
 struct Wrong {
     at: Range<usize>,
     what: String,
     rule: &'static str,
-    /// What stands there instead.
+    /// The text to put there.
     fix: Option<String>,
 }
 
@@ -146,12 +146,8 @@ impl<'a> Reader<'a> {
         while !self.rest().is_empty() {
             if !self.eat(":") {
                 let end = self.at..self.text.len();
-                let wrong = Wrong::new(
-                    end,
-                    format!("`{}` does not belong to the type", self.rest()),
-                    TYPES,
-                );
-                return Err(wrong.fix(""));
+                let what = format!("`{}` does not belong to the type", self.rest());
+                return Err(Wrong::new(end, what, TYPES).fix(""));
             }
             self.marker(&type_, &mut markers, &mut seen)?;
         }
@@ -170,19 +166,15 @@ impl<'a> Reader<'a> {
         if !self.eat(".") {
             return Ok((None, name(first, at)?));
         }
-        let is_own = matches!(Type::of_word(first), Some(Type::Own(_)));
-        if !is_own {
-            let wrong = Wrong::new(
-                at,
-                format!("`{first}` cannot be a type of your own"),
-                OWNERS,
-            );
+        let is_own = |word: &str| matches!(Type::of_word(word), Some(Type::Own(_)));
+        if !is_own(first) {
+            let what = format!("`{first}` cannot be a type of your own");
             let camel = first.to_upper_camel_case();
-            let camel = match Type::of_word(&camel) {
-                Some(Type::Own(_)) => camel,
-                _ => format!("{camel}Item"),
+            let camel = match is_own(&camel) {
+                true => camel,
+                false => format!("{camel}Item"),
             };
-            return Err(wrong.fix(camel));
+            return Err(Wrong::new(at, what, OWNERS).fix(camel));
         }
         let (second, at) = self.until(&[':']);
         Ok((Some(first.to_owned()), name(second, at)?))
@@ -260,11 +252,8 @@ impl<'a> Reader<'a> {
                 return Err(Wrong::new(at, "a value of the enum is missing", rule).fix("Other"));
             }
             if let Some(c) = value.chars().find(|c| c.is_control()) {
-                return Err(Wrong::new(
-                    at,
-                    format!("the value has the character {c:?}"),
-                    rule,
-                ));
+                let what = format!("the value has the character {c:?}");
+                return Err(Wrong::new(at, what, rule));
             }
             let is_quoted = at.len() != value.len();
             if value.contains(',') && !is_quoted {
@@ -308,36 +297,27 @@ impl<'a> Reader<'a> {
             (Takes::Nothing, false) => (String::new(), at.clone()),
             (Takes::Nothing, true) => {
                 let (value, end) = self.value(&[':'])?;
-                let whole = at.start..end.end;
-                let wrong =
-                    Wrong::new(at.end..end.end, format!("`{word}` takes no value"), MARKERS);
-                return Err(match value.as_str() {
-                    "false" => Wrong {
-                        at: whole.start - 1..whole.end,
-                        ..wrong
-                    }
-                    .fix(""),
-                    _ => wrong.fix(""),
-                });
+                // Without the marker, the field is as `optional=false` means it.
+                let start = match value.as_str() {
+                    "false" => at.start - 1,
+                    _ => at.end,
+                };
+                let what = format!("`{word}` takes no value");
+                return Err(Wrong::new(start..end.end, what, MARKERS).fix(""));
             }
             (_, true) => self.value(&[':'])?,
             (_, false) => {
-                return Err(Wrong::new(
-                    at.end..at.end,
-                    format!("`{word}` needs a value"),
-                    MARKERS,
-                ));
+                let what = format!("`{word}` needs a value");
+                return Err(Wrong::new(at.end..at.end, what, MARKERS));
             }
         };
         let whole = at.start..self.at;
         let is_again = seen.iter().any(|(it, _)| it == word);
-        if is_again && *word != "listMapKey" {
-            let with_colon = whole.start - 1..whole.end;
-            return Err(
-                Wrong::new(with_colon, format!("`{word}` is given twice"), MARKERS).fix(""),
-            );
-        }
-        if let Some(why) = unfit(type_, word) {
+        let why = match is_again && *word != "listMapKey" {
+            true => Some("is given twice"),
+            false => unfit(type_, word),
+        };
+        if let Some(why) = why {
             let with_colon = whole.start - 1..whole.end;
             return Err(Wrong::new(with_colon, format!("`{word}` {why}"), MARKERS).fix(""));
         }
@@ -371,18 +351,15 @@ fn name(name: &str, at: Range<usize>) -> Result<String, Wrong> {
         _ if name.len() > LONGEST => format!("the name has {} characters", name.len()),
         _ => format!("`{name}` is not camelCase"),
     };
-    let camel: String = name.to_lower_camel_case();
-    let camel: String = camel
-        .chars()
-        .filter(char::is_ascii_alphanumeric)
-        .take(LONGEST)
-        .collect();
-    let camel = camel.trim_start_matches(|c: char| !c.is_ascii_alphabetic());
-    let wrong = Wrong::new(at, what, if name.is_empty() { FORM } else { NAMES });
-    Err(match camel {
-        "" => wrong.fix("size"),
-        camel => wrong.fix(camel),
-    })
+    let camel = name.to_lower_camel_case();
+    let letters = camel.chars().filter(char::is_ascii_alphanumeric);
+    let camel: String = letters.take(LONGEST).collect();
+    let fix = match camel.trim_start_matches(|c: char| !c.is_ascii_alphabetic()) {
+        "" => "size",
+        camel => camel,
+    };
+    let rule = if name.is_empty() { FORM } else { NAMES };
+    Err(Wrong::new(at, what, rule).fix(fix))
 }
 
 fn is_taken(word: &str) -> bool {

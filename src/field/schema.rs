@@ -36,24 +36,19 @@ const ESCAPED: [&str; 21] = [
 /// The schema of `spec`. The fields of types are in either list.
 pub fn spec(fields: &[Field], status: &[Field]) -> Value {
     let all: Vec<&Field> = fields.iter().chain(status).collect();
-    object(&all, fields.iter().filter(|field| field.owner.is_none()))
+    let of_spec = fields.iter().filter(|field| field.owner.is_none());
+    of(&of_spec.collect::<Vec<_>>(), &all, false)
 }
 
-/// The schema of `status`: its fields, which are all optional, and those of every status.
+/// The schema of `status`: its own fields and the fields of every status, all optional.
 pub fn status(fields: &[Field], status: &[Field]) -> Value {
     let all: Vec<&Field> = fields.iter().chain(status).collect();
+    let standard = STANDARD.map(|text| text.parse().expect("the fields of every status are valid"));
     let of_status = status.iter().filter(|field| field.owner.is_none());
-    let optional = |field: &Field| {
-        let mut field = field.clone();
-        field.markers.optional = true;
-        field
-    };
-    let mut fields: Vec<Field> = of_status.map(optional).collect();
-    fields.extend(STANDARD.map(|text| text.parse().expect("the fields of every status are valid")));
-    object(&all, fields.iter())
+    of(&of_status.chain(&standard).collect::<Vec<_>>(), &all, true)
 }
 
-/// The schema of an object with `some` of the fields, all of them optional if they are those of a status.
+/// The schema of an object with `some` of the fields; all are optional in a status.
 pub fn of(some: &[&Field], all: &[&Field], of_status: bool) -> Value {
     let mut some: Vec<Field> = some.iter().copied().cloned().collect();
     for field in &mut some {
@@ -125,7 +120,7 @@ fn property(all: &[&Field], field: &Field) -> Value {
     schema
 }
 
-/// The schema of a type. The limits of `field` are those of its simple values.
+/// The schema of a type. The limits of `field` apply to its simple values.
 fn of_type(all: &[&Field], type_: &Type, field: &Field) -> Value {
     match type_ {
         Type::Bool => json!({ "type": "boolean" }),

@@ -17,7 +17,7 @@ pub struct Fault {
     pub field: Field,
     /// Whether it is a field of the status.
     pub of_status: bool,
-    /// What is wrong with it: a fragment.
+    /// The fault: a fragment.
     pub what: String,
     /// The rule.
     pub rule: &'static str,
@@ -25,7 +25,7 @@ pub struct Fault {
     pub correction: Correction,
 }
 
-/// What corrects a fault.
+/// The correction of a fault.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Correction {
     /// The fields without this one.
@@ -111,7 +111,7 @@ fn names(root: &str, field: &Field) -> Found {
     ))
 }
 
-/// A type of one's own has fields, and is the type of a field.
+/// A type that the user names has fields, and is the type of a field.
 fn known(all: &[&Field], field: &Field) -> Found {
     let is_owner = |name: &str| all.iter().any(|it| it.owner.as_deref() == Some(name));
     if let Some(name) = field.type_.own().filter(|name| !is_owner(name)) {
@@ -130,7 +130,7 @@ fn known(all: &[&Field], field: &Field) -> Found {
     (!is_used).then(|| (what(), rule, Correction::Remove))
 }
 
-/// The types that a type mentions, and those that they mention.
+/// The types that a type mentions, directly or through others.
 fn below<'a>(all: &[&'a Field], name: &'a str) -> BTreeSet<&'a str> {
     let mut found = BTreeSet::new();
     let mut next = vec![name];
@@ -145,16 +145,20 @@ fn below<'a>(all: &[&'a Field], name: &'a str) -> BTreeSet<&'a str> {
     found
 }
 
+/// Whether a type is `owner`, or mentions it.
+fn holds(all: &[&Field], type_: &str, owner: &str) -> bool {
+    type_ == owner || below(all, type_).contains(owner)
+}
+
 fn circle(all: &[&Field], field: &Field) -> Found {
     let (owner, type_) = (field.owner.as_deref()?, field.type_.own()?);
-    let is_circle = type_ == owner || below(all, type_).contains(owner);
     let rule = "the schema of a CRD has no references, so a type cannot contain itself; `any` takes any value";
     let other = Field {
         type_: Type::Any,
         ..field.clone()
     };
     let what = || format!("`{owner}` would contain itself");
-    is_circle.then(|| (what(), rule, Correction::Replace(other.to_string())))
+    holds(all, type_, owner).then(|| (what(), rule, Correction::Replace(other.to_string())))
 }
 
 /// The keys of a list are fields of its items that are always there.
@@ -164,40 +168,35 @@ fn keys(all: &[&Field], field: &Field) -> Found {
     };
     let rule = "the keys of a list are fields of its items that are required or have a default, with simple values";
     for key in &field.markers.list_map_keys {
-        let what = format!(
-            "the items of `{}` have no `{key}` that is always there",
-            field.name
-        );
-        match &**items {
+        let correction = match &**items {
             Type::Own(name) => {
                 let mut of_type = all.iter().filter(|it| it.owner.as_ref() == Some(name));
-                let found = of_type.find(|it| it.name == *key);
-                let is_simple = |it: &&&Field| {
-                    let is_there = !it.markers.optional || it.markers.default.is_some();
-                    is_there
-                        && matches!(
-                            it.type_,
-                            Type::Bool | Type::Int32 | Type::Int64 | Type::String | Type::Enum(_)
-                        )
-                };
-                match found {
-                    None => {
-                        let add = Correction::Add(format!("{name}.{key}:string"));
-                        return Some((what, rule, add));
-                    }
-                    Some(found) if !is_simple(&found) => {
-                        return Some((what, rule, Correction::Replace(as_atomic(field))));
-                    }
-                    Some(_) => {}
+                match of_type.find(|it| it.name == *key) {
+                    None => Correction::Add(format!("{name}.{key}:string")),
+                    Some(found) if can_be_key(found) => continue,
+                    Some(_) => Correction::Replace(as_atomic(field)),
                 }
             }
             Type::Known(path) if !crd_types::is_required(path, key) => {
-                return Some((what, rule, Correction::Replace(as_atomic(field))));
+                Correction::Replace(as_atomic(field))
             }
-            _ => {}
-        }
+            _ => continue,
+        };
+        let list = &field.name;
+        let what = format!("the items of `{list}` have no `{key}` that is always there");
+        return Some((what, rule, correction));
     }
     None
+}
+
+/// Whether a field is always there, with a simple value.
+fn can_be_key(field: &Field) -> bool {
+    let is_there = !field.markers.optional || field.markers.default.is_some();
+    let is_simple = matches!(
+        field.type_,
+        Type::Bool | Type::Int32 | Type::Int64 | Type::String | Type::Enum(_)
+    );
+    is_there && is_simple
 }
 
 /// The field with a list that is replaced as a whole.
@@ -211,15 +210,11 @@ fn as_atomic(field: &Field) -> String {
 /// The API server compares an old item with a new one only where keys identify it.
 fn immutable(all: &[&Field], field: &Field) -> Found {
     let owner = field.owner.as_deref().filter(|_| field.markers.immutable)?;
-    let has = |it: &&&Field| {
-        let is_list = is_unidentified(&it.type_, it.markers.list_type);
-        is_list
-            && it
-                .type_
-                .own()
-                .is_some_and(|name| name == owner || below(all, name).contains(owner))
-    };
-    let list = all.iter().find(has)?;
+    let mut lists = all
+        .iter()
+        .filter(|it| is_unidentified(&it.type_, it.markers.list_type));
+    let has = |it: &&&Field| it.type_.own().is_some_and(|name| holds(all, name, owner));
+    let list = lists.find(has)?;
     let rule = "the API server compares the items of a list only if keys identify them: `listType=map:listMapKey=name`";
     let mut other = field.clone();
     other.markers.immutable = false;

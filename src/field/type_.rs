@@ -4,10 +4,10 @@ use std::fmt;
 
 use super::quoted;
 
-/// The durations that a CRD admits: those of Go without a sign.
+/// The durations that a CRD admits: Go's, without a sign.
 pub const DURATION: &str = r"^([0-9]+(\.[0-9]+)?(h|m|s|ms|us|ns))+$";
 
-/// What ends an unquoted value of an enum.
+/// The characters that end an unquoted value of an enum.
 pub const ENUM_STOPS: [char; 3] = [':', '|', ']'];
 
 /// The longest name of a field or a type.
@@ -62,7 +62,7 @@ const WORDS: [(&str, Type); 10] = [
     ("any", Type::Any),
 ];
 
-/// Words of Go, of OpenAPI and of other tools, and what they are here.
+/// Words of Go, of OpenAPI and of other tools, with our words for them.
 const OTHERS: [(&str, &str); 24] = [
     ("boolean", "bool"),
     ("date-time", "Time"),
@@ -93,7 +93,7 @@ const OTHERS: [(&str, &str); 24] = [
 /// The reference to a key of a Secret, which has a word of its own.
 const SECRET: (&str, &str) = ("secretRef", "SecretKeySelector");
 
-/// The word of each type, for completion: those of Kubernetes after the others.
+/// The word of each type, for completion: the types of Kubernetes come last.
 pub fn words() -> impl Iterator<Item = &'static str> {
     let simple = WORDS.iter().map(|(word, _)| *word);
     simple.chain([SECRET.0]).chain(known().map(name))
@@ -131,7 +131,7 @@ impl Type {
         other.map(|(_, word)| *word).or_else(same).or_else(near)
     }
 
-    /// The type whose values markers such as `min` limit: that of the items of a list.
+    /// The type whose values `min` and other markers limit: for a list, the type of its items.
     pub fn of_values(&self) -> &Self {
         match self {
             Self::List(items) => items,

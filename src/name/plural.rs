@@ -16,30 +16,26 @@ pub fn pluralize(singular: &str) -> String {
             return format!("{stem}{plural}");
         }
     }
-    match singular.strip_suffix('y') {
-        Some(stem) if !stem.is_empty() && !stem.ends_with(['a', 'e', 'i', 'o', 'u']) => {
-            format!("{stem}ies")
-        }
-        _ if singular.ends_with('s') => singular.to_owned(),
-        _ => format!("{singular}s"),
+    match singular.ends_with('s') {
+        true => singular.to_owned(),
+        false => ies(singular).unwrap_or_else(|| format!("{singular}s")),
     }
 }
 
 /// The plural that the derive of kube-rs assumes without the attribute `plural`.
 pub fn by_kube(singular: &str) -> String {
-    let stem = singular
-        .strip_suffix('y')
-        .filter(|stem| !stem.ends_with(['a', 'e', 'i', 'o', 'u']));
-    match stem {
-        Some(stem) if !stem.is_empty() => format!("{stem}ies"),
-        _ if ["s", "x", "z", "ch", "sh"]
-            .iter()
-            .any(|end| singular.ends_with(end)) =>
-        {
-            format!("{singular}es")
-        }
-        _ => format!("{singular}s"),
+    let ends = ["s", "x", "z", "ch", "sh"];
+    match ends.iter().any(|end| singular.ends_with(end)) {
+        true => format!("{singular}es"),
+        false => ies(singular).unwrap_or_else(|| format!("{singular}s")),
     }
+}
+
+/// The plural of a word that ends with a consonant and `y`.
+fn ies(singular: &str) -> Option<String> {
+    let stem = singular.strip_suffix('y')?;
+    let keeps_y = stem.is_empty() || stem.ends_with(['a', 'e', 'i', 'o', 'u']);
+    (!keeps_y).then(|| format!("{stem}ies"))
 }
 
 /// Endings, of which the first that fits counts.

@@ -1,4 +1,4 @@
-//! The rules of names. For each kind of name there are two functions: what is wrong with a text, and the nearest valid text,
+//! The rules of names. For each kind of name there are two functions: the fault of a text, and the nearest valid text,
 //! which is empty if nothing is left.
 
 use heck::ToKebabCase as _;

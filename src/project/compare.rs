@@ -2,13 +2,14 @@
 
 use super::error::{Refused, Result};
 use super::file::{self, File};
-use super::{Library, Project};
+use super::{Library, Project, Settings};
+use crate::name::{Domain, ProjectName};
 
 /// Refuses the text of a `PROJECT` whose domain, name, template set or library is not that of the project that was last applied.
 ///
 /// The domain is part of every stored object's API group, and the name of every object in a cluster, so a change would not
-/// rename what exists but leave it behind. `update` counts from the template set. The check comes before the rules, because
-/// those would advise to make the rest of the file agree. A text that is no project passes. If two branches were `merged`,
+/// rename the objects but leave them behind. `update` counts from the template set. The check comes before the rules, because
+/// the rules would advise to make the rest of the file agree. A text that is no project passes. If two branches were `merged`,
 /// one of them may have been updated.
 pub fn check_unchanging(text: &[u8], applied: &Project, merged: bool) -> Result<()> {
     let Ok(File {
@@ -20,26 +21,24 @@ pub fn check_unchanging(text: &[u8], applied: &Project, merged: bool) -> Result<
     else {
         return Ok(());
     };
-    let (then, now) = (&applied.settings, plugins.ours.as_ref());
-    let (now, library) = (now.unwrap_or(then), |library: Option<Library>| {
-        library.map_or("", Library::word).to_owned()
-    });
-    let (name, templates) = (&applied.name, then.templates);
-    let fields = [
-        ("domain", domain.to_string(), applied.domain.to_string()),
-        ("projectName", project_name.to_string(), name.to_string()),
-        (
-            "templates",
-            now.templates.to_string(),
-            templates.to_string(),
-        ),
-        ("library", library(now.library), library(then.library)),
-    ];
-    let mut fields = fields.into_iter().take(if merged { 2 } else { 4 });
-    match fields.find(|(_, now, then)| now != then) {
-        Some((field, now, then)) => Err(Refused::Changed { field, now, then }.into()),
-        None => Ok(()),
+    let fields = |domain: &Domain, name: &ProjectName, settings: &Settings| {
+        let library = settings.library.map_or("", Library::word);
+        [
+            ("domain", domain.to_string()),
+            ("projectName", name.to_string()),
+            ("templates", settings.templates.to_string()),
+            ("library", library.to_owned()),
+        ]
+    };
+    let settings = plugins.ours.as_ref().unwrap_or(&applied.settings);
+    let now = fields(&domain, &project_name, settings).into_iter();
+    let then = fields(&applied.domain, &applied.name, &applied.settings);
+    for ((field, now), (_, then)) in now.zip(then).take(if merged { 2 } else { 4 }) {
+        if now != then {
+            return Err(Refused::Changed { field, now, then }.into());
+        }
     }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -13,5 +13,5 @@ pub use self::create_webhook::{CreateWebhook, Target};
 pub use self::delete::{DeleteApi, DeleteWebhook};
 pub use self::entry::{External, Gvk};
 pub use self::import::{Import, Imported};
-pub use self::kind::EditApi;
+pub use self::kind::{EditApi, Rename};
 pub use self::settings::{EditSettings, InitOptions, fixed};

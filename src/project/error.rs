@@ -22,13 +22,6 @@ pub enum Error {
     Unreadable(Unreadable),
 }
 
-impl Error {
-    /// Whether a CRD was refused only because its types are there already.
-    pub fn is_same_crd(&self) -> bool {
-        matches!(self, Self::Refused(Refused::SameCrd(_)))
-    }
-}
-
 impl From<Violation> for Error {
     fn from(violation: Violation) -> Self {
         Self::Broken(violation)

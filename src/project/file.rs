@@ -18,7 +18,7 @@ use serde_yaml::Value;
 
 pub use self::shape::File;
 use self::shape::{Entry, Plugins, Probe};
-pub use self::shape::{FormatVersion, OptionsEntry, is_default, owned_paths};
+pub use self::shape::{FormatVersion, OptionsEntry, is_default};
 use super::error::{Error, Origin, Result, Unreadable, Violation, violation};
 use super::{Key, LAYOUT, Project, rules};
 use crate::yaml;

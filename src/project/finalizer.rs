@@ -1,5 +1,5 @@
-//! What is fixed when a controller is generated, because its file belongs to the user: a finalizer, for cleanup before an object is
-//! deleted, and an image.
+//! The finalizer and the image of a controller. Both are fixed when the controller is generated, because its file belongs to the
+//! user.
 
 use super::error::{Refused, Result, Violation, violation};
 use super::rules;
@@ -44,35 +44,23 @@ impl Resource {
 }
 
 impl Project {
-    /// Refuses a change of `finalizers` in `PROJECT` since the last command.
-    pub fn check_finalizers(&self, applied: &Self) -> Result<()> {
-        let before = applied.controllers();
-        let is_other = |now: &&ControllerView<'_>| {
+    /// Refuses a change of a finalizer or an image in `PROJECT` since the last command.
+    pub fn check_controllers(&self, applied: &Self) -> Result<()> {
+        let (all, before) = (self.controllers(), applied.controllers());
+        let kept = all.iter().filter_map(|now| {
             let is_same =
                 |then: &&ControllerView<'_>| (then.key, &then.name) == (now.key, &now.name);
-            let then = before.iter().find(is_same);
-            then.is_some_and(|then| then.finalizer != now.finalizer)
-        };
-        let now = self.controllers();
-        let Some(changed) = now.iter().find(is_other) else {
-            return Ok(());
-        };
-        Err(Refused::FinalizerChanged {
-            controller: changed.name.clone(),
-            added: changed.finalizer,
+            Some((now, before.iter().find(is_same)?))
+        });
+        let mut changed = kept.clone();
+        if let Some((now, _)) = changed.find(|(now, then)| now.finalizer != then.finalizer) {
+            return Err(Refused::FinalizerChanged {
+                controller: now.name.clone(),
+                added: now.finalizer,
+            }
+            .into());
         }
-        .into())
-    }
-
-    /// Refuses a change of an image in `PROJECT` since the last command.
-    pub fn check_images(&self, applied: &Self) -> Result<()> {
-        let before = applied.controllers();
-        for now in self.controllers() {
-            let is_same =
-                |then: &&ControllerView<'_>| (then.key, &then.name) == (now.key, &now.name);
-            let Some(then) = before.iter().find(is_same) else {
-                continue;
-            };
+        for (now, then) in kept {
             let fields = DeployImage::fields(now.image).into_iter();
             for ((field, now), (_, then)) in fields.zip(DeployImage::fields(then.image)) {
                 if now != then {

@@ -4,6 +4,7 @@ use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use super::Settings;
 use crate::name::{Invalid, text_serde};
 
 /// The license of generated Rust files.
@@ -78,13 +79,6 @@ impl FromStr for CopyrightHolder {
     }
 }
 
-impl CopyrightHolder {
-    /// The owner's name.
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-}
-
 /// A comment that stands at the top of each generated Rust file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Header(String);
@@ -92,8 +86,8 @@ pub struct Header(String);
 impl FromStr for Header {
     type Err = Invalid;
 
-    /// Parses a comment: `//` lines or one `/* */` block. Line ends, space at line ends, tabs and the stars of a block become
-    /// what rustfmt would make of them.
+    /// Parses a comment: `//` lines or one `/* */` block. Line ends, space at line ends, tabs and the stars of a block get
+    /// the layout of rustfmt.
     fn from_str(text: &str) -> Result<Self, Invalid> {
         let text = text.trim_start_matches('\u{feff}').replace('\t', "    ");
         let lines: Vec<_> = text.lines().map(str::trim_end).collect();
@@ -142,23 +136,25 @@ fn is_odd(c: char) -> bool {
     c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// The comment at the top of generated Rust files, with the blank line below it; empty without a license and an owner. It has no
-/// year, which would need a clock; SPDX does not ask for one.
-pub fn header(license: License, owner: &CopyrightHolder, custom: Option<&Header>) -> String {
-    let line = |tag, text: &str| match text {
-        "" => String::new(),
-        text => format!("// {tag}: {text}\n"),
-    };
-    let text = match custom {
-        Some(Header(text)) => text.clone(),
-        None => {
-            line("SPDX-FileCopyrightText", &owner.0)
-                + &line("SPDX-License-Identifier", license.spdx())
+impl Settings {
+    /// The comment at the top of generated Rust files, with a blank line below it; empty without a license and an owner. It has
+    /// no year, which would need a clock; SPDX does not ask for one.
+    pub fn header_comment(&self) -> String {
+        let line = |tag, text: &str| match text {
+            "" => String::new(),
+            text => format!("// {tag}: {text}\n"),
+        };
+        let text = match &self.header {
+            Some(Header(text)) => text.clone(),
+            None => {
+                line("SPDX-FileCopyrightText", &self.owner.0)
+                    + &line("SPDX-License-Identifier", self.license.spdx())
+            }
+        };
+        match text.trim_end_matches('\n') {
+            "" => String::new(),
+            text => format!("{text}\n\n"),
         }
-    };
-    match text.trim_end_matches('\n') {
-        "" => String::new(),
-        text => format!("{text}\n\n"),
     }
 }
 
@@ -184,6 +180,16 @@ mod tests {
 
     use super::*;
 
+    fn comment(license: License, owner: &str, header: Option<Header>) -> String {
+        let settings = Settings {
+            license,
+            owner: owner.parse().unwrap(),
+            header,
+            ..Settings::default()
+        };
+        settings.header_comment()
+    }
+
     /// Parses a header. rustfmt leaves it alone at the top of a file.
     #[track_caller]
     fn check(text: &str, kept: &str) {
@@ -192,7 +198,7 @@ mod tests {
         assert_eq!(kept.parse::<Header>().unwrap(), header);
         let source = format!(
             "{}use std::fmt;\n",
-            super::header(License::Custom, &CopyrightHolder::default(), Some(&header))
+            comment(License::Custom, "", Some(header))
         );
         let mut child = Command::new("rustfmt")
             .args(["--edition", "2024", "--check"])
@@ -223,14 +229,8 @@ mod tests {
             "/*\n * Copyright\n * more\n */",
         );
         check("\u{feff}/* one line */", "/* one line */");
-        assert_eq!(
-            super::header(
-                License::Custom,
-                &CopyrightHolder::default(),
-                Some(&"\n".parse().unwrap())
-            ),
-            ""
-        );
+        let empty = Some("\n".parse().unwrap());
+        assert_eq!(comment(License::Custom, "", empty), "");
     }
 
     #[test]
@@ -263,12 +263,11 @@ mod tests {
 
     #[test]
     fn the_header_of_a_license() {
-        let owner = " Example Inc. ".parse().unwrap();
         assert_eq!(
-            header(License::Mit, &owner, None),
+            comment(License::Mit, " Example Inc. ", None),
             "// SPDX-FileCopyrightText: Example Inc.\n// SPDX-License-Identifier: MIT\n\n"
         );
-        assert_eq!(header(License::None, &CopyrightHolder::default(), None), "");
+        assert_eq!(comment(License::None, "", None), "");
         let help = |text: &str| text.parse::<CopyrightHolder>().unwrap_err().suggestion;
         assert_eq!(help("two\nlines").as_deref(), Some("two"));
         assert_eq!(help("Acme Inc\nX").as_deref(), Some("Acme Inc"));

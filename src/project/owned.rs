@@ -2,19 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Deserializer, de};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::Project;
 use super::error::{Refused, Result};
 use crate::tree::{self, RelPath};
 
-/// A path in the list `owned` of our settings.
-pub struct OwnedPath(pub RelPath);
+impl Serialize for RelPath {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
 
-impl<'de> Deserialize<'de> for OwnedPath {
+impl<'de> Deserialize<'de> for RelPath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        let path = RelPath::parse(&text).map_err(|error| {
+        Self::parse(&text).map_err(|error| {
             let why = match &error {
                 tree::Error::InvalidPath { why, .. } => format!("\nnote: {why}"),
                 tree::Error::Unreadable { .. } => String::new(),
@@ -22,8 +25,7 @@ impl<'de> Deserialize<'de> for OwnedPath {
             de::Error::custom(format!(
                 "{error}{why}\nnote: it is relative, with `/` between its parts"
             ))
-        })?;
-        Ok(Self(path))
+        })
     }
 }
 

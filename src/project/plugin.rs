@@ -1,4 +1,4 @@
-//! Plugins: what a project has beside its operator, such as a Helm chart.
+//! Plugins: optional parts of a project, like a Helm chart.
 
 use std::{collections::BTreeSet, str::FromStr};
 
@@ -16,7 +16,7 @@ pub enum Plugin {
     Helm,
     /// A bundle for the Operator Lifecycle Manager, and a catalog with it.
     Olm,
-    /// A workflow that releases the image and what installs it.
+    /// A workflow that releases the image and the files that install it.
     Release,
 }
 

@@ -140,11 +140,11 @@ impl fmt::Display for Runtime {
             Self::Registry => f.write_str("registry"),
             Self::Vendored => f.write_str("vendored"),
             Self::Path(directory) => write!(f, "path={directory}"),
-            Self::Git { url, revision } => {
-                write!(f, "git={url}")?;
-                let mut revision = revision.iter();
-                revision.try_for_each(|revision| write!(f, "#{revision}"))
-            }
+            Self::Git {
+                url,
+                revision: Some(revision),
+            } => write!(f, "git={url}#{revision}"),
+            Self::Git { url, .. } => write!(f, "git={url}"),
         }
     }
 }

@@ -36,7 +36,7 @@ impl PartialEq for Definition {
 }
 
 impl Definition {
-    /// One version of a CRD, without what belongs to a cluster: its status, its other metadata, the address of its conversion.
+    /// One version of a CRD, without the parts of a cluster: its status, its other metadata, the address of its conversion.
     ///
     /// Errors: the value is not a CRD, the CRD is not valid, or it has no such version.
     pub fn of(crd: &Value, version: &str) -> Result<Self, crd_types::Error> {
@@ -113,7 +113,7 @@ impl Definition {
         self.crd.versions.iter().any(|version| version.storage)
     }
 
-    /// A minimal object without its metadata: with `spec`, or without one with what the schema requires.
+    /// A minimal object without its metadata: its `spec`, or the fields that the schema requires if there is no `spec`.
     pub fn sample(&self) -> Value {
         let schema = &self.value()["spec"]["versions"][0]["schema"]["openAPIV3Schema"];
         let spec = &schema["properties"]["spec"];

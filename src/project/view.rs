@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::rules::is_namespaced;
 use super::{Api, DeployImage, Key, Project, Resource, Webhooks};
 use crate::name::rust::Module;
-use crate::name::{Group, Kind, Plural, Version};
+use crate::name::{ControllerName, Group, Kind, Plural, Version};
 
 /// One version of a kind that the project defines.
 #[derive(Clone, Copy, Debug)]
@@ -146,11 +146,16 @@ impl Project {
 
     /// The versions of a kind that are not converted to the hub.
     pub fn unconverted(&self, hub: &Key) -> BTreeSet<Version> {
+        let spokes = self.spokes_of(hub);
         let mut versions = self.versions_of(hub);
-        let webhooks = self.resource(hub).and_then(|it| it.webhooks.as_ref());
-        let spokes = webhooks.map(|it| &it.spokes);
-        versions.retain(|it| *it != hub.version && spokes.is_none_or(|them| !them.contains(it)));
+        versions.retain(|version| *version != hub.version && !spokes.contains(version));
         versions
+    }
+
+    /// The versions that are converted to the entry at `hub`.
+    pub(super) fn spokes_of(&self, hub: &Key) -> BTreeSet<Version> {
+        let webhooks = self.resource(hub).and_then(|it| it.webhooks.clone());
+        webhooks.unwrap_or_default().spokes
     }
 
     /// The APIs that the project defines, in the order of `PROJECT`.
@@ -185,34 +190,26 @@ impl Project {
 impl Resource {
     /// The controllers of the entry, whose key is `key`; the default first.
     pub(super) fn controllers_of<'a>(&'a self, key: &'a Key) -> Vec<ControllerView<'a>> {
-        let view = |name, default, module, finalizer| ControllerView {
-            name,
-            default,
-            module,
+        let default = self.controller.then_some(None);
+        let named = self.controllers.keys().map(Some);
+        let view = |own: Option<&ControllerName>| ControllerView {
+            name: match own {
+                Some(name) => name.to_string(),
+                None => default_name(&key.group, &key.kind),
+            },
+            default: own.is_none(),
+            module: match own {
+                Some(name) => Module::of_controller(name),
+                None => Module::of_kind(&key.kind),
+            },
             group_module: Module::of_group(&key.group, &key.domain),
             key,
             resource: self,
             namespaced: is_namespaced(key, self),
-            finalizer,
-            image: self.image.as_ref().filter(|_| default),
+            finalizer: own.map_or(self.finalizer, |name| self.finalizers.contains(name)),
+            image: self.image.as_ref().filter(|_| own.is_none()),
         };
-        let default = self.controller.then(|| {
-            let (name, module) = (
-                default_name(&key.group, &key.kind),
-                Module::of_kind(&key.kind),
-            );
-            view(name, true, module, self.finalizer)
-        });
-        let named = self.controllers.keys().map(|name| {
-            let finalizer = self.finalizers.contains(name);
-            view(
-                name.to_string(),
-                false,
-                Module::of_controller(name),
-                finalizer,
-            )
-        });
-        default.into_iter().chain(named).collect()
+        default.into_iter().chain(named).map(view).collect()
     }
 
     /// Whether a controller watches the version of the entry.
@@ -233,21 +230,19 @@ impl Resource {
 
 impl<'a> KindView<'a> {
     fn of(versions: Vec<(&'a Key, &'a Resource, &'a Api)>) -> Self {
-        let mut hubs = versions.iter().filter_map(|(key, resource, _)| {
+        let hub = versions.iter().find_map(|(key, resource, _)| {
             let webhooks = resource.webhooks.as_ref().filter(|it| it.is_hub())?;
             Some((key.version, webhooks.spokes.iter().copied().collect()))
         });
-        let (storage, spokes) = hubs.next().unwrap_or_else(|| {
-            let all = || versions.iter().map(|(key, ..)| key.version);
-            let stored = versions.iter().filter(|(_, resource, _)| {
-                let definition = resource.definition();
-                definition.is_some_and(|definition| definition.is_stored())
-            });
+        let (storage, spokes) = hub.unwrap_or_else(|| {
+            let stored = versions
+                .iter()
+                .filter(|(_, resource, _)| resource.definition().is_some_and(|it| it.is_stored()));
             let stored = Version::storage(stored.map(|(key, ..)| key.version));
-            let storage = stored.or_else(|| Version::storage(all()));
+            let all = versions.iter().map(|(key, ..)| key.version);
+            let storage = stored.or_else(|| Version::storage(all));
             (storage.expect("a kind has a version"), Vec::new())
         });
-        drop(hubs);
         let view = |(key, resource, api): (&'a Key, _, _)| ApiView {
             key,
             resource,

@@ -18,10 +18,7 @@ use serde_json::{Value, json};
 
 use super::catalogue::Scope;
 use crate::{
-    name::{
-        kubernetes,
-        rust::{self, Module},
-    },
+    name::rust::{self, Module},
     project::{ApiView, Key, Plugin, Project, Resource, Runtime},
 };
 
@@ -296,7 +293,7 @@ fn below(files: &[(Vec<&String>, Value)], depth: usize) -> Vec<Value> {
 
 /// The path of a type that the project does not define.
 fn foreign_path(key: &Key, resource: &Resource) -> Option<String> {
-    let core = || kubernetes::find(key.group.as_str(), key.version, &key.kind);
+    let core = || key.core_type();
     match &resource.external {
         Some(path) => Some(path.to_string()),
         None if resource.core => core().map(|core| core.path()),

@@ -3,6 +3,7 @@
 use super::checklist::Item;
 use crate::{
     kubebuilder::{self, Admission, Setting},
+    name::WebhookPath,
     project::{Key, Project},
     tree::RelPath,
 };
@@ -62,13 +63,10 @@ pub fn of_webhook(
         Purpose::Defaulting => "mutate",
         Purpose::Validating => "validate",
     };
-    let path = path.map_or_else(
-        || {
-            let (group, kind) = (group.replace('.', "-"), key.kind.as_str().to_lowercase());
-            format!("/{verb}-{group}-{}-{kind}", key.version)
-        },
-        ToOwned::to_owned,
-    );
+    let path = match path {
+        Some(path) => path.to_owned(),
+        None => WebhookPath::of(verb, &group, key.version, &key.kind),
+    };
     let webhook = Webhook {
         purpose,
         group,

@@ -119,11 +119,7 @@ impl<'a> Port<'a> {
         for version in spokes {
             let source = files.conversion(&entry.with_version(version));
             self.known.extend(source);
-            let spoke = Key {
-                version,
-                ..hub.clone()
-            };
-            self.conversion(hub, &spoke, source, is_added)?;
+            self.conversion(hub, &hub.in_version(version), source, is_added)?;
         }
         Ok(())
     }

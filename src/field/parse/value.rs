@@ -1,4 +1,4 @@
-//! The values of markers, and what they may be beside each other.
+//! The values of markers, and the rules between the markers of a field.
 
 use std::ops::Range;
 
@@ -56,22 +56,15 @@ pub(super) fn set(
 ) -> Result<(), Wrong> {
     let number = |value: &str| {
         number(type_.of_values(), value).ok_or_else(|| {
-            Wrong::new(
-                at.clone(),
-                format!("`{value}` is not a valid {}", kind(type_.of_values())),
-                LIMITS,
-            )
+            let what = format!("`{value}` is not a valid {}", kind(type_.of_values()));
+            Wrong::new(at.clone(), what, LIMITS)
         })
     };
     let count = |value: &str| {
-        value
-            .parse()
-            .ok()
-            .filter(|count| *count <= u64::from(u32::MAX))
-            .ok_or_else(|| {
-                let what = format!("`{value}` is not a number of characters or items");
-                Wrong::new(at.clone(), what, LIMITS)
-            })
+        value.parse::<u32>().map(u64::from).map_err(|_| {
+            let what = format!("`{value}` is not a number of characters or items");
+            Wrong::new(at.clone(), what, LIMITS)
+        })
     };
     match word {
         "min" => markers.min = Some(number(&value)?),
@@ -147,6 +140,10 @@ fn number(type_: &Type, text: &str) -> Option<Number> {
 
 /// A default of a type.
 fn default(type_: &Type, text: &str, at: Range<usize>) -> Result<Value, Wrong> {
+    let matching = |pattern| {
+        let is = crd_types::matches(pattern, text) == Some(true);
+        is.then(|| text.into())
+    };
     let value = match type_ {
         Type::Bool => text.parse().ok().map(Value::Bool),
         Type::Int32 | Type::Int64 | Type::Number => number(type_, text).map(Value::Number),
@@ -154,31 +151,25 @@ fn default(type_: &Type, text: &str, at: Range<usize>) -> Result<Value, Wrong> {
             Ok(number) => number.into(),
             Err(_) => text.into(),
         }),
-        Type::Quantity => {
-            let is = crd_types::matches(crd_types::QUANTITY, text) == Some(true);
-            is.then(|| text.into())
-        }
-        Type::Duration => {
-            let is = crd_types::matches(DURATION, text) == Some(true);
-            is.then(|| text.into())
-        }
+        Type::Quantity => matching(crd_types::QUANTITY),
+        Type::Duration => matching(DURATION),
         Type::Enum(values) => values.iter().any(|it| it == text).then(|| text.into()),
         _ => Some(text.into()),
     };
-    value.ok_or_else(|| Wrong {
-        fix: match type_ {
+    value.ok_or_else(|| {
+        let what = format!("`{text}` is not a valid {}", kind(type_));
+        let fix = match type_ {
             Type::Enum(values) => {
-                let near = nearest(text, values.iter().map(String::as_str));
-                near.or(values.first().map(String::as_str))
-                    .map(|it| quoted(it, &[':']))
+                let values = || values.iter().map(String::as_str);
+                let near = nearest(text, values()).or_else(|| values().next());
+                near.map(|value| quoted(value, &[':']))
             }
             _ => None,
-        },
-        ..Wrong::new(
-            at,
-            format!("`{text}` is not a valid {}", kind(type_)),
-            DEFAULT,
-        )
+        };
+        Wrong {
+            fix,
+            ..Wrong::new(at, what, DEFAULT)
+        }
     })
 }
 
@@ -203,57 +194,45 @@ pub(super) fn check(
         found.map_or_else(|| place.clone(), |(_, at)| at.clone())
     };
     let number = |number: &Option<Number>| number.as_ref().and_then(Number::as_f64);
+    let count = |count: Option<u64>| count.map(|count| count as f64);
     let (min, max) = (number(&markers.min), number(&markers.max));
-    let counts = [
-        (
-            "maxLength",
-            "minLength",
-            markers.min_length,
-            markers.max_length,
-        ),
-        ("maxItems", "minItems", markers.min_items, markers.max_items),
-    ];
-    let crossed = |min, max| matches!((min, max), (Some(min), Some(max)) if min > max);
-    let order = "no value would be allowed";
-    if crossed(min, max) {
-        return Err(Wrong::new(at("max"), "`max` is less than `min`", order));
-    }
-    for (word, other, min, max) in counts {
-        if min > max && max.is_some() {
-            return Err(Wrong::new(
-                at(word),
-                format!("`{word}` is less than `{other}`"),
-                order,
-            ));
+    let (min_length, max_length) = (count(markers.min_length), count(markers.max_length));
+    let (min_items, max_items) = (count(markers.min_items), count(markers.max_items));
+    let is_within = |value: f64, min: Option<f64>, max: Option<f64>| {
+        min.is_none_or(|min| value >= min) && max.is_none_or(|max| value <= max)
+    };
+    for (word, other, min, max) in [
+        ("max", "min", min, max),
+        ("maxLength", "minLength", min_length, max_length),
+        ("maxItems", "minItems", min_items, max_items),
+    ] {
+        if let (Some(min), Some(max)) = (min, max)
+            && min > max
+        {
+            let what = format!("`{word}` is less than `{other}`");
+            return Err(Wrong::new(at(word), what, "no value would be allowed"));
         }
     }
     keys(type_, markers, &at)?;
     let Some(default) = &markers.default else {
         return Ok(());
     };
-    let value = default.as_f64();
-    let is_outside = value.is_some_and(|value| {
-        min.is_some_and(|min| value < min) || max.is_some_and(|max| value > max)
-    });
-    let text = default.as_str().filter(|_| *type_ == Type::String);
-    let length = text.map(|text| text.chars().count() as u64);
-    let is_wrong_length = length.is_some_and(|length| {
-        markers.min_length.is_some_and(|min| length < min)
-            || markers.max_length.is_some_and(|max| length > max)
-    });
-    let pattern = markers.pattern.as_deref().zip(text);
-    let is_unlike =
-        pattern.is_some_and(|(pattern, text)| crd_types::matches(pattern, text) == Some(false));
-    match is_outside || is_wrong_length || is_unlike {
-        true => {
-            let rule = "the API server refuses a default that the field's own limits exclude";
-            Err(Wrong::new(
-                at("default"),
-                "the limits exclude the default",
-                rule,
-            ))
+    let is_allowed = match default {
+        Value::Number(value) => value.as_f64().is_none_or(|it| is_within(it, min, max)),
+        Value::String(text) if *type_ == Type::String => {
+            let pattern = markers.pattern.as_deref();
+            is_within(text.chars().count() as f64, min_length, max_length)
+                && pattern.is_none_or(|it| crd_types::matches(it, text) != Some(false))
         }
-        false => Ok(()),
+        _ => true,
+    };
+    match is_allowed {
+        true => Ok(()),
+        false => {
+            let rule = "the API server refuses a default that the field's own limits exclude";
+            let what = "the limits exclude the default";
+            Err(Wrong::new(at("default"), what, rule))
+        }
     }
 }
 
@@ -264,21 +243,18 @@ fn keys(type_: &Type, markers: &Markers, at: &impl Fn(&str) -> Range<usize>) -> 
     };
     let is_object = matches!(**items, Type::Own(_) | Type::Known(_));
     let rule = "a list of objects is merged as a map by its keys, a list of simple values as a set";
+    let wrong = |what, fix| Wrong::new(at("listType"), what, rule).fix(fix);
     match markers.list_type {
-        Some(ListType::Map) if !is_object => {
-            Err(
-                Wrong::new(at("listType"), "the items of the list are no objects", rule)
-                    .fix("listType=set"),
-            )
-        }
-        Some(ListType::Map) if markers.list_map_keys.is_empty() => {
-            let word = at("listType");
-            Err(Wrong::new(word, "`listMapKey` is missing", rule)
-                .fix("listType=map:listMapKey=name"))
-        }
+        Some(ListType::Map) if !is_object => Err(wrong(
+            "the items of the list are no objects",
+            "listType=set",
+        )),
+        Some(ListType::Map) if markers.list_map_keys.is_empty() => Err(wrong(
+            "`listMapKey` is missing",
+            "listType=map:listMapKey=name",
+        )),
         Some(ListType::Set) if is_object || matches!(**items, Type::List(_) | Type::Map(_)) => Err(
-            Wrong::new(at("listType"), "the items of a set are simple values", rule)
-                .fix("listType=atomic"),
+            wrong("the items of a set are simple values", "listType=atomic"),
         ),
         Some(ListType::Map) => Ok(()),
         _ if !markers.list_map_keys.is_empty() => {

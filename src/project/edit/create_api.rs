@@ -132,13 +132,9 @@ impl Project {
                 (hub, others.collect())
             }
         };
-        let hub = Key {
-            version: hub,
-            ..to.clone()
-        };
         let conversion = CreateWebhook {
             force: create.force,
-            ..CreateWebhook::conversion(&hub, spokes)
+            ..CreateWebhook::conversion(&to.in_version(hub), spokes)
         };
         Ok(NewVersion {
             target: conversion.target(&project)?,
@@ -156,32 +152,30 @@ impl Project {
         }
         let mut versions = self.apis_of(&key.group, &key.kind).map(|(_, entry)| entry);
         let like = existing.or_else(|| versions.next());
-        let plural = like.map_or_else(|| Plural::of(&key.kind), |like| like.plural.clone());
+        let plural = create.plural.clone();
+        let plural = plural.or_else(|| Some(like?.plural.clone()));
+        let plural = plural.unwrap_or_else(|| Plural::of(&key.kind));
         let api = like.and_then(|like| like.api.as_ref());
-        let namespaced = create
-            .namespaced
-            .unwrap_or(api.is_none_or(|api| api.namespaced));
+        let namespaced = api.is_none_or(|api| api.namespaced);
+        let namespaced = create.namespaced.unwrap_or(namespaced);
         if create.image.is_some() && !namespaced {
             return Err(Refused::BesideImage("namespaced").into());
         }
-        let short_names = match create.short_names.is_empty() {
-            true => api.map_or_else(Vec::new, |api| api.short_names.clone()),
-            false => create.short_names.clone(),
+        let short_names = match api {
+            Some(api) if create.short_names.is_empty() => api.short_names.clone(),
+            _ => create.short_names.clone(),
         };
-        let fields = match create.fields.is_empty() {
-            true => existing
-                .and_then(|it| it.api.as_ref())
-                .map_or_else(Fields::default, |api| api.fields.clone()),
-            false => create.fields.clone(),
+        let fields = match api {
+            Some(api) if existing.is_some() && create.fields.is_empty() => api.fields.clone(),
+            _ => create.fields.clone(),
         };
-        let plural = create.plural.clone().unwrap_or(plural);
         let fields = match create.image {
             Some(_) => fields.with_size(),
             None => fields,
         };
         drop(versions);
         let entry = self.resources.entry(key.clone());
-        let entry = entry.or_insert_with(|| Resource::new(plural.clone(), false));
+        let entry = entry.or_insert_with(|| Resource::new(plural.clone()));
         entry.plural = plural;
         entry.api = Some(Api {
             namespaced,

@@ -160,29 +160,20 @@ impl CreateWebhook {
 
     /// The versions to convert to the hub `key`.
     fn spokes_in(&self, project: &Project, key: &Key) -> Result<BTreeSet<Version>> {
-        let versions = project.versions_of(key);
-        if !versions.contains(&key.version) {
+        if !project.versions_of(key).contains(&key.version) {
             let alone = !self.defaulting && !self.validation;
             return Err(rules::not_converted(key, alone).into());
         }
         let hub = project.hub_of(key);
         if let Some(hub) = hub.filter(|hub| *hub != key.version) {
             let broken = rules::two_hubs(key, hub);
-            let hub = Key {
-                version: hub,
-                ..key.clone()
-            };
-            let entry = project.resources.get(&hub);
-            let webhooks = entry.and_then(|entry| entry.webhooks.as_ref());
-            let is_spoke = webhooks.is_some_and(|it| it.spokes.contains(&key.version));
-            return Err(match is_spoke {
+            let hub = key.in_version(hub);
+            return Err(match project.spokes_of(&hub).contains(&key.version) {
                 true => rules::already_a_spoke(broken, &hub).into(),
                 false => broken.into(),
             });
         }
-        let entry = project.resources.get(key);
-        let webhooks = entry.and_then(|entry| entry.webhooks.as_ref());
-        let done = webhooks.map_or_else(BTreeSet::new, |webhooks| webhooks.spokes.clone());
+        let done = project.spokes_of(key);
         let again = self.spokes.iter().find(|spoke| done.contains(spoke));
         if let Some(again) = again.filter(|_| !self.force) {
             return Err(Refused::Converted(key.clone(), Some(*again)).into());
@@ -190,8 +181,7 @@ impl CreateWebhook {
         if !self.spokes.is_empty() {
             return Ok(self.spokes.iter().copied().collect());
         }
-        let open = versions.difference(&done).copied();
-        let open: Vec<_> = open.filter(|version| *version != key.version).collect();
+        let open: Vec<_> = project.unconverted(key).into_iter().collect();
         match open[..] {
             [only] => Ok([only].into()),
             [] if done.is_empty() => Err(rules::one_version(key).into()),

@@ -56,7 +56,6 @@ impl Project {
         if resource {
             (left.api, left.source) = (None, None);
         }
-        let default = delete.controller.unwrap_or(left.controller || !resource);
         match &delete.controller_name {
             Some(name) => {
                 left.finalizers.remove(name);
@@ -64,20 +63,16 @@ impl Project {
                     return Err(self.no_controller(key, Some(name)).into());
                 }
             }
-            None if default && !left.controller => {
-                return Err(self.no_controller(key, None).into());
+            None if delete.controller.unwrap_or(left.controller || !resource) => {
+                if !left.controller {
+                    return Err(self.no_controller(key, None).into());
+                }
+                (left.controller, left.finalizer, left.image) = (false, false, None);
             }
-            None => {
-                left.controller &= !default;
-                left.finalizer &= !default;
-                left.image = left.image.filter(|_| !default);
-            }
+            None => {}
         }
-        let by = match resource {
-            true => self.needs(&key, &left),
-            false => Vec::new(),
-        };
-        if !by.is_empty() {
+        let by = self.needs(&key, &left);
+        if resource && !by.is_empty() {
             // A command that names one controller hardly means the API, too.
             let alone = delete.controller_name.clone();
             let alone = alone.filter(|_| delete.resource.is_none());
@@ -89,7 +84,7 @@ impl Project {
     /// Removes some of the webhooks of an entry. The setting of certificates goes with the last webhook of the project, as it
     /// came with the first.
     ///
-    /// Errors: no webhook is selected; one of them does not exist.
+    /// Errors: no webhook is selected; a selected webhook does not exist.
     pub fn delete_webhook(&self, delete: &DeleteWebhook) -> Result<Self> {
         let (key, mut left) = self.named(&delete.gvk)?;
         let Some(there) = left.webhooks.take() else {
@@ -98,27 +93,25 @@ impl Project {
             let versions = of_kind.map(|it| it.version).collect();
             return Err(Refused::NoWebhooks(key, versions).into());
         };
+        let of_conversion = ("conversion", delete.conversion);
+        check_belongs("spoke", delete.spokes.first(), of_conversion)?;
         let selected = [delete.defaulting, delete.validation, delete.conversion];
-        check_belongs(
-            "spoke",
-            delete.spokes.first(),
-            ("conversion", delete.conversion),
-        )?;
-        if selected == [false; 3] {
+        let selected = selected.iter().filter(|it| **it).count();
+        if selected == 0 {
             return Err(Refused::NoWebhookSelected(there).into());
         }
         let mut webhooks = there.clone();
-        for (selected, admission, what) in [
+        for (is_selected, admission, what) in [
             (delete.defaulting, &mut webhooks.defaulting, "defaulting"),
             (delete.validation, &mut webhooks.validation, "validation"),
         ] {
-            if selected && admission.take().is_none() {
-                let selected = [delete.defaulting, delete.validation, delete.conversion];
+            if is_selected && admission.take().is_none() {
+                let alone = selected == 1;
                 return Err(Refused::NoSuchWebhook {
                     key,
                     what,
                     there,
-                    alone: selected.into_iter().filter(|it| *it).count() == 1,
+                    alone,
                 }
                 .into());
             }
@@ -168,30 +161,22 @@ impl Project {
 
     /// The parts of the project that need the API at `key`, of whose entry `left` remains.
     fn needs(&self, key: &Key, left: &Resource) -> Vec<Need> {
-        let default = left.controller.then_some(Need::Controller(None));
+        let mut needs = Vec::new();
+        needs.extend(left.controller.then_some(Need::Controller(None)));
         let names = left.controllers.keys().cloned();
-        let webhooks = left.webhooks.clone().map(Need::Webhooks);
-        let hub = self.hub_of(key).filter(|hub| *hub != key.version);
-        let hub = hub.filter(|&version| {
-            let hub = self.resources.get(&Key {
-                version,
-                ..key.clone()
-            });
-            let webhooks = hub.and_then(|entry| entry.webhooks.as_ref());
-            webhooks.is_some_and(|webhooks| webhooks.spokes.contains(&key.version))
-        });
-        let controllers = default
-            .into_iter()
-            .chain(names.map(|name| Need::Controller(Some(name))));
-        controllers
-            .chain(webhooks)
-            .chain(hub.map(Need::Hub))
-            .collect()
+        needs.extend(names.map(|name| Need::Controller(Some(name))));
+        needs.extend(left.webhooks.clone().map(Need::Webhooks));
+        let is_spoke = |hub: &Version| {
+            let spokes = self.spokes_of(&key.in_version(*hub));
+            spokes.contains(&key.version)
+        };
+        needs.extend(self.hub_of(key).filter(is_spoke).map(Need::Hub));
+        needs
     }
 }
 
 impl DeleteWebhook {
-    /// The versions that are no longer converted to the hub `key`, of those that are `there`.
+    /// The versions to stop converting to the hub `key`; `there` has all that are converted.
     fn spokes_of(&self, key: &Key, there: BTreeSet<Version>) -> Result<BTreeSet<Version>, Refused> {
         let key = key.clone();
         if there.is_empty() {

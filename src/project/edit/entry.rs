@@ -1,6 +1,6 @@
 //! The entry that flags name: an entry that exists, or a new entry of a type that the project does not define.
 
-use crate::name::{Domain, Group, Kind, Plural, RustPath, Version, kubernetes};
+use crate::name::{Domain, Group, Kind, Plural, RustPath, Version};
 use crate::project::error::{Refused, Result, Use, Violation};
 use crate::project::rules::{may_be_meant, not_external, unknown_kind};
 use crate::project::{Key, Project, Resource};
@@ -123,7 +123,7 @@ impl Project {
         if existing.is_some_and(|resource| resource.api.is_some()) {
             return Some(own.clone());
         }
-        if let Some(core) = kubernetes::find(own.group.as_str(), own.version, &own.kind) {
+        if let Some(core) = own.core_type() {
             let valid = "the table of core types has valid names";
             return Some(Key {
                 group: core.group.parse().expect(valid),
@@ -132,8 +132,7 @@ impl Project {
             });
         }
         let is = |(key, resource): &(&Key, &Resource)| {
-            let same = (&key.group, &key.kind, key.version) == (&own.group, &own.kind, own.version);
-            same && resource.external.is_some()
+            key.gvk() == own.gvk() && resource.external.is_some()
         };
         // The rules allow one entry for each group, version and kind.
         self.resources().find(is).map(|(key, _)| key.clone())
@@ -149,17 +148,15 @@ impl Project {
         external: Option<&External>,
     ) -> Result<&mut Resource> {
         let entry = self.resources.entry(key.clone());
-        let entry = entry.or_insert_with(|| {
-            match kubernetes::find(key.group.as_str(), key.version, &key.kind) {
-                Some(core) if external.is_none() => Resource::new(core.into(), true),
-                _ => Resource {
-                    external: external.map(|external| external.path.clone()),
-                    ..Resource::new(
-                        plural.cloned().unwrap_or_else(|| Plural::of(&key.kind)),
-                        false,
-                    )
-                },
-            }
+        let entry = entry.or_insert_with(|| match key.core_type() {
+            Some(core) if external.is_none() => Resource {
+                core: true,
+                ..Resource::new(core.into())
+            },
+            _ => Resource {
+                external: external.map(|external| external.path.clone()),
+                ..Resource::new(plural.cloned().unwrap_or_else(|| Plural::of(&key.kind)))
+            },
         });
         let other = |field, known: String, given: String| Refused::OtherType {
             key: key.clone(),

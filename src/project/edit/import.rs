@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use crd_types::Crd;
+
 use crate::name::{CrdName, Domain, Group, Kind, Plural, ShortName, Version};
 use crate::project::error::{Refused, Result};
-use crate::project::{Api, Definition, Key, Project, Resource, Source, rules};
+use crate::project::{Definition, Key, Project, Resource, Source, rules};
 
 /// A CRD, and how its kind becomes part of the project.
 #[derive(Clone, Debug)]
@@ -50,7 +52,8 @@ impl Project {
     pub fn import(&self, import: &Import) -> Result<Imported> {
         let mut project = self.clone();
         let (mut created, mut updated) = (Vec::new(), Vec::new());
-        let (first_version, first) = import.versions.iter().next().expect("a CRD has versions");
+        let first = import.versions.first_key_value();
+        let (first_version, first) = first.expect("a CRD has versions");
         let (group, domain) = self.group_of(&first.crd().group, import);
         let key = |version: &Version| Key {
             group: group.clone(),
@@ -84,14 +87,10 @@ impl Project {
             }
             project.put_source(&key, import, definition);
         }
-        self.share_names(&mut project, &key(first_version), import);
+        self.share_names(&mut project, &key(first_version), import, first);
         if created.is_empty() && updated.is_empty() {
-            let last = import
-                .versions
-                .keys()
-                .next_back()
-                .expect("a CRD has versions");
-            return Err(Refused::SameCrd(key(last)).into());
+            let last = import.versions.keys().next_back();
+            return Err(Refused::SameCrd(key(last.unwrap_or(first_version))).into());
         }
         project.control_imported(&created, import)?;
         rules::check(&project, created.first().or(updated.first()))?;
@@ -105,7 +104,7 @@ impl Project {
     /// Sets the entry at `key` to the definition.
     fn put_source(&mut self, key: &Key, import: &Import, definition: &Arc<Definition>) {
         let entry = self.resources.entry(key.clone());
-        let entry = entry.or_insert_with(|| Resource::new(import.plural.clone(), false));
+        let entry = entry.or_insert_with(|| Resource::new(import.plural.clone()));
         match import.external {
             true => entry.external = key.type_path().parse().ok(),
             false => _ = entry.api.get_or_insert_default(),
@@ -142,44 +141,43 @@ impl Project {
         Ok(())
     }
 
-    /// Gives all versions of a kind one set of names and one scope: those of the CRD, or what a command changed them to since a
-    /// CRD with the same ones was read.
-    fn share_names(&self, project: &mut Self, key: &Key, import: &Import) {
-        let crd = |definition: &Arc<Definition>| {
-            let crd = definition.crd();
-            (
-                crd.names.plural.clone(),
-                crd.names.short.clone(),
-                crd.namespaced,
-            )
+    /// Gives all versions of a kind the names and the scope of the CRD `new`. If a CRD with the same names and scope was read
+    /// before, a command may have changed them in the project since, and they stay.
+    fn share_names(&self, project: &mut Self, key: &Key, import: &Import, new: &Definition) {
+        let crd = |definition: &Definition| {
+            let Crd {
+                names, namespaced, ..
+            } = definition.crd();
+            (names.plural.clone(), names.short.clone(), *namespaced)
         };
-        let mut known = self
+        let of_kind = self
             .resources()
             .filter(|(other, _)| other.is_same_kind(key));
-        let known = known.find_map(|(_, entry)| Some((entry, entry.definition()?)));
-        let new = import.versions.values().next().expect("a CRD has versions");
-        let known = known.filter(|(_, definition)| crd(definition) == crd(new));
+        let mut known = of_kind.filter_map(|(_, entry)| Some((entry, entry.definition()?)));
+        let known = known
+            .next()
+            .filter(|(_, definition)| crd(definition) == crd(new));
         let (plural, api) = match known {
-            Some((entry, _)) => (entry.plural.clone(), entry.api.clone()),
-            None => (import.plural.clone(), None),
+            Some((entry, _)) => (&entry.plural, entry.api.as_ref()),
+            None => (&import.plural, None),
         };
-        let api = api.unwrap_or_else(|| Api {
-            namespaced: new.crd().namespaced,
-            short_names: import.short_names.clone(),
-            ..Api::default()
-        });
-        let entries = project.resources.iter_mut();
-        for (_, entry) in entries.filter(|(other, _)| other.is_same_kind(key)) {
-            entry.plural = plural.clone();
-            if let Some(own) = &mut entry.api {
-                own.namespaced = api.namespaced;
-                own.short_names.clone_from(&api.short_names);
+        let (namespaced, short_names) = match api {
+            Some(api) => (api.namespaced, &api.short_names),
+            None => (new.crd().namespaced, &import.short_names),
+        };
+        for (other, entry) in &mut project.resources {
+            if other.is_same_kind(key) {
+                entry.plural.clone_from(plural);
+                if let Some(own) = &mut entry.api {
+                    own.namespaced = namespaced;
+                    own.short_names.clone_from(short_names);
+                }
             }
         }
     }
 
-    /// The API group of a CRD, as group and domain: those of an entry of the kind, or the wanted group with the rest, or what is
-    /// before the project's domain, or the parts around the first dot.
+    /// The API group of a CRD, as group and domain. An entry of the kind decides, then `--group`, then the project's domain, then
+    /// the first dot.
     fn group_of(&self, api_group: &str, import: &Import) -> (Group, Domain) {
         let is = |key: &&Key| key.kind == import.kind && key.api_group(false) == api_group;
         if let Some(key) = self.resources.keys().find(is) {

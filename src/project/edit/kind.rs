@@ -6,9 +6,9 @@ use super::Gvk;
 use crate::field::Field;
 use crate::name::{Group, Kind, Plural, ShortName};
 use crate::project::error::{Origin, Refused, Result};
-use crate::project::{Fields, Immutable, Key, Project, Rename, rules};
+use crate::project::{Fields, Immutable, Key, Project, rules};
 
-/// The flags of `edit api`; what is absent stays.
+/// The flags of `edit api`; an absent flag changes nothing.
 #[derive(Clone, Debug)]
 pub struct EditApi {
     /// `--group`, `--version` and `--kind`: any version of the kind.
@@ -25,6 +25,29 @@ pub struct EditApi {
     pub force: bool,
     /// `--finalizer`, which cannot change.
     pub finalizer: Option<bool>,
+}
+
+/// The flags of `rename`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Rename {
+    /// `--group`; may be empty.
+    pub group: Group,
+    /// `--kind`.
+    pub kind: Kind,
+    /// `--to`.
+    pub to: Kind,
+    /// `--plural`; the default is the English one.
+    pub plural: Option<Plural>,
+    /// `--force`: allowed even where the CRD is installed.
+    pub force: bool,
+}
+
+impl Rename {
+    /// The plural of the renamed kind.
+    fn new_plural(&self) -> Plural {
+        let plural = self.plural.clone();
+        plural.unwrap_or_else(|| Plural::of(&self.to))
+    }
 }
 
 impl Project {
@@ -76,15 +99,11 @@ impl Project {
                 if let Some(short_names) = &edit.short_names {
                     api.short_names.clone_from(short_names);
                 }
+                if *other == key {
+                    api.fields.spec.extend_from_slice(&fields.spec);
+                    api.fields.status.extend_from_slice(&fields.status);
+                }
             }
-        }
-        if let Some(api) = project
-            .resources
-            .get_mut(&key)
-            .and_then(|it| it.api.as_mut())
-        {
-            api.fields.spec.extend(fields.spec);
-            api.fields.status.extend(fields.status);
         }
         let checked = rules::check(&project, Some(&key));
         checked.map_err(|violation| match what {
@@ -132,8 +151,7 @@ impl Project {
             return Err(self.no_kind(group, kind).into());
         }
         let domain = self.domain_of(group, kind);
-        let is =
-            |key: &Key, kind: &Kind| (&key.group, &key.kind, &key.domain) == (group, kind, domain);
+        let is = |key: &Key, kind: &Kind| key.full_kind() == (group, kind, domain);
         if self.resources.keys().any(|key| is(key, to)) {
             return Err(Refused::KindExists(to.clone()).into());
         }
@@ -164,11 +182,14 @@ impl Project {
             .collect();
         let may_be =
             |(own, other): &&(Group, Kind)| rules::may_be_meant((group, kind), (own, other));
-        let near: Vec<_> = kinds.iter().filter(may_be).cloned().collect();
-        let known = match near.is_empty() {
-            true => kinds.clone(),
-            false => near.iter().cloned().collect(),
+        let mut known: Vec<_> = kinds.iter().filter(may_be).collect();
+        let meant = match known[..] {
+            [one] => Some(one.clone()),
+            _ => None,
         };
+        if known.is_empty() {
+            known = kinds.iter().collect();
+        }
         let known = known.iter().map(|(group, kind)| match group.as_str() {
             "" => format!("{}, Kind {kind}", self.domain),
             group => format!("{group}, Kind {kind}"),
@@ -176,10 +197,7 @@ impl Project {
         Refused::NoKind {
             kind: kind.clone(),
             known: known.collect(),
-            meant: match &near[..] {
-                [one] => Some(one.clone()),
-                _ => None,
-            },
+            meant,
         }
     }
 
@@ -192,7 +210,7 @@ impl Project {
     }
 }
 
-/// The first new field that objects of the version have to have, and whether it is given with those of the status.
+/// The first new field that is required in stored objects, and whether it is given as a field of the status.
 fn required(new: &Fields, there: &Fields) -> Option<(Field, bool)> {
     let is_there = |owner: &String| {
         let mut old = there.spec.iter().chain(&there.status);

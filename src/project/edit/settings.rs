@@ -29,7 +29,7 @@ pub struct InitOptions {
     pub plugins: Vec<PluginEdit>,
 }
 
-/// The flags of `edit`; what is absent stays.
+/// The flags of `edit`; an absent flag changes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EditSettings {
     /// `--namespaced`.

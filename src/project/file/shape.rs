@@ -1,23 +1,21 @@
 //! The YAML of `PROJECT`, where it differs from the project in memory: entries carry their key, and our options of an entry
 //! stand apart from it, under `plugins`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use serde::{Deserialize, Deserializer, Serialize, de};
 use serde_yaml::{Mapping, Value};
 
 use crate::field::Field;
 use crate::name::{
     ControllerName, CrdName, Domain, Group, Invalid, Kind, Plural, ProjectName, ShortName, Version,
-    WebhookPath, kubernetes,
+    WebhookPath,
 };
 use crate::project::error::{Violation, violation};
-use crate::project::owned::OwnedPath;
 use crate::project::{
     Admission, Api, DeployImage, Fields, Key, LAYOUT, Resource, Settings, Source, Webhooks,
 };
-use crate::tree::RelPath;
 
 /// An example of an external type.
 const PATH: &str = "path: cert_manager_crds::v1::Certificate";
@@ -144,7 +142,7 @@ pub struct OptionsEntry {
     extra: Mapping,
 }
 
-#[derive(Clone, Debug, Deserialize, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, Deserialize, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase", expecting = "the options of a resource")]
 struct Options {
     #[serde(default, skip_serializing_if = "is_default")]
@@ -223,24 +221,23 @@ impl Entry {
         let webhooks = self.webhooks.map(|fields| fields.webhooks(key));
         let controllers = self.controllers.into_iter();
         let plural = self.plural;
+        let plural = plural.unwrap_or_else(|| usual_plural(key, self.core));
         Ok(Resource {
             api: self.api,
             controller: self.controller,
             external,
             webhooks: webhooks.transpose()?.filter(|all| !all.is_empty()),
             controllers: controllers.map(|it| (it.name, it.extra)).collect(),
+            core: self.core,
             extra,
-            ..Resource::new(
-                plural.unwrap_or_else(|| usual_plural(key, self.core)),
-                self.core,
-            )
+            ..Resource::new(plural)
         })
     }
 }
 
 /// The plural that an entry without the field has.
 fn usual_plural(key: &Key, core: bool) -> Plural {
-    let core = core.then(|| kubernetes::find(key.group.as_str(), key.version, &key.kind));
+    let core = core.then(|| key.core_type());
     core.flatten()
         .map_or_else(|| Plural::of(&key.kind), Plural::from)
 }
@@ -298,26 +295,21 @@ impl WebhookFields {
 impl OptionsEntry {
     /// Our options of `resource`, if it has any.
     pub fn of(key: &Key, resource: &Resource) -> Option<Self> {
-        let api = resource.api.as_ref();
+        let api = resource.api.clone().unwrap_or_default();
         let options = Options {
             crd: resource.source.as_ref().map(|source| source.name.clone()),
-            short_names: api.map_or_else(Vec::new, |api| api.short_names.clone()),
-            fields: api.map_or_else(Vec::new, |api| api.fields.spec.clone()),
-            status_fields: api.map_or_else(Vec::new, |api| api.fields.status.clone()),
+            short_names: api.short_names,
+            fields: api.fields.spec,
+            status_fields: api.fields.status,
             finalizers: resource.names_of_finalizers(key),
             deploy_image: resource.image.clone(),
             extra: resource.options.clone(),
         };
-        let is_empty = options.crd.is_none()
-            && options.short_names.is_empty()
-            && options.fields.is_empty()
-            && options.status_fields.is_empty()
-            && options.finalizers.is_empty()
-            && options.deploy_image.is_none()
-            && options.extra.is_empty()
-            && resource.options_entry.is_empty();
+        if options == Options::default() && resource.options_entry.is_empty() {
+            return None;
+        }
         let key = key.clone();
-        (!is_empty).then(|| Self {
+        Some(Self {
             group: key.group,
             domain: key.domain,
             kind: key.kind,
@@ -352,10 +344,10 @@ impl OptionsEntry {
             name,
             definition: None,
         });
-        if let (Some(Source { name, .. }), false) = (
-            &resource.source,
-            resource.api.is_some() || resource.external.is_some(),
-        ) {
+        if let Some(Source { name, .. }) = &resource.source
+            && resource.api.is_none()
+            && resource.external.is_none()
+        {
             let broken = violation!(&key => "`{key}` has the CRD `{name}`, but neither `api` nor `external`",
                 "types are generated for an API that the project defines, or for an external type");
             return Err(broken.in_file("remove `crd`"));
@@ -401,20 +393,6 @@ fn one_or_more<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>
         }
     }
     deserializer.deserialize_any(Visitor)
-}
-
-/// The paths of owned files, as a list.
-pub mod owned_paths {
-    use super::*;
-
-    pub fn serialize<S: Serializer>(paths: &BTreeSet<RelPath>, to: S) -> Result<S::Ok, S::Error> {
-        to.collect_seq(paths.iter().map(RelPath::to_string))
-    }
-
-    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeSet<RelPath>, D::Error> {
-        let paths = Vec::<OwnedPath>::deserialize(from)?;
-        Ok(paths.into_iter().map(|path| path.0).collect())
-    }
 }
 
 /// Whether a field has the value of an absent one.

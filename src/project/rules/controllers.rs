@@ -14,9 +14,8 @@ pub fn check(entries: &[Entry<'_>]) -> Option<Violation> {
 
 /// A kind has one default controller, whichever version it watches.
 fn defaults(controllers: &[ControllerView<'_>]) -> Option<Violation> {
-    let kind = |key: &Key| (key.group.clone(), key.domain.clone(), key.kind.clone());
     let defaults: Vec<_> = controllers.iter().filter(|it| it.default).collect();
-    let (first, it, _) = clash(&defaults, |it| kind(it.key), |it| it.key)?;
+    let (first, it, _) = clash(&defaults, |it| it.key.full_kind(), |it| it.key)?;
     let (kind, version, name) = (&it.key.kind, first.key.version, own_name(it.key));
     let broken = violation!(it.key => "`{kind}` has a controller already",
         "it watches version {version}; another controller needs a name of its own")

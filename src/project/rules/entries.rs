@@ -41,7 +41,7 @@ fn cluster_scoped(key: &Key, core: bool) -> Violation {
 
 /// A type of Kubernetes.
 fn core_entry(key: &Key, resource: &Resource) -> Option<Violation> {
-    let Some(core) = kubernetes::find(key.group.as_str(), key.version, &key.kind) else {
+    let Some(core) = key.core_type() else {
         let broken = violation!(key => "`{key}` is `core`, but Kubernetes has no such type");
         let broken = broken.in_file("remove `core: true` or correct the group, version or kind");
         return Some(broken.note(known_types(key)));
@@ -135,8 +135,7 @@ pub fn foreign_finalizer(key: &Key) -> Violation {
 pub fn is_namespaced(key: &Key, resource: &Resource) -> bool {
     match &resource.api {
         Some(api) => api.namespaced,
-        None => kubernetes::find(key.group.as_str(), key.version, &key.kind)
-            .is_none_or(|core| core.namespaced),
+        None => key.core_type().is_none_or(|core| core.namespaced),
     }
 }
 

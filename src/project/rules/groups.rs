@@ -1,7 +1,6 @@
 //! Rules of API groups.
 
 use super::{Defined, Entry, clash, path_of};
-use crate::name::kubernetes;
 use crate::name::rust::{Module, is_device};
 use crate::project::error::{Remedy, Violation, violation};
 use crate::project::{Key, Resource};
@@ -9,7 +8,7 @@ use crate::project::{Key, Resource};
 /// An object's name may have 253 characters, a file's 255 bytes; `.yaml` takes five of them.
 const CRD_MAX: usize = 250;
 
-/// What a file's name of 255 bytes leaves beside a version and words such as `_editor_role.yaml`.
+/// The longest group and kind in a file's name of 255 bytes, beside a version and words like `_editor_role.yaml`.
 const FILE_MAX: usize = 200;
 
 /// The API server's rules for the group of a CRD, and the limits of file systems.
@@ -78,7 +77,7 @@ pub fn of_api(key: &Key, resource: &Resource) -> Option<Violation> {
 pub fn meanings(entries: &[Entry<'_>]) -> Option<Violation> {
     // Kubernetes' types are found by the full names of their groups, too.
     let group = |key: &Key| {
-        let core = kubernetes::find(key.group.as_str(), key.version, &key.kind);
+        let core = key.core_type();
         core.map_or(key.group.to_string(), |core| core.group.to_owned())
     };
     let meaning = |(key, _): &Entry<'_>| (group(key), key.version, key.kind.clone());

@@ -39,11 +39,11 @@ pub fn versions(apis: &[Defined<'_>]) -> Option<Violation> {
 
 /// In one API group, every kind and every kind of a list is unique.
 pub fn lists(apis: &[Defined<'_>]) -> Option<Violation> {
-    let names = |it: &Defined<'_>| [it.key.kind.to_string(), format!("{}List", it.key.kind)];
-    let names = apis
-        .iter()
-        .flat_map(|it| names(it).map(|name| (it.key, name)));
-    let names: Vec<_> = names.collect();
+    let mut names = Vec::new();
+    for it in apis {
+        names.push((it.key, it.key.kind.to_string()));
+        names.push((it.key, format!("{}List", it.key.kind)));
+    }
     let ((first, _), (key, list), _) =
         clash(&names, |(key, it)| (&key.group, it), |it| &it.0.kind)?;
     let (other, kind) = (&first.kind, &key.kind);
@@ -68,23 +68,16 @@ pub fn short_names(apis: &[Defined<'_>]) -> Option<Violation> {
 
 /// In one API group, every plural, singular and short name means one kind: the API server would not establish the second CRD.
 pub fn names(apis: &[Defined<'_>]) -> Option<Violation> {
-    let names = |it: &Defined<'_>| {
-        let shorts = it.api.short_names.iter().map(ShortName::to_string);
-        let shorts = shorts.map(|name| (name, "short name"));
-        let singular = (it.key.kind.singular(), "singular");
-        let plural = (it.resource.plural.to_string(), "plural");
-        [singular, plural]
-            .into_iter()
-            .chain(shorts)
-            .collect::<Vec<_>>()
-    };
-    let names = apis
-        .iter()
-        .flat_map(|it| names(it).into_iter().map(move |name| (it, name)));
-    let names: Vec<_> = names.collect();
-    let ((first, (_, as_what)), (it, (name, what)), _) = clash(
+    let mut names = Vec::new();
+    for it in apis {
+        names.push((it, it.key.kind.singular(), "singular"));
+        names.push((it, it.resource.plural.to_string(), "plural"));
+        let shorts = it.api.short_names.iter();
+        names.extend(shorts.map(|name| (it, name.to_string(), "short name")));
+    }
+    let ((first, _, as_what), (it, name, what), _) = clash(
         &names,
-        |(it, name)| (&it.key.group, &name.0),
+        |(it, name, _)| (&it.key.group, name),
         |it| &it.0.key.kind,
     )?;
     let (other, kind, singular) = (&first.key.kind, &it.key.kind, it.key.kind.singular());
@@ -131,7 +124,7 @@ pub fn types(typed: &[Entry<'_>]) -> Option<Violation> {
 }
 
 impl Defined<'_> {
-    /// What all versions of a kind share.
+    /// The names and the scope, which all versions of a kind share.
     fn shared(&self) -> (&Plural, bool, &[ShortName]) {
         (
             &self.resource.plural,

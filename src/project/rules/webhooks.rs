@@ -3,7 +3,7 @@
 use super::{Entry, clash, path_of};
 use crate::name::{Version, WebhookPath};
 use crate::project::error::{Remedy, Violation, violation};
-use crate::project::{Admission, FILE, Key, Project, Webhooks};
+use crate::project::{FILE, Key, Project, Webhooks};
 
 /// The longest DNS label.
 const LABEL_MAX: usize = 63;
@@ -64,8 +64,7 @@ fn conversion(project: &Project, key: &Key, webhooks: &Webhooks) -> Option<Viola
 
 /// A kind has one hub.
 fn one_hub(hubs: &[Called<'_>]) -> Option<Violation> {
-    let kind = |(key, ..): &Called<'_>| (key.group.clone(), key.domain.clone(), key.kind.clone());
-    let ((first, ..), (key, ..), _) = clash(hubs, kind, |it| it.0)?;
+    let ((first, ..), (key, ..), _) = clash(hubs, |it| it.0.full_kind(), |it| it.0)?;
     Some(two_hubs(key, first.version))
 }
 
@@ -108,35 +107,39 @@ pub fn already_a_spoke(broken: Violation, hub: &Key) -> Violation {
 }
 
 fn another_version(key: &Key, version: Version) -> Remedy {
-    let mut key = key.clone();
-    key.version = version;
     Remedy::Define {
-        key,
+        key: key.in_version(version),
         controller: false,
     }
 }
 
 /// Each webhook has a path of its own.
 fn paths(asked: &[Called<'_>]) -> Option<Violation> {
-    let path = |(key, core, _): &Called<'_>, admission: &Option<Admission>, verb| {
-        let path = admission.as_ref()?.path.as_ref().map(ToString::to_string);
-        let default = || WebhookPath::of(verb, &key.api_group(*core), key.version, &key.kind);
-        Some(path.unwrap_or_else(default))
-    };
-    let of_entry = |it: &Called<'_>| {
-        let defaulting = path(it, &it.2.defaulting, "mutate").map(|path| ("defaulting", path));
-        let validation = path(it, &it.2.validation, "validate").map(|path| ("validation", path));
-        defaulting.into_iter().chain(validation)
-    };
-    let paths = asked
-        .iter()
-        .flat_map(|it| of_entry(it).map(|(what, path)| (it.0, what, path)));
-    let paths: Vec<_> = paths.collect();
-    let ((other, first, _), (key, what, path), _) = clash(&paths, |it| &it.2, |it| (it.0, it.1))?;
-    let field = match *what {
-        "defaulting" => "defaultingPath",
-        _ => "validationPath",
-    };
+    let mut paths = Vec::new();
+    for &(key, core, webhooks) in asked {
+        for (admission, what, field, verb) in [
+            (
+                &webhooks.defaulting,
+                "defaulting",
+                "defaultingPath",
+                "mutate",
+            ),
+            (
+                &webhooks.validation,
+                "validation",
+                "validationPath",
+                "validate",
+            ),
+        ] {
+            let Some(admission) = admission else { continue };
+            let default = || WebhookPath::of(verb, &key.api_group(core), key.version, &key.kind);
+            let path = admission.path.as_ref();
+            let path = path.map_or_else(default, ToString::to_string);
+            paths.push((key, what, field, path));
+        }
+    }
+    let ((other, first, ..), (key, what, field, path), _) =
+        clash(&paths, |it| &it.3, |it| (it.0, it.1))?;
     let broken = violation!(key => "the {what} webhook of `{key}` has the path `{path}`, which the {first} webhook of `{other}` has",
         "the API server tells webhooks apart by their paths")
         .set(field, format!("{path}-2"));

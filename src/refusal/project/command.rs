@@ -417,12 +417,9 @@ fn need_of(key: &Key, need: Need) -> (String, Script) {
         ),
         Need::Hub(hub) => (
             format!("{version} is converted to the hub {hub} and back"),
-            webhook(&of(&Key {
-                version: hub,
-                ..key.clone()
-            }))
-            .code("--conversion --spoke")
-            .arg(version.to_string()),
+            webhook(&of(&key.in_version(hub)))
+                .code("--conversion --spoke")
+                .arg(version.to_string()),
         ),
     }
 }

@@ -45,8 +45,8 @@ pub fn failure(violation: Violation) -> Failure {
             }
             failure.advise(edit())
         }
-        origin => match remedy {
-            Some(remedy) => follow(remedy, &origin, failure(what)),
+        Origin::Command | Origin::Edit => match remedy {
+            Some(remedy) => follow(remedy, origin == Origin::Edit, failure(what)),
             None => failure(what).note(correction).advise(Advice::Help),
         },
     }
@@ -56,26 +56,24 @@ fn place(line: Option<usize>) -> String {
     line.map_or(FILE.to_owned(), |line| format!("{FILE}:{line}"))
 }
 
-/// Adds the advice that follows from a remedy.
-fn follow(remedy: Remedy, origin: &Origin, failure: Failure) -> Failure {
-    match (remedy, origin) {
-        (Remedy::Drop(_), Origin::Edit) => failure.advise(Advice::Help),
-        (Remedy::Set(fields), Origin::Edit) if fields.iter().any(|it| it.0.ends_with("ields")) => {
+/// Adds the advice that follows from a remedy. `edit api` and `rename` have few of the flags that create a kind.
+fn follow(remedy: Remedy, is_edit: bool, failure: Failure) -> Failure {
+    let lacks = |field: &str| is_edit && matches!(field, "kind" | "fields" | "statusFields");
+    match remedy {
+        Remedy::Drop(_) if is_edit => failure.advise(Advice::Help),
+        Remedy::Set(fields) if fields.iter().any(|(field, _)| lacks(field)) => {
             failure.advise(Advice::Help)
         }
-        (Remedy::Set(fields), Origin::Edit) if fields.iter().any(|it| it.0 == "kind") => {
-            failure.advise(Advice::Help)
-        }
-        (Remedy::Set(fields), _) => {
+        Remedy::Set(fields) => {
             let flags = fields.into_iter();
             let flags = flags.map(|(field, value)| flag(flag_of(field), value));
             failure.advise(Advice::set_all(flags))
         }
-        (Remedy::Drop(fields), _) => {
+        Remedy::Drop(fields) => {
             let flags = fields.into_iter().map(flag_of);
             failure.advise(Advice::Drop(flags.collect()))
         }
-        (Remedy::Define { key, controller }, _) => {
+        Remedy::Define { key, controller } => {
             let create = Script::forge("create api").flags(&of(&key));
             match controller {
                 true => failure
@@ -84,9 +82,9 @@ fn follow(remedy: Remedy, origin: &Origin, failure: Failure) -> Failure {
                 false => failure.advise(create.code("--controller=false")),
             }
         }
-        (Remedy::Inspect, _) => failure.advise(status()),
-        (Remedy::OwnProject, _) => failure.advise(Script::forge("init --help")),
-        (Remedy::ClusterWide, _) => {
+        Remedy::Inspect => failure.advise(status()),
+        Remedy::OwnProject => failure.advise(Script::forge("init --help")),
+        Remedy::ClusterWide => {
             failure.advise(Script::forge("edit --namespaced=false --dry-run --diff"))
         }
     }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{Names, Subject, foreign_path, in_tests, types};
 use crate::{
-    name::{kubernetes, rust},
+    name::rust,
     project::{Admission, ApiView, KindView, Project, WebhookView},
     syntax::Conversion,
     template::catalogue::Scope,
@@ -51,7 +51,7 @@ fn webhook(view: WebhookView<'_>, library: &str) -> Vec<Subject> {
     let path = foreign_path(key, resource).unwrap_or_else(|| key.type_path());
     let (type_name, import) = rust::import_beside_webhooks(&path);
     names.type_name = type_name;
-    let core = || kubernetes::find(key.group.as_str(), key.version, &key.kind);
+    let core = || key.core_type();
     let sample = match &resource.api {
         Some(_) => Some("\"spec\": {},"),
         None if resource.core => core().and_then(|core| core.sample()),
