@@ -129,7 +129,7 @@ impl Status {
         Ok(Self {
             unmerged: rows(&index?)
                 .filter_map(|([_, object, stage], path)| {
-                    Some((RelPath::parse(&path).ok()?, stage, object))
+                    Some((path.parse::<RelPath>().ok()?, stage, object))
                 })
                 .collect(),
             is_merge: parent?.is_some(),

@@ -38,12 +38,12 @@ pub struct Memory {
 
 /// The path of a Shared file's base, its last applied text.
 pub fn base_path(path: &RelPath) -> Result<RelPath> {
-    Ok(RelPath::parse(&format!("{BASE}{path}"))?)
+    Ok(format!("{BASE}{path}").parse()?)
 }
 
 /// The path of the definition that the types of a version are generated from.
 pub fn definition_path(name: &CrdName, version: Version) -> Result<RelPath> {
-    Ok(RelPath::parse(&format!("{CRDS}{name}/{version}.json"))?)
+    Ok(format!("{CRDS}{name}/{version}.json").parse()?)
 }
 
 /// The reasons that a lock cannot be read.
@@ -74,7 +74,7 @@ pub enum Error {
 impl Memory {
     /// Reads the lock below `root`; an absent one is an empty memory.
     pub fn load(root: &Path) -> Result<Self> {
-        Ok(match tree::find(root, &RelPath::parse(LOCK)?)? {
+        Ok(match tree::find(root, &RelPath::constant(LOCK))? {
             Found::Absent => Self::default(),
             Found::Obstacle(what) => return Err(Error::Obstacle(what).into()),
             Found::File(bytes) => {
@@ -139,9 +139,8 @@ impl Memory {
 
 /// Parses the words of a row.
 fn row(owner: &str, digest: &str, path: &str) -> Result<(RelPath, Owner, Digest), &'static str> {
-    let owner = Owner::parse(owner).ok_or("a row starts with tool, user or shared")?;
-    let digest = Digest::parse(digest).ok_or("a row's second word is a SHA-256 in hexadecimal")?;
-    let path = RelPath::parse(path).map_err(|_| "a row's path must stay inside the project")?;
+    let (owner, digest) = (owner.parse()?, digest.parse()?);
+    let path: RelPath = (path.parse()).map_err(|_| "a row's path must stay inside the project")?;
     let first = path.as_str().split('/').next().unwrap_or_default();
     let mut record = [DIRECTORY, FILE].into_iter();
     if record.any(|record| first.eq_ignore_ascii_case(record)) {
@@ -164,14 +163,14 @@ mod tests {
             owner,
             any_of: contents
                 .iter()
-                .map(|text| Digest::of(&RelPath::parse("x").unwrap(), text.as_bytes()))
+                .map(|text| Digest::of(&RelPath::constant("x"), text.as_bytes()))
                 .collect(),
         }
     }
 
     #[test]
     fn a_union_merge_reads_as_both_branches() {
-        let path = |text| RelPath::parse(text).unwrap();
+        let path = |text: &str| text.parse::<RelPath>().unwrap();
         let ours = Memory {
             templates: 1,
             rows: [
@@ -217,7 +216,7 @@ mod tests {
         }
         let escape = format!(
             "format 1\ntool {} ../x\n",
-            Digest::of(&RelPath::parse("x").unwrap(), b"")
+            Digest::of(&RelPath::constant("x"), b"")
         );
         assert!(Memory::parse(&escape).is_err());
         let newer = Memory::parse("format 2\n").unwrap_err();
@@ -233,7 +232,7 @@ mod tests {
             let owners = [Owner::Tool, Owner::User, Owner::Shared];
             let rows = rows
                 .iter()
-                .map(|(path, (owner, text))| (RelPath::parse(path).unwrap(), row(owners[*owner], &[text])))
+                .map(|(path, (owner, text))| (path.parse::<RelPath>().unwrap(), row(owners[*owner], &[text])))
                 .collect();
             let memory = Memory { templates, rows };
             prop_assert_eq!(Memory::parse(&memory.write()).unwrap(), memory);

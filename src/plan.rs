@@ -44,7 +44,7 @@ pub fn paths(inputs: &Inputs) -> Result<BTreeSet<RelPath>> {
     paths.extend(bases?);
     paths.extend(inputs.definitions.keys().cloned());
     for path in [FILE, memory::APPLIED_PROJECT, memory::LOCK] {
-        paths.insert(RelPath::parse(path)?);
+        paths.insert(path.parse()?);
     }
     Ok(paths)
 }
@@ -196,7 +196,7 @@ fn record(
         (FILE, inputs.project.clone()),
         (memory::LOCK, memory.write()),
     ] {
-        put(RelPath::parse(path)?, Some(text.into_bytes().into()));
+        put(path.parse()?, Some(text.into_bytes().into()));
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ mod disk;
 mod plain;
 mod rust;
 
-use std::{borrow::Cow, collections::BTreeMap, fmt, path::PathBuf};
+use std::{borrow::Cow, collections::BTreeMap, fmt, path::PathBuf, str::FromStr};
 
 use sha2::{Digest as _, Sha256};
 
@@ -57,36 +57,6 @@ impl RelPath {
     /// The most bytes of a path, as on Linux.
     pub const MAX: usize = 4096;
 
-    /// Parses a path. Refuses one that could leave the root, or that another system cannot store.
-    pub fn parse(text: &str) -> Result<Self, Error> {
-        let refuse = |why| {
-            let text = text.to_owned();
-            Err(Error::InvalidPath { text, why })
-        };
-        if text.is_empty() || text.len() > Self::MAX {
-            return refuse("a path has between 1 and 4096 bytes");
-        }
-        for part in text.split('/') {
-            if matches!(part, "" | "." | "..") {
-                return refuse("it must stay below the project's directory");
-            }
-            // A fast path: most paths have no other characters.
-            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-            let is_odd = |c: char| c.is_control() || is_invisible(c) || "\\:*?\"<>|".contains(c);
-            if !part.bytes().all(is_plain) && part.contains(is_odd) || part.ends_with(['.', ' ']) {
-                return refuse("it holds a character that not every file system can store");
-            }
-            // `git~1` is the short name of `.git` on Windows.
-            if part.eq_ignore_ascii_case(".git") || part.eq_ignore_ascii_case("git~1") {
-                return refuse("`.git` belongs to git");
-            }
-            if is_device(part.split('.').next().unwrap_or(part)) {
-                return refuse("it is the name of a device on Windows");
-            }
-        }
-        Ok(Self(text.to_owned().into()))
-    }
-
     /// A path of this program's own, which is known to be valid.
     pub const fn constant(text: &'static str) -> Self {
         Self(Cow::Borrowed(text))
@@ -123,7 +93,7 @@ impl RelPath {
     pub fn as_module_directory(&self) -> Option<Self> {
         let stem = self.0.strip_suffix(".rs")?;
         let is_mod = stem == "mod" || stem.ends_with("/mod");
-        let path = Self::parse(&format!("{stem}/mod.rs"));
+        let path = format!("{stem}/mod.rs").parse();
         path.ok().filter(|_| !is_mod)
     }
 
@@ -131,6 +101,40 @@ impl RelPath {
     pub fn extension(&self) -> &str {
         let name = self.0.rsplit('/').next().unwrap_or(&self.0);
         name.rsplit_once('.').map_or("", |(_, extension)| extension)
+    }
+}
+
+impl FromStr for RelPath {
+    type Err = Error;
+
+    /// Parses a path. Refuses one that could leave the root, or that another system cannot store.
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let refuse = |why| {
+            let text = text.to_owned();
+            Err(Error::InvalidPath { text, why })
+        };
+        if text.is_empty() || text.len() > Self::MAX {
+            return refuse("a path has between 1 and 4096 bytes");
+        }
+        for part in text.split('/') {
+            if matches!(part, "" | "." | "..") {
+                return refuse("it must stay below the project's directory");
+            }
+            // A fast path: most paths have no other characters.
+            let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+            let is_odd = |c: char| c.is_control() || is_invisible(c) || "\\:*?\"<>|".contains(c);
+            if !part.bytes().all(is_plain) && part.contains(is_odd) || part.ends_with(['.', ' ']) {
+                return refuse("it holds a character that not every file system can store");
+            }
+            // `git~1` is the short name of `.git` on Windows.
+            if part.eq_ignore_ascii_case(".git") || part.eq_ignore_ascii_case("git~1") {
+                return refuse("`.git` belongs to git");
+            }
+            if is_device(part.split('.').next().unwrap_or(part)) {
+                return refuse("it is the name of a device on Windows");
+            }
+        }
+        Ok(Self(text.to_owned().into()))
     }
 }
 
@@ -169,12 +173,16 @@ impl Owner {
             Self::Shared => "shared",
         }
     }
+}
+
+impl FromStr for Owner {
+    type Err = &'static str;
 
     /// The inverse of [`Owner::word`].
-    pub fn parse(word: &str) -> Option<Self> {
-        [Self::Tool, Self::User, Self::Shared]
-            .into_iter()
-            .find(|owner| owner.word() == word)
+    fn from_str(word: &str) -> Result<Self, Self::Err> {
+        let owners = [Self::Tool, Self::User, Self::Shared];
+        let owner = owners.into_iter().find(|owner| owner.word() == word);
+        owner.ok_or("an owner is tool, user or shared")
     }
 }
 
@@ -224,9 +232,13 @@ impl Digest {
     pub const fn embedded(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
+}
+
+impl FromStr for Digest {
+    type Err = &'static str;
 
     /// Parses 64 lower-case hexadecimal digits.
-    pub fn parse(text: &str) -> Option<Self> {
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
         let digit = |byte: &u8| match byte {
             b'0'..=b'9' => Some(byte - b'0'),
             b'a'..=b'f' => Some(byte - b'a' + 10),
@@ -236,8 +248,9 @@ impl Digest {
             [high, low] => Some(digit(high)? << 4 | digit(low)?),
             _ => None,
         });
-        let bytes = pairs.collect::<Option<Vec<u8>>>()?;
-        Some(Self(bytes.try_into().ok()?))
+        let bytes: Option<Vec<u8>> = pairs.collect();
+        let bytes = bytes.and_then(|bytes| bytes.try_into().ok());
+        bytes.map(Self).ok_or("a SHA-256 is 64 hexadecimal digits")
     }
 }
 
@@ -296,7 +309,7 @@ mod tests {
             ".g\u{200c}it/config",
             "GIT~1/config",
         ] {
-            assert!(RelPath::parse(bad).is_err(), "{bad:?} was accepted");
+            assert!(bad.parse::<RelPath>().is_err(), "{bad:?} was accepted");
         }
         for good in [
             "PROJECT",
@@ -306,7 +319,9 @@ mod tests {
             ".gitignore",
         ] {
             assert_eq!(
-                RelPath::parse(good).map(|path| path.to_string()).as_deref(),
+                good.parse::<RelPath>()
+                    .map(|path| path.to_string())
+                    .as_deref(),
                 Ok(good)
             );
         }
@@ -314,7 +329,8 @@ mod tests {
 
     #[test]
     fn digests_ignore_line_ends_and_rust_layout_only() {
-        let digest = |path, text: &str| Digest::of(&RelPath::parse(path).unwrap(), text.as_bytes());
+        let digest =
+            |path: &str, text: &str| Digest::of(&path.parse::<RelPath>().unwrap(), text.as_bytes());
         assert_eq!(digest("a", "a\r\nb\r\n"), digest("a", "a\nb\n"));
         assert_ne!(digest("a", "a\rb"), digest("a", "a\nb"));
         assert_ne!(digest("a", "a \n"), digest("a", "a\n"));
@@ -323,8 +339,8 @@ mod tests {
             digest("a.rs", "fn a() {}\n")
         );
         let some = digest("a", "x");
-        assert_eq!(Digest::parse(&some.to_string()), Some(some));
-        assert_eq!(Digest::parse("0"), None);
+        assert_eq!(some.to_string().parse(), Ok(some));
+        assert!("0".parse::<Digest>().is_err());
     }
 
     #[test]

@@ -108,7 +108,7 @@ fn is_local(path: &RelPath) -> bool {
 }
 
 fn parse_path(text: &str) -> Result<RelPath, &'static str> {
-    match RelPath::parse(text) {
+    match text.parse::<RelPath>() {
         Ok(path) if !is_local(&path) => Ok(path),
         _ => Err("it names a path that is not in the project"),
     }
@@ -119,7 +119,7 @@ fn parse_step(line: &str, texts: &mut &[u8]) -> Result<Step, &'static str> {
     let mut word = || words.next().ok_or("a file of it lacks a field");
     let owner = match word()? {
         "-" => None,
-        owner => Some(Owner::parse(owner).ok_or("a file of it has an unknown owner")?),
+        owner => Some(owner.parse()?),
     };
     let before = parse_side(word()?, texts)?;
     let after = parse_side(word()?, texts)?;
@@ -163,7 +163,7 @@ mod tests {
     use super::*;
 
     fn path(text: &str) -> RelPath {
-        RelPath::parse(text).unwrap()
+        text.parse::<RelPath>().unwrap()
     }
 
     fn side() -> impl Strategy<Value = Option<Side>> {

@@ -161,7 +161,7 @@ pub fn clear_stage(disk: &dyn Disk) -> Result<()> {
         FileType::Absent => Ok(()),
         FileType::Directory => {
             for name in disk.list(&STAGE)? {
-                if let Ok(path) = RelPath::parse(&format!("{STAGE}/{name}")) {
+                if let Ok(path) = format!("{STAGE}/{name}").parse::<RelPath>() {
                     disk.remove(&path)?;
                 }
             }
@@ -203,7 +203,7 @@ mod tests {
         let journal = Journal {
             command: "create api".into(),
             made_root: false,
-            directories: vec![RelPath::parse("link/empty").unwrap()],
+            directories: vec![RelPath::constant("link/empty")],
             steps: Vec::new(),
         };
         for file in [memory::LOCK, ".operator-forge/local/lock"] {

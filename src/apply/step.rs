@@ -134,7 +134,7 @@ pub fn make_directory(disk: &dyn Disk, path: &RelPath) -> Result<()> {
 
 /// A file on the stage.
 fn staged(name: &str) -> Result<RelPath> {
-    Ok(RelPath::parse(&format!("{STAGE}/{name}"))?)
+    Ok(format!("{STAGE}/{name}").parse()?)
 }
 
 /// Whether every sector of `now` is that of `whole` or was never written.
@@ -160,7 +160,7 @@ mod tests {
             })
         };
         let step = |before, after| Step {
-            path: RelPath::parse("f").unwrap(),
+            path: RelPath::constant("f"),
             owner: None,
             before,
             after,

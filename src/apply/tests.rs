@@ -31,7 +31,7 @@ fn steps(old: &Files, new: &Files) -> Vec<Step> {
         .into_iter()
         .filter(|path| old.get(*path) != new.get(*path))
         .map(|path| Step {
-            path: RelPath::parse(path).unwrap(),
+            path: path.parse().unwrap(),
             owner: None,
             before: old.get(path).and_then(|text| side(text)),
             after: new.get(path).and_then(|text| side(text)),
@@ -296,7 +296,7 @@ fn links_and_read_only_files_stop_a_command() {
 
 #[test]
 fn a_directory_that_nobody_may_write_to_is_named() {
-    let path = |text| RelPath::parse(text).unwrap();
+    let path = |text: &str| text.parse::<RelPath>().unwrap();
     let help = |verb, text| {
         let denied = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
         Failure::from(cannot(&MemoryDisk::default(), verb, &path(text))(denied)).lines()

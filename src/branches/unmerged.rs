@@ -99,7 +99,7 @@ pub fn is_synced(git: &Status, root: &Path) -> Result<bool> {
 
 /// The text of a file, with `\n` at the ends of lines; `None` where there is no file, or no text in it.
 pub fn text_of(root: &Path, path: &str) -> Result<Option<String>> {
-    Ok(match tree::find(root, &RelPath::parse(path)?)? {
+    Ok(match tree::find(root, &path.parse::<RelPath>()?)? {
         Found::File(bytes) => plan::text(&bytes).ok(),
         _ => None,
     })

@@ -262,7 +262,7 @@ impl<'a> Port<'a> {
         let is_incomplete = !checklist.is_empty();
         next.extend(commands);
         if is_incomplete {
-            let path = RelPath::parse(FILE)?;
+            let path = RelPath::constant(FILE);
             if tree::find(root, &path)? != Found::Absent {
                 return Err(Failure::refused(format!("`{FILE}` is in the way"))
                     .note("a port lists there what is left to do by hand")

@@ -68,7 +68,7 @@ fn refuse_dirty(workspace: &Workspace, memory: &Memory) -> Result<()> {
     let allow = || Advice::switch("--allow-dirty");
     let mut paths: Vec<RelPath> = memory.rows.keys().cloned().collect();
     for path in [FILE, memory::LOCK, memory::APPLIED_PROJECT] {
-        paths.push(RelPath::parse(path)?);
+        paths.push(path.parse()?);
     }
     let dirty = git::uncommitted(&workspace.root, &paths).map_err(|why| {
         Failure::refused("cannot tell whether the project is committed")

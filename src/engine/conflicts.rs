@@ -114,7 +114,7 @@ mod tests {
 
     fn conflict(path: &str, why: ConflictKind) -> Conflict {
         Conflict {
-            path: RelPath::parse(path).unwrap(),
+            path: path.parse().unwrap(),
             why,
         }
     }
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_file_that_moves_is_compared_with_its_desired_text() {
-        let path = |text| RelPath::parse(text).unwrap();
+        let path = |text: &str| text.parse::<RelPath>().unwrap();
         let file = File {
             owner: Owner::Tool,
             content: b"new\n".to_vec().into(),

@@ -20,7 +20,7 @@ pub fn paths_of(texts: &[String]) -> Result<Vec<RelPath>> {
     let mut paths = Vec::new();
     for text in texts {
         let text = text.strip_prefix("./").unwrap_or(text);
-        let path = RelPath::parse(text.strip_suffix('/').unwrap_or(text))?;
+        let path: RelPath = text.strip_suffix('/').unwrap_or(text).parse()?;
         if !paths.contains(&path) {
             paths.push(path);
         }

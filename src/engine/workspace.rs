@@ -114,7 +114,7 @@ impl Workspace {
         let above = root.parent().unwrap_or(root).to_string_lossy();
         let above = if above.is_empty() { ".".into() } else { above };
         check_directory(root, Advice::set("--directory", above))?;
-        let seen = tree::find(root, &RelPath::parse(FILE)?)?;
+        let seen = tree::find(root, &RelPath::constant(FILE))?;
         let bytes = match &seen {
             Found::File(bytes) => bytes,
             Found::Obstacle(what) => {
@@ -186,7 +186,7 @@ impl Workspace {
 
     /// Refuses if `PROJECT` changed between reading it and taking the lock: the command was planned for another one.
     pub fn refuse_if_moved(&self, found: &BTreeMap<RelPath, Found>) -> Result<()> {
-        if found.get(&RelPath::parse(FILE)?) == Some(&self.seen) {
+        if found.get(&RelPath::constant(FILE)) == Some(&self.seen) {
             return Ok(());
         }
         Err(Failure::busy("`PROJECT` changed while the command ran")
@@ -301,7 +301,7 @@ fn attach(root: &Path, project: &mut Project, other: Option<&Project>) -> Result
 pub fn refuse_existing(root: &Path) -> Result<()> {
     let beside = format!("{}-project", root.display());
     check_directory(root, Script::forge("-C").arg(beside).code("init"))?;
-    match tree::find(root, &RelPath::parse(FILE)?)? {
+    match tree::find(root, &RelPath::constant(FILE))? {
         Found::Absent if has_no_lock(root)? => return Ok(()),
         Found::Absent => return Err(lost_project(root)),
         // Another kind of project, and a `PROJECT` that cannot be read, have refusals of their own.
@@ -321,12 +321,12 @@ fn of_this_set(project: &Project) -> bool {
 }
 
 fn has_no_lock(root: &Path) -> Result<bool> {
-    Ok(tree::find(root, &RelPath::parse(memory::LOCK)?)? == Found::Absent)
+    Ok(tree::find(root, &RelPath::constant(memory::LOCK))? == Found::Absent)
 }
 
 /// The last applied text of `PROJECT`. Of conflict markers it takes ours: the fields that are compared are the same on both sides.
 fn last_applied(root: &Path) -> Result<Option<Vec<u8>>> {
-    let path = RelPath::parse(memory::APPLIED_PROJECT)?;
+    let path = RelPath::constant(memory::APPLIED_PROJECT);
     Ok(match tree::find(root, &path)? {
         Found::File(bytes) => {
             let sides = std::str::from_utf8(&bytes).ok().and_then(markers::sides);

@@ -9,7 +9,7 @@ use crate::{
 };
 
 pub(crate) fn path(text: &str) -> RelPath {
-    RelPath::parse(text).unwrap()
+    text.parse::<RelPath>().unwrap()
 }
 
 pub(crate) fn desired(files: &[(&str, Owner, &str)]) -> Tree {

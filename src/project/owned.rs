@@ -17,7 +17,7 @@ impl Serialize for RelPath {
 impl<'de> Deserialize<'de> for RelPath {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = String::deserialize(deserializer)?;
-        Self::parse(&text).map_err(|error| {
+        text.parse().map_err(|error| {
             let why = match &error {
                 tree::Error::InvalidPath { why, .. } => format!("\nnote: {why}"),
                 tree::Error::Unreadable { .. } => String::new(),
@@ -60,7 +60,7 @@ mod tests {
     #[test]
     fn disown_is_the_inverse_of_own() {
         let before = empty("example.com", false);
-        let path = |text| RelPath::parse(text).unwrap();
+        let path = |text: &str| text.parse::<RelPath>().unwrap();
         let owned = before.own(&path("src/controllers.rs")).unwrap();
         let owned = owned.own(&path("src/api.rs")).unwrap();
         let text = owned.write();
@@ -78,7 +78,7 @@ mod tests {
 
     #[test]
     fn the_refusal_of_a_file_that_is_not_owned_lists_the_owned_files() {
-        let path = |text| RelPath::parse(text).unwrap();
+        let path = |text: &str| text.parse::<RelPath>().unwrap();
         let project = empty("example.com", false).own(&path("Makefile")).unwrap();
         let failure = project.disown(&[path("Makefile"), path("deny.toml")].into());
         let failure = Failure::from(failure.unwrap_err());
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn a_path_out_of_the_project_is_refused_with_its_line() {
         let text = empty("example.com", false)
-            .own(&RelPath::parse("src/api.rs").unwrap())
+            .own(&RelPath::constant("src/api.rs"))
             .unwrap()
             .write();
         let failure = Project::read(text.replace("src/api.rs", "../api.rs").as_bytes());

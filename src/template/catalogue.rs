@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn the_digests_of_the_build_script_are_right() {
         for template in all() {
-            let path = RelPath::parse(template.target).unwrap();
+            let path = template.target.parse::<RelPath>().unwrap();
             let digest = (!template.rendered).then(|| Digest::of(&path, template.content));
             assert_eq!(template.digest, digest, "{}", template.name);
         }

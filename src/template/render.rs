@@ -87,14 +87,14 @@ fn variables(context: &Context, subject: Option<&Subject>) -> Variables {
 /// A target with the names of its subject.
 fn path(target: &str, subject: Option<&Subject>) -> Result<RelPath> {
     let Some(Subject { names, .. }) = subject else {
-        return Ok(RelPath::parse(target)?);
+        return Ok(target.parse()?);
     };
     let path = target
         .replace("{group}", &names.group_file)
         .replace("{version}", &names.version)
         .replace("{kind}", &names.file)
         .replace("{name}", &names.file);
-    Ok(RelPath::parse(&path)?)
+    Ok(path.parse()?)
 }
 
 /// Parses the templates, for a thread that has nothing else to do; rendering waits for it, and reports its errors.

@@ -15,7 +15,7 @@ fn config() -> ProptestConfig {
 }
 
 fn driver(path: &str) -> Driver {
-    Driver::of(&RelPath::parse(path).unwrap())
+    Driver::of(&path.parse::<RelPath>().unwrap())
 }
 
 /// What a side does to one name of a base that has some of them.

@@ -209,7 +209,7 @@ fn merged(
     [base, ours, theirs]: &[Bytes; 3],
     parses: impl Fn(&str) -> bool,
 ) -> Tested {
-    let driver = Driver::of(&RelPath::parse(path).unwrap());
+    let driver = Driver::of(&path.parse::<RelPath>().unwrap());
     let [base, ours, theirs] = [base, ours, theirs].map(Bytes::text);
     prop_assert_eq!(driver.merge(&base, &base, &theirs), Ok(theirs.clone()));
     prop_assert_eq!(driver.merge(&base, &ours, &base), Ok(ours.clone()));
@@ -407,7 +407,7 @@ fn names() {
                 );
                 prop_assert!(rust::is_identifier(&rust::Module::of_kind(&kind).ident));
             }
-            match RelPath::parse(&text) {
+            match text.parse::<RelPath>() {
                 Ok(path) => stays_inside(&path),
                 Err(error) => is_helpful(&error.into()),
             }
@@ -419,7 +419,7 @@ fn names() {
 #[test]
 fn digests() {
     let seeds = seeds::files("projects", |path| path.ends_with(".rs"));
-    let path = |text| RelPath::parse(text).unwrap();
+    let path = |text: &str| text.parse::<RelPath>().unwrap();
     fuzz(
         "digests",
         60,
@@ -435,7 +435,7 @@ fn digests() {
             for path in [path("a.rs"), path("a")] {
                 let digest = Digest::of(&path, bytes);
                 prop_assert_eq!(Digest::of(&path, &dos), digest);
-                prop_assert_eq!(Digest::parse(&digest.to_string()), Some(digest));
+                prop_assert_eq!(digest.to_string().parse(), Ok(digest));
             }
             Ok(())
         },

@@ -23,7 +23,7 @@ const NAMESPACED: &str = "api: {crdVersion: v1, namespaced: true}";
 fn compare_with_memcached(source: &str) -> Vec<Drift> {
     let options = "group: cache, version: v1, kind: Memcached, options: {shortNames: [mc, memc]}";
     let project = project(options, &[entry("cache", "v1", "Memcached", NAMESPACED)]);
-    let path = RelPath::parse("src/api/cache/v1/memcached.rs").unwrap();
+    let path = RelPath::constant("src/api/cache/v1/memcached.rs");
     compare(&path, source, &project.apis()[0])
 }
 
