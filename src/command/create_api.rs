@@ -116,7 +116,7 @@ fn conversion(before: &Project, after: &Project, key: &Key) -> Option<NextStep> 
             hub.version, hub.kind
         ),
         None => format!(
-            "convert {spoke} to {}, the storage version of {} now, and back, unless their types are equal:",
+            "if their types differ, convert {spoke} to {}, the storage version of {}, and back:",
             hub.version, hub.kind
         ),
     };
