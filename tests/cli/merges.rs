@@ -418,7 +418,7 @@ fn an_edit_of_a_generated_file_is_told() {
     let edited = format!("{API} && echo '// mine' >> src/api.rs");
     for (first, second) in [(edited.as_str(), OTHER), (OTHER, edited.as_str())] {
         let merged = Merged::new(&[INIT], first, second, WAYS[0]);
-        let told = "`src/api.rs` is generated, and one of the branches that git merged edited";
+        let told = "`src/api.rs` was edited on one of the merged branches";
         assert_eq!(merged.sync.code, 1, "{}", merged.sync.output);
         assert!(merged.sync.output.contains(told), "{}", merged.sync.output);
         let taken = shell(
