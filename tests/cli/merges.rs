@@ -414,7 +414,7 @@ fn markers_without_git_are_enough() {
 
 /// A generated file that somebody edited on one branch is not written anew without a word, whichever branch it was.
 #[test]
-fn an_edit_of_a_generated_file_is_told() {
+fn an_edit_of_a_generated_file_is_reported() {
     let edited = format!("{API} && echo '// mine' >> src/api.rs");
     for (first, second) in [(edited.as_str(), OTHER), (OTHER, edited.as_str())] {
         let merged = Merged::new(&[INIT], first, second, WAYS[0]);
@@ -548,7 +548,7 @@ fn markers_come_before_git_add() {
 
 /// Where both branches wrote into one place of a User file, the choice is the user's, and nothing else waits for it.
 #[test]
-fn markers_in_a_users_file_are_told() {
+fn markers_in_a_users_file_are_reported() {
     let edit = |api: &str, word: &str| {
         format!("{api} && echo '// {word}' >> src/controllers/cache/memcached.rs")
     };
@@ -578,7 +578,7 @@ fn an_owned_file_is_merged_by_git() {
 
 /// One that was taken over on the branch that comes is not the text of the other branch without a word.
 #[test]
-fn a_file_owned_on_one_branch_is_told() {
+fn a_file_owned_on_one_branch_is_reported() {
     let first = "sed -i '1i// first' src/controllers.rs";
     let second =
         "operator-forge own -q src/controllers.rs && echo '// second' >> src/controllers.rs";

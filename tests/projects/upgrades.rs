@@ -187,7 +187,7 @@ fn every_plugin_at_once() {
 
 /// The update keeps an edited file of the runtime's old place, and says so; of a generated file it refuses to lose an edit.
 #[test]
-fn edits_of_tool_files_are_told() {
+fn edits_of_tool_files_are_reported() {
     const OLD_RUNTIME: &str = "crates/manager/src/metrics.rs";
     const GENERATED: &str = "src/bin/manifests.rs";
     for set in SETS {
@@ -201,7 +201,7 @@ fn edits_of_tool_files_are_told() {
         let run = |flags: &str| shell(directory.path(), &format!("operator-forge update {flags}"));
         let refused = run("");
         assert_eq!(refused.code, 1, "{}", refused.output);
-        let names = |path: &str| refused.output.contains(&format!("`{path}` is generated"));
+        let names = |path: &str| refused.output.contains(&format!("`{path}` was edited"));
         assert!(
             names(GENERATED) && !names(OLD_RUNTIME),
             "{}",
