@@ -36,6 +36,13 @@ pub struct Memory {
     pub rows: BTreeMap<RelPath, Last<Digest>>,
 }
 
+impl Last<Digest> {
+    /// The row of a file with its generated text.
+    pub fn of_file(path: &RelPath, file: &tree::File) -> Self {
+        Self::of(file.owner, file.digest(path))
+    }
+}
+
 /// The path of a Shared file's base, its last applied text.
 pub fn base_path(path: &RelPath) -> Result<RelPath> {
     Ok(format!("{BASE}{path}").parse()?)

@@ -128,7 +128,7 @@ impl Branches {
             let rewritten = Rewritten {
                 before,
                 after: Some(after.into()),
-                row: Some(Last::of(file.owner, file.digest(&path))),
+                row: Some(Last::of_file(&path, &file)),
             };
             kept.insert(path, rewritten);
         }

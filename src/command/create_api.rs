@@ -101,24 +101,15 @@ fn conversion(before: &Project, after: &Project, key: &Key) -> Option<NextStep> 
     if before.apis().iter().any(|api| api.key == key) {
         return None;
     }
-    let hub = before.hub_of(key);
-    let hub = Key {
-        version: hub.or_else(|| after.storage_of(key))?,
-        ..key.clone()
-    };
-    let spoke = match hub.version == key.version {
-        true => before.storage_of(key)?,
-        false => key.version,
-    };
-    let what = match before.hub_of(key) {
-        Some(_) => format!(
-            "convert it to {}, the hub of {}, and back:",
-            hub.version, hub.kind
-        ),
-        None => format!(
-            "if their types differ, convert {spoke} to {}, the storage version of {}, and back:",
-            hub.version, hub.kind
-        ),
-    };
-    Some(next::convert(what, &hub, spoke))
+    let kind = &key.kind;
+    if let Some(hub) = before.hub_of(key) {
+        let what = format!("convert it to {hub}, the hub of {kind}, and back:");
+        return Some(next::convert(what, &key.in_version(hub), key.version));
+    }
+    let (old, new) = (before.storage_of(key)?, after.storage_of(key)?);
+    let spoke = if new == key.version { old } else { key.version };
+    let what = format!(
+        "if their types differ, convert {spoke} to {new}, the storage version of {kind}, and back:"
+    );
+    Some(next::convert(what, &key.in_version(new), spoke))
 }

@@ -3,7 +3,6 @@
 mod added_fields;
 
 use self::added_fields::AddedFields;
-
 use crate::{
     advice::{NextStep, Script},
     arguments::{fields, type_of::type_there},

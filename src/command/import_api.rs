@@ -285,10 +285,7 @@ fn conversions(mut project: Project, created: &[Key]) -> Result<(Project, Vec<Ne
         let Some(version) = project.storage_of(key).filter(|_| asks && is_first) else {
             continue;
         };
-        let hub = Key {
-            version,
-            ..key.clone()
-        };
+        let hub = key.in_version(version);
         let spokes = project.unconverted(&hub);
         let (after, left) = conversions::convert(&project, &hub, &spokes)?;
         project = after;

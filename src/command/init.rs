@@ -58,12 +58,8 @@ pub fn run(flags: &Global, init: &Init, prompt: Prompt<'_>, report: &Report) -> 
     request.remarks = remarks;
     request.forced = adopted.replaced.into_iter().collect();
     let kept = adopted.kept.into_iter();
-    let row = |path| {
-        let file = &desired[&path];
-        let row = Last::of(file.owner, file.digest(&path));
-        (path, row)
-    };
-    request.adopted = kept.map(row).collect();
+    let kept = kept.map(|path| (path.clone(), Last::of_file(&path, &desired[&path])));
+    request.adopted = kept.collect();
     request.explain = Some(adopt::explain);
     if root != Path::new(".") {
         let shown = root.strip_prefix(".").unwrap_or(&root).to_string_lossy();

@@ -262,7 +262,7 @@ impl Workspace {
         };
         for (path, file) in tree {
             if matches!(tree::find(&self.root, &path)?, Found::File(_)) {
-                let row = Last::of(file.owner, file.digest(&path));
+                let row = Last::of_file(&path, &file);
                 rebuilt.rows.insert(path, row);
             }
         }
