@@ -161,6 +161,13 @@ bench-types: ## Compare the generation of types with kopium, which has to be in 
 	export CARGO_TARGET_DIR="$(MEASURED)" && \
 	$(CARGO) run --release --locked --manifest-path benches/Cargo.toml --package bench-types -- $(abspath $(CRDS))
 
+.PHONY: bench-lists
+bench-lists: OBJECTS ?= 50000
+bench-lists: ## Compare the time and the memory of a streamed list with pages (OBJECTS=50000)
+	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" LISTED=$(OBJECTS) && \
+	$(CARGO) test --release --package operator-runtime --all-features --test runtime \
+		faults::lists::a_streamed_list_takes_no_more_memory_than_pages -- --exact --nocapture
+
 .PHONY: bench-features
 bench-features: ## Measure the compile time of each feature of operator-runtime
 	sh benches/features.sh

@@ -55,6 +55,9 @@ use crate::{
 /// interrupted watch loses no event.
 pub(crate) const DEFAULT_RESYNC: Duration = Duration::from_secs(10 * 60 * 60);
 
+/// controller-runtime's default of `CacheSyncTimeout`.
+const DEFAULT_SYNC: Duration = Duration::from_secs(2 * 60);
+
 /// Runs controllers and webhooks, with probes, metrics and a graceful shutdown.
 ///
 /// ```no_run
@@ -86,6 +89,7 @@ pub struct Manager {
     endpoints: Endpoints,
     webhooks: Site,
     namespaces: Vec<Option<String>>,
+    liveness: Readiness,
     readiness: Readiness,
     clusters: Clusters,
     metrics: Metrics,
@@ -98,6 +102,10 @@ pub struct Manager {
     margin: Duration,
     concurrency: u16,
     resync: Duration,
+    /// The longest time to list all objects at the start.
+    sync: Duration,
+    /// The longest time for a shutdown.
+    grace: Duration,
     queues: Mutex<BTreeMap<&'static str, Arc<Queue<Key>>>>,
     controllers: Vec<Waiting>,
     runnables: Vec<Runnable>,
@@ -137,6 +145,8 @@ impl Manager {
         manager.webhooks.serve_as(flags.webhooks);
         manager.concurrency = flags.max_concurrent_reconciles.into();
         manager.resync = flags.sync_period;
+        manager.sync = flags.cache_sync_timeout;
+        manager.grace = flags.graceful_shutdown_timeout;
         Ok(manager)
     }
 
@@ -168,6 +178,7 @@ impl Manager {
             endpoints: Endpoints::default(),
             webhooks: Site::default(),
             namespaces: watched(options.scope, namespaces)?,
+            liveness: Readiness::default(),
             readiness: Readiness::default(),
             recorder: Recorder::new(own.client(), reporter),
             applier: Applier::new(own.clone(), options.name),
@@ -179,6 +190,8 @@ impl Manager {
             metrics,
             concurrency: 1,
             resync: DEFAULT_RESYNC,
+            sync: DEFAULT_SYNC,
+            grace: stop::GRACE,
             queues: Mutex::default(),
             controllers: Vec::new(),
             runnables: Vec::new(),
@@ -236,6 +249,17 @@ impl Manager {
         check: impl Fn() -> Result<(), String> + Send + Sync + 'static,
     ) {
         self.readiness.ask(name, check);
+    }
+
+    /// Adds a check to `/healthz`, as [`readiness_check`](Self::readiness_check) does to `/readyz`. The
+    /// kubelet restarts a container whose check fails for long, so check only what a restart repairs: a
+    /// deadlock, but not a database that is down.
+    pub fn liveness_check(
+        &self,
+        name: &str,
+        check: impl Fn() -> Result<(), String> + Send + Sync + 'static,
+    ) {
+        self.liveness.ask(name, check);
     }
 
     /// The event recorder. Clones share its cache, which aggregates repeated events.
@@ -332,13 +356,13 @@ impl Manager {
         self
     }
 
-    /// Runs until SIGTERM or SIGINT, then waits up to 22 s for running reconciles. Ends at once if another
-    /// replica may lead.
+    /// Runs until SIGTERM or SIGINT, then waits for running reconciles: for three quarters of
+    /// [`Flags::graceful_shutdown_timeout`]. Ends at once if another replica may lead.
     ///
     /// # Errors
     /// If a component cannot start, or ends without a signal.
     pub async fn run(self) -> Result<(), Error> {
-        stop::on_signals(self.stop.clone()).map_err(Error::Signals)?;
+        stop::on_signals(self.stop.clone(), self.grace).map_err(Error::Signals)?;
         let result = self.run_until_stopped().await;
         if matches!(result, Err(Error::Lost)) {
             stop::end_after(stop::LOST);
