@@ -17,6 +17,7 @@ use super::{
     worker::Worker,
 };
 use crate::{
+    apply::writer::Writer,
     cache::{Key, ObjectEvent, Source},
     client::fence::in_every_replica,
     cluster::Clusters,
@@ -53,6 +54,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
         self,
         context: Arc<C>,
         queue: Arc<Queue<Key>>,
+        writer: Writer,
         environment: &Environment,
     ) -> Result<Prepared, Error> {
         let Environment {
@@ -102,6 +104,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
             backoff: Default::default(),
             shown: Default::default(),
             own: Default::default(),
+            writer: Arc::new(writer),
             runs: Default::default(),
         };
         Ok(Prepared {
