@@ -80,6 +80,7 @@ pub use manifests::{Crds, migrate};
 pub use object::{ObjectScope, Rules, ScopedResource, TypedObject, Verb};
 #[cfg(feature = "metrics")]
 pub use prometheus_client;
+pub use queue::LOW_PRIORITY;
 pub use server::Address;
 #[cfg(feature = "metrics")]
 pub use server::MetricsFlags;
