@@ -37,7 +37,7 @@ use crate::{
     cache::{Entry, Key, Source, Stored},
     error::{chain, panic_message},
     metrics::{ControllerMetrics, Outcome},
-    queue::Queue,
+    queue::{Queue, Taken},
 };
 
 /// The time for which an own write does not wake an object with a terminal failure: effectively forever, as
@@ -73,31 +73,33 @@ impl Worker {
                 taken = self.queue.next() => taken,
             };
             let _work = self.queue.work();
-            let key = taken.object;
-            let found = self.source.content.get(&key);
-            let wait = |entry: &Entry| self.own.wait(&key, entry.meta(), taken.urgent);
-            let wait = found.as_ref().and_then(wait);
-            let delay = match found {
-                _ if wait.is_some() => wait,
-                Some(Entry::Valid(object)) => self.reconcile(&key, object).await,
-                Some(entry) => self.leave(&key, &entry).await,
-                None => {
-                    self.forget(&key);
-                    self.writer.owned.forget(&key);
-                    None
+            let key = &taken.object;
+            let found = self.source.content.get(key);
+            let wait = |entry: &Entry| self.own.wait(key, entry.meta(), taken.urgent);
+            if let Some((delay, priority)) = found.as_ref().and_then(wait) {
+                self.queue.look_after(&taken, delay, priority);
+            } else {
+                match found {
+                    Some(Entry::Valid(object)) => {
+                        let next = self.reconcile(&taken, object).await;
+                        if let Some(delay) = next.requeue_after {
+                            self.queue.requeue(&taken, delay, next.priority);
+                        }
+                    }
+                    Some(entry) => self.leave(key, &entry).await,
+                    None => {
+                        self.forget(key);
+                        self.writer.owned.forget(key);
+                    }
                 }
-            };
-            match delay {
-                Some(delay) if wait.is_some() => self.queue.look_after(&key, delay),
-                Some(delay) => self.queue.add_after(&key, delay),
-                None => {}
             }
-            self.queue.done(&key);
+            self.queue.done(key);
         }
     }
 
-    /// Reconciles an object and returns the delay until the next reconcile.
-    async fn reconcile(&self, key: &Key, object: Arc<dyn Stored>) -> Option<Duration> {
+    /// Reconciles an object and returns when to reconcile it next.
+    async fn reconcile(&self, taken: &Taken<Key>, object: Arc<dyn Stored>) -> Action {
+        let key = &taken.object;
         let span = tracing::error_span!(
             "reconcile",
             controller = self.name,
@@ -111,7 +113,7 @@ impl Worker {
             let reconcile = self.call(object.clone());
             let (result, newest) = self.writing(&*object, reconcile).await;
             drop(running);
-            let (outcome, mut delay) = self.conclude(key, &result);
+            let (outcome, mut next) = self.conclude(key, &result);
             self.metrics.ended(outcome, begin.elapsed());
             let mut own = newest;
             let mut retry = None;
@@ -125,16 +127,19 @@ impl Worker {
                         }
                     }
                     // The failure would go unreported.
-                    Err(()) if failure.terminal => delay = Some(self.backoff.failed(key)),
+                    Err(()) if failure.terminal => {
+                        next = Action::requeue(self.backoff.failed(key));
+                    }
                     Err(()) => {}
                 }
                 own = own.max(written::version(object.meta()));
-                retry = Instant::now().checked_add(delay.unwrap_or(NEVER));
+                let at = Instant::now().checked_add(next.requeue_after.unwrap_or(NEVER));
+                retry = at.map(|at| (at, taken.priority));
             }
             if let Some(own) = own {
                 self.own.note(key, own, retry);
             }
-            delay
+            next
         };
         run.instrument(span).await
     }
@@ -173,12 +178,12 @@ impl Worker {
         }
     }
 
-    /// The outcome and the delay of a result, which is logged.
+    /// The outcome of a result, which is logged, and when to reconcile the object next.
     fn conclude(
         &self,
         key: &Key,
         result: &Result<Action, (Outcome, Failure)>,
-    ) -> (Outcome, Option<Duration>) {
+    ) -> (Outcome, Action) {
         let (outcome, failure) = match result {
             Ok(action) => {
                 self.forget(key);
@@ -186,7 +191,7 @@ impl Worker {
                     Some(_) => Outcome::RequeueAfter,
                     None => Outcome::Success,
                 };
-                return (outcome, action.requeue_after);
+                return (outcome, *action);
             }
             Err((outcome, failure)) => (*outcome, failure),
         };
@@ -202,7 +207,7 @@ impl Worker {
                 error,
                 "reconcile failed, not retrying until a change"
             );
-            return (outcome, None);
+            return (outcome, Action::await_change());
         }
         let delay = self.backoff.failed(key);
         if *conflict {
@@ -210,7 +215,7 @@ impl Worker {
         } else {
             tracing::error!(reason, error, retry_in = ?delay, "reconcile failed");
         }
-        (outcome, Some(delay))
+        (outcome, Action::requeue(delay))
     }
 
     /// Reports a failure in the object's condition, unless it is already there; returns the version of the
@@ -277,9 +282,9 @@ impl Worker {
     }
 
     /// Skips an object that does not decode, and publishes an event. Its finalizers stay.
-    async fn leave(&self, key: &Key, entry: &Entry) -> Option<Duration> {
+    async fn leave(&self, key: &Key, entry: &Entry) {
         let Entry::Invalid(invalid) = entry else {
-            return None;
+            return;
         };
         self.forget(key);
         self.metrics.undecodable();
@@ -297,7 +302,6 @@ impl Worker {
             let error = chain(&error);
             tracing::debug!(error, "cannot publish the event for an undecodable object");
         }
-        None
     }
 }
 
