@@ -77,7 +77,7 @@ pub use leader::LeaderElectionFlags;
 pub use logs::LogFormat;
 pub use manager::{Flags, Manager, ManagerOptions, WatchScope};
 pub use manifests::{Crds, migrate};
-pub use object::{ObjectScope, Rules, ScopedResource, TypedObject, Verb};
+pub use object::{ObjectScope, Rules, ScopedResource, TypedObject, Verb, api_of};
 #[cfg(feature = "metrics")]
 pub use prometheus_client;
 pub use queue::LOW_PRIORITY;

@@ -74,6 +74,23 @@ impl ObjectScope for ClusterResourceScope {
     }
 }
 
+/// The API for the type of `object`, in its namespace. An object without a namespace is in the default one of
+/// the client.
+///
+/// ```
+/// # mod example { include!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/guide/example.rs")); }
+/// # use example::Memcached;
+/// # async fn read(client: &kube::Client, memcached: &Memcached) -> kube::Result<()> {
+/// let newest = operator_runtime::api_of(client, memcached).get("a").await?;
+/// # Ok(())
+/// # }
+/// ```
+pub fn api_of<K: TypedObject>(client: &Client, object: &K) -> Api<K> {
+    let namespace = object.meta().namespace.as_deref();
+    let namespace = namespace.unwrap_or(client.default_namespace());
+    K::Scope::api(client.clone(), namespace)
+}
+
 /// A Kubernetes type as a value, with its scope.
 ///
 /// The manager works with these values, so that its code is compiled once and not per type.
