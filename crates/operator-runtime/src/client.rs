@@ -2,6 +2,7 @@
 
 pub(crate) mod discovery;
 pub(crate) mod fence;
+mod spans;
 mod warnings;
 pub(crate) mod watches;
 
@@ -15,10 +16,12 @@ use kube::{
 };
 
 pub use fence::NotLeading;
+use spans::Spans;
 pub(crate) use warnings::Warnings;
 
 use crate::{
     client::fence::Fence,
+    crypto,
     error::Error,
     metrics::{Calls, Metrics},
 };
@@ -100,6 +103,7 @@ impl Clients {
 
 /// The configuration from `kubeconfig`, or kubectl's or the pod's default.
 pub(crate) async fn config(kubeconfig: Option<&Path>) -> Result<Config, Error> {
+    crypto::provider();
     let mut config = match kubeconfig {
         None => Config::infer().await.map_err(Error::InferConfig)?,
         Some(path) => {

@@ -26,7 +26,10 @@ use tokio::{
 use tower::{BoxError, ServiceBuilder, ServiceExt};
 
 use super::{Fence, NotLeading};
-use crate::{client::Observers, clock::since_boot};
+use crate::{
+    client::{Observers, Spans},
+    clock::since_boot,
+};
 
 /// A client that writes only if the fence permits it. Bytes in flight are dropped after `margin` without an
 /// acknowledgement, or when the process ends: TCP would otherwise retransmit and deliver them while another
@@ -42,7 +45,7 @@ pub(crate) fn client(
 ) -> kube::Result<Client> {
     if fence.is_always_open() || config.proxy_url.is_some() {
         let client = ClientBuilder::try_from(config)?.with_layer(&observers.calls);
-        let client = client.with_layer(&observers.warnings);
+        let client = client.with_layer(&observers.warnings).with_layer(&Spans);
         return Ok(client.with_layer(fence).build());
     }
     let mut tcp = HttpConnector::new();
@@ -65,6 +68,7 @@ pub(crate) fn client(
     let client = legacy::Client::builder(TokioExecutor::new()).build::<_, Body>(connector);
 
     let service = ServiceBuilder::new()
+        .layer(Spans)
         .layer(config.base_uri_layer())
         .option_layer(config.auth_layer()?)
         .layer(config.extra_headers_layer()?)
