@@ -84,7 +84,7 @@ fn an_api_in_full() {
         context,
         json!({
             "project": {
-                "name": "demo", "operator": "demo.example.com", "package": "demo", "library": "demo", "knows_manager": false,
+                "name": "demo", "operator": "demo.example.com", "package": "demo", "library": "demo",
                 "runtime": "{ path = \"vendor/operator-runtime\" }",
                 "runtime_of_tests": "{ path = \"vendor/operator-runtime\", features = [\"envtest\", \"testing\"] }",
                 "crypto": "ring", "other_crypto": "aws-lc-rs", "runtime_repository": null, "kubernetes": "1.37", "kubernetes_feature": "v1_37", "domain": "example.com", "namespaced": false,
