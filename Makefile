@@ -110,6 +110,10 @@ registry: ## Compile, test and run a project with the runtime from a local regis
 	assets=$(ASSETS) && export KUBEBUILDER_ASSETS="$$assets" REGISTRY=all && \
 	$(CARGO) test --test projects registry:: -- --nocapture
 
+.PHONY: fips
+fips: ## Test the cryptography of operator-runtime in FIPS mode (needs Go and CMake)
+	sh tests/fips.sh
+
 .PHONY: schemas
 schemas: ## Compare the schemas of Kubernetes' types with those of controller-gen (BLESS=1 accepts controller-gen's)
 	sh tests/controller-gen/schemas.sh $(if $(BLESS),write,check)

@@ -3,6 +3,7 @@
 pub(crate) mod discovery;
 pub(crate) mod fence;
 mod limit;
+mod spans;
 mod unanswered;
 mod warnings;
 pub(crate) mod watches;
@@ -18,10 +19,12 @@ use kube::{
 
 pub use fence::NotLeading;
 pub(crate) use limit::TooLong;
+use spans::Spans;
 pub(crate) use warnings::Warnings;
 
 use crate::{
     client::fence::Fence,
+    crypto,
     error::Error,
     metrics::{Calls, Metrics},
 };
@@ -111,6 +114,7 @@ impl Clients {
 
 /// The configuration from `kubeconfig`, or kubectl's or the pod's default.
 pub(crate) async fn config(kubeconfig: Option<&Path>) -> Result<Config, Error> {
+    crypto::provider();
     let mut config = match kubeconfig {
         None => Config::infer().await.map_err(Error::InferConfig)?,
         Some(path) => {

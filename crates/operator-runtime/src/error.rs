@@ -30,6 +30,8 @@ pub enum Error {
     Kubeconfig(String, kube::config::KubeconfigError),
     #[error("cannot create a Kubernetes client: {}", chain(.0))]
     Client(kube::Error),
+    #[error("cannot export traces: {0}")]
+    Traces(String),
     #[error("cannot listen on {1} for {0}: {2}")]
     Listen(String, SocketAddr, io::Error),
     #[error("cannot use the certificate: {0}")]

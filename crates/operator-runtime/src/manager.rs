@@ -40,6 +40,7 @@ use crate::{
     clock::Clock,
     cluster::{Cluster, Clusters},
     controller::{Controllers, Environment, Prepared, Trigger},
+    crypto,
     error::{Error, TaskError},
     leader::Candidate,
     logs,
@@ -48,6 +49,7 @@ use crate::{
     queue::Queue,
     runnable::Runnable,
     server::probes::Readiness,
+    traces::Traces,
     webhook::{Webhooks, server::Site},
 };
 
@@ -110,6 +112,7 @@ pub struct Manager {
     controllers: Vec<Waiting>,
     runnables: Vec<Runnable>,
     stop: CancellationToken,
+    traces: Option<Traces>,
 }
 
 /// A controller with its context, before the manager runs.
@@ -127,11 +130,44 @@ type Prepare = dyn FnOnce(Arc<Queue<Key>>, Writer, &Environment) -> Result<Prepa
 impl Manager {
     /// Starts logging and creates the clients; call it first in `main`.
     ///
+    /// The log lines go to stderr, at the levels of `RUST_LOG`, and panics are logged, too. If the process has a
+    /// subscriber of `tracing` already, the lines go there, and this is
+    /// [`without_logs`](Self::without_logs).
+    ///
     /// # Errors
     /// If no Kubernetes configuration is found, if the watched namespaces do not fit the
-    /// [scope](WatchScope), or if the flags of leader election are invalid.
+    /// [scope](WatchScope), if the flags of leader election are invalid, or, with the feature `otlp`, if a
+    /// variable of OpenTelemetry is.
     pub async fn new(options: &ManagerOptions, flags: Flags) -> Result<Self, Error> {
-        logs::init(flags.log_format);
+        let traces = Traces::from_env(options.name).map_err(Error::Traces)?;
+        let is_ours = logs::init(flags.log_format, traces.as_ref());
+        let mut manager = Self::without_logs(options, flags).await?;
+        manager.traces = traces.filter(|_| is_ours);
+        Ok(manager)
+    }
+
+    /// Like [`new`](Self::new), for a program whose logs are its own: installs no subscriber of `tracing`, no
+    /// hook for panics and no exporter of traces. `--log-format` and `RUST_LOG` have no effect.
+    ///
+    /// The lines and spans of this crate are those of `tracing`, with targets that start with
+    /// `operator_runtime`, and go to the program's subscriber, whether it is installed before or after. A span
+    /// `reconcile` has the fields `controller`, `namespace`, `object` and `reconcile_id`; a span `call` in
+    /// it, at the level `DEBUG`, is a call to the API server.
+    ///
+    /// ```no_run
+    /// # async fn main_(options: operator_runtime::ManagerOptions, flags: operator_runtime::Flags)
+    /// # -> Result<(), operator_runtime::Error> {
+    /// use operator_runtime::Manager;
+    ///
+    /// tracing_subscriber::fmt().compact().init();
+    /// let manager = Manager::without_logs(&options, flags).await?;
+    /// # manager.run().await
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// As [`new`](Self::new).
+    pub async fn without_logs(options: &ManagerOptions, flags: Flags) -> Result<Self, Error> {
         let endpoints = Endpoints::from(&flags);
         let config = client::config(flags.kubeconfig.as_deref()).await?;
         #[cfg(feature = "leader-election")]
@@ -158,8 +194,7 @@ impl Manager {
         candidate: Option<Candidate>,
         through: impl Fn(Client) -> Client,
     ) -> Result<Self, Error> {
-        // Without a default provider, TLS panics as soon as a dependency adds a second provider.
-        _ = rustls::crypto::ring::default_provider().install_default();
+        crypto::provider();
         let (fence, margin) = match &candidate {
             Some(candidate) => (Fence::closed(), candidate.timing.margin()),
             None => (Fence::open(), Duration::MAX),
@@ -196,6 +231,7 @@ impl Manager {
             controllers: Vec::new(),
             runnables: Vec::new(),
             stop: CancellationToken::new(),
+            traces: None,
         })
     }
 
@@ -364,9 +400,12 @@ impl Manager {
     /// If a component cannot start, or ends without a signal.
     pub async fn run(self) -> Result<(), Error> {
         stop::on_signals(self.stop.clone(), self.grace).map_err(Error::Signals)?;
+        let traces = self.traces.clone();
         let result = self.run_until_stopped().await;
         if matches!(result, Err(Error::Lost)) {
             stop::end_after(stop::LOST);
+        } else if let Some(traces) = traces {
+            traces.end().await;
         }
         result
     }

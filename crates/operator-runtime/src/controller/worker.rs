@@ -38,6 +38,7 @@ use crate::{
     error::{chain, panic_message},
     metrics::{ControllerMetrics, Outcome},
     queue::{Queue, Taken},
+    traces,
 };
 
 /// The time for which an own write does not wake an object with a terminal failure: effectively forever, as
@@ -106,7 +107,9 @@ impl Worker {
             namespace = key.namespace(),
             object = key.name(),
             reconcile_id = self.runs.fetch_add(1, Ordering::Relaxed),
+            trace_id = tracing::field::Empty,
         );
+        traces::record_id(&span);
         let run = async {
             let running = self.metrics.running();
             let begin = Instant::now();

@@ -33,7 +33,7 @@ use tower::{BoxError, ServiceBuilder, ServiceExt, service_fn};
 use super::{Fence, NotLeading};
 use crate::{
     client::{
-        Observers,
+        Observers, Spans,
         unanswered::{Unanswered, streams},
     },
     clock::since_boot,
@@ -52,7 +52,7 @@ pub(crate) fn client(
 ) -> kube::Result<Client> {
     if config.proxy_url.is_some() {
         let client = ClientBuilder::try_from(config)?.with_layer(&observers.calls);
-        let client = client.with_layer(&observers.warnings);
+        let client = client.with_layer(&observers.warnings).with_layer(&Spans);
         return Ok(client.with_layer(fence).build());
     }
     let fenced = !fence.is_always_open();
@@ -77,6 +77,7 @@ pub(crate) fn client(
     let connections = Connections::new(connector);
 
     let service = ServiceBuilder::new()
+        .layer(Spans)
         .layer(config.base_uri_layer())
         .option_layer(config.auth_layer()?)
         .layer(config.extra_headers_layer()?)
