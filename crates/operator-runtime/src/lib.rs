@@ -16,6 +16,7 @@
 //! | `webhooks` | yes | defaulting and validating webhooks |
 //! | `conversion` | yes | conversion webhooks; implies `webhooks` |
 //! | `self-signed` | yes | certificates that the operator issues itself |
+//! | `anyhow` | no | `anyhow::Error` as the error of a reconcile |
 //! | `testing` | no | `fake`, an in-memory API server |
 //! | `envtest` | no | `envtest`, a real API server; implies `testing` and `conversion` |
 //!

@@ -13,6 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::{
     Definition,
+    backoff::Backoff,
     watch::{Secondary, Watch},
     worker::Worker,
 };
@@ -101,7 +102,7 @@ impl<C: Send + Sync + 'static> Definition<C> {
             timeout: self.timeout,
             condition: self.condition,
             report: self.report,
-            backoff: Default::default(),
+            backoff: Backoff::new(self.retries),
             shown: Default::default(),
             own: Default::default(),
             runs: Default::default(),

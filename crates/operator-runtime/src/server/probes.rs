@@ -1,7 +1,11 @@
 //! `/healthz`: the process runs, whatever the state of the API server. `/readyz`: every readiness check
 //! passes.
 
-use std::{fmt::Write, sync::Arc};
+use std::{
+    fmt::Write,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use axum::{
     Router,
@@ -10,6 +14,8 @@ use axum::{
     routing::get,
 };
 use parking_lot::Mutex;
+
+use crate::error::panic_message;
 
 /// The readiness checks. Leadership is never one: a follower that is not ready blocks a rollout.
 #[derive(Clone, Default)]
@@ -76,7 +82,9 @@ impl Readiness {
             let failure = match check.state {
                 CheckState::Passed => None,
                 CheckState::Failed(reason) => Some(reason),
-                CheckState::Ask(ask) => ask().err(),
+                CheckState::Ask(ask) => catch_unwind(AssertUnwindSafe(|| ask()))
+                    .unwrap_or_else(|panic| Err(format!("panicked: {}", panic_message(&*panic))))
+                    .err(),
             };
             (check.name, failure)
         };
@@ -270,5 +278,9 @@ mod tests {
             get(&readiness, "/readyz/database?verbose").await,
             (200, "[+]database ok\nreadyz check passed\n".to_owned())
         );
+        // No answer is left.
+        let (status, text) = get(&readiness, "/readyz").await;
+        assert_eq!(status, 503);
+        assert!(text.starts_with("[-]database failed: panicked: "), "{text}");
     }
 }
