@@ -3,6 +3,7 @@
 mod action;
 mod backoff;
 mod controllers;
+mod dynamic;
 mod failure;
 mod predicate;
 mod prepare;
@@ -27,6 +28,8 @@ use crate::{
 pub use action::Action;
 use backoff::{Rate, Retries};
 pub use controllers::Controllers;
+pub use dynamic::DynamicWatches;
+pub(crate) use dynamic::Found;
 pub use failure::ReconcileError;
 use failure::{Failure, Report};
 pub use predicate::Predicate;
@@ -34,6 +37,7 @@ pub(crate) use prepare::{Environment, Prepared};
 pub use trigger::Trigger;
 use watch::Secondary;
 pub use watch::Watch;
+pub(crate) use {watch::Map, watches::by_dynamic};
 
 type Reconcile<C> = Box<dyn Fn(Arc<dyn Stored>, Arc<C>) -> Reconciling + Send + Sync>;
 type Reconciling = BoxFuture<'static, Result<Action, Failure>>;
@@ -295,6 +299,13 @@ where
         T: Resource<DynamicType = ()> + 'static,
     {
         self.definition.rules.allow::<T>(verbs);
+        self
+    }
+
+    /// Like [`needs`](Self::needs), for a type that is known only at run time.
+    #[must_use]
+    pub fn needs_dynamic(mut self, kind: &ScopedResource, verbs: &[Verb]) -> Self {
+        self.definition.rules.allow_dynamic(kind, verbs);
         self
     }
 

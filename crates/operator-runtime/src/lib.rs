@@ -70,7 +70,9 @@ pub use cache::{Index, ObjectEvent, Store, StoreOptions};
 pub use client::NotLeading;
 pub use clock::Clock;
 pub use cluster::Cluster;
-pub use controller::{Action, Controller, Controllers, Predicate, ReconcileError, Trigger, Watch};
+pub use controller::{
+    Action, Controller, Controllers, DynamicWatches, Predicate, ReconcileError, Trigger, Watch,
+};
 pub use error::{ElectionError, Error, TaskError};
 pub use kube::runtime::reflector::ObjectRef;
 #[cfg(feature = "leader-election")]

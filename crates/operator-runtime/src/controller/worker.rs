@@ -25,6 +25,7 @@ use tracing::Instrument;
 use super::{
     Action, Reconciling,
     backoff::Backoff,
+    dynamic::Found,
     failure::{Failure, Report, Shown},
 };
 use crate::{
@@ -59,6 +60,7 @@ pub(super) struct Worker {
     pub(super) shown: Shown,
     pub(super) own: Own,
     pub(super) runs: AtomicU64,
+    pub(super) found: Vec<Arc<Found>>,
 }
 
 impl Worker {
@@ -100,7 +102,10 @@ impl Worker {
                 }
             }
             Some(entry) => self.leave(key, &entry).await,
-            None => self.forget(key),
+            None => {
+                self.forget(key);
+                self.found.iter().for_each(|found| found.forget(key));
+            }
         }
     }
 
@@ -365,6 +370,7 @@ mod tests {
             shown: Shown::default(),
             own: Own::default(),
             runs: AtomicU64::default(),
+            found: Vec::new(),
         };
         let stop = CancellationToken::new();
         let worker = tokio::spawn(Arc::new(worker).run(stop.clone()));
