@@ -186,19 +186,25 @@ impl Cache {
         if let Some(source) = sources.iter().find(fits) {
             return source.clone();
         }
-        let source = Arc::new(Source {
-            kind: kind.clone(),
-            selector: selector.clone(),
-            content: Content::default(),
-            controllers: OnceLock::new(),
-            form: Mutex::new(form),
-            handlers: Mutex::default(),
-            read: AtomicBool::new(false),
-            unlisted: latch::channel(None).0,
-            hindrance: Mutex::new("not started".to_owned()),
-        });
+        let source = Source::new(kind.clone(), selector.clone(), form);
         sources.push(source.clone());
         source
+    }
+
+    /// A source of its own of all objects of a type, until it is [removed](Self::remove).
+    pub(crate) fn add(&self, kind: ScopedResource, form: Form) -> Arc<Source> {
+        let source = Source::new(kind, Selector::default(), form);
+        self.sources.lock().push(source.clone());
+        #[cfg(feature = "testing")]
+        if let Some(fill) = self.fill.get() {
+            fill(&source);
+        }
+        source
+    }
+
+    pub(crate) fn remove(&self, source: &Arc<Source>) {
+        let mut sources = self.sources.lock();
+        sources.retain(|other| !Arc::ptr_eq(other, source));
     }
 
     /// Makes `fill` fill each source that is created from now on.
@@ -242,6 +248,20 @@ impl Cache {
 }
 
 impl Source {
+    fn new(kind: ScopedResource, selector: Selector, form: Form) -> Arc<Self> {
+        Arc::new(Self {
+            kind,
+            selector,
+            content: Content::default(),
+            controllers: OnceLock::new(),
+            form: Mutex::new(form),
+            handlers: Mutex::default(),
+            read: AtomicBool::new(false),
+            unlisted: latch::channel(None).0,
+            hindrance: Mutex::new("not started".to_owned()),
+        })
+    }
+
     /// Calls `handler` for each change from now on.
     pub(crate) fn subscribe(&self, handler: Handler) {
         self.handlers.lock().push(handler);

@@ -65,7 +65,7 @@ pub enum Error {
          `.prunes::<{2}>()` to one of them"
     )]
     SamePruned(&'static str, &'static str, String, String),
-    #[error("a trigger names controller `{0}`, which does not exist")]
+    #[error("a trigger or a dynamic watch names controller `{0}`, which does not exist")]
     NoController(&'static str),
     #[error("a predicate over {0} is used in a watch of {1}")]
     Predicate(String, String),

@@ -19,6 +19,7 @@
 //! | `ring` | yes | cryptography by ring |
 //! | `aws-lc-rs` | no | cryptography by aws-lc-rs, which wins over `ring` |
 //! | `otlp` | no | traces, sent to an OpenTelemetry collector |
+//! | `anyhow` | no | `anyhow::Error` as the error of a reconcile |
 //! | `testing` | no | `fake`, an in-memory API server |
 //! | `envtest` | no | `envtest`, a real API server; implies `testing` and `conversion` |
 //!
@@ -75,7 +76,9 @@ pub use cache::{Index, ObjectEvent, Store, StoreOptions};
 pub use client::NotLeading;
 pub use clock::Clock;
 pub use cluster::Cluster;
-pub use controller::{Action, Controller, Controllers, Predicate, ReconcileError, Trigger, Watch};
+pub use controller::{
+    Action, Controller, Controllers, DynamicWatches, Predicate, ReconcileError, Trigger, Watch,
+};
 pub use error::{ElectionError, Error, TaskError};
 pub use k8s_openapi::{self, schemars};
 pub use kube::{self, runtime::reflector::ObjectRef};

@@ -19,7 +19,11 @@ use axum::{
 };
 use kube::{
     Client, Config,
-    runtime::events::{Recorder, Reporter},
+    api::DynamicObject,
+    runtime::{
+        events::{Recorder, Reporter},
+        reflector::ObjectRef,
+    },
 };
 use parking_lot::Mutex;
 #[cfg(feature = "metrics")]
@@ -39,7 +43,9 @@ use crate::{
     client::{self, fence::Fence},
     clock::Clock,
     cluster::{Cluster, Clusters},
-    controller::{Controllers, Environment, Prepared, Trigger},
+    controller::{
+        Controllers, DynamicWatches, Environment, Found, Map, Prepared, Trigger, by_dynamic,
+    },
     crypto,
     error::{Error, TaskError},
     leader::Candidate,
@@ -109,6 +115,8 @@ pub struct Manager {
     /// The longest time for a shutdown.
     grace: Duration,
     queues: Mutex<BTreeMap<&'static str, Arc<Queue<Key>>>>,
+    /// The watches that controllers find at run time, by their names.
+    found: Mutex<BTreeMap<&'static str, Vec<Arc<Found>>>>,
     controllers: Vec<Waiting>,
     runnables: Vec<Runnable>,
     stop: CancellationToken,
@@ -228,6 +236,7 @@ impl Manager {
             sync: DEFAULT_SYNC,
             grace: stop::GRACE,
             queues: Mutex::default(),
+            found: Mutex::default(),
             controllers: Vec::new(),
             runnables: Vec::new(),
             stop: CancellationToken::new(),
@@ -324,6 +333,24 @@ impl Manager {
         Trigger::new(self.queue(controller))
     }
 
+    /// Watches that the reconcile function of this controller adds and ends: an event reconciles the
+    /// controller, of type `K`, of the object, as [`Controller::owns_dynamic`] does for a type that is known
+    /// at the start.
+    ///
+    /// [`Controller::owns_dynamic`]: crate::Controller::owns_dynamic
+    pub fn owns_dynamic<K: TypedObject>(&self, controller: &'static str) -> DynamicWatches<K> {
+        self.found(controller, Map::Owner)
+    }
+
+    /// Like [`owns_dynamic`](Self::owns_dynamic); an event reconciles the objects that `map` returns.
+    pub fn watches_dynamic<K: TypedObject>(
+        &self,
+        controller: &'static str,
+        map: impl Fn(&DynamicObject) -> Vec<ObjectRef<K>> + Send + Sync + 'static,
+    ) -> DynamicWatches<K> {
+        self.found(controller, by_dynamic(move |object, ()| map(object)))
+    }
+
     /// Adds controllers, which share `context`.
     #[must_use]
     pub fn controllers<C: Send + Sync + 'static>(
@@ -408,6 +435,15 @@ impl Manager {
             traces.end().await;
         }
         result
+    }
+
+    fn found<K: TypedObject>(&self, controller: &'static str, map: Map<()>) -> DynamicWatches<K> {
+        let (cluster, namespaces) = (self.clusters.own.clone(), self.namespaces.clone());
+        let (queue, primary) = (self.queue(controller), ScopedResource::of::<K>());
+        let found = Found::new(cluster, namespaces, queue, primary, map);
+        let mut all = self.found.lock();
+        all.entry(controller).or_default().push(found.clone());
+        DynamicWatches::new(found)
     }
 
     fn queue(&self, controller: &'static str) -> Arc<Queue<Key>> {

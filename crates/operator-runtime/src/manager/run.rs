@@ -143,6 +143,7 @@ impl Manager {
             metrics: self.metrics.clone(),
             recorder: self.recorder.clone(),
             concurrency: self.concurrency,
+            found: std::mem::take(self.found.get_mut()),
             resync: self.resync,
         };
         let read = self.clusters.read();

@@ -1,7 +1,11 @@
 //! `/healthz`: the process runs, whatever the state of the API server, and every liveness check passes.
 //! `/readyz`: every readiness check passes.
 
-use std::{fmt::Write, sync::Arc};
+use std::{
+    fmt::Write,
+    panic::{AssertUnwindSafe, catch_unwind},
+    sync::Arc,
+};
 
 use axum::{
     Router,
@@ -10,6 +14,8 @@ use axum::{
     routing::get,
 };
 use parking_lot::Mutex;
+
+use crate::error::panic_message;
 
 /// The checks of a probe, readiness or liveness. Leadership is never one: a follower that is not ready blocks a rollout.
 #[derive(Clone, Default)]
@@ -81,7 +87,9 @@ impl Readiness {
         let result = |check: Check| {
             let verdict = match check.state {
                 CheckState::Known(verdict) => verdict,
-                CheckState::Ask(ask) => ask().map(|()| None),
+                CheckState::Ask(ask) => catch_unwind(AssertUnwindSafe(|| ask()))
+                    .unwrap_or_else(|panic| Err(format!("panicked: {}", panic_message(&*panic))))
+                    .map(|()| None),
             };
             (check.name, verdict)
         };
@@ -284,6 +292,10 @@ mod tests {
             get(&readiness, "/readyz/database?verbose").await,
             (200, "[+]database ok\nreadyz check passed\n".to_owned())
         );
+        // No answer is left.
+        let (status, text) = get(&readiness, "/readyz").await;
+        assert_eq!(status, 503);
+        assert!(text.starts_with("[-]database failed: panicked: "), "{text}");
     }
 
     #[tokio::test]
