@@ -16,7 +16,6 @@ use kube::{
 };
 
 pub use fence::NotLeading;
-use spans::Spans;
 pub(crate) use warnings::Warnings;
 
 use crate::{

@@ -27,7 +27,7 @@ use tower::{BoxError, ServiceBuilder, ServiceExt};
 
 use super::{Fence, NotLeading};
 use crate::{
-    client::{Observers, Spans},
+    client::{Observers, spans::Spans},
     clock::since_boot,
 };
 
