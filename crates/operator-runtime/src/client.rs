@@ -19,7 +19,6 @@ use kube::{
 
 pub use fence::NotLeading;
 pub(crate) use limit::TooLong;
-use spans::Spans;
 pub(crate) use warnings::Warnings;
 
 use crate::{

@@ -5,7 +5,7 @@ use tracing_subscriber::layer::{Identity, Layer};
 
 /// No exporter.
 #[derive(Clone)]
-pub(crate) struct Traces;
+pub(crate) enum Traces {}
 
 impl Traces {
     pub(crate) fn from_env(_: &'static str) -> Result<Option<Self>, String> {
@@ -16,7 +16,9 @@ impl Traces {
         Identity::new()
     }
 
-    pub(crate) async fn end(self) {}
+    pub(crate) async fn end(self) {
+        match self {}
+    }
 }
 
 pub(crate) fn record_id(_: &Span) {}

@@ -33,7 +33,8 @@ use tower::{BoxError, ServiceBuilder, ServiceExt, service_fn};
 use super::{Fence, NotLeading};
 use crate::{
     client::{
-        Observers, Spans,
+        Observers,
+        spans::Spans,
         unanswered::{Unanswered, streams},
     },
     clock::since_boot,
