@@ -24,14 +24,17 @@ struct Check {
 #[derive(Clone)]
 enum CheckState {
     Passed,
+    /// Passed, although something is wrong.
+    #[cfg_attr(not(feature = "self-signed"), allow(dead_code))]
+    Warned(String),
     /// Failed, with the reason.
     Failed(String),
     /// A function that runs at each probe.
     Ask(Arc<Ask>),
 }
 
-/// The name of a check, and the reason if it fails.
-type Outcome = (String, Option<String>);
+/// The name of a check, and the reason if it fails. A check that passes may have a warning, else it is empty.
+type Outcome = (String, Result<String, String>);
 
 type Ask = dyn Fn() -> Result<(), String> + Send + Sync;
 
@@ -56,6 +59,12 @@ impl Readiness {
         self.set(check, &CheckState::Passed);
     }
 
+    /// Marks a check as passed, with a warning that verbose responses contain.
+    #[cfg(feature = "self-signed")]
+    pub(crate) fn warn(&self, check: &str, warning: impl Into<String>) {
+        self.set(check, &CheckState::Warned(warning.into()));
+    }
+
     /// Marks a check as failed, with a short reason for the response.
     pub(crate) fn fail(&self, check: &str, reason: impl Into<String>) {
         self.set(check, &CheckState::Failed(reason.into()));
@@ -73,12 +82,13 @@ impl Readiness {
         let mut checks = self.0.lock().clone();
         checks.retain(|check| wanted(&check.name));
         let result = |check: Check| {
-            let failure = match check.state {
-                CheckState::Passed => None,
-                CheckState::Failed(reason) => Some(reason),
-                CheckState::Ask(ask) => ask().err(),
+            let outcome = match check.state {
+                CheckState::Passed => Ok(String::new()),
+                CheckState::Warned(warning) => Ok(warning),
+                CheckState::Failed(reason) => Err(reason),
+                CheckState::Ask(ask) => ask().map(|()| String::new()),
             };
-            (check.name, failure)
+            (check.name, outcome)
         };
         checks.into_iter().map(result).collect()
     }
@@ -101,12 +111,13 @@ impl Readiness {
 fn report(probe: &str, results: &[Outcome], exclude: &[&str]) -> (bool, String) {
     let mut text = String::new();
     let mut passed = true;
-    for (name, failure) in results {
+    for (name, outcome) in results {
         // Writing to a String cannot fail.
-        _ = match failure {
+        _ = match outcome {
             _ if exclude.contains(&name.as_str()) => writeln!(text, "[+]{name} excluded: ok"),
-            None => writeln!(text, "[+]{name} ok"),
-            Some(reason) => {
+            Ok(warning) if warning.is_empty() => writeln!(text, "[+]{name} ok"),
+            Ok(warning) => writeln!(text, "[+]{name} ok: {warning}"),
+            Err(reason) => {
                 passed = false;
                 writeln!(text, "[-]{name} failed: {reason}")
             }
@@ -255,6 +266,20 @@ mod tests {
         assert_eq!(get(&readiness, "/readyz").await, (200, "ok".to_owned()));
         readiness.fail("gadgets", "gone");
         assert_eq!(get(&readiness, "/readyz").await.0, 503);
+    }
+
+    #[cfg(feature = "self-signed")]
+    #[tokio::test]
+    async fn a_warning_is_shown_and_fails_nothing() {
+        let readiness = Readiness::default();
+        readiness.expect("certificate");
+        readiness.warn("certificate", "its Secret is gone");
+        assert_eq!(get(&readiness, "/readyz").await, (200, "ok".to_owned()));
+        let text = "[+]certificate ok: its Secret is gone\nreadyz check passed\n";
+        assert_eq!(
+            get(&readiness, "/readyz?verbose").await,
+            (200, text.to_owned())
+        );
     }
 
     #[tokio::test]
